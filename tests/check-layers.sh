@@ -48,6 +48,7 @@ sa                    conf/base conf routing/text routing db sa/mad sa/store sa/
 gateway/view          conf/base routing/graph routing/spread db sa/path sa/record
 gateway/api           conf/base routing/graph db sa/path sa/record gateway/view
 gateway/http          conf/base conf gateway/view gateway/api
+gateway/admin         conf/base conf gateway/view gateway/api
 gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db sa/record gateway/view gateway/api
 '
 

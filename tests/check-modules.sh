@@ -17,6 +17,8 @@ conf/policy                guid life_times partition
 db                         snap
 db/key_sets                partitions
 db/stats                   event
+gateway/admin/fields       field
+gateway/admin/users        role user
 gateway/api/metrics        http_stats
 gateway/view               gw
 gateway/view/json_text     gid guid mtu rate real text time
@@ -56,6 +58,7 @@ sa/store                   records
 '
 
 libraries=(libconf librouting libdb libsa_query libsa libsa_control libsa_sim libgateway)
+[ -f "$build/libgateway_admin.a" ] && libraries+=(libgateway_admin) # not --without-admin
 for lib in "${libraries[@]}"; do
 	[ -f "$build/$lib.a" ] || { echo "check-modules: $build/$lib.a is not built"; exit 1; }
 done

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "conf/base/arena.h"
@@ -142,6 +144,63 @@ int listen_on(const char *text, const char *option, struct arena *a, const char 
 	if (err != E_OK) {
 		*ret_why = arena_printf(a, "cannot listen on %s: %s; %s %s", text,
 		                        strerror(-err), remedy(-err), option);
+		return err;
+	}
+	describe(&l);
+	*ret = l;
+	return E_OK;
+}
+
+/* Removes the file of a socket on which nobody listens. */
+static int remove_stale(const struct sockaddr_un *at)
+{
+	struct stat st;
+
+	if (lstat(at->sun_path, &st) != 0) {
+		return errno == ENOENT ? E_OK : -errno;
+	}
+	if (!S_ISSOCK(st.st_mode)) {
+		return -EEXIST;
+	}
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool served = fd >= 0 &&
+	              connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0;
+
+	if (fd >= 0) {
+		close(fd);
+	}
+	if (served) {
+		return -EADDRINUSE;
+	}
+	return unlink(at->sun_path) == 0 ? E_OK : -errno;
+}
+
+int listen_on_path(const char *path, const char *option, struct arena *a,
+                   const char **ret_why, struct listening *ret)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct listening l = { .fd = -1 };
+	int err = strlen(path) < sizeof(at.sun_path) ? E_OK : -ENAMETOOLONG;
+
+	if (err == E_OK) {
+		strcpy(at.sun_path, path);
+		err = remove_stale(&at);
+	}
+	if (err == E_OK) {
+		l.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		mode_t old = umask(0177); /* never open to more than it should be */
+		err = l.fd < 0 || bind(l.fd, (struct sockaddr *)&at, sizeof(at)) != 0 ||
+		                      chmod(path, 0660) != 0 || listen(l.fd, BACKLOG) != 0
+		              ? -errno
+		              : E_OK;
+		umask(old);
+	}
+	if (err != E_OK) {
+		if (l.fd >= 0) {
+			close(l.fd);
+		}
+		*ret_why = arena_printf(a, "cannot listen on %s: %s; give another path with %s",
+		                        path, strerror(-err), option);
 		return err;
 	}
 	describe(&l);

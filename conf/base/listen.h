@@ -24,5 +24,15 @@ struct listening {
 int listen_on(const char *text, const char *option, struct arena *a,
               const char **ret_why, struct listening *ret);
 
+/*!
+ * \brief Binds and listens on a Unix socket of mode 0660. The file of a socket on which nobody
+ *        listens any more is replaced; anything else of that name is not.
+ *
+ * \param ret_why  As above.
+ * \retval -EADDRINUSE  Another process listens there. \retval -errno
+ */
+int listen_on_path(const char *path, const char *option, struct arena *a,
+                   const char **ret_why, struct listening *ret);
+
 /*! \brief The same for a socket that somebody else has bound: that of a socket unit. */
 void listen_take(int fd, struct listening *ret);

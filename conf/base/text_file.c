@@ -200,6 +200,12 @@ int text_file_read(const char *path, const struct text_file_kind *kind, struct d
 
 int text_file_replace(const char *path, const char *text, size_t len)
 {
+	return text_file_replace_as(path, text, len, 0600, (gid_t)-1);
+}
+
+int text_file_replace_as(const char *path, const char *text, size_t len, mode_t mode,
+                         gid_t group)
+{
 	char temp[4096];
 	size_t at = 0;
 
@@ -217,7 +223,13 @@ int text_file_replace(const char *path, const char *text, size_t len)
 		}
 		at += (size_t)n;
 	}
-	int ret = at == len && fsync(fd) == 0 ? E_OK : errno ? -errno : -EIO;
+	/* The group first, so that the mode never lets another group in. */
+	int ret = (group == (gid_t)-1 || fchown(fd, (uid_t)-1, group) == 0) &&
+	                          (mode == 0600 || fchmod(fd, mode) == 0) && at == len &&
+	                          fsync(fd) == 0
+	                  ? E_OK
+	          : errno ? -errno
+	                  : -EIO;
 	if (close(fd) != 0 && ret == E_OK) {
 		ret = -errno;
 	}

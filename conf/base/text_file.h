@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct diags;
 
@@ -59,6 +60,10 @@ int text_file_fits(const char *path, const struct text_file_kind *kind, size_t l
  * \retval -errno  The file is as it was.
  */
 int text_file_replace(const char *path, const char *text, size_t len);
+
+/*! \brief Likewise, with a mode and a group of its own; (gid_t)-1: the group of the process. */
+int text_file_replace_as(const char *path, const char *text, size_t len, mode_t mode,
+                         gid_t group);
 
 /*! \brief Says in \a d that a file cannot be read, why, and what helps. \param err -errno
  */

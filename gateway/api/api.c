@@ -92,37 +92,6 @@ const struct api_rows api_rows = { rows, N_ROWS };
 /* --- match ---------------------------------------------------------------------------
  */
 
-/* Does a row's path fit the segments? A template segment in braces takes any text but "".
- */
-static bool path_fits(const char *path, const struct uri *u, const char **ret_capture)
-{
-	unsigned i = 0;
-	const char *capture = NULL;
-
-	while (path[0] == '/' && path[1] != '\0') {
-		const char *segment = path + 1;
-		size_t len = strcspn(segment, "/");
-		if (i == u->n_segments) {
-			return false;
-		}
-		const char *found = u->segment[i++];
-		if (segment[0] == '{') {
-			if (found[0] == '\0') {
-				return false;
-			}
-			capture = found;
-		} else if (strlen(found) != len || memcmp(segment, found, len) != 0) {
-			return false;
-		}
-		path = segment + len;
-	}
-	if (i != u->n_segments) {
-		return false;
-	}
-	*ret_capture = capture;
-	return true;
-}
-
 int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
               const char **ret_capture)
 {
@@ -130,7 +99,7 @@ int api_match(const char *method, const struct uri *u, const struct api_row **re
 		method = "GET";
 	}
 	for (unsigned i = 0; i < N_ROWS; i++) {
-		if (path_fits(rows[i].path, u, ret_capture)) {
+		if (uri_fits(u, rows[i].path, 1, ret_capture)) {
 			*ret_row = &rows[i];
 			return strcmp(rows[i].method, method) == 0 ? E_OK : E_HTTP_METHOD;
 		}

@@ -49,6 +49,17 @@ static const struct problem_row rows[] = {
 	{ E_HTTP_GONE,      410, "epoch-gone",         "the epoch of the cursor is gone" },
 	{ E_HTTP_ENDPOINT,  404, "no-such-resource",   "there is no such resource" },
 	{ E_HTTP_PARAMETER, 400, "bad-parameter",      "the query parameters do not fit" },
+	{ E_HTTP_AUTH,      401, "unauthorized",       "a user is needed" },
+	{ E_HTTP_ROLE,      403, "role",               "the role of the user does not reach" },
+	{ E_HTTP_ORIGIN,    403, "foreign-origin",     "pages of other sites change nothing here" },
+	{ E_HTTP_EXISTS,    409, "exists",             "it is there already" },
+	{ E_HTTP_READ_ONLY, 409, "read-only",          "a file of configuration says so, no request changes it" },
+	{ E_HTTP_VERSION,   412, "other-version",      "there is another version than the request expects" },
+	{ E_HTTP_LARGE,     413, "body-too-large",     "the request body is too large" },
+	{ E_HTTP_TYPE,      415, "not-json",           "the request body must be application/json" },
+	{ E_HTTP_HOST,      421, "other-host",         "the request is for another server" },
+	{ E_HTTP_REFUSED,   422, "refused",            "saguarod does not carry it out" },
+	{ E_HTTP_RATE,      429, "too-many-requests",  "too many requests" },
 };
 /* clang-format on */
 

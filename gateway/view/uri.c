@@ -171,3 +171,34 @@ const char *uri_param(const struct uri *u, const char *name)
 	}
 	return NULL;
 }
+
+bool uri_fits(const struct uri *u, const char *path, unsigned max, const char **ret_capture)
+{
+	const char *capture[URI_SEGMENTS_MAX] = { NULL };
+	unsigned i = 0, n = 0;
+
+	while (path[0] == '/' && path[1] != '\0') {
+		const char *segment = path + 1;
+		size_t len = strcspn(segment, "/");
+
+		if (i == u->n_segments) {
+			return false;
+		}
+		const char *found = u->segment[i++];
+		if (segment[0] == '{') {
+			if (found[0] == '\0') {
+				return false;
+			}
+			capture[n++] = found;
+		} else if (strlen(found) != len || memcmp(segment, found, len) != 0) {
+			return false;
+		}
+		path = segment + len;
+	}
+	if (i != u->n_segments) {
+		return false;
+	}
+	memcpy(ret_capture, capture,
+	       (max < URI_SEGMENTS_MAX ? max : URI_SEGMENTS_MAX) * sizeof(*capture));
+	return true;
+}

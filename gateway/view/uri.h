@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena;
@@ -45,3 +46,11 @@ int uri_parse(const char *target, struct arena *a, struct uri *ret, struct probl
 
 /*! \brief Value of a parameter, NULL if it is missing. */
 const char *uri_param(const struct uri *u, const char *name);
+
+/*!
+ * \brief Does the path fit a template such as "/v1/nodes/{guid}"? A segment in braces takes
+ *        any text but "".
+ * \param ret_capture  [max] The segments in braces, borrowed; further ones are not told. NULL
+ *                     where there is none.
+ */
+bool uri_fits(const struct uri *u, const char *path, unsigned max, const char **ret_capture);

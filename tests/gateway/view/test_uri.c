@@ -184,6 +184,35 @@ START_TEST(test_random)
 }
 END_TEST
 
+/* clang-format off */
+static const struct { const char *target, *path, *first, *second; bool fits; } templates[] = {
+	{ "/", "/", NULL, NULL, true },
+	{ "/a", "/", NULL, NULL, false },
+	{ "/", "/a", NULL, NULL, false },
+	{ "/a/b", "/a/b", NULL, NULL, true },
+	{ "/a/bc", "/a/b", NULL, NULL, false },
+	{ "/a/5", "/a/{x}", "5", NULL, true },
+	{ "/a/", "/a/{x}", NULL, NULL, false },
+	{ "/a/5/b/6%2f7", "/a/{x}/b/{y}", "5", "6/7", true },
+	{ "/a/5/b", "/a/{x}/b/{y}", NULL, NULL, false },
+};
+/* clang-format on */
+
+START_TEST(test_templates)
+{
+	struct arena *a = arena_new();
+	struct problem p = { .err = 0 };
+	const char *capture[2] = { NULL, NULL };
+	struct uri u;
+
+	ck_assert_int_eq(uri_parse(templates[_i].target, a, &u, &p), E_OK);
+	ck_assert_int_eq(uri_fits(&u, templates[_i].path, 2, capture), templates[_i].fits);
+	ck_assert_pstr_eq(capture[0], templates[_i].first);
+	ck_assert_pstr_eq(capture[1], templates[_i].second);
+	arena_free(a);
+}
+END_TEST
+
 TEST_SUITE(uri)
 {
 	TCase *t = tcase_create("uri");
@@ -193,5 +222,6 @@ TEST_SUITE(uri)
 	tcase_add_test(t, test_limits);
 	tcase_add_test(t, test_random);
 	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, test_templates, 0, sizeof(templates) / sizeof(templates[0]));
 	suite_add_tcase(suite, t);
 }

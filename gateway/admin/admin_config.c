@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/admin/admin_config.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/config.h"
+
+#define MEMBER(m) .offset = offsetof(struct admin_config, m)
+
+enum { FABRICS_MAX = 64 };
+
+/* clang-format off */
+const struct option_row admin_config_rows[] = {
+	{ .name = "listen", .type = OPT_STRING, MEMBER(listen), .def = SAGUARO_RUNDIR "-admin/http.sock",
+	  .flags_long = "listen", .arg = "PLACE",
+	  .help = "Where to answer: the path of a Unix socket, or ADDR:PORT with TLS; port 0 takes any free one" },
+	{ .name = "port_file", .type = OPT_STRING, MEMBER(port_file), .flags_long = "port-file",
+	  .arg = "FILE", .help = "Write the port in use to FILE once requests are answered" },
+	{ .name = "tls_certificate", .type = OPT_STRING, MEMBER(tls_certificate), .flags_long = "tls-certificate",
+	  .arg = "FILE", .help = "Certificate of the server and of those who signed it, PEM; needed for ADDR:PORT" },
+	{ .name = "tls_key", .type = OPT_STRING, MEMBER(tls_key), .flags_long = "tls-key",
+	  .arg = "FILE", .help = "Its private key, PEM; others must not be able to read the file" },
+	{ .name = "client_ca", .type = OPT_STRING, MEMBER(client_ca), .flags_long = "client-ca",
+	  .arg = "FILE", .help = "Who signs certificates of clients, PEM; the common name of such a certificate is the name of a user" },
+	{ .name = "hosts", .type = OPT_STRING, MEMBER(hosts), .flags_long = "hosts", .arg = "NAME,...",
+	  .help = "Further names of this server in requests, besides those of its certificate, localhost and addresses" },
+	{ .name = "users", .type = OPT_STRING, MEMBER(users), .def = SAGUARO_SYSCONFDIR "-admin/users",
+	  .flags_long = "users", .arg = "FILE", .help = "File of users" },
+	{ .name = "fabrics", .type = OPT_STRING, MEMBER(fabrics), .def = "main", .flags_long = "fabrics",
+	  .arg = "NAME[=SOCKET],...",
+	  .help = "Instances of saguarod, with their control sockets if they are not the default ones; each is served below /NAME, the first one also at /" },
+	{ .name = "audit_log", .type = OPT_STRING, MEMBER(audit_log), .flags_long = "audit-log", .arg = "FILE",
+	  .help = "Append each change to FILE before and after it, as a line of JSON; without it, outcomes are in the log only" },
+	{ .name = "connections", .type = OPT_UINT, MEMBER(connections), .def = "128", .min = 1, .max = 4096,
+	  .flags_long = "connections", .arg = "N", .help = "Most connections at a time" },
+	{ .name = "connections_per_address", .type = OPT_UINT, MEMBER(per_address), .def = "32", .min = 0, .max = 4096,
+	  .flags_long = "connections-per-address", .arg = "N",
+	  .help = "Most connections from one address at a time; 0: no limit of its own" },
+	{ .name = "request_seconds", .type = OPT_UINT, MEMBER(request_s), .def = "30", .min = 1, .max = 3600,
+	  .flags_long = "request-seconds", .arg = "N",
+	  .help = "A connection is closed if the next request is not read and answered in this time" },
+	{ .name = "saguarod_seconds", .type = OPT_UINT, MEMBER(saguarod_s), .def = "20", .min = 1, .max = 3600,
+	  .flags_long = "saguarod-seconds", .arg = "N", .help = "How long saguarod may take for an answer" },
+	{ .name = "failures_per_minute", .type = OPT_UINT, MEMBER(failures_per_minute), .def = "10", .min = 0, .max = 100000,
+	  .flags_long = "failures-per-minute", .arg = "N",
+	  .help = "Wrong logins from one address; above them, only secrets that were right before are let in; 0: no limit" },
+	{ .name = "requests_per_minute", .type = OPT_UINT, MEMBER(requests_per_minute), .def = "600", .min = 0, .max = 1000000,
+	  .flags_long = "requests-per-minute", .arg = "N", .help = "Requests of one user; 0: no limit" },
+	{ .name = "add_token", .type = OPT_STRING, MEMBER(add_token), .flags_long = "add-token", .arg = "NAME",
+	  .flags = OPT_CLI_ONLY, .help = "Add a user with a random secret, print the secret, and end" },
+	{ .name = "add_password", .type = OPT_STRING, MEMBER(add_password), .flags_long = "add-password", .arg = "NAME",
+	  .flags = OPT_CLI_ONLY, .help = "Add a user whose password is the first line of standard input, and end" },
+	{ .name = "add_certificate", .type = OPT_STRING, MEMBER(add_certificate), .flags_long = "add-certificate",
+	  .arg = "NAME", .flags = OPT_CLI_ONLY, .help = "Add a user who has only a client certificate, and end" },
+	{ .name = "role", .type = OPT_STRING, MEMBER(role), .flags_long = "role", .arg = "ROLE", .flags = OPT_CLI_ONLY,
+	  .help = "Role of the added user: viewer, partition-admin or operator" },
+	{ .name = "expires", .type = OPT_STRING, MEMBER(expires), .def = "365d", .flags_long = "expires", .arg = "WHEN",
+	  .flags = OPT_CLI_ONLY, .help = "When the added user expires: 2027-01-31, 2027-01-31T12:00:00Z, 90d or never" },
+	{ .name = "remove", .type = OPT_STRING, MEMBER(remove), .flags_long = "remove", .arg = "NAME",
+	  .flags = OPT_CLI_ONLY, .help = "Remove a user, and end" },
+	{ .name = "list", .type = OPT_BOOL, MEMBER(list), .def = "FALSE", .flags_long = "list",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "List the users, and end" },
+	{ .name = "log_file", .type = OPT_STRING, MEMBER(log_file), .letter = 'f',
+	  .flags_long = "log-file", .arg = "FILE", .help = "Append the log to FILE as well" },
+	{ .name = "verbose", .type = OPT_UINT, MEMBER(verbose), .def = "0", .min = 0, .max = 1,
+	  .letter = 'v', .flags_long = "verbose", .arg = "0|1", .help = "1: log debug lines too" },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+static const char doc[] = "The write door: changes of partitions and commands to "
+                          "saguarod over HTTP, by users "
+			  "with a role, over TLS or a Unix socket. It holds no data; it "
+                          "asks saguarod at its "
+			  "control socket.";
+
+bool admin_config_is_command(const struct admin_config *c)
+{
+	return c->add_token != NULL || c->add_password != NULL ||
+	       c->add_certificate != NULL || c->remove != NULL || c->list;
+}
+
+/* One fabric, "NAME" or "NAME=SOCKET". */
+static int read_fabric(struct admin_config *c, char *text, struct arena *a,
+                       struct diags *d)
+{
+	char *socket = strchr(text, '=');
+	struct door_fabric f = { .name = text };
+
+	if (socket != NULL) {
+		*socket++ = '\0';
+		f.socket = socket;
+	}
+	if (text[0] == '\0' || strchr(text, '/') != NULL || strcmp(text, "v1") == 0 ||
+	    strcmp(text, "ufmRest") == 0 || (socket != NULL && socket[0] != '/')) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "--fabrics: '%s' is no name of an instance, or its socket is no "
+		         "absolute path",
+		         text);
+		return E_SYNTAX;
+	}
+	for (unsigned i = 0; i < c->n_fabrics; i++) {
+		if (strcmp(c->fabric[i].name, text) == 0) {
+			diag_add(d, DIAG_ERROR, NULL, 0, "--fabrics: %s is there twice",
+			         text);
+			return E_DUPLICATE;
+		}
+	}
+	if (f.socket == NULL) {
+		const char *dir = config_dir(NULL, SAGUARO_RUNDIR, text, a);
+
+		f.socket = dir != NULL ? config_control_socket(NULL, dir, a) : NULL;
+	}
+	if (f.socket == NULL) {
+		return -ENOMEM;
+	}
+	c->fabric[c->n_fabrics++] = f;
+	return E_OK;
+}
+
+static int read_fabrics(struct admin_config *c, struct arena *a, struct diags *d)
+{
+	char *text = arena_strdup(a, c->fabrics != NULL ? c->fabrics : ""), *rest = NULL;
+	int err = E_OK;
+
+	c->fabric = arena_array(a, FABRICS_MAX, sizeof(*c->fabric));
+	if (text == NULL || c->fabric == NULL) {
+		return -ENOMEM;
+	}
+	for (char *t = strtok_r(text, ",", &rest); t != NULL && err == E_OK;
+	     t = strtok_r(NULL, ",", &rest)) {
+		if (c->n_fabrics == FABRICS_MAX) {
+			diag_add(d, DIAG_ERROR, NULL, 0, "--fabrics: more than %d",
+			         FABRICS_MAX);
+			return E_RANGE;
+		}
+		err = read_fabric(c, t, a, d);
+	}
+	if (err == E_OK && c->n_fabrics == 0) {
+		diag_add(d, DIAG_ERROR, NULL, 0, "--fabrics needs a name");
+		err = E_SYNTAX;
+	}
+	return err;
+}
+
+int admin_config_read(struct admin_config *c, struct arena *a, int argc, char **argv,
+                      struct diags *d)
+{
+	struct option_sets sets = { .n = 0 };
+	int first, err;
+
+	memset(c, 0, sizeof(*c));
+	err = option_sets_add(&sets, admin_config_rows, c);
+	if (err == E_OK) {
+		err = option_set_defaults(&sets, a);
+	}
+	if (err == E_OK) {
+		err = option_read_argv(&sets, a, argc, argv, doc, NULL, &first, d);
+	}
+	if (err == E_OK) {
+		err = read_fabrics(c, a, d);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	if (c->listen == NULL || c->users == NULL) {
+		diag_add(d, DIAG_ERROR, NULL, 0, "--listen and --users need a value");
+		return E_SYNTAX;
+	}
+	c->is_unix = strchr(c->listen, '/') != NULL;
+	if (!c->is_unix && !admin_config_is_command(c) &&
+	    (c->tls_certificate == NULL || c->tls_key == NULL)) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "--listen %s needs TLS, also on the loopback address: give "
+		         "--tls-certificate and --tls-key, or listen on a Unix socket",
+		         c->listen);
+		return E_SYNTAX;
+	}
+	return E_OK;
+}

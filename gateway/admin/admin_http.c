@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * libmicrohttpd limits how long a connection may be silent, but a client that sends a byte now
+ * and then holds its place for ever. So a thread of our own looks at the connections and shuts
+ * down the sockets of those whose request takes too long. The library tells of a connection's
+ * end before it closes its socket, under the same lock, so no other socket is hit.
+ *
+ * A reply that is queued in the first call of the access handler closes the connection. That is
+ * what happens to requests with a body that nobody wants.
+ */
+#include "gateway/admin/admin_http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/clock.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/listen.h"
+#include "conf/base/log.h"
+#include "conf/base/text.h"
+#include "conf/base/text_file.h"
+#include "conf/base/vector.h"
+#include "gateway/admin/users.h"
+
+static const char me[] = "admin";
+static const char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+
+enum {
+	CONNECTION_BYTES = 48 * 1024, /* request head and reply head */
+	STACK_BYTES = 1 << 20,
+	IDLE_SECONDS = 15,
+	ADDRESS_BYTES = 64,
+	NAMES_MAX = 256,
+	LOOK_MS = 500
+};
+
+/* A connection. */
+struct place {
+	int fd;            /* -1: free */
+	uint64_t since_ms; /* since when the present request takes */
+};
+
+struct admin_http {
+	struct MHD_Daemon *daemon;
+	struct listening listening;
+	const char *path; /* of the Unix socket, or NULL */
+	char address[160];
+	struct door *door;
+	bool wants_certificates;
+	uint32_t request_ms;
+	pthread_t watch;
+	bool watching;
+	int end; /* eventfd */
+	pthread_mutex_t lock;
+	struct place *places; /* [n_places]; under the lock */
+	unsigned n_places;
+};
+
+/* One request, from handler call to handler call. */
+struct exchange {
+	struct door_request request;
+	struct door_call *call; /* NULL: the head has not come */
+	char *body;
+	size_t len, cap;
+	bool too_large;
+	char address[ADDRESS_BYTES];
+	char name[USER_NAME_MAX + 1]; /* of a client certificate */
+	char target[];
+};
+
+/* ---- time ---- */
+
+static void *watch(void *arg)
+{
+	struct admin_http *h = arg;
+	struct pollfd p = { .fd = h->end, .events = POLLIN };
+
+	while (poll(&p, 1, LOOK_MS) <= 0) {
+		uint64_t now = monotonic_ms();
+
+		pthread_mutex_lock(&h->lock);
+		for (unsigned i = 0; i < h->n_places; i++) {
+			struct place *at = &h->places[i];
+
+			if (at->fd >= 0 && now - at->since_ms > h->request_ms) {
+				shutdown(at->fd, SHUT_RDWR);
+				at->since_ms = now;
+			}
+		}
+		pthread_mutex_unlock(&h->lock);
+	}
+	return NULL;
+}
+
+static void on_connection(void *cls, struct MHD_Connection *conn, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+	struct admin_http *h = cls;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	pthread_mutex_lock(&h->lock);
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (*context != NULL) {
+			((struct place *)*context)->fd = -1;
+		}
+	} else if (info != NULL) {
+		for (unsigned i = 0; i < h->n_places; i++) {
+			if (h->places[i].fd < 0) {
+				h->places[i] = (struct place){ info->connect_fd,
+					                       monotonic_ms() };
+				*context = &h->places[i];
+				break;
+			}
+		}
+	}
+	pthread_mutex_unlock(&h->lock);
+}
+
+/* The time of a request begins. */
+static void touch(struct admin_http *h, struct MHD_Connection *conn)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	if (info != NULL && info->socket_context != NULL) {
+		pthread_mutex_lock(&h->lock);
+		((struct place *)info->socket_context)->since_ms = monotonic_ms();
+		pthread_mutex_unlock(&h->lock);
+	}
+}
+
+/* ---- requests ---- */
+
+/* Where a client is: its address, or the user of a process on this machine. */
+static void tell_address(struct MHD_Connection *conn, char ret[ADDRESS_BYTES])
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *from = info != NULL ? info->client_addr : NULL;
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	strcpy(ret, "?");
+	if (from != NULL && from->sa_family == AF_INET) {
+		inet_ntop(AF_INET,
+		          &((const struct sockaddr_in *)(const void *)from)->sin_addr,
+		          ret, ADDRESS_BYTES);
+	} else if (from != NULL && from->sa_family == AF_INET6) {
+		const struct in6_addr *a =
+			&((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+		bool mapped = IN6_IS_ADDR_V4MAPPED(a);
+
+		inet_ntop(mapped ? AF_INET : AF_INET6,
+		          mapped ? (const void *)(a->s6_addr + 12) : (const void *)a, ret,
+		          ADDRESS_BYTES);
+	} else {
+		info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+		if (info != NULL && getsockopt(info->connect_fd, SOL_SOCKET, SO_PEERCRED,
+		                               &peer, &len) == 0) {
+			snprintf(ret, ADDRESS_BYTES, "local-user-%u", (unsigned)peer.uid);
+		}
+	}
+}
+
+/* Common name of a certificate of the client that a trusted one signed for clients. */
+static bool tell_certificate(struct MHD_Connection *conn, char ret[USER_NAME_MAX + 1])
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	gnutls_typed_vdata_st purpose = {
+		.type = GNUTLS_DT_KEY_PURPOSE_OID,
+		.data = (unsigned char *)GNUTLS_KP_TLS_WWW_CLIENT
+	};
+	unsigned status = 1, n = 0;
+	size_t room = USER_NAME_MAX + 1;
+	const gnutls_datum_t *list;
+	gnutls_x509_crt_t crt;
+	bool good;
+
+	if (info == NULL || info->tls_session == NULL) {
+		return false;
+	}
+	gnutls_session_t session = info->tls_session;
+	list = gnutls_certificate_get_peers(session, &n);
+	if (list == NULL || n == 0 ||
+	    gnutls_certificate_verify_peers(session, &purpose, 1, &status) != 0 ||
+	    status != 0 || gnutls_x509_crt_init(&crt) != 0) {
+		return false;
+	}
+	good = gnutls_x509_crt_import(crt, &list[0], GNUTLS_X509_FMT_DER) == 0 &&
+	       gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, ret,
+	                                     &room) == 0 &&
+	       user_name_is_good(ret);
+	gnutls_x509_crt_deinit(crt);
+	return good;
+}
+
+static const char *header(struct MHD_Connection *conn, const char *name)
+{
+	return MHD_lookup_connection_value(conn, MHD_HEADER_KIND, name);
+}
+
+static void read_head(struct admin_http *h, struct MHD_Connection *conn,
+                      const char *method, struct exchange *x)
+{
+	const char *length = header(conn, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	uint64_t bytes = 0;
+
+	if (length != NULL && text_u64(length, UINT64_MAX, &bytes) != E_OK) {
+		bytes = UINT64_MAX;
+	}
+	tell_address(conn, x->address);
+	x->request = (struct door_request){
+		.method = method,
+		.target = x->target,
+		.authorization = header(conn, MHD_HTTP_HEADER_AUTHORIZATION),
+		.host = h->path == NULL ? header(conn, MHD_HTTP_HEADER_HOST) : NULL,
+		.origin = header(conn, "Origin"),
+		.content_type = header(conn, MHD_HTTP_HEADER_CONTENT_TYPE),
+		.if_match = header(conn, MHD_HTTP_HEADER_IF_MATCH),
+		.if_none_match = header(conn, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.address = x->address,
+		.has_body = bytes > 0 ||
+		            header(conn, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL,
+		.body_bytes = bytes,
+		.now = (int64_t)time(NULL),
+		.now_ms = monotonic_ms()
+	};
+	if (h->wants_certificates && tell_certificate(conn, x->name)) {
+		x->request.certificate = x->name;
+	}
+}
+
+static void add_header(struct MHD_Response *r, const char *name, const char *value)
+{
+	if (value != NULL && value[0] != '\0') {
+		MHD_add_response_header(r, name, value);
+	}
+}
+
+/* Sends a reply; its body is taken. */
+static enum MHD_Result send_reply(struct MHD_Connection *conn, struct door_reply *reply)
+{
+	struct MHD_Response *r =
+		reply->body.data != NULL
+			? MHD_create_response_from_buffer(reply->body.len,
+	                                                  reply->body.data,
+	                                                  MHD_RESPMEM_MUST_FREE)
+			: MHD_create_response_from_buffer(0, NULL,
+	                                                  MHD_RESPMEM_PERSISTENT);
+	char number[16] = "";
+
+	if (r == NULL) {
+		body_clear(&reply->body);
+		return MHD_NO;
+	}
+	if (reply->status != 304) {
+		add_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
+	}
+	add_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	add_header(r, "X-Content-Type-Options", "nosniff");
+	add_header(r, MHD_HTTP_HEADER_ETAG, reply->etag);
+	add_header(r, MHD_HTTP_HEADER_ALLOW, reply->allow);
+	if (reply->retry_after != 0) {
+		snprintf(number, sizeof(number), "%u", reply->retry_after);
+	}
+	add_header(r, MHD_HTTP_HEADER_RETRY_AFTER, number);
+	if (reply->challenge) {
+		add_header(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+		           "Basic realm=\"saguaro-admin\", charset=\"UTF-8\"");
+		add_header(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+	}
+	enum MHD_Result queued = MHD_queue_response(conn, reply->status, r);
+	MHD_destroy_response(r);
+	return queued;
+}
+
+static enum MHD_Result answer(struct MHD_Connection *conn, struct exchange *x)
+{
+	struct door_reply reply;
+
+	if (x->too_large) {
+		door_refuse_body(x->call, &reply);
+	} else {
+		door_answer(x->call, x->body != NULL ? x->body : "", x->len, &reply);
+	}
+	return send_reply(conn, &reply);
+}
+
+static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *len)
+{
+	if (x->len + *len > DOOR_BODY_MAX) {
+		x->too_large = true;
+	} else if (VECTOR_RESERVE(x->body, x->cap, x->len + *len) != E_OK) {
+		return MHD_NO;
+	} else {
+		memcpy(x->body + x->len, data, *len);
+		x->len += *len;
+	}
+	*len = 0;
+	return MHD_YES;
+}
+
+static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char *url,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **con_cls)
+{
+	struct admin_http *h = cls;
+	struct exchange *x = *con_cls;
+
+	(void)url;
+	(void)version;
+	if (x == NULL) {
+		return MHD_NO; /* out of memory */
+	}
+	if (x->call == NULL) {
+		read_head(h, conn, method, x);
+		x->call = door_begin(h->door, &x->request);
+		if (x->call == NULL) {
+			return MHD_NO;
+		}
+		return door_is_refused(x->call) && x->request.has_body ? answer(conn, x)
+		                                                       : MHD_YES;
+	}
+	return *upload_size != 0 ? take_body(x, upload, upload_size) : answer(conn, x);
+}
+
+static void *begin(void *cls, const char *target, struct MHD_Connection *conn)
+{
+	size_t bytes = strlen(target) + 1;
+	struct exchange *x = calloc(1, sizeof(*x) + bytes);
+
+	touch(cls, conn);
+	if (x != NULL) {
+		memcpy(x->target, target, bytes);
+	}
+	return x;
+}
+
+static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
+                enum MHD_RequestTerminationCode why)
+{
+	struct exchange *x = *con_cls;
+
+	(void)why;
+	touch(cls, conn);
+	if (x != NULL) {
+		door_free(x->call);
+		free(x->body);
+		free(x);
+	}
+	*con_cls = NULL;
+}
+
+static void log_library(void *cls, const char *fmt, va_list ap)
+{
+	static struct log_limit limit;
+	char text[256];
+
+	(void)cls;
+	vsnprintf(text, sizeof(text), fmt, ap);
+	text[strcspn(text, "\r\n")] = '\0';
+	text_printable(text);
+	if (log_allowed(&limit, monotonic_ms(), 10, 60000, NULL)) {
+		log_debug(me, "libmicrohttpd: %s", text);
+	}
+}
+
+/* ---- certificates ---- */
+
+/* A PEM file as a text in the arena. \param secret  Others must not be able to read it. */
+static int read_pem(const char *path, const char *what, bool secret, struct arena *a,
+                    const char **ret_why, const char **ret)
+{
+	const struct text_file_kind kind = { .what = what,
+		                             .max_bytes = 1 << 20,
+		                             .text_only = true };
+	struct diags *d = arena_alloc(a, sizeof(*d));
+	char *text = NULL;
+	struct stat st;
+	size_t len;
+	int err;
+
+	if (d == NULL) {
+		return -ENOMEM;
+	}
+	if (secret && stat(path, &st) == 0 && (st.st_mode & 027) != 0) {
+		*ret_why =
+			arena_printf(a,
+		                     "%s: mode %04o: others can read or change this key; "
+		                     "chmod 0640 it",
+		                     path, (unsigned)st.st_mode & 07777);
+		return E_SYNTAX;
+	}
+	diags_init(d, a);
+	err = text_file_read(path, &kind, d, &text, &len);
+	if (err == E_OK && text == NULL) {
+		err = -ENOENT;
+	}
+	if (err != E_OK) {
+		*ret_why = arena_printf(a, "%s: %s", path, diags_first_error(d));
+		return err;
+	}
+	*ret = arena_strdup(a, text);
+	gnutls_memset(text, 0, len);
+	free(text);
+	return *ret != NULL ? E_OK : -ENOMEM;
+}
+
+/* Names of the first certificate of a text. */
+static unsigned names_of(const char *pem, struct arena *a, const char **names, unsigned n,
+                         unsigned max)
+{
+	const gnutls_datum_t in = { (unsigned char *)pem, (unsigned)strlen(pem) };
+	gnutls_x509_crt_t crt;
+	char name[256];
+
+	if (gnutls_x509_crt_init(&crt) != 0) {
+		return n;
+	}
+	if (gnutls_x509_crt_import(crt, &in, GNUTLS_X509_FMT_PEM) == 0) {
+		size_t room = sizeof(name);
+
+		if (gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0,
+		                                  name, &room) == 0 &&
+		    n < max) {
+			names[n++] = arena_strdup(a, name);
+		}
+		for (unsigned i = 0; n < max; i++) {
+			room = sizeof(name) - 1;
+			int type = gnutls_x509_crt_get_subject_alt_name(crt, i, name,
+			                                                &room, NULL);
+			if (type == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE) {
+				break;
+			}
+			if (type == GNUTLS_SAN_DNSNAME) {
+				name[room] = '\0';
+				names[n++] = arena_strdup(a, name);
+			}
+		}
+	}
+	gnutls_x509_crt_deinit(crt);
+	return n;
+}
+
+int admin_http_names(const char *certificate, const char *further, struct arena *a,
+                     const char **ret_why, const char *const **ret)
+{
+	const char **names = arena_array(a, NAMES_MAX + 1, sizeof(*names));
+	char *text = arena_strdup(a, further != NULL ? further : ""), *rest = NULL;
+	const char *pem = NULL;
+	unsigned n = 0;
+	int err = names != NULL && text != NULL ? E_OK : -ENOMEM;
+
+	*ret_why = err_text(-ENOMEM);
+	if (err == E_OK && certificate != NULL) {
+		err = read_pem(certificate, "a certificate", false, a, ret_why, &pem);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	names[n++] = "localhost";
+	if (pem != NULL) {
+		n = names_of(pem, a, names, n, NAMES_MAX);
+	}
+	for (char *t = strtok_r(text, ", ", &rest); t != NULL && n < NAMES_MAX;
+	     t = strtok_r(NULL, ", ", &rest)) {
+		names[n++] = t;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (names[i] == NULL) {
+			return -ENOMEM;
+		}
+	}
+	*ret = names;
+	return E_OK;
+}
+
+/* ---- begin and end ---- */
+
+static int listen_there(struct admin_http *h, const struct admin_http_options *o,
+                        struct arena *a, const char **ret_why)
+{
+	int err;
+
+	if (strchr(o->listen, '/') != NULL) {
+		err = listen_on_path(o->listen, "--listen", a, ret_why, &h->listening);
+		if (err == E_OK) {
+			h->path = arena_strdup(a, o->listen);
+			snprintf(h->address, sizeof(h->address), "unix:%s", o->listen);
+		}
+		return err;
+	}
+	err = listen_on(o->listen, "--listen", a, ret_why, &h->listening);
+	if (err == E_OK) {
+		snprintf(h->address, sizeof(h->address), "https://%s",
+		         h->listening.address);
+	}
+	return err;
+}
+
+static int start_daemon(struct admin_http *h, const struct admin_http_options *o,
+                        struct arena *a, const char **ret_why)
+{
+	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
+	                 MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+	struct MHD_OptionItem tls[6];
+	const char *certificate = NULL, *key = NULL, *ca = NULL;
+	unsigned n = 0;
+	int err = E_OK;
+
+	if (h->path == NULL) {
+		flags |= MHD_USE_TLS;
+		err = read_pem(o->certificate, "a certificate", false, a, ret_why,
+		               &certificate);
+		if (err == E_OK) {
+			err = read_pem(o->key, "a private key", true, a, ret_why, &key);
+		}
+		if (err == E_OK && o->client_ca != NULL) {
+			err = read_pem(o->client_ca, "certificates of those who sign",
+			               false, a, ret_why, &ca);
+		}
+		if (err != E_OK) {
+			return err;
+		}
+		tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0,
+			                            (void *)certificate };
+		tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_KEY, 0,
+			                            (void *)key };
+		tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
+			                            (void *)priorities };
+		if (ca != NULL) {
+			tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_TRUST, 0,
+				                            (void *)ca };
+		}
+	}
+	tls[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+	/* clang-format off */
+	h->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, h,
+		MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
+		MHD_OPTION_LISTEN_SOCKET, h->listening.fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->connections,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, h->path == NULL ? (unsigned)o->per_address : 0U,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
+		MHD_OPTION_URI_LOG_CALLBACK, begin, h,
+		MHD_OPTION_NOTIFY_COMPLETED, end, h,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
+		MHD_OPTION_ARRAY, tls,
+		MHD_OPTION_END);
+	/* clang-format on */
+	if (h->daemon == NULL) {
+		*ret_why = h->path == NULL
+		                   ? arena_printf(a,
+		                                  "cannot start the server; do the "
+		                                  "certificate %s and the key %s belong "
+		                                  "together?",
+		                                  o->certificate, o->key)
+		                   : "cannot start the server";
+		return E_SYNTAX;
+	}
+	return E_OK;
+}
+
+int admin_http_start(const struct admin_http_options *o, struct arena *a,
+                     const char **ret_why, struct admin_http **ret)
+{
+	struct admin_http *h = calloc(1, sizeof(*h));
+	int err;
+
+	*ret_why = err_text(-ENOMEM);
+	if (h == NULL) {
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&h->lock, NULL);
+	h->listening.fd = -1;
+	h->door = o->door;
+	h->request_ms = o->request_s * 1000;
+	h->wants_certificates = o->client_ca != NULL;
+	h->n_places = o->connections + 1;
+	h->places = calloc(h->n_places, sizeof(*h->places));
+	h->end = eventfd(0, EFD_CLOEXEC);
+	for (unsigned i = 0; h->places != NULL && i < h->n_places; i++) {
+		h->places[i].fd = -1;
+	}
+	err = h->places == NULL ? -ENOMEM : h->end < 0 ? -errno : E_OK;
+	if (err == E_OK) {
+		json_object_seed(0); /* before threads make objects */
+		err = listen_there(h, o, a, ret_why);
+	}
+	if (err == E_OK) {
+		err = -pthread_create(&h->watch, NULL, watch, h);
+		h->watching = err == E_OK;
+	}
+	if (err == E_OK) {
+		err = start_daemon(h, o, a, ret_why);
+	}
+	if (err != E_OK) {
+		admin_http_stop(h);
+		return err;
+	}
+	*ret = h;
+	return E_OK;
+}
+
+void admin_http_stop(struct admin_http *h)
+{
+	uint64_t one = 1;
+
+	if (h == NULL) {
+		return;
+	}
+	if (h->daemon != NULL) {
+		MHD_stop_daemon(h->daemon); /* closes the listening socket, too */
+	} else if (h->listening.fd >= 0) {
+		close(h->listening.fd);
+	}
+	if (h->watching && write(h->end, &one, sizeof(one)) == sizeof(one)) {
+		pthread_join(h->watch, NULL);
+	}
+	if (h->end >= 0) {
+		close(h->end);
+	}
+	if (h->path != NULL) {
+		unlink(h->path);
+	}
+	pthread_mutex_destroy(&h->lock);
+	free(h->places);
+	free(h);
+}
+
+const char *admin_http_address(const struct admin_http *h)
+{
+	return h->address;
+}
+
+unsigned admin_http_port(const struct admin_http *h)
+{
+	return h->path == NULL ? h->listening.port : 0;
+}

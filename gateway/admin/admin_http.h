@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdint.h>
+
+#include "gateway/admin/door.h"
+
+struct arena;
+
+/*!
+ * The HTTP server of the write door: libmicrohttpd, TLS by GnuTLS, limits of time and size. A
+ * thread for each connection, because an answer waits for saguarod.
+ */
+struct admin_http_options {
+	const char *listen; /*!< "ADDR:PORT", or the path of a Unix socket */
+	const char *certificate, *key,
+		*client_ca; /*!< PEM files; NULL: a Unix socket, or no
+	                                                certificates of clients */
+	uint32_t connections, per_address, request_s;
+	struct door *door; /*!< borrowed until admin_http_stop() */
+};
+
+struct admin_http;
+
+/*!
+ * \brief Listens and starts to answer. Signals must be blocked by the caller.
+ * \param ret_why  On failure a sentence; in \a a.
+ * \retval E_SYNTAX  An address or a PEM file. \retval -errno
+ */
+int admin_http_start(const struct admin_http_options *o, struct arena *a,
+                     const char **ret_why, struct admin_http **ret);
+void admin_http_stop(struct admin_http *h); /*!< NULL is fine */
+
+/*! \brief "https://127.0.0.1:8621", "unix:/path". Borrowed until admin_http_stop(). */
+const char *admin_http_address(const struct admin_http *h);
+unsigned admin_http_port(const struct admin_http *h); /*!< 0: a Unix socket */
+
+/*!
+ * \brief Names of a certificate, for the check of Host: NULL-terminated, in \a a.
+ * \param further  Names separated by commas, or NULL.
+ * \retval E_SYNTAX \retval -errno  \a ret_why as above.
+ */
+int admin_http_names(const char *certificate, const char *further, struct arena *a,
+                     const char **ret_why, const char *const **ret);

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/admin/door.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/base/text.h"
+#include "gateway/admin/audit.h"
+#include "gateway/admin/door_call.h"
+#include "gateway/admin/limits.h"
+#include "gateway/view/json_text.h"
+
+static const char me[] = "admin";
+
+/* ---- the head ---- */
+
+/* Is the Host header one of ours? A page of another site can make a browser send requests to
+ * this machine under a name of its own, but not under an address. */
+static bool is_our_host(const struct door *d, const char *host)
+{
+	struct in_addr v4;
+	char name[256];
+	size_t len = strcspn(host, ":");
+
+	if (d->hosts == NULL || host[0] == '[') {
+		return true;
+	}
+	if (len == 0 || len >= sizeof(name)) {
+		return false;
+	}
+	memcpy(name, host, len);
+	name[len] = '\0';
+	if (name[len - 1] == '.') {
+		name[len - 1] = '\0';
+	}
+	if (inet_pton(AF_INET, name, &v4) == 1) {
+		return true;
+	}
+	for (unsigned i = 0; d->hosts[i] != NULL; i++) {
+		if (strcasecmp(d->hosts[i], name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Takes the name of a fabric off the path. */
+static void take_fabric(struct door_call *c)
+{
+	struct uri *u = &c->uri;
+
+	/* "/ufmRest/resources/pkeys/?guids_data=true" is how a client writes it */
+	if (u->n_segments > 0 && u->segment[u->n_segments - 1][0] == '\0') {
+		u->n_segments--;
+	}
+	c->fabric = &c->door->fabric[0];
+	for (unsigned i = 0; i < c->door->n_fabrics && u->n_segments > 0; i++) {
+		if (strcmp(c->door->fabric[i].name, u->segment[0]) == 0) {
+			c->fabric = &c->door->fabric[i];
+			u->n_segments--;
+			memmove(u->segment, u->segment + 1,
+			        u->n_segments * sizeof(u->segment[0]));
+			return;
+		}
+	}
+}
+
+static int no_such_resource(struct door_call *c)
+{
+	json_t *list = json_array();
+
+	for (const struct door_row *r = door_rows; r->method != NULL; r++) {
+		json_array_append_new(list, json_sprintf("%s %s", r->method, r->path));
+	}
+	problem_member(&c->problem, "resources", list);
+	return problem_set(&c->problem, c->arena, E_HTTP_ENDPOINT,
+	                   "there is no '%.200s'; see 'resources'", c->uri.path);
+}
+
+/* The row of method and path. */
+static int match(struct door_call *c)
+{
+	const char *method = c->request->method;
+	bool fits = false;
+
+	if (strcmp(method, "HEAD") == 0) {
+		method = "GET";
+	}
+	for (const struct door_row *r = door_rows; r->method != NULL; r++) {
+		if (!uri_fits(&c->uri, r->path, DOOR_CAPTURES, c->capture)) {
+			continue;
+		}
+		c->row = r;
+		if (strcmp(r->method, method) == 0) {
+			return E_OK;
+		}
+		fits = true;
+	}
+	if (!fits) {
+		return no_such_resource(c);
+	}
+	return problem_set(&c->problem, c->arena, E_HTTP_METHOD,
+	                   "%s does not take %.20s; see the Allow header", c->row->path,
+	                   c->request->method);
+}
+
+static int check_params(struct door_call *c)
+{
+	for (unsigned i = 0; i < c->uri.n_params; i++) {
+		const char *const *known = c->row->params;
+
+		while (known != NULL && *known != NULL &&
+		       strcmp(*known, c->uri.param[i].name) != 0) {
+			known++;
+		}
+		if (known == NULL || *known == NULL) {
+			return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER,
+			                     c->uri.param[i].name,
+			                     "%s knows no parameter '%.60s'",
+			                     c->row->path, c->uri.param[i].name);
+		}
+	}
+	return E_OK;
+}
+
+static int check_user(struct door_call *c)
+{
+	const struct door_request *rq = c->request;
+	struct auth_request shown = { .authorization = rq->authorization,
+		                      .certificate = rq->certificate,
+		                      .address = rq->address,
+		                      .now = rq->now,
+		                      .now_ms = rq->now_ms };
+	int err = auth_check(c->door->auth, &shown, c->arena, &c->problem, &c->who,
+	                     &c->wait_s);
+
+	if (err != E_OK) {
+		static struct log_limit limit;
+
+		if ((rq->authorization != NULL || rq->certificate != NULL) &&
+		    log_allowed(&limit, rq->now_ms, 20, 60000, NULL)) {
+			log_warning(
+				me, "login refused from %s: %s", rq->address,
+				err == E_HTTP_RATE ? "too many wrong ones"
+				: err == E_HTTP_AUTH
+					? "wrong user, secret or certificate, or expired"
+					: "the file of users cannot be used");
+		}
+		return err;
+	}
+	if (!limits_take(c->door->rate, c->who.name, rq->now_ms, &c->wait_s)) {
+		return problem_set(
+			&c->problem, c->arena, E_HTTP_RATE,
+			"more requests of this user than are allowed in a minute");
+	}
+	return E_OK;
+}
+
+static int check_role(struct door_call *c)
+{
+	if (c->row == NULL || c->who.role >= c->row->role) {
+		return E_OK;
+	}
+	return problem_set(&c->problem, c->arena, E_HTTP_ROLE,
+	                   "%s %s needs the role %s; %s is %s", c->row->method,
+	                   c->row->path, role_name(c->row->role), c->who.name,
+	                   role_name(c->who.role));
+}
+
+/* application/json, with parameters or without. */
+static bool is_json(const char *type)
+{
+	static const char json[] = "application/json";
+
+	return type != NULL && strncasecmp(type, json, sizeof(json) - 1) == 0 &&
+	       strchr("; \t", type[sizeof(json) - 1]) != NULL;
+}
+
+static int check_body_head(struct door_call *c)
+{
+	const struct door_request *rq = c->request;
+
+	if ((c->row->flags & DOOR_CHANGE) != 0 && rq->origin != NULL) {
+		return problem_set(
+			&c->problem, c->arena, E_HTTP_ORIGIN,
+			"a page in a browser sends an Origin header, and no page "
+			"may change anything here");
+	}
+	if (!rq->has_body) {
+		return E_OK;
+	}
+	if (c->row->body == NULL) {
+		return problem_set(&c->problem, c->arena, E_HTTP_BODY,
+		                   "%s %s takes no request body", c->row->method,
+		                   c->row->path);
+	}
+	if (!is_json(rq->content_type)) {
+		return problem_set(&c->problem, c->arena, E_HTTP_TYPE,
+		                   "send the body with Content-Type: application/json");
+	}
+	if (rq->body_bytes > DOOR_BODY_MAX) {
+		return problem_set(&c->problem, c->arena, E_HTTP_LARGE,
+		                   "a body has at most %d bytes", DOOR_BODY_MAX);
+	}
+	return E_OK;
+}
+
+/* If-Match: "7" becomes "if_version". */
+static int check_version(struct door_call *c)
+{
+	const char *text = c->request->if_match;
+	char number[24];
+	uint64_t version;
+	size_t len;
+
+	if (text == NULL || (c->row->flags & DOOR_CHANGE) == 0 ||
+	    strcmp(text, "*") == 0) {
+		return E_OK;
+	}
+	if ((c->row->flags & DOOR_VERSION) == 0) {
+		return problem_set(&c->problem, c->arena, E_SYNTAX,
+		                   "%s has no version that If-Match could name",
+		                   c->row->path);
+	}
+	len = strlen(text);
+	if (len < 3 || len - 2 >= sizeof(number) || text[0] != '"' ||
+	    text[len - 1] != '"') {
+		len = 0;
+	} else {
+		snprintf(number, sizeof(number), "%.*s", (int)(len - 2), text + 1);
+	}
+	if (len == 0 || text_u64(number, INT64_MAX, &version) != E_OK) {
+		return problem_set(&c->problem, c->arena, E_SYNTAX,
+		                   "If-Match must be the ETag of an earlier answer, for "
+		                   "instance \"7\" with its quotes");
+	}
+	json_object_set_new(c->ask, "if_version", json_integer((json_int_t)version));
+	return E_OK;
+}
+
+static int check_head(struct door_call *c)
+{
+	const char *host = c->request->host;
+	int err;
+
+	if (host != NULL && !is_our_host(c->door, host)) {
+		return problem_set(
+			&c->problem, c->arena, E_HTTP_HOST,
+			"this server is not '%.100s'; a further name is set with "
+			"--hosts",
+			host);
+	}
+	err = uri_parse(c->request->target, c->arena, &c->uri, &c->problem);
+	if (err != E_OK) {
+		return err;
+	}
+	take_fabric(c);
+	err = match(c);
+	/* Who has no user does not learn what there is. */
+	if (err != E_OK || (c->row->flags & DOOR_OPEN) == 0) {
+		struct problem found = c->problem;
+
+		c->problem = (struct problem){ .err = 0 };
+		int who = check_user(c);
+		if (who != E_OK) {
+			problem_clear(&found);
+			c->row = NULL;
+			return who;
+		}
+		c->problem = found;
+	}
+	if (err == E_OK) {
+		err = check_role(c);
+	}
+	if (err == E_OK) {
+		err = check_params(c);
+	}
+	if (err == E_OK) {
+		err = check_body_head(c);
+	}
+	return err == E_OK ? check_version(c) : err;
+}
+
+struct door_call *door_begin(struct door *d, const struct door_request *rq)
+{
+	struct door_call *c = calloc(1, sizeof(*c));
+
+	if (c == NULL) {
+		return NULL;
+	}
+	c->door = d;
+	c->request = rq;
+	c->arena = arena_new();
+	c->ask = json_object();
+	c->fabric = &d->fabric[0];
+	c->err = c->arena != NULL && c->ask != NULL ? check_head(c) : -ENOMEM;
+	return c;
+}
+
+bool door_is_refused(const struct door_call *c)
+{
+	return c->err != E_OK;
+}
+
+void door_free(struct door_call *c)
+{
+	if (c != NULL) {
+		problem_clear(&c->problem);
+		json_decref(c->ask);
+		json_decref(c->heard);
+		json_decref(c->out);
+		arena_free(c->arena);
+		free(c);
+	}
+}
+
+/* ---- audit ---- */
+
+static json_t *audit_head(const struct door_call *c, unsigned long long number,
+                          const char *what)
+{
+	return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "change",
+	                 (json_int_t)number, "what", what, "user", c->who.name, "role",
+	                 role_name(c->who.role), "from", c->request->address, "fabric",
+	                 c->fabric->name, "method", c->request->method, "path",
+	                 text_json(c->uri.path));
+}
+
+static int audit_ask(struct door_call *c, unsigned long long number)
+{
+	json_t *line = audit_head(c, number, "asked");
+	int err;
+
+	json_object_set_new(line, "request", json_deep_copy(c->ask));
+	err = audit_write(c->door->audit, line);
+	if (err != E_OK) {
+		log_error(me, "cannot write the audit log: %s; changes are refused",
+		          err_text(err));
+		return problem_set(
+			&c->problem, c->arena, E_FULL,
+			"the audit log cannot be written, so nothing is changed");
+	}
+	return E_OK;
+}
+
+/* The P_Key or port that a change is about, for the log. */
+static const char *subject_of(const struct door_call *c)
+{
+	static const char *const members[] = { "pkey", "port" };
+
+	for (unsigned i = 0; i < 2; i++) {
+		const char *text = json_string_value(json_object_get(c->ask, members[i]));
+
+		if (text != NULL) {
+			return text;
+		}
+	}
+	return "-";
+}
+
+static void audit_outcome(struct door_call *c, unsigned long long number, int err)
+{
+	json_t *line = audit_head(c, number, err == E_OK ? "done" : "failed");
+	const json_t *version = json_object_get(c->heard, "version");
+	const char *action = c->row->action != NULL ? c->row->action : "";
+
+	json_object_set_new(line, "status",
+	                    json_integer(err == E_OK ? c->row->status : gw_status(err)));
+	if (version != NULL) {
+		json_object_set(line, "version", (json_t *)version);
+	}
+	if (err != E_OK) {
+		json_object_set_new(line, "error", text_json(c->problem.detail));
+	}
+	if (audit_write(c->door->audit, line) != E_OK) {
+		log_error(me, "the outcome of change %llu is not in the audit log",
+		          number);
+	}
+	log_info(me,
+	         "change %llu user=%s role=%s from=%s fabric=%s %s%s%s of %.80s "
+	         "members=%zu: "
+	         "%s%s",
+	         number, c->who.name, role_name(c->who.role), c->request->address,
+	         c->fabric->name, c->row->verb, *action ? " " : "", action, subject_of(c),
+	         json_array_size(json_object_get(c->ask, "members")),
+	         err == E_OK ? "done" : "failed: ", err == E_OK ? "" : c->problem.detail);
+}
+
+/* ---- the answer ---- */
+
+static void fill_problem(struct door_call *c, int err, struct door_reply *ret)
+{
+	size_t at = 0;
+
+	c->problem.err = err;
+	body_clear(&ret->body);
+	body_json(&ret->body, problem_json(&c->problem, 0));
+	ret->status = gw_status(err);
+	ret->content_type = "application/problem+json";
+	ret->retry_after = err == E_HTTP_RATE ? c->wait_s : gw_retry_after(err);
+	ret->challenge = err == E_HTTP_AUTH;
+	for (const struct door_row *r = door_rows;
+	     err == E_HTTP_METHOD && c->row != NULL && r->method != NULL; r++) {
+		if (strcmp(r->path, c->row->path) == 0 && at < sizeof(ret->allow)) {
+			at += (size_t)snprintf(ret->allow + at, sizeof(ret->allow) - at,
+			                       "%s%s", at > 0 ? ", " : "", r->method);
+		}
+	}
+}
+
+static int run_handler(struct door_call *c, const char *body, size_t len)
+{
+	const struct door_row *row = c->row;
+	bool change = (row->flags & DOOR_CHANGE) != 0;
+	unsigned long long number = change ? audit_number(c->door->audit) : 0;
+	int err = E_OK;
+
+	if (row->verb != NULL) {
+		json_object_set_new(c->ask, "verb", json_string(row->verb));
+	}
+	if (row->action != NULL) {
+		json_object_set_new(c->ask, "action", json_string(row->action));
+	}
+	if (row->body != NULL) {
+		err = fields_read(row->body, body, len, (row->flags & DOOR_STRICT) != 0,
+		                  c->arena, c->ask, &c->problem);
+	}
+	if (err == E_OK && change) {
+		json_object_set_new(c->ask, "by", json_string(c->who.name));
+		err = audit_ask(c, number);
+		if (err != E_OK) {
+			return err;
+		}
+	}
+	if (err == E_OK) {
+		err = row->handle(c);
+		if (change) {
+			audit_outcome(c, number, err);
+		}
+	}
+	return err;
+}
+
+void door_answer(struct door_call *c, const char *body, size_t len,
+                 struct door_reply *ret)
+{
+	struct door_reply reply = { .content_type = "application/json" };
+	int err = c->err;
+
+	if (err == E_OK) {
+		err = run_handler(c, body, len);
+	}
+	if (err == E_OK && c->not_modified) {
+		reply.status = 304;
+	} else if (err == E_OK) {
+		reply.status = c->row->status;
+		body_json(&reply.body, c->out);
+		c->out = NULL;
+		err = body_done(&reply.body);
+	}
+	if (err != E_OK) {
+		fill_problem(c, err, &reply);
+	} else {
+		memcpy(reply.etag, c->etag, sizeof(reply.etag));
+	}
+	*ret = reply;
+}
+
+void door_refuse_body(struct door_call *c, struct door_reply *ret)
+{
+	struct door_reply reply = { .status = 0 };
+	int err = problem_set(&c->problem, c->arena, E_HTTP_LARGE,
+	                      "a body has at most %d bytes", DOOR_BODY_MAX);
+
+	fill_problem(c, err, &reply);
+	*ret = reply;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gateway/view/body.h"
+
+struct audit;
+struct auth;
+struct limits;
+
+/*!
+ * The write door: from a request to a request on saguarod's control socket, and back. One row
+ * per resource (door_call.h); from it follow the match, the role that is needed, the checks of
+ * the body, the entry in the audit log and the OpenAPI document. No HTTP library and no socket
+ * in here.
+ *
+ * A request is looked at twice: once its head is there, door_begin() says whether its body is
+ * wanted at all, which it is only from a user whose role reaches; then door_answer().
+ */
+enum { DOOR_BODY_MAX = 1 << 20 };
+
+/*! \brief Asks the saguarod at a control socket, as control_ask(). */
+typedef int door_ask_f(void *ctx, const char *socket, const json_t *request,
+                       json_t **ret_reply);
+
+/*! A fabric, served below "/NAME"; the first one of the list also at the top. */
+struct door_fabric {
+	const char *name, *socket;
+};
+
+struct door {
+	struct auth *auth;
+	struct limits *rate; /*!< requests of a user */
+	struct audit *audit;
+	const struct door_fabric *fabric; /*!< [n_fabrics] */
+	unsigned n_fabrics;
+	const char *const
+		*hosts; /*!< names that Host may have, NULL-terminated; NULL: any */
+	door_ask_f *ask;
+	void *ctx; /*!< for ask */
+};
+
+struct door_request {
+	const char *method, *target;
+	const char *authorization, *host, *origin, *content_type, *if_match,
+		*if_none_match; /*!< headers, or NULL */
+	const char *
+		certificate; /*!< common name of a verified client certificate, or NULL */
+	const char *address; /*!< of the client */
+	bool has_body;
+	uint64_t body_bytes; /*!< as announced, 0: not */
+	int64_t now;         /*!< seconds since 1970 */
+	uint64_t now_ms;     /*!< monotonic */
+};
+
+struct door_reply {
+	unsigned status;
+	struct body body; /*!< owned by the caller: body_clear() */
+	const char *content_type;
+	char etag[32];        /*!< quoted; "" none */
+	char allow[48];       /*!< header; "" none */
+	unsigned retry_after; /*!< seconds, 0: none */
+	bool challenge;       /*!< WWW-Authenticate is due */
+};
+
+struct door_call;
+
+/*!
+ * \brief Looks at the head of a request.
+ * \param rq  Borrowed until door_free().
+ * \return NULL: out of memory.
+ */
+struct door_call *door_begin(struct door *d, const struct door_request *rq);
+
+/*! \brief Was the request refused by its head? */
+bool door_is_refused(const struct door_call *c);
+
+/*! \brief Carries it out; never fails, at worst with a 5xx. Once per call. */
+void door_answer(struct door_call *c, const char *body, size_t len,
+                 struct door_reply *ret);
+
+/*! \brief Refuses a body that became too long. Once per call, instead of door_answer(). */
+void door_refuse_body(struct door_call *c, struct door_reply *ret);
+
+void door_free(struct door_call *c); /*!< NULL is fine */

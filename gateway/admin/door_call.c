@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/admin/door_call.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "gateway/api/api.h"
+
+static const char me[] = "admin";
+
+/* What saguarod calls a failure, as an error of this door. */
+static int error_of(const char *code, bool has_version)
+{
+	/* clang-format off */
+	static const struct { const char *code; int err; } codes[] = {
+		{ "not_found", E_NOTFOUND },  { "exists", E_HTTP_EXISTS },
+		{ "full", E_HTTP_REFUSED },   { "invalid", E_SYNTAX },
+		{ "disk", E_FULL },           { "read_only", E_HTTP_READ_ONLY },
+		{ "standby", E_NOTREADY },    { "busy", E_NOTREADY },
+		{ "memory", -ENOMEM },
+	};
+	/* clang-format on */
+
+	if (code != NULL && strcmp(code, "conflict") == 0) {
+		return has_version ? E_HTTP_VERSION : E_HTTP_EXISTS;
+	}
+	for (size_t i = 0; code != NULL && i < sizeof(codes) / sizeof(codes[0]); i++) {
+		if (strcmp(codes[i].code, code) == 0) {
+			return codes[i].err;
+		}
+	}
+	return E_HTTP_REFUSED;
+}
+
+static int unreachable(struct door_call *c, int err)
+{
+	log_warning(me, "no answer from saguarod at %s: %s", c->fabric->socket,
+	            err_text(err));
+	if (err == E_TIMEOUT) {
+		return problem_set(
+			&c->problem, c->arena, err,
+			"saguarod of the fabric %s did not answer in time; what "
+			"was asked may have happened",
+			c->fabric->name);
+	}
+	return problem_set(&c->problem, c->arena, E_NOTREADY,
+	                   "saguarod of the fabric %s does not answer; does it run?",
+	                   c->fabric->name);
+}
+
+int door_ask(struct door_call *c, const json_t *ask, json_t **ret)
+{
+	json_t *reply = NULL;
+	int err = c->door->ask(c->door->ctx, c->fabric->socket, ask, &reply);
+
+	if (err != E_OK) {
+		return unreachable(c, err);
+	}
+	if (json_is_true(json_object_get(reply, "ok"))) {
+		json_object_del(reply, "ok");
+		*ret = reply;
+		return E_OK;
+	}
+	const char *why = json_string_value(json_object_get(reply, "error"));
+	const char *code = json_string_value(json_object_get(reply, "code"));
+
+	err = error_of(code, json_object_get(ask, "if_version") != NULL);
+	err = problem_set(&c->problem, c->arena, err, "%s",
+	                  why != NULL ? why : "saguarod says no and not why");
+	if (code != NULL) {
+		problem_member(&c->problem, "code", json_string(code));
+	}
+	if (json_object_get(reply, "version") != NULL) {
+		problem_member(&c->problem, "version",
+		               json_incref(json_object_get(reply, "version")));
+	}
+	json_decref(reply);
+	return err;
+}
+
+int door_path_p_key(struct door_call *c)
+{
+	uint16_t p_key;
+
+	if (field_p_key(c->capture[0], &p_key) != E_OK) {
+		return problem_set(
+			&c->problem, c->arena, E_SYNTAX,
+			"'%.60s' is no P_Key: expected 0x and 1-4 hex digits, or a "
+			"number, and not 0 or 0x8000",
+			c->capture[0]);
+	}
+	json_object_set_new(c->ask, "pkey", field_p_key_json(p_key));
+	return E_OK;
+}
+
+void door_set_version(struct door_call *c, const json_t *reply)
+{
+	const json_t *version = json_object_get(reply, "version");
+
+	if (!json_is_integer(version)) {
+		return;
+	}
+	snprintf(c->etag, sizeof(c->etag), "\"%" PRId64 "\"",
+	         (int64_t)json_integer_value(version));
+	c->not_modified = (c->row->flags & DOOR_CHANGE) == 0 &&
+	                  c->request->if_none_match != NULL &&
+	                  api_etag_matches(c->request->if_none_match, c->etag);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <errno.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/base/service.h"
+#include "gateway/admin/admin_config.h"
+#include "gateway/admin/admin_http.h"
+#include "gateway/admin/audit.h"
+#include "gateway/admin/auth.h"
+#include "gateway/admin/limits.h"
+#include "gateway/admin/secret.h"
+#include "gateway/view/control_client.h"
+
+static const char me[] = "admin";
+
+/* ---- commands on the file of users ---- */
+
+static int print_users(const struct admin_config *c, struct arena *a, struct diags *d)
+{
+	struct users users;
+	char expires[32];
+	int err = users_read(c->users, a, d, &users);
+
+	for (unsigned i = 0; err == E_OK && i < users.n; i++) {
+		const struct user *u = &users.user[i];
+
+		user_expiry_text(u->expires, expires);
+		printf("%-24s %-16s %-21s %s%s\n", u->name, role_name(u->role), expires,
+		       u->hash != NULL ? "secret" : "certificate",
+		       u->expires != 0 && u->expires <= (int64_t)time(NULL) ? ", expired"
+		                                                            : "");
+	}
+	return err;
+}
+
+/* The first line of standard input, without echo on a terminal. */
+static int read_password(char *ret, size_t room, struct diags *d)
+{
+	struct termios old, quiet;
+	bool terminal = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &old) == 0;
+	char *line;
+
+	if (terminal) {
+		fputs("Password: ", stderr);
+		quiet = old;
+		quiet.c_lflag &= ~(tcflag_t)ECHO;
+		tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
+	}
+	line = fgets(ret, (int)room, stdin);
+	if (terminal) {
+		tcsetattr(STDIN_FILENO, TCSAFLUSH, &old);
+		fputc('\n', stderr);
+	}
+	if (line == NULL || strchr(line, '\n') == NULL) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "--add-password needs a line of at most %d bytes on standard "
+		         "input",
+		         SECRET_MAX);
+		return E_SYNTAX;
+	}
+	line[strcspn(line, "\r\n")] = '\0';
+	if (strlen(line) < SECRET_MIN) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "the password has less than %d bytes; --add-token makes a good "
+		         "one",
+		         SECRET_MIN);
+		return E_RANGE;
+	}
+	return E_OK;
+}
+
+static int add_user(const struct admin_config *c, struct diags *d)
+{
+	char secret[SECRET_MAX + 2] = "", hash[SECRET_HASH_BYTES];
+	struct user user = { .name = c->add_token      ? c->add_token
+		                     : c->add_password ? c->add_password
+		                                       : c->add_certificate };
+	int err = E_OK;
+
+	if (!user_name_is_good(user.name)) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "'%.80s' is no name: 1-%d letters, digits and -_@", user.name,
+		         USER_NAME_MAX);
+		return E_SYNTAX;
+	}
+	if (c->role == NULL || role_parse(c->role, &user.role) != E_OK) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "--role is needed: viewer, partition-admin or operator");
+		return E_SYNTAX;
+	}
+	if (c->expires == NULL ||
+	    user_expiry_parse(c->expires, (int64_t)time(NULL), &user.expires) != E_OK) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "--expires: '%.40s' is no time: 2027-01-31, "
+		         "2027-01-31T12:00:00Z, "
+		         "90d or never",
+		         c->expires != NULL ? c->expires : "");
+		return E_SYNTAX;
+	}
+	if (c->add_token != NULL) {
+		err = secret_make(secret);
+	} else if (c->add_password != NULL) {
+		err = read_password(secret, sizeof(secret), d);
+	}
+	if (err == E_OK && c->add_certificate == NULL) {
+		err = secret_hash(secret, hash);
+		user.hash = hash;
+	}
+	if (err == E_OK) {
+		err = users_add(c->users, &user, d);
+	}
+	if (err == E_OK && c->add_token != NULL) {
+		printf("%s\n", secret);
+		fprintf(stderr,
+		        "The secret of %s is shown this once. Use it with Basic as "
+		        "password, "
+		        "or with Bearer as %s.SECRET.\n",
+		        user.name, user.name);
+	}
+	return err;
+}
+
+static int run_command(const struct admin_config *c, struct arena *a, struct diags *d)
+{
+	unsigned n = (c->add_token != NULL) + (c->add_password != NULL) +
+	             (c->add_certificate != NULL) + (c->remove != NULL) + c->list;
+	int err;
+
+	if (n != 1) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "only one of --add-token, --add-password, --add-certificate, "
+		         "--remove and --list at a time");
+		err = E_SYNTAX;
+	} else if (c->list) {
+		err = print_users(c, a, d);
+	} else if (c->remove != NULL) {
+		err = users_remove(c->users, c->remove, d);
+	} else {
+		err = add_user(c, d);
+	}
+	if (err != E_OK && d->n_errors == 0) {
+		diag_add(d, DIAG_ERROR, NULL, 0, "%s", err_text(err));
+	}
+	return err;
+}
+
+/* ---- the server ---- */
+
+/* saguarod takes 32 connections at its control socket, and others need some. */
+enum { ASK_AT_A_TIME = 16 };
+
+struct asking {
+	sem_t free;
+	unsigned timeout_ms;
+};
+
+static int ask(void *ctx, const char *socket, const json_t *request, json_t **ret_reply)
+{
+	struct asking *q = ctx;
+	struct timespec until;
+	int err;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += q->timeout_ms / 1000;
+	while (sem_timedwait(&q->free, &until) != 0) {
+		if (errno != EINTR) {
+			return E_TIMEOUT;
+		}
+	}
+	err = control_ask(socket, request, q->timeout_ms, ret_reply);
+	sem_post(&q->free);
+	return err;
+}
+
+static int write_port_file(const char *path, unsigned port)
+{
+	FILE *f = fopen(path, "w");
+
+	if (f == NULL) {
+		return -errno;
+	}
+	int bad = fprintf(f, "%u\n", port) < 0;
+	bad |= fclose(f) != 0;
+	return bad ? -EIO : E_OK;
+}
+
+static void wait_for_end(const sigset_t *set, const struct admin_config *c,
+                         struct audit *audit)
+{
+	for (;;) {
+		int sig = sigwaitinfo(set, NULL);
+
+		if (sig == SIGHUP) {
+			log_open(c->log_file); /* after a rotation */
+			int err = audit_reopen(audit);
+
+			if (err != E_OK) {
+				log_error(me,
+				          "cannot open the audit log %s: %s; the old one "
+				          "is written on",
+				          c->audit_log, err_text(err));
+			}
+			log_info(me, "log files opened again");
+		} else if (sig > 0) {
+			log_info(me, "signal %s: stopping", sigabbrev_np(sig));
+			return;
+		}
+	}
+}
+
+static int run_server(const struct admin_config *c, struct door *door, struct arena *a,
+                      const sigset_t *set)
+{
+	struct admin_http_options o = { .listen = c->listen,
+		                        .certificate = c->tls_certificate,
+		                        .key = c->tls_key,
+		                        .client_ca = c->client_ca,
+		                        .connections = c->connections,
+		                        .per_address = c->per_address,
+		                        .request_s = c->request_s,
+		                        .door = door };
+	struct admin_http *h = NULL;
+	const char *why = NULL;
+	int err = E_OK;
+
+	if (!c->is_unix) {
+		err = admin_http_names(c->tls_certificate, c->hosts, a, &why,
+		                       &door->hosts);
+	}
+	if (err == E_OK) {
+		err = admin_http_start(&o, a, &why, &h);
+	}
+	if (err != E_OK) {
+		log_error(me, "%s", why != NULL ? why : err_text(err));
+		return err;
+	}
+	log_info(me, "answering on %s for %u fabric%s", admin_http_address(h),
+	         c->n_fabrics, c->n_fabrics == 1 ? "" : "s");
+	if (c->port_file != NULL) { /* last, because it tells that the server answers */
+		err = write_port_file(c->port_file, admin_http_port(h));
+	}
+	if (err == E_OK) {
+		service_ready();
+		service_status(admin_http_address(h));
+		wait_for_end(set, c, door->audit);
+		service_stopping();
+	} else {
+		log_error(me, "cannot write the port to %s: %s", c->port_file,
+		          err_text(err));
+	}
+	admin_http_stop(h);
+	return err;
+}
+
+static int serve(const struct admin_config *c, struct arena *a)
+{
+	struct auth_options auth = { .users = c->users,
+		                     .failures = c->failures_per_minute,
+		                     .per_minute = c->failures_per_minute };
+	struct asking asking = { .timeout_ms = c->saguarod_s * 1000 };
+	struct door door = {
+		.fabric = c->fabric, .n_fabrics = c->n_fabrics, .ask = ask, .ctx = &asking
+	};
+	sigset_t set;
+	int err;
+
+	/* blocked before threads start, so that only wait_for_end() receives them */
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	sem_init(&asking.free, 0, ASK_AT_A_TIME);
+	err = audit_new(c->audit_log, &door.audit);
+	if (err != E_OK) {
+		log_error(
+			me,
+			"cannot open the audit log %s: %s; name another with --audit-log",
+			c->audit_log, err_text(err));
+	}
+	if (err == E_OK) {
+		err = auth_new(&auth, &door.auth);
+	}
+	if (err == E_OK) {
+		/* A tenth of a minute's requests may come at once. */
+		door.rate = limits_new(c->requests_per_minute / 10 + 1,
+		                       c->requests_per_minute);
+		err = door.rate != NULL ? run_server(c, &door, a, &set) : -ENOMEM;
+	}
+	limits_free(door.rate);
+	auth_free(door.auth);
+	audit_free(door.audit);
+	sem_destroy(&asking.free);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct admin_config c;
+	struct diags d;
+	struct arena *a = arena_new();
+	int err;
+
+	if (a == NULL) {
+		fputs("saguaro-admin: out of memory\n", stderr);
+		return EXIT_FAILURE;
+	}
+	diags_init(&d, a);
+	err = admin_config_read(&c, a, argc, argv, &d);
+	if (err == E_OK && admin_config_is_command(&c)) {
+		err = run_command(&c, a, &d);
+		diags_print(&d, stderr, DIAG_WARNING);
+		arena_free(a);
+		return err == E_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+	}
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (err != E_OK) {
+		arena_free(a);
+		return 2;
+	}
+	log_set_level(c.verbose > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+	if (c.log_file != NULL && (err = log_open(c.log_file)) != E_OK) {
+		log_error(me, "cannot open the log file %s: %s", c.log_file,
+		          err_text(err));
+	} else {
+		err = serve(&c, a);
+	}
+	arena_free(a);
+	return err == E_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
