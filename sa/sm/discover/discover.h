@@ -138,6 +138,7 @@ void disc_local_step(struct disc *d);
  *
  * \param prev  Graph of the last sweep, for telling which nodes are the silent ones; or
  * NULL. \retval E_TIMEOUT    The local port itself does not answer. \retval -ENOMEM
+ * After a failure d->g is NULL.
  */
 int disc_finish(struct disc *d, const struct graph *prev);
 

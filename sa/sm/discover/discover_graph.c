@@ -469,6 +469,9 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	if (ret == E_OK) {
 		ret = freeze(d, order, n);
 	}
+	if (ret != E_OK) {
+		d->g = NULL; /* nobody may take it for a fabric */
+	}
 	free(order);
 	return ret;
 }

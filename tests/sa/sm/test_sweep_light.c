@@ -349,6 +349,26 @@ START_TEST(beside_another_change)
 }
 END_TEST
 
+static bool is_no_node_info(const uint8_t *mad)
+{
+	return field_get(mad, MAD_ATTR_ID) != UMAD_SM_ATTR_NODE_INFO;
+}
+
+/* Our own port says who it is and then nothing more, from the first sweep on: there is no fabric yet
+ * that a light sweep could look at. */
+START_TEST(no_fabric_yet)
+{
+	start("ft2 2 2 1", true);
+	fixture->config.sweep_interval = 2;
+	tap.loses = is_no_node_info;
+	fixture_run_ms(fixture, 60000);
+	ck_assert(!sweep_status(fixture->sweep)->up);
+	tap.loses = NULL;
+	fixture_run_ms(fixture, 20000);
+	fixture_up(fixture);
+}
+END_TEST
+
 /* Another master has set up our port, and nothing else shows that it is there. */
 START_TEST(another_master_wrote)
 {
@@ -443,6 +463,7 @@ TEST_SUITE(sweep_light)
 	tcase_add_test(t, exchanged);
 	tcase_add_loop_test(t, shown_by_switch, 0, sizeof(shown) / sizeof(shown[0]));
 	tcase_add_loop_test(t, any_moment, 0, 120);
+	tcase_add_test(t, no_fabric_yet);
 	tcase_add_loop_test(t, beside_another_change, 0, 60);
 	tcase_add_test(t, another_master_wrote);
 	tcase_add_test(t, another_master_had_a_switch);
