@@ -22,6 +22,7 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/transport.h"
 #include "sa/server/answer.h"
+#include "sa/store/mcast.h"
 #include "sa/store/store.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/simulate.h"
@@ -34,8 +35,16 @@ enum {
 	SERVICE_GID = 0x2,
 	PATH_DLID = 0x10,
 	PATH_SLID = 0x20,
-	PATH_NUMB = 0x1000
+	PATH_NUMB = 0x1000,
+	MEMBER_JOIN = 0x1 | 0x2 | 0x10000, /* MGID, PortGID, JoinState */
+	MEMBER_CREATE = 0x4 | 0x40 | 0x80 | 0x1000 |
+	                0x2000, /* Q_Key, TClass, P_Key, SL, FlowLabel */
+	TRAP_NUMBER = 208       /* bit of InformInfo */
 };
+
+#define MGID_TOP UINT64_C(0xff18a01b00000000)
+
+static const char *const kind_name[] = { "service", "membership", "subscription" };
 
 bool clients_open(struct run *r, struct manager *m)
 {
@@ -91,28 +100,75 @@ static bool may_fail(const struct manager *m)
 	return disk_fault() != DISK_GOOD || disk_crashed(m->state_dir);
 }
 
-bool clients_register(struct run *r, struct manager *m, uint32_t what)
+/* --- records -------------------------------------------------------------------------- */
+
+static void put_gid(const struct manager *m, uint8_t *mad, unsigned at, uint64_t guid)
 {
-	const struct graph *g = r->g;
+	field_set(mad, at, 64, m->config.subnet_prefix);
+	field_set(mad, at + 64, 64, guid);
+}
+
+static void put_mgid(uint8_t *mad, const struct client_record *c)
+{
+	field_set(mad, AT_DATA, 64, MGID_TOP);
+	field_set(mad, AT_DATA + 64, 64, c->id);
+}
+
+/* The request that registers or withdraws a record. */
+static void encode(const struct manager *m, const struct client_record *c, bool withdraw,
+                   uint8_t *mad)
+{
+	uint8_t method = withdraw ? UMAD_SA_METHOD_DELETE : UMAD_METHOD_SET;
+
+	switch (c->kind) {
+	case CLIENT_SERVICE:
+		begin(mad, method, UMAD_SA_ATTR_SERVICE_REC, SERVICE_ID | SERVICE_GID);
+		field_set(mad, AT_DATA, 64, c->id);
+		put_gid(m, mad, AT_DATA + 64, c->guid);
+		return;
+	case CLIENT_MEMBER:
+		begin(mad, method, UMAD_SA_ATTR_MCMEMBER_REC,
+		      withdraw ? MEMBER_JOIN : MEMBER_JOIN | MEMBER_CREATE);
+		put_mgid(mad, c);
+		put_gid(m, mad, AT_DATA + 128, c->guid);
+		field_set(mad, AT_DATA + 256, 32, 0x1234); /* Q_Key */
+		field_set(mad, AT_DATA + 320, 16, 0xffff); /* P_Key */
+		field_set(mad, AT_DATA + 388, 4, MC_FULL_MEMBER);
+		return;
+	case CLIENT_SUBSCRIPTION:
+		begin(mad, UMAD_METHOD_SET, UMAD_ATTR_INFORM_INFO, 0);
+		field_set(mad, AT_DATA + 128, 16, 0xffff); /* any LID */
+		field_set(mad, AT_DATA + 176, 8, 1);       /* generic */
+		field_set(mad, AT_DATA + 184, 8, !withdraw);
+		field_set(mad, AT_DATA + 192, 16, 0xffff); /* any type */
+		field_set(mad, AT_DATA + TRAP_NUMBER, 16, c->id);
+		field_set(mad, AT_DATA + 224, 24, 1);        /* QPN */
+		field_set(mad, AT_DATA + 264, 24, 0xffffff); /* any producer */
+		return;
+	case CLIENT_KINDS: return;
+	}
+}
+
+/* Sends a request about a record and makes what follows durable, as the SA does before it answers.
+ * *ret: was it acknowledged? */
+static bool change(struct run *r, struct manager *m, const struct client_record *rec,
+                   bool withdraw, bool *ret)
+{
 	struct clients *c = &m->clients;
-	const struct port *p = &g->ports[g->end_ports[what % g->n_end_ports]];
 	struct snap_end end;
 	struct sa_reply reply = { 0 };
 	struct state_batch *batch;
-	uint64_t id = UINT64_C(0x1000) + c->n_asked++;
 	uint8_t mad[MAD_BYTES];
 	int settled = -1;
 	bool good = true;
 
-	if (c->n == SERVICES_MAX || snap_pin(c->reader) != E_OK ||
-	    snap_port_guid(c->reader, p->guid, &end) != E_OK) {
+	*ret = false;
+	if (snap_pin(c->reader) != E_OK ||
+	    snap_port_guid(c->reader, rec->guid, &end) != E_OK) {
 		snap_unpin(c->reader);
 		return true; /* nobody to ask, or the SA does not know the host yet */
 	}
-	begin(mad, UMAD_METHOD_SET, UMAD_SA_ATTR_SERVICE_REC, SERVICE_ID | SERVICE_GID);
-	field_set(mad, AT_DATA, 64, id);
-	field_set(mad, AT_DATA + 64, 64, m->config.subnet_prefix);
-	field_set(mad, AT_DATA + 128, 64, p->guid);
+	encode(m, rec, withdraw, mad);
 	if (ask(m, end.base_lid, mad, &reply) == 0) {
 		batch = store_take_changes(c->store);
 		if (batch != NULL) {
@@ -124,9 +180,10 @@ bool clients_register(struct run *r, struct manager *m, uint32_t what)
 			good = store_reload(c->store) == E_OK ||
 			       run_fail(r, "the records of clients cannot be read again");
 		} else if (settled != E_OK) {
-			good = run_fail(r, "service 0x%lx is not on disk", (unsigned long)id);
+			good = run_fail(r, "%s 0x%lx is not on disk",
+			                kind_name[rec->kind], (unsigned long)rec->id);
 		} else {
-			c->service[c->n++] = id;
+			*ret = true;
 		}
 	}
 	snap_unpin(c->reader);
@@ -134,12 +191,76 @@ bool clients_register(struct run *r, struct manager *m, uint32_t what)
 	return good;
 }
 
-bool clients_check_services(struct run *r, struct manager *m)
+bool clients_register(struct run *r, struct manager *m, uint32_t what)
+{
+	const struct graph *g = r->g;
+	struct clients *c = &m->clients;
+	struct client_record *rec;
+	bool acknowledged, good;
+
+	if ((what >> 12 & 3) == 0 && c->n != 0) {
+		rec = &c->record[(what >> 14) % c->n];
+		rec->known = false; /* until the answer */
+		good = change(r, m, rec, true, &acknowledged);
+		rec->known = rec->there ? acknowledged : rec->known;
+		rec->there &= !acknowledged;
+		return good;
+	}
+	if (c->n == CLIENT_RECORDS_MAX) {
+		return true;
+	}
+	rec = &c->record[c->n];
+	*rec = (struct client_record){
+		.kind = (what >> 16) % CLIENT_KINDS,
+		.guid = g->ports[g->end_ports[what % g->n_end_ports]].guid,
+		.id = 0x1000 + c->n_asked++,
+		.known = true,
+		.there = true
+	};
+	good = change(r, m, rec, false, &acknowledged);
+	c->n += acknowledged;
+	return good;
+}
+
+/* Is the record in the store? */
+static bool is_there(struct manager *m, uint32_t sm_lid, const struct client_record *c)
+{
+	struct sa_store *st = m->clients.store;
+	struct sa_reply reply = { 0 };
+	struct mcast_member_row member;
+	uint8_t mad[MAD_BYTES];
+	bool there = false;
+
+	switch (c->kind) {
+	case CLIENT_SERVICE:
+		begin(mad, UMAD_METHOD_GET, UMAD_SA_ATTR_SERVICE_REC, SERVICE_ID);
+		field_set(mad, AT_DATA, 64, c->id);
+		there = ask(m, sm_lid, mad, &reply) == 0;
+		sa_reply_done(&reply);
+		break;
+	case CLIENT_MEMBER:
+		encode(m, c, false, mad);
+		there = mcast_member_find(st, mad + AT_DATA / 8,
+		                          mad + AT_DATA / 8 + MGID_BYTES, &member);
+		break;
+	case CLIENT_SUBSCRIPTION:
+		for (const struct store_row *row =
+		             store_seek(st, RECORDS_SUBSCRIPTIONS, "", 0);
+		     row != NULL && !there;
+		     row = store_next(st, RECORDS_SUBSCRIPTIONS, row)) {
+			there = field_get(row->bytes, 0, 64) == c->guid &&
+			        field_get(row->bytes, 64 + TRAP_NUMBER, 16) == c->id;
+		}
+		break;
+	case CLIENT_KINDS: break;
+	}
+	return there;
+}
+
+bool clients_check_records(struct run *r, struct manager *m)
 {
 	struct clients *c = &m->clients;
-	struct sa_reply reply = { 0 };
 	struct snap_end end;
-	uint8_t mad[MAD_BYTES];
 	bool good = snap_pin(c->reader) == E_OK &&
 	            snap_port_guid(c->reader, r->g->ports[m->port].guid, &end) ==
 	                    E_OK;
@@ -148,14 +269,17 @@ bool clients_check_services(struct run *r, struct manager *m)
 		run_fail(r, "the SA does not know the subnet manager's port");
 	}
 	for (unsigned i = 0; good && i < c->n; i++) {
-		begin(mad, UMAD_METHOD_GET, UMAD_SA_ATTR_SERVICE_REC, SERVICE_ID);
-		field_set(mad, AT_DATA, 64, c->service[i]);
-		good = ask(m, end.base_lid, mad, &reply) == 0 ||
-		       run_fail(r, "service 0x%lx was acknowledged and is lost (0x%x)",
-		                (unsigned long)c->service[i], reply.status);
+		const struct client_record *rec = &c->record[i];
+
+		good = !rec->known || is_there(m, end.base_lid, rec) == rec->there ||
+		       run_fail(r,
+		                "%s 0x%lx of port GUID 0x%lx: its %s was acknowledged "
+		                "and is lost",
+		                kind_name[rec->kind], (unsigned long)rec->id,
+		                (unsigned long)rec->guid,
+		                rec->there ? "registration" : "end");
 	}
 	snap_unpin(c->reader);
-	sa_reply_done(&reply);
 	return good;
 }
 

@@ -312,7 +312,7 @@ bool check_tables(struct run *r, bool settled)
 	                !check_promises_no_credit_loop(r, settled) ||
 	                check_credit_loops(r, reached, a));
 	good = good && (!settled || (clients_check_paths(r, r->judge, x, &lids, &lft) &&
-	                             clients_check_services(r, r->judge)));
+	                             clients_check_records(r, r->judge)));
 	for (uint32_t i = 0; settled && good && i < r->g->n_end_ports; i++) {
 		uint32_t port = r->g->end_ports[i];
 

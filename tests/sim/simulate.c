@@ -16,8 +16,9 @@
  *
  * When the faults stop, the subnet manager has to bring all that it can reach to ACTIVE, with
  * routes between all hosts, no forwarding loop and no credit loop in the tables that stand
- * in the switches. The SA has to answer what stands there, and to know all services whose
- * registration it has acknowledged, also those from before a kill. A heavy sweep then finds
+ * in the switches. The SA has to answer what stands there, and to know all services,
+ * memberships and subscriptions that it has acknowledged, and none whose end it has acknowledged,
+ * also those from before a kill. A heavy sweep then finds
  * nothing that local sweeps missed.
  *
  * With --nonsense MADs are also late, duplicate and corrupted, nodes answer nonsense or with
@@ -440,14 +441,15 @@ static bool reboot(struct run *r, uint32_t node)
 	return true;
 }
 
-static bool request_heavy(struct run *r)
+static bool request_heavy(struct run *r, uint32_t what)
 {
 	for (unsigned i = 0; i < r->n_managers; i++) {
 		if (r->m[i].sweep != NULL) {
 			sweep_request_heavy(r->m[i].sweep);
 		}
 	}
-	return true;
+	return r->m[what % r->n_managers].sweep == NULL ||
+	       clients_register(r, &r->m[what % r->n_managers], what);
 }
 
 /* While the master works, so mostly in the middle of a sweep; a client registers meanwhile. */
@@ -489,7 +491,7 @@ static bool do_event(struct run *r, const struct event *e)
 		sim_set_drop(r->sim, e->what % 3 == 0 ? 0 : e->what % 100000);
 		return true;
 	case EVENT_KILL: return kill_or_start(r, e->what);
-	case EVENT_HEAVY: return request_heavy(r);
+	case EVENT_HEAVY: return request_heavy(r, e->what);
 	case EVENT_NOISE: make_noise(r, e->what); return true;
 	case EVENT_HOSTILE:
 		set_hostile(r, node, !r->hostile[node]);
