@@ -244,6 +244,29 @@ int sums_load(const struct sums *x, struct arena *a, struct arena *tmp, struct l
 	return ret_code;
 }
 
+int load_of_ports(const struct graph *g, const uint32_t *all, const uint32_t *base,
+                  uint32_t width, struct arena *a, struct arena *tmp, struct load *ret)
+{
+	struct load l = { .all = arena_array(a, g->n_adj, sizeof(*l.all)),
+		          .base = arena_array(a, g->n_adj, sizeof(*l.base)) };
+	int code;
+
+	if (!l.all || !l.base) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			l.all[i] = all[(size_t)s * width + g->adj[i].port];
+			l.base[i] = base[(size_t)s * width + g->adj[i].port];
+		}
+	}
+	code = summarise(&l, g->n_adj, tmp);
+	if (code == E_OK) {
+		*ret = l;
+	}
+	return code;
+}
+
 static unsigned percent_less(uint32_t now, uint32_t other)
 {
 	return now ? (unsigned)((uint64_t)(now - other) * 100 / now) : 0;

@@ -318,6 +318,59 @@ void rows_block(struct rows *r, unsigned thread, struct column_block *b)
 	}
 }
 
+struct rows *rows_of_paths(const struct column_map *m, const struct paths *made,
+                           struct arena *tmp)
+{
+	struct rows *r = arena_alloc(tmp, sizeof(*r));
+
+	if (!r) {
+		return NULL;
+	}
+	*r = (struct rows){ .map = m, .out = *made };
+	r->source_of = arena_array(tmp, m->n, sizeof(*r->source_of));
+	r->cable = arena_array(tmp, m->g->n_adj, sizeof(*r->cable));
+	if (!r->source_of || !r->cable) {
+		return NULL;
+	}
+	memset(r->source_of, 0xff, m->n * sizeof(*r->source_of));
+	for (uint32_t i = 0; i < made->n_sources; i++) {
+		r->source_of[made->source[i]] = i;
+	}
+	rank_rates(&r->ranks);
+	measure_cables(r);
+	return r;
+}
+
+void rows_path(struct rows *r, uint32_t s, uint32_t lid)
+{
+	const struct column_map *m = r->map;
+	uint32_t owner = m->lids->owner[lid], home, hops = 0;
+	struct path_row *out = place_of(r, s, lid);
+	struct limit path;
+
+	if (out == NULL) {
+		return;
+	}
+	home = owner != GRAPH_NONE ? graph_switch_of(m->g, owner) : GRAPH_NONE;
+	*out = (struct path_row){ 0 };
+	if (home == GRAPH_NONE) {
+		return;
+	}
+	path = home_limit(r, owner);
+	for (uint32_t at = s; at != home; hops++) {
+		uint8_t port = lft_row(m->lft, at)[lid];
+		const struct column_hop *hop = m->hop + (size_t)at * m->width + port;
+
+		if (hops > m->n || port >= m->width || hop->channel == GRAPH_NONE) {
+			return;
+		}
+		path = smaller(path, r->cable[hop->channel]);
+		at = hop->next;
+	}
+	path.hops = (uint8_t)(hops < UINT8_MAX ? hops + 1 : UINT8_MAX);
+	*out = row_of(r, path, s, lid);
+}
+
 struct paths rows_paths(const struct rows *r)
 {
 	return r->out;

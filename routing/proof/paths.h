@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "routing/graph/tables.h"
@@ -9,6 +10,9 @@
 struct arena;
 struct graph;
 struct lids;
+struct proof_change;
+struct shape;
+struct shape_change;
 
 /*!
  * What follows from proven tables: routes per link, and what a PathRecord needs of a path.
@@ -68,3 +72,29 @@ unsigned load_gain(const struct load *now, const struct load *other);
 int paths_load_build(const struct graph *g, const struct lids *lids,
                      const struct lft *lft, const struct lanes *lanes, struct arena *a,
                      struct paths *ret_paths, struct load *ret_load);
+
+/*! What paths_change() goes by. */
+struct paths_change {
+	const struct graph *g;
+	const struct lids *lids;
+	const struct proof_change *change; /*!< tables and entries; its shape is that of g */
+	const struct shape *was;           /*!< fabric of the old tables */
+	const struct shape_change *fabric; /*!< from it to g */
+};
+
+/*!
+ * \brief Path rows and load after a change, at the price of the routes that changed.
+ *
+ * \param paths  Rows of the old tables, which become those of the new ones. Sources and LIDs
+ *               must be the same.
+ * \param all    [switch][port] routes of the old tables, which become those of the new
+ *               ones; in rows of shape.width.
+ * \param base   Likewise of base LIDs.
+ * \param a      Holds \a ret_load.
+ * \retval -ENOMEM  Rows and routes are neither old nor new then.
+ */
+int paths_change(const struct paths_change *in, struct paths *paths, uint32_t *all,
+                 uint32_t *base, struct arena *a, struct load *ret_load);
+
+/*! \brief Does the fabric have the sources and LIDs of these rows? */
+bool paths_fit(const struct paths *p, const struct graph *g, const struct lids *lids);

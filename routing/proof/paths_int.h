@@ -34,6 +34,14 @@ void rows_store_block(struct rows *r, unsigned thread, uint32_t lid);
 
 struct paths rows_paths(const struct rows *r);
 
+/*! \brief For rows that are there already, of these sources. \return NULL when out of memory. */
+struct rows *rows_of_paths(const struct column_map *m, const struct paths *made,
+                           struct arena *tmp);
+
+/*! \brief Writes the row of one path anew; nothing for a switch that is no source. Only
+ *  with one lane. Cost: O(hops). */
+void rows_path(struct rows *r, uint32_t s, uint32_t lid);
+
 /*! \brief Sums, all 0. \return NULL when out of memory. */
 struct sums *sums_new(const struct column_map *m, unsigned threads, struct arena *tmp);
 
@@ -45,3 +53,7 @@ void sums_block(struct sums *x, unsigned thread, struct column_block *b);
 
 /*! \brief Adds up over threads, in \a a. \retval -ENOMEM */
 int sums_load(const struct sums *x, struct arena *a, struct arena *tmp, struct load *ret);
+
+/*! \brief Load from routes by [switch][width] port, in \a a. \retval -ENOMEM */
+int load_of_ports(const struct graph *g, const uint32_t *all, const uint32_t *base,
+                  uint32_t width, struct arena *a, struct arena *tmp, struct load *ret);

@@ -107,23 +107,25 @@ static int prove_lanes(struct prover *pv, struct column *col, struct arena *a,
 	return E_OK;
 }
 
-int proof_run_missing(const struct graph *g, const struct lids *lids,
+int proof_run_keeping(const struct graph *g, const struct lids *lids,
                       const struct lft *lft, const struct lanes *lanes,
-                      const uint8_t *may_miss, struct arena *a, struct proof *ret)
+                      const uint8_t *may_miss, struct arena *a, struct proof *ret,
+                      struct proof_deps *ret_deps)
 {
 	unsigned threads = column_threads(), vls = 0;
 	struct arena *tmp = arena_new();
-	struct prover pv = { .may_miss = may_miss };
+	struct prover *pv = tmp ? arena_alloc(tmp, sizeof(*pv)) : NULL;
 	struct proof p = { .lids = *lids, .management_hole.lid = UINT32_MAX };
 	struct workspace *work;
 	int ret_code = -ENOMEM;
 
-	if (!tmp) {
+	if (!pv) {
 		goto out;
 	}
-	ret_code = proof_prover_init(&pv, g, lids, lft, lanes, tmp);
+	pv->may_miss = may_miss;
+	ret_code = proof_prover_init(pv, g, lids, lft, lanes, tmp);
 	if (ret_code == E_OK) {
-		ret_code = proof_walk_columns(&pv, threads, tmp, &work);
+		ret_code = proof_walk_columns(pv, threads, tmp, &work);
 	}
 	if (ret_code != E_OK) {
 		goto out;
@@ -142,21 +144,37 @@ int proof_run_missing(const struct graph *g, const struct lids *lids,
 		}
 		vls |= t->vls;
 	}
-	if (pv.rule) {
-		vls = proof_rule_vls(&pv, vls);
+	if (pv->rule) {
+		vls = proof_rule_vls(pv, vls);
 	}
-	p.vls_used = pv.lanes || pv.rule ? (uint32_t)__builtin_popcount(vls) : 1;
-	column_load_block(&pv.map, work[0].col, 0);
-	ret_code = proof_list_faults(&pv, &work[0], a, &p);
+	p.vls_used = pv->lanes || pv->rule ? (uint32_t)__builtin_popcount(vls) : 1;
+	column_load_block(&pv->map, work[0].col, 0);
+	ret_code = proof_list_faults(pv, &work[0], a, &p);
 	if (ret_code == E_OK) {
-		ret_code = prove_lanes(&pv, work[0].col, a, tmp, &p);
+		ret_code = prove_lanes(pv, work[0].col, a, tmp, &p);
 	}
 	if (ret_code == E_OK) {
 		*ret = p;
 	}
+	if (ret_code == E_OK && ret_deps) {
+		bool one = !pv->lanes && !pv->rule;
+
+		*ret_deps = (struct proof_deps){ .base = one ? &pv->base[0] : NULL,
+			                         .management = &pv->management[0],
+			                         .n_parts = pv->map.n_parts };
+		arena_join(a, tmp);
+		tmp = NULL;
+	}
 out:
 	arena_free(tmp);
 	return ret_code;
+}
+
+int proof_run_missing(const struct graph *g, const struct lids *lids,
+                      const struct lft *lft, const struct lanes *lanes,
+                      const uint8_t *may_miss, struct arena *a, struct proof *ret)
+{
+	return proof_run_keeping(g, lids, lft, lanes, may_miss, a, ret, NULL);
 }
 
 int proof_run(const struct graph *g, const struct lids *lids, const struct lft *lft,

@@ -9,6 +9,7 @@
 #include "routing/graph/tables.h"
 
 struct arena;
+struct deps;
 struct graph;
 
 /*!
@@ -85,6 +86,8 @@ struct proof {
 	uint64_t credit_loops;       /*!< of the pairs that decide */
 	uint64_t management_unreachable; /*!< management pairs (source switch, LID) without a route; a switch's own LID must lead to its port 0 */
 	uint64_t management_credit_loops; /*!< further components when management pairs are counted in: those that hold none of the others */
+	bool management_kept; /*!< management_credit_loops are those of an earlier proof:
+	                           only what changed since then was proven (proof_change.h) */
 	uint32_t vls_used;           /*!< how many, all QoS levels counted */
 	struct proof_fault hole[PROOF_LIST_MAX];
 	unsigned n_hole;
@@ -118,6 +121,22 @@ int proof_run(const struct graph *g, const struct lids *lids, const struct lft *
 int proof_run_missing(const struct graph *g, const struct lids *lids,
                       const struct lft *lft, const struct lanes *lanes,
                       const uint8_t *may_miss, struct arena *a, struct proof *ret);
+
+/*! The dependencies that a proof collected. */
+struct proof_deps {
+	const struct deps *base;       /*!< of the pairs that decide; NULL: there is more than one lane */
+	const struct deps *management; /*!< at least those of management pairs */
+	uint32_t n_parts;              /*!< connected parts of the fabric */
+};
+
+/*!
+ * \brief proof_run_missing(), after which the dependencies stay.
+ * \param ret_deps  In \a a, with what the proof worked with.
+ */
+int proof_run_keeping(const struct graph *g, const struct lids *lids,
+                      const struct lft *lft, const struct lanes *lanes,
+                      const uint8_t *may_miss, struct arena *a, struct proof *ret,
+                      struct proof_deps *ret_deps);
 
 /*! \brief Has every pair a route that must have one? */
 static inline bool proof_reaches(const struct proof *p)

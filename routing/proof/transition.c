@@ -504,6 +504,17 @@ static int planner_init(struct planner *p, const struct transition_in *in,
 	return p->walk && p->lid && p->involved ? E_OK : -ENOMEM;
 }
 
+static void withdraw_circling(struct transition *t, uint32_t lid)
+{
+	if (t->may_loop++ == 0) {
+		why_add(&t->why,
+		        "packets to LID %u could circle among switches with "
+		        "old and new entries",
+		        lid);
+	}
+	t->stage[lid] = TRANSITION_WITHDRAWN;
+}
+
 /* Sorts the LIDs: those that keep their routes, those that change, those that may loop. */
 static int find_changes(struct planner *p, struct transition *t, uint32_t *looping)
 {
@@ -534,14 +545,8 @@ static int find_changes(struct planner *p, struct transition *t, uint32_t *loopi
 			p->lid[p->n++] = lid;
 			continue;
 		}
-		if (t->may_loop == 0) {
-			why_add(&t->why,
-			        "packets to LID %u could circle among switches with "
-			        "old and new entries",
-			        lid);
-		}
-		t->stage[lid] = TRANSITION_WITHDRAWN;
-		looping[t->may_loop++] = lid;
+		looping[t->may_loop] = lid;
+		withdraw_circling(t, lid);
 	}
 	p->pv.skip = skip;
 	t->withdrawn = t->may_loop;
@@ -698,4 +703,25 @@ int transition_plan(const struct transition_in *in, struct arena *a,
 out:
 	arena_free(tmp);
 	return ret_code;
+}
+
+int transition_of_change(const uint32_t *lid, uint32_t n, const uint32_t *circling,
+                         uint32_t n_circling, uint32_t top, struct arena *a,
+                         struct transition *ret)
+{
+	struct transition t = { .changed = n, .withdrawn = n_circling };
+
+	t.stage = arena_array(a, (size_t)top + 1, 1);
+	if (!t.stage) {
+		return -ENOMEM;
+	}
+	t.n_stages = n > n_circling;
+	for (uint32_t i = 0; i < n; i++) {
+		t.stage[lid[i]] = 1;
+	}
+	for (uint32_t i = 0; i < n_circling; i++) {
+		withdraw_circling(&t, circling[i]);
+	}
+	*ret = t;
+	return E_OK;
 }

@@ -98,3 +98,15 @@ static inline bool transition_is_free(const struct transition *t)
 {
 	return t->n_stages <= 1 && t->withdrawn == 0;
 }
+
+/*!
+ * \brief The plan where a proof of the change has shown what it has to (proof_change.h).
+ *
+ * \param lid       [n] LIDs that change, ascending.
+ * \param circling  [n_circling] of these, which have to be withdrawn, because a mixture of
+ *                  their entries may circle.
+ * \retval -ENOMEM
+ */
+int transition_of_change(const uint32_t *lid, uint32_t n, const uint32_t *circling,
+                         uint32_t n_circling, uint32_t top, struct arena *a,
+                         struct transition *ret);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * The proof of a change against the full proof, over many random changes of tables: what it
+ * accepts must pass the full proof, and so must mixtures of old and new entries.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "routing/proof/dep_order.h"
+#include "routing/proof/proof.h"
+#include "routing/proof/proof_change.h"
+#include "routing/route.h"
+#include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
+
+enum { SEEDS = 8, CHANGES = 60, ENTRIES = 12 };
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+/* Tables that passed, with what the proof of a change goes by. */
+struct proven {
+	struct graph *g;
+	struct lids lids;
+	struct lft lft;
+	struct shape shape;
+	struct dep_order order;
+};
+
+static void copy_tables(struct lft *to, const struct lft *from)
+{
+	memcpy(to->rows, from->rows, from->n_switches * from->stride);
+}
+
+static void start(struct proven *p, const char *fabric, double fail, uint32_t seed)
+{
+	struct route_request r = { .no_paths = true };
+	struct route_result res;
+	struct proof_deps deps;
+	struct why why = { "" };
+	struct proof proof;
+	int code;
+
+	p->g = fabric_make(fabric, fail, seed, arena);
+	p->lids = fabric_lids(p->g, 0, 0, arena);
+	r.g = p->g;
+	r.lids = &p->lids;
+	ck_assert_int_eq(route_list_parse("dnup", &r.list, &why), E_OK);
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	p->lft = res.out.lft;
+	ck_assert_int_eq(proof_run_keeping(p->g, &p->lids, &p->lft, NULL, NULL, arena,
+	                                   &proof, &deps),
+	                 E_OK);
+	ck_assert(proof_passed(&proof, false));
+	ck_assert_int_eq(shape_init(&p->shape, p->g, &p->lids, arena), E_OK);
+	code = dep_order_init(&p->order, &p->shape, deps.base, deps.management, arena);
+	ck_assert_int_eq(code, proof.management_credit_loops ? E_CREDITLOOP : E_OK);
+	if (code == E_CREDITLOOP) {
+		code = dep_order_init(&p->order, &p->shape, deps.base, NULL, arena);
+	}
+	ck_assert_int_eq(code, E_OK);
+}
+
+static bool passes(const struct proven *p, const struct lft *t, bool all_arrive)
+{
+	struct arena *a = arena_new();
+	struct proof proof;
+	bool good;
+
+	ck_assert_int_eq(proof_run(p->g, &p->lids, t, NULL, a, &proof), E_OK);
+	good = proof.forwarding_loops == 0 && proof.credit_loops == 0 &&
+	       (!all_arrive ||
+	        (proof_reaches(&proof) && proof.management_unreachable == 0)) &&
+	       (!p->order.management || proof.management_credit_loops == 0);
+	arena_free(a);
+	return good;
+}
+
+/* Every dependency leads from a lower to a higher number. */
+static void check_order(const struct dep_order *o)
+{
+	for (uint32_t c = 0; c < o->n; c++) {
+		for (unsigned e = 0; e < o->shape->width; e++) {
+			if (o->after[(size_t)c * o->words + e / 64] >> e % 64 & 1) {
+				uint32_t next =
+					o->shape->port[c].to * o->shape->width + e;
+
+				ck_assert_uint_lt(o->place[c], o->place[next]);
+			}
+		}
+	}
+}
+
+static int cmp_entry(const void *a, const void *b)
+{
+	const struct route_entry *x = a, *y = b;
+
+	return x->lid != y->lid ? (x->lid > y->lid) - (x->lid < y->lid)
+	                        : (x->sw > y->sw) - (x->sw < y->sw);
+}
+
+/* Sends some LIDs to other neighbours, some of them along a whole detour. */
+static uint32_t change_entries(const struct proven *p, struct lft *t, uint64_t *state,
+                               struct route_entry *entry)
+{
+	const struct graph *g = p->g;
+	uint32_t n = 1 + random_below(state, ENTRIES), lid = 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = random_below(state, g->n_switches);
+		uint32_t links = g->adj_first[s + 1] - g->adj_first[s];
+
+		if (i == 0 || random_below(state, 3) == 0) {
+			lid = 1 + random_below(state, p->lids.top);
+		}
+		entry[i] = (struct route_entry){ lid, s };
+		lft_row(t, s)[lid] =
+			g->adj[g->adj_first[s] + random_below(state, links)].port;
+	}
+	qsort(entry, n, sizeof(*entry), cmp_entry);
+	return n;
+}
+
+/* Old or new entries by the toss of a coin; LIDs that may circle have either at all switches. */
+static void mix(const struct proven *p, const struct lft *to, const uint32_t *circling,
+                uint32_t n_circling, uint64_t *state, struct lft *ret)
+{
+	copy_tables(ret, to);
+	for (uint32_t lid = 1; lid <= p->lids.top; lid++) {
+		bool whole = false, coin = random_next(state) >> 63;
+
+		for (uint32_t i = 0; i < n_circling; i++) {
+			whole |= circling[i] == lid;
+		}
+		for (uint32_t s = 0; s < ret->n_switches; s++) {
+			if (whole ? coin : random_next(state) >> 63) {
+				lft_row(ret, s)[lid] = lft_row(&p->lft, s)[lid];
+			}
+		}
+	}
+}
+
+static const char *const fabrics[] = {
+	"torus 6 1",       "torus 4x4 1",      "mesh 4x3 2",    "ft2 4 2 3",
+	"dragonfly 2 2 1", "jellyfish 12 3 1", "hypercube 3 1", "tree3 2 2 2 2 2",
+};
+enum { N_FABRICS = sizeof(fabrics) / sizeof(*fabrics) };
+
+/* Most of these changes make loops, holes or credit loops. Those that are accepted pile up. */
+START_TEST(never_weaker)
+{
+	unsigned n_accepted = 0, n_refused_loops = 0, n_circling = 0;
+
+	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+		uint64_t state = seed * 7919 + (unsigned)_i;
+		struct proven p;
+		struct lft to, mixed;
+
+		start(&p, fabrics[_i], seed % 3 ? 0 : 0.1, seed);
+		ck_assert_int_eq(lft_init(&to, p.g->n_switches, p.lids.top, arena), E_OK);
+		ck_assert_int_eq(lft_init(&mixed, p.g->n_switches, p.lids.top, arena),
+		                 E_OK);
+		for (unsigned i = 0; i < CHANGES; i++) {
+			struct route_entry entry[ENTRIES];
+			uint32_t circling[ENTRIES], n = 0;
+			struct proof_change c = { .shape = &p.shape,
+				                  .from = &p.lft,
+				                  .to = &to,
+				                  .entry = entry,
+				                  .order = &p.order };
+			bool mixtures = i % 2;
+			struct why why = { "" };
+			int code;
+
+			copy_tables(&to, &p.lft);
+			c.n = change_entries(&p, &to, &state, entry);
+			code = proof_change_run(&c, mixtures ? circling : NULL, &n, &why);
+			ck_assert(code == E_OK || code == E_UNSUITABLE);
+			ck_assert_int_eq(code == E_OK, why.text[0] == '\0');
+			check_order(&p.order);
+			if (code != E_OK) {
+				n_refused_loops += !passes(&p, &to, true);
+				continue;
+			}
+			ck_assert_msg(passes(&p, &to, true), "seed %u, change %u", seed,
+			              i);
+			for (unsigned k = 0; mixtures && k < 4; k++) {
+				mix(&p, &to, circling, n, &state, &mixed);
+				ck_assert_msg(passes(&p, &mixed, false),
+				              "seed %u, change %u, mixture", seed, i);
+			}
+			n_accepted++;
+			n_circling += n;
+			copy_tables(&p.lft, &to);
+		}
+		dep_order_done(&p.order);
+	}
+	ck_assert_uint_gt(n_accepted, 0);
+	ck_assert_uint_gt(n_refused_loops, 0);
+}
+END_TEST
+
+/* Routes around a ring, one LID after the other: the one that closes the ring is refused. */
+START_TEST(ring_is_closed)
+{
+	struct proven p;
+	struct lft to;
+	unsigned n_refused = 0;
+
+	start(&p, "torus 6 1", 0, 1);
+	ck_assert_int_eq(lft_init(&to, p.g->n_switches, p.lids.top, arena), E_OK);
+	copy_tables(&to, &p.lft);
+	for (uint32_t lid = 1; lid <= p.lids.top; lid++) {
+		struct route_entry entry[6];
+		struct proof_change c = {
+			.shape = &p.shape, .from = &p.lft, .to = &to, .order = &p.order
+		};
+		uint32_t home = graph_switch_of(p.g, p.lids.owner[lid]), s = home;
+		uint32_t before = GRAPH_NONE;
+		struct why why = { "" };
+
+		for (unsigned i = 0; i < 5; i++) { /* all switches send it one way */
+			const struct sw_link *l = &p.g->adj[p.g->adj_first[s]];
+
+			if (before == GRAPH_NONE ? l->to < l[1].to : l->to == before) {
+				l++;
+			}
+			before = s;
+			s = l->to;
+			lft_row(&to, s)[lid] = l->to_port;
+			entry[c.n++] = (struct route_entry){ lid, s };
+		}
+		c.entry = entry;
+		qsort(entry, c.n, sizeof(*entry), cmp_entry);
+		if (proof_change_run(&c, NULL, NULL, &why) == E_OK) {
+			ck_assert(passes(&p, &to, true));
+			copy_tables(&p.lft, &to);
+		} else {
+			ck_assert_ptr_nonnull(strstr(why.text, "credit loop"));
+			n_refused++;
+			copy_tables(&to, &p.lft);
+		}
+	}
+	ck_assert_uint_gt(n_refused, 0);
+	dep_order_done(&p.order);
+}
+END_TEST
+
+TEST_SUITE(proof_change)
+{
+	TCase *t = tcase_create("proof_change");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, never_weaker, 0, N_FABRICS);
+	tcase_add_test(t, ring_is_closed);
+	suite_add_tcase(suite, t);
+}
