@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include "conf/base/err.h"
+#include "conf/base/vector.h"
+#include "routing/proof/proof_change.h"
+
 #define ENGINE(x) extern const struct engine engine_##x;
 #include "routing/engines.def"
 #undef ENGINE
@@ -33,4 +37,15 @@ const struct option_row *engine_row(const struct engine *e, const char *key)
 		}
 	}
 	return NULL;
+}
+
+int engine_set_entry(struct route_repair *r, uint32_t sw, uint32_t lid, uint8_t port)
+{
+	int ret = VECTOR_RESERVE(r->entry, r->cap, r->n + 1);
+
+	if (ret == E_OK) {
+		r->entry[r->n++] = (struct route_entry){ .lid = lid, .sw = sw };
+		lft_row(r->lft, sw)[lid] = port;
+	}
+	return ret;
 }

@@ -18,6 +18,8 @@ struct graph;
 struct lids;
 struct mcast_in;
 struct mcast_tree;
+struct route_entry;
+struct shape_link;
 
 /*!
  * A routing engine: one .c file that ends in one const struct engine named
@@ -66,6 +68,25 @@ struct route_out {
 	const uint8_t *may_miss;
 };
 
+/*!
+ * What a change of the fabric leaves to be routed: the tables before it, without the LIDs that
+ * went, in which these LIDs have to be routed again.
+ */
+struct route_repair {
+	struct lft *lft;       /*!< to be changed by engine_set_entry() */
+	uint8_t *dirty;        /*!< [lft->n_lids] 1: the LID has a new owner, or came by a lost link */
+	const uint32_t *load;  /*!< [switch][width] routes through each port, by those tables */
+	uint32_t width;        /*!< graph.max_port + 1 */
+	const struct shape_link *gained; /*!< [n_gained] links that are new, each direction */
+	uint32_t n_gained;
+	struct route_entry *entry; /*!< [n] malloc; entries that were changed */
+	uint32_t n;
+	size_t cap;
+};
+
+/*! \brief Sets one entry. \retval -ENOMEM */
+int engine_set_entry(struct route_repair *r, uint32_t sw, uint32_t lid, uint8_t port);
+
 struct engine {
 	const char *name;     /*!< value of routing_engine */
 	const char *alias;    /*!< another value of routing_engine for it, NULL: none */
@@ -95,6 +116,11 @@ struct engine {
 	int (*check)(const struct route_in *in, struct why *why);
 	/*! Computes tables in \a a. \retval E_UNSUITABLE (reason in ret->notes) -ENOMEM -ECANCELED */
 	int (*route)(const struct route_in *in, struct arena *a, struct route_out *ret);
+	/*! Routes again what a change touches, over in->g, in tables that it or route() made before the
+	 *  change. All LIDs of r->dirty must have routes afterwards; others may get better ones.
+	 *  Whatever it does is proven. NULL: route() is called with these tables as in->prev.
+	 *  \retval E_UNSUITABLE (reason in \a why) -ENOMEM -ECANCELED */
+	int (*repair)(const struct route_in *in, struct route_repair *r, struct arena *a, struct why *why);
 	/*! Multicast trees of its own: [m->n_groups] in \a a. NULL: mcast_default_trees().
 	 *  \retval E_UNSUITABLE (reason in \a why) -ENOMEM */
 	int (*multicast)(const struct route_in *in, const struct mcast_in *m, struct arena *a,

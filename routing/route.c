@@ -13,6 +13,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/multicast.h"
+#include "routing/route_base.h"
 #include "routing/route_cache.h"
 
 int engine_options_init(struct engine_options *o, struct arena *a)
@@ -108,8 +109,9 @@ static int verdict(const struct proof *p, bool strict)
 static int prove(const struct route_request *r, struct arena *a, struct route_result *ret)
 {
 	double start = now(r);
-	int ret_code = proof_run_missing(r->g, r->lids, &ret->out.lft, &ret->out.lanes,
-	                                 ret->out.may_miss, a, &ret->proof);
+	int ret_code = proof_run_keeping(r->g, r->lids, &ret->out.lft, &ret->out.lanes,
+	                                 ret->out.may_miss, a, &ret->proof,
+	                                 r->base ? &ret->deps : NULL);
 
 	ret->seconds_prove += now(r) - start;
 	return ret_code != E_OK ? ret_code : verdict(&ret->proof, r->strict);
@@ -603,7 +605,8 @@ static void remember(const struct route_request *r, int outcome, const struct ro
 	}
 }
 
-static int run(const struct route_request *r, struct arena *a, struct route_result *ret)
+static int run_full(const struct route_request *r, struct arena *a,
+                    struct route_result *ret)
 {
 	struct why miss = { "" };
 	int outcome;
@@ -617,6 +620,95 @@ static int run(const struct route_request *r, struct arena *a, struct route_resu
 	outcome = compute(r, a, ret);
 	ret->cache_miss = miss;
 	remember(r, outcome, ret);
+	return outcome;
+}
+
+/* --- what a change touches ------------------------------------------------------------ */
+
+/* Routes what the change touches with the engine of the base. */
+static int route_change(const struct route_request *r, struct route_step *st,
+                        struct why *why)
+{
+	const struct engine *e = st->used;
+	struct route_in in = input_of(r);
+	struct route_out out = { 0 };
+	int code = options_of(r, e, st->tmp, &in.options);
+
+	in.prev = r->prev;
+	if (code != E_OK || (!st->has_work && e->repair)) {
+		return code;
+	}
+	if (e->repair) {
+		return e->repair(&in, &st->repair, st->tmp, why);
+	}
+	code = e->check ? e->check(&in, why) : E_OK;
+	if (code == E_OK) {
+		code = e->route(&in, st->tmp, &out);
+	}
+	if (code == E_OK &&
+	    (out.lanes.rows || out.lanes.rule || out.may_deadlock || out.may_miss)) {
+		why_add(why, "%s: the new tables are of another kind", e->name);
+		code = E_UNSUITABLE;
+	}
+	return code == E_OK ? route_base_adopt(st, &out.lft) : code;
+}
+
+/* Goes on from the base. \retval E_UNSUITABLE  It has to be a full run. */
+static int run_change(const struct route_request *r, struct why *why,
+                      struct route_result *ret)
+{
+	struct route_step st;
+	struct route_result res;
+	double start = now(r), routed = start;
+	int code = route_base_compare(r->base, r, lanes_to_use(r), &st, why);
+
+	if (code == E_OK) {
+		code = route_change(r, &st, why);
+		routed = now(r);
+	}
+	if (code == E_OK) {
+		code = route_base_finish(&st, r, &res, why);
+	}
+	if (code == E_OK) {
+		res.engine_unconfirmed = !has_fixed_verdict(res.used);
+		res.seconds_route = routed - start;
+		res.seconds_prove = now(r) - routed;
+		*ret = res;
+	}
+	if (code == E_OK && r->verdict) {
+		r->verdict->digest = 0;
+	}
+	route_base_end(&st);
+	return code;
+}
+
+static int run(const struct route_request *r, struct arena *a, struct route_result *ret)
+{
+	struct why why = { "" };
+	struct arena *own;
+	int outcome;
+
+	if (!r->base) {
+		return run_full(r, a, ret);
+	}
+	if (r->incremental) {
+		outcome = run_change(r, &why, ret);
+		if (outcome == E_OK || is_not_verdict(outcome)) {
+			return outcome;
+		}
+	}
+	route_base_clear(r->base);
+	own = arena_new();
+	if (!own) {
+		return -ENOMEM;
+	}
+	outcome = run_full(r, own, ret);
+	if (outcome == E_OK) {
+		ret->full_reason = why;
+		route_base_take(r->base, r, lanes_to_use(r), own, ret);
+	} else {
+		arena_join(a, own);
+	}
 	return outcome;
 }
 

@@ -18,6 +18,7 @@ struct graph;
 struct lids;
 struct mcast_in;
 struct mcast_tree;
+struct route_base;
 struct route_cache;
 
 /*!
@@ -70,6 +71,10 @@ struct route_request {
 		*verdict; /*!< read before the run, updated after it; NULL: none */
 	struct route_cache *
 		cache; /*!< unicast routing cache: read before the run, updated after it; NULL: none */
+	/*! What the last run left for this one; read before the run, updated after it. Results
+	 *  of a run with a base live until the next one. NULL: none. */
+	struct route_base *base;
+	bool incremental; /*!< and it may go on from there (routing/route_base.h) */
 	double (*now)(void);        /*!< seconds, for the two figures below; NULL: they stay 0 */
 };
 
@@ -87,6 +92,17 @@ struct route_result {
 	struct load load;
 	struct alternates alternates; /*!< of out; empty without adaptive routing */
 	struct why warning;         /*!< for instance a programmed credit loop; stays while it lasts */
+	struct proof_deps deps; /*!< of a full run with a base */
+	/*! Only what a change of the fabric touches was computed; then: */
+	bool incremental;
+	bool engine_unconfirmed; /*!< a fresh start may take another engine */
+	/*! Mixtures of r->prev and out are proven, too: none has a forwarding loop or a credit loop,
+	 *  if LIDs of circling have their old or their new entries in all switches. */
+	bool mixtures_proven;
+	const uint32_t *changed_lid; /*!< [n_changed] LIDs whose entries differ from r->prev, ascending */
+	const uint32_t *circling;    /*!< [n_circling] of these */
+	uint32_t n_changed, n_circling;
+	struct why full_reason; /*!< why a run that might have been incremental was not */
 	double seconds_route, seconds_prove, seconds_alternates;
 };
 
@@ -102,6 +118,9 @@ uint8_t route_lanes(const struct graph *g);
  * would refuse, nor keep out one that it would take; the price is that such an engine runs
  * twice, unless its kind promises the same verdict (ENGINE_IGNORES_PREV, or without lanes
  * ENGINE_DEADLOCK_FREE; route_out.passes_always) or r->verdict knows it.
+ *
+ * With r->base and r->incremental a small change since the last run is not a new start: the engine
+ * of that run goes on, and only what the change touches is routed and proven.
  *
  * Engines get the lanes of route_lanes(), at most r->max_lanes.
  *

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Small changes, one after the other, routed and proven from what the run before left: the
+ * tables must pass the full proof, and rows, load and figures must be those of a full computation.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/graph/column.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/proof/transition.h"
+#include "routing/route.h"
+#include "routing/route_base.h"
+#include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
+
+enum { SEEDS = 3, STEPS = 20 };
+
+static struct arena *arena;
+static struct route_base *base;
+
+static void setup(void)
+{
+	arena = arena_new();
+	base = route_base_new();
+	column_use_threads(1); /* the fabrics are too small for more */
+}
+
+static void teardown(void)
+{
+	route_base_free(base);
+	arena_free(arena);
+}
+
+/* A fabric whose cables and hosts come and go. */
+struct life {
+	struct graph *whole;
+	struct lid_memory *memory;
+	bool *gone, *cut;
+	struct graph *g;
+	struct lids lids;
+	struct lft prev; /* of the last run; rows NULL: none */
+	struct route_request request;
+};
+
+static void make_fabric(struct life *l)
+{
+	struct lids_in in = { .memory = l->memory, .n_memory = l->whole->n_end_ports };
+	struct diags d;
+
+	diags_init(&d, arena);
+	l->g = fabric_without(l->whole, l->gone, l->cut, arena);
+	in.g = l->g;
+	ck_assert_int_eq(lids_assign(&in, arena, &d, &l->lids, NULL, NULL), E_OK);
+	l->request.g = l->g;
+	l->request.lids = &l->lids;
+}
+
+static void start(struct life *l, const char *fabric, const char *list, uint32_t seed,
+                  uint32_t lmc)
+{
+	struct why why = { "" };
+	struct lids lids;
+
+	l->whole = fabric_make(fabric, 0, seed, arena);
+	l->gone = arena_array(arena, l->whole->n_nodes, sizeof(*l->gone));
+	l->cut = arena_array(arena, l->whole->n_ports, sizeof(*l->cut));
+	l->memory = arena_array(arena, l->whole->n_end_ports, sizeof(*l->memory));
+	lids = fabric_lids(l->whole, lmc, 0, arena);
+	for (uint32_t i = 0; i < l->whole->n_end_ports; i++) {
+		uint32_t p = l->whole->by_guid[i];
+
+		l->memory[i] = (struct lid_memory){ .guid = l->whole->ports[p].guid,
+			                            .range = lids.of[p] };
+	}
+	l->request.base = base;
+	l->request.threads = 1;
+	ck_assert_int_eq(route_list_parse(list, &l->request.list, &why), E_OK);
+	make_fabric(l);
+}
+
+static bool between_switches(const struct graph *g, uint32_t port)
+{
+	uint32_t peer = g->ports[port].peer;
+
+	return peer != GRAPH_NONE && g->nodes[g->ports[port].node].type == NODE_SWITCH &&
+	       g->nodes[g->ports[peer].node].type == NODE_SWITCH;
+}
+
+/* Some cables and hosts go, or come back. */
+static void change_fabric(struct life *l, uint64_t *state)
+{
+	const struct graph *g = l->whole;
+
+	for (unsigned n = 1 + random_below(state, 2); n > 0;) {
+		uint32_t port = random_below(state, g->n_ports);
+		uint32_t node = random_below(state, g->n_nodes);
+
+		if (random_below(state, 2) && between_switches(g, port)) {
+			l->cut[port] ^= 1;
+			n--;
+		} else if (g->nodes[node].type == NODE_CA) {
+			l->gone[node] ^= 1;
+			n--;
+		}
+	}
+	make_fabric(l);
+}
+
+static void check_rows(const struct life *l, const struct route_result *res)
+{
+	struct paths paths;
+	struct load load;
+
+	ck_assert_int_eq(paths_load_build(l->g, &l->lids, &res->out.lft, &res->out.lanes,
+	                                  arena, &paths, &load),
+	                 E_OK);
+	ck_assert_uint_eq(paths.n_sources, res->paths.n_sources);
+	ck_assert_uint_eq(paths.n_lids, res->paths.n_lids);
+	ck_assert_int_eq(
+		memcmp(paths.rows, res->paths.rows,
+	               (size_t)paths.n_sources * paths.n_lids * sizeof(*paths.rows)),
+		0);
+	ck_assert_int_eq(memcmp(load.all, res->load.all, l->g->n_adj * sizeof(*load.all)),
+	                 0);
+	ck_assert_int_eq(
+		memcmp(load.base, res->load.base, l->g->n_adj * sizeof(*load.base)), 0);
+	ck_assert_uint_eq(load.max, res->load.max);
+	ck_assert_uint_eq(load.p99, res->load.p99);
+}
+
+static void check_proof(const struct life *l, const struct route_result *res)
+{
+	const struct proof *q = &res->proof;
+	struct proof p;
+
+	ck_assert_int_eq(
+		proof_run(l->g, &l->lids, &res->out.lft, &res->out.lanes, arena, &p),
+		E_OK);
+	ck_assert_msg(proof_passed(&p, false), "%s", proof_text(&p, l->g, arena));
+	ck_assert_uint_eq(p.pairs, q->pairs);
+	ck_assert_uint_eq(p.unreachable_pairs, q->unreachable_pairs);
+	ck_assert_uint_eq(p.management_unreachable, q->management_unreachable);
+	ck_assert_uint_eq(p.vls_used, q->vls_used);
+	if (!q->management_kept) {
+		ck_assert_uint_eq(p.management_credit_loops, q->management_credit_loops);
+	}
+}
+
+/* No LID has an entry that nobody owns, and the list of those that changed is complete. */
+static void check_entries(const struct life *l, const struct route_result *res)
+{
+	uint32_t at = 0;
+
+	for (uint32_t lid = 1; lid <= l->lids.top; lid++) {
+		bool changed = false, listed;
+
+		for (uint32_t s = 0; s < l->g->n_switches; s++) {
+			uint8_t entry = lft_row(&res->out.lft, s)[lid];
+
+			changed |= entry != lft_row(&l->prev, s)[lid];
+			ck_assert(l->lids.owner[lid] != GRAPH_NONE ||
+			          entry == LFT_NO_ROUTE);
+		}
+		listed = at < res->n_changed && res->changed_lid[at] == lid;
+		at += listed;
+		ck_assert(listed || !changed);
+	}
+	ck_assert_uint_eq(at, res->n_changed);
+}
+
+static void check_transition(const struct life *l, const struct route_result *res)
+{
+	struct transition_in in = { .g = l->g,
+		                    .lids = &l->lids,
+		                    .from = &l->prev,
+		                    .to = &res->out.lft,
+		                    .to_is_proven = true };
+	struct transition t;
+
+	if (!res->mixtures_proven) {
+		return;
+	}
+	ck_assert_int_eq(transition_plan(&in, arena, &t), E_OK);
+	ck_assert_msg(t.credit_loops == 0, "%s", t.why.text);
+	for (uint32_t lid = 1; lid <= l->lids.top; lid++) {
+		bool circles = false;
+
+		for (uint32_t i = 0; i < res->n_circling; i++) {
+			circles |= res->circling[i] == lid;
+		}
+		ck_assert(circles || t.stage[lid] != TRANSITION_WITHDRAWN);
+	}
+}
+
+static void keep_tables(struct life *l, const struct lft *t)
+{
+	ck_assert_int_eq(lft_init(&l->prev, t->n_switches, t->n_lids - 1, arena), E_OK);
+	memcpy(l->prev.rows, t->rows, t->n_switches * t->stride);
+	l->request.prev = &l->prev;
+}
+
+static const struct {
+	const char *fabric, *engines;
+	uint32_t lmc;
+} lives[] = {
+	{ "ft2 6 3 3", "minhop", 0 },       { "ft2 6 3 3", "updn", 1 },
+	{ "tree3 2 3 2 3 3", "minhop", 1 }, { "tree3 2 3 2 3 3", "updn", 0 },
+	{ "tree3 2 3 2 3 3", "ftree", 0 },  { "tree3 2 3 2 3 3", "dmodc", 0 },
+	{ "torus 4x4 1", "dnup", 0 },       { "jellyfish 12 4 2", "dnup", 0 },
+	{ "mesh 4x3 2", "dor", 0 },         { "director 4 2 1 2 2", "minhop", 0 },
+	{ "torus 4x4 1", "dfsssp", 0 },
+};
+enum { N_LIVES = sizeof(lives) / sizeof(*lives) };
+
+START_TEST(small_changes)
+{
+	unsigned n_small = 0;
+
+	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+		struct life l = { 0 };
+		uint64_t state = seed * 7919 + (unsigned)_i;
+		struct route_result res;
+
+		start(&l, lives[_i].fabric, lives[_i].engines, seed, lives[_i].lmc);
+		l.request.incremental = true;
+		for (unsigned step = 0; step < STEPS; step++) {
+			if (route_run(&l.request, arena, &res) == E_OK) {
+				check_proof(&l, &res);
+				check_rows(&l, &res);
+				if (res.incremental) {
+					check_entries(&l, &res);
+					check_transition(&l, &res);
+				}
+				n_small += res.incremental;
+				keep_tables(&l, &res.out.lft);
+			}
+			change_fabric(&l, &state);
+		}
+	}
+	if (strcmp(lives[_i].engines, "dfsssp") == 0) { /* several lanes */
+		ck_assert_uint_eq(n_small, 0);
+	} else {
+		ck_assert_uint_gt(n_small, 0);
+	}
+}
+END_TEST
+
+/* The same bytes on any number of threads. */
+START_TEST(same_on_all_threads)
+{
+	struct lft first = { 0 };
+
+	for (unsigned threads = 1; threads <= 4; threads++) {
+		struct life l = { 0 };
+		uint64_t state = 5;
+		struct route_result res;
+
+		start(&l, "tree3 2 3 2 3 3", "minhop", 1, 0);
+		l.request.incremental = true;
+		l.request.threads = threads;
+		for (unsigned step = 0; step < STEPS; step++) {
+			ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
+			keep_tables(&l, &res.out.lft);
+			change_fabric(&l, &state);
+		}
+		if (threads > 1) {
+			ck_assert_int_eq(memcmp(first.rows, l.prev.rows,
+			                        first.n_switches * first.stride),
+			                 0);
+		}
+		first = l.prev;
+	}
+}
+END_TEST
+
+/* Tables in the switches that are not those that were computed: all is computed. */
+START_TEST(other_tables)
+{
+	struct life l = { 0 };
+	struct route_result res;
+
+	start(&l, "ft2 6 3 3", "minhop", 1, 0);
+	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
+	keep_tables(&l, &res.out.lft);
+	l.request.incremental = true;
+	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
+	ck_assert(res.incremental && res.n_changed == 0);
+	lft_row(&l.prev, 0)[1] ^= 1;
+	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
+	ck_assert(!res.incremental);
+	ck_assert_ptr_nonnull(strstr(res.full_reason.text, "other tables"));
+}
+END_TEST
+
+TEST_SUITE(route_base)
+{
+	TCase *t = tcase_create("route_base");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, small_changes, 0, N_LIVES);
+	tcase_add_test(t, same_on_all_threads);
+	tcase_add_test(t, other_tables);
+	suite_add_tcase(suite, t);
+}
