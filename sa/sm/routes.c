@@ -14,6 +14,7 @@
 #include "db/fabric.h"
 #include "db/reader.h"
 #include "routing/graph/graph.h"
+#include "routing/route_base.h"
 #include "routing/route_cache.h"
 #include "sa/mad/fields.h"
 #include "sa/sm/policy/policy_compile.h"
@@ -76,6 +77,7 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 	fresh.prev = NULL;
 	fresh.prev_lanes = NULL;
 	fresh.cache = NULL;
+	fresh.base = NULL;
 	ret = route_run(&fresh, a, &f.route);
 	if (ret != E_OK) {
 		return ret;
@@ -124,6 +126,7 @@ static int compute(struct routes *r)
 		}
 		if (ret == E_OK && r->fresh.refusal == NULL) {
 			route_cache_drop(r->cache);
+			route_base_forget(r->base);
 			j->route = r->fresh.route;
 			j->transition = r->fresh.transition;
 			j->seconds_transition = r->fresh.seconds_transition;
@@ -132,6 +135,16 @@ static int compute(struct routes *r)
 		if (ret != E_OK) {
 			r->fresh.refusal = err_text(ret);
 		}
+	}
+	if (j->route.mixtures_proven) {
+		return r->sm->d.config->transition == TRANSITION_SAFE
+		               ? transition_of_change(j->route.changed_lid,
+		                                      j->route.n_changed,
+		                                      j->route.circling,
+		                                      j->route.n_circling,
+		                                      j->lids.lids.top, j->arena,
+		                                      &j->transition)
+		               : E_OK;
 	}
 	ret = plan(r, &j->prev, &j->prev_lanes, &j->route, j->arena, &j->transition,
 	           &j->seconds_transition);
@@ -334,8 +347,12 @@ int routes_start(struct routes *r, struct job *j, bool first)
 	if (c->use_ucast_cache && r->cache == NULL) {
 		r->cache = route_cache_new(); /* NULL: all routes are computed */
 	}
+	if (r->base == NULL) {
+		r->base = route_base_new(); /* NULL: each run is a full one */
+	}
 	if (first) {
 		route_cache_drop(r->cache);
+		route_base_forget(r->base);
 	}
 	j->request = (struct route_request){
 		.g = j->disc.g,
@@ -351,6 +368,7 @@ int routes_start(struct routes *r, struct job *j, bool first)
 		.threads = c->routing_threads_num,
 		.verdict = &r->verdict,
 		.cache = c->use_ucast_cache ? r->cache : NULL,
+		.base = c->use_ucast_cache ? NULL : r->base,
 		.now = r->sm->d.cpu_clock,
 	};
 	r->wish = r->requested ? REBALANCE_REQUESTED
@@ -359,6 +377,8 @@ int routes_start(struct routes *r, struct job *j, bool first)
 	                  : REBALANCE_NOT_WANTED;
 	r->requested = false;
 	r->wanted_fabric = 0;
+	/* A heavy sweep computes all, so that it checks what local ones left. */
+	j->request.incremental = j->disc.local && r->wish == REBALANCE_NOT_WANTED;
 	start_work(r, j, compute);
 	return E_OK;
 }
@@ -447,6 +467,17 @@ static void log_cache(struct routes *r, const struct route_result *res)
 	          "routing: computed anew: ", res->cache_miss.text);
 }
 
+static void log_incremental(const struct route_result *res)
+{
+	if (res->incremental) {
+		log_info(source, "routing: %u LIDs changed, the other routes serve on",
+		         res->n_changed);
+	} else if (res->full_reason.text[0]) {
+		log_lines(LOG_LEVEL_INFO, source,
+		          "routing: all routes are computed: ", res->full_reason.text);
+	}
+}
+
 static void log_transition(const struct transition *t, double seconds)
 {
 	if (t->stage == NULL || t->changed == 0) {
@@ -497,6 +528,7 @@ int routes_end(struct routes *r)
 		               refusal_text(j, r->ret));
 	}
 	log_cache(r, res);
+	log_incremental(res);
 	if (res->fallback_reason.text[0]) {
 		const char *text = arena_printf(
 			j->arena, "%s was asked for, %s is used: %s", res->engine_asked,
@@ -607,6 +639,7 @@ void routes_qos(struct routes *r, const struct job *j, struct program *p)
 void routes_forget(struct routes *r)
 {
 	route_cache_drop(r->cache);
+	route_base_forget(r->base);
 	r->wanted_fabric = 0;
 	r->verdict = (struct route_verdict){ 0 };
 	r->lane_limit = 0;
@@ -617,6 +650,8 @@ void routes_done(struct routes *r)
 	routes_stop(r);
 	route_cache_free(r->cache);
 	r->cache = NULL;
+	route_base_free(r->base);
+	r->base = NULL;
 }
 
 /* --- rebalancing ------------------------------------------------------------------ */
@@ -634,6 +669,7 @@ void routes_rebalance_heavy_ended(struct rebalance *b)
 		b->quiet = config_heavy_after(b->sm->d.config) == 0 ? b->quiet + 1 : 0;
 	}
 	b->fabric = fabric;
+	b->unconfirmed = j->route.engine_unconfirmed;
 	b->settled |= b->routes->wish != REBALANCE_NOT_WANTED;
 	b->sm->status.routes_per_link_max = j->route.load.max;
 	b->sm->status.routes_per_link_fresh = b->settled ? j->route.load.max : 0;
@@ -650,7 +686,8 @@ static bool is_due(const struct rebalance *b)
 {
 	const struct config *c = b->sm->d.config;
 
-	return c->rebalance != REBALANCE_NEVER && !b->settled && b->fabric != 0 &&
+	return ((c->rebalance != REBALANCE_NEVER && !b->settled) || b->unconfirmed) &&
+	       b->fabric != 0 &&
 	       b->sm->status.up && b->sm->status.master && b->quiet >= c->rebalance_quiet;
 }
 
@@ -679,13 +716,22 @@ void routes_rebalance_end(struct rebalance *b)
 		return;
 	}
 	b->settled = true;
+	b->unconfirmed = false;
+	if (ret == E_OK && f->route.used != b->sm->job->route.used) {
+		sm_request_heavy(b->sm, "routing: %s serves, a fresh start takes %s",
+		                 b->sm->job->route.used->name, f->route.used->name);
+		routes_compare_done(b->routes);
+		return;
+	}
 	if (ret != E_OK) {
 		log_warning(source, "rebalance: the routes cannot be compared: %s",
 		            err_text(ret));
 	} else {
 		b->sm->status.routes_per_link_fresh = f->route.load.max;
-		if (f->gain < b->sm->d.config->rebalance_gain) {
-			log_debug(source, "rebalance: %s", f->refusal);
+		if (b->sm->d.config->rebalance == REBALANCE_NEVER ||
+		    f->gain < b->sm->d.config->rebalance_gain) {
+			log_debug(source, "rebalance: %s",
+			          f->refusal ? f->refusal : "it is not wanted");
 		} else if (f->refusal == NULL &&
 		           b->sm->d.config->rebalance == REBALANCE_AUTO) {
 			b->routes->wanted_fabric = b->fabric;

@@ -38,6 +38,7 @@ enum rebalance_wish { REBALANCE_NOT_WANTED, REBALANCE_WHEN_QUIET, REBALANCE_REQU
 struct routes {
 	struct sm *sm;
 	struct route_verdict verdict; /*!< of the last routing */
+	struct route_base *base;      /*!< what the last routing left; NULL: none yet */
 	struct route_cache *cache;    /*!< unicast routing cache; NULL until it is wanted */
 	uint8_t lane_limit; /*!< ports turned out to have no more VLs than this, 0: as they
 	                         say */
@@ -124,12 +125,17 @@ void routes_done(struct routes *r);
  *
  * One comparison and at most one such sweep follow each change, so nothing oscillates. The heavy
  * sweep discovers the fabric first. If it is not the one that was compared, its routes are kept.
+ *
+ * The comparison also says whether a fresh start would take the engine that serves, which routing does
+ * not ask after a small change (routing/route_base.h). If it would take another one, a heavy sweep
+ * follows in any case.
  */
 struct rebalance {
 	struct sm *sm;
 	struct routes *routes;
 	uint64_t fabric; /*!< routes_fabric() of the last heavy sweep; 0: none */
 	uint32_t quiet;  /*!< sweeps in a row that found no change */
+	bool unconfirmed; /*!< the last routing went on with its engine; a fresh start may take another */
 	bool settled; /*!< the tables of this fabric were compared, or are a fresh start's */
 };
 

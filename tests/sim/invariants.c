@@ -345,6 +345,7 @@ bool check_fresh_routes(struct run *r)
 	fresh.prev = NULL;
 	fresh.prev_lanes = NULL;
 	fresh.cache = NULL;
+	fresh.base = NULL;
 	fresh.verdict = NULL;
 	ret = route_run(&fresh, a, &f);
 	if (ret != E_OK) {

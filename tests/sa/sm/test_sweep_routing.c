@@ -299,6 +299,7 @@ static void check_choice(struct sweep_fixture *r, unsigned step, const char **re
 	cold.prev_lanes = NULL;
 	cold.verdict = NULL;
 	cold.cache = NULL;
+	cold.base = NULL;
 	ck_assert_int_eq(route_run(&cold, a, &res), E_OK);
 	ck_assert_msg(res.used == j->route.used,
 	              "step %u: %s from nothing, %s in the sweep", step, res.used->name,
