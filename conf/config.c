@@ -204,6 +204,11 @@ uint32_t config_max_op_vls(const struct config *c, enum qos_class of)
 	return c->max_op_vls_of[of] != 0 ? c->max_op_vls_of[of] : c->max_op_vls;
 }
 
+uint32_t config_m_key_level(const struct config *c)
+{
+	return c->m_key == 0 ? 0 : c->m_key_per_port ? 1 : c->m_key_protection_level;
+}
+
 int32_t config_heavy_after(const struct config *c)
 {
 	return c->force_heavy_sweep ? 0 : c->force_heavy_sweep_window;

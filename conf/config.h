@@ -38,6 +38,7 @@ enum { REBALANCE_AUTO, REBALANCE_ASK, REBALANCE_NEVER };
 extern const char *const rebalance_names[];
 
 /*! Where OpenSM keeps the LIDs of ports. */
+#define OPENSM_GUID2MKEY "/var/cache/opensm/guid2mkey"
 #define OPENSM_GUID2LID "/var/cache/opensm/guid2lid"
 
 /*! Directions in which switches enforce partitions at their ports to CAs and routers. */
@@ -107,6 +108,9 @@ int config_keep(const struct config *now, struct config *next, struct arena *a,
  * \param dir  Snapshot folder in use. \return NULL: none is wanted, or out of memory.
  */
 const char *config_control_socket(const char *option, const char *dir, struct arena *a);
+
+/*! \brief M_KeyProtectBits of all end ports. */
+uint32_t config_m_key_level(const struct config *c);
 
 /*! \brief After how many light sweeps in a row a heavy one is due; 0: always, -1: never. */
 int32_t config_heavy_after(const struct config *c);

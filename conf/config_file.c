@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/config_file.h"
 
+#include <config.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -88,6 +89,8 @@ static int check_protection(const struct config *c, const struct option_sets *s,
 	bool enforce = c->part_enforce == PART_ENFORCE_IN ||
 	               c->part_enforce == PART_ENFORCE_OUT;
 	bool weak = c->m_key == 0 && c->m_key_protection_level > 1;
+	bool keyless = c->m_key_per_port && c->m_key == 0;
+	bool shown = c->m_key_per_port && c->m_key != 0 && c->m_key_protection_level > 1;
 	bool idle = enforce && !c->no_partition_enforcement && c->partitions == NULL && !c->opafm;
 
 	if (weak) {
@@ -96,13 +99,38 @@ static int check_protection(const struct config *c, const struct option_sets *s,
 		         "m_key%s",
 		         c->m_key_protection_level, anyway);
 	}
+	if (keyless) {
+		diag_add(d, level, c->config_file, 0,
+		         "m_key_per_port protects nothing without an m_key, which the "
+		         "keys of "
+		         "ports are derived from; set m_key%s",
+		         anyway);
+	}
+	if (shown) {
+		diag_add(d, level, c->config_file, 0,
+		         "m_key_protection_level %u: with m_key_per_port it is 1, "
+		         "because the key "
+		         "of a node that shows nothing cannot be found; set it to 1%s",
+		         c->m_key_protection_level, anyway);
+	}
+#ifndef HAVE_GNUTLS
+	if (c->m_key_per_port) {
+		weak = true;
+		diag_add(d, level, c->config_file, 0,
+		         "m_key_per_port: this saguarod is built without GnuTLS, which "
+		         "derives the "
+		         "keys; all ports get m_key%s",
+		         anyway);
+	}
+#endif
 	if (idle) {
 		diag_add(d, level, c->config_file, 0,
 		         "part_enforce %s: switches enforce nothing without a file of "
 		         "partitions; name one in partition_config_file%s",
 		         part_enforce_names[c->part_enforce], anyway);
 	}
-	return (weak || idle) && !s->ignore_unsupported ? E_RANGE : E_OK;
+	return (weak || idle || keyless || shown) && !s->ignore_unsupported ? E_RANGE
+	                                                                    : E_OK;
 }
 
 /* The file that counts when none is named. Virtual fabrics are partitions of their own. */

@@ -70,9 +70,7 @@ const struct option_row config_rows[] = {
 #include "conf/options.def"
 
 	/* accepted without effect: identity, links */
-	NONE("m_key_lookup", "TRUE", "Look up the M_Key of ports in a file"),
 	NONE("virt_enabled", "0", "Virtual ports of channel adapters: 0 leaves them alone, 1 disables, 2 enables them"),
-	NONE_REFUSED("m_key_per_port", "FALSE", NULL, "Another M_Key for each port"),
 	NONE("fdr10", "1", "Use of FDR10 on ports that support it"),
 	NONE("use_mfttop", "TRUE", "Use of MulticastFDBTop on switches that support it"),
 

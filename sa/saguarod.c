@@ -64,6 +64,7 @@ struct daemon {
 	struct standby *standby; /* NULL: no link to other saguarods */
 	struct oob *oob; /* NULL: no requests over TCP */
 	struct sweep *sweep;
+	const char *key_file;    /* M_Keys of ports */
 	struct control *control; /* NULL: no control socket */
 	int argc; /* of the command line, for reading the configuration again */
 	char **argv;
@@ -193,6 +194,8 @@ static void fill_deps(struct daemon *d, const struct configuration *g,
 		.stats = d->stats,
 		.sa = d->sa,
 		.standby = d->standby,
+		.key_file = d->key_file,
+		.other_key_file = g->config.m_key_lookup ? OPENSM_GUID2MKEY : NULL,
 		.config = &g->config,
 		.engines = &g->engines,
 		.list = g->list,
@@ -537,7 +540,11 @@ static int open_databases(struct daemon *d)
 	if (!state_dir || !run_dir) {
 		return -ENOMEM;
 	}
-	int ret = state_open(state_dir, d->arena, &why, &d->state);
+	d->key_file = c->guid2mkey_file != NULL
+	                      ? arena_strdup(d->arena, c->guid2mkey_file)
+	                      : arena_printf(d->arena, "%s/guid2mkey", state_dir);
+	int ret = d->key_file != NULL ? state_open(state_dir, d->arena, &why, &d->state)
+	                              : -ENOMEM;
 	if (ret == E_OK) {
 		ret = snap_writer_open(run_dir, &options, d->arena, &why, &d->snap);
 	}

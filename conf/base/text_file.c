@@ -216,6 +216,7 @@ int text_file_replace_as(const char *path, const char *text, size_t len, mode_t 
 	if (fd < 0) {
 		return -errno;
 	}
+	(void)fchmod(fd, 0600); /* the temporary file may be there already */
 	while (at < len) {
 		ssize_t n = write(fd, text + at, len - at);
 		if (n <= 0) {

@@ -180,6 +180,13 @@ void smp_dest_init(struct smp_dest *d, const struct smp_path *path)
 	TAILQ_INIT(&d->waiting);
 }
 
+void smp_dest_set_key(struct smp_dest *d, uint64_t key, uint64_t next)
+{
+	d->keyed = true;
+	d->m_key = key;
+	d->m_key_next = next;
+}
+
 void smp_dest_revive(struct smp_dest *d)
 {
 	d->dead = false;
@@ -344,6 +351,19 @@ static void encode_route(const struct smp *s, const struct smp_dest *d, enum way
 	memcpy(mad + SMP_INITIAL_PATH_AT + 1, d->path.port + 1, d->path.hops);
 }
 
+static uint64_t m_key_of(const struct smp *s, const struct smp_job *job)
+{
+	const struct smp_dest *d = job->request.dest;
+
+	if (job->request.without_m_key) {
+		return 0;
+	}
+	if (!d->keyed) {
+		return s->limits.m_key;
+	}
+	return job->tries % 2 != 0 ? d->m_key_next : d->m_key;
+}
+
 static void encode_smp(const struct smp *s, const struct smp_job *job, enum way way,
                        uint32_t tid, uint8_t *mad)
 {
@@ -359,7 +379,7 @@ static void encode_smp(const struct smp *s, const struct smp_job *job, enum way 
 	field_set(mad, MAD_TID, tid);
 	field_set(mad, MAD_ATTR_ID, r->attr);
 	field_set(mad, MAD_ATTR_MOD, r->mod);
-	field_set(mad, SMP_M_KEY, r->without_m_key ? 0 : s->limits.m_key);
+	field_set(mad, SMP_M_KEY, m_key_of(s, job));
 	memcpy(mad + SMP_DATA_AT, job->data, SMP_DATA_BYTES);
 	if (way != BY_LID) {
 		encode_route(s, r->dest, way, mad);

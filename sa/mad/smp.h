@@ -39,6 +39,9 @@ struct smp_dest {
 	uint32_t lid;     /*!< tables lead to it and back; 0: not known */
 	uint32_t via_lid; /*!< the same of a neighbour that is a switch; 0: none */
 	uint8_t via_port; /*!< of the neighbour, towards the destination */
+	bool keyed;       /*!< by smp_dest_set_key(); false: smp_limits.m_key */
+	uint64_t m_key;   /*!< that its port holds */
+	uint64_t m_key_next; /*!< that it is being given */
 	bool not_by_lid;  /*!< a request by LID was not answered: set by the engine */
 	bool dead; /*!< a request failed for good; all others fail immediately until
 	              smp_dest_revive() */
@@ -108,6 +111,13 @@ void smp_set_lid(struct smp *s, uint32_t lid);
 
 /*! \brief Prepares a destination, without LIDs. \a path is copied. */
 void smp_dest_init(struct smp_dest *d, const struct smp_path *path);
+
+/*!
+ * \brief The M_Key of requests to a destination from the next try on.
+ * \param next  The key that the port is being given: a try that is repeated takes turns between
+ *              both, because an answer may have been lost. Else the same as \a key.
+ */
+void smp_dest_set_key(struct smp_dest *d, uint64_t key, uint64_t next);
 
 /*! \brief Clears \a dead. The destination must have no waiting requests. */
 void smp_dest_revive(struct smp_dest *d);

@@ -40,7 +40,9 @@ static bool shows_keys(const struct agent *a, const struct mad_msg *m)
 {
 	const struct config *c = a->sm->d.config;
 
-	return field_get(m->data, SMP_M_KEY) == c->m_key ||
+	return field_get(m->data, SMP_M_KEY) ==
+	               keyring_wanted(&a->sm->keys,
+	                              a->sm->d.transport->local.port_guid) ||
 	       field_get(m->data + SMP_DATA_AT, SMI_SM_KEY) == c->sm_key;
 }
 

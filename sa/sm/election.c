@@ -376,6 +376,8 @@ static void wait_for(struct election *e, const struct other_sm *o)
 {
 	e->master = *o;
 	smp_dest_init(&e->master_dest, &o->path);
+	smp_dest_set_key(&e->master_dest, keyring_held(&e->sm->keys, o->guid),
+	                 keyring_wanted(&e->sm->keys, o->guid));
 }
 
 static void on_handover(void *ctx, const struct smp_reply *r)

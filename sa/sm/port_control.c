@@ -327,6 +327,8 @@ bool port_control_start(struct port_control *p)
 		return true;
 	}
 	smp_dest_init(&p->dest, &j->disc.of[node]->dest.path);
+	smp_dest_set_key(&p->dest, j->disc.of[node]->dest.m_key,
+	                 j->disc.of[node]->dest.m_key_next);
 	submit(p, UMAD_METHOD_GET, NULL, on_read);
 	return true;
 }

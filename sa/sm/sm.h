@@ -9,6 +9,7 @@
 #include "sa/mad/smp.h"
 #include "sa/sm/assign.h"
 #include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/keyring.h"
 #include "sa/sm/discover/shadow.h"
 #include "sa/sm/events.h"
 #include "sa/sm/program/program.h"
@@ -28,6 +29,8 @@ struct sm {
 	struct sweep_status status;
 	struct shadow shadow;
 	struct events events;
+	struct keyring keys;  /*!< M_Keys of ports */
+	bool keys_file_bad;   /*!< key_file is wrong, so it is not overwritten */
 	struct job *job;      /*!< at work, or the last one whose discovery ended well */
 	struct job *previous; /*!< the one before, until the discovery of job ended */
 	/* A request for a heavy sweep: */

@@ -66,6 +66,10 @@ struct sweep_deps {
 	const struct config *config;         /*!< borrowed; sweep_reconfigure() replaces it */
 	const struct engine_options *engines;
 	struct route_list list;
+	const char *
+		key_file; /*!< M_Keys of ports, kept for the next start (OpenSM's guid2mkey);
+	                         NULL: none */
+	const char *other_key_file; /*!< another one, which is only read; NULL: none */
 	int64_t (*wall_clock)(void);         /*!< seconds since 1970, for computed_at */
 	double (*cpu_clock)(void);           /*!< seconds, for stage times */
 	double (*thread_clock)(void);        /*!< seconds of processor time of the calling

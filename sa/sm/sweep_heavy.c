@@ -89,6 +89,7 @@ static struct disc_options disc_options_of(const struct sweep *s)
 		                      .silent = &s->silent,
 		                      .aggregation = c->aggregation_node_guids,
 		                      .names = c->node_names,
+		                      .keys = (struct keyring *)&s->sm.keys,
 		                      .mtu_limit = (uint8_t)c->max_neighbor_mtu };
 }
 
@@ -339,6 +340,7 @@ static void after_election(struct sweep *s)
 		                       .disc = &j->disc,
 		                       .shadow = &sm->shadow,
 		                       .config = sm->d.config,
+		                       .keys = &sm->keys,
 		                       .arena = j->arena,
 		                       .lids = &j->lids.lids,
 		                       .lft = &j->route.out.lft,
@@ -411,6 +413,23 @@ static bool step_failed(struct sweep *s)
 	return true;
 }
 
+/* Keeps the M_Keys that ports hold for the next start, before somebody chooses another one. */
+static void save_keys(struct sm *sm)
+{
+	int ret;
+
+	if (!sm->keys.changed || sm->d.key_file == NULL || sm->keys_file_bad) {
+		return;
+	}
+	ret = keyring_save(&sm->keys, sm->d.key_file);
+	if (ret != E_OK) {
+		log_error(source,
+		          "cannot write %s, by which ports can be set up after m_key was "
+		          "changed: %s",
+		          sm->d.key_file, err_text(ret));
+	}
+}
+
 /* Switch ports enforce partitions by PortInfo, once they have their P_Keys. */
 static void after_p_keys(struct sweep *s)
 {
@@ -424,6 +443,7 @@ static void after_ports(struct sweep *s)
 {
 	if (!step_failed(s)) {
 		job_stage(s->sm.job, &s->sm, "ports");
+		save_keys(&s->sm);
 		begin_phase(s, PHASE_QOS, program_qos(&s->sm.job->program));
 	}
 }
@@ -570,6 +590,7 @@ static void after_activate(struct sweep *s)
 	changes_swept(&s->changes, sm->events.started_ms);
 	mirror_dump(&s->mirror);
 	assign_note_presence(sm, j->disc.g, j->arena, &j->lids);
+	save_keys(sm);
 	log_up(s, j);
 	st->up = true;
 	st->not_ready[0] = '\0';

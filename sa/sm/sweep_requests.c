@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "db/state.h"
@@ -179,9 +180,53 @@ const struct job *sweep_job(const struct sweep *s)
 
 static struct smp_limits limits_of(const struct config *c)
 {
-	return (struct smp_limits){ .window = c->max_wire_smps,
-		                    .timeout_ms = c->transaction_timeout,
-		                    .m_key = c->m_key };
+	return (struct smp_limits){
+		.window = c->max_wire_smps,
+		.timeout_ms = c->transaction_timeout,
+		/* Keys of ports say whom they are for; the one that they
+		                     * are made of must not leave this host. */
+		.m_key = c->m_key_per_port ? 0 : c->m_key
+	};
+}
+
+/* Takes the M_Key of the configuration. */
+static void configure_keys(struct sm *sm)
+{
+	const struct config *c = sm->d.config;
+	int ret = keyring_configure(&sm->keys, c->m_key, c->m_key_per_port);
+
+	if (ret != E_OK) {
+		log_error(source, "no M_Key of their own for ports (m_key_per_port): %s",
+		          err_text(ret));
+		sm->keys.per_port = false;
+	}
+}
+
+/* M_Keys that ports had: those that we gave them, and those of another subnet manager. */
+static void load_keys(struct sm *sm)
+{
+	const char *files[] = { sm->d.key_file, sm->d.other_key_file };
+	struct arena *a = arena_new();
+	struct diags *d = a != NULL ? arena_alloc(a, sizeof(*d)) : NULL;
+	char place[DIAG_PLACE_MAX];
+
+	for (unsigned i = 0; d != NULL && i < 2; i++) {
+		if (files[i] == NULL) {
+			continue;
+		}
+		diags_init(d, a);
+		if (keyring_load(&sm->keys, files[i], d) != E_OK) {
+			sm->keys_file_bad |= i == 0;
+			log_error(source, "%s is not used", files[i]);
+		}
+		for (unsigned k = 0; k < d->n; k++) {
+			log_warning(source, "%s%s",
+			            diag_place(&d->items[k], place, sizeof(place)),
+			            d->items[k].text);
+		}
+	}
+	sm->keys.changed = false;
+	arena_free(a);
 }
 
 int sweep_new(const struct sweep_deps *d, struct sweep **ret)
@@ -224,6 +269,8 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	events_start(sm);
 	snprintf(sm->status.not_ready, sizeof(sm->status.not_ready),
 	         "the first sweep has not ended yet");
+	configure_keys(sm);
+	load_keys(sm);
 	election_set_state(&s->election, SM_DISCOVERING, "start");
 	sm_request_heavy(sm, "start");
 	if (d->transport->ops->set_issm(d->transport, true) != E_OK) {
@@ -256,6 +303,7 @@ void sweep_free(struct sweep *s)
 	changes_done(&s->changes);
 	events_done(&sm->events);
 	runtime_free(sm->runtime);
+	keyring_done(&sm->keys);
 	free(s);
 }
 
@@ -274,6 +322,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 	smp_set_lid(sm->smp, 0);
 	sweep_restore_previous_job(sm);
 	sm->d = *d;
+	configure_keys(sm);
 	if (d->stats != NULL) {
 		stats_event_limit(d->stats, d->config->event_history);
 	}

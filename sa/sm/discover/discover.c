@@ -35,6 +35,7 @@
 #include "conf/base/vector.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
+#include "sa/sm/discover/keyring.h"
 #include "sa/sm/discover/shadow.h"
 
 /* A Get(NodeInfo) over one port that waits for its answer. */
@@ -44,6 +45,7 @@ struct probe {
 	struct disc_node *from; /* NULL: the local port itself */
 	struct probe *next;     /* spare list */
 	uint8_t port;
+	uint8_t keys_tried; /* of keyring_candidates() */
 };
 
 /* --- requests -------------------------------------------------------------------- */
@@ -98,6 +100,7 @@ static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
 	p->disc = d;
 	p->from = from;
 	p->port = port;
+	p->keys_tried = 0;
 	disc_error(d,
 	           smp_submit(d->smp, &(struct smp_request){
 					      .dest = &p->dest,
@@ -106,6 +109,37 @@ static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
 					      .retries = was_silent ? 0 : retries_of(d),
 					      .done = on_node_info,
 					      .ctx = p }));
+}
+
+/* Nobody answers behind a port. A node that protects all it knows does so, too, as long as it is
+ * not asked with its M_Key. \return true: it is asked with the next key that it may have. */
+static bool probe_with_next_key(struct probe *p)
+{
+	struct disc *d = p->disc;
+	uint64_t keys[KEYRING_TRIES];
+	unsigned n = d->options.keys != NULL
+	                     ? keyring_candidates(d->options.keys, 0, keys)
+	                     : 0;
+
+	/* The first one was the key of the configuration, if there is one for all ports. */
+	while (p->keys_tried < n &&
+	       (p->keys_tried == 0 && keys[0] == d->options.keys->m_key)) {
+		p->keys_tried++;
+	}
+	if (p->keys_tried >= n) {
+		return false;
+	}
+	smp_dest_revive(&p->dest);
+	smp_dest_set_key(&p->dest, keys[p->keys_tried], keys[p->keys_tried]);
+	p->keys_tried++;
+	disc_error(d, smp_submit(d->smp,
+	                         &(struct smp_request){ .dest = &p->dest,
+	                                                .method = UMAD_METHOD_GET,
+	                                                .attr = UMAD_SM_ATTR_NODE_INFO,
+	                                                .retries = 1,
+	                                                .done = on_node_info,
+	                                                .ctx = p }));
+	return true;
 }
 
 void disc_ask_behind(struct disc_node *n, uint8_t port)
@@ -158,6 +192,121 @@ static bool is_probed(const struct disc_node *n, const struct disc_port *p)
 	       p->num != n->entry; /* not back where we came in */
 }
 
+/* --- M_Keys ---------------------------------------------------------------------- */
+
+void disc_set_key(const struct disc *d, struct smp_dest *dest, uint64_t port_guid,
+                  const struct smp_dest *by)
+{
+	struct keyring *k = d->options.keys;
+
+	if (k != NULL) {
+		smp_dest_set_key(dest,
+		                 by != NULL && by->keyed ? by->m_key
+		                                         : keyring_held(k, port_guid),
+		                 keyring_wanted(k, port_guid));
+	}
+}
+
+static void on_key_info(void *ctx, const struct smp_reply *r);
+
+/* A port hides its M_Key from those who do not know it, so asking with a key tells whether it is
+ * the right one, which is no violation. \return true: it is asked with another one. */
+static bool ask_with_next_key(struct disc_node *n, struct disc_port *p,
+                              const uint8_t *info)
+{
+	struct disc *d = n->disc;
+	uint64_t keys[KEYRING_TRIES];
+	unsigned count = keyring_candidates(d->options.keys, p->guid, keys);
+
+	if (p->keys_tried >= count) {
+		disc_set_key(d, p->dest, p->guid, NULL);
+		if (!p->foreign) {
+			disc_problem(
+				d,
+				"%s seems to hold an M_Key that is not known here (its "
+				"protection is set and it shows none): it cannot be set "
+			        "up "
+				"until its key is in a guid2mkey file or its lease of %u "
+			        "s "
+				"ends",
+				disc_place(d, n, p->num),
+				(unsigned)field_get(info, PI_M_KEY_LEASE_PERIOD));
+		}
+		p->foreign = true;
+		return false;
+	}
+	smp_dest_set_key(p->dest, keys[p->keys_tried], keys[p->keys_tried]);
+	p->keys_tried++;
+	disc_ask(d, p->dest,
+	         &(struct smp_request){ .attr = UMAD_SM_ATTR_PORT_INFO,
+	                                .mod = DISC_PORT_MOD | p->num,
+	                                .done = on_key_info,
+	                                .ctx = n });
+	return true;
+}
+
+/* Notes the M_Key that the PortInfo of an end port shows. \return true: it is hidden, and the port
+ * is asked again. */
+static bool take_key(struct disc_node *n, struct disc_port *p, const uint8_t *info)
+{
+	struct keyring *k = n->disc->options.keys;
+	bool end_port = n->type != NODE_SWITCH || p->num == 0;
+	uint64_t key = field_get(info, PI_M_KEY);
+
+	if (k == NULL || !end_port) {
+		return false;
+	}
+	if (keyring_is_hidden(info)) {
+		return ask_with_next_key(n, p, info);
+	}
+	p->foreign = false;
+	p->keys_tried = 0;
+	disc_error(n->disc, keyring_note(k, p->guid, key));
+	smp_dest_set_key(p->dest, key, keyring_wanted(k, p->guid));
+	return false;
+}
+
+static void on_change_cleared(void *ctx, const struct smp_reply *r);
+
+/* Writing the bit as read, 1, clears it. */
+static void clear_change(struct disc_node *n)
+{
+	n->clears = false;
+	disc_ask(n->disc, &n->dest,
+	         &(struct smp_request){ .method = UMAD_METHOD_SET,
+	                                .attr = UMAD_SM_ATTR_SWITCH_INFO,
+	                                .data = n->switch_info,
+	                                .done = on_change_cleared,
+	                                .ctx = n });
+}
+
+static void ask_ports(struct disc_node *n, unsigned first)
+{
+	for (unsigned i = first; i <= n->n_ports; i++) {
+		disc_ask_port(n, i);
+	}
+}
+
+/* PortInfo of a port, and the M_Key, if it has one, is known or will not be. */
+static void take_port(struct disc_node *n, struct disc_port *p, const uint8_t *info)
+{
+	if (n->copied) {
+		disc_local_port(n, p, info);
+	} else {
+		memcpy(p->info, info, sizeof(p->info));
+		p->has_info = true;
+		if (is_probed(n, p)) {
+			disc_ask_behind(n, p->num);
+		}
+	}
+	if (n->clears && p->num == 0 && p->foreign) {
+		n->clears = false;
+		ask_ports(n, 1);
+	} else if (n->clears && p->num == 0) {
+		clear_change(n);
+	}
+}
+
 static void on_port_info(void *ctx, const struct smp_reply *r)
 {
 	struct disc_node *n = ctx;
@@ -166,18 +315,16 @@ static void on_port_info(void *ctx, const struct smp_reply *r)
 	if (n->copied && r->ret == E_MALFORMED && !p->has_info) {
 		return; /* as before */
 	}
-	if (!answered(n, r)) {
-		return;
+	if (answered(n, r) && !take_key(n, p, r->data)) {
+		take_port(n, p, r->data);
 	}
-	if (n->copied) {
-		disc_local_port(n, p, r->data);
-		return;
-	}
-	memcpy(p->info, r->data, sizeof(p->info));
-	p->has_info = true;
-	if (is_probed(n, p)) {
-		disc_ask_behind(n, p->num);
-	}
+}
+
+static void on_key_info(void *ctx, const struct smp_reply *r)
+{
+	struct disc_node *n = ctx;
+
+	on_port_info(n, r);
 }
 
 static void on_change_cleared(void *ctx, const struct smp_reply *r)
@@ -188,9 +335,7 @@ static void on_change_cleared(void *ctx, const struct smp_reply *r)
 		memcpy(n->switch_info, r->data, sizeof(n->switch_info));
 	}
 	if (!n->deaf) {
-		for (unsigned i = 0; i <= n->n_ports; i++) {
-			disc_ask_port(n, i);
-		}
+		ask_ports(n, 1);
 	}
 }
 
@@ -203,18 +348,12 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	}
 	memcpy(n->switch_info, r->data, sizeof(n->switch_info));
 	n->has_switch_info = true;
-	if (n->disc->options.clear_change && field_get(r->data, SI_PORT_STATE_CHANGE)) {
-		/* Writing the bit as read, 1, clears it. */
-		disc_ask(n->disc, &n->dest,
-		         &(struct smp_request){ .method = UMAD_METHOD_SET,
-		                                .attr = UMAD_SM_ATTR_SWITCH_INFO,
-		                                .data = r->data,
-		                                .done = on_change_cleared,
-		                                .ctx = n });
-		return;
-	}
-	for (unsigned i = 0; i <= n->n_ports; i++) {
-		disc_ask_port(n, i);
+	n->clears =
+		n->disc->options.clear_change && field_get(r->data, SI_PORT_STATE_CHANGE);
+	if (n->clears) {
+		disc_ask_port(n, 0); /* for its M_Key, without which it takes no Set */
+	} else {
+		ask_ports(n, 0);
 	}
 }
 
@@ -283,6 +422,7 @@ static struct disc_node *node_new(struct probe *p, const uint8_t *ni)
 			n->ports[i].guid = field_get(ni, NI_PORT_GUID);
 		}
 	}
+	disc_set_key(d, &n->dest, field_get(ni, NI_PORT_GUID), &p->dest);
 	return n;
 }
 
@@ -306,6 +446,7 @@ static int enter_port(struct disc_node *n, uint8_t num, struct probe *p,
 			return -ENOMEM;
 		}
 		smp_dest_init(port->dest, &p->dest.path);
+		disc_set_key(n->disc, port->dest, field_get(ni, NI_PORT_GUID), &p->dest);
 	}
 	port->guid = field_get(ni, NI_PORT_GUID);
 	return E_OK;
@@ -378,6 +519,9 @@ static void on_node_info(void *ctx, const struct smp_reply *r)
 	struct disc *d = p->disc;
 	uint32_t i;
 
+	if (r->ret == E_TIMEOUT && probe_with_next_key(p)) {
+		return;
+	}
 	if (r->ret != E_OK) {
 		if (p->from != NULL) {
 			p->from->ports[p->port].silent = true;

@@ -32,6 +32,8 @@ struct disc_port {
 	uint8_t num;
 	bool has_info;
 	bool silent; /*!< link is up, nobody answers behind it */
+	bool foreign; /*!< it seems to hold an M_Key that is not known; port 0 stands for a switch */
+	uint8_t keys_tried; /*!< of keyring_candidates() */
 	bool confirmed;  /*!< local discovery: read and as it was, or cabled anew */
 	uint32_t looked; /*!< light sweep that last asked over this cable, 0: none */
 };
@@ -51,6 +53,7 @@ struct disc_node {
 	uint8_t type, n_ports;
 	bool has_description, has_switch_info;
 	bool deaf;    /*!< answered NodeInfo, then timed out */
+	bool clears;  /*!< PortStateChange is to be cleared when its M_Key is known */
 	bool reached; /*!< used by disc_finish() */
 	bool armed; /*!< switch: ports were armed, and since then nobody was asked who is behind them */
 	/* local discovery: */
@@ -70,6 +73,8 @@ struct disc_options {
 	const struct guid_file *aggregation; /*!< CAs that are aggregation nodes, beside those
 	                                        that show it; may be NULL */
 	const struct node_names *names; /*!< the operator's names of nodes; may be NULL */
+	struct keyring
+		*keys; /*!< M_Keys of ports, which is brought up to date; NULL: none */
 	uint8_t mtu_limit; /*!< most that a port of the graph has, as a code; 0: no limit */
 };
 
@@ -165,6 +170,11 @@ const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned
 
 /* Inside discovery: */
 struct probe;
+
+/*! \brief Gives a destination the M_Key of a port. \param by  It answered to the key of this one; or
+ *  NULL. */
+void disc_set_key(const struct disc *d, struct smp_dest *dest, uint64_t port_guid,
+                  const struct smp_dest *by);
 
 void disc_problem(struct disc *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -75,6 +75,7 @@ static int copy_port(struct disc *d, struct disc_node *n, const struct disc_node
 			return -ENOMEM;
 		}
 		smp_dest_init(p->dest, &was->dest->path);
+		disc_set_key(d, p->dest, p->guid, was->dest);
 	}
 	return E_OK;
 }
@@ -91,6 +92,9 @@ static int copy_node(struct disc *d, const struct disc_node *from, struct disc_n
 	to->n_lost = 0;
 	to->graph_node = GRAPH_NONE;
 	smp_dest_init(&to->dest, &from->dest.path);
+	disc_set_key(d, &to->dest,
+	             from->ports[from->type == NODE_SWITCH ? 0 : from->entry].guid,
+	             &from->dest);
 	memcpy(ports, from->ports, (from->n_ports + 1U) * sizeof(*ports));
 	d->nodes[d->n_nodes] = to;
 	return hash_put(&d->by_guid, to->guid, d->n_nodes++);
@@ -294,6 +298,7 @@ static void enter_again(struct disc_node *n, struct disc_port *q, struct disc_no
 		n->from = from;
 		n->from_port = from_port;
 		smp_dest_init(&n->dest, path);
+		disc_set_key(n->disc, &n->dest, field_get(ni, NI_PORT_GUID), NULL);
 		q->dest = &n->dest;
 	} else {
 		q->dest = arena_alloc(n->disc->arena, sizeof(*q->dest));
@@ -302,6 +307,7 @@ static void enter_again(struct disc_node *n, struct disc_port *q, struct disc_no
 			return;
 		}
 		smp_dest_init(q->dest, path);
+		disc_set_key(n->disc, q->dest, field_get(ni, NI_PORT_GUID), NULL);
 	}
 	q->guid = field_get(ni, NI_PORT_GUID);
 	n->asked = n->disc->n_waves;

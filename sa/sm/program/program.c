@@ -30,6 +30,7 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/keyring.h"
 #include "sa/sm/discover/shadow.h"
 
 enum {
@@ -48,6 +49,16 @@ bool program_answered(struct program *p, const struct disc_node *n, unsigned por
 {
 	if (ret == E_OK) {
 		return true;
+	}
+	if (ret == E_TIMEOUT && n->ports[n->type == NODE_SWITCH ? 0 : port].foreign) {
+		/* No reason to give the sweep up; the next one will not do better. */
+		p->n_refused++;
+		if (p->first_trouble == NULL) {
+			p->first_trouble = arena_printf(
+				p->arena, "%s has an M_Key that is not known here",
+				disc_place(p->disc, n, port));
+		}
+		return false;
 	}
 	p->n_timeouts += ret == E_TIMEOUT;
 	p->n_refused += ret != E_TIMEOUT;
@@ -110,8 +121,8 @@ static void plan_identity(const struct program *p, uint32_t port, uint8_t *want)
 	const struct config *c = p->config;
 	struct lid_range range = p->lids->of[port];
 
-	field_set(want, PI_M_KEY, c->m_key);
-	field_set(want, PI_M_KEY_PROTECT_BITS, c->m_key != 0 ? c->m_key_protection_level : 0);
+	field_set(want, PI_M_KEY, keyring_wanted(p->keys, p->disc->g->ports[port].guid));
+	field_set(want, PI_M_KEY_PROTECT_BITS, config_m_key_level(c));
 	field_set(want, PI_M_KEY_LEASE_PERIOD, c->m_key != 0 ? c->m_key_lease_period : 0);
 	field_set(want, PI_GID_PREFIX, c->subnet_prefix);
 	field_set(want, PI_LID, range.base);
@@ -250,6 +261,7 @@ struct port_ctx {
 	struct program *p;
 	struct disc_node *node;
 	uint64_t set_hash; /* shadow_port_info_hash(); 0: part of the activation */
+	bool end_port;
 	uint8_t state;   /* PortState asked for */
 	uint8_t status;  /* of the Set that was refused */
 };
@@ -302,6 +314,18 @@ static bool read_refused_state(struct port_ctx *c, const struct smp_reply *r)
 	return true;
 }
 
+/* From here on the port holds the M_Key that the Set gave it. */
+static void take_key(struct port_ctx *c, struct disc_port *port)
+{
+	uint64_t key = keyring_wanted(c->p->keys, port->guid);
+
+	port->foreign = false;
+	smp_dest_set_key(port->dest, key, key);
+	if (keyring_note(c->p->keys, port->guid, key) != E_OK) {
+		c->p->ret = -ENOMEM;
+	}
+}
+
 static void on_port_set(void *ctx, const struct smp_reply *r)
 {
 	struct port_ctx *c = ctx;
@@ -314,6 +338,9 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	}
 	memcpy(port->info, r->data, sizeof(port->info));
 	field_set(port->info, PI_CLIENT_REREGISTER, 0);
+	if (c->end_port) {
+		take_key(c, port);
+	}
 	if (c->set_hash && c->set_hash != shadow_port_info_hash(port->info) &&
 	    shadow_port_info_note(c->p->shadow, c->node->guid, port->num, c->set_hash,
 	                          port->info) != E_OK) {
@@ -333,6 +360,7 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 	}
 	*c = (struct port_ctx){ .p = p,
 		                .state = (uint8_t)state,
+		                .end_port = graph_is_end_port(p->disc->g, port),
 		                .node = p->disc->of[p->disc->g->ports[port].node] };
 	field_set(want, PI_PORT_STATE, state);
 	field_set(want, PI_PORT_PHYSICAL_STATE, 0);

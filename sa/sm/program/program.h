@@ -39,6 +39,7 @@ enum { ENFORCE_IN = 1, ENFORCE_OUT = 2, ENFORCE_AS_IT_IS = 4 };
 struct program {
 	struct smp *smp;
 	struct disc *disc;
+	struct keyring *keys;  /*!< M_Keys of ports */
 	struct shadow *shadow; /*!< lives from sweep to sweep */
 	const struct config *config;
 	struct arena *arena;
