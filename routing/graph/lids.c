@@ -514,12 +514,11 @@ out:
 static int claim_as_found(struct claims *c, uint32_t p, struct diags *d)
 {
 	const struct port *port = &c->g->ports[p];
-	const struct node_text name = node_text(c->g, NULL, port->node);
 	struct lid_range r = { .base = port->lid, .lmc = port->lmc };
 
 	if (!r.base) {
 		diag_add(d, DIAG_ERROR, NULL, 0, "port %u of %s has no LID", port->num,
-		         name.text);
+		         node_text(c->g, NULL, port->node).text);
 		return E_NOTFOUND;
 	}
 	if (!range_legal(r, c->limit)) {
@@ -527,7 +526,8 @@ static int claim_as_found(struct claims *c, uint32_t p, struct diags *d)
 		         "LID %" PRIu32
 		         " with LMC %u of port %u of %s is no aligned range in "
 		         "1..%" PRIu32,
-		         r.base, r.lmc, port->num, name.text, c->limit);
+		         r.base, r.lmc, port->num, node_text(c->g, NULL, port->node).text,
+		         c->limit);
 		return E_RANGE;
 	}
 	for (uint32_t k = 0; k < range_size(r); k++) {
@@ -539,7 +539,7 @@ static int claim_as_found(struct claims *c, uint32_t p, struct diags *d)
 			         " belongs to port %u of %s and to port %u of %s",
 			         r.base + k, c->g->ports[other].num,
 			         node_text(c->g, NULL, c->g->ports[other].node).text,
-			         port->num, name.text);
+			         port->num, node_text(c->g, NULL, port->node).text);
 			return E_DUPLICATE;
 		}
 	}
