@@ -118,21 +118,33 @@ static int copy_links(struct snap_reader *r, struct graph *g)
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int copy_lft(struct snap_reader *r, const struct graph *g, struct lft *lft)
+/* A chunk at a time, because a chunk without any route is not stored. */
+static int copy_lft_row(struct snap_reader *r, uint64_t guid, uint8_t *row,
+                        uint32_t n_lids)
 {
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		uint64_t guid = g->nodes[g->switches[s]].guid;
-		uint8_t *row = lft_row(lft, s);
+	int ret = E_OK;
 
-		for (uint32_t lid = 1; lid < lft->n_lids; lid++) {
-			int ret = snap_lft(r, guid, lid, &row[lid]);
-
-			if (ret != E_OK && ret != E_NOTFOUND) {
-				return ret;
-			}
+	for (uint32_t lid = 0, n; ret == E_OK && lid < n_lids; lid += n) {
+		n = n_lids - lid < LFT_PER_CHUNK ? n_lids - lid : LFT_PER_CHUNK;
+		ret = snap_lft_block(r, guid, lid, row + lid, n);
+		if (ret == E_NOTFOUND) {
+			memset(row + lid, LFT_NO_ROUTE, n);
+			ret = E_OK;
 		}
 	}
-	return E_OK;
+	row[0] = LFT_NO_ROUTE;
+	return ret;
+}
+
+static int copy_lft(struct snap_reader *r, const struct graph *g, struct lft *lft)
+{
+	int ret = E_OK;
+
+	for (uint32_t s = 0; ret == E_OK && s < g->n_switches; s++) {
+		ret = copy_lft_row(r, g->nodes[g->switches[s]].guid, lft_row(lft, s),
+		                   lft->n_lids);
+	}
+	return ret;
 }
 
 /* Lanes of the routes from one switch; without a row there is one lane. */
