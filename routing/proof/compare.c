@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
@@ -26,6 +27,14 @@ struct comparing {
 	uint32_t *sw;     /* [switches before] the same one after, GRAPH_NONE */
 	uint32_t *port;   /* [ports before] host port after, GRAPH_NONE: gone */
 	uint32_t *common; /* [switches before] hosts that stay on it */
+	/* Where all switches and hosts stay, most columns are the same bytes: */
+	bool all_stay;
+	uint64_t n_common; /* hosts that stay */
+	struct changed_port {
+		uint32_t sw;
+		uint8_t port;
+	} * changed; /* [n_changed] ports that lead to another switch than before */
+	uint32_t n_changed;
 };
 
 /* Working set of a thread. */
@@ -102,7 +111,7 @@ static void count_hops(const struct column *c, uint32_t *hops, uint32_t n)
 	}
 }
 
-/* Which switches send the same way as before. \a c: after, NULL: the LID has no column. */
+/* Which switches send the same way as before. \a c: after, NULL: the LID is not there. */
 static void mark_same(const struct comparing *x, struct worker *w, const struct column *c)
 {
 	const struct column *o = w->old;
@@ -163,36 +172,71 @@ static void count_pairs(const struct comparing *x, struct worker *w, uint32_t s,
 	}
 }
 
-/* The column after of the LID that is before \a lid. \return NULL: there is none. */
-static struct column *resolve_new(const struct comparing *x, struct worker *w)
+/* The LID after that is \a lid of this owner before. \return 0: there is none. */
+static uint32_t lid_after(const struct comparing *x, uint32_t owner, uint32_t lid)
 {
-	uint32_t owner = x->port[w->old->owner];
+	uint32_t port = x->port[owner], offset = lid - x->before->lids->of[owner].base;
 
-	if (owner == GRAPH_NONE) {
-		return NULL;
+	if (port == GRAPH_NONE) {
+		return 0;
 	}
-	uint32_t offset = w->old->lid - x->before->lids->of[w->old->owner].base;
-	const struct lid_range *range = &x->after->lids->of[owner];
-	if (offset >= 1U << range->lmc || range->base == 0) {
-		return NULL;
+	const struct lid_range *range = &x->after->lids->of[port];
+	return range->base != 0 && offset < 1U << range->lmc ? range->base + offset : 0;
+}
+
+/* Entries of all switches for a LID of the block that a column has loaded. */
+static const uint8_t *entries_of(const struct column_map *m, const struct column *c,
+                                 uint32_t lid)
+{
+	return c->block + (size_t)(lid - c->block_lid) * m->n;
+}
+
+/* Have all switches the same entries as before, to the same switches? */
+static bool is_unchanged(const struct comparing *x, const struct worker *w,
+                         uint32_t owner, uint32_t lid, uint32_t after)
+{
+	if (!x->all_stay || graph_switch_port_of(x->before->g, owner) !=
+	                            graph_switch_port_of(x->after->g, x->port[owner])) {
+		return false;
 	}
-	uint32_t lid = range->base + offset, block = lid - lid % COLUMN_BLOCK;
-	if (w->new_block != block) {
+	const uint8_t *a = entries_of(&x->old_map, w->old, lid);
+	const uint8_t *b = entries_of(&x->new_map, w->new, after);
+
+	if (memcmp(a, b, x->old_map.n) != 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < x->n_changed; i++) {
+		if (a[x->changed[i].sw] == x->changed[i].port) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void compare_lid(const struct comparing *x, struct worker *w, uint32_t lid)
+{
+	uint32_t n = x->before->g->n_switches, owner = x->before->lids->owner[lid];
+	struct column *c = NULL;
+
+	if (owner == GRAPH_NONE || !graph_is_host(x->before->g, owner) ||
+	    graph_switch_of(x->before->g, owner) == GRAPH_NONE) {
+		return;
+	}
+	uint32_t after = lid_after(x, owner, lid), block = after - after % COLUMN_BLOCK;
+	if (after != 0 && w->new_block != block) {
 		column_load_block(&x->new_map, w->new, block);
 		w->new_block = block;
 	}
-	return column_resolve(&x->new_map, w->new, lid) ? w->new : NULL;
-}
-
-static void compare_column(const struct comparing *x, struct worker *w)
-{
-	uint32_t n = x->before->g->n_switches;
-	struct column *c = resolve_new(x, w);
-
-	count_hops(w->old, w->hops[0], n);
-	if (c != NULL) {
+	if (after != 0 && is_unchanged(x, w, owner, lid, after)) {
+		w->sum.pairs += x->n_common - 1;
+		return;
+	}
+	(void)column_resolve(&x->old_map, w->old, lid);
+	if (after != 0 && column_resolve(&x->new_map, w->new, after)) {
+		c = w->new;
 		count_hops(c, w->hops[1], x->after->g->n_switches);
 	}
+	count_hops(w->old, w->hops[0], n);
 	mark_same(x, w, c);
 	for (uint32_t s = 0; s < n; s++) {
 		if (x->old_map.n_hosts[s] != 0) {
@@ -204,11 +248,9 @@ static void compare_column(const struct comparing *x, struct worker *w)
 static void compare_block(const struct comparing *x, struct worker *w, uint32_t first)
 {
 	column_load_block(&x->old_map, w->old, first);
-	for (uint32_t lid = first;
+	for (uint32_t lid = first ? first : 1;
 	     lid < first + COLUMN_BLOCK && lid <= x->before->lids->top; lid++) {
-		if (lid && column_resolve(&x->old_map, w->old, lid) && w->old->to_host) {
-			compare_column(x, w);
-		}
+		compare_lid(x, w, lid);
 	}
 }
 
@@ -267,6 +309,30 @@ static int compare_entries(const struct comparing *x, struct arena *a,
 
 /* --- together ------------------------------------------------------------------------- */
 
+/* Lists the ports that lead elsewhere, where switches and hosts are the same. */
+static int list_changed_ports(struct comparing *x, struct arena *a)
+{
+	const struct column_map *o = &x->old_map, *c = &x->new_map;
+	bool same = o->n == c->n && o->width == c->width;
+
+	for (uint32_t s = 0; same && s < o->n; s++) {
+		same = x->sw[s] == s;
+	}
+	for (uint32_t i = 0; same && i < o->n * o->width; i++) {
+		x->n_changed += o->hop[i].next != c->hop[i].next;
+	}
+	x->changed = arena_array(a, x->n_changed + 1, sizeof(*x->changed));
+	for (uint32_t i = 0, n = 0; same && x->changed && i < o->n * o->width; i++) {
+		if (o->hop[i].next != c->hop[i].next) {
+			x->changed[n++] =
+				(struct changed_port){ i / o->width,
+				                       (uint8_t)(i % o->width) };
+		}
+	}
+	x->all_stay = same;
+	return x->changed != NULL ? E_OK : -ENOMEM;
+}
+
 static int begin(struct comparing *x, struct arena *a, struct comparison *ret)
 {
 	const struct graph *g = x->before->g;
@@ -281,9 +347,16 @@ static int begin(struct comparing *x, struct arena *a, struct comparison *ret)
 	match_hosts(x, ret);
 	int err = column_map_init(&x->old_map, g, x->before->lids, x->before->lft, a);
 
-	return err == E_OK ? column_map_init(&x->new_map, x->after->g, x->after->lids,
-	                                     x->after->lft, a)
-	                   : err;
+	if (err == E_OK) {
+		err = column_map_init(&x->new_map, x->after->g, x->after->lids,
+		                      x->after->lft, a);
+	}
+	if (err == E_OK) {
+		err = list_changed_ports(x, a);
+	}
+	x->n_common = x->after->g->n_hosts - ret->hosts_new;
+	x->all_stay = x->all_stay && ret->hosts_gone == 0;
+	return err;
 }
 
 static struct worker *workers_new(const struct comparing *x, unsigned n, struct arena *a)
@@ -336,7 +409,7 @@ static void add_counts(struct comparison *sum, const struct comparison *part)
 	merge_lost(sum, part);
 }
 
-int tables_compare(const struct compared_tables *before,
+int compare_tables(const struct compared_tables *before,
                    const struct compared_tables *after, struct arena *a,
                    struct comparison *ret)
 {

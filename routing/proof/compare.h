@@ -50,6 +50,6 @@ struct comparison {
  * \retval -ENOMEM
  * Cost: O(S * L), parallel over LIDs; the same result on any number of threads.
  */
-int tables_compare(const struct compared_tables *before,
+int compare_tables(const struct compared_tables *before,
                    const struct compared_tables *after, struct arena *a,
                    struct comparison *ret);

@@ -156,7 +156,7 @@ static void check_comparison(const struct compared_tables *a,
 {
 	struct comparison want = model(a, b), got;
 
-	ck_assert_int_eq(tables_compare(a, b, arena, &got), E_OK);
+	ck_assert_int_eq(compare_tables(a, b, arena, &got), E_OK);
 	ck_assert_uint_eq(got.pairs, want.pairs);
 	ck_assert_uint_eq(got.gone, want.gone);
 	ck_assert_uint_eq(got.lost, want.lost);
@@ -236,9 +236,9 @@ START_TEST(same_on_any_number_of_threads)
 	struct compared_tables a = route(g, &lids, "minhop");
 	struct compared_tables b = route(to, keep_lids(g, to, &lids, 1), "updn");
 	column_use_threads(1);
-	ck_assert_int_eq(tables_compare(&a, &b, arena, &one), E_OK);
+	ck_assert_int_eq(compare_tables(&a, &b, arena, &one), E_OK);
 	column_use_threads(4);
-	ck_assert_int_eq(tables_compare(&a, &b, arena, &many), E_OK);
+	ck_assert_int_eq(compare_tables(&a, &b, arena, &many), E_OK);
 	ck_assert(memcmp(&one, &many, sizeof(one)) == 0);
 	ck_assert_uint_gt(one.moved, 0);
 	ck_assert_uint_gt(one.entries, 0);
