@@ -10,8 +10,6 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "db/fabric.h"
-#include "db/reader.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/report.h"
@@ -44,7 +42,7 @@ static const struct report *const reports[] = {
 	&report_tree_path_usage, &report_port_usage, &report_route,
 };
 
-enum { N_REPORTS = sizeof(reports) / sizeof(reports[0]), PIN_TRIES = 5 };
+enum { N_REPORTS = sizeof(reports) / sizeof(reports[0]) };
 
 static const struct report *find_report(const char *name)
 {
@@ -99,41 +97,6 @@ static int from_file(struct route_job *j, struct lft *lft, struct lanes *lanes)
 	return EXIT_GOOD;
 }
 
-static int from_snapshot(struct route_job *j, struct lft *lft, struct lanes *lanes)
-{
-	const char *dir = getenv("SAGUARO_SNAPSHOT_DIR"), *why = "";
-	struct snap_reader *r = NULL;
-	struct snap_fabric f;
-	int code;
-
-	dir = j->config.snapshot_dir ? j->config.snapshot_dir
-	                             : config_dir(dir, SAGUARO_RUNDIR, j->config.instance,
-	                                          j->arena);
-	code = snap_reader_open(dir, j->arena, &why, &r);
-	if (code == E_OK) {
-		code = E_STALE;
-		for (unsigned i = 0; code == E_STALE && i < PIN_TRIES; i++) {
-			code = snap_pin(r);
-			if (code == E_OK) {
-				code = snap_fabric(r, j->arena, &f);
-			}
-		}
-	}
-	snap_reader_close(r);
-	if (code != E_OK) {
-		fprintf(stderr,
-		        "saguaro report: no running fabric in %s: %s%s%s; start saguarod, give "
-		        "--snapshot-dir, or name a topology file\n",
-		        dir, err_text(code), *why ? ": " : "", why);
-		return EXIT_USAGE;
-	}
-	j->g = f.g;
-	j->lids = f.lids;
-	*lft = f.lft;
-	*lanes = f.lanes;
-	return EXIT_GOOD;
-}
-
 /* --- the report --------------------------------------------------------------------- */
 
 static int print_report(struct route_job *j, const struct report *r,
@@ -178,7 +141,8 @@ static int run_report(const struct report *r, int argc, char **argv)
 	                            argv);
 
 	if (status == EXIT_GOOD) {
-		status = j.file ? from_file(&j, &lft, &lanes) : from_snapshot(&j, &lft, &lanes);
+		status = j.file ? from_file(&j, &lft, &lanes)
+		                : route_job_read_snapshot(&j, &lft, &lanes, NULL);
 	}
 	if (status == EXIT_GOOD) {
 		status = print_report(&j, r, &lft, &lanes);

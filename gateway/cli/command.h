@@ -40,4 +40,5 @@ int cmd_status(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_whatif(int argc, char **argv);
 int cmd_why(int argc, char **argv);

@@ -4,18 +4,23 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/clock.h"
 #include "conf/base/err.h"
+#include "db/fabric.h"
+#include "db/reader.h"
 #include "gateway/cli/command.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "routing/text/lftfile.h"
 #include "routing/text/topofile.h"
+
+enum { PIN_TRIES = 5 };
 
 double route_job_now(void)
 {
@@ -83,6 +88,7 @@ int route_job_init(struct route_job *j, const struct option_row *own, const char
                    enum route_job_file file, int argc, char **argv)
 {
 	memset(j, 0, sizeof(*j));
+	j->program = argv[0];
 	j->arena = arena_new();
 	if (!j->arena) {
 		fprintf(stderr, "%s: %s\n", argv[0], err_text(-ENOMEM));
@@ -119,6 +125,59 @@ int route_job_assign_lids(struct route_job *j)
 		fprintf(stderr, "%s: %s\n", j->file, err_text(ret));
 	}
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+/* Copies the newest epoch; \a what: its engine and options, or NULL. */
+static int copy_snapshot(struct route_job *j, struct snap_reader *r,
+                         struct snap_fabric *ret, struct route_job_running *what)
+{
+	int err = E_STALE;
+
+	for (unsigned i = 0; err == E_STALE && i < PIN_TRIES; i++) {
+		err = snap_pin(r);
+		if (err == E_OK && what != NULL) {
+			const char *options = snap_options(r);
+			const char *engine = snap_meta(r)->engine_used;
+
+			what->epoch = snap_meta(r)->epoch;
+			what->options = arena_strdup(j->arena, options ? options : "");
+			what->engine = arena_strdup(j->arena, engine);
+			err = what->options && what->engine ? E_OK : -ENOMEM;
+		}
+		if (err == E_OK) {
+			err = snap_fabric(r, j->arena, ret);
+		}
+	}
+	return err;
+}
+
+int route_job_read_snapshot(struct route_job *j, struct lft *ret_lft,
+                            struct lanes *ret_lanes, struct route_job_running *ret)
+{
+	const char *dir = getenv("SAGUARO_SNAPSHOT_DIR"), *why = "";
+	struct snap_reader *r = NULL;
+	struct snap_fabric f;
+
+	dir = j->config.snapshot_dir
+	              ? j->config.snapshot_dir
+	              : config_dir(dir, SAGUARO_RUNDIR, j->config.instance, j->arena);
+	int err = snap_reader_open(dir, j->arena, &why, &r);
+	if (err == E_OK) {
+		err = copy_snapshot(j, r, &f, ret);
+	}
+	snap_reader_close(r);
+	if (err != E_OK) {
+		fprintf(stderr,
+		        "%s: no running fabric in %s: %s%s%s; start saguarod, give "
+		        "--snapshot-dir, or name a topology file\n",
+		        j->program, dir, err_text(err), *why ? ": " : "", why);
+		return EXIT_USAGE;
+	}
+	j->g = f.g;
+	j->lids = f.lids;
+	*ret_lft = f.lft;
+	*ret_lanes = f.lanes;
+	return EXIT_GOOD;
 }
 
 /* Tables and LIDs of one dump, lanes when \a sl names one. */
@@ -259,7 +318,7 @@ static json_t *disjoint_sum_json(const struct disjoint_sum *x, uint64_t pairs)
 }
 
 /* null where every port has one LID. */
-static json_t *disjoint_json(const struct disjoint *d)
+json_t *route_job_disjoint_json(const struct disjoint *d)
 {
 	json_t *o;
 
@@ -288,7 +347,7 @@ static json_t *alternates_json(const struct route_result *r)
 }
 
 /* Routes are counted only in tables that may be used. */
-static json_t *load_json(const struct load *l)
+json_t *route_job_load_json(const struct load *l)
 {
 	return l->all ? json_pack("{s:I, s:f, s:I}", "max", (json_int_t)l->max, "mean",
 	                          l->mean, "p99", (json_int_t)l->p99)
@@ -329,8 +388,8 @@ json_t *route_job_json(const struct route_job *j)
 	                              "credit_loops",
 	                              (json_int_t)p->management_credit_loops));
 	json_object_set_new(o, "vls_used", json_integer(p->vls_used));
-	json_object_set_new(o, "load", load_json(&r->load));
-	json_object_set_new(o, "disjoint_routes", disjoint_json(&j->disjoint));
+	json_object_set_new(o, "load", route_job_load_json(&r->load));
+	json_object_set_new(o, "disjoint_routes", route_job_disjoint_json(&j->disjoint));
 	if (r->alternates.rows) {
 		json_object_set_new(o, "alternates", alternates_json(r));
 	}

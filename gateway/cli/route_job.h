@@ -20,6 +20,7 @@ struct graph;
  * result, its figures as text and JSON. Needs no daemon and no database.
  */
 struct route_job {
+	const char *program; /*!< argv[0], in front of messages */
 	struct arena *arena;
 	struct diags diags;
 	struct config config;
@@ -67,6 +68,20 @@ int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes
 int route_job_read_next(struct route_job *j, struct lft *ret_lft,
                         struct lanes *ret_lanes);
 
+/*! A running fabric. */
+struct route_job_running {
+	uint64_t epoch;
+	const char *engine;  /*!< that made the tables; arena */
+	const char *options; /*!< effective ones of its daemon, as a file; arena */
+};
+
+/*!
+ * \brief Fabric, LIDs and tables of a running daemon, from its snapshot.
+ * \param ret  NULL: not wanted. \return likewise
+ */
+int route_job_read_snapshot(struct route_job *j, struct lft *ret_lft,
+                            struct lanes *ret_lanes, struct route_job_running *ret);
+
 /*! \brief The request that belongs to the configuration. */
 void route_job_request(const struct route_job *j, struct route_request *ret);
 
@@ -75,5 +90,11 @@ int route_job_report(struct route_job *j);
 
 /*! \brief Figures as JSON; keys are stable. Caller owns. */
 json_t *route_job_json(const struct route_job *j);
+
+/*! \brief {"max","mean","p99"} or null. */
+json_t *route_job_load_json(const struct load *l);
+
+/*! \brief Figures of struct disjoint, or null. */
+json_t *route_job_disjoint_json(const struct disjoint *d);
 
 void route_job_done(struct route_job *j);

@@ -197,6 +197,17 @@ static const struct {
 	{ "paths 1 2 --mode none", "expected one of minimal" },
 	{ "trace 1", "expected SRC DST" },
 	{ "why 1", "expected SRC DST" },
+	{ "whatif --down", "--down needs a value" },
+	{ "whatif --down nobody", "'nobody' is no node of this fabric" },
+	{ "whatif --down leaf-0000:77",
+	  "'leaf-0000:77' is beyond the last port of the node" },
+	{ "whatif --down leaf-0000:x", "'leaf-0000:x' is no port; expected NODE:PORT" },
+	{ "whatif --link leaf-0000:1", "is no cable; expected NODE:PORT=NODE:PORT" },
+	{ "whatif --link leaf-0000:1=leaf-0001:1", "has a cable already" },
+	{ "whatif --host new", "is not NAME=..., with a name" },
+	{ "whatif --switch new=255", "'255' is no number of ports, 1-254" },
+	{ "whatif -R none", "none" },
+	{ "whatif --snapshot-dir /no/such", "no running fabric in /no/such" },
 	{ "why 1 2 --rate 1", "expected the code of the record, 2-63" },
 	{ "groups 1 2", "expected [GROUP]" },
 	{ "groups 49155", "there is no multicast group '49155'" },
@@ -351,6 +362,62 @@ START_TEST(test_why)
 	assert_has(out, "mtu greater than code 5 is asked for, the path has code 5");
 	ck_assert_int_eq(run("why %u '*' --p-key 0x1234", slid), 0);
 	assert_has(out, "\"none\":\"not-members\"");
+}
+END_TEST
+
+static json_int_t pairs_at(const json_t *o, const char *name)
+{
+	return int_at(json_object_get(o, "pairs"), name);
+}
+
+/* On 3 leaves with 2 hosts, 2 spines: what is counted follows from the drawing. */
+START_TEST(test_whatif)
+{
+	const uint32_t n = fixture.g->n_hosts;
+	json_t *o = run_json("whatif --json");
+
+	ck_assert_int_eq(pairs_at(o, "compared"), n * (n - 1));
+	ck_assert_int_eq(pairs_at(o, "moved"), 0);
+	ck_assert_int_eq(int_at(o, "epoch"), 7);
+	json_decref(o);
+	/* a spine less: the routes over it move, half of those between leaves */
+	o = run_json("whatif --json --down spine-0000");
+	ck_assert_int_eq(pairs_at(o, "moved"), n * (n - 2) / 2);
+	ck_assert_int_eq(pairs_at(o, "lost"), 0);
+	ck_assert_uint_gt(json_array_size(json_object_get(o, "links")), 0);
+	json_decref(o);
+	/* a host less, and one more on a new switch */
+	o = run_json("whatif --json --down node1");
+	ck_assert_int_eq(pairs_at(o, "gone"), 2 * (n - 1));
+	ck_assert_int_eq(int_at(json_object_get(o, "hosts"), "gone"), 1);
+	json_decref(o);
+	o = run_json("whatif --json --down leaf-0000:1 --switch edge=4 "
+	             "--link leaf-0000:1=edge:1 --host=one=edge:2 --host two=edge:3");
+	ck_assert_int_eq(int_at(json_object_get(o, "hosts"), "new"), 2);
+	ck_assert_int_eq(int_at(json_object_get(o, "after"), "hosts"), n + 1);
+	ck_assert_int_eq(int_at(json_object_get(o, "after"), "unreachable_pairs"), 0);
+	json_decref(o);
+	/* another LMC gives other LIDs, another engine is named */
+	o = run_json("whatif --json --lmc 1 -R updn");
+	ck_assert_int_eq(int_at(json_object_get(o, "after"), "lmc"), 1);
+	ck_assert_str_eq(
+		json_string_value(json_object_get(json_object_get(o, "after"), "engine")),
+		"updn");
+	ck_assert(json_is_object(
+		json_object_get(json_object_get(o, "after"), "disjoint_routes")));
+	json_decref(o);
+	/* both spines: pairs between leaves lose their routes, which is said and shown */
+	ck_assert_int_eq(run("whatif --down spine-0000 --down spine-0001"), 1);
+	assert_has(out, "%u lose theirs", n * (n - 2));
+	assert_has(out, "lost     node");
+	ck_assert_int_eq(run("whatif --down leaf-0000:4"), 0);
+	assert_has(out, "links    that get most routes more:");
+	/* a hostile name */
+	char *long_name = malloc(100001);
+	memset(long_name, 'x', 100000);
+	long_name[100000] = '\0';
+	ck_assert_int_eq(run("whatif --down %s", long_name), 2);
+	free(long_name);
 }
 END_TEST
 
@@ -753,6 +820,7 @@ TEST_SUITE(commands)
 	tcase_add_test(t, test_status);
 	tcase_add_test(t, test_paths);
 	tcase_add_test(t, test_why);
+	tcase_add_test(t, test_whatif);
 	tcase_add_test(t, test_records);
 	tcase_add_test(t, test_groups);
 	tcase_add_test(t, test_by_http);

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * saguaro whatif [FILE] [changes] [routing flags]: routes a copy of the running fabric, or
+ * of a topology file, after some changes, and says what would be different. It only reads.
+ *
+ * The copy is routed as the daemon would route it: with the options of the daemon, the LIDs
+ * that ports have, and the present tables for engines that keep what they can of them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "gateway/cli/client.h"
+#include "gateway/cli/command.h"
+#include "gateway/cli/route_job.h"
+#include "gateway/cli/whatif_changes.h"
+#include "gateway/view/json_text.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
+#include "routing/proof/compare.h"
+
+/* clang-format off */
+#define CHANGE_ROW(name, words, text) \
+	{ #name, OPT_STRING, offsetof(struct route_flags, src), NULL, .flags_long = #name, \
+	  .flags = OPT_CLI_ONLY, .arg = words, .help = text }
+
+static const struct option_row whatif_rows[] = {
+	CHANGE_ROW(down, "NODE[:PORT]", "a switch, a host or one cable is taken away; as the next three, several times if need be"),
+	CHANGE_ROW(link, "NODE:PORT=NODE:PORT", "a cable is added"),
+	CHANGE_ROW(host, "NAME=NODE:PORT", "a host is added on a free port"),
+	CHANGE_ROW(switch, "NAME=PORTS", "a switch is added"),
+	{ "json", OPT_BOOL, offsetof(struct route_flags, json), "FALSE", .flags_long = "json",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the answer as JSON" },
+	{ "strict", OPT_BOOL, offsetof(struct route_flags, strict), "FALSE", .flags_long = "strict",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "management pairs count in the proof, too" },
+	{ "lfts", OPT_STRING, offsetof(struct route_flags, lfts), NULL, .flags_long = "lfts",
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "present tables of the topology file, as dump_lfts prints them; "
+	  "else the same flags route it before and after" },
+	{ "sl", OPT_STRING, offsetof(struct route_flags, sl), NULL, .flags_long = "sl",
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "SL per source switch and LID, in the same shape" },
+	{ "limit", OPT_UINT, offsetof(struct route_flags, limit), "10", 0, 10000, .flags_long = "limit",
+	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "list so many links whose load grows most" },
+	{ NULL }
+};
+/* clang-format on */
+
+static const char doc[] =
+	"What a change would do to the running fabric, or to a topology file: the pairs "
+	"of "
+	"hosts that get another route or none, load before and after, new credit loops. "
+	"Routing flags (-R, --lmc, --root_guid_file, ...) are those after the change; "
+	"the "
+	"others are the daemon's. Nothing on the fabric is touched. Exit status 0: "
+	"nothing "
+	"gets worse, 1: pairs are lost, the proof fails or the fabric cannot be routed, "
+	"2: "
+	"usage or bad input.";
+
+struct whatif {
+	struct route_job before, after;
+	struct route_job_running running;
+	struct whatif_changes *changes;
+	struct lft lft; /* before */
+	struct lanes lanes;
+	struct lft prev; /* the same entries in the rows of the switches after */
+	struct lanes prev_lanes;
+	struct comparison diff;
+};
+
+/* --- before --------------------------------------------------------------------------- */
+
+static int route_before(struct whatif *x)
+{
+	struct route_job *j = &x->before;
+	struct route_request request;
+	int status = j->flags.lfts ? route_job_read_tables(j, &x->lft, &x->lanes)
+	                           : route_job_assign_lids(j);
+
+	if (status != EXIT_GOOD || j->flags.lfts) {
+		return status;
+	}
+	route_job_request(j, &request);
+	j->outcome = route_run(&request, j->arena, &j->result);
+	if (!j->result.out.lft.rows) {
+		fprintf(stderr, "not routed before the change: %s\n%s\n",
+		        err_text(j->outcome), j->result.fallback_reason.text);
+		return EXIT_BAD;
+	}
+	x->running.engine = j->result.used->name;
+	x->lft = j->result.out.lft;
+	x->lanes = j->result.out.lanes;
+	return EXIT_GOOD;
+}
+
+/* Proof and load of the tables before. */
+static int prove_before(struct whatif *x)
+{
+	struct route_request request;
+
+	if (x->before.result.used != NULL) {
+		return EXIT_GOOD;
+	}
+	route_job_request(&x->before, &request);
+	x->before.outcome = route_check(&request, &x->lft, &x->lanes, x->before.arena,
+	                                &x->before.result);
+	return x->before.outcome == -ENOMEM ? EXIT_USAGE : EXIT_GOOD;
+}
+
+/* A file that exists in memory alone, with the options of the daemon. \return Its path. */
+static const char *options_file(const struct whatif *x, struct arena *a)
+{
+	const char *text = x->running.options;
+	size_t len = strlen(text), at = 0;
+	int fd = memfd_create("saguaro-options", MFD_CLOEXEC);
+
+	while (fd >= 0 && at < len) {
+		ssize_t n = write(fd, text + at, len - at);
+		if (n <= 0 && errno != EINTR) {
+			close(fd);
+			return NULL;
+		}
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return fd >= 0 ? arena_printf(a, "/proc/self/fd/%d", fd) : NULL;
+}
+
+/* Reads the flags once more, over the options of the daemon. */
+static int read_after(struct whatif *x, int argc, char **argv)
+{
+	bool own_file = x->before.file != NULL || x->before.config.config_file != NULL;
+	char **args = arena_array(x->before.arena, (size_t)argc + 3, sizeof(*args));
+	const char *path = own_file ? "" : options_file(x, x->before.arena);
+
+	if (!args || !path) {
+		fprintf(stderr, "%s: %s\n", argv[0], err_text(-ENOMEM));
+		return EXIT_USAGE;
+	}
+	args[0] = argv[0];
+	int n = 1;
+	if (!own_file) {
+		args[n++] = arena_strdup(x->before.arena, "--config");
+		args[n++] = arena_strdup(x->before.arena, path);
+	}
+	for (int i = 1; i < argc; i++) {
+		args[n++] = argv[i];
+	}
+	return route_job_init(&x->after, whatif_rows, doc, ROUTE_JOB_FILE_OPTIONAL, n,
+	                      args);
+}
+
+/* --- after ---------------------------------------------------------------------------- */
+
+/* Ports keep the LIDs that they have. */
+static void keep_lids(struct whatif *x)
+{
+	const struct graph *g = x->before.g;
+	struct graph *to = x->after.g;
+
+	for (uint32_t i = 0; i < to->n_end_ports; i++) {
+		struct port *p = &to->ports[to->end_ports[i]];
+		uint32_t port = graph_port_by_guid(g, p->guid);
+
+		if (port != GRAPH_NONE) {
+			p->lid = x->before.lids.of[port].base;
+			p->lmc = x->before.lids.of[port].lmc;
+		}
+	}
+}
+
+/* Bytes of the rows before in the rows of the same switches after. */
+static uint8_t *move_rows(const struct whatif *x, const uint8_t *rows, size_t from_stride,
+                          size_t to_stride, uint32_t n_lids, uint8_t none)
+{
+	const struct graph *g = x->before.g, *to = x->after.g;
+	uint8_t *ret = arena_array(x->after.arena, to->n_switches + 1, to_stride);
+
+	for (uint32_t s = 0; ret && s < to->n_switches; s++) {
+		uint32_t node = graph_node_by_guid(g, to->nodes[to->switches[s]].guid);
+
+		memset(ret + s * to_stride, none, to_stride);
+		if (node != GRAPH_NONE) {
+			memcpy(ret + s * to_stride,
+			       rows + g->nodes[node].sw * from_stride, n_lids);
+		}
+	}
+	return ret;
+}
+
+/* The tables that switches have: what engines may keep. */
+static int load_prev(struct whatif *x)
+{
+	uint32_t top = x->after.lids.top, n = x->lft.n_lids;
+
+	if (lft_init(&x->prev, x->after.g->n_switches, top, x->after.arena) != E_OK) {
+		return -ENOMEM;
+	}
+	n = n < x->prev.n_lids ? n : x->prev.n_lids;
+	x->prev.rows =
+		move_rows(x, x->lft.rows, x->lft.stride, x->prev.stride, n, LFT_NO_ROUTE);
+	if (x->prev.rows && x->lanes.rows && !x->lanes.rule) {
+		x->prev_lanes = x->lanes;
+		x->prev_lanes.stride = x->prev.stride;
+		x->prev_lanes.rows = move_rows(x, x->lanes.rows, x->lanes.stride,
+		                               x->prev.stride, n, LANE_UNKNOWN);
+	}
+	return x->prev.rows && (!x->prev_lanes.n || x->prev_lanes.rows) ? E_OK : -ENOMEM;
+}
+
+static int route_after(struct whatif *x)
+{
+	struct route_job *j = &x->after;
+	struct route_request request;
+	int err = graph_altered(x->before.g, x->changes->change, x->changes->n, j->arena,
+	                        &j->diags, &j->g);
+
+	if (err != E_OK) {
+		fprintf(stderr, "saguaro whatif: %s\n",
+		        err == E_DUPLICATE
+		                ? "a port for a new cable has a cable already; take "
+		                  "that away with --down first"
+		                : err_text(err));
+		return EXIT_USAGE;
+	}
+	keep_lids(x);
+	if (route_job_assign_lids(j) != EXIT_GOOD) {
+		return EXIT_USAGE;
+	}
+	route_job_request(j, &request);
+	if (load_prev(x) != E_OK) {
+		return EXIT_USAGE;
+	}
+	request.prev = &x->prev;
+	request.prev_lanes = x->prev_lanes.n ? &x->prev_lanes : NULL;
+	j->outcome = route_run(&request, j->arena, &j->result);
+	return j->outcome == -ENOMEM ? EXIT_USAGE : EXIT_GOOD;
+}
+
+static int compare(struct whatif *x)
+{
+	const struct compared_tables before = { x->before.g, &x->before.lids, &x->lft };
+	const struct compared_tables after = { x->after.g, &x->after.lids,
+		                               &x->after.result.out.lft };
+
+	int err = compare_tables(&before, &after, x->after.arena, &x->diff);
+	if (err == E_OK && lids_have_lmc(&x->before.lids, x->before.g)) {
+		err = disjoint_count(before.g, before.lids, before.lft,
+		                     &x->before.disjoint);
+	}
+	if (err == E_OK && lids_have_lmc(&x->after.lids, x->after.g)) {
+		err = disjoint_count(after.g, after.lids, after.lft, &x->after.disjoint);
+	}
+	return err == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+/* --- the answer ----------------------------------------------------------------------- */
+
+static json_t *port_json(const struct graph *g, uint32_t node, unsigned num)
+{
+	const struct node *n = &g->nodes[node];
+
+	return json_pack("{s:o, s:o, s:i}", "guid", guid_json(n->guid), "name",
+	                 text_json(node_name(n)), "port", (int)num);
+}
+
+/* A link between switches whose load grows. */
+struct grown {
+	uint32_t link; /* index of graph.adj after */
+	uint32_t sw, before, after;
+};
+
+static int by_growth(const void *a, const void *b)
+{
+	const struct grown *x = a, *y = b;
+	int64_t d = ((int64_t)y->after - y->before) - ((int64_t)x->after - x->before);
+
+	return d != 0 ? (d > 0 ? 1 : -1) : x->link < y->link ? -1 : x->link > y->link;
+}
+
+/* Routes before on the link of a switch port. \return 0: there was none. */
+static uint32_t load_before(const struct whatif *x, uint64_t guid, uint8_t port)
+{
+	const struct graph *g = x->before.g;
+	uint32_t node = graph_node_by_guid(g, guid);
+
+	if (node == GRAPH_NONE) {
+		return 0;
+	}
+	uint32_t s = g->nodes[node].sw;
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		if (g->adj[i].port == port) {
+			return x->before.result.load.all[i];
+		}
+	}
+	return 0;
+}
+
+static json_t *grown_json(const struct whatif *x)
+{
+	const struct graph *g = x->after.g;
+	const struct load *load = &x->after.result.load;
+	struct grown *list = arena_array(x->after.arena, g->n_adj + 1, sizeof(*list));
+	json_t *o = json_array();
+	uint32_t n = 0;
+
+	if (!load->all || !x->before.result.load.all || !list) {
+		return o;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint32_t before = load_before(x, g->nodes[g->switches[s]].guid,
+			                              g->adj[i].port);
+			if (load->all[i] > before) {
+				list[n++] = (struct grown){ i, s, before, load->all[i] };
+			}
+		}
+	}
+	qsort(list, n, sizeof(*list), by_growth);
+	for (uint32_t i = 0; i < n && i < x->after.flags.limit; i++) {
+		const struct sw_link *l = &g->adj[list[i].link];
+		json_array_append_new(
+			o, json_pack("{s:o, s:o, s:I, s:I}", "from",
+		                     port_json(g, g->switches[list[i].sw], l->port), "to",
+		                     port_json(g, g->switches[l->to], l->to_port),
+		                     "before", (json_int_t)list[i].before, "after",
+		                     (json_int_t)list[i].after));
+	}
+	return o;
+}
+
+static json_t *state_json(const struct route_job *j, const char *engine)
+{
+	const struct proof *p = &j->result.proof;
+
+	return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}",
+	                 "engine", engine, "lmc", (int)j->config.lmc, "switches",
+	                 (json_int_t)j->g->n_switches, "hosts", (json_int_t)j->g->n_hosts,
+	                 "cables", (json_int_t)j->g->n_links, "pairs",
+	                 (json_int_t)p->pairs, "unreachable_pairs",
+	                 (json_int_t)p->unreachable_pairs, "forwarding_loops",
+	                 (json_int_t)p->forwarding_loops, "credit_loops",
+	                 (json_int_t)p->credit_loops, "proven",
+	                 (int)proof_passed(p, j->flags.strict), "load",
+	                 route_job_load_json(&j->result.load), "disjoint_routes",
+	                 route_job_disjoint_json(&j->disjoint));
+}
+
+static json_t *lost_json(const struct whatif *x)
+{
+	const struct graph *g = x->before.g;
+	json_t *o = json_array();
+
+	for (unsigned i = 0; i < x->diff.n_lost; i++) {
+		const struct port *src = &g->ports[x->diff.lost_pair[i].src];
+		uint32_t lid = x->diff.lost_pair[i].lid;
+		const struct port *dst = &g->ports[x->before.lids.owner[lid]];
+
+		json_array_append_new(o,
+		                      json_pack("{s:o, s:o, s:I}", "src",
+		                                port_json(g, src->node, src->num), "dst",
+		                                port_json(g, dst->node, dst->num), "dlid",
+		                                (json_int_t)lid));
+	}
+	return o;
+}
+
+static int64_t new_credit_loops(const struct whatif *x)
+{
+	int64_t more = (int64_t)x->after.result.proof.credit_loops -
+	               (int64_t)x->before.result.proof.credit_loops;
+
+	return more > 0 ? more : 0;
+}
+
+static json_t *answer_json(const struct whatif *x)
+{
+	const struct route_result *r = &x->after.result;
+	const struct comparison *d = &x->diff;
+	json_t *changes = json_array();
+
+	for (uint32_t i = 0; i < x->changes->n; i++) {
+		json_array_append_new(changes,
+		                      json_pack("{s:s, s:o}", "change",
+		                                x->changes->word[i].flag, "what",
+		                                text_json(x->changes->word[i].text)));
+	}
+	json_t *o = json_pack("{s:I, s:o, s:o, s:o}", "epoch",
+	                      (json_int_t)x->running.epoch, "changes", changes, "before",
+	                      state_json(&x->before, x->running.engine), "after",
+	                      state_json(&x->after, r->used ? r->used->name : "none"));
+	json_object_set_new(o, "pairs",
+	                    json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "compared",
+	                              (json_int_t)d->pairs, "moved", (json_int_t)d->moved,
+	                              "longer", (json_int_t)d->longer, "shorter",
+	                              (json_int_t)d->shorter, "lost", (json_int_t)d->lost,
+	                              "gained", (json_int_t)d->gained, "gone",
+	                              (json_int_t)d->gone));
+	json_object_set_new(o, "hosts",
+	                    json_pack("{s:I, s:I, s:I}", "gone",
+	                              (json_int_t)d->hosts_gone, "new",
+	                              (json_int_t)d->hosts_new, "lid_changes",
+	                              (json_int_t)d->lids_moved));
+	json_object_set_new(
+		o, "tables",
+		json_pack("{s:I, s:I, s:I}", "entries", (json_int_t)d->entries, "blocks",
+	                  (json_int_t)d->blocks, "switches", (json_int_t)d->switches));
+	json_object_set_new(o, "new_credit_loops", json_integer(new_credit_loops(x)));
+	json_object_set_new(o, "lost", lost_json(x));
+	json_object_set_new(o, "links", grown_json(x));
+	json_object_set_new(o, "fallback", text_json(r->fallback_reason.text));
+	json_object_set_new(o, "warning", text_json(r->warning.text));
+	json_object_set_new(o, "notes", text_json(r->out.notes.text));
+	json_object_set_new(o, "culprit",
+	                    text_json(proof_text(&r->proof, x->after.g, x->after.arena)));
+	json_object_set_new(o, "seconds_route", json_real(r->seconds_route));
+	return o;
+}
+
+static void print_state(const char *name, const json_t *s)
+{
+	const json_t *load = json_object_get(s, "load");
+
+	printf("%-8s %s: %lld switches, %lld hosts, %lld cables, LMC %lld; %lld pairs "
+	       "unreachable, %lld credit loops; ",
+	       name, member_text(s, "engine"), member_int(s, "switches"),
+	       member_int(s, "hosts"), member_int(s, "cables"), member_int(s, "lmc"),
+	       member_int(s, "unreachable_pairs"), member_int(s, "credit_loops"));
+	if (json_is_object(load)) {
+		printf("routes per link max %lld, mean %.1f, 99th percentile %lld\n",
+		       member_int(load, "max"),
+		       json_real_value(json_object_get(load, "mean")),
+		       member_int(load, "p99"));
+	} else {
+		printf("load not counted, the proof failed\n");
+	}
+}
+
+static void print_links(const json_t *links)
+{
+	size_t i;
+	json_t *l;
+
+	if (json_array_size(links) > 0) {
+		printf("links    that get most routes more:\n");
+	}
+	json_array_foreach(links, i, l)
+	{
+		const json_t *from = json_object_get(l, "from"),
+			     *to = json_object_get(l, "to");
+
+		printf("         %lld -> %lld  %s:%lld to %s:%lld\n",
+		       member_int(l, "before"), member_int(l, "after"),
+		       member_text(from, "name"), member_int(from, "port"),
+		       member_text(to, "name"), member_int(to, "port"));
+	}
+}
+
+static void print_answer(const json_t *o)
+{
+	const json_t *p = json_object_get(o, "pairs"), *t = json_object_get(o, "tables"),
+		     *h = json_object_get(o, "hosts");
+	size_t i;
+	json_t *l;
+
+	print_state("before", json_object_get(o, "before"));
+	print_state("after", json_object_get(o, "after"));
+	printf("pairs    %lld of %lld get another route (%lld longer, %lld shorter), "
+	       "%lld lose "
+	       "theirs, %lld get one\n",
+	       member_int(p, "moved"), member_int(p, "compared"), member_int(p, "longer"),
+	       member_int(p, "shorter"), member_int(p, "lost"), member_int(p, "gained"));
+	printf("hosts    %lld gone and %lld pairs with them, %lld new, %lld with another "
+	       "LID\n",
+	       member_int(h, "gone"), member_int(p, "gone"), member_int(h, "new"),
+	       member_int(h, "lid_changes"));
+	printf("tables   %lld entries differ, in %lld blocks of %lld switches\n",
+	       member_int(t, "entries"), member_int(t, "blocks"),
+	       member_int(t, "switches"));
+	printf("loops    %lld new credit loops\n", member_int(o, "new_credit_loops"));
+	json_array_foreach(json_object_get(o, "lost"), i, l)
+	{
+		printf("lost     %s to %s (LID %lld)\n",
+		       member_text(json_object_get(l, "src"), "name"),
+		       member_text(json_object_get(l, "dst"), "name"),
+		       member_int(l, "dlid"));
+	}
+	print_links(json_object_get(o, "links"));
+	if (*member_text(o, "fallback")) {
+		printf("fallback %s\n", member_text(o, "fallback"));
+	}
+	if (*member_text(o, "culprit")) {
+		printf("proof    %s\n", member_text(o, "culprit"));
+	}
+}
+
+static int report(const struct whatif *x)
+{
+	bool good =
+		x->after.outcome == E_OK && x->diff.lost == 0 && new_credit_loops(x) == 0;
+	json_t *o = answer_json(x);
+	int status = EXIT_GOOD;
+
+	if (x->after.flags.json) {
+		status = client_print_json(o);
+	} else {
+		print_answer(o);
+	}
+	json_decref(o);
+	return status != EXIT_GOOD ? status : good ? EXIT_GOOD : EXIT_BAD;
+}
+
+/* --- together ------------------------------------------------------------------------- */
+
+static int run(struct whatif *x, int argc, char **argv)
+{
+	int status = route_job_init(&x->before, whatif_rows, doc, ROUTE_JOB_FILE_OPTIONAL,
+	                            argc, argv);
+
+	if (status == EXIT_GOOD) {
+		status = x->before.file ? route_before(x)
+		                        : route_job_read_snapshot(&x->before, &x->lft,
+		                                                  &x->lanes, &x->running);
+	}
+	if (status == EXIT_GOOD) {
+		status = whatif_resolve(x->changes, x->before.g, x->before.arena);
+	}
+	if (status == EXIT_GOOD) {
+		status = prove_before(x);
+	}
+	if (status == EXIT_GOOD) {
+		status = read_after(x, argc, argv);
+	}
+	if (status == EXIT_GOOD) {
+		status = route_after(x);
+	}
+	if (status != EXIT_GOOD) {
+		return status;
+	}
+	if (!x->after.result.out.lft.rows) {
+		fprintf(stderr, "not routed after the change: %s\n%s\n",
+		        err_text(x->after.outcome), x->after.result.fallback_reason.text);
+		return EXIT_BAD;
+	}
+	status = compare(x);
+	return status == EXIT_GOOD ? report(x) : status;
+}
+
+int cmd_whatif(int argc, char **argv)
+{
+	struct whatif *x = calloc(1, sizeof(*x));
+	struct whatif_changes *changes = calloc(1, sizeof(*changes));
+	int status = EXIT_USAGE;
+
+	if (x != NULL && changes != NULL) {
+		x->changes = changes;
+		x->lanes.n = 1;
+		status = whatif_take_flags(changes, &argc, argv);
+		if (status == EXIT_GOOD) {
+			status = run(x, argc, argv);
+		}
+		route_job_done(&x->after);
+		route_job_done(&x->before);
+	}
+	free(changes);
+	free(x);
+	return status;
+}
