@@ -38,6 +38,7 @@ struct api_row {
 		params; /*!< known query parameters, NULL-terminated; NULL: the handler knows */
 	unsigned tables;     /*!< enum api_table; 0: needs no snapshot, has no ETag */
 	const char *summary; /*!< one line for the list at "/" */
+	const char *answer;  /*!< type of the body as in schemas.def; NULL: plain text */
 };
 
 struct api_rows {

@@ -90,7 +90,7 @@ int api_alarms(struct api_call *c)
 				tail = api_next(c, i, 0);
 				break;
 			}
-			body_list_add(&c->body, alarm_json(&a.list[i]));
+			body_list_add(&c->body, alarms_json(&a.list[i]));
 		}
 		body_list_end(&c->body, api_total(tail, a.n));
 	}

@@ -139,6 +139,7 @@ json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port);
 
 /* --- handlers --- */
 int api_index(struct api_call *c);
+int api_openapi(struct api_call *c);
 int api_healthz(struct api_call *c);
 int api_readyz(struct api_call *c);
 int api_sm(struct api_call *c);

@@ -338,7 +338,7 @@ static json_t *end_json(uint64_t guid, const char *name, uint8_t port)
 	return o;
 }
 
-json_t *alarm_json(const struct alarm *a)
+json_t *alarms_json(const struct alarm *a)
 {
 	const struct alarm_type *type = &alarm_types[a->kind];
 

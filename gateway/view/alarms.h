@@ -62,4 +62,4 @@ int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
 void alarms_sort(struct alarms *a);
 
 /*! \return NULL: out of memory. */
-json_t *alarm_json(const struct alarm *a);
+json_t *alarms_json(const struct alarm *a);

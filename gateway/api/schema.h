@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <jansson.h>
+
+/*!
+ * JSON Schemas (2020-12, as OpenAPI 3.1 wants them) of the bodies: those of schemas.def, and
+ * one for each kind of records, made of the rows of its attribute.
+ */
+
+/*! \brief All schemas by name, for components.schemas. \return NULL: out of memory. */
+json_t *schema_all(void);
+
+/*!
+ * \brief The schema of a type as schemas.def writes one.
+ * \return NULL: it is not written like that, or out of memory.
+ */
+json_t *schema_of_type(const char *type);
+
+/*! \brief Reference to a schema by name. */
+json_t *schema_ref(const char *name);

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * /openapi.json against the answers themselves: every resource is asked, and every answer,
+ * refusals too, has the members that the document says, and no others.
+ */
+#include <check.h>
+
+#include "conf/policy/partitions.h"
+#include "db/stats.h"
+#include "gateway/api/metrics.h"
+#include "gateway/api/schema.h"
+#include "gateway/view/source.h"
+#include "tests/lib/api_json.h"
+#include "tests/lib/client_rows.h"
+#include "tests/lib/gateway_fixture.h"
+#include "tests/lib/schema_check.h"
+#include "tests/lib/suite.h"
+
+static struct query_fixture *w;
+static struct http_stats http;
+static struct stats *stats;
+static struct api_thread thread;
+static json_t *document;
+static bool *reached; /* [api_rows.n] */
+
+static const char partitions[] =
+	"Red=0x10,ipoib,indx0:ALL_CAS=full,0x5-0x9;Blue=0x20:SELF=both;";
+
+static void add_events(void)
+{
+	const char *const names[] = { "", "sw-a" };
+
+	for (unsigned k = 0; k < EVENT_KINDS; k++) {
+		struct fabric_event e = { .kind = (enum event_kind)k,
+			                  .node_guid = k % 3 ? SW_A : 0,
+			                  .peer_guid = k % 3 == 1 ? 0x990 : 0,
+			                  .port = k % 2 ? 7 : 0,
+			                  .peer_port = k % 2 ? 7 : 0,
+			                  .time_s = 1767225600,
+			                  .epoch = k,
+			                  .node = names[k % 2],
+			                  .cause = k % 4 ? "trap" : NULL,
+			                  .detail = "so it is" };
+		ck_assert_uint_ne(stats_event(stats, &e), 0);
+	}
+}
+
+static void start(void)
+{
+	static const uint32_t ports[3][2] = { { 1, 2 }, { 0, 1 }, { 3, 4 } };
+	const char *why = "";
+
+	w = query_fixture_small(1, 0, PATH_MINIMAL);
+	ck_assert_int_eq(partitions_parse("p", partitions, sizeof(partitions) - 1, w->a,
+	                                  NULL, &w->content.partitions),
+	                 E_OK);
+	w->content.partition_ports = ports;
+	for (size_t i = 0; i < w->content.n_attrs; i++) {
+		uint8_t *info = (uint8_t *)(uintptr_t)w->attrs[i].data;
+
+		if (w->attrs[i].attr == UMAD_SM_ATTR_PORT_INFO && i % 4 != 0) {
+			field_set(info, PI_LINK_WIDTH_SUPPORTED, WIDTH_1X | WIDTH_4X);
+			field_set(info, PI_LINK_SPEED_EXT_SUPPORTED, i % 8);
+			field_set(info, PI_PORT_PHYSICAL_STATE, 5);
+		}
+	}
+	query_fixture_publish(w, PATH_MINIMAL);
+	query_fixture_written(w);
+	ck_assert_int_eq(stats_open(w->dir, w->a, &why, &stats), E_OK);
+	stats_set(stats, "subnet_up", 1);
+	stats_text(stats, "sm.state", "master");
+	stats_text(stats, "sm.guid", "0x0000000000000102");
+	stats_text(stats, "sm.master.guid", "0x0000000000000602");
+	stats_text(stats, "sm.master.name", "right");
+	stats_set(stats, "standby_link", 1);
+	add_events();
+	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	thread = (struct api_thread){ .source = source_new(w->dir), .stats = &http };
+	document = api_json(&thread, 200, "/openapi.json");
+	reached = calloc(api_rows.n, sizeof(*reached));
+}
+
+static void stop(void)
+{
+	free(reached);
+	json_decref(document);
+	stats_close(stats);
+	api_thread_done(&thread);
+	source_free(thread.source);
+	query_fixture_free(w);
+}
+
+/* The document's schema of an answer of a row. */
+static const json_t *schema_of(const struct api_row *row, unsigned status)
+{
+	const json_t *get = json_object_get(
+		json_object_get(json_object_get(document, "paths"), row->path), "get");
+	const json_t *of = json_object_get(json_object_get(get, "responses"),
+	                                   status == 200 ? "200" : "default");
+
+	return json_object_get(json_object_get(json_object_get(of, "content"),
+	                                       status == 200
+	                                               ? "application/json"
+	                                               : "application/problem+json"),
+	                       "schema");
+}
+
+/* Asks, and compares the answer with the document. */
+static void check_answer(const char *target, unsigned status)
+{
+	struct api_request rq = { .method = "GET", .target = target };
+	struct api_reply reply = { 0 };
+	char why[1024] = "";
+
+	api_serve(&thread, &rq, &reply);
+	ck_assert_msg(reply.status == status && reply.stream == NULL, "%s: %u %s", target,
+	              reply.status, reply.body.data);
+	ck_assert_uint_lt(reply.route, api_rows.n);
+	const struct api_row *row = &api_rows.row[reply.route];
+	reached[reply.route] |= status == 200;
+	if (row->answer != NULL || status != 200) {
+		json_t *body = json_loadb(reply.body.data, reply.body.len, 0, NULL);
+		const json_t *schema = schema_of(row, status);
+
+		ck_assert_msg(schema != NULL, "%s has no schema", row->path);
+		ck_assert_msg(
+			schema_fits(document, schema, body, target, why, sizeof(why)),
+			"%s", why);
+		json_decref(body);
+	}
+	body_clear(&reply.body);
+}
+
+static const char *const targets[] = {
+	"/paths?src=host&dst=dual:1",
+	"/v1/paths?src=host&dst=dual:2&hops=1&mode=srcdstall",
+	"/v1/paths?src=host&dst=dual:2&why=1",
+	"/v1/fabric",
+	"/v1/nodes",
+	"/v1/nodes?ports=0&limit=2",
+	"/v1/nodes/sw-a",
+	"/v1/nodes/0x201",
+	"/v1/links",
+	"/v1/links?limit=1",
+	"/v1/links?degraded=1",
+	"/v1/ports",
+	"/v1/ports?limit=3&type=ca",
+	"/v1/load",
+	"/v1/load?limit=1",
+	"/v1/topology",
+	"/v1/topology?hosts=1&switches=1",
+	"/v1/alarms",
+	"/v1/alarms?limit=1",
+	"/v1/lids",
+	"/v1/lids?limit=1",
+	"/v1/switches/sw-a/lft",
+	"/v1/switches/sw-b/lft?limit=1",
+	"/v1/switches/sw-a/alternates",
+	"/v1/groups",
+	"/v1/groups?limit=1",
+	"/v1/groups/0xc001",
+	"/v1/groups/0xc001?limit=1",
+	"/v1/partitions",
+	"/v1/partitions?limit=1",
+	"/v1/partitions/Red",
+	"/v1/partitions/0x7fff",
+	"/v1/partitions/0x7fff?limit=1",
+	"/v1/events",
+	"/v1/events?last=3",
+	"/v1/events?limit=2",
+	"/v1/events?since=100000",
+	"/v1/sm",
+	"/v1/routing",
+	"/v1/records",
+	"/healthz",
+	"/readyz",
+	"/metrics",
+	"/openapi.json",
+	"/",
+	"/v1",
+};
+
+START_TEST(test_every_resource)
+{
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		check_answer(targets[i], 200);
+	}
+	check_answer("/v1/records/NodeRecord?limit=1", 200);
+	for (unsigned i = 0; i < api_rows.n; i++) {
+		ck_assert_msg(reached[i] || strcmp(api_rows.row[i].method, "GET") != 0,
+		              "%s was not asked", api_rows.row[i].path);
+	}
+	/* the same when the daemon is gone */
+	ck_assert_int_eq(stats_commit(stats, 1), E_OK);
+	check_answer("/v1/sm", 200);
+	check_answer("/v1/fabric", 200);
+	check_answer("/v1/links", 200);
+	check_answer("/readyz", 503);
+}
+END_TEST
+
+/* Every kind of records has the schema of its rows. */
+START_TEST(test_records)
+{
+	json_t *names = api_json(&thread, 200, "/v1/records"), *kind;
+	size_t i;
+
+	json_array_foreach(json_object_get(names, "records"), i, kind)
+	{
+		const char *name = json_string_value(json_object_get(kind, "name"));
+		char target[128], why[1024] = "";
+		struct api_request rq = { .method = "GET", .target = target };
+		struct api_reply reply = { 0 };
+
+		snprintf(target, sizeof(target), "/v1/records/%s?limit=20", name);
+		api_serve(&thread, &rq, &reply);
+		json_t *body = json_loadb(reply.body.data, reply.body.len, 0, NULL), *rec;
+		const json_t *schemas = json_object_get(
+			json_object_get(document, "components"), "schemas");
+		const json_t *schema = json_object_get(
+			schemas,
+			reply.status == 200
+				? json_string_value(json_object_get(body, "name"))
+				: "Problem");
+		size_t k;
+
+		ck_assert_ptr_nonnull(schema);
+		if (reply.status == 200) {
+			json_array_foreach(json_object_get(body, "records"), k, rec)
+			{
+				ck_assert_msg(schema_fits(document, schema, rec, name,
+				                          why, sizeof(why)),
+				              "%s", why);
+			}
+		}
+		json_decref(body);
+		body_clear(&reply.body);
+	}
+	json_decref(names);
+}
+END_TEST
+
+static const struct {
+	const char *target;
+	unsigned status;
+} refusals[] = {
+	{ "/v1/paths?src=host&dst=left", 422 },
+	{ "/v1/paths?src=host&dst=twin", 409 },
+	{ "/v1/paths?src=hos&dst=left", 404 },
+	{ "/v1/links?state=x", 400 },
+	{ "/v1/nodes/twin", 409 },
+	{ "/v1/nodes/nobody", 404 },
+	{ "/v1/links?nonsense=1", 400 },
+	{ "/v1/links?cursor=ffff-0-0-0", 410 },
+	{ "/v1/events?kind=nonsense", 400 },
+	{ "/v1/records/nonsense", 404 },
+	{ "/v1/topology?group=77", 404 },
+	{ "/v1/partitions/nobody", 404 },
+	{ "/v1/records/NodeRecord?bla=1", 400 },
+	{ "/v1/groups/nobody", 400 },
+};
+
+/* Refusals are problems; some have members of their own, which the document leaves open. */
+START_TEST(test_refusals)
+{
+	json_t *o = api_json(&thread, refusals[_i].status, "%s", refusals[_i].target);
+	const json_t *problem = schema_target(document, "#/components/schemas/Problem");
+	json_t *of = json_object();
+	const char *name;
+	json_t *type;
+	char why[1024] = "";
+
+	json_object_foreach(json_object_get(problem, "properties"), name, type)
+	{
+		if (json_object_get(o, name) != NULL) {
+			json_object_set(of, name, json_object_get(o, name));
+		}
+	}
+	ck_assert_msg(
+		schema_fits(document, problem, of, refusals[_i].target, why, sizeof(why)),
+		"%s", why);
+	ck_assert_int_eq(json_integer_value(json_object_get(o, "status")),
+	                 refusals[_i].status);
+	json_decref(of);
+	json_decref(o);
+}
+END_TEST
+
+/* All references lead somewhere, every parameter is explained, and operations have names of
+ * their own. */
+START_TEST(test_document)
+{
+	const json_t *schemas = schema_target(document, "#/components/schemas");
+	char *text = json_dumps(document, 0);
+	json_t *ids = json_object(), *path, *operation, *param;
+	const char *at, *name, *method;
+	size_t i;
+
+	ck_assert_ptr_nonnull(schemas);
+	for (at = text; (at = strstr(at, "\"$ref\": \"")) != NULL;) {
+		char ref[128];
+		at += strlen("\"$ref\": \"");
+		snprintf(ref, sizeof(ref), "%.*s", (int)strcspn(at, "\""), at);
+		ck_assert_msg(schema_target(document, ref) != NULL, "%s", ref);
+	}
+	json_object_foreach(json_object_get(document, "paths"), name, path)
+	{
+		json_object_foreach(path, method, operation)
+		{
+			const char *id = json_string_value(
+				json_object_get(operation, "operationId"));
+
+			ck_assert_msg(json_object_get(ids, id) == NULL, "%s twice", id);
+			json_object_set_new(ids, id, json_true());
+			json_array_foreach(json_object_get(operation, "parameters"), i,
+			                   param)
+			{
+				const char *help = json_string_value(
+					json_object_get(param, "description"));
+				ck_assert_msg(help != NULL && help[0] != '\0',
+				              "%s: parameter %s", name,
+				              json_string_value(
+						      json_object_get(param, "name")));
+			}
+		}
+	}
+	for (unsigned k = 0; k < api_rows.n; k++) {
+		if (api_rows.row[k].answer != NULL) {
+			json_t *type = schema_of_type(api_rows.row[k].answer);
+			ck_assert_msg(type != NULL, "%s", api_rows.row[k].path);
+			json_decref(type);
+		}
+	}
+	json_decref(ids);
+	free(text);
+}
+END_TEST
+
+static const struct {
+	const char *type, *schema;
+} types[] = {
+	{ "uint", "{\"type\":\"integer\",\"minimum\":0}" },
+	{ "text?", "{\"type\":[\"string\",\"null\"]}" },
+	{ "[A]", "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/A\"}}" },
+	{ "A?",
+	  "{\"oneOf\":[{\"$ref\":\"#/components/schemas/A\"},{\"type\":\"null\"}]}" },
+	{ "a|b?", "{\"type\":[\"string\",\"null\"],\"enum\":[\"a\",\"b\",null]}" },
+	{ "[[bool]]?", "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"array\","
+	               "\"items\":{\"type\":\"boolean\"}}}" },
+	{ "{int}",
+	  "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}}" },
+	{ "any", "{}" },
+	{ "nonsense", NULL },
+	{ "[uint", NULL },
+	{ "uint]", NULL },
+	{ "", NULL },
+};
+
+START_TEST(test_types)
+{
+	json_t *found = schema_of_type(types[_i].type);
+	json_t *want =
+		types[_i].schema != NULL ? json_loads(types[_i].schema, 0, NULL) : NULL;
+
+	ck_assert_int_eq(found == NULL, types[_i].schema == NULL);
+	ck_assert(found == NULL || json_equal(found, want));
+	json_decref(found);
+	json_decref(want);
+}
+END_TEST
+
+TEST_SUITE(openapi)
+{
+	TCase *t = tcase_create("openapi");
+
+	tcase_add_checked_fixture(t, start, stop);
+	tcase_add_test(t, test_every_resource);
+	tcase_add_test(t, test_records);
+	tcase_add_loop_test(t, test_refusals, 0, sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_test(t, test_document);
+	tcase_add_loop_test(t, test_types, 0, sizeof(types) / sizeof(types[0]));
+	suite_add_tcase(suite, t);
+}
