@@ -70,7 +70,6 @@ const struct option_row config_rows[] = {
 #include "conf/options.def"
 
 	/* accepted without effect: identity, links */
-	NONE("virt_enabled", "0", "Virtual ports of channel adapters: 0 leaves them alone, 1 disables, 2 enables them"),
 	NONE("fdr10", "1", "Use of FDR10 on ports that support it"),
 	NONE("use_mfttop", "TRUE", "Use of MulticastFDBTop on switches that support it"),
 

@@ -94,14 +94,14 @@ static bool claim_range(struct claims *c, struct lid_range r, uint32_t who)
 	return true;
 }
 
-static uint32_t lid_limit(const struct lids_in *in)
+uint32_t lids_limit(const struct graph *g, uint32_t max_lid)
 {
-	uint32_t limit = in->max_lid ? in->max_lid : LID_LIMIT_DEFAULT;
+	uint32_t limit = max_lid ? max_lid : LID_LIMIT_DEFAULT;
 
 	limit = limit < LID_LIMIT_MAX ? limit : LID_LIMIT_MAX;
 
-	for (uint32_t s = 0; s < in->g->n_switches; s++) {
-		uint32_t cap = in->g->nodes[in->g->switches[s]].linear_fdb_cap;
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t cap = g->nodes[g->switches[s]].linear_fdb_cap;
 
 		if (cap && cap - 1 < limit) {
 			limit = cap - 1;
@@ -119,7 +119,8 @@ static uint32_t higher(uint32_t a, uint32_t b)
  * range behind what is claimed already. */
 static uint32_t highest_claim(const struct lids_in *in)
 {
-	uint32_t lmc = higher(in->lmc, in->lmc_esp0), limit = lid_limit(in), top = 0;
+	uint32_t lmc = higher(in->lmc, in->lmc_esp0),
+		 limit = lids_limit(in->g, in->max_lid), top = 0;
 	uint64_t reach;
 
 	for (size_t i = 0; i < in->n_memory; i++) {

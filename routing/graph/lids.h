@@ -81,6 +81,10 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
  */
 int lids_as_found(const struct graph *g, struct arena *a, struct diags *d, struct lids *ret);
 
+/*! \brief Highest LID that may be assigned: \a max_lid as in struct lids_in, or less where a switch
+ *  has a smaller forwarding table. */
+uint32_t lids_limit(const struct graph *g, uint32_t max_lid);
+
 /*! \brief Who has which LIDs in 64 bits (conf/base/digest.h). */
 uint64_t lids_digest(const struct lids *l, const struct graph *g);
 

@@ -157,6 +157,13 @@ static void write_file(struct sm *sm, struct arena *a)
 
 /* --- assigning ----------------------------------------------------------------------- */
 
+static uint32_t max_lid(const struct config *c)
+{
+	/* management packets carry 16 bits */
+	return c->unicast_lid_limit < LID_LIMIT_DEFAULT ? c->unicast_lid_limit
+	                                                : LID_LIMIT_DEFAULT;
+}
+
 int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned how,
                 struct assignment *ret_as)
 {
@@ -166,7 +173,7 @@ int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned 
 		              .lmc = c->lmc,
 		              .lmc_esp0 =
 		                      c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
-		              .max_lid = c->unicast_lid_limit,
+		              .max_lid = max_lid(c),
 		              .reassign = how & ASSIGN_REASSIGN,
 		              .keep_found = how & ASSIGN_KEEP_FOUND };
 	struct diags *d = arena_alloc(a, sizeof(*d));
@@ -176,9 +183,6 @@ int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned 
 		return sm_fail(sm, -ENOMEM, true, "%s", err_text(-ENOMEM));
 	}
 	diags_init(d, a);
-	if (in.max_lid > LID_LIMIT_DEFAULT) { /* management packets carry 16 bits */
-		in.max_lid = LID_LIMIT_DEFAULT;
-	}
 	ret = state_lids(sm->d.state, a, &as.memory, &as.n_memory);
 	if (ret == E_OK && (how & ASSIGN_READ_FILE)) {
 		ret = take_file(sm, a, &as);
@@ -199,6 +203,41 @@ int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned 
 	}
 	*ret_as = as;
 	return E_OK;
+}
+
+int assign_vports(struct sm *sm, struct job *j)
+{
+	struct vports_lids_in in = { .g = j->disc.g,
+		                     .lids = &j->lids.lids,
+		                     .memory = j->lids.memory,
+		                     .n_memory = j->lids.n_memory,
+		                     .max_lid = max_lid(sm->d.config),
+		                     .forget = j->lids.how & ASSIGN_REASSIGN };
+	int ret = vports_index(&sm->vports, j->disc.g);
+
+	if (ret == E_OK) {
+		ret = vports_assign_lids(&sm->vports, &in, j->arena, &j->vport_lids);
+	}
+	if (ret == E_OK) {
+		j->program.lids = &j->vport_lids.all;
+		j->n_unread += j->vports_read.n_unread;
+	}
+	return ret;
+}
+
+int assign_keep_vports(struct sm *sm, const struct job *j)
+{
+	const struct vports_lids *l = &j->vport_lids;
+	int ret = E_OK;
+
+	if (l->n_changed != 0) {
+		ret = state_put_lids(sm->d.state, l->changed, l->n_changed, false);
+		sm->lids_written = false;
+	}
+	return ret == E_OK ? ret
+	                   : sm_fail(sm, ret, false,
+	                             "LIDs of virtual ports cannot be stored: %s",
+	                             err_text(ret));
 }
 
 static const struct lid_memory *remembered(const struct assignment *as, uint64_t guid)
@@ -353,6 +392,9 @@ static size_t presence_rows(const struct sm *sm, const struct graph *g,
 			at++;
 		}
 		there = at < g->n_end_ports && g->ports[g->by_guid[at]].guid == m.guid;
+		if (!there && vports_has_guid(&sm->vports, m.guid)) {
+			continue; /* assign_keep_vports() has noted it */
+		}
 		if (lost < as->lids.n_recycled &&
 		    as->lids.recycled[lost].guid == m.guid) {
 			lost++;

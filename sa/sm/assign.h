@@ -10,6 +10,7 @@
 
 struct arena;
 struct graph;
+struct job;
 struct sm;
 
 /*! Whose LIDs count. */
@@ -50,12 +51,22 @@ int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned 
                 struct assignment *ret);
 
 /*!
+ * \brief Assigns the LIDs of virtual ports that were read, behind those of ports. From then on
+ *        j->program.lids has them all.
+ * \retval -ENOMEM
+ */
+int assign_vports(struct sm *sm, struct job *j);
+
+/*!
  * \brief Makes the ranges durable that differ from memory, and logs those that moved and those
  *        of absent ports that others got.
  * \retval -ENOMEM and errors of state_put_lids(), with sm_fail().
  */
 int assign_keep(struct sm *sm, const struct graph *g, struct arena *a,
                 const struct assignment *as);
+
+/*! \brief Makes those of virtual ports durable, after assign_keep(), with the same errors. */
+int assign_keep_vports(struct sm *sm, const struct job *j);
 
 /*!
  * \brief When the fabric is up: notes which remembered ports are gone since this sweep, and

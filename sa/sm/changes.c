@@ -24,7 +24,8 @@
  * SMPs as it has ports and cables, and does not make a sweep heavy.
  *
  * A trap 128 asks its switch alone the same questions, and a trap 144 asks its port for what
- * may have changed. So a trap about what a sweep has seen already costs an SMP or two: both
+ * may have changed. Traps 1144 and 1146, and each light sweep, have ports with virtual ports asked
+ * whether these changed. So a trap about what a sweep has seen already costs an SMP or two: both
  * ends of a cable report it, and traps are repeated. A look ends as soon as it has found
  * one change, because the cable that is gone may be part of the route to the next switch.
  *
@@ -408,6 +409,13 @@ static bool begin_asking(struct changes *c, struct job *j, struct election *e)
 	c->n_found = c->n_updated = c->n_suspects = 0;
 	c->everywhere = false;
 	c->what[0] = '\0';
+	c->vports = (struct vports_read){ .v = &c->sm->vports,
+		                          .smp = c->sm->smp,
+		                          .disc = &j->disc,
+		                          .config = c->sm->d.config,
+		                          .arena = c->arena,
+		                          .now_ms = sm_now(c->sm),
+		                          .changes = true };
 	if (c->arena == NULL) {
 		sm_request_heavy(c->sm, "out of memory in a light sweep");
 	}
@@ -436,11 +444,18 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 	for (uint32_t i = 0; i < d->g->n_nodes; i++) {
 		ask_node(c, d->of[i]);
 	}
+	if (c->may_clear && vports_read(&c->vports) != E_OK) {
+		sm_request_heavy(c->sm, "out of memory in a light sweep");
+	}
 	election_start(e, d, c->arena);
 }
 
 static void request_sweep(struct changes *c, const char *how)
 {
+	for (uint32_t i = 0; i < c->vports.n_changed; i++) {
+		note_change(c, "other virtual ports on", c->vports.changed[i], 0);
+	}
+	c->vports.n_changed = 0;
 	if (c->n_found && c->everywhere) {
 		sm_request_heavy(c->sm, "%s: %s (%u in all)", how, c->what, c->n_found);
 	} else if (c->n_found) {
@@ -451,9 +466,9 @@ static void request_sweep(struct changes *c, const char *how)
 
 bool changes_light_end(struct changes *c)
 {
+	request_sweep(c, "light sweep");
 	arena_free(c->arena);
 	c->arena = NULL;
-	request_sweep(c, "light sweep");
 	return c->n_found == 0 && c->n_updated != 0;
 }
 
@@ -488,6 +503,12 @@ static const char *fault_of_kind(const struct graph *g, uint32_t port, uint32_t 
 		       : field_get(notice, NTC_129_PORT) > n->n_ports
 		               ? "its issuer has no such port"
 		               : NULL;
+	case VPORT_TRAP_CHANGES:
+	case VPORT_TRAP_STATE:
+		if (n->type != NODE_CA) {
+			return "only channel adapters have virtual ports";
+		}
+		return owner != port ? "it is about another port" : NULL;
 	case UMAD_SM_LOCAL_CHANGES_TRAP:
 	case UMAD_SM_SYS_IMG_GUID_CHANGED_TRAP:
 		return owner != port ? "it is about another port" : NULL;
@@ -583,10 +604,11 @@ void changes_trap(struct changes *c, const uint8_t *notice)
 	 * keeps its lease from running out (IBA vol. 1, 14.2.4.2). */
 	bool lease = number == UMAD_SM_BAD_MKEY_TRAP && c->sm->d.config->m_key != 0 &&
 	             c->sm->d.config->m_key_lease_period != 0;
+	bool vports = number == VPORT_TRAP_CHANGES || number == VPORT_TRAP_STATE;
 	struct trap_source *s;
 
 	if (!field_get(notice, NTC_IS_GENERIC) ||
-	    (number != UMAD_SM_LINK_STATE_CHANGED_TRAP &&
+	    (!vports && number != UMAD_SM_LINK_STATE_CHANGED_TRAP &&
 	     number != UMAD_SM_LOCAL_CHANGES_TRAP && !lease)) {
 		return;
 	}
@@ -597,7 +619,7 @@ void changes_trap(struct changes *c, const uint8_t *notice)
 		return;
 	}
 	s->links |= number == UMAD_SM_LINK_STATE_CHANGED_TRAP;
-	s->attributes |= number == UMAD_SM_LOCAL_CHANGES_TRAP || lease;
+	s->attributes |= number == UMAD_SM_LOCAL_CHANGES_TRAP || lease || vports;
 	s->n_traps++;
 	if (c->looking) { /* for example the other end of the cable */
 		look_at_due(c);
@@ -749,6 +771,10 @@ static void look_at(struct changes *c, const struct trap_source *s)
 		get(q, dest, UMAD_SM_ATTR_PORT_INFO, DISC_PORT_MOD | q->port,
 		    on_end_port);
 		get(q, dest, UMAD_SM_ATTR_NODE_DESC, 0, on_described);
+		if (c->may_clear && vports_read_port(&c->vports, n, q->port) != E_OK) {
+			note_elsewhere(c, "out of memory for virtual ports of", n,
+			               q->port);
+		}
 	}
 }
 
@@ -832,10 +858,10 @@ bool changes_look_found(const struct changes *c)
 
 bool changes_look_end(struct changes *c)
 {
+	request_sweep(c, "trap");
 	arena_free(c->arena);
 	c->arena = NULL;
 	c->looking = false;
-	request_sweep(c, "trap");
 	return c->n_found == 0 && c->n_updated != 0;
 }
 

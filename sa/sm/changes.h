@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "conf/base/log.h"
+#include "sa/sm/virtual/vports.h"
 
 struct arena;
 struct election;
@@ -58,6 +59,7 @@ struct changes {
 	size_t cap_suspects;
 	uint32_t n_updated; /*!< attributes that are to be published */
 	char what[320];
+	struct vports_read vports; /*!< at work */
 	struct arena *arena; /*!< of the light sweep or look at work, NULL: none */
 	struct trap_source *sources; /*!< [n_sources] malloc */
 	uint32_t n_sources;

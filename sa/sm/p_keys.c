@@ -348,12 +348,20 @@ static int program_all(struct p_keys *k, struct sm *sm, struct job *j, struct ar
 	    j->program.enforce == NULL) {
 		return -ENOMEM;
 	}
+	j->vports_program = (struct vports_program){ .v = &sm->vports,
+		                                     .program = &j->program,
+		                                     .arena = a,
+		                                     .partitions = j->partitions,
+		                                     .n_unread = &j->n_unread };
+	ret = ret == E_OK ? vports_set_p_keys(&j->vports_program) : ret;
 	for (uint32_t i = 0; i < g->n_end_ports && ret == E_OK; i++) {
 		uint32_t port = g->end_ports[i];
 		const struct disc_node *n = j->disc.of[g->ports[port].node];
 		uint32_t n_keys = keys_of(&s.plan, port, n, s.keys);
 
 		ret = set_port(&s, port, n_keys, s.plan.index0[port]);
+		n_keys = vports_add_keys(&sm->vports, n->guid, g->ports[port].num, s.keys,
+		                         n_keys, TABLE_MAX);
 		if (ret == E_OK) {
 			ret = set_peer(&s, port, n_keys);
 		}
@@ -469,7 +477,10 @@ static void tell_violation(struct sm *sm, uint32_t lid, uint32_t other, uint16_t
 
 void p_keys_violation(struct p_keys *k, struct sm *sm, const uint8_t *notice)
 {
-	unsigned trap = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
+	unsigned number = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
+	unsigned trap = number == VPORT_TRAP_P_KEY   ? P_KEY_TRAP
+	                : number == VPORT_TRAP_Q_KEY ? Q_KEY_TRAP
+	                                             : number;
 	uint32_t lid = (uint32_t)field_get(notice, NTC_257_LID_1);
 	uint16_t p_key =
 		(uint16_t)(trap == SWITCH_P_KEY_TRAP ? field_get(notice, NTC_259_P_KEY)

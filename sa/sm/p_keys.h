@@ -90,7 +90,8 @@ int p_keys_configured(const struct config *c, const struct graph *g, struct aren
                       const struct partitions **ret);
 
 /*!
- * \brief Counts a trap about a wrong P_Key (257, and 259 of a switch) or Q_Key (258) by the port
+ * \brief Counts a trap about a wrong P_Key (257, and 259 of a switch) or Q_Key (258),
+ *        or of a virtual port (1257, 1258), by the port
  *        that sent the packet and its P_Key, and reports it now and then. Others are ignored.
  */
 void p_keys_violation(struct p_keys *k, struct sm *sm, const uint8_t *notice);

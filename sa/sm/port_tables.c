@@ -148,10 +148,22 @@ static int read_port(struct sm *sm, struct job *j, const struct disc_node *n,
 	return ret == E_OK ? read_table(sm, j, t, PORT_GUIDS, p->dest, 0) : ret;
 }
 
+static int read_vports(struct sm *sm, struct job *j, bool forget)
+{
+	j->vports_read = (struct vports_read){ .v = &sm->vports,
+		                               .smp = sm->smp,
+		                               .disc = &j->disc,
+		                               .config = sm->d.config,
+		                               .arena = j->arena,
+		                               .now_ms = sm_now(sm),
+		                               .forget = forget || sm->read_tables };
+	return vports_read(&j->vports_read);
+}
+
 int port_tables_read(struct sm *sm, struct job *j, bool forget)
 {
 	const struct disc *d = &j->disc;
-	int ret = E_OK;
+	int ret = read_vports(sm, j, forget);
 
 	for (uint32_t i = 0; i < d->g->n_nodes && ret == E_OK; i++) {
 		const struct disc_node *n = d->of[i];

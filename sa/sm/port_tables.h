@@ -27,7 +27,7 @@ struct alias_guids {
 };
 
 /*!
- * \brief Queues reads of the tables of which no copy is kept.
+ * \brief Queues reads of the tables of which no copy is kept, and of virtual ports.
  * \param forget  No sweep ended yet since we became master: copies do not count.
  * \retval -ENOMEM
  */

@@ -48,7 +48,7 @@ static int plan(const struct routes *r, const struct lft *from,
 {
 	double start = cpu_now(r);
 	const struct transition_in in = { .g = r->job->disc.g,
-		                          .lids = &r->job->lids.lids,
+		                          .lids = &r->job->vport_lids.all,
 		                          .from = from,
 		                          .to = &to->out.lft,
 		                          .from_lanes = from_lanes,
@@ -79,6 +79,9 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 	fresh.cache = NULL;
 	fresh.base = NULL;
 	ret = route_run(&fresh, a, &f.route);
+	if (ret == E_OK) {
+		ret = vports_extend_routes(&r->job->vport_lids, a, &f.route);
+	}
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -114,6 +117,9 @@ static int compute(struct routes *r)
 	struct job *j = r->job;
 	int ret = route_run(&j->request, j->arena, &j->route);
 
+	if (ret == E_OK) {
+		ret = vports_extend_routes(&j->vport_lids, j->arena, &j->route);
+	}
 	r->kept = has_routes(&j->prev);
 	if (ret != E_OK) {
 		return ret;

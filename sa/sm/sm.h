@@ -14,6 +14,7 @@
 #include "sa/sm/events.h"
 #include "sa/sm/program/program.h"
 #include "sa/sm/sweep.h"
+#include "sa/sm/virtual/vports.h"
 
 /*!
  * What the parts of the subnet manager share: the surroundings of the process (struct sm),
@@ -28,6 +29,7 @@ struct sm {
 	struct smp *smp;
 	struct sweep_status status;
 	struct shadow shadow;
+	struct vports vports; /*!< virtual ports as known */
 	struct events events;
 	struct keyring keys;  /*!< M_Keys of ports */
 	bool keys_file_bad;   /*!< key_file is wrong, so it is not overwritten */
@@ -98,7 +100,11 @@ struct job {
 	struct route_result route;
 	struct transition transition; /*!< from prev to route.out; stage is NULL: not planned */
 	double seconds_transition;    /*!< to plan it */
-	struct program program;
+	struct program program; /*!< program.lids has those of virtual ports, too, once
+	                           they are assigned */
+	struct vports_read vports_read;
+	struct vports_lids vport_lids;
+	struct vports_program vports_program;
 	const struct partitions *partitions; /*!< in effect; NULL: not computed yet */
 	const uint32_t (*partition_ports)[2]; /*!< [partitions->n] as in snap_content */
 	struct arena *partition_arena; /*!< holds them, if they changed after the sweep */

@@ -361,14 +361,19 @@ static void after_election(struct sweep *s)
 
 static void after_read_tables(struct sweep *s)
 {
+	int ret;
+
 	if (s->sm.read_tables) {
 		s->sm.read_tables = false;
 		s->routes.lane_limit = 0; /* a port may have told a lie about its VLs */
 		audit_end_all(&s->audit);
 	}
 	job_stage(s->sm.job, &s->sm, "read-tables");
-	begin_phase(s, PHASE_ROUTE,
-	            routes_start(&s->routes, s->sm.job, !s->election.swept));
+	ret = assign_vports(&s->sm, s->sm.job);
+	if (ret == E_OK) {
+		ret = routes_start(&s->routes, s->sm.job, !s->election.swept);
+	}
+	begin_phase(s, PHASE_ROUTE, ret);
 }
 
 static void after_route(struct sweep *s)
@@ -380,6 +385,9 @@ static void after_route(struct sweep *s)
 	job_stage(j, sm, "route");
 	if (ret == E_OK) {
 		ret = assign_keep(sm, j->disc.g, j->arena, &j->lids);
+	}
+	if (ret == E_OK) {
+		ret = assign_keep_vports(sm, j);
 	}
 	if (ret != E_OK) {
 		give_up(s);
@@ -517,15 +525,22 @@ static void after_multicast(struct sweep *s)
 	}
 	job_stage(j, &s->sm, "multicast");
 	if (sweep_publish(s) == E_OK) {
+		int ret = vports_set_lids(&j->vports_program);
+
 		p_keys_published(&s->p_keys);
 		job_stage(j, &s->sm, "publish");
-		begin_phase(s, PHASE_ARM, program_states(&j->program, PORT_ARMED));
+		begin_phase(s, PHASE_ARM,
+		            ret == E_OK ? program_states(&j->program, PORT_ARMED) : ret);
 	}
 }
 
 static void after_arm(struct sweep *s)
 {
-	begin_phase(s, PHASE_ACTIVATE, program_states(&s->sm.job->program, PORT_ACTIVE));
+	struct job *j = s->sm.job;
+	int ret = vports_activate(&j->vports_program);
+
+	begin_phase(s, PHASE_ACTIVATE,
+	            ret == E_OK ? program_states(&j->program, PORT_ACTIVE) : ret);
 }
 
 /* --- the end of a heavy sweep ----------------------------------------------------- */

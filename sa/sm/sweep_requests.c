@@ -297,6 +297,7 @@ void sweep_free(struct sweep *s)
 	job_free(sm->job);
 	job_free(sm->previous);
 	shadow_done(&sm->shadow);
+	vports_done(&sm->vports);
 	hash_done(&s->silent);
 	free(sm->suspects);
 	client_tables_done(&s->client_tables);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "conf/base/hash.h"
+#include "routing/graph/lids.h"
+#include "sa/sm/discover/shadow.h"
+
+struct arena;
+struct config;
+struct disc;
+struct disc_node;
+struct graph;
+struct partitions;
+struct program;
+struct route_result;
+struct smp;
+
+/*!
+ * Virtual ports: what SR-IOV makes of a port of a channel adapter. Each has a GUID, a virtual node with
+ * a description, P_Keys, and either a LID of its own or that of another virtual port or of
+ * the port itself. No cable leads to it, so it is no part of the graph: routing sees the port
+ * only, and the LID of a virtual port takes the routes of its port's base LID.
+ *
+ * Which ports have them is known only after GeneralInfo, which is asked of ports that show
+ * IsVirtualizationSupported in CapabilityMask2. What was read is kept from sweep to sweep. A sweep
+ * asks each such port for VirtualizationInfo alone, and reads the rest again where it is not known,
+ * where VPortStateChange is set, or where the port was restarted:
+ *
+ *   vports_read()         with the tables of the sweep: VirtualizationInfo, Set to enable and to
+ *                         clear VPortStateChange, then states, VPortInfo, VNodeInfo, description
+ *   vports_assign_lids()  GUIDs that are there twice are refused; LIDs
+ *   vports_extend_routes()
+ *   vports_set_p_keys()   with P_Key tables of ports
+ *   vports_set_lids()     before ports go ACTIVE
+ *   vports_activate()     with the ports
+ *
+ * A light sweep, and a trap of the port, asks for VirtualizationInfo; what changed leads to a
+ * local sweep, which begins with vports_read().
+ *
+ * What an adapter says is bounded. It has at most VPORTS_MAX virtual ports with at most VPORT_KEYS_MAX
+ * P_Keys each, takes at most VPORTS_LIDS_MAX LIDs for GUIDs that come and go, and is read
+ * again ever more rarely while VPortStateChange stays set. A GUID belongs to the port that has
+ * it first; a port in the fabric comes before any virtual one.
+ *
+ * Source: the attributes in sa/mad/fields.h; the stages are those of osm_virt_mgr.h.
+ */
+enum {
+	VPORTS_MAX = 1024,
+	VPORT_KEYS_MAX = 128,
+	VPORTS_LIDS_MAX = 4096,
+	VPORT_DESCRIPTION_BYTES = 64
+};
+
+/*! The P_Key table of a virtual port. */
+struct vport_keys {
+	struct port_block block[VPORT_KEYS_MAX / PORT_BLOCK_P_KEYS]; /*!< as programmed */
+	uint16_t n; /*!< P_Keys that it is to have, by partition, limited before full */
+	uint16_t want[VPORT_KEYS_MAX];
+};
+
+struct vport {
+	uint64_t guid, node_guid; /*!< of the virtual node */
+	uint64_t since;           /*!< the lower, the longer it is known with this GUID */
+	uint32_t lid;             /*!< that it uses; 0: none yet, or it is refused */
+	uint16_t index;
+	uint16_t lid_by_index; /*!< VPortInfo: whose LID it uses, if it needs none */
+	uint16_t shown_lid;    /*!< VPortInfo.LID */
+	uint16_t partition_cap;
+	uint8_t state; /*!< enum port_state */
+	bool own_lid;  /*!< it needs one */
+	bool refused;  /*!< its GUID is another port's */
+	char description[VPORT_DESCRIPTION_BYTES + 1];
+	struct vport_keys *keys; /*!< malloc; NULL: they are not managed */
+};
+
+enum vports_support { VPORTS_UNKNOWN, VPORTS_NO, VPORTS_YES };
+
+/*! A port of a channel adapter that shows the capability. */
+struct vport_host {
+	uint64_t node_guid;
+	uint8_t num;
+	uint8_t support; /*!< enum vports_support: GeneralInfo */
+	bool known;      /*!< list was read since the last restart */
+	bool told;       /*!< a complaint about it was logged */
+	uint16_t cap;    /*!< VPortCap */
+	uint32_t port;   /*!< in the graph of the last vports_index(); GRAPH_NONE: away */
+	uint32_t n_lids; /*!< that its virtual ports ever took */
+	unsigned streak; /*!< reads in a row that found VPortStateChange set */
+	uint64_t next_read_ms; /*!< not before, while it stays set */
+	struct vport *list;    /*!< [n] by index; malloc */
+	uint32_t n;
+};
+
+struct vports {
+	struct vport_host **hosts; /*!< [n_hosts] malloc */
+	uint32_t n_hosts;
+	size_t cap_hosts;
+	struct hash_table by_port; /*!< guid_port_key() -> index in hosts */
+	struct hash_table
+		by_guid;  /*!< GUIDs of virtual ports that are there and not refused */
+	uint64_t counter; /*!< for since */
+	bool told_unverified;
+};
+
+void vports_done(struct vports *v);
+
+/*! \brief What is known of a port. \return NULL: nothing. */
+struct vport_host *vports_find(const struct vports *v, uint64_t node_guid, uint8_t num);
+
+/*! \brief Is a virtual port with this GUID there? After vports_index(). */
+bool vports_has_guid(const struct vports *v, uint64_t guid);
+
+/*! \brief Finds all hosts in a graph, refuses GUIDs that are there twice, and says so once.
+ *  \retval -ENOMEM */
+int vports_index(struct vports *v, const struct graph *g);
+
+/* --- reading --------------------------------------------------------------------------- */
+
+/*! One round of reading; in the arena. Zeroed: none. */
+struct vports_read {
+	struct vports *v;
+	struct smp *smp;
+	const struct disc *disc;
+	const struct config *config;
+	struct arena *arena;
+	uint64_t now_ms;
+	bool forget;  /*!< read everything, whatever is known */
+	bool changes; /*!< only ports that are known to have virtual ports */
+	struct vport_reader *waiting; /*!< more than virt_max_ports_in_process */
+	uint32_t n_active;
+	uint32_t n_unread; /*!< ports that did not answer all */
+	const struct disc_node *
+		*changed; /*!< [n_changed] in the arena, at most cap_changed */
+	uint32_t n_changed, cap_changed;
+};
+
+/*!
+ * \brief Queues the requests of a round for all ports that may have virtual ports, at most
+ *        virt_max_ports_in_process at the same time. In a local discovery only what is new or
+ *        suspect is asked.
+ * \param r  v to changes are set. Must stay until nothing is pending.
+ * \retval -ENOMEM
+ */
+int vports_read(struct vports_read *r);
+
+/*! \brief The same for one port. */
+int vports_read_port(struct vports_read *r, struct disc_node *n, uint8_t num);
+
+/* --- LIDs and routes ---------------------------------------------------------------------- */
+
+/*! A LID of a virtual port, and the base LID of its port. */
+struct vport_lid {
+	uint32_t lid, base;
+};
+
+struct vports_lids {
+	const struct vport_lid *own; /*!< [n_own] by lid */
+	uint32_t n_own;
+	struct lids all; /*!< the LIDs of ports and these: owner, top and count differ */
+	const struct lid_memory *changed; /*!< [n_changed] rows to be stored */
+	size_t n_changed;
+};
+
+struct vports_lids_in {
+	const struct graph *g;
+	const struct lids *lids; /*!< of the ports */
+	const struct lid_memory
+		*memory; /*!< [n_memory] by GUID, with those of virtual ports */
+	size_t n_memory;
+	uint32_t max_lid; /*!< as in struct lids_in */
+	bool forget;      /*!< the memory counts for nothing, and is written anew */
+};
+
+/*!
+ * \brief Gives virtual ports that need one a LID: the remembered one, else the one that it shows,
+ *        else the lowest free one that no absent port has. One for which none is left has none.
+ * \retval -ENOMEM
+ * Cost: O(LIDs + virtual ports * log memory).
+ */
+int vports_assign_lids(struct vports *v, const struct vports_lids_in *in, struct arena *a,
+                       struct vports_lids *ret);
+
+/*! \brief Adds to computed routes those to the LIDs of virtual ports: they are the routes to the base
+ *  LIDs of their ports. \retval -ENOMEM  Cost: O(switches * LIDs), nothing without such LIDs. */
+int vports_extend_routes(const struct vports_lids *l, struct arena *a,
+                         struct route_result *r);
+
+/* --- P_Keys, states ----------------------------------------------------------------------- */
+
+/*! What the steps that program share. */
+struct vports_program {
+	struct vports *v;
+	struct program *program;
+	struct arena *arena; /*!< of the requests */
+	const struct partitions *partitions;
+	uint32_t *n_unread; /*!< counts requests that were not answered */
+};
+
+/*! \brief Computes the P_Keys of virtual ports, and queues reading or writing their tables if
+ *         virt_unverified_layouts allows it. \retval -ENOMEM */
+int vports_set_p_keys(const struct vports_program *p);
+
+/*! \brief Adds the P_Keys of a port's virtual ports to its own, for the switch that enforces them.
+ *  \param keys  [n] sorted by partition, limited before full; room for \a max. \return How many. */
+uint32_t vports_add_keys(const struct vports *v, uint64_t node_guid, uint8_t num,
+                         uint16_t *keys, uint32_t n, uint32_t max);
+
+/*! \brief Queues Set(VPortInfo) of virtual ports that show another LID, or that are not ACTIVE. One that
+ *  refuses is asked again by the next sweep. \retval -ENOMEM */
+int vports_set_lids(const struct vports_program *p);
+int vports_activate(const struct vports_program *p);
