@@ -72,14 +72,21 @@ struct route_out {
  * What a change of the fabric leaves to be routed: the tables before it, without the LIDs that
  * went, in which these LIDs have to be routed again.
  */
+enum repair_reason {
+	REPAIR_NONE,
+	REPAIR_LINK, /*!< some entry leads into a lost link; it is listed in route_repair.entry */
+	REPAIR_OWNER /*!< the LID has a new owner, or the owner another place */
+};
+
 struct route_repair {
 	struct lft *lft;       /*!< to be changed by engine_set_entry() */
-	uint8_t *dirty;        /*!< [lft->n_lids] 1: the LID has a new owner, or came by a lost link */
+	const uint8_t *dirty;  /*!< [lft->n_lids] enum repair_reason */
 	const uint32_t *load;  /*!< [switch][width] routes through each port, by those tables */
 	uint32_t width;        /*!< graph.max_port + 1 */
-	const struct shape_link *gained; /*!< [n_gained] links that are new, each direction */
-	uint32_t n_gained;
-	struct route_entry *entry; /*!< [n] malloc; entries that were changed */
+	/*! [n_lost], [n_gained] links between switches, each direction */
+	const struct shape_link *lost, *gained;
+	uint32_t n_lost, n_gained;
+	struct route_entry *entry; /*!< [n] malloc; entries that were changed, or have to be */
 	uint32_t n;
 	size_t cap;
 };

@@ -135,7 +135,7 @@ static int mark_lids(struct route_step *st)
 		uint32_t lid = st->change.lid[i];
 
 		if (st->shape.lid[lid].sw != GRAPH_NONE) {
-			st->repair.dirty[lid] = 1;
+			st->dirty[lid] = REPAIR_OWNER;
 			st->has_work = true;
 			continue;
 		}
@@ -157,7 +157,9 @@ static int mark_link(struct route_step *st, struct shape_link link)
 
 	for (uint32_t lid = 1; lid <= st->shape.top && ret == E_OK; lid++) {
 		if (row[lid] == link.port && st->shape.lid[lid].sw != GRAPH_NONE) {
-			st->repair.dirty[lid] = 1;
+			if (st->dirty[lid] == REPAIR_NONE) {
+				st->dirty[lid] = REPAIR_LINK;
+			}
 			ret = engine_set_entry(&st->repair, link.sw, lid, link.port);
 		}
 	}
@@ -196,13 +198,16 @@ static int compare(struct route_step *st, const struct route_request *r, struct 
 	if (!paths_fit(&b->result.paths, r->g, r->lids)) {
 		return doubt(why, "a switch has its first host, or lost its last one");
 	}
-	st->repair.dirty = arena_alloc(st->tmp, b->result.out.lft.n_lids);
-	if (st->repair.dirty == NULL) {
+	st->dirty = arena_alloc(st->tmp, b->result.out.lft.n_lids);
+	if (st->dirty == NULL) {
 		return -ENOMEM;
 	}
 	st->repair.lft = &b->result.out.lft;
 	st->repair.load = b->all;
 	st->repair.width = st->shape.width;
+	st->repair.dirty = st->dirty;
+	st->repair.lost = st->change.lost;
+	st->repair.n_lost = st->change.n_lost;
 	st->repair.gained = st->change.gained;
 	st->repair.n_gained = st->change.n_gained;
 	return mark(st);

@@ -60,6 +60,7 @@ struct route_step {
 	struct shape shape;         /*!< the fabric as it is now */
 	struct shape_change change; /*!< since the base */
 	struct route_repair repair; /*!< its lft is that of the base and becomes the new one */
+	uint8_t *dirty;             /*!< repair.dirty */
 	const struct engine *used;
 	bool has_work; /*!< cables changed, or LIDs have new owners */
 };

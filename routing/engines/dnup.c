@@ -42,6 +42,15 @@ static int dnup_check(const struct route_in *in, struct why *why)
 	return E_OK;
 }
 
+/* Turns distances from hosts into ranks. */
+static struct updown_rule dnup_rule(const struct route_in *in, uint16_t *rank)
+{
+	for (uint32_t s = 0; s < in->g->n_switches; s++) {
+		rank[s] = (uint16_t)(UPDOWN_RANK_NONE - rank[s]);
+	}
+	return (struct updown_rule){ .rank = rank, .by_depth = true };
+}
+
 static int dnup_route(const struct route_in *in, struct arena *a, struct route_out *ret)
 {
 	const struct dnup_options *o = in->options;
@@ -50,15 +59,26 @@ static int dnup_route(const struct route_in *in, struct arena *a, struct route_o
 	int ret_code = tmp ? leaves_distances(in->g, tmp, &rank) : -ENOMEM;
 
 	if (ret_code == E_OK) {
-		const struct updown_rule rule = { .rank = rank, .by_depth = true };
+		const struct updown_rule rule = dnup_rule(in, rank);
 
-		for (uint32_t s = 0; s < in->g->n_switches; s++) {
-			rank[s] = (uint16_t)(UPDOWN_RANK_NONE - rank[s]);
-		}
 		ret_code = updown_route(in, &rule, o ? &o->spread : NULL, a, ret);
 	}
 	arena_free(tmp);
 	return ret_code;
+}
+
+static int dnup_repair(const struct route_in *in, struct route_repair *r,
+                       struct arena *tmp, struct why *why)
+{
+	uint16_t *rank;
+	int ret = leaves_distances(in->g, tmp, &rank);
+	struct updown_rule rule;
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	rule = dnup_rule(in, rank);
+	return updown_repair(in, &rule, r, tmp, why);
 }
 
 /* clang-format off */
@@ -80,4 +100,5 @@ const struct engine engine_dnup = {
 	.opt_size = sizeof(struct dnup_options),
 	.check = dnup_check,
 	.route = dnup_route,
+	.repair = dnup_repair,
 };

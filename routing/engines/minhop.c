@@ -35,6 +35,7 @@
 #include "routing/graph/hops.h"
 #include "routing/graph/lids.h"
 #include "routing/spread/leaves.h"
+#include "routing/spread/repair.h"
 #include "routing/spread/spread.h"
 #include "routing/spread/spread_options.h"
 #include "routing/spread/updown.h"
@@ -162,75 +163,111 @@ static int find_line(const struct graph *g, struct updown *ret, struct arena *tm
 	return err == E_OK ? updown_init(ret, g, pos, tmp) : err;
 }
 
-static int minhop_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+/* What spreading needs; it points into itself. */
+struct minhop_job {
+	struct paths_allowed paths;
+	struct straight straight;
+	struct spread_tune tune;
+	struct spread spread;
+	bool always; /* see find_turns() */
+};
+
+static void choose_paths(struct minhop_job *j, enum turns turns, bool tree)
+{
+	struct spread *spread = &j->spread;
+
+	if (j->paths.by_weight) {
+		spread->hops = &j->paths.weighted.hops;
+		spread->closer = weighted_closer;
+		spread->ctx = &j->paths.weighted;
+	} else if (turns == TURNS_AVOIDED) {
+		spread->closer = straight_closer;
+		spread->ctx = &j->straight;
+		spread->hops_to_switches = &j->paths.hops;
+		spread->closer_to_switches = spread_shortest;
+		spread->ctx_to_switches = &j->paths.hops;
+	} else if (turns == TURNS_NEVER) {
+		spread->hops = &j->straight.line.hops;
+		spread->closer = updown_closer;
+		spread->ctx = &j->straight.line;
+	}
+	if (tree && spread->g->n_aggregation) {
+		spread->hops_to_switches = &j->straight.line.hops;
+		spread->closer_to_switches = updown_closer;
+		spread->ctx_to_switches = &j->straight.line;
+	}
+}
+
+static int prepare(struct minhop_job *j, const struct route_in *in, struct arena *tmp,
+                   struct why *notes)
 {
 	const struct minhop_options *o = in->options;
-	struct arena *tmp = arena_new();
-	struct paths_allowed p = { .by_weight = false };
-	struct straight straight = { .hops = &p.hops };
 	enum turns turns = TURNS_ANY;
-	bool tree = false, always = false;
-	struct spread_tune tune;
+	bool tree = false;
+	int ret;
+
+	*j = (struct minhop_job){ .straight.hops = &j->paths.hops,
+		                  .spread = { .g = in->g,
+		                              .lids = in->lids,
+		                              .hops = &j->paths.hops,
+		                              .closer = spread_shortest,
+		                              .ctx = &j->paths.hops,
+		                              .prev = in->prev,
+		                              .even = true,
+		                              .tune = &j->tune,
+		                              .cancel = in->cancel } };
+	ret = spread_tune_init(&j->tune, o ? &o->spread : NULL, in->g, tmp, notes);
+	if (ret == E_OK) {
+		ret = find_paths(&j->paths, in, tmp, notes);
+	}
+	if (ret == E_OK && !j->paths.by_weight) {
+		ret = find_turns(in->g, tmp, &turns, &tree, &j->always, notes);
+	}
+	if (ret == E_OK && (turns != TURNS_ANY || (tree && in->g->n_aggregation))) {
+		ret = find_line(in->g, &j->straight.line, tmp);
+	}
+	if (ret == E_OK) {
+		choose_paths(j, turns, tree);
+	}
+	return ret;
+}
+
+static int minhop_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	struct arena *tmp = arena_new();
+	struct minhop_job j;
 	struct lft lft;
 	int ret_code = -ENOMEM;
 
 	if (!tmp || lft_init(&lft, in->g->n_switches, in->lids->top, a) != E_OK) {
 		goto out;
 	}
-	ret_code =
-		spread_tune_init(&tune, o ? &o->spread : NULL, in->g, tmp, &ret->notes);
+	ret_code = prepare(&j, in, tmp, &ret->notes);
 	if (ret_code == E_OK) {
-		ret_code = find_paths(&p, in, tmp, &ret->notes);
-	}
-	if (ret_code == E_OK && !p.by_weight) {
-		ret_code = find_turns(in->g, tmp, &turns, &tree, &always, &ret->notes);
-	}
-	if (ret_code == E_OK && (turns != TURNS_ANY || (tree && in->g->n_aggregation))) {
-		ret_code = find_line(in->g, &straight.line, tmp);
-	}
-	if (ret_code == E_OK) {
-		struct spread spread = {
-			.g = in->g,
-			.lids = in->lids,
-			.hops = &p.hops,
-			.closer = spread_shortest,
-			.ctx = &p.hops,
-			.prev = in->prev,
-			.even = true,
-			.tune = &tune,
-			.cancel = in->cancel,
-		};
-
-		if (p.by_weight) {
-			spread.hops = &p.weighted.hops;
-			spread.closer = weighted_closer;
-			spread.ctx = &p.weighted;
-		} else if (turns == TURNS_AVOIDED) {
-			spread.closer = straight_closer;
-			spread.ctx = &straight;
-			spread.hops_to_switches = &p.hops;
-			spread.closer_to_switches = spread_shortest;
-			spread.ctx_to_switches = &p.hops;
-		} else if (turns == TURNS_NEVER) {
-			spread.hops = &straight.line.hops;
-			spread.closer = updown_closer;
-			spread.ctx = &straight.line;
-		}
-		if (tree && in->g->n_aggregation) {
-			spread.hops_to_switches = &straight.line.hops;
-			spread.closer_to_switches = updown_closer;
-			spread.ctx_to_switches = &straight.line;
-		}
-		ret_code = spread_run(&spread, &lft, tmp);
+		ret_code = spread_run(&j.spread, &lft, tmp);
 	}
 	if (ret_code == E_OK) {
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
-		ret->passes_always = always;
+		ret->passes_always = j.always;
 	}
 out:
 	arena_free(tmp);
 	return ret_code;
+}
+
+static int minhop_repair(const struct route_in *in, struct route_repair *r,
+                         struct arena *tmp, struct why *why)
+{
+	struct why notes = { "" };
+	struct minhop_job j;
+	int ret = prepare(&j, in, tmp, &notes);
+
+	if (ret == E_OK && j.paths.by_weight) {
+		why_add(why, "minhop: lengths of routes are not in hops");
+		return E_UNSUITABLE;
+	}
+	return ret == E_OK ? spread_repair(&j.spread, r, tmp) : ret;
 }
 
 /* clang-format off */
@@ -252,4 +289,5 @@ const struct engine engine_minhop = {
 	.options = minhop_options,
 	.opt_size = sizeof(struct minhop_options),
 	.route = minhop_route,
+	.repair = minhop_repair,
 };

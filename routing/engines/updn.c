@@ -222,29 +222,44 @@ static int ids_of_file(const struct graph *g, const struct guid_file *f, struct 
 	return guid_switches(g, f, set_id, id, why, &n_found);
 }
 
-static int updn_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int updn_rule(const struct route_in *in, struct arena *tmp,
+                     struct updown_rule *ret, struct why *notes)
 {
 	const struct updn_options *o = options_of(in);
-	struct arena *tmp = arena_new();
 	uint16_t *rank = NULL;
 	uint64_t *id = NULL;
-	int ret_code = tmp ? E_OK : -ENOMEM;
+	int code = o->root_guid_file
+	                   ? ranks_of_file(in->g, o->root_guid_file, tmp, &rank, notes)
+	                   : leaves_ranks(in->g, tmp, &rank);
+
+	if (code == E_OK && o->ids_guid_file) {
+		code = ids_of_file(in->g, o->ids_guid_file, tmp, &id, notes);
+	}
+	*ret = (struct updown_rule){ .rank = rank, .id = id };
+	return code;
+}
+
+static int updn_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	struct arena *tmp = arena_new();
+	struct updown_rule rule;
+	int ret_code = tmp ? updn_rule(in, tmp, &rule, &ret->notes) : -ENOMEM;
 
 	if (ret_code == E_OK) {
-		ret_code = o->root_guid_file ? ranks_of_file(in->g, o->root_guid_file,
-		                                             tmp, &rank, &ret->notes)
-		                             : leaves_ranks(in->g, tmp, &rank);
-	}
-	if (ret_code == E_OK && o->ids_guid_file) {
-		ret_code = ids_of_file(in->g, o->ids_guid_file, tmp, &id, &ret->notes);
-	}
-	if (ret_code == E_OK) {
-		const struct updown_rule rule = { .rank = rank, .id = id };
-
-		ret_code = updown_route(in, &rule, &o->spread, a, ret);
+		ret_code = updown_route(in, &rule, &options_of(in)->spread, a, ret);
 	}
 	arena_free(tmp);
 	return ret_code;
+}
+
+static int updn_repair(const struct route_in *in, struct route_repair *r,
+                       struct arena *tmp, struct why *why)
+{
+	struct why notes = { "" };
+	struct updown_rule rule;
+	int ret = updn_rule(in, tmp, &rule, &notes);
+
+	return ret == E_OK ? updown_repair(in, &rule, r, tmp, why) : ret;
 }
 
 static int updn_bind(void *options, const struct engine_options *all, struct arena *a,
@@ -283,4 +298,5 @@ const struct engine engine_updn = {
 	.bind = updn_bind,
 	.check = updn_check,
 	.route = updn_route,
+	.repair = updn_repair,
 };

@@ -89,9 +89,11 @@ static bool compare_port(const struct shape_port *a, const struct shape_port *b,
 		       (a->here == b->here && a->there == b->there);
 	}
 	if (a->to != GRAPH_NONE) {
+		at.to = a->to;
 		c->lost[c->n_lost++] = at;
 	}
 	if (b->to != GRAPH_NONE) {
+		at.to = b->to;
 		c->gained[c->n_gained++] = at;
 	}
 	return true;
@@ -146,7 +148,7 @@ int shape_compare(const struct shape *was, const struct shape *now, struct arena
 			c.sw[c.n_sw++] = s;
 		}
 		for (unsigned k = 1; k < now->width; k++) {
-			struct shape_link at = { s, (uint8_t)k };
+			struct shape_link at = { .sw = s, .port = (uint8_t)k };
 
 			if (!compare_port(&x[k], &y[k], at, &c)) {
 				c.doubt = "a cable has another width, speed, MTU or "

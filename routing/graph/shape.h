@@ -46,6 +46,7 @@ struct shape {
 /*! A direction of a link between switches. */
 struct shape_link {
 	uint32_t sw;
+	uint32_t to; /*!< switch behind it */
 	uint8_t port;
 };
 

@@ -43,6 +43,7 @@
 #include "routing/graph/column.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
+#include "routing/spread/repair.h"
 #include "routing/spread/spread_options.h"
 
 enum { BITS = 64 };
@@ -383,48 +384,58 @@ void updown_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link
 
 /* ---- an engine ---- */
 
+/* What spreading needs; it points into itself. */
+struct updown_job {
+	struct updown paths;
+	struct spread_tune tune;
+	struct spread spread;
+};
+
+static int prepare(struct updown_job *j, const struct route_in *in,
+                   const struct updown_rule *rule, const struct spread_options *o,
+                   struct arena *tmp, struct why *notes)
+{
+	uint32_t *pos;
+	int ret = updown_order(in->g, rule, tmp, &pos, NULL);
+
+	*j = (struct updown_job){ .spread = { .g = in->g,
+		                              .lids = in->lids,
+		                              .hops = &j->paths.hops,
+		                              .closer = updown_closer,
+		                              .ctx = &j->paths,
+		                              .prev = in->prev,
+		                              .even = true,
+		                              .tune = &j->tune,
+		                              .cancel = in->cancel } };
+	if (ret == E_OK) {
+		ret = updown_init(&j->paths, in->g, pos, tmp);
+	}
+	if (ret == E_RANGE) {
+		why_add(notes,
+		        "an up/down path of more than %u hops, or more than %u switches",
+		        HOPS_NONE - 1U, UINT16_MAX);
+		ret = E_UNSUITABLE;
+	}
+	return ret == E_OK ? spread_tune_init(&j->tune, o, in->g, tmp, notes) : ret;
+}
+
 int updown_route(const struct route_in *in, const struct updown_rule *rule,
                  const struct spread_options *o, struct arena *a, struct route_out *ret)
 {
 	struct arena *tmp = arena_new();
-	struct updown u;
-	struct spread_tune tune;
-	const struct spread spread = {
-		.g = in->g,
-		.lids = in->lids,
-		.hops = &u.hops,
-		.closer = updown_closer,
-		.ctx = &u,
-		.prev = in->prev,
-		.even = true,
-		.tune = &tune,
-		.cancel = in->cancel,
-	};
+	struct updown_job j;
 	struct lft lft;
-	uint32_t *pos;
 	int ret_code;
 
 	if (!tmp) {
 		return -ENOMEM;
 	}
-	ret_code = updown_order(in->g, rule, tmp, &pos, NULL);
-	if (ret_code == E_OK) {
-		ret_code = updown_init(&u, in->g, pos, tmp);
-	}
-	if (ret_code == E_RANGE) {
-		why_add(&ret->notes,
-		        "an up/down path of more than %u hops, or more than %u switches",
-		        HOPS_NONE - 1U, UINT16_MAX);
-		ret_code = E_UNSUITABLE;
-	}
-	if (ret_code == E_OK) {
-		ret_code = spread_tune_init(&tune, o, in->g, tmp, &ret->notes);
-	}
+	ret_code = prepare(&j, in, rule, o, tmp, &ret->notes);
 	if (ret_code == E_OK) {
 		ret_code = lft_init(&lft, in->g->n_switches, in->lids->top, a);
 	}
 	if (ret_code == E_OK) {
-		ret_code = spread_run(&spread, &lft, tmp);
+		ret_code = spread_run(&j.spread, &lft, tmp);
 	}
 	if (ret_code == E_OK) {
 		ret->lft = lft;
@@ -432,4 +443,13 @@ int updown_route(const struct route_in *in, const struct updown_rule *rule,
 	}
 	arena_free(tmp);
 	return ret_code;
+}
+
+int updown_repair(const struct route_in *in, const struct updown_rule *rule,
+                  struct route_repair *r, struct arena *tmp, struct why *why)
+{
+	struct updown_job j;
+	int ret = prepare(&j, in, rule, NULL, tmp, why);
+
+	return ret == E_OK ? spread_repair(&j.spread, r, tmp) : ret;
 }

@@ -12,7 +12,9 @@ struct arena;
 struct graph;
 struct route_in;
 struct route_out;
+struct route_repair;
 struct spread_options;
+struct why;
 
 /*!
  * Up/down routes: all switches stand in a total order, and a route first climbs it, then
@@ -71,3 +73,7 @@ spread_closer_f updown_closer;
  */
 int updown_route(const struct route_in *in, const struct updown_rule *rule,
                  const struct spread_options *o, struct arena *a, struct route_out *ret);
+
+/*! \brief engine.repair of such an engine. */
+int updown_repair(const struct route_in *in, const struct updown_rule *rule,
+                  struct route_repair *r, struct arena *tmp, struct why *why);

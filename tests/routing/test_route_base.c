@@ -198,6 +198,18 @@ static void check_transition(const struct life *l, const struct route_result *re
 	}
 }
 
+/* Routes that were moved are not heaped on one link. */
+static void check_load(const struct life *l, const struct route_result *res)
+{
+	struct route_request fresh = l->request;
+	struct route_result anew;
+
+	fresh.base = NULL;
+	fresh.prev = NULL;
+	ck_assert_int_eq(route_run(&fresh, arena, &anew), E_OK);
+	ck_assert_uint_le(res->load.max, 2 * anew.load.max + 4);
+}
+
 static void keep_tables(struct life *l, const struct lft *t)
 {
 	ck_assert_int_eq(lft_init(&l->prev, t->n_switches, t->n_lids - 1, arena), E_OK);
@@ -236,6 +248,7 @@ START_TEST(small_changes)
 				if (res.incremental) {
 					check_entries(&l, &res);
 					check_transition(&l, &res);
+					check_load(&l, &res);
 				}
 				n_small += res.incremental;
 				keep_tables(&l, &res.out.lft);

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "routing/spread/repair.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/engine.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/hops.h"
+#include "routing/graph/lids.h"
+#include "routing/graph/shape.h"
+#include "routing/proof/proof_change.h"
+#include "routing/spread/spread.h"
+
+enum { LENGTH_NONE = UINT32_MAX };
+
+struct repair_job {
+	const struct graph *g;
+	const struct spread *in;
+	struct route_repair *r;
+	uint32_t *load;  /* [n][width] routes through a port */
+	uint32_t *link;  /* [n][width] index in graph.adj, GRAPH_NONE */
+	uint32_t *lost;  /* [n][width] 1 + index in r->lost, 0: it is not lost */
+	uint32_t *moves; /* [r->n_lost] LIDs that have to leave the link */
+	uint8_t *all;    /* [lids->top + 1] all switches look at the LID */
+};
+
+/* A LID with the paths that are allowed to it. */
+struct repair_lid {
+	uint32_t lid, home;
+	uint8_t home_port;
+	struct lid_range range;
+	bool to_host;
+	const struct hops *hops;
+	spread_closer_f *closer;
+	const void *ctx;
+};
+
+static bool find_lid(const struct repair_job *j, uint32_t lid, struct repair_lid *ret)
+{
+	const struct spread *in = j->in;
+	uint32_t owner = in->lids->owner[lid];
+	bool own_paths = in->hops_to_switches != NULL;
+
+	if (owner == GRAPH_NONE) {
+		return false;
+	}
+	*ret = (struct repair_lid){ .lid = lid,
+		                    .home = graph_switch_of(j->g, owner),
+		                    .range = in->lids->of[owner],
+		                    .to_host = graph_is_host(j->g, owner) };
+	own_paths &= !ret->to_host;
+	ret->hops = own_paths ? in->hops_to_switches : in->hops;
+	ret->closer = own_paths ? in->closer_to_switches : in->closer;
+	ret->ctx = own_paths ? in->ctx_to_switches : in->ctx;
+	if (ret->home != GRAPH_NONE) {
+		ret->home_port = graph_switch_port_of(j->g, owner);
+	}
+	return ret->home != GRAPH_NONE;
+}
+
+static int job_init(struct repair_job *j, struct arena *tmp)
+{
+	const struct graph *g = j->g;
+	struct route_repair *r = j->r;
+	size_t cells = (size_t)g->n_switches * r->width;
+
+	j->load = arena_array(tmp, cells, sizeof(*j->load));
+	j->link = arena_array(tmp, cells, sizeof(*j->link));
+	j->lost = arena_array(tmp, cells, sizeof(*j->lost));
+	j->moves = arena_array(tmp, r->n_lost, sizeof(*j->moves));
+	j->all = arena_alloc(tmp, r->lft->n_lids);
+	if (!j->load || !j->link || !j->lost || !j->moves || !j->all) {
+		return -ENOMEM;
+	}
+	memcpy(j->load, r->load, cells * sizeof(*j->load));
+	memset(j->link, 0xff, cells * sizeof(*j->link));
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			j->link[(size_t)s * r->width + g->adj[i].port] = i;
+		}
+	}
+	for (uint32_t i = 0; i < r->n_lost; i++) {
+		j->lost[(size_t)r->lost[i].sw * r->width + r->lost[i].port] = i + 1;
+	}
+	return E_OK;
+}
+
+/* Hops of the route before the change; LENGTH_NONE where it does not arrive any more. */
+static uint32_t old_length(const struct repair_job *j, uint32_t s,
+                           const struct repair_lid *l)
+{
+	uint32_t hops = 0;
+
+	for (; s != l->home && hops <= j->g->n_switches; hops++) {
+		uint8_t port = lft_row(j->in->prev, s)[l->lid];
+		size_t at = (size_t)s * j->r->width + port;
+
+		if (port >= j->r->width || j->link[at] == GRAPH_NONE || j->lost[at]) {
+			return LENGTH_NONE;
+		}
+		s = j->g->adj[j->link[at]].to;
+	}
+	return s == l->home ? hops : LENGTH_NONE;
+}
+
+/* How many lower or higher LIDs of the same port leave a switch by a port. */
+static unsigned count_range(const struct repair_job *j, uint32_t s,
+                            const struct repair_lid *l, uint8_t port)
+{
+	const uint8_t *row = lft_row(j->r->lft, s);
+	unsigned n = 0;
+
+	for (uint32_t k = 0; k < 1U << l->range.lmc; k++) {
+		n += l->range.base + k != l->lid && row[l->range.base + k] == port;
+	}
+	return n;
+}
+
+/* Takes the best of the ports that lead closer. \a routes: that come by for the LID. */
+static int choose(struct repair_job *j, uint32_t s, const struct repair_lid *l,
+                  uint32_t routes)
+{
+	const struct sw_link *link = j->g->adj + j->g->adj_first[s];
+	uint32_t *load = j->load + (size_t)s * j->r->width;
+	unsigned best = 0, best_range = 0;
+	struct spread_ports p = { .n = 0 };
+
+	l->closer(l->ctx, s, l->home, link, j->g->adj_first[s + 1] - j->g->adj_first[s],
+	          SPREAD_PORTS_MAX, &p);
+	if (p.n == 0) {
+		return E_OK; /* the proof will say so */
+	}
+	for (unsigned i = 0; i < p.n; i++) {
+		unsigned k = l->to_host ? (i + l->lid) % p.n : i;
+		unsigned range = count_range(j, s, l, p.port[k]);
+		bool less = range < best_range;
+
+		if (range == best_range) {
+			less = l->to_host ? load[p.port[k]] < load[p.port[best]]
+			                  : p.to[k] < p.to[best];
+		}
+		if (i == 0 || less) {
+			best = k;
+			best_range = range;
+		}
+	}
+	load[p.port[best]] += l->to_host ? routes : 0;
+	return engine_set_entry(j->r, s, l->lid, p.port[best]);
+}
+
+static bool leads_closer(const struct repair_job *j, uint32_t s,
+                         const struct repair_lid *l)
+{
+	uint8_t port = lft_row(j->r->lft, s)[l->lid];
+	struct spread_ports p = { .n = 0 };
+	uint32_t link =
+		port < j->r->width ? j->link[(size_t)s * j->r->width + port] : GRAPH_NONE;
+
+	if (link != GRAPH_NONE && !j->lost[(size_t)s * j->r->width + port]) {
+		l->closer(l->ctx, s, l->home, &j->g->adj[link], 1, 1, &p);
+	}
+	return p.n != 0;
+}
+
+/* All switches look whether their entry leads closer. */
+static int repair_column(struct repair_job *j, const struct repair_lid *l)
+{
+	int ret = E_OK;
+
+	for (uint32_t s = 0; s < j->g->n_switches && ret == E_OK; s++) {
+		if (s == l->home) {
+			if (lft_row(j->r->lft, s)[l->lid] != l->home_port) {
+				ret = engine_set_entry(j->r, s, l->lid, l->home_port);
+			}
+		} else if (hops_between(l->hops, s, l->home) != HOPS_NONE &&
+		           !leads_closer(j, s, l)) {
+			ret = choose(j, s, l, 1);
+		}
+	}
+	return ret;
+}
+
+/* A new link is a shorter way to these LIDs. */
+static void mark_shorter(struct repair_job *j)
+{
+	for (uint32_t lid = 1; lid <= j->in->lids->top; lid++) {
+		struct repair_lid l;
+
+		if (j->all[lid] || !find_lid(j, lid, &l)) {
+			continue;
+		}
+		for (uint32_t i = 0; i < j->r->n_gained && !j->all[lid]; i++) {
+			uint32_t s = j->r->gained[i].sw;
+
+			j->all[lid] =
+				hops_between(l.hops, s, l.home) < old_length(j, s, &l);
+		}
+	}
+}
+
+/* The entry that a switch lost: it chooses another, or all switches look at the LID. */
+static int replace_entry(struct repair_job *j, struct route_entry e)
+{
+	size_t row = (size_t)e.sw * j->r->width;
+	uint32_t i = j->lost[row + lft_row(j->r->lft, e.sw)[e.lid]], length;
+	const struct shape_link *link = &j->r->lost[i - 1];
+	struct repair_lid l;
+
+	if (!find_lid(j, e.lid, &l)) {
+		return E_OK;
+	}
+	length = old_length(j, link->to, &l);
+	if (length == LENGTH_NONE || hops_between(l.hops, e.sw, l.home) > length + 1) {
+		j->all[e.lid] = 1;
+		return E_OK;
+	}
+	return choose(j, e.sw, &l, j->r->load[row + link->port] / j->moves[i - 1]);
+}
+
+/* \return 1 + index of the lost link into which an entry leads, 0: none. */
+static uint32_t lost_of(const struct repair_job *j, struct route_entry e)
+{
+	uint8_t port = lft_row(j->r->lft, e.sw)[e.lid];
+
+	return port < j->r->width ? j->lost[(size_t)e.sw * j->r->width + port] : 0;
+}
+
+int spread_repair(const struct spread *in, struct route_repair *r, struct arena *tmp)
+{
+	struct repair_job j = { .g = in->g, .in = in, .r = r };
+	uint32_t n = r->n; /* entries that were marked before */
+	int ret = job_init(&j, tmp);
+
+	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
+		uint32_t lost = lost_of(&j, r->entry[i]);
+
+		if (lost) {
+			j.moves[lost - 1]++;
+		}
+	}
+	for (uint32_t lid = 1; lid <= in->lids->top && ret == E_OK; lid++) {
+		j.all[lid] = r->dirty[lid] == REPAIR_OWNER;
+	}
+	if (ret == E_OK && r->n_gained) {
+		mark_shorter(&j);
+	}
+	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
+		if (lost_of(&j, r->entry[i]) && !j.all[r->entry[i].lid]) {
+			ret = replace_entry(&j, r->entry[i]);
+		}
+	}
+	for (uint32_t lid = 1; lid <= in->lids->top && ret == E_OK; lid++) {
+		struct repair_lid l;
+
+		if (j.all[lid] && find_lid(&j, lid, &l)) {
+			ret = repair_column(&j, &l);
+		}
+	}
+	return ret;
+}
