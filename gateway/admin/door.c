@@ -430,9 +430,13 @@ static int run_handler(struct door_call *c, const char *body, size_t len)
 	if (row->action != NULL) {
 		json_object_set_new(c->ask, "action", json_string(row->action));
 	}
-	if (row->body != NULL) {
+	err = door_take_captures(c);
+	if (err == E_OK && row->body != NULL) {
 		err = fields_read(row->body, body, len, (row->flags & DOOR_STRICT) != 0,
 		                  c->arena, c->ask, &c->problem);
+	}
+	if (err == E_OK && row->prepare != NULL) {
+		err = row->prepare(c);
 	}
 	if (err == E_OK && change) {
 		json_object_set_new(c->ask, "by", json_string(c->who.name));

@@ -9,7 +9,9 @@
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/text.h"
 #include "gateway/api/api.h"
+#include "gateway/view/json_text.h"
 
 static const char me[] = "admin";
 
@@ -83,19 +85,67 @@ int door_ask(struct door_call *c, const json_t *ask, json_t **ret)
 	return err;
 }
 
-int door_path_p_key(struct door_call *c)
+static int take_p_key(struct door_call *c, const char *text)
 {
 	uint16_t p_key;
 
-	if (field_p_key(c->capture[0], &p_key) != E_OK) {
+	if (field_p_key(text, &p_key) != E_OK) {
 		return problem_set(
 			&c->problem, c->arena, E_SYNTAX,
-			"'%.60s' is no P_Key: expected 0x and 1-4 hex digits, or a "
-			"number, and not 0 or 0x8000",
-			c->capture[0]);
+			"'%.60s' is no P_Key: expected 0x and 1-4 hex digits, or "
+			"a number, and not 0 or 0x8000",
+			text);
 	}
 	json_object_set_new(c->ask, "pkey", field_p_key_json(p_key));
 	return E_OK;
+}
+
+static int take_guid(struct door_call *c, const char *text)
+{
+	uint64_t guid;
+
+	if (text_guid(text, &guid) != E_OK) {
+		return problem_set(&c->problem, c->arena, E_SYNTAX,
+		                   "'%.60s' is no GUID: expected 16 hex digits", text);
+	}
+	json_object_set_new(c->ask, "members",
+	                    json_pack("[{s:o}]", "guid", guid_json(guid)));
+	return E_OK;
+}
+
+static int take_action(struct door_call *c, const char *text)
+{
+	if (strcmp(text, "disable") != 0 && strcmp(text, "enable") != 0) {
+		return problem_set(&c->problem, c->arena, E_HTTP_ENDPOINT,
+		                   "a port is disabled or enabled: /v1/port/disable, "
+		                   "/v1/port/enable");
+	}
+	json_object_set_new(c->ask, "action", json_string(text));
+	return E_OK;
+}
+
+int door_take_captures(struct door_call *c)
+{
+	static const struct {
+		const char *name;
+		int (*take)(struct door_call *c, const char *text);
+	} known[] = { { "{p_key}", take_p_key },
+		      { "{guid}", take_guid },
+		      { "{action}", take_action } };
+	const char *p = c->row->path;
+	int err = E_OK;
+
+	for (unsigned n = 0; err == E_OK && n < DOOR_CAPTURES && c->capture[n] != NULL;
+	     n++) {
+		p = strchr(p, '{');
+		for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+			if (strncmp(p, known[i].name, strlen(known[i].name)) == 0) {
+				err = known[i].take(c, c->capture[n]);
+			}
+		}
+		p++;
+	}
+	return err;
 }
 
 void door_set_version(struct door_call *c, const json_t *reply)

@@ -24,9 +24,11 @@ enum door_flag {
 struct door_row {
 	const char *method, *path; /*!< "/v1/partitions/{p_key}" */
 	enum role role;            /*!< the least that may */
-	int (*handle)(struct door_call *c);
-	const char *verb, *action; /*!< of the request to saguarod; NULL: none */
-	const struct field *body;  /*!< NULL: no body */
+	/*! Completes the request to saguarod, c->ask, before it is audited; NULL: nothing to do */
+	int (*prepare)(struct door_call *c);
+	int (*handle)(struct door_call *c); /*!< asks saguarod, and fills c->out */
+	const char *verb, *action;          /*!< of the request to saguarod; NULL: none */
+	const struct field *body;           /*!< NULL: no body */
 	const char *const *params; /*!< known query parameters, NULL-terminated */
 	unsigned flags;            /*!< enum door_flag */
 	unsigned status;           /*!< of success */
@@ -65,8 +67,11 @@ struct door_call {
  */
 int door_ask(struct door_call *c, const json_t *ask, json_t **ret);
 
-/*! \brief Puts the P_Key of the path into c->ask. \retval E_SYNTAX  Problem filled. */
-int door_path_p_key(struct door_call *c);
+/*!
+ * \brief Puts what the path names into c->ask: the P_Key, the GUID, the action.
+ * \retval E_SYNTAX \retval E_HTTP_ENDPOINT  Problem filled.
+ */
+int door_take_captures(struct door_call *c);
 
 /*! \brief The answer's ETag is the version of a reply; fills not_modified. */
 void door_set_version(struct door_call *c, const json_t *reply);
@@ -79,12 +84,8 @@ int door_index(struct door_call *c);
 int door_healthz(struct door_call *c);
 int door_openapi(struct door_call *c);
 int door_who(struct door_call *c);
-int door_forward(struct door_call *c);    /*!< the request as it is, the reply as it is */
-int door_partitions(struct door_call *c); /*!< likewise, without members */
-int door_partition(struct door_call *c);  /*!< likewise with the P_Key of the path */
-int door_member(struct door_call *c);     /*!< likewise with one GUID of the path */
-int door_wait(struct door_call *c);
-int door_port(struct door_call *c);
+int door_forward(struct door_call *c); /*!< the request as it is, the reply as it is */
+int ufm_prepare(struct door_call *c);  /*!< the defaults of that interface */
 int ufm_version(struct door_call *c);
 int ufm_list(struct door_call *c);
 int ufm_show(struct door_call *c);

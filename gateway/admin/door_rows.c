@@ -15,6 +15,36 @@
 
 enum { WAIT_MAX_MS = 10000, WAIT_MS = 5000 };
 
+static const char *const wait_params[] = { "version", "timeout_ms", NULL };
+
+/* A list of partitions is short without their members. */
+static int without_members(struct door_call *c)
+{
+	json_object_set_new(c->ask, "members", json_false());
+	return E_OK;
+}
+
+static int wait_for(struct door_call *c)
+{
+	const char *text[] = { uri_param(&c->uri, "version"),
+		               uri_param(&c->uri, "timeout_ms") };
+	const uint64_t most[] = { INT64_MAX, WAIT_MAX_MS };
+	uint64_t number[] = { 0, WAIT_MS };
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (text[i] == NULL ? i == 0
+		                    : text_u64(text[i], most[i], &number[i]) != E_OK) {
+			return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER,
+			                     wait_params[i],
+			                     "%s must be a number up to %" PRIu64,
+			                     wait_params[i], most[i]);
+		}
+		json_object_set_new(c->ask, wait_params[i],
+		                    json_integer((json_int_t)number[i]));
+	}
+	return E_OK;
+}
+
 /* clang-format off */
 #define INDEX0 { "index0", FIELD_BOOL, 0, "index0", "the P_Key stands at index 0 of the tables of its members" }
 #define IPOIB { "ipoib", FIELD_BOOL, 0, "ipoib", "the partition has a broadcast group for IPoIB" }
@@ -61,7 +91,6 @@ static const struct field ufm_remove_fields[] = {
 	{ "guids", FIELD_GUIDS, FIELD_REQUIRED, "members", "GUIDs of ports" },
 	{ NULL }
 };
-static const char *const wait_params[] = { "version", "timeout_ms", NULL };
 static const char *const ufm_params[] = { "guids_data", "qos_conf", "port_info", NULL };
 
 #define READ ROLE_VIEWER
@@ -71,34 +100,34 @@ static const char *const ufm_params[] = { "guids_data", "qos_conf", "port_info",
 #define COMMAND (DOOR_CHANGE | DOOR_STRICT)
 
 const struct door_row door_rows[] = {
-	{ "GET",    "/v1/partitions",                  READ,  door_partitions, "partition", "list",   NULL, NULL, DOOR_VERSION, 200, "all partitions" },
-	{ "POST",   "/v1/partitions",                  WRITE, door_forward,   "partition", "create", create_fields, NULL, OWN, 201, "make a partition" },
-	{ "GET",    "/v1/partitions/{p_key}",          READ,  door_partition, "partition", "show",   NULL, NULL, DOOR_VERSION, 200, "one partition with its members" },
-	{ "DELETE", "/v1/partitions/{p_key}",          WRITE, door_partition, "partition", "delete", NULL, NULL, OWN, 200, "remove a partition that was made at run time" },
-	{ "POST",   "/v1/partitions/{p_key}/members",  WRITE, door_partition, "partition", "add",    add_fields, NULL, OWN, 200, "add members; members that are there stay" },
-	{ "PUT",    "/v1/partitions/{p_key}/members",  WRITE, door_partition, "partition", "set",    add_fields, NULL, OWN, 200, "these members and no others, of those made at run time" },
-	{ "DELETE", "/v1/partitions/{p_key}/members/{guid}", WRITE, door_member, "partition", "remove", NULL, NULL, OWN, 200, "remove one member" },
-	{ "POST",   "/v1/partitions/{p_key}/remove",   WRITE, door_partition, "partition", "remove", remove_fields, NULL, OWN, 200, "remove members; others that are not there do not matter" },
-	{ "GET",    "/v1/wait",                        READ,  door_wait,      "partition", "wait",   NULL, wait_params, 0, 200, "wait until a version of the partitions is in the tables of the ports" },
-	{ "GET",    "/v1/status",                      READ,  door_forward,   "status",    NULL,     NULL, NULL, 0, 200, "what saguarod is doing" },
-	{ "POST",   "/v1/sweep",                       RUN,   door_forward,   "sweep",     NULL,     sweep_fields, NULL, COMMAND, 202, "ask for a sweep" },
-	{ "POST",   "/v1/rebalance",                   RUN,   door_forward,   "rebalance", NULL,     none_fields, NULL, COMMAND, 202, "ask for routes without regard to those that there are" },
-	{ "POST",   "/v1/reload",                      RUN,   door_forward,   "reload",    NULL,     none_fields, NULL, COMMAND, 202, "read the configuration again" },
-	{ "POST",   "/v1/handover",                    RUN,   door_forward,   "handover",  NULL,     none_fields, NULL, COMMAND, 202, "hand the fabric over to another subnet manager" },
-	{ "POST",   "/v1/port/{action}",               RUN,   door_port,      "port",      NULL,     port_fields, NULL, COMMAND, 202, "disable or enable a port" },
-	{ "GET",    "/ufmRest/app/ufm_version",        READ,  ufm_version,    NULL,        NULL,     NULL, NULL, 0, 200, "for clients of that API: who answers" },
-	{ "GET",    "/ufmRest/resources/pkeys",        READ,  ufm_list,       "partition", "list",   NULL, ufm_params, 0, 200, "P_Keys; with guids_data=true their GUIDs" },
-	{ "POST",   "/ufmRest/resources/pkeys",        WRITE, ufm_change,     "partition", "add",    ufm_add_fields, NULL, DOOR_CHANGE, 200, "add members; makes the partition if there is none" },
-	{ "PUT",    "/ufmRest/resources/pkeys",        WRITE, ufm_change,     "partition", "set",    ufm_add_fields, NULL, DOOR_CHANGE, 200, "these members and no others" },
-	{ "POST",   "/ufmRest/resources/pkeys/add",    WRITE, ufm_change,     "partition", "create", ufm_create_fields, NULL, DOOR_CHANGE, 200, "make a partition without members" },
-	{ "GET",    "/ufmRest/resources/pkeys/last_updated", READ, ufm_updated, "partition", "list", NULL, NULL, 0, 200, "when partitions were changed last" },
-	{ "GET",    "/ufmRest/resources/pkeys/{pkey}", READ,  ufm_show,       "partition", "show",   NULL, ufm_params, 0, 200, "one partition" },
-	{ "DELETE", "/ufmRest/resources/pkeys/{pkey}", WRITE, ufm_change,     "partition", "delete", NULL, NULL, DOOR_CHANGE, 200, "remove a partition" },
-	{ "POST",   "/ufmRest/actions/remove_guids_from_pkey", WRITE, ufm_change, "partition", "remove", ufm_remove_fields, NULL, DOOR_CHANGE, 200, "remove members" },
-	{ "GET",    "/v1/user",                        READ,  door_who,       NULL,        NULL,     NULL, NULL, 0, 200, "who is asking, and as what" },
-	{ "GET",    "/openapi.json",                   READ,  door_openapi,   NULL,        NULL,     NULL, NULL, 0, 200, "this API as OpenAPI" },
-	{ "GET",    "/healthz",                        ROLE_NONE, door_healthz, NULL,      NULL,     NULL, NULL, DOOR_OPEN, 200, "this process lives" },
-	{ "GET",    "/",                               READ,  door_index,     NULL,        NULL,     NULL, NULL, 0, 200, "this list" },
+	{ "GET",    "/v1/partitions",                  READ,  without_members, door_forward,  "partition", "list",   NULL, NULL, DOOR_VERSION, 200, "all partitions" },
+	{ "POST",   "/v1/partitions",                  WRITE, NULL,            door_forward,  "partition", "create", create_fields, NULL, OWN, 201, "make a partition" },
+	{ "GET",    "/v1/partitions/{p_key}",          READ,  NULL,            door_forward,  "partition", "show",   NULL, NULL, DOOR_VERSION, 200, "one partition with its members" },
+	{ "DELETE", "/v1/partitions/{p_key}",          WRITE, NULL,            door_forward,  "partition", "delete", NULL, NULL, OWN, 200, "remove a partition that was made at run time" },
+	{ "POST",   "/v1/partitions/{p_key}/members",  WRITE, NULL,            door_forward,  "partition", "add",    add_fields, NULL, OWN, 200, "add members; members that are there stay" },
+	{ "PUT",    "/v1/partitions/{p_key}/members",  WRITE, NULL,            door_forward,  "partition", "set",    add_fields, NULL, OWN, 200, "these members and no others, of those made at run time" },
+	{ "DELETE", "/v1/partitions/{p_key}/members/{guid}", WRITE, NULL,            door_forward,  "partition", "remove", NULL, NULL, OWN, 200, "remove one member" },
+	{ "POST",   "/v1/partitions/{p_key}/remove",   WRITE, NULL,            door_forward,  "partition", "remove", remove_fields, NULL, OWN, 200, "remove members; others that are not there do not matter" },
+	{ "GET",    "/v1/wait",                        READ,  wait_for,        door_forward,  "partition", "wait",   NULL, wait_params, 0, 200, "wait until a version of the partitions is in the tables of the ports" },
+	{ "GET",    "/v1/status",                      READ,  NULL,            door_forward,  "status",    NULL,     NULL, NULL, 0, 200, "what saguarod is doing" },
+	{ "POST",   "/v1/sweep",                       RUN,   NULL,            door_forward,  "sweep",     NULL,     sweep_fields, NULL, COMMAND, 202, "ask for a sweep" },
+	{ "POST",   "/v1/rebalance",                   RUN,   NULL,            door_forward,  "rebalance", NULL,     none_fields, NULL, COMMAND, 202, "ask for routes without regard to those that there are" },
+	{ "POST",   "/v1/reload",                      RUN,   NULL,            door_forward,  "reload",    NULL,     none_fields, NULL, COMMAND, 202, "read the configuration again" },
+	{ "POST",   "/v1/handover",                    RUN,   NULL,            door_forward,  "handover",  NULL,     none_fields, NULL, COMMAND, 202, "hand the fabric over to another subnet manager" },
+	{ "POST",   "/v1/port/{action}",               RUN,   NULL,            door_forward,  "port",      NULL,     port_fields, NULL, COMMAND, 202, "disable or enable a port" },
+	{ "GET",    "/ufmRest/app/ufm_version",        READ,  NULL,            ufm_version,   NULL,        NULL,     NULL, NULL, 0, 200, "for clients of that API: who answers" },
+	{ "GET",    "/ufmRest/resources/pkeys",        READ,  ufm_prepare,     ufm_list,      "partition", "list",   NULL, ufm_params, 0, 200, "P_Keys; with guids_data=true their GUIDs" },
+	{ "POST",   "/ufmRest/resources/pkeys",        WRITE, ufm_prepare,     ufm_change,    "partition", "add",    ufm_add_fields, NULL, DOOR_CHANGE, 200, "add members; makes the partition if there is none" },
+	{ "PUT",    "/ufmRest/resources/pkeys",        WRITE, ufm_prepare,     ufm_change,    "partition", "set",    ufm_add_fields, NULL, DOOR_CHANGE, 200, "these members and no others" },
+	{ "POST",   "/ufmRest/resources/pkeys/add",    WRITE, ufm_prepare,     ufm_change,    "partition", "create", ufm_create_fields, NULL, DOOR_CHANGE, 200, "make a partition without members" },
+	{ "GET",    "/ufmRest/resources/pkeys/last_updated", READ,  without_members, ufm_updated,   "partition", "list", NULL, NULL, 0, 200, "when partitions were changed last" },
+	{ "GET",    "/ufmRest/resources/pkeys/{p_key}", READ,  NULL,            ufm_show,      "partition", "show",   NULL, ufm_params, 0, 200, "one partition" },
+	{ "DELETE", "/ufmRest/resources/pkeys/{p_key}", WRITE, ufm_prepare,     ufm_change,    "partition", "delete", NULL, NULL, DOOR_CHANGE, 200, "remove a partition" },
+	{ "POST",   "/ufmRest/actions/remove_guids_from_pkey", WRITE, ufm_prepare,     ufm_change,    "partition", "remove", ufm_remove_fields, NULL, DOOR_CHANGE, 200, "remove members" },
+	{ "GET",    "/v1/user",                        READ,  NULL,            door_who,      NULL,        NULL,     NULL, NULL, 0, 200, "who is asking, and as what" },
+	{ "GET",    "/openapi.json",                   READ,  NULL,            door_openapi,  NULL,        NULL,     NULL, NULL, 0, 200, "this API as OpenAPI" },
+	{ "GET",    "/healthz",                        ROLE_NONE, NULL,            door_healthz,  NULL,      NULL,     NULL, NULL, DOOR_OPEN, 200, "this process lives" },
+	{ "GET",    "/",                               READ,  NULL,            door_index,    NULL,        NULL,     NULL, NULL, 0, 200, "this list" },
 	{ NULL }
 };
 /* clang-format on */
@@ -141,66 +170,6 @@ int door_forward(struct door_call *c)
 	c->out = json_deep_copy(c->heard);
 	rename_p_keys(c->out);
 	return c->out != NULL ? E_OK : -ENOMEM;
-}
-
-int door_partitions(struct door_call *c)
-{
-	json_object_set_new(c->ask, "members", json_false());
-	return door_forward(c);
-}
-
-int door_partition(struct door_call *c)
-{
-	int err = door_path_p_key(c);
-
-	return err == E_OK ? door_forward(c) : err;
-}
-
-int door_member(struct door_call *c)
-{
-	uint64_t guid;
-
-	if (text_guid(c->capture[1], &guid) != E_OK) {
-		return problem_set(&c->problem, c->arena, E_SYNTAX,
-		                   "'%.60s' is no GUID: expected 16 hex digits",
-		                   c->capture[1]);
-	}
-	json_object_set_new(c->ask, "members",
-	                    json_pack("[{s:o}]", "guid", guid_json(guid)));
-	return door_partition(c);
-}
-
-int door_wait(struct door_call *c)
-{
-	const char *text[] = { uri_param(&c->uri, "version"),
-		               uri_param(&c->uri, "timeout_ms") };
-	const uint64_t most[] = { INT64_MAX, WAIT_MAX_MS };
-	uint64_t number[] = { 0, WAIT_MS };
-
-	for (unsigned i = 0; i < 2; i++) {
-		if (text[i] == NULL ? i == 0
-		                    : text_u64(text[i], most[i], &number[i]) != E_OK) {
-			return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER,
-			                     wait_params[i],
-			                     "%s must be a number up to %" PRIu64,
-			                     wait_params[i], most[i]);
-		}
-		json_object_set_new(c->ask, wait_params[i],
-		                    json_integer((json_int_t)number[i]));
-	}
-	return door_forward(c);
-}
-
-int door_port(struct door_call *c)
-{
-	if (strcmp(c->capture[0], "disable") != 0 &&
-	    strcmp(c->capture[0], "enable") != 0) {
-		return problem_set(&c->problem, c->arena, E_HTTP_ENDPOINT,
-		                   "a port is disabled or enabled: /v1/port/disable, "
-		                   "/v1/port/enable");
-	}
-	json_object_set_new(c->ask, "action", json_string(c->capture[0]));
-	return door_forward(c);
 }
 
 int door_index(struct door_call *c)

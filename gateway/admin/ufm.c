@@ -113,10 +113,8 @@ int ufm_list(struct door_call *c)
 	bool objects = c->uri.n_params > 0, guids = asks_for_guids(c);
 	const json_t *p;
 	size_t i;
-	int err;
+	int err = door_ask(c, c->ask, &c->heard);
 
-	json_object_set_new(c->ask, "members", json_boolean(guids));
-	err = door_ask(c, c->ask, &c->heard);
 	if (err != E_OK) {
 		return err;
 	}
@@ -138,11 +136,8 @@ int ufm_list(struct door_call *c)
 
 int ufm_show(struct door_call *c)
 {
-	int err = door_path_p_key(c);
+	int err = door_ask(c, c->ask, &c->heard);
 
-	if (err == E_OK) {
-		err = door_ask(c, c->ask, &c->heard);
-	}
 	if (err == E_OK) {
 		c->out = partition_of(json_object_get(c->heard, "partition"),
 		                      asks_for_guids(c));
@@ -174,7 +169,6 @@ static json_t *updated_text(const json_t *value)
 
 int ufm_updated(struct door_call *c)
 {
-	json_object_set_new(c->ask, "members", json_false());
 	int err = door_ask(c, c->ask, &c->heard);
 
 	if (err == E_OK) {
@@ -186,14 +180,17 @@ int ufm_updated(struct door_call *c)
 	return err;
 }
 
-/* The defaults of that interface. */
-static void set_defaults(struct door_call *c)
+int ufm_prepare(struct door_call *c)
 {
-	bool makes =
-		strcmp(c->row->action, "add") == 0 || strcmp(c->row->action, "set") == 0;
+	const char *action = c->row->action;
+	bool makes = strcmp(action, "add") == 0 || strcmp(action, "set") == 0;
 	json_t *m;
 	size_t i;
 
+	if (strcmp(action, "list") == 0) {
+		json_object_set_new(c->ask, "members", json_boolean(asks_for_guids(c)));
+		return E_OK;
+	}
 	json_array_foreach(json_object_get(c->ask, "members"), i, m)
 	{
 		if (makes && json_object_get(m, "membership") == NULL) {
@@ -203,21 +200,17 @@ static void set_defaults(struct door_call *c)
 	if (makes) {
 		json_object_set_new(c->ask, "create", json_true());
 	}
-	if ((makes || strcmp(c->row->action, "create") == 0) &&
+	if ((makes || strcmp(action, "create") == 0) &&
 	    json_object_get(c->ask, "ipoib") == NULL) {
 		json_object_set_new(c->ask, "ipoib", json_true());
 	}
+	return E_OK;
 }
 
 int ufm_change(struct door_call *c)
 {
-	int err = c->capture[0] != NULL ? door_path_p_key(c) : E_OK;
+	int err = door_ask(c, c->ask, &c->heard);
 
-	if (err != E_OK) {
-		return err;
-	}
-	set_defaults(c);
-	err = door_ask(c, c->ask, &c->heard);
 	/* To remove members of a partition that is gone leaves nothing to do; a failure would
 	 * make the client try again for ever. */
 	if (err == E_NOTFOUND && strcmp(c->row->action, "remove") == 0) {
