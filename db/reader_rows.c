@@ -343,3 +343,37 @@ int snap_prefix_route(struct snap_reader *r, uint64_t prefix,
 	}
 	return res;
 }
+
+/* --- client records ------------------------------------------------------------------- */
+
+static int decode_client_row(int res, enum record_table table, const struct db_val *k,
+                      const struct db_val *v, struct client_row *ret)
+{
+	if (res == E_OK && (k->len > UINT16_MAX || v->len > UINT16_MAX)) {
+		res = E_MALFORMED;
+	}
+	if (res == E_OK) {
+		*ret = (struct client_row){ .key = k->data,
+			                    .value = v->data,
+			                    .table = table,
+			                    .key_len = (uint16_t)k->len,
+			                    .len = (uint16_t)v->len };
+	}
+	return res;
+}
+
+int snap_client_row_from(struct snap_reader *r, enum record_table table, const void *key,
+                         size_t key_len, struct client_row *ret)
+{
+	struct db_val k, v;
+	int res = view_seek(&r->view, SNAP_CLIENT_TABLE(table), key, key_len, &k, &v);
+	return decode_client_row(res, table, &k, &v, ret);
+}
+
+int snap_client_row_next(struct snap_reader *r, enum record_table table,
+                         struct client_row *ret)
+{
+	struct db_val k, v;
+	int res = view_next(&r->view, SNAP_CLIENT_TABLE(table), &k, &v);
+	return decode_client_row(res, table, &k, &v, ret);
+}
