@@ -67,7 +67,8 @@ const struct db_kind kind_stats = {
 	.layout = LAYOUT_STATS,
 	.tables = stats_tables,
 	.flags = MDB_NOSYNC,
-	.map_bytes = UINT64_C(256) << 20,
+	/* 80,000 ports with the longest history of counters, twice while a row is replaced */
+	.map_bytes = UINT64_C(4) << 30,
 	.shared = true,
 	.rebuilt = true,
 };

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "db/client_records.h"
+#include "db/counters.h"
 #include "routing/graph/tables.h"
 
 /*!
@@ -40,7 +41,7 @@
  *                  u16 P_Key, PortGUID
  *                             u8 enum partition_membership of that member
  *
- * Environment stats, layout 2.
+ * Environment stats, layout 3. Layout 2 had no counters.
  *
  *   table          key        value
  *   meta           "head"     struct row_heartbeat
@@ -48,6 +49,9 @@
  *                             cause, detail
  *   values         name, 1-120 bytes
  *                             u8 kind, then a double (kind 0) or a text without NUL (1)
+ *   counters       NodeGUID, u8 port
+ *                             struct row_counters, then struct counter_sample [], oldest
+ *                             first
  *
  * Environment snapshot, layout 8. The rows of one node are one value
  * (doc/decisions/0001). SNAP_TABLES lists the tables; the comment beside each gives its
@@ -64,7 +68,7 @@ enum layout_number {
 	LAYOUT_STATE = 6,
 	LAYOUT_STATE_OLDEST = 1,
 	LAYOUT_SNAPSHOT = 8,
-	LAYOUT_STATS = 2
+	LAYOUT_STATS = 3
 };
 
 #define DB_KEY_LAYOUT "layout"
@@ -90,7 +94,8 @@ enum layout_number {
 	TABLE(LAYOUT, layout) \
 	TABLE(META,   meta) \
 	TABLE(VALUES, values) \
-	TABLE(EVENTS, events)
+	TABLE(EVENTS, events) \
+	TABLE(COUNTERS, counters)
 
 /*! Does a change of the table need a new epoch? An epoch stands for one routing. */
 enum { SNAP_ANY_EPOCH, SNAP_NEW_EPOCH };
@@ -336,6 +341,13 @@ struct row_event {
 	uint8_t reserved[2];
 };
 
+/*! Counters of a port; as struct port_counters. */
+struct row_counters {
+	int64_t time_s;
+	uint32_t interval_ms, known, saturated, reserved;
+	uint64_t value[PORT_COUNTERS], delta[PORT_COUNTERS];
+};
+
 _Static_assert(sizeof(struct row_layout) == 16, "row_layout");
 _Static_assert(sizeof(struct row_head) == 16, "row_head");
 _Static_assert(sizeof(struct row_lid) == 24, "row_lid");
@@ -350,6 +362,8 @@ _Static_assert(sizeof(struct row_prefix_route) == 24, "row_prefix_route");
 _Static_assert(sizeof(struct row_meta) == 16 + 16 + 8 * SNAP_TABLE_COUNT + 16 + 48 + 24 + 96 + 48 + 24,
                "row_meta");
 _Static_assert(sizeof(struct row_heartbeat) == 56, "row_heartbeat");
+_Static_assert(sizeof(struct row_counters) == 24 + 16 * PORT_COUNTERS, "row_counters");
+_Static_assert(sizeof(struct counter_sample) == 24, "counter_sample");
 _Static_assert(sizeof(struct row_event) == 64, "row_event");
 
 /*! Big-endian keys, written and read back. */

@@ -25,6 +25,7 @@
 #include "conf/base/err.h"
 #include "conf/base/search.h"
 #include "conf/base/vector.h"
+#include "db/counters.h"
 #include "db/layout.h"
 #include "db/pins.h"
 #include "db/txn.h"
@@ -65,6 +66,7 @@ struct stats {
 	uint64_t first_event; /* as struct row_heartbeat, after the last commit */
 	uint64_t next_event;
 	uint32_t event_limit;
+	struct counter_rows counters;
 };
 
 /* --- events, writer ------------------------------------------------------------------- */
@@ -357,6 +359,7 @@ void stats_close(struct stats *s)
 	free(s->items);
 	drop_events(s, s->n_events);
 	free(s->events);
+	counters_done(&s->counters);
 	pins_done(&s->pins);
 	db_unref(s->db);
 	free(s);
@@ -440,16 +443,27 @@ static void put_values(struct stats *s, struct db_txn *t)
 	}
 }
 
-int stats_commit(struct stats *s, uint64_t boottime_ms)
+int stats_counters(struct stats *s, const struct port_counters *c)
+{
+	return counters_wait(&s->counters, c->node_guid, c->port, c);
+}
+
+int stats_counters_gone(struct stats *s, uint64_t node_guid, uint8_t port)
+{
+	return counters_wait(&s->counters, node_guid, port, NULL);
+}
+
+void stats_counters_history(struct stats *s, uint32_t samples)
+{
+	s->counters.history = samples < COUNTER_SAMPLES_MAX ? samples : COUNTER_SAMPLES_MAX;
+}
+
+static int commit(struct stats *s, uint64_t boottime_ms)
 {
 	struct db_txn t;
-	int ret = s->ret;
-	s->ret = E_OK;
-	if (ret != E_OK) {
-		return ret;
-	}
+
 	pins_release(&s->pins, boottime_ms);
-	ret = pins_prepare(&s->pins);
+	int ret = pins_prepare(&s->pins);
 	if (ret == E_OK) {
 		ret = db_begin(&t, s->db, true);
 	}
@@ -464,6 +478,10 @@ int stats_commit(struct stats *s, uint64_t boottime_ms)
 	};
 	put_values(s, &t);
 	put_events(s, &t, &row);
+	if (s->fresh) {
+		db_clear(&t, STATS_COUNTERS);
+	}
+	counters_put(&s->counters, &t);
 	db_put(&t, STATS_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &row, sizeof(row));
 	ret = db_commit(&t);
 	if (ret != E_OK) {
@@ -473,10 +491,27 @@ int stats_commit(struct stats *s, uint64_t boottime_ms)
 	s->fresh = false;
 	s->first_event = row.first_event;
 	drop_events(s, s->n_events);
+	counters_clear(&s->counters);
 	for (size_t i = 0; i < s->n; i++) {
 		s->items[i]->dirty = false;
 	}
 	return E_OK;
+}
+
+int stats_commit(struct stats *s, uint64_t boottime_ms)
+{
+	int ret = s->ret;
+
+	s->ret = E_OK;
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = commit(s, boottime_ms);
+	if (ret != E_OK && s->counters.n > 0) { /* the heartbeat is worth more */
+		counters_clear(&s->counters);
+		(void)commit(s, boottime_ms);
+	}
+	return ret;
 }
 
 /* --- reader ---------------------------------------------------------------------------- */
@@ -728,6 +763,41 @@ int stats_read_events(struct stats_reader *r, uint64_t from, size_t max, struct 
 		} else if (res == E_OK) {
 			*ret = found;
 		}
+	}
+	return res;
+}
+
+int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port, size_t max,
+                        bool samples, struct arena *a, struct stats_counter_list *ret)
+{
+	int res = E_STALE;
+
+	for (unsigned i = 0; i < READ_TRIES && res == E_STALE; i++) {
+		struct row_heartbeat row;
+
+		res = view_pin(&r->v, NULL);
+		res = res == E_OK ? read_heartbeat(r, &row) : res;
+		if (res == E_OK) {
+			res = counters_copy(&r->v, node_guid, port, max, samples, a, ret);
+			int stands = view_check(&r->v);
+			res = stands != E_OK ? stands : res;
+		}
+	}
+	return res;
+}
+
+int stats_read_port_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,
+                             struct arena *a, struct port_counters *ret)
+{
+	struct stats_counter_list list;
+	int res = stats_read_counters(r, node_guid, port, 1, true, a, &list);
+
+	if (res == E_OK && (list.n == 0 || list.ports[0].node_guid != node_guid ||
+	                    list.ports[0].port != port)) {
+		return E_NOTFOUND;
+	}
+	if (res == E_OK) {
+		*ret = list.ports[0];
 	}
 	return res;
 }
