@@ -87,6 +87,8 @@ int sim_new(const struct graph *g, const struct sim_options *o, bool keep_lids,
 	s->o = *o;
 	s->sm_port = sm_port;
 	s->rng = (uint64_t)o->seed * 0x9E3779B97F4A7C15u + 1;
+	/* AllPortSelect, extended counters with unicast and error counters, PortXmitWait, QP1Dropped */
+	sim_perf_set_caps(s, 1 << 8 | 1 << 9 | 1 << 12 | 1 << 15, 1 << 1);
 	s->transport.ops = &sim_ops;
 	pthread_mutex_init(&s->lock, NULL);
 	const struct port *p = &g->ports[sm_port];

@@ -124,6 +124,17 @@ enum sim_vport_lie {
 int sim_vport_lie(struct sim *s, uint64_t node_guid, uint8_t port,
                   enum sim_vport_lie lie);
 
+/*! Port counters of class PerfMgt. */
+/*! \brief Raises a counter. \param name  As perfquery prints it: "SymbolErrorCounter".
+ *  \retval E_NOTFOUND  No such port. \retval E_UNKNOWN  No such counter. */
+int sim_perf_add(struct sim *s, uint64_t node_guid, uint8_t port, const char *name, uint64_t n);
+/*! \brief From now on a port sends so many octets per second over its cable. */
+int sim_perf_traffic(struct sim *s, uint64_t node_guid, uint8_t port, uint64_t bytes_per_s);
+/*! \brief Name of a counter. \return NULL: there are no more. */
+const char *sim_perf_name(unsigned i);
+/*! \brief What all agents say that they can do: CapabilityMask and CapabilityMask2 of ClassPortInfo. */
+void sim_perf_set_caps(struct sim *s, uint16_t mask, uint32_t mask2);
+
 /* A client program on some host. */
 /*!
  * \brief Sends a GMP from a port (by PortGUID) to the SM's LID as that port knows it.

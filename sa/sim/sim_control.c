@@ -326,6 +326,59 @@ static int run_vport(struct run *r)
 	return ret == E_OK ? sim_vport_set_guid(r->c->sim, node, port, index, guid) : ret;
 }
 
+/* Reads a number up to \a most, with what it is for the error. */
+static int read_number(struct run *r, const char *what, uint64_t most, uint64_t *ret)
+{
+	char word[WORD] = "";
+
+	next_word(r, word);
+	if (text_u64(word, most, ret) != E_OK) {
+		return fail(r, E_RANGE, "%s '%.40s' is not a number from 0 to %" PRIu64, what, word,
+		            most);
+	}
+	return E_OK;
+}
+
+static int run_counter(struct run *r)
+{
+	char name[WORD] = "";
+	unsigned num = 0;
+	uint32_t node;
+	uint64_t n = 0;
+
+	next_word(r, name);
+	int ret = read_number(r, "the number of errors", UINT32_MAX, &n);
+	ret = ret == E_OK ? read_port(r, &node, &num) : ret;
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = sim_perf_add(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name, n);
+	if (ret == E_UNKNOWN) {
+		char names[1000] = "";
+		size_t len = 0;
+
+		for (unsigned i = 0; sim_perf_name(i) != NULL; i++) {
+			len += (size_t)snprintf(names + len, sizeof(names) - len, " %s",
+			                        sim_perf_name(i));
+		}
+		return fail(r, ret, "there is no counter '%.40s'; there are%s", name, names);
+	}
+	return ret;
+}
+
+static int run_traffic(struct run *r)
+{
+	unsigned num = 0;
+	uint32_t node;
+	uint64_t mb = 0;
+	int ret = read_number(r, "the megabytes per second", 1000000, &mb);
+
+	ret = ret == E_OK ? read_port(r, &node, &num) : ret;
+	return ret == E_OK ? sim_perf_traffic(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num,
+	                                      mb * 1000000)
+	                   : ret;
+}
+
 static int run_drop(struct run *r)
 {
 	enum { MILLION = 1000000 };
@@ -491,6 +544,8 @@ static const struct command commands[] = {
 	{ "drop",     "PPM",                       "how many MADs of a million are lost",                  run_drop },
 	{ "vport",    "HOST add [own|shared [GUID]]|remove INDEX|guid INDEX GUID|lie KIND",
 	                                           "virtual ports, with a LID of their own or with that of the port", run_vport },
+	{ "counter",  "NAME N NODE[PORT]",         "raises a port counter, named as perfquery prints it", run_counter },
+	{ "traffic",  "MB NODE[PORT]",             "the port sends so many megabytes per second from now on", run_traffic },
 	{ "list",     "[all|switches|hosts]",      "type, GUID, id and description of each node",          run_list },
 	{ "show",     "NODE",                      "its ports: state, LID, far end",                       run_show },
 	{ "smps",     "",                          "subnet management requests sent so far, by attribute",  run_smps },

@@ -105,7 +105,9 @@ void sim_port_reset(struct sim *s, uint32_t port)
 	bool end_port = n->type != NODE_SWITCH || port0;
 
 	memset(me->info, 0, sizeof(me->info));
-	me->perf = (struct sim_perf){ 0 };
+	me->perf = (struct sim_perf){ .rate = me->perf.rate,
+		                      .sent_us = s->now_us,
+		                      .received_us = s->now_us };
 	me->disabled = false;
 	field_set(me->info, PI_LOCAL_PORT_NUM, p->num);
 	field_set(me->info, PI_MTU_CAP, p->mtu);

@@ -57,10 +57,19 @@ enum {
 	SIM_TRAP_COUNT = 3
 };
 
-/*! Port counters (IBA vol. 1, 16.1.4.1): what passed since they were last cleared. */
+/*! Port counters (IBA vol. 1, 16.1), in the order of the table in sim_perf.c. */
+enum {
+	SIM_XMIT_DATA, /* data in units of 4 octets */
+	SIM_RCV_DATA,
+	SIM_XMIT_PKTS,
+	SIM_RCV_PKTS,
+	SIM_COUNTERS = 24
+};
+
 struct sim_perf {
-	uint64_t xmit_data, rcv_data; /*!< in units of 4 bytes */
-	uint64_t xmit_pkts, rcv_pkts;
+	uint64_t count[SIM_COUNTERS]; /*!< what there was since it was last cleared */
+	uint64_t rate;                /*!< octets per second that the port sends */
+	uint64_t sent_us, received_us; /*!< until when traffic is counted */
 };
 
 enum { SIM_VPORT_P_KEY_BLOCKS = PARTITION_CAP / PKEY_BLOCK };
@@ -175,6 +184,7 @@ struct sim {
 	uint32_t sm_port;
 
 	uint64_t now_us; /*!< virtual clock */
+	uint32_t perf_caps, perf_caps2; /*!< CapabilityMask and CapabilityMask2 of class PerfMgt */
 	uint64_t seq;
 	uint64_t rng;
 	uint64_t tid;   /*!< of traps */
@@ -373,10 +383,10 @@ void sim_vport_print(const struct sim *s, uint32_t port, FILE *f);
 static inline void sim_perf_count(struct sim *s, uint32_t from, uint32_t to)
 {
 	enum { WORDS = (8 + 12 + 8 + MAD_BYTES + 4) / 4 }; /* LRH BTH DETH MAD ICRC */
-	s->ports[from].perf.xmit_data += WORDS;
-	s->ports[from].perf.xmit_pkts++;
-	s->ports[to].perf.rcv_data += WORDS;
-	s->ports[to].perf.rcv_pkts++;
+	s->ports[from].perf.count[SIM_XMIT_DATA] += WORDS;
+	s->ports[from].perf.count[SIM_XMIT_PKTS]++;
+	s->ports[to].perf.count[SIM_RCV_DATA] += WORDS;
+	s->ports[to].perf.count[SIM_RCV_PKTS]++;
 }
 /*! \brief Answers a request of class PerfMgt in place. \return false: it is none. */
 bool sim_perf_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
