@@ -278,7 +278,7 @@ START_TEST(sending)
 	ck_assert_int_eq(send_mad(UMAD_CLASS_SUBN_ADM, 3, UMAD_METHOD_GET_RESP, 256),
 	                 E_OK);
 	ck_assert_int_eq(device.agent, UMAD_CLASS_SUBN_ADM << 8 | 2);
-	ck_assert_int_eq(send_mad(UMAD_CLASS_PERF_MGMT, 1, UMAD_METHOD_GET, 256),
+	ck_assert_int_eq(send_mad(UMAD_CLASS_DEVICE_MGMT, 1, UMAD_METHOD_GET, 256),
 	                 -EINVAL);
 	ck_assert_int_eq(send_mad(UMAD_CLASS_SUBN_ADM, 2, UMAD_METHOD_GET, 20), -EINVAL);
 	device.send_errno = ENOBUFS; /* the local queue is full */
