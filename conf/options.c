@@ -145,17 +145,6 @@ const struct option_row config_rows[] = {
 	NONE_CLI("debug", 'd', "debug", "0-10", "Number of a debugging aid"),
 
 	/* performance manager */
-	NONE_FLAG("perfmgr", 0, "perfmgr", "Performance manager"),
-	NONE("perfmgr_redir", "TRUE", "Follow redirections of performance agents"),
-	NONE_ARG("perfmgr_sweep_time_s", "180", 0, "perfmgr_sweep_time_s", "SECONDS",
-		"Time between readings of counters"),
-	NONE("perfmgr_max_outstanding_queries", "500", "Most counter queries in flight"),
-	NONE("perfmgr_ignore_cas", "FALSE", "Only counters of switches"),
-	NONE("perfmgr_rm_nodes", "TRUE", "Forget counters of nodes that are gone"),
-	NONE("perfmgr_log_errors", "TRUE", "Log counters of errors"),
-	NONE("perfmgr_query_cpi", "TRUE", "Ask ports which counters they have"),
-	NONE("perfmgr_xmit_wait_log", "FALSE", "Log ports that wait long"),
-	NONE("perfmgr_xmit_wait_threshold", "65535", "PortXmitWait from which a port is logged"),
 	NONE("event_db_dump_file", NULL, "File for counters"),
 
 	/* plug-ins, names, logs, console */

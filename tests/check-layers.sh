@@ -36,13 +36,14 @@ sa/store              conf/base routing/graph routing db sa/mad
 sa/path               conf/base conf routing/graph db
 sa/record             conf/base routing/graph routing db sa/mad sa/store sa/path
 sa/standby            conf/base db sa/store
+sa/perf               conf/base conf routing/graph db sa/mad
 sa/server             conf/base db sa/mad sa/store sa/record
 sa/partition          conf/base conf/policy conf routing/graph db
 sa/sm/discover        conf/base conf/policy routing/graph sa/mad
 sa/sm/policy          conf/base conf/policy conf routing/graph db
 sa/sm/program         conf/base conf/policy conf routing/graph routing routing/proof sa/mad sa/sm/discover
 sa/sm/virtual         conf/base conf/policy conf routing/graph routing sa/mad sa/partition sa/sm/discover sa/sm/program
-sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing/text routing db sa/mad sa/store sa/standby sa/server sa/partition sa/sm/discover sa/sm/policy sa/sm/program sa/sm/virtual
+sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing/text routing db sa/mad sa/store sa/standby sa/perf sa/server sa/partition sa/sm/discover sa/sm/policy sa/sm/program sa/sm/virtual
 sa/control            conf/base conf/policy sa/partition sa/sm
 sa/sim                conf/base routing/graph routing/text sa/mad
 sa                    conf/base conf routing/text routing db sa/mad sa/store sa/standby sa/server sa/sm sa/control sa/sim

@@ -238,6 +238,13 @@ void events_set_node(struct fabric_event *e, const struct graph *g, uint32_t nod
 	        EVENT_NODE_SHARES_NAME);
 }
 
+void events_set_peer(struct fabric_event *e, const struct graph *g, uint32_t port)
+{
+	set_end(g, g->ports[port].node, true, &e->peer_guid, &e->peer, &e->flags,
+	        EVENT_PEER_SHARES_NAME);
+	e->peer_port = g->ports[port].num;
+}
+
 /* Notes a change at a port of a graph, with its peer if \a peer is a port. */
 static void note_change(struct comparison *c, enum event_kind kind, const struct graph *g,
                         uint32_t node, uint8_t num, uint32_t peer)

@@ -61,6 +61,9 @@ void events_say(struct sm *sm, enum event_kind kind, const char *fmt, ...)
 /*! \brief Names a node of a graph in an event. Cost: O(nodes). */
 void events_set_node(struct fabric_event *e, const struct graph *g, uint32_t node);
 
+/*! \brief Names the other end of a cable, a port of the graph. Cost: O(nodes). */
+void events_set_peer(struct fabric_event *e, const struct graph *g, uint32_t port);
+
 /*! \brief A sweep was given up: logs why; the row is only for another reason than last time. */
 void events_sweep_failed(struct sm *sm, const char *why);
 

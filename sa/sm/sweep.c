@@ -10,7 +10,7 @@
  *   program      ports and tables               qos_reads    tables read on request
  *   publish      the snapshot                   mirror       client records, figures
  *   audit        tables read back               rebalance    are links loaded evenly?
- *   port_tables  P_Keys read, alias GUIDs
+ *   port_tables  P_Keys read, alias GUIDs        sa/perf      port counters
  *
  * Each call of sweep_run_once() lets the SMP engine run its timers, moves the state machine
  * on, and takes one MAD (or a deadline, or a wake-up). A phase queues requests and is over
@@ -36,6 +36,7 @@
 #include <stdio.h>
 
 #include "conf/base/err.h"
+#include "sa/perf/perf.h"
 #include "sa/server/server.h"
 #include "sa/standby/standby.h"
 
@@ -328,6 +329,62 @@ const struct sweep_status *sweep_status(const struct sweep *s)
 	return &s->sm.status;
 }
 
+/* --- port counters -------------------------------------------------------------------- */
+
+/* Beside everything that a master does between heavy sweeps, and not while it looks for changes. */
+static bool may_read_counters(const struct sweep *s)
+{
+	static const bool quiet[PHASE_COUNT] = {
+		[PHASE_IDLE] = true,          [PHASE_LIGHT] = true,
+		[PHASE_CLIENT_TABLES] = true, [PHASE_AUDIT] = true,
+		[PHASE_READ_QOS] = true,      [PHASE_REBALANCE] = true,
+	};
+	const struct sm *sm = &s->sm;
+
+	return s->perf != NULL && quiet[s->phase] && sm->status.up && !sm->status.standby &&
+	       !sm->want_heavy && !sm->want_local && sm->job != NULL && sm->job->program.lids != NULL;
+}
+
+static void report_alarms(struct sweep *s)
+{
+	const struct graph *g = s->sm.job->disc.g;
+	struct perf_alarm a;
+
+	while (perf_next_alarm(s->perf, &a)) {
+		struct fabric_event e = { .kind = EVENT_PORT_ERRORS, .port = a.port, .detail = a.what };
+		uint32_t node = graph_node_by_guid(g, a.node_guid);
+		uint32_t port = node != GRAPH_NONE ? graph_port(g, node, a.port) : GRAPH_NONE;
+
+		if (port == GRAPH_NONE) {
+			continue; /* it left meanwhile */
+		}
+		events_set_node(&e, g, node);
+		if (g->ports[port].peer != GRAPH_NONE) {
+			events_set_peer(&e, g, g->ports[port].peer);
+		}
+		events_note(&s->sm, &e);
+	}
+}
+
+static void read_counters(struct sweep *s)
+{
+	const struct job *j = s->sm.job;
+	bool may = may_read_counters(s);
+
+	if (s->perf == NULL) {
+		return;
+	}
+	if (may && s->perf_stale) {
+		/* without memory the old ports are read once more */
+		s->perf_stale = perf_fabric(s->perf, j->disc.g, j->program.lids, &j->route.out.lanes,
+		                            0) != E_OK;
+	}
+	perf_run(s->perf, may);
+	if (may) {
+		report_alarms(s);
+	}
+}
+
 static void beat(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
@@ -344,6 +401,7 @@ static void beat(struct sweep *s)
 		snap_release_old(sm->d.snap, now);
 	}
 	refresh_status(s);
+	perf_figures(s->perf, sm->d.stats);
 	mirror_figures(sm, &s->election, s->phase <= PHASE_POLL);
 }
 
@@ -357,6 +415,9 @@ static uint64_t next_deadline(const struct sweep *s)
 	uint64_t at = earliest(smp_deadline(s->sm.smp), s->next_beat);
 
 	at = earliest(at, s->mirror.next_ms);
+	if (s->perf != NULL) {
+		at = earliest(at, perf_deadline(s->perf, may_read_counters(s)));
+	}
 	if (s->phase == PHASE_TABLES && s->drain_until != 0) {
 		at = earliest(at, s->drain_until);
 	}
@@ -392,9 +453,12 @@ int sweep_run_once(struct sweep *s)
 		routes_cancel(&s->routes);
 	}
 	advance(s);
+	read_counters(s);
 	ret = t->ops->recv(t, next_deadline(s), &m);
 	if (ret == E_OK) {
-		agent_receive(&s->agent, &m);
+		if (!perf_receive(s->perf, &m)) {
+			agent_receive(&s->agent, &m);
+		}
 	} else if (ret != E_TIMEOUT && ret != -EINTR) {
 		snprintf(sm->status.not_ready, sizeof(sm->status.not_ready),
 		         "the transport %s is gone: %s", t->local.name, err_text(ret));

@@ -72,6 +72,7 @@ int sweep_publish(struct sweep *s)
 
 	if (ret == E_OK) {
 		s->qos_reads.unpublished = false;
+		s->perf_stale = true;
 	} else {
 		give_up(s);
 	}

@@ -66,6 +66,8 @@ struct sweep {
 	struct agent agent;
 	struct audit audit;
 	struct hash_table silent; /* ports silent in the last discovery */
+	struct perf *perf;        /* port counters; NULL: they are not read */
+	bool perf_stale;          /* the fabric was published since it was told */
 	uint32_t last_nodes;      /* of the last discovery: for progress */
 	bool reassigned;          /* reassign_lids was done */
 	unsigned failures;        /* heavy sweeps, in a row */

@@ -19,6 +19,7 @@
 #include "routing/graph/graph.h"
 #include "sa/partition/runtime.h"
 #include "sa/partition/runtime_change.h"
+#include "sa/perf/perf.h"
 
 static const char *const source = "sweep";
 
@@ -229,6 +230,20 @@ static void load_keys(struct sm *sm)
 	arena_free(a);
 }
 
+/* The performance manager of the present configuration. What the old one knew it reads again. */
+static void read_counters(struct sweep *s)
+{
+	const struct sweep_deps *d = &s->sm.d;
+
+	perf_free(s->perf);
+	s->perf = NULL;
+	if (d->config->perfmgr &&
+	    perf_new(d->transport, d->stats, d->config, d->wall_clock, &s->perf) != E_OK) {
+		log_error(source, "port counters are not read: out of memory");
+	}
+	s->perf_stale = true;
+}
+
 int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 {
 	struct smp_limits limits = limits_of(d->config);
@@ -278,6 +293,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		            d->transport->local.name);
 	}
 	qos_reads_serve(&s->qos_reads, true);
+	read_counters(s);
 	*ret = s;
 	return E_OK;
 }
@@ -293,6 +309,7 @@ void sweep_free(struct sweep *s)
 	p_keys_done(&s->p_keys);
 	sm->d.transport->ops->set_issm(sm->d.transport, false);
 	smp_free(sm->smp);
+	perf_free(s->perf);
 	qos_reads_done(&s->qos_reads);
 	job_free(sm->job);
 	job_free(sm->previous);
@@ -331,6 +348,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 	routes_forget(&s->routes);
 	routes_rebalance_forget(&s->rebalance);
 	smp_set_limits(sm->smp, &limits);
+	read_counters(s);
 	s->election.yielded = YIELDED_NOT;
 	sm_request_heavy(sm, "the configuration was read again");
 	sweep_go_idle(s);

@@ -1,0 +1,830 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * The state of a sweep is the number of the next agent, and a few agents at work, each with
+ * its own place in its list of requests. An agent has at most PER_AGENT requests in flight,
+ * because a switch's processor is slow. When the last of its ports is read the readings
+ * become rows. An agent that does not answer is left for this sweep after its first request
+ * that failed for good, so a dead node costs one request and its repetitions.
+ *
+ * A request in flight holds a slot. The number of the slot and a generation are the low half
+ * of the transaction ID, as in sa/mad/smp.c: a late answer finds a slot that is not its own.
+ */
+#include "sa/perf/perf.h"
+
+#include <errno.h>
+#include <infiniband/umad_sa.h>
+#include <infiniband/umad_types.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/config.h"
+#include "db/counters.h"
+#include "db/stats.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/graph/tables.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/transport.h"
+#include "sa/perf/counter_fields.h"
+
+/* clang-format off */
+#define PC_PORT_SELECT       8,  8 /* of all attributes of counters */
+#define CPI_REDIRECT_SL    200,  4
+#define CPI_REDIRECT_LID   224, 16
+#define CPI_REDIRECT_P_KEY 240, 16
+#define CPI_REDIRECT_QP    264, 24
+#define CPI_REDIRECT_Q_KEY 288, 32
+/* clang-format on */
+
+enum {
+	SLOT_BITS = 9,
+	SLOTS = 1 << SLOT_BITS,
+	AGENTS_AT_WORK = 64,
+	PER_AGENT = 4,
+	TICK_MS = 10, /* requests that are due in this time go out together */
+	STATUS_REDIRECT = 1 << 1,
+	STATUS_NOT_SUPPORTED = 3 << 2, /* this method and attribute */
+	STATUS_CODE = 7 << 2,
+	ALARMS = 64,
+	QUIET_READINGS = 3 /* that end an alarm */
+};
+
+/* A cabled port. */
+struct counted_port {
+	uint64_t guid; /* NodeGUID */
+	uint8_t num;
+	bool fast;     /* its link may have forward error correction */
+	uint8_t alarm; /* readings left until a new alarm is one; 0: none */
+	int64_t time_s;
+	uint64_t at_ms; /* of the last reading; 0: none */
+	uint32_t known, saturated;
+	uint64_t value[PORT_COUNTERS];
+};
+
+/* A port that answers for itself (CA, router), or a switch that answers for its ports. */
+struct agent {
+	uint64_t guid;
+	uint32_t first, n; /* ports */
+	uint32_t lid, qpn, qkey;
+	uint8_t sl;
+	bool is_switch;
+	bool asked; /* for ClassPortInfo */
+	bool no_wide, no_speeds; /* it said so */
+	bool redirected;
+	bool summed; /* its ports were read since the sum had this digest */
+	uint64_t digest;
+	struct perf_caps caps;
+};
+
+/* An agent at work. */
+struct work {
+	uint32_t agent; /* UINT32_MAX: unused */
+	enum { STEP_CAPS, STEP_SUM, STEP_PORTS } step;
+	uint32_t port;  /* next one, counted from its first */
+	uint8_t part;   /* next attribute of this port */
+	uint8_t in_flight;
+	bool asked;  /* the request of this step was sent */
+	bool failed; /* no answer: the rest of the agent waits for the next sweep */
+	bool errors; /* error counters are to be read port by port */
+	bool summed; /* the agent's sum has this digest now */
+	uint64_t digest;
+	struct counter_reading *reading; /* [n] malloc */
+};
+
+struct slot {
+	uint32_t generation;
+	bool busy;
+	uint8_t tries;
+	uint8_t select; /* PortSelect */
+	uint16_t attr;
+	uint16_t work;
+	uint32_t port; /* of the work, where select is no sum */
+	uint64_t deadline;
+};
+
+struct perf {
+	struct transport *transport;
+	struct stats *stats;
+	int64_t (*wall_clock)(void);
+	/* options */
+	uint32_t interval_ms, timeout_ms, retries, outstanding;
+	bool ignore_cas, forget, redirect, ask_caps, wait_alarm;
+	uint64_t wait_limit, error_limit;
+	/* fabric */
+	uint16_t pkey_index;
+	struct counted_port *ports;
+	struct agent *agents;
+	uint32_t n_ports, n_agents;
+	/* sweep */
+	bool sweeping;
+	uint32_t next_agent;
+	uint64_t began_ms, next_ms; /* next_ms: when the next sweep begins */
+	uint64_t paced_ms;          /* when budget was last raised */
+	uint64_t check_ms;          /* when late requests are looked for */
+	double budget, per_ms;      /* requests that may be sent now; more of them each ms */
+	uint32_t n_read;
+	struct work work[AGENTS_AT_WORK];
+	uint32_t n_work;
+	struct slot slot[SLOTS];
+	uint32_t n_in_flight;
+	uint32_t next_slot;
+	struct perf_alarm alarm[ALARMS];
+	uint32_t first_alarm, n_alarms;
+	struct perf_counters counters;
+};
+
+static uint64_t now_ms(const struct perf *p)
+{
+	return p->transport->ops->now_ms(p->transport);
+}
+
+/* --- readings become rows --------------------------------------------------------------- */
+
+/* What rose, most serious first is the order of the counters; what does not fit is left out. */
+static void describe(const struct port_counters *c, bool wait, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < PORT_COUNTERS; i++) {
+		bool shown = counter_types[i].kind == COUNTER_IS_ERROR ||
+		             (wait && i == COUNTER_XMIT_WAIT);
+
+		if (shown && c->delta[i] > 0 && len < size) {
+			len += (size_t)snprintf(buf + len, size - len, "%s%s +%" PRIu64,
+			                        len > 0 ? ", " : "", counter_types[i].name,
+			                        c->delta[i]);
+		}
+	}
+	if (len < size) {
+		snprintf(buf + len, size - len, " in %u s", c->interval_ms / 1000);
+	}
+}
+
+static void watch(struct perf *p, struct counted_port *port, const struct port_counters *c)
+{
+	bool wait = p->wait_alarm && c->delta[COUNTER_XMIT_WAIT] > p->wait_limit;
+	struct perf_alarm *a;
+
+	if (!wait && counters_rise(c, COUNTER_IS_ERROR) < p->error_limit) {
+		port->alarm -= port->alarm > 0;
+		return;
+	}
+	bool fresh = port->alarm == 0;
+
+	port->alarm = QUIET_READINGS;
+	if (!fresh) {
+		return;
+	}
+	if (p->n_alarms == ALARMS) {
+		p->counters.lost_alarms++;
+		return;
+	}
+	a = &p->alarm[(p->first_alarm + p->n_alarms++) % ALARMS];
+	a->node_guid = port->guid;
+	a->port = port->num;
+	describe(c, wait, a->what, sizeof(a->what));
+}
+
+static void keep_reading(struct perf *p, struct counted_port *port, const struct counter_reading *r,
+                         uint64_t now)
+{
+	struct port_counters c = { .node_guid = port->guid, .port = port->num };
+
+	if (r->known == 0) {
+		return;
+	}
+	c.time_s = p->wall_clock != NULL ? p->wall_clock() : 0;
+	c.interval_ms = port->at_ms != 0 ? (uint32_t)(now - port->at_ms) : 0;
+	for (unsigned i = 0; i < PORT_COUNTERS; i++) {
+		uint32_t bit = UINT32_C(1) << i;
+
+		if ((r->known & bit) == 0) { /* as before, or not there at all */
+			continue;
+		}
+		if (port->known & bit) {
+			c.delta[i] = r->value[i] >= port->value[i]
+			                     ? r->value[i] - port->value[i]
+			                     : r->value[i];
+		}
+		port->value[i] = r->value[i];
+		port->saturated = (port->saturated & ~bit) | (r->saturated & bit);
+		port->known |= bit;
+	}
+	memcpy(c.value, port->value, sizeof(c.value));
+	c.known = port->known;
+	c.saturated = port->saturated;
+	port->at_ms = now;
+	p->n_read++;
+	if (p->stats != NULL) {
+		(void)stats_counters(p->stats, &c); /* without memory there is no row */
+	}
+	if (c.interval_ms > 0) {
+		watch(p, port, &c);
+	}
+}
+
+static void end_work(struct perf *p, uint32_t i)
+{
+	struct work *w = &p->work[i];
+	struct agent *a = &p->agents[w->agent];
+	uint64_t now = now_ms(p);
+
+	a->summed = w->summed && !w->failed;
+	a->digest = w->digest;
+	for (uint32_t k = 0; k < a->n; k++) {
+		keep_reading(p, &p->ports[a->first + k], &w->reading[k], now);
+	}
+	free(w->reading);
+	*w = (struct work){ .agent = UINT32_MAX };
+	p->n_work--;
+}
+
+/* --- requests ----------------------------------------------------------------------------- */
+
+static void send_slot(struct perf *p, struct slot *s)
+{
+	const struct agent *a = &p->agents[p->work[s->work].agent];
+	uint8_t mad[MAD_BYTES] = { 0 };
+	struct mad_msg m = { .mgmt_class = UMAD_CLASS_PERF_MGMT,
+		             .addr = { .sl = a->sl,
+		                       .pkey_index = p->pkey_index,
+		                       .lid = a->lid,
+		                       .qpn = a->qpn,
+		                       .qkey = a->qkey },
+		             .len = MAD_BYTES,
+		             .data = mad };
+
+	field_set(mad, MAD_BASE_VERSION, UMAD_BASE_VERSION);
+	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_PERF_MGMT);
+	field_set(mad, MAD_CLASS_VERSION, PERF_CLASS_VERSION);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_GET);
+	field_set(mad, MAD_TID, s->generation << SLOT_BITS | (uint32_t)(s - p->slot));
+	field_set(mad, MAD_ATTR_ID, s->attr);
+	if (s->attr != UMAD_ATTR_CLASS_PORT_INFO) {
+		field_set(mad + PERF_DATA_AT, PC_PORT_SELECT, s->select);
+	}
+	s->deadline = now_ms(p) + p->timeout_ms;
+	p->counters.sent++;
+	/* What the local queue refuses is repeated like what the fabric loses. */
+	(void)transport_send(p->transport, &m);
+}
+
+static bool has_room(const struct perf *p)
+{
+	return p->n_in_flight < p->outstanding;
+}
+
+static void request(struct perf *p, uint32_t work, uint16_t attr, uint8_t select, uint32_t port)
+{
+	while (p->slot[p->next_slot].busy) {
+		p->next_slot = (p->next_slot + 1) % SLOTS;
+	}
+	struct slot *s = &p->slot[p->next_slot];
+
+	p->next_slot = (p->next_slot + 1) % SLOTS;
+	*s = (struct slot){ .generation = s->generation + 1,
+		            .busy = true,
+		            .select = select,
+		            .attr = attr,
+		            .work = (uint16_t)work,
+		            .port = port };
+	p->work[work].in_flight++;
+	p->n_in_flight++;
+	p->budget -= 1;
+	send_slot(p, s);
+}
+
+static void free_slot(struct perf *p, struct slot *s)
+{
+	s->busy = false;
+	p->n_in_flight--;
+	p->work[s->work].in_flight--;
+}
+
+/* The attributes to read of a port, one after the other. \return 0: no further one. */
+static uint16_t next_part(const struct perf *p, struct work *w)
+{
+	const struct agent *a = &p->agents[w->agent];
+	const struct counted_port *port = &p->ports[a->first + w->port];
+	bool wide = a->caps.wide && !a->no_wide;
+
+	switch (w->part++) {
+	case 0:
+		if (wide) {
+			return PERF_PORT_COUNTERS_EXT;
+		}
+		w->part++;
+		return PERF_PORT_COUNTERS;
+	case 1:
+		if (!a->caps.wide_errors && (w->errors || port->at_ms == 0)) {
+			return PERF_PORT_COUNTERS;
+		}
+		w->part++; /* fall through */
+	case 2:
+		if (port->fast && !a->no_speeds) {
+			return PERF_PORT_EXT_SPEEDS;
+		}
+		break;
+	default: break;
+	}
+	return 0;
+}
+
+/* Sends the next request of an agent. \return false: it waits for answers, or is done. */
+static bool step(struct perf *p, uint32_t i)
+{
+	struct work *w = &p->work[i];
+	struct agent *a = &p->agents[w->agent];
+
+	if (w->failed || w->in_flight >= PER_AGENT) {
+		return false;
+	}
+	if (w->step == STEP_CAPS) {
+		if (!a->asked && !w->asked && p->ask_caps) {
+			w->asked = true;
+			request(p, i, UMAD_ATTR_CLASS_PORT_INFO, 0, 0);
+			return true;
+		}
+		if (w->in_flight > 0) {
+			return false;
+		}
+		w->step = STEP_SUM;
+		w->asked = false;
+	}
+	if (w->step == STEP_SUM) {
+		if (a->is_switch && a->caps.all_ports && !a->caps.wide_errors && !w->asked) {
+			w->asked = true;
+			request(p, i, PERF_PORT_COUNTERS, PERF_ALL_PORTS, 0);
+			return true;
+		}
+		if (w->in_flight > 0) {
+			return false;
+		}
+		w->step = STEP_PORTS;
+	}
+	while (w->port < a->n) {
+		uint32_t port = w->port;
+		uint16_t attr = next_part(p, w);
+
+		if (attr != 0) {
+			request(p, i, attr, p->ports[a->first + port].num, port);
+			return true;
+		}
+		w->port++;
+		w->part = 0;
+	}
+	return false;
+}
+
+static bool is_done(const struct perf *p, const struct work *w)
+{
+	return w->in_flight == 0 &&
+	       (w->failed ||
+	        (w->step == STEP_PORTS && w->port == p->agents[w->agent].n));
+}
+
+/* --- the sweep ---------------------------------------------------------------------------- */
+
+static void begin_sweep(struct perf *p, uint64_t now)
+{
+	p->sweeping = true;
+	p->next_agent = 0;
+	p->n_read = 0;
+	p->began_ms = p->paced_ms = now;
+	p->next_ms = now + p->interval_ms;
+	p->budget = 0;
+	/* three attributes of each port at most, in half of the interval */
+	p->per_ms = (3.0 * p->n_ports + 2.0 * p->n_agents) / (p->interval_ms / 2.0);
+}
+
+static void end_sweep(struct perf *p, uint64_t now)
+{
+	p->sweeping = false;
+	p->counters.sweeps++;
+	p->counters.read = p->n_read;
+	p->counters.duration_ms = (uint32_t)(now - p->began_ms);
+}
+
+/* Takes the next agent to work. \return false: all places are taken, or there is none left. */
+static bool begin_work(struct perf *p)
+{
+	uint32_t i = 0;
+
+	if (p->n_work == AGENTS_AT_WORK || p->next_agent == p->n_agents) {
+		return false;
+	}
+	while (p->work[i].agent != UINT32_MAX) {
+		i++;
+	}
+	struct agent *a = &p->agents[p->next_agent];
+	struct counter_reading *r = calloc(a->n, sizeof(*r));
+
+	if (r == NULL) {
+		p->next_agent++; /* read in the next sweep */
+		return true;
+	}
+	p->work[i] = (struct work){ .agent = p->next_agent++, .errors = true, .reading = r };
+	p->n_work++;
+	return true;
+}
+
+/* Works on all agents in turn until nothing more can be sent. */
+static void send_due(struct perf *p)
+{
+	bool sent = true;
+
+	while (sent) {
+		sent = false;
+		while (begin_work(p)) {
+		}
+		for (uint32_t i = 0; i < AGENTS_AT_WORK; i++) {
+			if (p->work[i].agent == UINT32_MAX) {
+				continue;
+			}
+			if (p->budget >= 1 && has_room(p)) {
+				sent |= step(p, i);
+			}
+			if (is_done(p, &p->work[i])) {
+				end_work(p, i);
+				sent = true; /* there is a place for another */
+			}
+		}
+	}
+}
+
+static void repeat_late(struct perf *p, uint64_t now)
+{
+	if (p->n_in_flight == 0 || now < p->check_ms) {
+		return;
+	}
+	p->check_ms = now + TICK_MS;
+	for (uint32_t i = 0; i < SLOTS && p->n_in_flight > 0; i++) {
+		struct slot *s = &p->slot[i];
+
+		if (!s->busy || now < s->deadline) {
+			continue;
+		}
+		p->counters.timeouts++;
+		if (s->tries++ < p->retries) {
+			send_slot(p, s);
+		} else {
+			p->work[s->work].failed = true;
+			free_slot(p, s);
+		}
+	}
+}
+
+void perf_run(struct perf *p, bool may_send)
+{
+	uint64_t now = now_ms(p);
+
+	repeat_late(p, now);
+	if (!may_send) {
+		p->paced_ms = now;
+		return;
+	}
+	if (!p->sweeping && p->n_agents > 0 && now >= p->next_ms) {
+		begin_sweep(p, now);
+	}
+	if (!p->sweeping) {
+		return;
+	}
+	/* what was not sent in time is not made up for in a burst */
+	double most = p->per_ms * TICK_MS * 2 > 1 ? p->per_ms * TICK_MS * 2 : 1;
+
+	p->budget += p->per_ms * (double)(now - p->paced_ms);
+	p->budget = p->budget < most ? p->budget : most;
+	p->paced_ms = now;
+	send_due(p);
+	if (p->n_work == 0 && p->next_agent == p->n_agents) {
+		end_sweep(p, now);
+	}
+}
+
+uint64_t perf_deadline(const struct perf *p, bool may_send)
+{
+	uint64_t at = p->n_in_flight > 0 ? p->check_ms : UINT64_MAX;
+
+	if (may_send && !p->sweeping && p->n_agents > 0 && p->next_ms < at) {
+		at = p->next_ms;
+	}
+	if (may_send && p->sweeping && has_room(p)) {
+		uint64_t wait = p->per_ms * TICK_MS >= 1 ? TICK_MS : (uint64_t)(1 / p->per_ms) + 1;
+
+		at = p->paced_ms + wait < at ? p->paced_ms + wait : at;
+	}
+	return at;
+}
+
+/* --- answers ------------------------------------------------------------------------------ */
+
+/* The agent sends us elsewhere, once. \return Was the request sent again? */
+static bool follow(struct perf *p, struct slot *s, const uint8_t *data)
+{
+	struct agent *a = &p->agents[p->work[s->work].agent];
+	uint32_t lid = (uint32_t)field_get(data, CPI_REDIRECT_LID);
+
+	if (!p->redirect || a->redirected || lid == 0) {
+		return false;
+	}
+	a->redirected = true;
+	a->lid = lid;
+	a->sl = (uint8_t)field_get(data, CPI_REDIRECT_SL);
+	a->qpn = (uint32_t)field_get(data, CPI_REDIRECT_QP);
+	a->qkey = (uint32_t)field_get(data, CPI_REDIRECT_Q_KEY);
+	send_slot(p, s);
+	return true;
+}
+
+static void take_sum(const struct agent *a, struct work *w, const uint8_t *data)
+{
+	bool full;
+	uint64_t digest = counter_fields_error_digest(data, &full);
+
+	w->summed = !full;
+	w->digest = digest;
+	w->errors = !a->summed || full || digest != a->digest;
+}
+
+static void take_answer(struct perf *p, struct slot *s, uint16_t status, const uint8_t *data)
+{
+	struct work *w = &p->work[s->work];
+	struct agent *a = &p->agents[w->agent];
+
+	if (s->attr == UMAD_ATTR_CLASS_PORT_INFO) {
+		a->asked = true;
+		a->caps = status == 0 ? perf_caps(data) : a->caps;
+	} else if (status != 0) {
+		if (s->attr == PERF_PORT_COUNTERS_EXT) {
+			a->no_wide = true;
+		} else if (s->attr == PERF_PORT_EXT_SPEEDS) {
+			a->no_speeds = true;
+		}
+	} else if (s->select == PERF_ALL_PORTS) {
+		take_sum(a, w, data);
+	} else if (field_get(data, PC_PORT_SELECT) == s->select) {
+		counter_fields_take(&a->caps, s->attr, data, &w->reading[s->port]);
+	}
+}
+
+bool perf_receive(struct perf *p, const struct mad_msg *m)
+{
+	if (m->mgmt_class != UMAD_CLASS_PERF_MGMT) {
+		return false;
+	}
+	if (p == NULL || m->status != 0 || m->len < MAD_BYTES ||
+	    field_get(m->data, MAD_METHOD) != UMAD_METHOD_GET_RESP) {
+		return true;
+	}
+	uint32_t tid = (uint32_t)field_get(m->data, MAD_TID_LOW);
+	struct slot *s = &p->slot[tid & (SLOTS - 1)];
+	uint16_t status = (uint16_t)field_get(m->data, MAD_STATUS);
+	const uint8_t *data = m->data + PERF_DATA_AT;
+
+	/* only the agent that was asked answers, though it may do so from another LID of its own */
+	if (!s->busy || tid >> SLOT_BITS != (s->generation & (UINT32_MAX >> SLOT_BITS)) ||
+	    field_get(m->data, MAD_ATTR_ID) != s->attr) {
+		return true;
+	}
+	if ((status & STATUS_REDIRECT) != 0 && follow(p, s, data)) {
+		return true;
+	}
+	take_answer(p, s, status, data);
+	free_slot(p, s);
+	return true;
+}
+
+bool perf_next_alarm(struct perf *p, struct perf_alarm *ret)
+{
+	if (p == NULL || p->n_alarms == 0) {
+		return false;
+	}
+	*ret = p->alarm[p->first_alarm];
+	p->first_alarm = (p->first_alarm + 1) % ALARMS;
+	p->n_alarms--;
+	return true;
+}
+
+const struct perf_counters *perf_counters(const struct perf *p)
+{
+	return &p->counters;
+}
+
+void perf_figures(const struct perf *p, struct stats *to)
+{
+	if (p == NULL || to == NULL) {
+		return;
+	}
+	stats_set(to, "mad_sent_total{class=\"perf\"}", (double)p->counters.sent);
+	stats_set(to, "perf_timeouts_total", (double)p->counters.timeouts);
+	stats_set(to, "perf_sweeps_total", (double)p->counters.sweeps);
+	stats_set(to, "perf_ports", p->counters.ports);
+	stats_set(to, "perf_ports_read", p->counters.read);
+	stats_set(to, "perf_sweep_duration_seconds", p->counters.duration_ms / 1000.0);
+	stats_set(to, "perf_lost_alarms_total", (double)p->counters.lost_alarms);
+}
+
+/* --- the fabric ------------------------------------------------------------------------- */
+
+static void drop_work(struct perf *p)
+{
+	for (uint32_t i = 0; i < AGENTS_AT_WORK; i++) {
+		if (p->work[i].agent != UINT32_MAX) {
+			free(p->work[i].reading);
+		}
+		p->work[i] = (struct work){ .agent = UINT32_MAX };
+	}
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		p->slot[i].busy = false;
+	}
+	p->n_work = p->n_in_flight = 0;
+}
+
+/* Is the port to be read? Those of a switch by its LID, another by its own. */
+static bool is_read(const struct perf *p, const struct graph *g, const struct lids *l,
+                    uint32_t port)
+{
+	const struct node *n = &g->nodes[g->ports[port].node];
+	bool is_switch = n->type == NODE_SWITCH;
+
+	return g->ports[port].num != 0 && g->ports[port].peer != GRAPH_NONE &&
+	       (is_switch || !p->ignore_cas) &&
+	       l->of[is_switch ? n->first_port : port].base != 0;
+}
+
+/* The SL of the path from the SM's port. */
+static uint8_t sl_to(const struct graph *g, const struct lanes *lanes, uint32_t lid)
+{
+	uint32_t near = g->sm_port;
+
+	if (lanes->rows == NULL || near == GRAPH_NONE) {
+		return 0;
+	}
+	if (g->nodes[g->ports[near].node].sw == GRAPH_NONE) {
+		near = g->ports[near].peer;
+	}
+	uint32_t sw = near != GRAPH_NONE ? g->nodes[g->ports[near].node].sw : GRAPH_NONE;
+	uint8_t lane = sw != GRAPH_NONE ? lane_of(lanes, sw, lid) : 0;
+
+	return lane < 16 ? lane : 0;
+}
+
+static int compare_ports(const struct counted_port *a, const struct counted_port *b)
+{
+	return a->guid != b->guid ? (a->guid < b->guid ? -1 : 1) : a->num - b->num;
+}
+
+/* Moves what was known of each port and agent to the new arrays, both in the order of GUIDs. */
+static void take_over(struct perf *p, struct counted_port *ports, uint32_t n_ports, struct agent *agents,
+                      uint32_t n_agents)
+{
+	for (uint32_t i = 0, k = 0; i < p->n_ports; i++) {
+		const struct counted_port *old = &p->ports[i];
+
+		while (k < n_ports && compare_ports(&ports[k], old) < 0) {
+			k++;
+		}
+		if (k < n_ports && compare_ports(&ports[k], old) == 0) {
+			bool fast = ports[k].fast;
+
+			ports[k] = *old;
+			ports[k].fast = fast;
+		} else if (p->forget && p->stats != NULL) {
+			(void)stats_counters_gone(p->stats, old->guid, old->num);
+		}
+	}
+	for (uint32_t i = 0, k = 0; i < n_agents; i++) {
+		struct agent *a = &agents[i];
+
+		while (k < p->n_agents && (p->agents[k].guid < a->guid ||
+		                           (p->agents[k].guid == a->guid &&
+		                            p->agents[k].lid < a->lid))) {
+			k++;
+		}
+		if (k < p->n_agents && p->agents[k].guid == a->guid && p->agents[k].lid == a->lid) {
+			a->caps = p->agents[k].caps;
+			a->asked = p->agents[k].asked;
+			a->no_wide = p->agents[k].no_wide;
+			a->no_speeds = p->agents[k].no_speeds;
+		}
+	}
+}
+
+/* Where a sweep goes on: behind the agents that it has finished with. */
+static uint64_t place_of_sweep(const struct perf *p)
+{
+	uint64_t guid = p->next_agent < p->n_agents ? p->agents[p->next_agent].guid : UINT64_MAX;
+
+	for (uint32_t i = 0; i < AGENTS_AT_WORK; i++) {
+		if (p->work[i].agent != UINT32_MAX && p->agents[p->work[i].agent].guid < guid) {
+			guid = p->agents[p->work[i].agent].guid;
+		}
+	}
+	return guid;
+}
+
+int perf_fabric(struct perf *p, const struct graph *g, const struct lids *l,
+                const struct lanes *lanes, uint16_t pkey_index)
+{
+	struct counted_port *ports = calloc(g->n_ports + 1, sizeof(*ports));
+	struct agent *agents = calloc(g->n_ports + 1, sizeof(*agents));
+	uint32_t n_ports = 0, n_agents = 0;
+
+	if (ports == NULL || agents == NULL) {
+		free(ports);
+		free(agents);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct node *n = &g->nodes[g->ports[i].node];
+		bool is_switch = n->type == NODE_SWITCH;
+		struct agent *a = n_agents > 0 ? &agents[n_agents - 1] : NULL;
+
+		if (!is_read(p, g, l, i)) {
+			continue;
+		}
+		if (a == NULL || a->guid != n->guid || !is_switch) {
+			a = &agents[n_agents++];
+			a->guid = n->guid;
+			a->first = n_ports;
+			a->lid = l->of[is_switch ? n->first_port : i].base;
+			a->qpn = 1;
+			a->qkey = UMAD_QKEY;
+			a->sl = sl_to(g, lanes, a->lid);
+			a->is_switch = is_switch;
+			/* until its ClassPortInfo is known: what every agent has */
+			a->caps = (struct perf_caps){ .wide = !p->ask_caps, .wait = true };
+		}
+		a->n++;
+		ports[n_ports++] = (struct counted_port){ .guid = n->guid,
+			                          .num = g->ports[i].num,
+			                          .fast = g->ports[i].speed >= SPEED_FDR };
+	}
+	uint64_t place = place_of_sweep(p);
+
+	drop_work(p);
+	take_over(p, ports, n_ports, agents, n_agents);
+	free(p->ports);
+	free(p->agents);
+	p->ports = ports;
+	p->agents = agents;
+	p->n_ports = p->counters.ports = n_ports;
+	p->n_agents = n_agents;
+	p->pkey_index = pkey_index;
+	p->next_agent = 0;
+	while (p->next_agent < n_agents && agents[p->next_agent].guid < place) {
+		p->next_agent++;
+	}
+	return E_OK;
+}
+
+/* --- life --------------------------------------------------------------------------------- */
+
+int perf_new(struct transport *t, struct stats *stats, const struct config *config,
+             int64_t (*wall_clock)(void), struct perf **ret)
+{
+	struct perf *p = calloc(1, sizeof(*p));
+
+	if (p == NULL) {
+		return -ENOMEM;
+	}
+	p->transport = t;
+	p->stats = stats;
+	p->wall_clock = wall_clock;
+	p->interval_ms = config->perfmgr_sweep_time_s * 1000;
+	p->timeout_ms = config->transaction_timeout;
+	p->retries = config->transaction_retries;
+	p->outstanding = config->perfmgr_max_outstanding_queries < SLOTS
+	                         ? config->perfmgr_max_outstanding_queries
+	                         : SLOTS;
+	p->ignore_cas = config->perfmgr_ignore_cas;
+	p->forget = config->perfmgr_rm_nodes;
+	p->redirect = config->perfmgr_redir;
+	p->ask_caps = config->perfmgr_query_cpi;
+	p->wait_alarm = config->perfmgr_xmit_wait_log;
+	p->wait_limit = config->perfmgr_xmit_wait_threshold;
+	p->error_limit = config->perfmgr_log_errors ? config->perfmgr_alarm_errors : UINT64_MAX;
+	drop_work(p);
+	if (stats != NULL) {
+		stats_counters_history(stats, config->perfmgr_history);
+	}
+	*ret = p;
+	return E_OK;
+}
+
+void perf_free(struct perf *p)
+{
+	if (p == NULL) {
+		return;
+	}
+	drop_work(p);
+	free(p->ports);
+	free(p->agents);
+	free(p);
+}
