@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <curl/curl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,8 @@ static const char default_url[] = "http://127.0.0.1:8620";
 const struct option_row client_rows[] = {
 	{ "json", OPT_BOOL, offsetof(struct client_flags, json), "FALSE", .letter = 'j', .flags_long = "json",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the body as JSON" },
-	{ "instance", OPT_STRING, offsetof(struct client_flags, instance), "main", .flags_long = "instance",
-	  .flags = OPT_CLI_ONLY, .arg = "NAME", .help = "which saguarod, when there are several" },
+	{ "instance", OPT_STRING, offsetof(struct client_flags, instance), NULL, .flags_long = "instance",
+	  .flags = OPT_CLI_ONLY, .arg = "NAME", .help = "which saguarod, when there are several; main by default" },
 	{ "snapshot_dir", OPT_STRING, offsetof(struct client_flags, snapshot_dir), NULL, .flags_long = "snapshot_dir",
 	  .flags = OPT_CLI_ONLY, .arg = "DIR", .help = "its snapshot folder; also SAGUARO_SNAPSHOT_DIR" },
 	{ "url", OPT_STRING, offsetof(struct client_flags, url), NULL, .letter = 'u', .flags_long = "url",
@@ -41,8 +42,9 @@ struct client_local {
 	struct http_stats stats; /* the resources count; nothing reads it here */
 };
 
-static int read_flags(struct client *s, const struct option_row *own, const char *doc,
-                      const char *args, int n_args, int argc, char **argv)
+static int read_flags(struct client *s, const struct option_row *const *own,
+                      const char *doc, const char *args, int n_args, int argc,
+                      char **argv)
 {
 	struct diags *d = arena_alloc(s->arena, sizeof(*d));
 	struct option_sets sets = { .n = 0 };
@@ -51,7 +53,10 @@ static int read_flags(struct client *s, const struct option_row *own, const char
 		return EXIT_USAGE;
 	}
 	diags_init(d, s->arena);
-	int ret = own ? option_sets_add(&sets, own, &s->flags) : E_OK;
+	int ret = E_OK;
+	for (; *own != NULL && ret == E_OK; own++) {
+		ret = option_sets_add(&sets, *own, &s->flags);
+	}
 	if (ret == E_OK) {
 		ret = option_sets_add(&sets, client_rows, &s->flags);
 	}
@@ -72,31 +77,88 @@ static int read_flags(struct client *s, const struct option_row *own, const char
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
 }
 
-/* Reads the snapshot here when its file can be opened for reading. */
-static int open_local(struct client *s)
+/* Reads the snapshot here. \retval -errno  Its file cannot be read. */
+static int open_local(struct client *s, const char *dir)
 {
-	const char *dir = s->flags.snapshot_dir;
+	const char *instance = s->flags.instance != NULL ? s->flags.instance : "main";
 
-	if (!dir) {
-		dir = getenv("SAGUARO_SNAPSHOT_DIR");
-	}
-	dir = config_dir(dir, SAGUARO_RUNDIR, s->flags.instance, s->arena);
+	dir = config_dir(dir, SAGUARO_RUNDIR, instance, s->arena);
 	const char *file =
 		dir ? arena_printf(s->arena, "%s/snapshot/data.mdb", dir) : NULL;
-	if (!file || access(file, R_OK) != 0) {
-		return E_NOTREADY;
+	if (!file) {
+		return -ENOMEM;
+	}
+	s->url = dir; /* for the message */
+	if (access(file, R_OK) != 0) {
+		return -errno;
 	}
 	s->local = arena_alloc(s->arena, sizeof(*s->local));
 	if (!s->local) {
-		return E_NOTREADY;
+		return -ENOMEM;
 	}
 	s->local->thread.source = source_new(dir);
 	s->local->thread.stats = &s->local->stats;
-	return s->local->thread.source ? E_OK : E_NOTREADY;
+	return s->local->thread.source ? E_OK : -ENOMEM;
 }
 
-int client_init(struct client *s, const struct option_row *own, const char *doc,
-                const char *args, int n_args, int argc, char **argv)
+/* The snapshot that was named, and no other answer. */
+static int open_named(struct client *s, const char *dir)
+{
+	int err = open_local(s, dir);
+
+	if (err == E_OK) {
+		return EXIT_GOOD;
+	}
+	fprintf(stderr,
+	        "%s: cannot read the snapshot in %s: %s; is this saguarod running, and "
+	        "may you read its files?\n",
+	        s->program, s->url ? s->url : "", strerror(-err));
+	s->local = NULL;
+	return EXIT_USAGE;
+}
+
+/* NULL: unset or empty. */
+static const char *from_environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && *value != '\0' ? value : NULL;
+}
+
+static int choose_origin(struct client *s)
+{
+	const char *dir = s->flags.snapshot_dir;
+
+	s->url = s->flags.url;
+	if (s->url != NULL && (dir != NULL || s->flags.instance != NULL)) {
+		fprintf(stderr,
+		        "%s: --url and --%s name two different origins; give one\n",
+		        s->program, dir != NULL ? "snapshot-dir" : "instance");
+		return EXIT_USAGE;
+	}
+	if (s->url != NULL) {
+		return EXIT_GOOD;
+	}
+	if (dir != NULL || s->flags.instance != NULL) {
+		return open_named(s, dir);
+	}
+	s->url = from_environment("SAGUARO_URL");
+	dir = from_environment("SAGUARO_SNAPSHOT_DIR");
+	if (s->url != NULL) {
+		return EXIT_GOOD;
+	}
+	if (dir != NULL) {
+		return open_named(s, dir);
+	}
+	if (open_local(s, NULL) != E_OK) {
+		s->local = NULL;
+		s->url = default_url;
+	}
+	return EXIT_GOOD;
+}
+
+int client_init_rows(struct client *s, const struct option_row *const *own,
+                     const char *doc, const char *args, int n_args, int argc, char **argv)
 {
 	memset(s, 0, sizeof(*s));
 	s->program = argv[0];
@@ -104,21 +166,28 @@ int client_init(struct client *s, const struct option_row *own, const char *doc,
 	if (!s->arena || read_flags(s, own, doc, args, n_args, argc, argv) != EXIT_GOOD) {
 		return EXIT_USAGE;
 	}
-	s->url = s->flags.url ? s->flags.url : getenv("SAGUARO_URL");
-	if (!s->url && open_local(s) != E_OK) {
-		s->url = default_url;
-	}
-	return EXIT_GOOD;
+	return choose_origin(s);
 }
 
-void client_done(struct client *s)
+int client_init(struct client *s, const struct option_row *own, const char *doc,
+                const char *args, int n_args, int argc, char **argv)
 {
+	const struct option_row *rows[] = { own, NULL };
+
+	return client_init_rows(s, rows, doc, args, n_args, argc, argv);
+}
+
+int client_done(struct client *s, int status)
+{
+	const bool stale = s->stale;
+
 	if (s->local) {
 		api_thread_done(&s->local->thread);
 		source_free(s->local->thread.source);
 	}
 	arena_free(s->arena);
 	memset(s, 0, sizeof(*s));
+	return status == EXIT_GOOD && stale ? EXIT_STALE : status;
 }
 
 const char *client_escape(struct client *s, const char *text)
@@ -172,9 +241,12 @@ static unsigned request_http(struct client *s, const char *target, CURL *curl,
 		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	} else if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST) {
 		fprintf(stderr,
-		        "%s: no snapshot can be read here and no gateway answers at %s "
-		        "(%s); start "
-		        "saguarod and saguaro-gateway, or give --snapshot-dir or --url\n",
+		        s->url == default_url
+		                ? "%s: no snapshot can be read here and no gateway "
+		                  "answers "
+		                  "at %s (%s); start saguarod and saguaro-gateway, or "
+		                  "give --snapshot-dir or --url\n"
+		                : "%s: no gateway answers at %s (%s)\n",
 		        s->program, s->url, curl_easy_strerror(code));
 	} else {
 		fprintf(stderr, "%s: asking %s: %s\n", s->program, s->url,
@@ -240,6 +312,18 @@ static int print_refusal(struct client *s, const struct body *body, unsigned sta
 	return status == 0 ? EXIT_USAGE : exit_of(status);
 }
 
+/* Tells the user when the answers begin to be old. */
+static void note_stale(struct client *s, bool stale)
+{
+	if (stale && !s->stale) {
+		fprintf(stderr,
+		        "%s: stale: saguarod gives no sign of life, and the fabric may "
+		        "have changed since; see 'saguaro status'\n",
+		        s->program);
+	}
+	s->stale = stale;
+}
+
 int client_get(struct client *s, const char *target, json_t **ret)
 {
 	struct body body;
@@ -257,6 +341,7 @@ int client_get(struct client *s, const char *target, json_t **ret)
 		fprintf(stderr, "%s: the answer to %s is not JSON\n", s->program, target);
 		return EXIT_USAGE;
 	}
+	note_stale(s, json_is_true(json_object_get(value, "stale")));
 	*ret = value;
 	return EXIT_GOOD;
 }
@@ -272,6 +357,7 @@ int client_print_list(struct client *s, const char *target, client_print_f *prin
 		status = client_get(s, page, &body);
 		if (status == EXIT_GOOD) {
 			status = print(s, body, page == target);
+			s->rows = (uint64_t)member_int(body, "total");
 		}
 		const char *cursor = member_text(body, "next_cursor");
 		more = *cursor != '\0';
@@ -297,6 +383,7 @@ struct sink {
 	CURL *curl;          /* NULL: it is made in this process */
 	struct body refusal; /* instead of a stream */
 	bool failed;         /* standard output is closed */
+	bool begun, stale;   /* the first line was seen; it says stale */
 	char last[512];      /* the line that is being written, as far as it fits */
 	size_t len;
 	bool line_ended;
@@ -306,7 +393,15 @@ struct sink {
 static bool copy_block(struct sink *k, const char *data, size_t len)
 {
 	size_t tail = len < sizeof(k->last) ? len : sizeof(k->last);
+	static const char stale[] = "\"stale\":true";
 
+	if (!k->begun && len > 0) { /* the first line is short, and comes as a whole */
+		const char *end = memchr(data, '\n', len);
+
+		k->begun = true;
+		k->stale = memmem(data, end != NULL ? (size_t)(end - data) : len, stale,
+		                  sizeof(stale) - 1) != NULL;
+	}
 	for (size_t i = len - tail; i < len; i++) {
 		if (k->line_ended) {
 			k->len = 0;
@@ -382,6 +477,7 @@ int client_stream(struct client *s, const char *target)
 	} else {
 		code = k.failed ? EXIT_BAD : outcome_of(s, &k);
 	}
+	note_stale(s, k.stale);
 	body_clear(&k.refusal);
 	curl_easy_cleanup(k.curl);
 	return code;

@@ -20,8 +20,10 @@ struct client_flags {
 	const char *service_id, *qos_class, *p_key, *sl, *mtu, *rate,
 		*life;            /*!< of `paths`, `trace` and `why` */
 	const char *type, *field; /*!< of `nodes` */
-	const char *since, *last, *kind, *node; /*!< of `events` */
+	const char *since, *last, *kind, *node; /*!< of `events`; node also of lists, */
+	const char *name, *state;               /*!< as these */
 	uint32_t numb_path;
+	bool csv, degraded;
 	bool json, stream, follow, all;
 };
 
@@ -36,19 +38,36 @@ struct client {
 	struct client_flags flags;
 	const char *program;        /*!< argv[0], in front of messages */
 	int first;                  /*!< first positional argument */
+	const struct list *list;    /*!< that is printed, */
+	const struct list_fields *fields; /*!< and its fields (list.c) */
+	uint64_t rows;                    /*!< of the lists printed */
+	bool stale;                 /*!< the last answer was, and the user was told */
 	struct client_local *local; /*!< NULL: by HTTP */
 	const char *url;            /*!< base URL */
 };
 
 /*!
- * \brief Reads flags, environment (SAGUARO_SNAPSHOT_DIR, SAGUARO_URL) and chooses the origin.
+ * \brief Reads flags and environment and chooses the origin.
+ *
+ * --url, --snapshot-dir and --instance name it, in their absence SAGUARO_URL and
+ * SAGUARO_SNAPSHOT_DIR. What is named there is asked, or nothing. Otherwise it is the
+ * snapshot of the instance main where it can be read, else the gateway of this machine.
+ *
  * \param own   Further rows over struct client_flags, or NULL.
  * \param n_args  How many positional arguments there must be; CLIENT_MAY_HAVE_ONE: none or one.
  * \return EXIT_GOOD, or EXIT_USAGE with a sentence printed.
  */
 int client_init(struct client *s, const struct option_row *own, const char *doc,
                 const char *args, int n_args, int argc, char **argv);
-void client_done(struct client *s);
+
+/*! \brief The same with several arrays of further rows, the last of them NULL. */
+int client_init_rows(struct client *s, const struct option_row *const *own,
+                     const char *doc, const char *args, int n_args, int argc,
+                     char **argv);
+
+/*! \brief Frees. \return The exit status: EXIT_STALE instead of EXIT_GOOD where the last
+ * answer was stale. */
+int client_done(struct client *s, int status);
 
 /*!
  * \brief Gets a resource such as "/v1/routing".

@@ -93,7 +93,6 @@ static void print_event(struct client *s, const json_t *e)
 /* Where the next request goes on, and what was said once. */
 struct follower {
 	char since[32]; /* number of the last event seen; "": none was asked for */
-	bool stale;
 };
 
 static const char *target_of(struct client *s, const struct follower *f)
@@ -117,7 +116,6 @@ static const char *target_of(struct client *s, const struct follower *f)
 static void print_gap(const struct client *s, struct follower *f, const json_t *body)
 {
 	const char *resync = member_text(body, "resync");
-	bool stale = json_is_true(json_object_get(body, "stale"));
 
 	if (strcmp(resync, "trimmed") == 0) {
 		fprintf(stderr, "%s: events between %s and %lld are not kept any more\n",
@@ -126,11 +124,6 @@ static void print_gap(const struct client *s, struct follower *f, const json_t *
 		fprintf(stderr, "%s: there is no event %s yet; begins with %lld\n", s->program,
 		        f->since, member_int(body, "first"));
 	}
-	if (stale && !f->stale) {
-		fprintf(stderr, "%s: saguarod is gone; these are the events until then\n",
-		        s->program);
-	}
-	f->stale = stale;
 }
 
 /* Prints what is new. \param ret_more  There is more to get at once. */
@@ -165,7 +158,7 @@ static void wait_ms(unsigned ms)
 
 static int show_events(struct client *s)
 {
-	struct follower f = { .stale = false };
+	struct follower f = { .since = "" };
 	bool more;
 	int status;
 
@@ -203,6 +196,5 @@ int cmd_events(int argc, char **argv)
 		                 ? list_kinds()
 		                 : show_events(&c);
 	}
-	client_done(&c);
-	return status;
+	return client_done(&c, status);
 }

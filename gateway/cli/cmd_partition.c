@@ -108,6 +108,5 @@ int cmd_partition(int argc, char **argv)
 		}
 		status = client_print_list(&s, target, print_page);
 	}
-	client_done(&s);
-	return status;
+	return client_done(&s, status);
 }

@@ -80,8 +80,7 @@ static int request_paths(int argc, char **argv, const char *doc, bool hops)
 		}
 	}
 	json_decref(body);
-	client_done(&s);
-	return status;
+	return client_done(&s, status);
 }
 
 int cmd_paths(int argc, char **argv)

@@ -170,6 +170,5 @@ int cmd_records(int argc, char **argv)
 		         : s.flags.stream          ? client_stream(&s, target)
 		                          : client_print_list(&s, target, print_records);
 	}
-	client_done(&s);
-	return status;
+	return client_done(&s, status);
 }

@@ -180,6 +180,5 @@ int cmd_status(int argc, char **argv)
 	if (status == EXIT_GOOD) {
 		status = show_status(&c);
 	}
-	client_done(&c);
-	return status;
+	return client_done(&c, status);
 }

@@ -156,6 +156,5 @@ int cmd_why(int argc, char **argv)
 		}
 	}
 	json_decref(body);
-	client_done(&s);
-	return status;
+	return client_done(&s, status);
 }

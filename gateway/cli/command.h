@@ -8,9 +8,10 @@
  * Commands of the `saguaro` program: one row per command, each in a cmd_*.c file.
  *
  * Exit status of every command: EXIT_GOOD, EXIT_BAD when the answer is "no" (the proof
- * fails, no path, not ready), EXIT_USAGE for wrong usage or bad input.
+ * fails, no path, not ready), EXIT_USAGE for wrong usage or bad input, or when there is
+ * nobody to ask; EXIT_STALE when the answer is good but stale, because the daemon is gone.
  */
-enum command_exit { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
+enum command_exit { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_USAGE = 2, EXIT_STALE = 3 };
 
 struct command {
 	const char *name;
@@ -20,6 +21,12 @@ struct command {
 	bool parallel;                     /*!< computes with several threads */
 };
 
+int cmd_alarms(int argc, char **argv);
+int cmd_lft(int argc, char **argv);
+int cmd_lids(int argc, char **argv);
+int cmd_links(int argc, char **argv);
+int cmd_load(int argc, char **argv);
+int cmd_ports(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_engines(int argc, char **argv);

@@ -60,7 +60,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	client_done(&client);
+	client_done(&client, EXIT_GOOD);
 	gateway_fixture_done(&fixture);
 }
 
@@ -163,7 +163,7 @@ START_TEST(test_streams)
 	dup2(out, STDOUT_FILENO);
 	ck_assert_msg(status == streams[_i].exit, "%s: %d", streams[_i].what, status);
 	pthread_join(a.thread, NULL);
-	client_done(&by_http);
+	client_done(&by_http, EXIT_GOOD);
 	close(a.fd);
 	close(out);
 	close(nowhere);

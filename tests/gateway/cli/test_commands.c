@@ -211,8 +211,22 @@ static const struct {
 	{ "why 1 2 --rate 1", "expected the code of the record, 2-63" },
 	{ "groups 1 2", "expected [GROUP]" },
 	{ "groups 49155", "there is no multicast group '49155'" },
-	{ "status --instance none --snapshot-dir /no/such --url http://127.0.0.1:1",
-	  "no gateway answers" },
+	{ "status --url http://127.0.0.1:1", "no gateway answers" },
+	/* what is named is asked, or nothing */
+	{ "status --snapshot-dir /no/such --url http://127.0.0.1:1",
+	  "--url and --snapshot-dir name two different origins" },
+	{ "nodes --instance none --url http://127.0.0.1:1",
+	  "--url and --instance name two different origins" },
+	{ "status --instance no-such-instance", "cannot read the snapshot in" },
+	{ "nodes --snapshot-dir /no/such", "cannot read the snapshot in /no/such" },
+	{ "nodes --field foo", "there is no field 'foo'; expected one of" },
+	{ "nodes --type router --field guid,foo", "there is no field 'foo'" },
+	{ "links --csv --field a.nam", "there is no field 'a.nam'" },
+	{ "ports --json --csv", "--json goes with neither" },
+	{ "links --state up", "expected down, init, armed or active" },
+	{ "lft", "expected SWITCH" },
+	{ "lft nobody", "no node has the name" },
+	{ "load --node nobody", "no node has the name" },
 };
 
 START_TEST(test_refused)
@@ -253,6 +267,75 @@ START_TEST(test_nodes)
 	ck_assert_int_eq(run("nodes --type ca --field lid"), 0);
 	ck_assert_uint_eq(lines_of(out), g->n_hosts);
 	ck_assert_uint_eq((uint32_t)atoi(out), host_lid(0));
+}
+END_TEST
+
+/* Lists: as many lines as elements, the same values in each form. */
+START_TEST(test_lists)
+{
+	static const struct {
+		const char *command, *list, *field;
+	} lists[] = {
+		{ "links", "links", "a.name,b.port,routes_from_a.base" },
+		{ "ports --type switch", "ports", "name,port,state" },
+		{ "lids", "lids", "lid,name" },
+		{ "lft leaf-0000", "routes", "lid,port" },
+		{ "load", "links", "routes,from.name,to.tier" },
+		{ "nodes --type ca", "nodes", "name,lid" },
+	};
+
+	for (unsigned i = 0; i < N(lists); i++) {
+		char words[256];
+		snprintf(words, sizeof(words), "%s --json", lists[i].command);
+		json_t *body = run_json(words);
+		const unsigned n =
+			(unsigned)json_array_size(json_object_get(body, lists[i].list));
+
+		ck_assert_uint_gt(n, 0);
+		ck_assert_int_eq(run("%s", lists[i].command), 0);
+		ck_assert_uint_eq(lines_of(out), n + 1);
+		ck_assert_int_eq(run("%s --csv", lists[i].command), 0);
+		ck_assert_uint_eq(lines_of(out), n + 1);
+		unsigned commas = 0, first = 0;
+		for (const char *p = out; *p; p++) {
+			commas += *p == ',';
+			first += *p == ',' && strchr(out, '\n') > p;
+		}
+		ck_assert_uint_eq(commas, first * (n + 1));
+		ck_assert_int_eq(run("%s --field %s", lists[i].command, lists[i].field),
+		                 0);
+		ck_assert_uint_eq(lines_of(out), n);
+		ck_assert_ptr_nonnull(strchr(out, '\t'));
+		json_decref(body);
+	}
+	ck_assert_int_eq(run("links --field list"), 0);
+	assert_has(out, "\nb.name\n");
+	ck_assert_int_eq(run("links --name spine-0001 --csv --field a.name,b.name"), 0);
+	assert_has(out, "a.name,b.name\nleaf-0000,spine-0001\n");
+	ck_assert_uint_eq(lines_of(out), 4);
+	/* the ports of the fixture are not active */
+	ck_assert_int_eq(run("alarms --field kind"), 1);
+	assert_has(out, "not_active\n");
+}
+END_TEST
+
+/* A dead daemon: the answer is given, and said to be old. */
+START_TEST(test_stale)
+{
+	static const char *const words[] = { "nodes",
+		                             "links",
+		                             "paths 1 2",
+		                             "lft leaf-0000",
+		                             "records NodeRecord",
+		                             "groups",
+		                             "records NodeRecord --stream" };
+
+	gateway_fixture_heartbeat(&fixture, 3600000, true);
+	for (unsigned i = 0; i < N(words); i++) {
+		ck_assert_msg(run("%s", words[i]) == 3, "%s: %s", words[i], err);
+		assert_has(err, "stale");
+		ck_assert_str_ne(out, "");
+	}
 }
 END_TEST
 
@@ -817,6 +900,8 @@ TEST_SUITE(commands)
 	tcase_add_test(t, test_help);
 	tcase_add_test(t, test_refused);
 	tcase_add_test(t, test_nodes);
+	tcase_add_test(t, test_lists);
+	tcase_add_test(t, test_stale);
 	tcase_add_test(t, test_status);
 	tcase_add_test(t, test_paths);
 	tcase_add_test(t, test_why);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* saguaro nodes, links, ports, lids, lft, load and alarms: lists of the running fabric. */
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "gateway/cli/client.h"
+#include "gateway/cli/command.h"
+#include "gateway/cli/list.h"
+
+/* clang-format off */
+#define ROW_TYPE { "type", OPT_STRING, offsetof(struct client_flags, type), NULL, .letter = 't', .flags_long = "type", \
+	  .flags = OPT_CLI_ONLY, .arg = "TYPE", .help = "only switch, ca or router" }
+#define ROW_NAME { "name", OPT_STRING, offsetof(struct client_flags, name), NULL, .flags_long = "name", \
+	  .flags = OPT_CLI_ONLY, .arg = "GLOB", .help = "only of nodes whose name matches, with * and ?" }
+#define ROW_NODE { "node", OPT_STRING, offsetof(struct client_flags, node), NULL, .flags_long = "node", \
+	  .flags = OPT_CLI_ONLY, .arg = "NODE", .help = "only of this node, by name, GUID or LID" }
+#define ROW_STATE { "state", OPT_STRING, offsetof(struct client_flags, state), NULL, .flags_long = "state", \
+	  .flags = OPT_CLI_ONLY, .arg = "STATE", .help = "only down, init, armed or active" }
+#define ROW_DEGRADED { "degraded", OPT_BOOL, offsetof(struct client_flags, degraded), "FALSE", .flags_long = "degraded", \
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "only those slower than both their ends support" }
+
+static const struct option_row nodes_rows[] = { ROW_TYPE, ROW_NAME, { NULL } };
+static const struct option_row links_rows[] = { ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED, { NULL } };
+static const struct option_row ports_rows[] = { ROW_TYPE, ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED, { NULL } };
+static const struct option_row load_rows[] = { ROW_NODE, ROW_NAME, { NULL } };
+static const struct option_row no_rows[] = { { NULL } };
+
+static const struct list_column node_columns[] = {
+	{ "GUID", "guid", -18 }, { "type", "type", -6 }, { "LID", "lid", 6 }, { "name", "name", 0 }, { NULL }
+};
+static const struct list_column link_columns[] = {
+	{ "end", "a.name:a.port", -24 }, { "end", "b.name:b.port", -24 }, { "state", "state", -6 }, { "width", "width", -5 },
+	{ "speed", "speed", -5 }, { "best", "best_width", -4 }, { "best", "best_speed", -5 }, { "degraded", "degraded", -8 },
+	{ "routes", "routes_from_a.base", 6 }, { "back", "routes_from_b.base", 0 }, { NULL }
+};
+static const struct list_column port_columns[] = {
+	{ "port", "name:port", -24 }, { "type", "type", -6 }, { "state", "state", -6 }, { "physical", "physical_state", -8 },
+	{ "LID", "lid", 6 }, { "width", "width", -5 }, { "speed", "speed", -5 }, { "degraded", "degraded", -8 },
+	{ "peer", "peer.name:peer.port", 0 }, { NULL }
+};
+static const struct list_column lid_columns[] = {
+	{ "LID", "lid", 6 }, { "LMC", "lmc", 3 }, { "type", "type", -6 }, { "PortGUID", "port_guid", -18 }, { "port", "name:port", 0 }, { NULL }
+};
+static const struct list_column lft_columns[] = { { "LID", "lid", 6 }, { "port", "port", 0 }, { NULL } };
+static const struct list_column load_columns[] = {
+	{ "routes", "routes", 8 }, { "relative", "relative", 8 }, { "from", "from.name:from.port", -24 }, { "to", "to.name:to.port", 0 }, { NULL }
+};
+static const struct list_column alarm_columns[] = {
+	{ "severity", "severity", -8 }, { "kind", "kind", -12 }, { "since", "since", -20 }, { "what", "text", 0 }, { NULL }
+};
+
+/* A command: its list, its flags, and where the list is. */
+struct list_command {
+	struct list list;
+	const struct option_row *rows;
+	const char *path; /* %s: the argument */
+	const char *doc, *args;
+};
+
+static const struct list_command nodes = { { "nodes", "Node", node_columns }, nodes_rows, "/v1/nodes?",
+	"Nodes of the running fabric.", NULL };
+static const struct list_command links = { { "links", "Link", link_columns }, links_rows, "/v1/links?",
+	"Cables of the running fabric: state, speed, the best that both ends support, routes from either end.", NULL };
+static const struct list_command ports = { { "ports", "Port", port_columns }, ports_rows, "/v1/ports?",
+	"Ports of the running fabric, also those without a cable.", NULL };
+static const struct list_command lids = { { "lids", "Lid", lid_columns }, no_rows, "/v1/lids?",
+	"Owners of the LIDs of the running fabric.", NULL };
+static const struct list_command lft = { { "routes", "LftEntry", lft_columns }, no_rows, "/v1/switches/%s/lft?",
+	"The linear forwarding table of a switch: which LIDs leave by which port. SWITCH is a name, GUID or LID.", "SWITCH" };
+static const struct list_command load = { { "links", "LinkLoad", load_columns }, load_rows, "/v1/load?",
+	"Links between switches by the routes on them, most first; relative is to the mean of the links between the same tiers.", NULL };
+static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns }, no_rows, "/v1/alarms?",
+	"What is wrong at this moment, the worst first. Exit status 1: something is.", NULL };
+/* clang-format on */
+
+static const char *with_param(struct client *s, const char *target, const char *name,
+                              const char *value)
+{
+	return target == NULL || value == NULL
+	               ? target
+	               : arena_printf(s->arena, "%s&%s=%s", target, name,
+	                              client_escape(s, value));
+}
+
+static const char *target_of(struct client *s, const struct list_command *c, char **argv)
+{
+	const char *target = c->path;
+	const char *hole = strstr(c->path, "%s");
+
+	if (hole != NULL) {
+		target = arena_printf(s->arena, "%.*s%s%s", (int)(hole - c->path), c->path,
+		                      client_escape(s, argv[s->first]), hole + 2);
+	}
+	if (c == &nodes && !s->flags.json) { /* a table has no ports */
+		target = with_param(s, target, "ports", "0");
+	}
+	target = with_param(s, target, "type", s->flags.type);
+	target = with_param(s, target, "node", s->flags.node);
+	target = with_param(s, target, "name", s->flags.name);
+	target = with_param(s, target, "state", s->flags.state);
+	return with_param(s, target, "degraded", s->flags.degraded ? "1" : NULL);
+}
+
+static int run_list(const struct list_command *c, int argc, char **argv)
+{
+	const struct option_row *own[] = { c->rows, list_rows, NULL };
+	struct client s;
+	int status = client_init_rows(&s, own, c->doc, c->args, c->args != NULL, argc,
+	                              argv);
+
+	if (status == EXIT_GOOD) {
+		status = list_print(&s, &c->list, target_of(&s, c, argv));
+	}
+	if (status == EXIT_GOOD && c == &alarms && s.rows > 0) {
+		status = EXIT_BAD;
+	}
+	return client_done(&s, status);
+}
+
+int cmd_nodes(int argc, char **argv)
+{
+	return run_list(&nodes, argc, argv);
+}
+
+int cmd_links(int argc, char **argv)
+{
+	return run_list(&links, argc, argv);
+}
+
+int cmd_ports(int argc, char **argv)
+{
+	return run_list(&ports, argc, argv);
+}
+
+int cmd_lids(int argc, char **argv)
+{
+	return run_list(&lids, argc, argv);
+}
+
+int cmd_lft(int argc, char **argv)
+{
+	return run_list(&lft, argc, argv);
+}
+
+int cmd_load(int argc, char **argv)
+{
+	return run_list(&load, argc, argv);
+}
+
+int cmd_alarms(int argc, char **argv)
+{
+	return run_list(&alarms, argc, argv);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/cli/list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/text.h"
+#include "conf/base/vector.h"
+#include "gateway/api/schema.h"
+#include "gateway/cli/client.h"
+#include "gateway/cli/command.h"
+
+enum { PATH_BYTES = 128, DEPTH_MAX = 4 };
+
+/* clang-format off */
+const struct option_row list_rows[] = {
+	{ "csv", OPT_BOOL, offsetof(struct client_flags, csv), "FALSE", .flags_long = "csv",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "comma-separated values, with the names of the fields first" },
+	{ "field", OPT_STRING, offsetof(struct client_flags, field), NULL, .flags_long = "field",
+	  .flags = OPT_CLI_ONLY, .arg = "NAME[,NAME...]", .help = "only these members of each element, with tabs between, for scripts; 'list' lists them" },
+	{ NULL }
+};
+/* clang-format on */
+
+struct list_fields {
+	char (*path)[PATH_BYTES];
+	size_t n, cap;
+};
+
+/* --- fields, from the schema ----------------------------------------------------------- */
+
+/* The schema of objects that a member holds, or NULL: it holds none. */
+static const json_t *objects_of(const json_t *all, const json_t *type)
+{
+	const char *ref = json_string_value(json_object_get(type, "$ref"));
+	const json_t *either = json_array_get(json_object_get(type, "oneOf"), 0);
+
+	if (either != NULL) {
+		return objects_of(all, either);
+	}
+	return ref != NULL ? json_object_get(all, strrchr(ref, '/') + 1) : NULL;
+}
+
+static bool add_field(struct list_fields *f, const char *path)
+{
+	if (VECTOR_RESERVE(f->path, f->cap, f->n + 1) != 0) {
+		return false;
+	}
+	snprintf(f->path[f->n++], PATH_BYTES, "%s", path);
+	return true;
+}
+
+/* Members that every row has, down to values; members of members with a dot between. */
+static bool add_fields(struct list_fields *f, const json_t *all, const json_t *schema,
+                       const char *prefix, unsigned depth)
+{
+	const json_t *properties = json_object_get(schema, "properties");
+	json_t *name;
+	char path[PATH_BYTES];
+	size_t i;
+	bool good = true;
+
+	json_array_foreach(json_object_get(schema, "required"), i, name)
+	{
+		const json_t *type = json_object_get(properties, json_string_value(name));
+		const json_t *inner = objects_of(all, type);
+
+		if (snprintf(path, sizeof(path), "%s%s", prefix,
+		             json_string_value(name)) >= (int)sizeof(path) - 1) {
+			continue;
+		}
+		if (inner == NULL || depth == DEPTH_MAX) {
+			good = good && add_field(f, path);
+			continue;
+		}
+		strcat(path, ".");
+		good = good && add_fields(f, all, inner, path, depth + 1);
+	}
+	return good;
+}
+
+static bool is_field(const struct list_fields *f, const char *name, size_t len)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		if (strlen(f->path[i]) == len && memcmp(f->path[i], name, len) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void print_fields(FILE *to, const struct list_fields *f, const char *before)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		fprintf(to, "%s%s\n", before, f->path[i]);
+	}
+}
+
+/* Replaces all fields by those that --field names. */
+static int choose_fields(const struct client *s, struct list_fields *f)
+{
+	struct list_fields chosen = { .n = 0 };
+	const char *p = s->flags.field;
+	char path[PATH_BYTES];
+
+	while (p != NULL) {
+		size_t len = strcspn(p, ",");
+
+		if (!is_field(f, p, len)) {
+			fprintf(stderr, "%s: there is no field '%.*s'; expected one of\n",
+			        s->program, len < 100 ? (int)len : 100, p);
+			print_fields(stderr, f, "  ");
+			free(chosen.path);
+			return EXIT_USAGE;
+		}
+		snprintf(path, sizeof(path), "%.*s", (int)len, p);
+		if (!add_field(&chosen, path)) {
+			free(chosen.path);
+			return EXIT_USAGE;
+		}
+		p = p[len] == ',' ? p + len + 1 : NULL;
+	}
+	free(f->path);
+	*f = chosen;
+	return EXIT_GOOD;
+}
+
+static int read_fields(const struct client *s, const struct list *l,
+                       struct list_fields *f)
+{
+	json_t *all = schema_all();
+	int status = EXIT_GOOD;
+
+	if (!add_fields(f, all, json_object_get(all, l->schema), "", 0)) {
+		fprintf(stderr, "%s: out of memory\n", s->program);
+		status = EXIT_USAGE;
+	}
+	json_decref(all);
+	if (status == EXIT_GOOD && s->flags.field != NULL &&
+	    strcmp(s->flags.field, "list") != 0) {
+		status = choose_fields(s, f);
+	}
+	return status;
+}
+
+/* --- printing -------------------------------------------------------------------------- */
+
+static const json_t *value_at(const json_t *row, const char *path, size_t len)
+{
+	while (row != NULL && len > 0) {
+		size_t n = 0;
+		char name[PATH_BYTES];
+
+		while (n < len && path[n] != '.') {
+			n++;
+		}
+		snprintf(name, sizeof(name), "%.*s", (int)n, path);
+		row = json_object_get(row, name);
+		n += n < len;
+		path += n;
+		len -= n;
+	}
+	return row;
+}
+
+/* A value as text, without control characters, which a terminal would obey. */
+static void text_of(const json_t *v, char *buf, size_t size)
+{
+	char *json;
+
+	buf[0] = '\0';
+	if (json_is_string(v)) {
+		snprintf(buf, size, "%s", json_string_value(v));
+	} else if (json_is_integer(v)) {
+		snprintf(buf, size, "%lld", json_integer_value(v));
+	} else if (json_is_real(v)) {
+		snprintf(buf, size, "%g", json_real_value(v));
+	} else if (json_is_boolean(v)) {
+		snprintf(buf, size, "%s", json_is_true(v) ? "true" : "false");
+	} else if (v != NULL && !json_is_null(v)) {
+		json = json_dumps(v, JSON_COMPACT);
+		snprintf(buf, size, "%s", json != NULL ? json : "");
+		free(json);
+	}
+	text_printable(buf);
+}
+
+static void print_csv(const char *text)
+{
+	if (strpbrk(text, ",\"") == NULL) {
+		printf("%s", text);
+		return;
+	}
+	putchar('"');
+	for (; *text != '\0'; text++) {
+		printf(*text == '"' ? "\"\"" : "%c", *text);
+	}
+	putchar('"');
+}
+
+static void print_row(const struct client *s, const struct list_fields *f,
+                      const json_t *row)
+{
+	char text[1024];
+
+	for (size_t i = 0; i < f->n; i++) {
+		text_of(value_at(row, f->path[i], strlen(f->path[i])), text,
+		        sizeof(text));
+		if (!s->flags.csv) {
+			printf("%s%s", i > 0 ? "\t" : "", text);
+			continue;
+		}
+		printf("%s", i > 0 ? "," : "");
+		print_csv(text);
+	}
+	putchar('\n');
+}
+
+static void print_cell(const struct list_column *c, const char *text)
+{
+	bool last = c[1].title == NULL;
+
+	printf("%*s%s", last ? 0 : c->width, text, last ? "\n" : "  ");
+}
+
+static void print_columns(const struct list *l, const json_t *row)
+{
+	char text[1024];
+
+	for (const struct list_column *c = l->columns; c->title != NULL; c++) {
+		size_t first = strcspn(c->path, ":"), len;
+
+		text_of(value_at(row, c->path, first), text, sizeof(text));
+		if (c->path[first] == ':' && text[0] != '\0') {
+			len = strlen(text);
+			text[len++] = ':';
+			text_of(value_at(row, c->path + first + 1,
+			                 strlen(c->path + first + 1)),
+			        text + len, sizeof(text) - len);
+		}
+		print_cell(c, text[0] != '\0' ? text : "-");
+	}
+}
+
+static int print_page(const struct client *s, const json_t *body, bool first)
+{
+	const struct list *l = s->list;
+	size_t i;
+	json_t *row;
+
+	if (s->flags.json) {
+		return client_print_json(body);
+	}
+	for (i = 0; first && s->flags.csv && i < s->fields->n; i++) {
+		printf("%s%s%s", i > 0 ? "," : "", s->fields->path[i],
+		       i + 1 == s->fields->n ? "\n" : "");
+	}
+	for (const struct list_column *c = l->columns;
+	     first && !s->flags.csv && s->flags.field == NULL && c->title != NULL; c++) {
+		print_cell(c, c->title);
+	}
+	json_array_foreach(json_object_get(body, l->member), i, row)
+	{
+		if (s->flags.csv || s->flags.field != NULL) {
+			print_row(s, s->fields, row);
+		} else {
+			print_columns(l, row);
+		}
+	}
+	return ferror(stdout) ? EXIT_BAD : EXIT_GOOD;
+}
+
+int list_print(struct client *s, const struct list *l, const char *target)
+{
+	struct list_fields fields = { .n = 0 };
+	int status = EXIT_GOOD;
+
+	if ((s->flags.csv || s->flags.field != NULL) && s->flags.json) {
+		fprintf(stderr, "%s: --json goes with neither --csv nor --field\n",
+		        s->program);
+		return EXIT_USAGE;
+	}
+	status = read_fields(s, l, &fields);
+	if (status == EXIT_GOOD && s->flags.field != NULL &&
+	    strcmp(s->flags.field, "list") == 0) {
+		print_fields(stdout, &fields, "");
+	} else if (status == EXIT_GOOD) {
+		s->list = l;
+		s->fields = &fields;
+		status = client_print_list(
+			s,
+			target == NULL ? NULL
+				       : arena_printf(s->arena, "%s%climit=65536", target,
+		                                      strchr(target, '?') ? '&' : '?'),
+			print_page);
+	}
+	free(fields.path);
+	return status;
+}
