@@ -6,7 +6,9 @@
  * the same process on a virtual clock, so the time is that of computing, with the simulation's
  * share and without waiting for a network. Stages are of the last sweep, in processor time.
  *
- *     bench_changes [PORTS [heavy]]    ports per switch, 24; heavy: without local sweeps
+ *     bench_changes [PORTS [heavy|ENGINE]]
+ *
+ * PORTS: per switch, 24. heavy: without local sweeps. ENGINE: value of routing_engine.
  */
 #include <ftw.h>
 #include <stdio.h>
@@ -78,7 +80,7 @@ static void open_databases(struct bench *b)
 	need(snap_writer_open(snap, &o, b->a, &why, &b->deps.snap) == E_OK, why);
 }
 
-static void start(struct bench *b, char *ports)
+static void start(struct bench *b, char *ports, const char *engine)
 {
 	struct sim_options o = { .virtual_clock = true, .seed = 1, .delay_us = 1 };
 	struct topogen_opts t = { .seed = 1 };
@@ -90,7 +92,7 @@ static void start(struct bench *b, char *ports)
 	             option_set_defaults(&b->sets, b->a) == E_OK &&
 	             engine_options_init(&b->engines, b->a) == E_OK &&
 	             option_set_defaults(&b->engines.sets, b->a) == E_OK &&
-	             route_list_parse(NULL, &b->deps.list, &why) == E_OK,
+	             route_list_parse(engine, &b->deps.list, &why) == E_OK,
 	     "no options");
 	need(topogen("ft3", 1, &ports, &t, b->a, &b->diags, &b->g) == E_OK,
 	     "no such fat tree");
@@ -193,8 +195,10 @@ int main(int argc, char **argv)
 	static struct bench b;
 
 	log_set_level(getenv("BENCH_LOG") != NULL ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
-	start(&b, argc > 1 ? argv[1] : "24");
-	b.config.local_sweeps = argc < 3;
+	bool heavy = argc > 2 && strcmp(argv[2], "heavy") == 0;
+
+	start(&b, argc > 1 ? argv[1] : "24", argc > 2 && !heavy ? argv[2] : NULL);
+	b.config.local_sweeps = !heavy;
 	b.config.use_ucast_cache = getenv("CACHE") != NULL;
 	settle(&b);
 	measure(&b, "nothing");
