@@ -125,8 +125,8 @@ struct engine {
 	int (*route)(const struct route_in *in, struct arena *a, struct route_out *ret);
 	/*! Routes again what a change touches, over in->g, in tables that it or route() made before the
 	 *  change. All LIDs of r->dirty must have routes afterwards; others may get better ones.
-	 *  Whatever it does is proven. NULL: route() is called with these tables as in->prev.
-	 *  \retval E_UNSUITABLE (reason in \a why) -ENOMEM -ECANCELED */
+	 *  Whatever it does is proven. NULL, or E_UNSUITABLE with nothing set: route() is called with
+	 *  these tables as in->prev. \retval E_UNSUITABLE (reason in \a why) -ENOMEM -ECANCELED */
 	int (*repair)(const struct route_in *in, struct route_repair *r, struct arena *a, struct why *why);
 	/*! Multicast trees of its own: [m->n_groups] in \a a. NULL: mcast_default_trees().
 	 *  \retval E_UNSUITABLE (reason in \a why) -ENOMEM */

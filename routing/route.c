@@ -625,32 +625,53 @@ static int run_full(const struct route_request *r, struct arena *a,
 
 /* --- what a change touches ------------------------------------------------------------ */
 
+/* Routes all, keeping what can stay, and takes over what differs. */
+static int reroute_all(const struct route_in *in, struct route_step *st, struct why *why)
+{
+	struct route_out out = { 0 };
+	int code = st->used->route(in, st->tmp, &out);
+
+	if (code == E_OK &&
+	    (out.lanes.rows || out.lanes.rule || out.may_deadlock || out.may_miss)) {
+		why_add(why, "%s: the new tables are of another kind", st->used->name);
+		code = E_UNSUITABLE;
+	}
+	return code == E_OK ? route_base_adopt(st, &out.lft) : code;
+}
+
 /* Routes what the change touches with the engine of the base. */
 static int route_change(const struct route_request *r, struct route_step *st,
                         struct why *why)
 {
 	const struct engine *e = st->used;
 	struct route_in in = input_of(r);
-	struct route_out out = { 0 };
+	uint32_t marked = st->repair.n;
+	struct why unable = { "" };
 	int code = options_of(r, e, st->tmp, &in.options);
 
 	in.prev = r->prev;
+	if (code == E_OK && e->check) {
+		code = e->check(&in, why);
+	}
 	if (code != E_OK || (!st->has_work && e->repair)) {
 		return code;
 	}
 	if (e->repair) {
-		return e->repair(&in, &st->repair, st->tmp, why);
+		code = e->repair(&in, &st->repair, st->tmp, &unable);
+		if (code != E_UNSUITABLE || st->repair.n != marked) {
+			return code;
+		}
 	}
-	code = e->check ? e->check(&in, why) : E_OK;
-	if (code == E_OK) {
-		code = e->route(&in, st->tmp, &out);
-	}
-	if (code == E_OK &&
-	    (out.lanes.rows || out.lanes.rule || out.may_deadlock || out.may_miss)) {
-		why_add(why, "%s: the new tables are of another kind", e->name);
-		code = E_UNSUITABLE;
-	}
-	return code == E_OK ? route_base_adopt(st, &out.lft) : code;
+	return reroute_all(&in, st, why);
+}
+
+/* Would a fresh start take the engine that goes on? It fits, and comes first. */
+static bool is_confirmed(const struct route_request *r, const struct engine *used)
+{
+	const struct route_list l = route_list_whole(
+		&r->list, r->credit_loops == CREDIT_FALLBACK);
+
+	return has_fixed_verdict(used) && l.n != 0 && l.engine[0] == used;
 }
 
 /* Goes on from the base. \retval E_UNSUITABLE  It has to be a full run. */
@@ -670,7 +691,7 @@ static int run_change(const struct route_request *r, struct why *why,
 		code = route_base_finish(&st, r, &res, why);
 	}
 	if (code == E_OK) {
-		res.engine_unconfirmed = !has_fixed_verdict(res.used);
+		res.engine_unconfirmed = !is_confirmed(r, res.used);
 		res.seconds_route = routed - start;
 		res.seconds_prove = now(r) - routed;
 		*ret = res;

@@ -17,7 +17,7 @@ struct spread;
  * neighbour of the lowest index, as in spread_run().
  *
  * \param in   As for spread_run(); in->prev has the tables before the change.
- * \param tmp  Working memory: 13 bytes per (switch, port).
+ * \param tmp  Working memory: 12 bytes per (switch, port).
  * \retval -ENOMEM
  * Cost: O(L) for each new link, O(P) for each lost entry, O(S * P) for each LID that all
  *       switches look at. One thread.

@@ -74,6 +74,6 @@ spread_closer_f updown_closer;
 int updown_route(const struct route_in *in, const struct updown_rule *rule,
                  const struct spread_options *o, struct arena *a, struct route_out *ret);
 
-/*! \brief engine.repair of such an engine. */
+/*! \brief engine.repair of such an engine, and of others whose routes climb, then descend. */
 int updown_repair(const struct route_in *in, const struct updown_rule *rule,
                   struct route_repair *r, struct arena *tmp, struct why *why);

@@ -56,6 +56,8 @@
 #include "routing/graph/guid_switches.h"
 #include "routing/graph/lids.h"
 #include "routing/spread/keep.h"
+#include "routing/spread/leaves.h"
+#include "routing/spread/updown.h"
 
 struct dmodc_options {
 	const struct guid_file *root_guid_file;
@@ -103,6 +105,25 @@ out:
 	return ret_code;
 }
 
+/* What a change touches is spread by load over the same paths as in the closed form, because that
+ * would move other routes, too. */
+static int dmodc_repair(const struct route_in *in, struct route_repair *r,
+                        struct arena *tmp, struct why *why)
+{
+	const struct dmodc_options *o = in->options ? in->options : &no_options;
+	struct updown_rule rule = { .rank = NULL };
+	uint16_t *rank;
+	int ret;
+
+	if (o->root_guid_file) {
+		why_add(why, "dmodc: the roots are named");
+		return E_UNSUITABLE;
+	}
+	ret = leaves_ranks(in->g, tmp, &rank);
+	rule.rank = rank;
+	return ret == E_OK ? updown_repair(in, &rule, r, tmp, why) : ret;
+}
+
 static int dmodc_bind(void *options, const struct engine_options *all, struct arena *a,
                       struct diags *d)
 {
@@ -128,4 +149,5 @@ const struct engine engine_dmodc = {
 	.opt_size = sizeof(struct dmodc_options),
 	.bind = dmodc_bind,
 	.route = dmodc_route,
+	.repair = dmodc_repair,
 };
