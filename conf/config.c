@@ -3,6 +3,7 @@
 #include "conf/config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -175,7 +176,9 @@ int config_dump(const struct config *c, const struct option_sets *extra, struct 
 int config_dump_file(const struct config *c, const struct option_sets *extra,
                      struct arena *a, const char *path, struct diags *d)
 {
-	FILE *f = fopen(path, "we");
+	/* It holds keys. */
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	int ret = f != NULL ? config_dump(c, extra, a, f) : -errno;
 
 	if (f != NULL && fclose(f) != 0 && ret == E_OK) {

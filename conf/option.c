@@ -168,11 +168,17 @@ static const char *label(const struct option_row *row, const struct origin *o,
 	return flag != NULL ? flag : row->name;
 }
 
+static bool is_default(const struct option_row *row, const char *value)
+{
+	return option_is_null(value) ? row->def == NULL
+	                             : row->def != NULL && same_value(value, row->def);
+}
+
 /* Does the value of an ignored row leave everything as it is without the row? */
 static bool is_harmless(const struct option_row *row, const char *value)
 {
 	const char *def = row->def != NULL ? row->def : "(null)";
-	if (option_is_null(value) ? row->def == NULL : same_value(value, def)) {
+	if (is_default(row, value)) {
 		return true;
 	}
 	for (unsigned i = 0; row->names != NULL && row->names[i] != NULL; i++) {
@@ -212,7 +218,8 @@ static int report_ignored(const struct option_sets *s, const struct option_row *
 static int store_checked(const struct option_row *row, void *base, struct arena *a,
                          const char *value, const struct origin *o)
 {
-	const char *what = label(row, o, a), *written = value;
+	bool secret = (row->flags & OPT_SECRET) != 0;
+	const char *what = label(row, o, a), *written = secret ? "..." : value;
 	if (o->element != NULL && row->from_xml != NULL) {
 		value = row->from_xml(value, a);
 	}
@@ -353,7 +360,9 @@ static int set_from(const struct option_sets *s, struct arena *a, const char *ke
 	int ret = ignored ? report_ignored(s, first, value, o, a)
 	                  : store_all(s, a, key, value, o);
 	if (ret == E_OK && o->file != NULL) {
-		ret = option_trace_add(s->trace, first->name, o->element, value, o->line,
+		bool shows = (first->flags & OPT_SECRET) == 0 || is_default(first, value);
+		ret = option_trace_add(s->trace, first->name, o->element,
+		                       shows ? value : "...", o->line,
 		                       ignored ? OPTION_NO_EFFECT : OPTION_TAKEN);
 	}
 	return ret;
@@ -436,9 +445,11 @@ int option_keep(const struct option_sets *now, const struct option_sets *next,
 			if (strcmp(running, wanted) == 0) {
 				continue;
 			}
+			bool secret = (row->flags & OPT_SECRET) != 0;
 			diag_add(d, DIAG_WARNING, NULL, 0,
 			         "%s: '%.64s' needs a restart; '%.64s' stays in use",
-			         row->name, wanted, running);
+			         row->name, secret ? "..." : wanted,
+			         secret ? "..." : running);
 			int ret = option_store(row, next->set[i].base, a, running);
 			if (ret != E_OK) {
 				return ret;

@@ -53,11 +53,15 @@ enum option_type {
 };
 
 enum option_flag {
-	OPT_RESTART = 1,  /*!< a change needs a restart; SIGHUP says so and keeps the old value */
+	OPT_RESTART =
+		1, /*!< a change needs a restart; SIGHUP says so and keeps the old value */
 	OPT_CLI_ONLY = 2, /*!< not a key of the file */
-	OPT_NO_ARG = 4,   /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
-	OPT_CLAMP = 8,    /*!< a number above max is a warning and becomes max */
-	OPT_REFUSE = 16   /*!< for protection. OPT_IGNORED: an error unless def or one of names; a file: it
+	OPT_NO_ARG =
+		4, /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
+	OPT_CLAMP = 8,   /*!< a number above max is a warning and becomes max */
+	OPT_SECRET = 32, /*!< a key: messages do not show its value */
+	OPT_REFUSE =
+		16 /*!< for protection. OPT_IGNORED: an error unless def or one of names; a file: it
 	                       must exist */
 };
 

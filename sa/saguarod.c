@@ -36,6 +36,7 @@
 #include "sa/control/partition_verb.h"
 #include "sa/mad/umad.h"
 #include "sa/server/oob.h"
+#include "sa/server/sa_key.h"
 #include "sa/server/server.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
@@ -64,6 +65,7 @@ struct daemon {
 	struct standby *standby; /* NULL: no link to other saguarods */
 	struct oob *oob; /* NULL: no requests over TCP */
 	struct sweep *sweep;
+	const char *state_dir;
 	const char *key_file;    /* M_Keys of ports */
 	struct control *control; /* NULL: no control socket */
 	int argc; /* of the command line, for reading the configuration again */
@@ -227,6 +229,9 @@ static int reload_configuration(struct daemon *d)
 		return ret;
 	}
 	diags_init(diags, a);
+	if (fresh->config.sa_key_file != NULL) {
+		fresh->config.sa_key = d->now->config.sa_key; /* read at the start */
+	}
 	if (config_keep(&d->now->config, &fresh->config, a, diags) != E_OK) {
 		log_error(source, "configuration refused: %s", err_text(-ENOMEM));
 		configuration_free(fresh);
@@ -532,7 +537,7 @@ static int open_databases(struct daemon *d)
 	const struct config *c = &d->now->config;
 	const struct snap_options options = { .grace_ms = c->snapshot_grace };
 	const char *why = NULL;
-	const char *state_dir =
+	const char *state_dir = d->state_dir =
 		config_dir(c->state_dir, SAGUARO_STATEDIR, c->instance, d->arena);
 	const char *run_dir =
 		config_dir(c->snapshot_dir, SAGUARO_RUNDIR, c->instance, d->arena);
@@ -661,33 +666,57 @@ static int open_control(struct daemon *d)
 
 enum { SA_KEY_OF_ALL = 1 }; /* OpenSM's default */
 
+/* The key that makes clients trusted. */
+static int choose_sa_key(struct daemon *d)
+{
+	struct config *c = &d->now->config;
+	const char *file = c->sa_key_file, *why = "out of memory";
+	bool made = false;
+	int ret = E_OK;
+
+	if (file != NULL && strcmp(file, "auto") == 0) {
+		file = arena_printf(d->arena, "%s/sa_key", d->state_dir);
+		ret = file != NULL ? E_OK : -ENOMEM;
+	}
+	if (ret == E_OK && file != NULL) {
+		ret = sa_key_read(file, d->arena, &why, &c->sa_key, &made);
+	}
+	if (ret != E_OK) {
+		log_error(source, "%s", why);
+	} else if (made) {
+		log_info(source,
+		         "a random sa_key is in %s, for clients that have to be trusted",
+		         file);
+	} else if (c->sa_key == SA_KEY_OF_ALL) {
+		log_warning(
+			source,
+			"sa_key is 1, as on every subnet where nobody has set it: "
+			"every host can change what belongs to others; set sa_key "
+			"or sa_key_file, and give the key to the clients that need it");
+	}
+	return ret;
+}
+
 static int start_daemon(struct daemon *d)
 {
-	const struct sa_limits limits = { .sa_key = d->now->config.sa_key,
-		                          .max_response =
-		                                  (size_t)d->now->config.sa_max_response
-		                                  << 20,
-		                          .records_of_a_port =
-		                                  d->now->config.sa_records_per_port,
-		                          .groups_of_port = d->now->config.sa_groups_per_port,
-		                          .groups_of_partition =
-		                                  d->now->config.sa_groups_per_partition,
-		                          .own_records =
-		                                  d->now->config.sa_own_records,
-		                          .sm_assigned_guid =
-		                                  (uint8_t)d->now->config.sm_assigned_guid };
+	struct sa_limits limits = {
+		.max_response = (size_t)d->now->config.sa_max_response << 20,
+		.records_of_a_port = d->now->config.sa_records_per_port,
+		.groups_of_port = d->now->config.sa_groups_per_port,
+		.groups_of_partition = d->now->config.sa_groups_per_partition,
+		.own_records = d->now->config.sa_own_records,
+		.sm_assigned_guid = (uint8_t)d->now->config.sm_assigned_guid
+	};
 	struct sweep_deps deps;
 	int ret;
 
-	if (limits.sa_key == SA_KEY_OF_ALL) {
-		log_warning(source, "sa_key is 1, as on every subnet where nobody has set it: "
-		                    "every host can change what belongs to others; set sa_key, "
-		                    "and give it to the clients that need it");
-	}
 	ret = open_databases(d); /* first: its lock says whether another daemon runs */
 
 	if (ret == E_OK) {
 		ret = import_dump(d);
+	}
+	if (ret == E_OK) {
+		ret = choose_sa_key(d);
 	}
 	if (ret == E_OK) {
 		ret = open_fabric(d);
@@ -695,6 +724,7 @@ static int start_daemon(struct daemon *d)
 	if (ret != E_OK) {
 		return ret;
 	}
+	limits.sa_key = d->now->config.sa_key;
 	atomic_store(&wake_target, d->transport);
 	ret = sa_server_new(d->transport, d->snap, d->state, &limits, &d->sa);
 	if (ret == E_OK) {

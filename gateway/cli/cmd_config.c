@@ -62,6 +62,9 @@ static const char *value_of(const struct job *j, const char *key)
 
 	for (unsigned i = 0; row && i < j->sets.n; i++) {
 		for (const struct option_row *r = j->sets.set[i].rows; r->name; r++) {
+			if (r == row && r->flags & OPT_SECRET) {
+				return "..."; /* the output may go into a report */
+			}
 			if (r == row) {
 				return option_text(r, j->sets.set[i].base, j->arena);
 			}

@@ -262,7 +262,9 @@ static bool take_key(struct disc_node *n, struct disc_port *p, const uint8_t *in
 	p->foreign = false;
 	p->keys_tried = 0;
 	disc_error(n->disc, keyring_note(k, p->guid, key));
-	smp_dest_set_key(p->dest, key, keyring_wanted(k, p->guid));
+	/* A port without a key takes any, so it is not asked without one while it gets its own. */
+	smp_dest_set_key(p->dest, key != 0 ? key : keyring_wanted(k, p->guid),
+	                 keyring_wanted(k, p->guid));
 	return false;
 }
 

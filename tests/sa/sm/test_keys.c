@@ -151,6 +151,13 @@ START_TEST(key_changes)
 	choose(keys[0], level, false);
 	start(0);
 	check_all(keys[0], level);
+	/* ports without a key were never asked with a wrong one */
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->smp_retries, 0);
+	for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+		ck_assert_uint_eq(fixture_peek(fixture, fixture->g->end_ports[i],
+		                               PI_M_KEY_VIOLATIONS),
+		                  0);
+	}
 	for (unsigned k = 1; k < 4; k++) {
 		choose(keys[k], level, false);
 		if (by_restart) {
