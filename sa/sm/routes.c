@@ -21,6 +21,8 @@
 #include "sa/sm/program/qos_table.h"
 #include "sa/sm/sm.h"
 
+enum { CONFIRM_QUIET = 2 }; /* quiet sweeps */
+
 static const char *const source = "sweep";
 
 /* Does any switch have a route? A fabric that comes up has none, so nothing can mix. */
@@ -688,13 +690,15 @@ void routes_rebalance_light_ended(struct rebalance *b)
 	}
 }
 
-static bool is_due(const struct rebalance *b)
+static bool is_due(struct rebalance *b)
 {
 	const struct config *c = b->sm->d.config;
+	bool balances = c->rebalance != REBALANCE_NEVER && !b->settled &&
+	                b->quiet >= c->rebalance_quiet;
 
-	return ((c->rebalance != REBALANCE_NEVER && !b->settled) || b->unconfirmed) &&
-	       b->fabric != 0 &&
-	       b->sm->status.up && b->sm->status.master && b->quiet >= c->rebalance_quiet;
+	b->confirms = !balances;
+	return (balances || (b->unconfirmed && b->quiet >= CONFIRM_QUIET)) &&
+	       b->fabric != 0 && b->sm->status.up && b->sm->status.master;
 }
 
 bool routes_rebalance_start(struct rebalance *b)
@@ -721,7 +725,7 @@ void routes_rebalance_end(struct rebalance *b)
 		routes_compare_done(b->routes);
 		return;
 	}
-	b->settled = true;
+	b->settled |= !b->confirms;
 	b->unconfirmed = false;
 	if (ret == E_OK && f->route.used != b->sm->job->route.used) {
 		sm_request_heavy(b->sm, "routing: %s serves, a fresh start takes %s",
@@ -729,15 +733,17 @@ void routes_rebalance_end(struct rebalance *b)
 		routes_compare_done(b->routes);
 		return;
 	}
-	if (ret != E_OK) {
+	if (b->confirms) {
+		log_debug(source, "routing: %s",
+		          ret == E_OK ? "a fresh start takes the same engine"
+		                      : err_text(ret));
+	} else if (ret != E_OK) {
 		log_warning(source, "rebalance: the routes cannot be compared: %s",
 		            err_text(ret));
 	} else {
 		b->sm->status.routes_per_link_fresh = f->route.load.max;
-		if (b->sm->d.config->rebalance == REBALANCE_NEVER ||
-		    f->gain < b->sm->d.config->rebalance_gain) {
-			log_debug(source, "rebalance: %s",
-			          f->refusal ? f->refusal : "it is not wanted");
+		if (f->gain < b->sm->d.config->rebalance_gain) {
+			log_debug(source, "rebalance: %s", f->refusal);
 		} else if (f->refusal == NULL &&
 		           b->sm->d.config->rebalance == REBALANCE_AUTO) {
 			b->routes->wanted_fabric = b->fabric;

@@ -126,9 +126,9 @@ void routes_done(struct routes *r);
  * One comparison and at most one such sweep follow each change, so nothing oscillates. The heavy
  * sweep discovers the fabric first. If it is not the one that was compared, its routes are kept.
  *
- * The comparison also says whether a fresh start would take the engine that serves, which routing does
- * not ask after a small change (routing/route_base.h). If it would take another one, a heavy sweep
- * follows in any case.
+ * A comparison also says whether a fresh start would take the engine that serves, which routing does
+ * not ask after a small change (routing/route_base.h). For this alone one is made after two quiet
+ * sweeps. If a fresh start would take another engine, a heavy sweep follows.
  */
 struct rebalance {
 	struct sm *sm;
@@ -136,6 +136,7 @@ struct rebalance {
 	uint64_t fabric; /*!< routes_fabric() of the last heavy sweep; 0: none */
 	uint32_t quiet;  /*!< sweeps in a row that found no change */
 	bool unconfirmed; /*!< the last routing went on with its engine; a fresh start may take another */
+	bool confirms;    /*!< the comparison at work is only for that */
 	bool settled; /*!< the tables of this fabric were compared, or are a fresh start's */
 };
 
