@@ -237,7 +237,8 @@ static void emit_partition(const struct partition *t, const uint32_t ports[2],
 		         &(struct snap_partition_member){ .first = m->first,
 		                                          .last = m->last,
 		                                          .who = m->who,
-		                                          .membership = m->membership },
+		                                          .membership = m->membership,
+		                                          .runtime = m->runtime },
 		         sizeof(struct snap_partition_member));
 	}
 	put(at, t->name, row.name_len);

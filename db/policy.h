@@ -196,7 +196,8 @@ struct snap_partition_member {
 	uint64_t first, last; /*!< PortGUIDs, if who is PARTITION_GUIDS */
 	uint8_t who;          /*!< enum partition_who */
 	uint8_t membership;   /*!< enum partition_membership */
-	uint8_t reserved[6];
+	uint8_t runtime;      /*!< made at run time, not by the configuration */
+	uint8_t reserved[5];
 };
 
 _Static_assert(sizeof(struct row_partition) == 20, "row_partition");

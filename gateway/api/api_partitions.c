@@ -91,8 +91,9 @@ static json_t *member_json(const struct snap_partition_member *m)
 		                           "ALL_SWITCHES", "ALL_ROUTERS", "ALL_VCAS",
 		                           "SELF" };
 	static const char *const as[] = { "", "limited", "full", "both" };
-	json_t *o = json_pack("{s:s, s:s}", "who", m->who < 7 ? who[m->who] : "",
-	                      "membership", as[m->membership & 3]);
+	json_t *o = json_pack("{s:s, s:s, s:s}", "who", m->who < 7 ? who[m->who] : "",
+	                      "membership", as[m->membership & 3], "source",
+	                      m->runtime ? "runtime" : "file");
 
 	if (m->who == 0) {
 		json_object_set_new(o, "first", guid_json(m->first));

@@ -508,7 +508,7 @@ static int run_wait(const struct call *c)
 
 	err = err == E_OK ? take_int(c, "timeout_ms", WAIT_MAX_MS, &timeout_ms) : err;
 	if (err == E_OK && version < 0) {
-		err = refuse_call(c, E_SYNTAX, "'version' is missing");
+		version = (int64_t)sweep_runtime_partitions(c->sweep)->version;
 	}
 	if (err == E_OK &&
 	    (uint64_t)version > sweep_runtime_partitions(c->sweep)->version) {

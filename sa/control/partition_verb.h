@@ -26,7 +26,7 @@ struct sweep;
  *   delete   pkey
  *   list     members (false: without the members of each)
  *   show     pkey
- *   wait     version, timeout_ms (10 s if not given, 10 min at most): replies when ports and SA
+ *   wait     version (else the last one), timeout_ms (10 s if not given, 10 min at most): replies when ports and SA
  *            answers have that version: "programmed"; if not, "ports" names those that do not
  *
  * Each change may have if_version. Its reply has "present" and "absent", the GUIDs of the

@@ -8,6 +8,7 @@
 #include "sa/sm/sweep_int.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/policy/partitions.h"
 #include "db/state.h"
 #include "routing/graph/graph.h"
 #include "sa/partition/runtime.h"
@@ -65,9 +67,45 @@ int sweep_request_port(struct sweep *s, const struct port_request *rq,
 
 /* --- partitions at run time ------------------------------------------------------------ */
 
-static int store_change(struct sm *sm, struct state_batch *batch,
-                        struct runtime_partitions *next, char *why, size_t why_bytes)
+static uint32_t members_in(const struct runtime_partitions *r, uint16_t p_key)
 {
+	const struct runtime_partition *t = runtime_find(r, p_key);
+
+	return t != NULL ? t->n_members : 0;
+}
+
+/* An event for a change, with what the partition had and has. */
+static void tell_change(struct sm *sm, const struct runtime_change *c,
+                        const struct runtime_partitions *before, bool existed)
+{
+	const struct runtime_partition *t = runtime_find(sm->runtime, c->p_key);
+	enum event_kind kind = t == NULL && c->action == RUNTIME_DELETE
+	                               ? EVENT_PARTITION_DELETED
+	                       : existed ? EVENT_PARTITION_CHANGED
+	                                 : EVENT_PARTITION_CREATED;
+	char from[60] = "";
+
+	if (c->from != 0) {
+		snprintf(from, sizeof(from), ", those of partition 0x%04x from %u to %u",
+		         c->from, members_in(before, c->from),
+		         members_in(sm->runtime, c->from));
+	}
+	events_say(
+		sm, kind,
+		"0x%04x%s%s is %s: members at run time from %u to %u%s; version %" PRIu64,
+		c->p_key, t != NULL && *t->name ? " " : "", t != NULL ? t->name : "",
+		kind == EVENT_PARTITION_DELETED   ? "deleted"
+		: kind == EVENT_PARTITION_CREATED ? "made"
+						  : "changed",
+		members_in(before, c->p_key), members_in(sm->runtime, c->p_key), from,
+		sm->runtime->version);
+}
+
+static int store_change(struct sm *sm, struct state_batch *batch,
+                        struct runtime_partitions *next, const struct runtime_change *c,
+                        bool existed, char *why, size_t why_bytes)
+{
+	struct runtime_partitions *before = sm->runtime;
 	int ret = runtime_store(sm->d.state, batch);
 
 	if (ret != E_OK) {
@@ -76,9 +114,10 @@ static int store_change(struct sm *sm, struct state_batch *batch,
 		runtime_free(next);
 		return ret == E_FULL ? -ENOSPC : ret;
 	}
-	runtime_free(sm->runtime);
 	sm->runtime = next;
 	sm->runtime_state = state_version(sm->d.state, RECORDS_PARTITIONS);
+	tell_change(sm, c, before, existed);
+	runtime_free(before);
 	return E_OK;
 }
 
@@ -104,7 +143,10 @@ static int change_partitions(struct sweep *s, struct runtime_change *c, char *wh
 		ret = p_keys_fit(sm, sm->d.config, next, c, why, why_bytes);
 	}
 	if (ret == E_OK && next != NULL) {
-		ret = store_change(sm, batch, next, why, why_bytes);
+		bool existed = runtime_find(sm->runtime, c->p_key) != NULL ||
+		               partitions_find(configured, c->p_key) != NULL;
+
+		ret = store_change(sm, batch, next, c, existed, why, why_bytes);
 		*ret_changed = ret == E_OK;
 	} else {
 		runtime_free(next);
