@@ -30,7 +30,7 @@ static const struct command commands[] = {
 	{ "why",    "SRC DST",                "why a path goes where it goes, or why there is none", cmd_why, false },
 	{ "records", "NAME [--COMPONENT VALUE]", "records of subnet administration", cmd_records, false },
 	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups, false },
-	{ "partition", "list | show P_KEY",   "partitions; of one its members and its ports", cmd_partition, false },
+	{ "partition", "list | COMMAND [P_KEY]", "partitions: list, show, and change them at run time", cmd_partition, false },
 	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes, false },
 	{ "links",  "",                       "cables: state, speed, what it could be, routes", cmd_links, false },
 	{ "ports",  "",                       "ports, also those without a cable", cmd_ports, false },
