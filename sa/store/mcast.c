@@ -407,7 +407,36 @@ static int put_groups(struct sa_store *st, struct snap_reader *r)
 	return ret == E_NOTFOUND ? drop_withdrawn(st, r) : ret;
 }
 
-/* Removes all memberships of the ports that are no longer in the fabric. */
+/* Removes the memberships of a port in groups of partitions that it does not belong to any more.
+ * A port whose P_Keys could not be read keeps its memberships. */
+static int drop_foreign(struct sa_store *st, struct snap_reader *r, uint64_t guid,
+                        const struct snap_end *end)
+{
+	const struct store_row *row = store_first_of_owner(st, RECORDS_MEMBERS, &guid);
+	const void *keys;
+	uint16_t first = 0; /* an empty table is one P_Key 0 */
+	size_t n_keys;
+	int ret = snap_p_keys(r, end->p_key_set, &keys, &n_keys);
+
+	if (ret == E_OK && n_keys != 0) {
+		memcpy(&first, keys, sizeof(first));
+	}
+	while (row != NULL && ret == E_OK && first != 0) {
+		struct mcast_group_row g;
+
+		if (!mcast_group_find(st, row->bytes, &g) ||
+		    mcast_has_p_key(r, end, (uint16_t)mcast_get(g.record, MC_P_KEY))) {
+			row = store_next_of_owner(st, RECORDS_MEMBERS, row);
+			continue;
+		}
+		ret = mcast_member_leave(st, row->bytes, row->bytes + MGID_BYTES);
+		row = store_first_of_owner(st, RECORDS_MEMBERS, &guid);
+	}
+	return ret;
+}
+
+/* Removes all memberships of the ports that are no longer in the fabric, and those that the
+ * partitions of the others do not allow any more. */
 static int drop_absent(struct sa_store *st, struct snap_reader *r)
 {
 	const struct store_row *row = store_next_owner(st, RECORDS_MEMBERS, NULL);
@@ -430,6 +459,8 @@ static int drop_absent(struct sa_store *st, struct snap_reader *r)
 				                         row->bytes + MGID_BYTES);
 				row = store_first_of_owner(st, RECORDS_MEMBERS, &guid);
 			}
+		} else if (ret == E_OK) {
+			ret = drop_foreign(st, r, guid, &end);
 		}
 		row = store_next_owner(st, RECORDS_MEMBERS, &guid);
 	}

@@ -135,8 +135,8 @@ bool mcast_partition_has(const struct sa_store *st, uint16_t p_key, size_t n);
 /*!
  * \brief Updates the store after a new fabric was published: creates the groups that partitions
  *        have from the start, lets go of those that they have no more, and removes the
- *        memberships of ports that left.
- * Cost: a look-up per port with memberships, and the memberships that it removes.
+ *        memberships of ports that left, or that left the partition of the group.
+ * Cost: a look-up per port with memberships and per membership.
  */
 int mcast_after_sweep(struct sa_store *st, struct snap_reader *r);
 

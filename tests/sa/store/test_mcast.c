@@ -555,6 +555,19 @@ static bool there(uint64_t top, uint64_t low, struct mcast_group_row *g)
 	return mcast_group_find(store, mgid, g);
 }
 
+/* Other P_Keys for HOST than it was given. */
+static void change_keys(uint16_t first, uint16_t second)
+{
+	for (size_t i = 0; i < w->content.n_attrs; i++) {
+		const struct snap_attr *a = &w->content.attrs[i];
+
+		if (a->guid == HOST && a->attr == UMAD_SM_ATTR_PKEY_TABLE) {
+			put((uint8_t *)a->data, 2, first);
+			put((uint8_t *)a->data + 2, 2, second);
+		}
+	}
+}
+
 /* Groups come and go with the partitions; while one has members, its values stay. */
 START_TEST(groups_of_partitions)
 {
@@ -582,6 +595,7 @@ START_TEST(groups_of_partitions)
 	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g));
 	ck_assert_uint_eq(mcast_get(g.record, MC_MTU), 4);
 	ck_assert_uint_eq(mcast_get(g.record, MC_MLID), mlid);
+	change_keys(0xffff, 0x8010);
 	ck_assert_int_eq(mcast_member_put(store, g.record, gid, &m), E_OK);
 	publish_partitions("A=0x10,ipoib,mtu=2:ALL=full;");
 	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g));
@@ -590,6 +604,34 @@ START_TEST(groups_of_partitions)
 	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g) && !g.well_known);
 	ck_assert_int_eq(mcast_member_leave(store, g.record, gid), E_OK);
 	ck_assert(!there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g));
+}
+END_TEST
+
+/* A port that leaves a partition leaves its groups, unless its P_Keys could not be read. */
+START_TEST(members_leave_with_the_partition)
+{
+	struct mcast_member_row m = { .port_guid = HOST + 1,
+		                      .join_state = MC_FULL_MEMBER };
+	const uint8_t gid[MGID_BYTES] = { 0xfe, 0x80 };
+	struct mcast_group_row g;
+
+	publish_partitions("Default=0x7fff,ipoib:ALL=full;A=0x1,ipoib:ALL=full;");
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert(there(i ? UINT64_C(0xff12401b80010000) : BROADCAST_TOP,
+		                BROADCAST_LOW, &g));
+		ck_assert_int_eq(mcast_member_put(store, g.record, gid, &m), E_OK);
+	}
+	change_keys(0, 0);
+	query_fixture_publish(w, PATH_MINIMAL);
+	ck_assert_int_eq(mcast_after_sweep(store, w->r), E_OK);
+	ck_assert_uint_eq(store_count(store, RECORDS_MEMBERS), 2);
+	change_keys(0xffff, 0x8011);
+	query_fixture_publish(w, PATH_MINIMAL);
+	ck_assert_int_eq(mcast_after_sweep(store, w->r), E_OK);
+	ck_assert_uint_eq(store_count(store, RECORDS_MEMBERS), 1);
+	ck_assert(there(UINT64_C(0xff12401b80010000), BROADCAST_LOW, &g));
+	ck_assert(there(BROADCAST_TOP, BROADCAST_LOW, &g));
+	ck_assert_ptr_nonnull(store_seek(store, RECORDS_MEMBERS, g.record, MGID_BYTES));
 }
 END_TEST
 
@@ -745,6 +787,7 @@ TEST_SUITE_FORKED(mcast)
 	tcase_add_test(t, mlids_kept_for_broadcast);
 	tcase_add_test(t, gone_ports_leave);
 	tcase_add_test(t, groups_of_partitions);
+	tcase_add_test(t, members_leave_with_the_partition);
 	tcase_add_test(t, path_to_a_group);
 	tcase_add_loop_test(t, random_joins_and_leaves, 0, 3);
 	suite_add_tcase(suite, t);
