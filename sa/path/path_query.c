@@ -217,31 +217,58 @@ static int find_route(struct snap_reader *r, const struct snap_end *from,
 	return row.mtu != 0 ? E_OK : E_NOPATH;
 }
 
-/* SL of a lane: that of QoS level 0, or what was asked for if another level has it; with
- * a policy the one that its SL stands for on this lane. */
-static int choose_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
+/* SL of the QoS level that has this SL on this lane. \retval E_NOTFOUND  None has. */
+static int find_sl(const struct path_iter *it, uint8_t lane, uint8_t want, uint8_t *ret)
 {
-	uint8_t sl;
+	uint8_t sl = 0;
+	int err = E_OK;
 
-	if (it->level.sl != POLICY_ANY) {
-		return snap_sl(it->r, it->level.qos, lane, ret);
-	}
-
-	for (unsigned level = 1; it->q->has_sl && level < VL_SLS; level++) {
-		int err = snap_sl(it->r, level, lane, &sl);
-
-		if (err == E_NOTFOUND) {
-			break;
-		}
-		if (err != E_OK) {
-			return err;
-		}
-		if (sl == it->q->sl) {
+	for (unsigned level = 1; err == E_OK && level < VL_SLS; level++) {
+		err = snap_sl(it->r, level, lane, &sl);
+		if (err == E_OK && sl == want) {
 			*ret = sl;
 			return E_OK;
 		}
 	}
-	return snap_sl(it->r, 0, lane, ret);
+	return err == E_OK ? E_NOTFOUND : err;
+}
+
+/* What the SL of the path's partition stands for on this lane.
+ * \retval E_NOTFOUND  The partition has none, or it has no effect. */
+static int partition_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
+{
+	uint16_t p_key = it->level.p_key & P_KEY_BASE;
+	struct snap_partition p;
+	struct snap_vl_rule rule;
+	int err;
+
+	if (!snap_meta(it->r)->qos || it->q->raw_traffic || p_key == 0) {
+		return E_NOTFOUND;
+	}
+	err = snap_partition_from(it->r, p_key, &p);
+	if (err != E_OK || p.p_key != p_key || p.is.sl == 0) {
+		return err != E_OK ? err : E_NOTFOUND;
+	}
+	err = snap_vl_rule(it->r, &rule);
+	if (err == E_OK && rule.levels != 0) {
+		return snap_sl(it->r, (p.is.sl >> rule.level_shift) % rule.levels, lane,
+		               ret);
+	}
+	return err == E_NOTFOUND ? find_sl(it, lane, p.is.sl, ret) : err;
+}
+
+/* SL of a lane: what was asked for or what the partition has, if a QoS level has it, else that
+ * of QoS level 0; with a policy the one that its SL stands for on this lane. */
+static int choose_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
+{
+	int err;
+
+	if (it->level.sl != POLICY_ANY) {
+		return snap_sl(it->r, it->level.qos, lane, ret);
+	}
+	err = it->q->has_sl ? find_sl(it, lane, it->q->sl, ret)
+	                    : partition_sl(it, lane, ret);
+	return err == E_NOTFOUND ? snap_sl(it->r, 0, lane, ret) : err;
 }
 
 /* Applies the limits of a policy to what the route can do. */

@@ -14,6 +14,7 @@
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/policy/partitions.h"
 #include "conf/policy/prefix_routes.h"
 #include "conf/policy/qos_policy.h"
 #include "db/state.h"
@@ -21,6 +22,8 @@
 #include "sa/sm/election.h"
 #include "sa/sm/policy/policy_compile.h"
 #include "sa/sm/sm.h"
+
+enum { SL_LINES = 10 };
 
 static const char *const source = "sweep";
 
@@ -253,7 +256,8 @@ static uint64_t digest_policy(const struct policy *p)
 	                            sizeof(*p->sets));
 }
 
-/* Of what decides paths beside routes: P_Keys, GUIDs, prefixes and the policy. */
+/* Of what decides paths beside routes: P_Keys and SLs of partitions, GUIDs, prefixes and the
+ * policy. */
 static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
 {
 	for (size_t i = 0; i < c->n_attrs; i++) {
@@ -270,6 +274,11 @@ static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
 
 		h = digest_add(digest_add(h, p->prefix), p->router_port_guid);
 		h = digest_add(h, (uint64_t)p->any_prefix << 1 | p->any_router);
+	}
+	for (uint32_t i = 0; c->partitions != NULL && i < c->partitions->n; i++) {
+		const struct partition *t = &c->partitions->all[i];
+
+		h = t->sl != 0 ? digest_add(h, (uint64_t)t->p_key << 8 | t->sl) : h;
 	}
 	return c->policy != NULL ? digest_add(h, digest_policy(c->policy)) : h;
 }
@@ -383,6 +392,34 @@ static void fill_content(const struct publisher *p, const struct job *j,
 	c->n_stages = j->n_stages;
 }
 
+/* Names partitions whose SL no path can have, when that changes. */
+static void log_partition_sls(struct publisher *p, const struct snap_content *c,
+                              const struct lanes *lanes)
+{
+	const struct partitions *list = c->partitions;
+	bool ruled = c->qos && lanes->rule != NULL;
+	uint64_t now = digest_add(1, (uint64_t)c->free_sls << 2 | ruled << 1 | c->qos);
+	unsigned n = 0;
+
+	for (uint32_t i = 0; list != NULL && i < list->n; i++) {
+		now = digest_add(now,
+		                 (uint64_t)list->all[i].p_key << 8 | list->all[i].sl);
+	}
+	for (uint32_t i = 0; list != NULL && i < list->n && now != p->sls_logged; i++) {
+		const struct partition *t = &list->all[i];
+
+		if (t->sl == 0 || ruled || c->free_sls >> t->sl & 1 || n++ >= SL_LINES) {
+			continue;
+		}
+		log_warning(
+			source, "SL %u of partition 0x%04x %s has no effect on paths: %s",
+			t->sl, t->p_key, t->name,
+			c->qos ? "ports drop it, or the routing takes SLs for its lanes"
+			       : "qos is FALSE");
+	}
+	p->sls_logged = now;
+}
+
 /* Logs warnings about the policy when it changes, not in each sweep. */
 static void log_policy(struct publisher *p, const struct policy *policy,
                        const struct diags *d)
@@ -471,6 +508,7 @@ static int publish_content(struct publisher *p, struct job *j, struct arena *a,
 
 	if (ret == E_OK) {
 		fill_content(p, j, &c);
+		log_partition_sls(p, &c, &j->route.out.lanes);
 		ret = compile_policy(p, j, a, &c);
 	}
 	if (ret == E_OK) {

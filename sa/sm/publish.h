@@ -21,6 +21,7 @@ struct publisher {
 	uint64_t digest; /*!< of the last published routing; 0: nothing published yet */
 	uint64_t epoch;
 	uint64_t policy_logged; /*!< digest of the policy that was logged, 0: none yet */
+	uint64_t sls_logged;    /*!< the same of the SLs of partitions */
 };
 
 /*!

@@ -14,6 +14,7 @@
 #include "conf/device_group.h"
 #include "conf/opafm.h"
 #include "conf/option.h"
+#include "conf/policy/partitions.h"
 #include "conf/policy/qos_policy.h"
 #include "conf/virtual_fabric.h"
 #include "db/policy.h"
@@ -228,6 +229,60 @@ START_TEST(dropped_sl)
 	q.has_service_id = true;
 	q.service_id = 0x10000;
 	ck_assert_int_eq(path_query_run(w->r, &q, &rec, 1, &n), E_POLICY);
+}
+END_TEST
+
+static uint8_t sl_of(const struct path_query *q)
+{
+	struct path_record rec;
+	size_t n;
+
+	ck_assert_int_eq(path_query_run(w->r, q, &rec, 1, &n), E_OK);
+	ck_assert_uint_eq(n, 1);
+	return rec.sl;
+}
+
+/* While QoS is on, a path has the SL of its partition, unless another is asked for, the policy
+ * says one, or no level has it. */
+START_TEST(sl_of_partitions)
+{
+	static const char text[] =
+		"Default=0x7fff,sl=3:ALL=full;Blue=0x22,sl=5:ALL=full;";
+	static const uint32_t ports[2][2];
+	struct path_query q;
+
+	ck_assert_int_eq(partitions_parse("p", text, sizeof(text) - 1, w->a, NULL,
+	                                  &w->content.partitions),
+	                 E_OK);
+	w->content.partition_ports = ports;
+	table(DUAL, 2, 2, (uint16_t[]){ 0xffff, 0x8022 });
+	table(TWIN_2, 1, 2, (uint16_t[]){ 0xffff, 0x8022 });
+	w->content.free_sls = ALL_SLS;
+	query_fixture_publish(w, PATH_MINIMAL);
+	q = between(0x203, 0x402);
+	ck_assert_uint_eq(sl_of(&q), 0); /* QoS is off */
+	w->content.qos = true;
+	query_fixture_publish(w, PATH_MINIMAL);
+	q = between(0x203, 0x402);
+	ck_assert_uint_eq(sl_of(&q), 3);
+	q.has_sl = true;
+	q.sl = 4;
+	ck_assert_uint_eq(sl_of(&q), 4);
+	q.has_sl = false;
+	q.has_p_key = true;
+	q.p_key = 0x8022;
+	ck_assert_uint_eq(sl_of(&q), 5);
+	q.raw_traffic = true;
+	ck_assert_uint_eq(sl_of(&q), 0);
+	w->content.free_sls = ALL_SLS & ~(1U << 5);
+	query_fixture_publish(w, PATH_MINIMAL);
+	q = between(0x203, 0x402);
+	q.has_p_key = true;
+	q.p_key = 0x8022;
+	ck_assert_uint_eq(sl_of(&q), 0);
+	use_policy("qos-ulps\ndefault : 6\nend-qos-ulps\n");
+	q = between(0x203, 0x402);
+	ck_assert_uint_eq(sl_of(&q), 6);
 }
 END_TEST
 
@@ -686,6 +741,7 @@ TEST_SUITE(policy)
 	tcase_add_test(tc, selectors_after_limits);
 	tcase_add_test(tc, dropped_sl);
 	tcase_add_test(tc, no_policy);
+	tcase_add_test(tc, sl_of_partitions);
 	tcase_add_test(tc, damaged_policy);
 	tcase_add_test(tc, levels_of_lanes);
 	tcase_add_loop_test(tc, random_policies, 0, 40);
