@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,8 @@ static int woken;
 static atomic_bool stop;
 static pthread_t fabric_thread;
 static unsigned calls;
+static atomic_uint tries;
+static atomic_bool go_on;
 
 static int verb_echo(void *ctx, const json_t *request, json_t *reply, char *why,
                      size_t why_bytes)
@@ -68,7 +71,26 @@ static int verb_hold(void *ctx, const json_t *request, json_t *reply, char *why,
 	return E_OK;
 }
 
+/* Waits for so many milliseconds as the request says, or until the test lets it go on. */
+static int verb_wait(void *ctx, const json_t *request, json_t *reply, char *why,
+                     size_t why_bytes)
+{
+	uint64_t most = (uint64_t)json_integer_value(json_object_get(request, "ms"));
+
+	(void)ctx;
+	(void)why;
+	(void)why_bytes;
+	tries++;
+	if (!go_on && control_waited_ms(control) < most) {
+		json_object_set_new(reply, "half", json_true());
+		return CONTROL_WAIT;
+	}
+	json_object_set_new(reply, "let", json_boolean(go_on));
+	return E_OK;
+}
+
 static const struct control_verb verbs[] = { { "echo", verb_echo },
+	                                     { "wait", verb_wait },
 	                                     { "hold", verb_hold },
 	                                     { "refuse", verb_refuse },
 	                                     { NULL, NULL } };
@@ -245,6 +267,29 @@ START_TEST(many_wait)
 }
 END_TEST
 
+/* A verb that has nothing to say yet is tried again, by itself, and holds up nobody else. */
+START_TEST(waiting_verb)
+{
+	static const char for_ever[] = "{\"verb\":\"wait\",\"ms\":1000000000}\n";
+	int fd = client(), gone = client(), other = client();
+
+	ck_assert_int_gt(send(fd, for_ever, sizeof(for_ever) - 1, MSG_NOSIGNAL), 0);
+	ck_assert_int_gt(send(gone, for_ever, sizeof(for_ever) - 1, MSG_NOSIGNAL), 0);
+	close(gone);
+	ck_assert_str_eq(ask(other, "{\"verb\":\"echo\",\"text\":1}\n"),
+	                 "{\"text\":1,\"ok\":true}");
+	ck_assert_str_eq(ask(other, "{\"verb\":\"wait\",\"ms\":30}\n"),
+	                 "{\"let\":false,\"ok\":true}");
+	while (tries < 8) {
+		sched_yield();
+	}
+	go_on = true;
+	ck_assert_str_eq(receive(fd), "{\"let\":true,\"ok\":true}");
+	close(fd);
+	close(other);
+}
+END_TEST
+
 /* A client that goes before its reply, one that sends half a line, and one that never
  * reads harm nobody else. */
 START_TEST(bad_clients)
@@ -381,6 +426,7 @@ TEST_SUITE_FORKED(control)
 	tcase_add_test(t, replies);
 	tcase_add_test(t, order);
 	tcase_add_test(t, many_wait);
+	tcase_add_test(t, waiting_verb);
 	tcase_add_test(t, bad_clients);
 	tcase_add_test(t, long_line);
 	tcase_add_test(t, connections);
