@@ -104,6 +104,13 @@ stream=$!
 pids+=("$stream")
 holds "services are registered" until_true has_lines "$work/acknowledged" 200
 
+# --- partitions at run time, too ---
+partition() { "$bin/saguaro" partition "${@:2}" --snapshot-dir "$work/$1/run"; }
+has "the master makes a partition" "$(partition high add 0x10 --create "0x$client_guid" --wait)" "version 1 is programmed"
+refuses "a standby changes none" partition low add 0x10 --create "0x$client_guid"
+has "and says who may" "$said" "not the master"
+has "the master adds a member last" "$(partition high add 0x10 "0x$(guid "$listener")=limited")" "version 2"
+
 # --- the master dies ---
 pkill -9 -P "$high_pid" 2>/dev/null
 kill -9 "$high_pid"
@@ -116,6 +123,9 @@ services >"$work/kept"
 printf '%x\n' $(seq 1 "$acknowledged") | sort >"$work/expected"
 same "none of the acknowledged services is lost" "" "$(comm -13 "$work/kept" "$work/expected")"
 same "nor a member" "$had_members" "$(members)"
+has "nor a member of the partition" "$(partition low wait)" "version 2 is programmed"
+has "not even the last one" "$(partition low show 0x10)" "0x$(guid "$listener")                     limited  runtime"
+has "which goes on from there" "$(partition low remove 0x10 "0x$(guid "$listener")")" "version 3"
 holds "nor the subscription" until_true has_figure sa_subscriptions 1
 end_process "$stream"
 
