@@ -13,6 +13,10 @@
 #               seconds: from the change until the last of these blocks had arrived (0: there
 #               was none), smp_seconds: until the last request; to 30 ms. What ten
 #               seconds without a change cost is measured after the first light sweep
+#   partitions  GUIDs are added to a partition of that saguarod at run time, in one request of the
+#               command line: median and longest of five, in seconds, until the change is confirmed
+#               (durable), and until all ports have their tables and paths follow; smps: sent for
+#               one such change
 #   takeover    the master saguarod is killed with SIGKILL while another is standby: seconds until
 #               the other is master and until its subnet is up, blocks that it sent
 #   changes     the same changes in one process on a virtual clock, so the time is that of
@@ -127,11 +131,39 @@ sockets() {
 	simulator
 	saguarod first "$first" 1
 	life saguarod "$EPOCHREALTIME" "$work/first.log"
+	partitions >"$work/partitions.json"
 	saguarod second "$host" 0
 	until grep -qs "STANDBY state" "$work/second.log"; do sleep 0.05; done
 	takeover >"$work/takeover.json"
 	end_last
 	end_last
+}
+
+# add N: N GUIDs into a new partition; sets confirmed, programmed and smps
+add() {
+	local start all_then
+	now
+	all_then=$all start=$EPOCHREALTIME
+	"$bin/saguaro" partition add $((++p_key)) "${guids[@]:0:$1}" --create --control-socket "$work/first.sock" >/dev/null
+	confirmed=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f", b - a }')
+	"$bin/saguaro" partition wait --control-socket "$work/first.sock" >/dev/null
+	programmed=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f", b - a }')
+	now
+	smps=$((all - all_then))
+}
+
+partitions() {
+	local n i
+	mapfile -t guids < <("$bin/saguaro" records NodeRecord --node_type 1 --snapshot-dir "$work/first.run" |
+		sed -n "s/.*port_guid='\\(0x[0-9a-f]*\\)'.*/\\1/p")
+	for n in 1 1000; do
+		p_key=$((256 + n))
+		for i in 1 2 3 4 5; do
+			add "$n"
+			echo "$n $confirmed $programmed $smps"
+		done | jq -Rn '[inputs | split(" ") | map(tonumber)] | {guids: .[0][0], confirmed_median: (map(.[1]) | sort[2]),
+			confirmed_max: (map(.[1]) | max), programmed_median: (map(.[2]) | sort[2]), programmed_max: (map(.[2]) | max), smps: .[-1][3]}'
+	done | tee /dev/stderr
 }
 
 takeover() { # the first one is the last but one
@@ -178,6 +210,6 @@ done | jq -s . >"$work/changes.json"
 "$bin/tests/bench_transition" "${ports[-1]}" >"$work/transition.json"
 routes | jq -s '.[0]' >"$work/routes.json"
 jq -n --arg machine "$(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
-	--slurpfile sockets "$work/sockets.json" --slurpfile takeover "$work/takeover.json" \
+	--slurpfile sockets "$work/sockets.json" --slurpfile partitions "$work/partitions.json" --slurpfile takeover "$work/takeover.json" \
 	--slurpfile changes "$work/changes.json" --slurpfile transition "$work/transition.json" --slurpfile routes "$work/routes.json" \
-	'{machine: $machine, sockets: $sockets[0], takeover: $takeover[0], changes: $changes[0], transition: $transition[0], routes: $routes[0]}'
+	'{machine: $machine, sockets: $sockets[0], partitions: $partitions, takeover: $takeover[0], changes: $changes[0], transition: $transition[0], routes: $routes[0]}'
