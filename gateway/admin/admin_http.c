@@ -372,16 +372,13 @@ static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
 
 static void log_library(void *cls, const char *fmt, va_list ap)
 {
-	static struct log_limit limit;
 	char text[256];
 
 	(void)cls;
 	vsnprintf(text, sizeof(text), fmt, ap);
 	text[strcspn(text, "\r\n")] = '\0';
 	text_printable(text);
-	if (log_allowed(&limit, monotonic_ms(), 10, 60000, NULL)) {
-		log_debug(me, "libmicrohttpd: %s", text);
-	}
+	log_debug(me, "libmicrohttpd: %s", text);
 }
 
 /* ---- certificates ---- */

@@ -144,10 +144,8 @@ static int check_user(struct door_call *c)
 	                     &c->wait_s);
 
 	if (err != E_OK) {
-		static struct log_limit limit;
-
 		if ((rq->authorization != NULL || rq->certificate != NULL) &&
-		    log_allowed(&limit, rq->now_ms, 20, 60000, NULL)) {
+		    limits_take(c->door->lines, rq->address, rq->now_ms, NULL)) {
 			log_warning(
 				me, "login refused from %s: %s", rq->address,
 				err == E_HTTP_RATE ? "too many wrong ones"

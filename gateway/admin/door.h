@@ -35,7 +35,8 @@ struct door_fabric {
 
 struct door {
 	struct auth *auth;
-	struct limits *rate; /*!< requests of a user */
+	struct limits *rate;  /*!< requests of a user */
+	struct limits *lines; /*!< lines in the log about wrong logins of an address */
 	struct audit *audit;
 	const struct door_fabric *fabric; /*!< [n_fabrics] */
 	unsigned n_fabrics;

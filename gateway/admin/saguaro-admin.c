@@ -298,9 +298,13 @@ static int serve(const struct admin_config *c, struct arena *a)
 		/* A tenth of a minute's requests may come at once. */
 		door.rate = limits_new(c->requests_per_minute / 10 + 1,
 		                       c->requests_per_minute);
-		err = door.rate != NULL ? run_server(c, &door, a, &set) : -ENOMEM;
+		door.lines = limits_new(5, 5);
+		err = door.rate != NULL && door.lines != NULL
+		              ? run_server(c, &door, a, &set)
+		              : -ENOMEM;
 	}
 	limits_free(door.rate);
+	limits_free(door.lines);
 	auth_free(door.auth);
 	audit_free(door.audit);
 	sem_destroy(&asking.free);

@@ -71,13 +71,15 @@ void door_fixture_init(struct door_fixture *f, unsigned failures_per_minute)
 		.fabric = fabrics, .n_fabrics = 2, .hosts = hosts, .ask = ask, .ctx = f
 	};
 	f->door.rate = limits_new(20, 60);
+	f->door.lines = limits_new(5, 5);
 	require(auth_new(&o, &f->door.auth) == E_OK && f->door.rate != NULL &&
-	        audit_new(f->audit, &f->door.audit) == E_OK);
+	        f->door.lines != NULL && audit_new(f->audit, &f->door.audit) == E_OK);
 }
 
 void door_fixture_done(struct door_fixture *f)
 {
 	limits_free(f->door.rate);
+	limits_free(f->door.lines);
 	auth_free(f->door.auth);
 	audit_free(f->door.audit);
 	json_decref(f->asked);
