@@ -238,6 +238,22 @@ START_TEST(test_roles)
 }
 END_TEST
 
+/* Who has no user does not learn what there is. */
+START_TEST(test_nobody)
+{
+	static const char *const targets[] = { "/v2", "/v1/partitions/x", "/v1/sweep?x",
+		                               "/%zz" };
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct door_request rq = request(NULL, "GET", targets[i]);
+		unsigned status = door_fixture_send(&f, &rq, NULL, NULL).status;
+
+		ck_assert_msg(status == 401 || (status == 400 && targets[i][1] == '%'),
+		              "%s: %u", targets[i], status);
+	}
+}
+END_TEST
+
 /* A change is never open and never for viewers. */
 START_TEST(test_table)
 {
@@ -299,7 +315,7 @@ START_TEST(test_versions)
 	ck_assert_str_eq(reply.etag, "\"7\"");
 	ck_assert_int_eq(json_integer_value(json_object_get(f.asked, "if_version")), 7);
 	f.reply = "{\"ok\": false, \"error\": \"it is 8\", \"code\": \"conflict\", "
-	          "\"version\": 8}";
+		  "\"version\": 8}";
 	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 412);
 	rq.if_match = "*";
 	f.reply = "{\"ok\": true, \"version\": 8}";
@@ -372,16 +388,16 @@ END_TEST
 
 static const char listing[] =
 	"{\"ok\": true, \"version\": 3, \"last_updated\": \"2020-09-03T11:42:38Z\", "
-        "\"partitions\": ["
+	"\"partitions\": ["
 	"{\"pkey\": \"0x0005\", \"name\": \"five\", \"ipoib\": true, \"index0\": true, "
-        "\"members\": ["
+	"\"members\": ["
 	"{\"guid\": \"0x020000000000003E\", \"membership\": \"full\", \"source\": "
-        "\"runtime\"},"
+	"\"runtime\"},"
 	"{\"who\": \"ALL\", \"membership\": \"limited\", \"source\": \"file\"},"
 	"{\"first\": \"0x0000000000000010\", \"last\": \"0x0000000000000011\", "
-        "\"membership\": \"both\"}]},"
+	"\"membership\": \"both\"}]},"
 	"{\"pkey\": \"0x7fff\", \"name\": \"Default\", \"ipoib\": true, \"members\": "
-        "[]}]}";
+	"[]}]}";
 
 START_TEST(test_listing)
 {
@@ -405,7 +421,7 @@ START_TEST(test_listing)
 	/* a second later than the change: see ufm.c */
 	ck_assert_str_eq(text_of("last_updated"), "Thu Sep 3 11:42:39 UTC 2020");
 	f.reply = "{\"ok\": true, \"version\": 0, \"last_updated\": null, "
-	          "\"partitions\": []}";
+		  "\"partitions\": []}";
 	ck_assert_uint_eq(ask("GET", "/ufmRest/resources/pkeys/last_updated", NULL), 200);
 	ck_assert(json_is_null(json_object_get(body, "last_updated")));
 }
@@ -414,9 +430,9 @@ END_TEST
 START_TEST(test_show)
 {
 	f.reply = "{\"ok\": true, \"version\": 3, \"partition\": {\"pkey\": \"0x0005\", "
-	          "\"name\": \"five\","
+		  "\"name\": \"five\","
 		  " \"ipoib\": false, \"members\": [{\"guid\": \"0x1\", \"membership\": "
-	          "\"limited\"}]}}";
+		  "\"limited\"}]}}";
 	ck_assert_uint_eq(
 		ask("GET", "/ufmRest/resources/pkeys/0x0005?guids_data=true", NULL), 200);
 	ck_assert_str_eq(text_of("partition"), "five");
@@ -510,6 +526,7 @@ TEST_SUITE(door)
 	tcase_add_test(t, test_fabrics);
 	tcase_add_loop_test(t, test_bad, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(t, test_roles);
+	tcase_add_test(t, test_nobody);
 	tcase_add_test(t, test_table);
 	tcase_add_test(t, test_heads);
 	tcase_add_loop_test(t, test_hosts, 0, sizeof(hosts) / sizeof(hosts[0]));
