@@ -342,25 +342,47 @@ static bool is_readable(const char *text)
 	return len > 0 && len <= TEXT_MAX;
 }
 
+/* Tries the forms until one names something. */
+static int seek_forms(struct seek *k)
+{
+	if (!is_readable(k->text)) {
+		return E_SYNTAX;
+	}
+	split_port(k);
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && k->total == 0; i++) {
+		int err = forms[i](k);
+		if (err != E_OK && err != E_NOTFOUND) {
+			return err;
+		}
+	}
+	return E_OK;
+}
+
+int endpoint_find(struct snap_reader *r, const char *text, struct endpoint *ret)
+{
+	struct seek k = { .r = r, .text = text };
+	int err = seek_forms(&k);
+
+	if (err == E_OK && k.total == 1) {
+		*ret = k.found[0];
+	}
+	return err != E_OK || k.total == 1 ? err
+	       : k.total == 0              ? E_NOTFOUND
+	                                   : E_AMBIGUOUS;
+}
+
 int endpoint_resolve(struct snap_reader *r, const char *text, struct endpoint *ret,
                      struct endpoint_candidates *c)
 {
 	struct seek k = { .r = r, .text = text };
 	struct near near = { .n = 0 };
-	int err = E_NOTFOUND;
 
 	if (c != NULL) {
 		memset(c, 0, sizeof(*c));
 	}
-	if (!is_readable(text)) {
-		return E_SYNTAX;
-	}
-	split_port(&k);
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && k.total == 0; i++) {
-		err = forms[i](&k);
-		if (err != E_OK && err != E_NOTFOUND) {
-			return err;
-		}
+	int err = seek_forms(&k);
+	if (err != E_OK) {
+		return err;
 	}
 	if (k.total == 0) {
 		err = scan(&k, &near);

@@ -193,3 +193,9 @@ struct endpoint_candidates {
  */
 int endpoint_resolve(struct snap_reader *r, const char *text, struct endpoint *ret,
                      struct endpoint_candidates *c);
+
+/*!
+ * \brief Likewise, but only as written, and without candidates: for many texts at once.
+ * \retval E_SYNTAX E_NOTFOUND E_AMBIGUOUS  Cost: a few look-ups.
+ */
+int endpoint_find(struct snap_reader *r, const char *text, struct endpoint *ret);
