@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/clock.h"
@@ -36,6 +37,22 @@ static const char *const load_params[] = { "node",   "name", "limit", "cursor",
 	                                   "stream", "from", NULL };
 static const char *const topology_params[] = { "group", "switches", "hosts", NULL };
 
+static const char *const batch_params[] = { "mode",
+	                                    "numb_path",
+	                                    "mtu",
+	                                    "mtu_selector",
+	                                    "rate",
+	                                    "rate_selector",
+	                                    "packet_life_time",
+	                                    "packet_life_time_selector",
+	                                    "life",
+	                                    "sl",
+	                                    "p_key",
+	                                    "pkey",
+	                                    "service_id",
+	                                    "qos_class",
+	                                    NULL };
+
 enum {
 	PATHS_TABLES = TABLE_PATHS | TABLE_LIDS | TABLE_NODES | TABLE_PORTS | TABLE_LFT |
 	               TABLE_OPTIONS | TABLE_GUIDS | TABLE_NAMES | TABLE_VLS |
@@ -55,6 +72,7 @@ enum {
 static const struct api_row rows[] = {
 	{ "GET", "/paths",                  api_paths,   path_param_names, PATHS_TABLES, "the same as /v1/paths", "PathList" },
 	{ "GET", "/v1/paths",               api_paths,   path_param_names, PATHS_TABLES, "paths from src to dst, each a LID, GUID, GID, description or description:port", "PathList" },
+	{ "POST", "/v1/paths:batch",        api_batch,   batch_params, PATHS_TABLES, "paths of up to 10,000 pairs, a line of {\"src\":..., \"dst\":...} each", NULL },
 	{ "GET", "/v1/fabric",              api_fabric,  no_params,   TABLE_META,    "the fabric: identity, counts, LIDs, times of the last sweep", "Fabric" },
 	{ "GET", "/v1/nodes",               api_nodes,   node_params, NODES_TABLES, "all nodes with their ports", "NodeList" },
 	{ "GET", "/v1/nodes/{node}",        api_node,    no_params,   NODES_TABLES | TABLE_NAMES | TABLE_GUIDS, "one node by name, NodeGUID, PortGUID or LID", "Node" },
@@ -84,6 +102,33 @@ static const struct api_row rows[] = {
 };
 /* clang-format on */
 
+/* Request bodies of the rows that take one. */
+static const struct api_body {
+	int (*handle)(struct api_call *c); /* of the row */
+	const char *type;
+	size_t max; /* bytes */
+} bodies[] = {
+	{ api_batch, "application/x-ndjson", API_BATCH_BYTES },
+};
+
+/* \return NULL: the row takes none. */
+static const struct api_body *body_of(const struct api_row *row)
+{
+	for (unsigned i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		if (bodies[i].handle == row->handle) {
+			return &bodies[i];
+		}
+	}
+	return NULL;
+}
+
+const char *api_body_type(const struct api_row *row)
+{
+	const struct api_body *body = body_of(row);
+
+	return body != NULL ? body->type : NULL;
+}
+
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 _Static_assert((int)N_ROWS < (int)HTTP_ROUTES_MAX,
                "one metrics slot per row and one for no row");
@@ -96,16 +141,39 @@ const struct api_rows api_rows = { rows, N_ROWS };
 int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
               const char **ret_capture)
 {
+	int err = E_HTTP_ENDPOINT;
+
 	if (strcmp(method, "HEAD") == 0) {
 		method = "GET";
 	}
-	for (unsigned i = 0; i < N_ROWS; i++) {
+	for (unsigned i = 0; i < N_ROWS && err != E_OK; i++) {
 		if (uri_fits(u, rows[i].path, 1, ret_capture)) {
 			*ret_row = &rows[i];
-			return strcmp(rows[i].method, method) == 0 ? E_OK : E_HTTP_METHOD;
+			err = strcmp(rows[i].method, method) == 0 ? E_OK : E_HTTP_METHOD;
 		}
 	}
-	return E_HTTP_ENDPOINT;
+	return err;
+}
+
+int api_expects_body(const char *method, const char *target, size_t *ret_max)
+{
+	struct arena *a = arena_new();
+	struct problem p = { .err = 0 };
+	const struct api_row *row = NULL;
+	const char *capture;
+	struct uri u;
+
+	int err = a != NULL ? uri_parse(target, a, &u, &p) : -ENOMEM;
+	if (err == E_OK) {
+		err = api_match(method, &u, &row, &capture);
+	}
+	if (err == E_OK) {
+		const struct api_body *body = body_of(row);
+		*ret_max = body != NULL ? body->max : 0;
+	}
+	problem_clear(&p);
+	arena_free(a);
+	return err;
 }
 
 static int no_such_resource(struct api_call *c)
@@ -154,6 +222,31 @@ static int check_params(struct api_call *c)
 	return E_OK;
 }
 
+static const char *allowed(const struct api_row *row)
+{
+	return strcmp(row->method, "GET") == 0 ? "GET, HEAD" : row->method;
+}
+
+/* A page of a foreign site can send a body without asking first, but not of these types. */
+static int check_body(struct api_call *c, const struct api_request *rq)
+{
+	const struct api_body *body = body_of(c->row);
+	const char *type = rq->content_type;
+
+	if (body == NULL) {
+		return E_OK;
+	}
+	const char *want = body->type;
+	size_t len = strlen(want);
+	if (type == NULL || strncasecmp(type, want, len) != 0 ||
+	    (type[len] != '\0' && type[len] != ';' && type[len] != ' ')) {
+		return problem_set(&c->problem, c->arena, E_HTTP_TYPE,
+		                   "%s needs a body of Content-Type: %s", c->row->path,
+		                   want);
+	}
+	return E_OK;
+}
+
 /* From the request line to a row whose handler may run. */
 static int route(struct api_call *c, const struct api_request *rq)
 {
@@ -167,10 +260,11 @@ static int route(struct api_call *c, const struct api_request *rq)
 	}
 	if (err == E_HTTP_METHOD) {
 		return problem_set(&c->problem, c->arena, err,
-		                   "%s answers GET and HEAD only, not %.20s",
-		                   c->row->path, rq->method);
+		                   "%s answers %s only, not %.20s", c->row->path,
+		                   allowed(c->row), rq->method);
 	}
-	return check_params(c);
+	err = check_params(c);
+	return err == E_OK ? check_body(c, rq) : err;
 }
 
 /* --- answer --------------------------------------------------------------------------
@@ -212,7 +306,7 @@ static int pin(struct api_call *c, struct api_reply *ret)
 	if ((c->tables & TABLE_OF_RECORD) != 0) {
 		c->tables |= api_record_tables(c->capture);
 	}
-	if ((c->tables & TABLE_MOMENT) == 0) {
+	if ((c->tables & TABLE_MOMENT) == 0 && body_of(c->row) == NULL) {
 		snprintf(ret->etag, sizeof(ret->etag), "\"%" PRIu64 "-%" PRIu64 "%s\"",
 		         m->epoch, snap_version(m, c->tables), c->stale ? "-stale" : "");
 	}
@@ -284,7 +378,7 @@ static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 	ret->status = gw_status(err);
 	ret->content_type = "application/problem+json";
 	ret->retry_after = gw_retry_after(err);
-	ret->allow = err == E_HTTP_METHOD ? "GET, HEAD" : NULL;
+	ret->allow = err == E_HTTP_METHOD && c->row != NULL ? allowed(c->row) : NULL;
 	ret->etag[0] = '\0';
 }
 

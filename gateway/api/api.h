@@ -27,6 +27,8 @@ struct uri;
  * epoch was superseded for too long meanwhile, the answer is discarded and built again,
  * API_TRIES times in all.
  */
+enum { API_BATCH_PAIRS = 10000, API_BATCH_BYTES = 4 << 20 };
+
 enum { API_TRIES = 3, API_CURSOR_BYTES = 80 + 2 * SA_ROW_KEY_BYTES };
 
 /*! A resource. */
@@ -66,6 +68,9 @@ struct api_request {
 	const char *if_none_match; /*!< header, or NULL; as the next two */
 	const char *accept;
 	const char *last_event_id;
+	const char *content_type;
+	const char *body; /*!< of POST; as long as the call lasts */
+	size_t body_len;
 };
 
 struct api_reply {
@@ -94,6 +99,13 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
  */
 int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
               const char **ret_capture);
+
+/*!
+ * \brief Before the body of a request is read: may it come?
+ * \param ret_max  Its most bytes, 0: there is to be none.
+ * \retval E_OK  Else the request gets its answer from api_serve() without the body: 404, 405.
+ */
+int api_expects_body(const char *method, const char *target, size_t *ret_max);
 
 /*! \brief Does an If-None-Match header name this ETag? Weak comparison (RFC
  * 9110, 13.1.2). */

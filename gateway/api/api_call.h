@@ -137,6 +137,9 @@ int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get,
 /*! \brief {"next_cursor":"..."} of the page that begins with this key. */
 json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port);
 
+/*! \brief Media type of the request body of a resource. \return NULL: it takes none. */
+const char *api_body_type(const struct api_row *row);
+
 /* --- handlers --- */
 int api_index(struct api_call *c);
 int api_openapi(struct api_call *c);
@@ -145,6 +148,7 @@ int api_readyz(struct api_call *c);
 int api_sm(struct api_call *c);
 int api_metrics(struct api_call *c);
 int api_paths(struct api_call *c);
+int api_batch(struct api_call *c);
 int api_events(struct api_call *c);
 int api_fabric(struct api_call *c);
 int api_nodes(struct api_call *c);

@@ -102,7 +102,7 @@ static json_t *responses_json(const struct api_row *row)
 		json_pack("{s:o}", "Fabric-Epoch", header_json("epoch of the answer"));
 	json_t *o = json_object();
 
-	if (row->tables != 0) {
+	if (row->tables != 0 && api_body_type(row) == NULL) {
 		json_object_set_new(
 			headers, "ETag",
 			header_json("changes with what the answer is made of"));
@@ -161,12 +161,16 @@ static json_t *paths_json(const struct api_rows *rows)
 			path = json_object();
 			json_object_set_new(paths, row->path, path);
 		}
-		json_object_set_new(path, method,
-		                    json_pack("{s:s, s:s++, s:o, s:o}", "summary",
-		                              row->summary, "operationId", method, "_",
-		                              operation_id(row, id, sizeof(id)),
-		                              "parameters", params_json(row), "responses",
-		                              responses_json(row)));
+		json_t *o = json_pack("{s:s, s:s++, s:o, s:o}", "summary", row->summary,
+		                      "operationId", method, "_",
+		                      operation_id(row, id, sizeof(id)), "parameters",
+		                      params_json(row), "responses", responses_json(row));
+		if (api_body_type(row) != NULL) {
+			json_object_set_new(o, "requestBody",
+			                    json_pack("{s:b, s:{s:{}}}", "required", 1,
+			                              "content", api_body_type(row)));
+		}
+		json_object_set_new(path, method, o);
 	}
 	return paths;
 }

@@ -43,6 +43,7 @@ enum {
 		120, /* under 128 with the listening socket and the wake-up descriptor */
 	CONNECTION_BYTES = 32 * 1024, /* request head and reply head */
 	IDLE_SECONDS = 30,
+	BODIES_BYTES = 64 << 20, /* of all requests, while they come */
 	STREAM_BLOCK = 16 * 1024 /* that fits the connection's memory */
 };
 
@@ -53,12 +54,17 @@ struct http {
 	pthread_key_t key;     /* struct api_thread of each server thread */
 	bool has_key;
 	struct feeds *feeds;
+	_Atomic size_t bodies; /* bytes reserved for request bodies */
 	struct http_stats stats;
 };
 
 /* One request, from handler call to handler call. */
 struct exchange {
-	bool begun; /* the first call was made */
+	struct http *http;
+	bool begun;  /* the first call was made */
+	int refused; /* why its body is not kept; E_OK: it is */
+	char *body;  /* as far as it has come */
+	size_t len, cap, max;
 	char target[];
 };
 
@@ -226,16 +232,70 @@ static bool has_body(struct MHD_Connection *conn)
 }
 
 static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *conn,
-                                   const char *method)
+                                   const char *method, int err)
 {
-	struct problem p = { .err = E_HTTP_BODY,
-		             .detail = "no resource here takes a request body" };
-	struct api_reply reply = { .status = gw_status(E_HTTP_BODY),
-		                   .content_type = "application/problem+json" };
+	struct problem p = { .err = err };
+	struct api_reply reply = { .status = gw_status(err),
+		                   .content_type = "application/problem+json",
+		                   .retry_after = gw_retry_after(err) };
 
+	p.detail = err == E_HTTP_BODY    ? "this resource takes no request body"
+	           : err == E_HTTP_LARGE ? "the body is longer than this resource takes"
+	                                 : "too many request bodies at a time";
 	body_json(&reply.body, problem_json(&p, 0));
 	http_stats_count(&h->stats, api_rows.n, reply.status, 0);
 	return send_reply(conn, method, "", &reply);
+}
+
+/* Room for so many bytes more, out of what all requests may take. */
+static int reserve(struct exchange *x, size_t more)
+{
+	size_t cap = x->cap == 0 ? 16384 : x->cap;
+
+	if (x->len + more > x->max) {
+		return E_HTTP_LARGE;
+	}
+	while (cap < x->len + more) {
+		cap *= 2;
+	}
+	if (cap == x->cap) {
+		return E_OK;
+	}
+	if (atomic_fetch_add(&x->http->bodies, cap - x->cap) + cap - x->cap >
+	    BODIES_BYTES) {
+		atomic_fetch_sub(&x->http->bodies, cap - x->cap);
+		return E_FULL;
+	}
+	char *body = realloc(x->body, cap);
+	if (body == NULL) {
+		atomic_fetch_sub(&x->http->bodies, cap - x->cap);
+		return -ENOMEM;
+	}
+	x->body = body;
+	x->cap = cap;
+	return E_OK;
+}
+
+static void drop_body(struct exchange *x)
+{
+	atomic_fetch_sub(&x->http->bodies, x->cap);
+	free(x->body);
+	x->body = NULL;
+	x->len = x->cap = 0;
+}
+
+/* A piece of the body. One that is refused is read to its end, but not kept. */
+static void take_body(struct exchange *x, const char *data, size_t len)
+{
+	if (x->refused == E_OK) {
+		x->refused = reserve(x, len);
+		if (x->refused == E_OK) {
+			memcpy(x->body + x->len, data, len);
+			x->len += len;
+		} else {
+			drop_body(x);
+		}
+	}
 }
 
 static enum MHD_Result refuse_feed(struct MHD_Connection *conn, const char *method,
@@ -283,6 +343,57 @@ static enum MHD_Result hand_over(struct http *h, struct MHD_Connection *conn,
 	return refuse_feed(conn, method, err);
 }
 
+static const char *header_of(struct MHD_Connection *conn, const char *name)
+{
+	return MHD_lookup_connection_value(conn, MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
+                              const char *method, const struct exchange *x)
+{
+	struct api_thread *t = thread_state(h);
+
+	if (t == NULL) {
+		return MHD_NO;
+	}
+	struct api_request rq = {
+		.method = method,
+		.target = x->target,
+		.if_none_match = header_of(conn, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.accept = header_of(conn, MHD_HTTP_HEADER_ACCEPT),
+		.last_event_id = header_of(conn, "Last-Event-ID"),
+		.content_type = header_of(conn, MHD_HTTP_HEADER_CONTENT_TYPE),
+		.body = x->body,
+		.body_len = x->len,
+	};
+	struct api_reply reply;
+	api_serve(t, &rq, &reply);
+	return reply.feed != NULL ? hand_over(h, conn, method, &reply)
+	                          : send_reply(conn, method, x->target, &reply);
+}
+
+/* The head of a request is there. A body that may not come is answered at once, which
+ * closes the connection. */
+static enum MHD_Result begin_exchange(struct http *h, struct MHD_Connection *conn,
+                                      const char *method, struct exchange *x)
+{
+	const char *length = header_of(conn, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	bool body = has_body(conn);
+
+	x->begun = true;
+	int err = body ? api_expects_body(method, x->target, &x->max) : E_OK;
+	if (err != E_OK) {
+		return answer(h, conn, method, x);
+	}
+	if (body && x->max == 0) {
+		return refuse_body(h, conn, method, E_HTTP_BODY);
+	}
+	if (body && length != NULL && strtoull(length, NULL, 10) > x->max) {
+		return refuse_body(h, conn, method, E_HTTP_LARGE);
+	}
+	return MHD_YES;
+}
+
 static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **con_cls)
@@ -292,43 +403,32 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 
 	(void)url;
 	(void)version;
-	(void)upload;
-	if (x == NULL || *upload_size != 0) {
-		return MHD_NO; /* out of memory; or a body that was not announced */
-	}
-	if (!x->begun) {
-		x->begun = true;
-		return has_body(conn) ? refuse_body(h, conn, method) : MHD_YES;
-	}
-	struct api_thread *t = thread_state(h);
-	if (t == NULL) {
+	if (x == NULL) {
 		return MHD_NO;
 	}
-	struct api_request rq = {
-		.method = method,
-		.target = x->target,
-		.if_none_match = MHD_lookup_connection_value(
-			conn, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH),
-		.accept = MHD_lookup_connection_value(conn, MHD_HEADER_KIND,
-		                                      MHD_HTTP_HEADER_ACCEPT),
-		.last_event_id = MHD_lookup_connection_value(conn, MHD_HEADER_KIND,
-		                                             "Last-Event-ID"),
-	};
-	struct api_reply reply;
-	api_serve(t, &rq, &reply);
-	return reply.feed != NULL ? hand_over(h, conn, method, &reply)
-	                          : send_reply(conn, method, x->target, &reply);
+	if (!x->begun) {
+		return begin_exchange(h, conn, method, x);
+	}
+	if (*upload_size != 0) {
+		if (x->max == 0) {
+			return MHD_NO; /* a body that was not announced */
+		}
+		take_body(x, upload, *upload_size);
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	return x->refused != E_OK ? refuse_body(h, conn, method, x->refused)
+	                          : answer(h, conn, method, x);
 }
 
 static void *begin(void *cls, const char *target, struct MHD_Connection *conn)
 {
 	size_t bytes = strlen(target) + 1;
-	struct exchange *x = malloc(sizeof(*x) + bytes);
+	struct exchange *x = calloc(1, sizeof(*x) + bytes);
 
-	(void)cls;
 	(void)conn;
 	if (x != NULL) {
-		x->begun = false;
+		x->http = cls;
 		memcpy(x->target, target, bytes);
 	}
 	return x;
@@ -340,6 +440,9 @@ static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
 	(void)cls;
 	(void)conn;
 	(void)why;
+	if (*con_cls != NULL) {
+		drop_body(*con_cls);
+	}
 	free(*con_cls);
 	*con_cls = NULL;
 }

@@ -56,7 +56,7 @@ static const struct problem_row rows[] = {
 	{ E_HTTP_READ_ONLY, 409, "read-only",          "a file of configuration says so, no request changes it" },
 	{ E_HTTP_VERSION,   412, "other-version",      "there is another version than the request expects" },
 	{ E_HTTP_LARGE,     413, "body-too-large",     "the request body is too large" },
-	{ E_HTTP_TYPE,      415, "not-json",           "the request body must be application/json" },
+	{ E_HTTP_TYPE,      415, "other-media-type",   "the request body is of another media type than is needed" },
 	{ E_HTTP_HOST,      421, "other-host",         "the request is for another server" },
 	{ E_HTTP_REFUSED,   422, "refused",            "saguarod does not carry it out" },
 	{ E_HTTP_RATE,      429, "too-many-requests",  "too many requests" },

@@ -223,7 +223,13 @@ START_TEST(test_methods)
 		ck_assert_str_eq(client.allow, "GET, HEAD");
 	}
 	client_ask(&client, "POST", "/paths", NULL, "src=1");
-	ck_assert_int_eq(client.status, 413);
+	ck_assert_int_eq(client.status, 405);
+	ck_assert_str_eq(client.allow, "GET, HEAD");
+	client_ask(&client, "POST", "/nowhere", NULL, "src=1");
+	ck_assert_int_eq(client.status, 404);
+	client_ask(&client, "GET", "/v1/paths:batch", NULL, NULL);
+	ck_assert_int_eq(client.status, 405);
+	ck_assert_str_eq(client.allow, "POST");
 	client_ask(&client, "GET", "/paths", NULL, "src=1");
 	ck_assert_int_eq(client.status, 413);
 	ck_assert_str_eq(client.type, "application/problem+json");
