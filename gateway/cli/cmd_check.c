@@ -100,19 +100,27 @@ int cmd_check(int argc, char **argv)
 	struct route_request request;
 	struct lft lft = { 0 };
 	struct lanes lanes = { .n = 1 };
-	int status =
-		route_job_init(&j, check_rows,
-	                       "Proves forwarding tables that something else computed, "
-	                       "for instance OpenSM's dump. Exit status 0: proven, "
-	                       "1: the proof fails, 2: usage or bad input.",
-	                       ROUTE_JOB_FILE_NEEDED, argc, argv);
+	struct route_job_running running = { .engine = NULL };
+	int status = route_job_init(
+		&j, check_rows,
+		"Proves forwarding tables: those of the running fabric, or "
+		"with FILE those that something else computed, for "
+		"instance OpenSM's dump. Exit status 0: proven, "
+		"1: the proof fails, 2: usage or bad input.",
+		ROUTE_JOB_FILE_OPTIONAL, argc, argv);
 
-	if (status == EXIT_GOOD && !j.flags.lfts) {
+	if (status == EXIT_GOOD && !j.file && (j.flags.lfts || j.flags.to)) {
+		fprintf(stderr,
+		        "saguaro check: --lfts and --to go with a topology file\n");
+		status = EXIT_USAGE;
+	}
+	if (status == EXIT_GOOD && j.file && !j.flags.lfts) {
 		fprintf(stderr, "saguaro check: no tables to prove; give --lfts FILE\n");
 		status = EXIT_USAGE;
 	}
 	if (status == EXIT_GOOD) {
-		status = route_job_read_tables(&j, &lft, &lanes);
+		status = j.file ? route_job_read_tables(&j, &lft, &lanes)
+		                : route_job_read_snapshot(&j, &lft, &lanes, &running);
 	}
 	if (status != EXIT_GOOD) {
 		goto out;
@@ -123,6 +131,10 @@ int cmd_check(int argc, char **argv)
 	}
 	route_job_request(&j, &request);
 	j.outcome = route_check(&request, &lft, &lanes, j.arena, &j.result);
+	if (running.engine != NULL) {
+		j.result.engine_asked = running.engine;
+		j.result.used = engine_find(running.engine);
+	}
 	status = route_job_report(&j);
 out:
 	route_job_done(&j);

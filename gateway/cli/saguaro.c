@@ -19,7 +19,7 @@
 /* clang-format off */
 static const struct command commands[] = {
 	{ "route",  "FILE [routing flags]",   "route a topology file, prove the tables, show the figures", cmd_route, true },
-	{ "check",  "FILE --lfts F [--sl F]", "prove foreign forwarding tables of a topology file", cmd_check, true },
+	{ "check",  "[FILE --lfts F [--sl F]]", "prove the running tables, or foreign ones of a topology file", cmd_check, true },
 	{ "report", "NAME [FILE]",            "credit loops, routes and port usage: of a running fabric or a file", cmd_report, true },
 	{ "whatif", "[FILE] [--down NODE[:PORT]]", "what another cabling, engine or LMC would change", cmd_whatif, true },
 	{ "config", "check FILE",             "what a file of configuration says, what is wrong with it", cmd_config, false },
