@@ -73,6 +73,8 @@ static const struct api_row rows[] = {
 	{ "GET", "/paths",                  api_paths,   path_param_names, PATHS_TABLES, "the same as /v1/paths", "PathList" },
 	{ "GET", "/v1/paths",               api_paths,   path_param_names, PATHS_TABLES, "paths from src to dst, each a LID, GUID, GID, description or description:port", "PathList" },
 	{ "POST", "/v1/paths:batch",        api_batch,   batch_params, PATHS_TABLES, "paths of up to 10,000 pairs, a line of {\"src\":..., \"dst\":...} each", NULL },
+	{ "POST", "/v1/whatif",             api_whatif,  no_params,   0,             "what a change would do: {\"down\":[\"spine-0001\"]}; also link, host, switch, routing_engine, lmc, root_guids", "any" },
+	{ "POST", "/v1/check",              api_check,   no_params,   0,             "proof and load of the running tables, computed anew; {} or {\"strict\":true}", "any" },
 	{ "GET", "/v1/fabric",              api_fabric,  no_params,   TABLE_META,    "the fabric: identity, counts, LIDs, times of the last sweep", "Fabric" },
 	{ "GET", "/v1/nodes",               api_nodes,   node_params, NODES_TABLES, "all nodes with their ports", "NodeList" },
 	{ "GET", "/v1/nodes/{node}",        api_node,    no_params,   NODES_TABLES | TABLE_NAMES | TABLE_GUIDS, "one node by name, NodeGUID, PortGUID or LID", "Node" },
@@ -109,6 +111,8 @@ static const struct api_body {
 	size_t max; /* bytes */
 } bodies[] = {
 	{ api_batch, "application/x-ndjson", API_BATCH_BYTES },
+	{ api_whatif, "application/json", 1 << 16 },
+	{ api_check, "application/json", 1 << 10 },
 };
 
 /* \return NULL: the row takes none. */
@@ -338,6 +342,7 @@ static void drop_answer(struct api_call *c)
 	c->stream = NULL;
 	free(c->feed);
 	c->feed = NULL;
+	c->job = NULL;
 }
 
 static int run_handler(struct api_call *c, const struct api_request *rq,
@@ -418,7 +423,71 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 	reply.epoch = c.epoch;
 	reply.route = c.row != NULL ? (unsigned)(c.row - rows) : N_ROWS;
 	problem_clear(&c.problem);
-	arena_free(c.arena);
-	http_stats_count(t->stats, reply.route, reply.status, monotonic_ns() / 1000 - start);
+	if (c.job != NULL) {
+		reply.job = c.job;
+		reply.job_file = c.job_file;
+		reply.arena = c.arena;
+	} else {
+		arena_free(c.arena);
+		http_stats_count(t->stats, reply.route, reply.status,
+		                 monotonic_ns() / 1000 - start);
+	}
 	*ret = reply;
+}
+
+enum { EXIT_NO_PROGRAM = 127 }; /* where posix_spawn() cannot tell at once */
+
+/* What a run says about its end, without the name of the program. */
+static int job_problem(struct problem *p, struct arena *a, int err, int status,
+                       const char *said)
+{
+	const char *text = strstr(said, ": ");
+
+	text = text != NULL ? text + 2 : said;
+	int len = (int)strcspn(text, "\n");
+
+	switch (err) {
+	case E_OK: break;
+	case E_TIMEOUT: return problem_set(p, a, err, "it took too long, and was ended");
+	case E_FULL:
+		return problem_set(
+			p, a, err,
+			"there are enough what-ifs and checks at a time, or this "
+			"one has too long an answer; try again, with a smaller limit");
+	case -ENOENT:
+		return problem_set(p, a, E_NOTREADY,
+		                   "the program saguaro is not where --saguaro says");
+	default: return problem_set(p, a, E_NOTREADY, "it cannot run: %s", err_text(err));
+	}
+	if (status < 0) {
+		return problem_set(p, a, E_NOTREADY, "it was ended by signal %d",
+		                   -status);
+	}
+	return problem_set(p, a, status == 1 ? E_UNSUITABLE : E_SYNTAX, "%.*s", len,
+	                   text);
+}
+
+void api_job_reply(struct api_thread *t, unsigned route, int err, int status,
+                   struct body *out, const char *said, struct api_reply *ret)
+{
+	struct arena *a = arena_new();
+	struct problem p = { .err = 0 };
+
+	*ret = (struct api_reply){ .status = 200,
+		                   .route = route,
+		                   .content_type = "application/json" };
+	if (a != NULL && err == E_OK && (status == 0 || status == 1) && out->len > 0) {
+		ret->body = *out;
+	} else {
+		body_clear(out);
+		err = a != NULL ? job_problem(&p, a, err, status, said) : -ENOMEM;
+		p.err = err;
+		body_json(&ret->body, problem_json(&p, 0));
+		ret->status = gw_status(err);
+		ret->retry_after = gw_retry_after(err);
+		ret->content_type = "application/problem+json";
+	}
+	problem_clear(&p);
+	arena_free(a);
+	http_stats_count(t->stats, route, ret->status, 0);
 }

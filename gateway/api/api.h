@@ -11,6 +11,7 @@
 #include "sa/record/record.h"
 
 struct api_call;
+struct arena;
 struct feed;
 struct inventory;
 struct http_stats;
@@ -79,6 +80,9 @@ struct api_reply {
 	struct stream *stream; /*!< instead of a body, or NULL; owned by the caller:
 	                          stream_free() */
 	struct feed *feed;     /*!< the same; free() */
+	const char *const *job; /*!< the same: words for a run of `saguaro`, */
+	const char *job_file; /*!< and a text that it finds as a file, or NULL; both in */
+	struct arena *arena;  /*!< this one, which is the caller's; NULL without a job */
 	const char *content_type;
 	char etag[56];        /*!< quoted; "" none */
 	uint64_t epoch;       /*!< 0: none */
@@ -87,6 +91,18 @@ struct api_reply {
 	unsigned retry_after; /*!< seconds, 0: none */
 	unsigned route;       /*!< row index, for metrics; api_rows.n: no row */
 };
+
+/*! Where a run of `saguaro` finds api_reply.job_file. */
+#define API_JOB_FILE "/proc/self/fd/3"
+
+/*!
+ * \brief The reply to a request that a run of `saguaro` answered.
+ * \param err     Why there is no answer; E_OK.
+ * \param status  Its exit status; below 0 the signal that ended it, negated.
+ * \param out     What it printed; taken. \param said  The same on standard error, or "".
+ */
+void api_job_reply(struct api_thread *t, unsigned route, int err, int status,
+                   struct body *out, const char *said, struct api_reply *ret);
 
 /*! \brief Answers one request; never fails, at worst with a 5xx. */
 void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret);

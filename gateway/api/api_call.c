@@ -283,3 +283,10 @@ int api_stream(struct api_call *c, struct stream_spec *spec)
 	c->content_type = "application/x-ndjson";
 	return err;
 }
+
+int api_run_job(struct api_call *c, const char *const *words, const char *file)
+{
+	c->job = words;
+	c->job_file = file;
+	return E_OK;
+}

@@ -54,6 +54,8 @@ struct api_call {
 	struct body body;       /*!< to be filled on success, */
 	struct stream *stream;  /*!< or this */
 	struct feed *feed;      /*!< or this */
+	const char *const *job; /*!< or this: words for a run of `saguaro` */
+	const char *job_file;
 	struct problem problem; /*!< to be filled on failure */
 };
 
@@ -137,6 +139,12 @@ int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get,
 /*! \brief {"next_cursor":"..."} of the page that begins with this key. */
 json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port);
 
+/*!
+ * \brief Answers with what a run of `saguaro` prints (gateway/http/jobs.h).
+ * \param words  NULL-terminated, in the arena of the request. \param file  Likewise, or NULL.
+ */
+int api_run_job(struct api_call *c, const char *const *words, const char *file);
+
 /*! \brief Media type of the request body of a resource. \return NULL: it takes none. */
 const char *api_body_type(const struct api_row *row);
 
@@ -149,6 +157,8 @@ int api_sm(struct api_call *c);
 int api_metrics(struct api_call *c);
 int api_paths(struct api_call *c);
 int api_batch(struct api_call *c);
+int api_check(struct api_call *c);
+int api_whatif(struct api_call *c);
 int api_events(struct api_call *c);
 int api_fabric(struct api_call *c);
 int api_nodes(struct api_call *c);

@@ -19,6 +19,7 @@ struct gw_config {
 	uint32_t threads;
 	uint32_t per_address; /*!< connections from one address, 0: no limit */
 	uint32_t listeners;   /*!< to events, at a time */
+	const char *program;  /*!< path of `saguaro` */
 	uint32_t verbose;
 };
 

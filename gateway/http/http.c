@@ -35,6 +35,7 @@
 #include "gateway/api/metrics.h"
 #include "gateway/api/stream.h"
 #include "gateway/http/feeds.h"
+#include "gateway/http/jobs.h"
 #include "gateway/view/problem.h"
 #include "gateway/view/source.h"
 
@@ -54,6 +55,7 @@ struct http {
 	pthread_key_t key;     /* struct api_thread of each server thread */
 	bool has_key;
 	struct feeds *feeds;
+	struct jobs *jobs;
 	_Atomic size_t bodies; /* bytes reserved for request bodies */
 	struct http_stats stats;
 };
@@ -65,6 +67,11 @@ struct exchange {
 	int refused; /* why its body is not kept; E_OK: it is */
 	char *body;  /* as far as it has come */
 	size_t len, cap, max;
+	/* of a request that a job answers: */
+	struct MHD_Connection *conn; /* suspended meanwhile */
+	unsigned route;
+	bool finished;
+	struct job_result result;
 	char target[];
 };
 
@@ -348,8 +355,45 @@ static const char *header_of(struct MHD_Connection *conn, const char *name)
 	return MHD_lookup_connection_value(conn, MHD_HEADER_KIND, name);
 }
 
+/* Of the thread of the jobs. */
+static void job_done(void *arg, struct job_result *r)
+{
+	struct exchange *x = arg;
+
+	x->result = *r;
+	x->finished = true;
+	MHD_resume_connection(x->conn);
+}
+
+/* Lets the connection sleep until a job has its answer. */
+static enum MHD_Result start_job(struct http *h, struct MHD_Connection *conn,
+                                 struct exchange *x, struct api_reply *reply)
+{
+	x->conn = conn;
+	x->route = reply->route;
+	MHD_suspend_connection(conn);
+	jobs_start(h->jobs, reply->job, reply->job_file, job_done, x);
+	arena_free(reply->arena);
+	return MHD_YES;
+}
+
+static enum MHD_Result answer_by_job(struct http *h, struct MHD_Connection *conn,
+                                     const char *method, struct exchange *x)
+{
+	struct api_thread *t = thread_state(h);
+	struct api_reply reply;
+
+	if (t == NULL) {
+		return MHD_NO;
+	}
+	api_job_reply(t, x->route, x->result.err, x->result.exit_status, &x->result.out,
+	              x->result.error.data != NULL ? x->result.error.data : "", &reply);
+	x->result.out = (struct body){ .len = 0 };
+	return send_reply(conn, method, x->target, &reply);
+}
+
 static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
-                              const char *method, const struct exchange *x)
+                              const char *method, struct exchange *x)
 {
 	struct api_thread *t = thread_state(h);
 
@@ -368,6 +412,9 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
 	};
 	struct api_reply reply;
 	api_serve(t, &rq, &reply);
+	if (reply.job != NULL) {
+		return start_job(h, conn, x, &reply);
+	}
 	return reply.feed != NULL ? hand_over(h, conn, method, &reply)
 	                          : send_reply(conn, method, x->target, &reply);
 }
@@ -409,6 +456,9 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 	if (!x->begun) {
 		return begin_exchange(h, conn, method, x);
 	}
+	if (x->finished) {
+		return answer_by_job(h, conn, method, x);
+	}
 	if (*upload_size != 0) {
 		if (x->max == 0) {
 			return MHD_NO; /* a body that was not announced */
@@ -440,8 +490,11 @@ static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
 	(void)cls;
 	(void)conn;
 	(void)why;
-	if (*con_cls != NULL) {
-		drop_body(*con_cls);
+	struct exchange *x = *con_cls;
+	if (x != NULL) {
+		drop_body(x);
+		body_clear(&x->result.out);
+		body_clear(&x->result.error);
 	}
 	free(*con_cls);
 	*con_cls = NULL;
@@ -449,7 +502,8 @@ static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
 
 static struct MHD_Daemon *start_daemon(struct http *h, const struct http_options *o)
 {
-	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_TURBO;
+	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_TURBO |
+	                 MHD_ALLOW_SUSPEND_RESUME;
 
 	/* clang-format off */
 	return MHD_start_daemon(flags, 0, NULL, NULL, handle, h,
@@ -491,6 +545,16 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		*ret_why = err_text(err);
 		goto out;
 	}
+	const struct jobs_options jobs = { .program = o->program ? o->program
+		                                                 : SAGUARO_BINDIR
+		                                              "/saguaro",
+		                           .snapshot_dir = o->snapshot_dir,
+		                           .seconds = o->job_seconds };
+	err = jobs_new(&jobs, &h->jobs);
+	if (err != E_OK) {
+		*ret_why = err_text(err);
+		goto out;
+	}
 	if (o->socket > 0) {
 		listen_take(o->socket, &h->listening);
 	} else {
@@ -520,12 +584,14 @@ void http_stop(struct http *h)
 	if (h == NULL) {
 		return;
 	}
+	jobs_stop(h->jobs); /* no connection sleeps after this */
 	if (h->daemon != NULL) {
 		MHD_stop_daemon(
 			h->daemon); /* closes the listening socket, ends the threads */
 	} else if (h->listening.fd >= 0) {
 		close(h->listening.fd);
 	}
+	jobs_free(h->jobs);
 	feeds_free(h->feeds);
 	if (h->has_key) {
 		pthread_key_delete(h->key);

@@ -21,6 +21,9 @@ struct http_options {
 	uint32_t per_address; /*!< connections from one address, 0: no limit of its own */
 	uint32_t
 		listeners; /*!< to events, at a time; they are no connections of threads */
+	const char *
+		program; /*!< `saguaro` for what-ifs and checks; NULL: where it is installed */
+	uint32_t job_seconds; /*!< of one of them, 0: JOB_SECONDS */
 };
 
 struct http;

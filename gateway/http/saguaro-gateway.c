@@ -62,7 +62,8 @@ static int serve(const struct gw_config *c, struct arena *a)
 		                  .snapshot_dir = c->snapshot_dir,
 		                  .threads = c->threads,
 		                  .per_address = c->per_address,
-		                  .listeners = c->listeners };
+		                  .listeners = c->listeners,
+		                  .program = c->program };
 	struct http *h = NULL;
 	const char *why = NULL;
 	sigset_t set;

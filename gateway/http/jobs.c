@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/http/jobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "conf/base/clock.h"
+#include "conf/base/err.h"
+
+enum {
+	JOB_WORDS_MAX = 1024,
+	JOB_NICE = 10,
+	JOB_DATA_BYTES_MIB = 4096,
+	EXIT_NS = 2000000, /* from one look for the end of a silent run to the next */
+	OUT = 0,           /* of job.fd */
+	ERROR = 1
+};
+
+struct job {
+	struct job *next;
+	char **argv; /* of malloc(), as its strings */
+	int file;    /* descriptor, -1: none */
+	job_done_f *done;
+	void *arg;
+	/* while it runs */
+	pid_t pid;
+	int fd[2];
+	uint64_t until_ns;
+	struct job_result result;
+};
+
+struct jobs {
+	pthread_mutex_t lock;
+	pthread_t thread;
+	bool started, stopping;
+	int wake;
+	char *program, *snapshot_dir;
+	unsigned seconds;
+	struct job *waiting; /* in order */
+	unsigned n_waiting, n_running;
+	struct job *running[JOBS_RUNNING]; /* of the thread; NULL: free */
+};
+
+/* --- one job -------------------------------------------------------------------------- */
+
+static void job_free(struct job *job)
+{
+	for (char **p = job->argv; p != NULL && *p != NULL; p++) {
+		free(*p);
+	}
+	free(job->argv);
+	if (job->file >= 0) {
+		close(job->file);
+	}
+	free(job);
+}
+
+/* Answers and frees it. */
+static void finish(struct job *job, int err)
+{
+	job->result.err = err;
+	job->done(job->arg, &job->result);
+	job_free(job);
+}
+
+static int memory_file(const char *text)
+{
+	size_t len = strlen(text), at = 0;
+	int fd = memfd_create("saguaro-job", MFD_CLOEXEC);
+
+	while (fd >= 0 && at < len) {
+		ssize_t n = write(fd, text + at, len - at);
+		if (n < 0 && errno != EINTR) {
+			close(fd);
+			return -1;
+		}
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return fd;
+}
+
+static struct job *job_new(const struct jobs *j, const char *const *words,
+                           const char *file)
+{
+	const char *const more[] = { "--json", "--snapshot_dir", j->snapshot_dir };
+	struct job *job = calloc(1, sizeof(*job));
+	size_t n = 0, at = 0;
+
+	while (words[n] != NULL) {
+		n++;
+	}
+	if (job == NULL) {
+		return NULL;
+	}
+	job->file = -1;
+	job->fd[OUT] = job->fd[ERROR] = -1;
+	job->argv = n < JOB_WORDS_MAX ? calloc(n + 5, sizeof(*job->argv)) : NULL;
+	bool good = job->argv != NULL && (job->argv[at++] = strdup(j->program)) != NULL;
+	for (size_t i = 0; good && i < n + 3; i++) {
+		/* the flags stand behind the name of the command */
+		const char *word = i == 0   ? words[0]
+		                   : i <= 3 ? more[i - 1]
+		                            : words[i - 3];
+		job->argv[at] = strdup(word);
+		good = job->argv[at++] != NULL;
+	}
+	if (good && file != NULL) {
+		job->file = memory_file(file);
+		good = job->file >= 0;
+	}
+	if (!good) {
+		job_free(job);
+		return NULL;
+	}
+	return job;
+}
+
+/* --- starting ------------------------------------------------------------------------- */
+
+/* The descriptor of the file keeps its number where it has the wanted one, so it needs one
+ * above; those of the pipes are moved likewise. */
+static int above(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, JOB_FILE + 1);
+
+	close(fd);
+	return high;
+}
+
+static int make_pipe(int ret[2])
+{
+	if (pipe2(ret, O_CLOEXEC) != 0) {
+		return -errno;
+	}
+	ret[0] = above(ret[0]);
+	ret[1] = above(ret[1]);
+	return ret[0] >= 0 && ret[1] >= 0 && fcntl(ret[0], F_SETFL, O_NONBLOCK) == 0
+	               ? E_OK
+	               : -EMFILE;
+}
+
+/* What a run may use. It has begun already, but it reads a snapshot first. */
+static void limit(pid_t pid, unsigned seconds)
+{
+	const struct rlimit core = { 0, 0 }, cpu = { seconds * 4UL, seconds * 4UL };
+
+	(void)prlimit(pid, RLIMIT_CORE, &core, NULL);
+	(void)prlimit(pid, RLIMIT_CPU, &cpu, NULL);
+#ifndef __SANITIZE_ADDRESS__
+	const struct rlimit data = { (rlim_t)JOB_DATA_BYTES_MIB << 20,
+		                     (rlim_t)JOB_DATA_BYTES_MIB << 20 };
+	(void)prlimit(pid, RLIMIT_DATA, &data, NULL);
+#endif
+	(void)setpriority(PRIO_PROCESS, (id_t)pid, JOB_NICE);
+}
+
+static int spawn(struct job *job, const int out[2], const int error[2])
+{
+	char *env[] = { (char *)"OMP_WAIT_POLICY=passive", (char *)"LC_ALL=C", NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t none, defaults;
+
+	sigemptyset(&none);
+	sigfillset(&defaults);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+	                                        POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &defaults);
+	int err = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	err = err ? err : posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	err = err ? err : posix_spawn_file_actions_adddup2(&actions, error[1], 2);
+	if (job->file >= 0) {
+		job->file = above(job->file);
+		err = err ? err
+		          : posix_spawn_file_actions_adddup2(&actions, job->file,
+		                                             JOB_FILE);
+	}
+	err = err ? err
+	          : posix_spawn(&job->pid, job->argv[0], &actions, &attr, job->argv, env);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	return -err;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0) {
+		close(*fd);
+	}
+	*fd = -1;
+}
+
+static int job_run(struct jobs *j, struct job *job)
+{
+	int out[2] = { -1, -1 }, error[2] = { -1, -1 };
+	int err = make_pipe(out);
+
+	if (err == E_OK) {
+		err = make_pipe(error);
+	}
+	if (err == E_OK) {
+		err = spawn(job, out, error);
+	}
+	close_fd(&out[1]);
+	close_fd(&error[1]);
+	if (err != E_OK) {
+		close_fd(&out[0]);
+		close_fd(&error[0]);
+		return err;
+	}
+	limit(job->pid, j->seconds);
+	job->fd[OUT] = out[0];
+	job->fd[ERROR] = error[0];
+	job->until_ns = monotonic_ns() + j->seconds * UINT64_C(1000000000);
+	return E_OK;
+}
+
+/* --- ending --------------------------------------------------------------------------- */
+
+/* Ends the process, if need be, and answers. \a status: of waitpid(). */
+static void end_job(struct job *job, int err, int status)
+{
+	close_fd(&job->fd[OUT]);
+	close_fd(&job->fd[ERROR]);
+	if (err != E_OK) {
+		kill(-job->pid, SIGKILL);
+		while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR) {
+		}
+	}
+	job->result.exit_status = WIFEXITED(status)     ? WEXITSTATUS(status)
+	                          : WIFSIGNALED(status) ? -WTERMSIG(status)
+	                                                : -1;
+	finish(job, err);
+}
+
+/* Reads what is there. \retval E_FULL  Too much. \retval E_NOTFOUND  That was all. */
+static int read_some(int *fd, struct body *to)
+{
+	char block[16384];
+	ssize_t n;
+
+	while (*fd >= 0 && (n = read(*fd, block, sizeof(block))) != 0) {
+		if (n < 0) {
+			return errno == EAGAIN || errno == EINTR ? E_OK : -errno;
+		}
+		if (to->len + (size_t)n > JOB_OUTPUT_BYTES) {
+			return E_FULL;
+		}
+		body_write(to, block, (size_t)n);
+	}
+	close_fd(fd);
+	return body_done(to);
+}
+
+static bool is_silent(const struct job *job)
+{
+	return job->fd[OUT] < 0 && job->fd[ERROR] < 0;
+}
+
+/* \return Has it ended? */
+static bool job_turn(struct job *job)
+{
+	int status = 0, err = read_some(&job->fd[OUT], &job->result.out);
+
+	if (err == E_OK) {
+		err = read_some(&job->fd[ERROR], &job->result.error);
+	}
+	if (err == E_OK && is_silent(job) && waitpid(job->pid, &status, WNOHANG) > 0) {
+		end_job(job, E_OK, status);
+		return true;
+	}
+	if (err == E_OK && monotonic_ns() >= job->until_ns) {
+		err = E_TIMEOUT;
+	}
+	if (err != E_OK) {
+		end_job(job, err, 0);
+	}
+	return err != E_OK;
+}
+
+/* --- the thread ----------------------------------------------------------------------- */
+
+/* Takes the first that waits. \return NULL: none does. */
+static struct job *take_waiting(struct jobs *j)
+{
+	pthread_mutex_lock(&j->lock);
+	struct job *job = j->stopping ? NULL : j->waiting;
+	if (job != NULL) {
+		j->waiting = job->next;
+		j->n_waiting--;
+		j->n_running++;
+	}
+	pthread_mutex_unlock(&j->lock);
+	return job;
+}
+
+static void leave(struct jobs *j)
+{
+	pthread_mutex_lock(&j->lock);
+	j->n_running--;
+	pthread_mutex_unlock(&j->lock);
+}
+
+static void fill_places(struct jobs *j)
+{
+	for (unsigned i = 0; i < JOBS_RUNNING; i++) {
+		struct job *job;
+
+		while (j->running[i] == NULL && (job = take_waiting(j)) != NULL) {
+			int err = job_run(j, job);
+			if (err == E_OK) {
+				j->running[i] = job;
+			} else {
+				leave(j);
+				finish(job, err);
+			}
+		}
+	}
+}
+
+/* Waits for output, a new job, or the end of the time of a run. */
+static void wait_for_news(struct jobs *j)
+{
+	struct pollfd fds[1 + 2 * JOBS_RUNNING] = { { .fd = j->wake, .events = POLLIN } };
+	uint64_t now = monotonic_ns(), until = UINT64_MAX, count;
+	unsigned n = 1;
+
+	for (unsigned i = 0; i < JOBS_RUNNING; i++) {
+		for (unsigned k = 0; j->running[i] != NULL && k < 2; k++) {
+			fds[n++] = (struct pollfd){ .fd = j->running[i]->fd[k],
+				                    .events = POLLIN };
+		}
+		if (j->running[i] != NULL) {
+			uint64_t end = j->running[i]->until_ns;
+
+			/* its output is complete, so its end is near */
+			if (is_silent(j->running[i])) {
+				end = now + EXIT_NS < end ? now + EXIT_NS : end;
+			}
+			until = end < until ? end : until;
+		}
+	}
+	int ms = until == UINT64_MAX ? -1
+	         : until <= now      ? 0
+	                             : (int)((until - now) / 1000000 + 1);
+	if (poll(fds, n, ms) > 0 && (fds[0].revents & POLLIN) != 0) {
+		ssize_t got = read(j->wake, &count, sizeof(count));
+		(void)got;
+	}
+}
+
+static bool is_stopping(struct jobs *j)
+{
+	pthread_mutex_lock(&j->lock);
+	bool stopping = j->stopping;
+	pthread_mutex_unlock(&j->lock);
+	return stopping;
+}
+
+static void *run_jobs(void *arg)
+{
+	struct jobs *j = arg;
+
+	while (!is_stopping(j)) {
+		fill_places(j);
+		wait_for_news(j);
+		for (unsigned i = 0; i < JOBS_RUNNING; i++) {
+			if (j->running[i] != NULL && job_turn(j->running[i])) {
+				j->running[i] = NULL;
+				leave(j);
+			}
+		}
+	}
+	for (unsigned i = 0; i < JOBS_RUNNING; i++) {
+		if (j->running[i] != NULL) {
+			end_job(j->running[i], -ECANCELED, 0);
+		}
+	}
+	return NULL;
+}
+
+/* --- from outside --------------------------------------------------------------------- */
+
+int jobs_new(const struct jobs_options *o, struct jobs **ret)
+{
+	struct jobs *j = calloc(1, sizeof(*j));
+
+	if (j == NULL) {
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&j->lock, NULL);
+	j->program = strdup(o->program);
+	j->snapshot_dir = strdup(o->snapshot_dir);
+	j->seconds = o->seconds ? o->seconds : JOB_SECONDS;
+	j->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int err = j->program == NULL || j->snapshot_dir == NULL ? -ENOMEM
+	          : j->wake < 0                                 ? -errno
+	                                                        : E_OK;
+	if (err == E_OK) {
+		err = -pthread_create(&j->thread, NULL, run_jobs, j);
+		j->started = err == E_OK;
+	}
+	if (err != E_OK) {
+		jobs_free(j);
+		return err;
+	}
+	*ret = j;
+	return E_OK;
+}
+
+static void wake_up(struct jobs *j)
+{
+	uint64_t one = 1;
+	ssize_t n = write(j->wake, &one, sizeof(one));
+
+	(void)n;
+}
+
+void jobs_start(struct jobs *j, const char *const *words, const char *file,
+                job_done_f *done, void *arg)
+{
+	struct job_result refused = { .err = -ENOMEM };
+	struct job *job = job_new(j, words, file), **last = &j->waiting;
+	bool taken = false;
+
+	if (job != NULL) {
+		job->done = done;
+		job->arg = arg;
+		pthread_mutex_lock(&j->lock);
+		taken = !j->stopping &&
+		        j->n_waiting + j->n_running < JOBS_RUNNING + JOBS_WAITING;
+		if (taken) {
+			while (*last != NULL) {
+				last = &(*last)->next;
+			}
+			*last = job;
+			j->n_waiting++;
+		}
+		pthread_mutex_unlock(&j->lock);
+		refused.err = E_FULL;
+	}
+	if (taken) {
+		wake_up(j);
+		return;
+	}
+	if (job != NULL) {
+		job_free(job);
+	}
+	done(arg, &refused);
+}
+
+void jobs_stop(struct jobs *j)
+{
+	if (j == NULL || !j->started) {
+		return;
+	}
+	pthread_mutex_lock(&j->lock);
+	j->stopping = true;
+	struct job *waiting = j->waiting;
+	j->waiting = NULL;
+	pthread_mutex_unlock(&j->lock);
+	wake_up(j);
+	pthread_join(j->thread, NULL);
+	j->started = false;
+	while (waiting != NULL) {
+		struct job *next = waiting->next;
+		finish(waiting, -ECANCELED);
+		waiting = next;
+	}
+}
+
+void jobs_free(struct jobs *j)
+{
+	if (j == NULL) {
+		return;
+	}
+	jobs_stop(j);
+	if (j->wake >= 0) {
+		close(j->wake);
+	}
+	pthread_mutex_destroy(&j->lock);
+	free(j->program);
+	free(j->snapshot_dir);
+	free(j);
+}
