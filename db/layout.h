@@ -67,7 +67,7 @@ enum { DB_LAYOUT, DB_META };
 enum layout_number {
 	LAYOUT_STATE = 6,
 	LAYOUT_STATE_OLDEST = 1,
-	LAYOUT_SNAPSHOT = 8,
+	LAYOUT_SNAPSHOT = 9,
 	LAYOUT_STATS = 3
 };
 
@@ -297,7 +297,10 @@ struct row_load {
 	uint32_t all, base; /*!< UINT32_MAX: no switch-to-switch link on this port */
 };
 
-enum { META_STAGES = 12 };
+enum {
+	META_TEXTS = 6, /*!< behind the row: engine asked, used, fallback, notes, warning, transition */
+	META_STAGES = 12
+};
 
 struct row_meta {
 	struct row_head head;
@@ -317,7 +320,12 @@ struct row_meta {
 	uint8_t life_time_by_hops[SNAP_HOPS_MAX];
 	uint16_t multicast_fdb_cap; /*!< least of all switches */
 	uint8_t qos; /*!< is on */
-	uint8_t reserved[5];
+	uint8_t transition_safe;
+	uint8_t reserved[4];
+	uint64_t transition_epoch; /*!< 0: no transition is known */
+	double seconds_plan, seconds_send;
+	uint32_t lids_changed, transition_stages, lids_withdrawn, lids_may_loop,
+		transition_credit_loops, blocks_sent;
 };
 
 struct row_heartbeat {
@@ -359,7 +367,7 @@ _Static_assert(sizeof(struct row_link) == 16, "row_link");
 _Static_assert(sizeof(struct row_guid) == 16, "row_guid");
 _Static_assert(sizeof(struct row_load) == 8, "row_load");
 _Static_assert(sizeof(struct row_prefix_route) == 24, "row_prefix_route");
-_Static_assert(sizeof(struct row_meta) == 16 + 16 + 8 * SNAP_TABLE_COUNT + 16 + 48 + 24 + 96 + 48 + 24,
+_Static_assert(sizeof(struct row_meta) == 16 + 16 + 8 * SNAP_TABLE_COUNT + 16 + 48 + 24 + 96 + 48 + 24 + 8 + 16 + 24,
                "row_meta");
 _Static_assert(sizeof(struct row_heartbeat) == 56, "row_heartbeat");
 _Static_assert(sizeof(struct row_counters) == 24 + 16 * PORT_COUNTERS, "row_counters");

@@ -155,6 +155,16 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		.seconds_route = m->seconds_route,
 		.seconds_prove = m->seconds_prove,
 		.n_stages = m->n_stages,
+		.transition = { .epoch = m->transition_epoch,
+		                .changed = m->lids_changed,
+		                .stages = m->transition_stages,
+		                .withdrawn = m->lids_withdrawn,
+		                .may_loop = m->lids_may_loop,
+		                .credit_loops = m->transition_credit_loops,
+		                .blocks = m->blocks_sent,
+		                .safe = m->transition_safe != 0,
+		                .seconds_plan = m->seconds_plan,
+		                .seconds_send = m->seconds_send },
 	};
 	memcpy(ret->version, m->version, sizeof(ret->version));
 	memcpy(ret->life_time_by_hops, m->life_time_by_hops,
@@ -164,7 +174,7 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 static int decode_meta(struct snap_reader *r, const struct db_val *v)
 {
 	struct row_meta m;
-	const char *text[5 + META_STAGES];
+	const char *text[META_TEXTS + META_STAGES];
 	if (v->len == sizeof(struct row_head)) {
 		return E_NOTREADY;
 	}
@@ -183,7 +193,7 @@ static int decode_meta(struct snap_reader *r, const struct db_val *v)
 		return -ENOMEM;
 	}
 	memcpy(texts, v->data + sizeof(m), len);
-	int ret = split_texts(texts, texts + len, text, 5 + m.n_stages);
+	int ret = split_texts(texts, texts + len, text, META_TEXTS + m.n_stages);
 	if (ret != E_OK) {
 		free(texts);
 		return ret;
@@ -196,8 +206,9 @@ static int decode_meta(struct snap_reader *r, const struct db_val *v)
 	r->meta.fallback_reason = text[2];
 	r->meta.notes = text[3];
 	r->meta.warning = text[4];
+	r->meta.transition.reason = text[5];
 	for (unsigned i = 0; i < m.n_stages; i++) {
-		r->meta.stage[i].name = text[5 + i];
+		r->meta.stage[i].name = text[META_TEXTS + i];
 		r->meta.stage[i].seconds = m.stage_seconds[i];
 	}
 	return E_OK;

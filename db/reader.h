@@ -60,6 +60,24 @@ int snap_reader_clone(const struct snap_reader *r, struct snap_reader **ret);
 /*! \brief Another clock than CLOCK_BOOTTIME to measure an epoch's age with, for tests. */
 void snap_reader_clock(struct snap_reader *r, uint64_t (*clock_ms)(void *arg), void *arg);
 
+/*!
+ * How the switches got their present tables: the last time that forwarding tables which hosts use
+ * were replaced by others, as sa/sm planned it (routing/proof/transition.h).
+ */
+struct snap_transition {
+	uint64_t epoch;     /*!< that came of it; 0: there was none since the daemon started, or tables
+	                         are sent in any order without a plan */
+	uint32_t changed;   /*!< LIDs with another route */
+	uint32_t stages;    /*!< in which they were sent */
+	uint32_t withdrawn; /*!< LIDs that had no routes in between */
+	uint32_t may_loop;  /*!< LIDs that could have circled between old and new entries */
+	uint32_t credit_loops; /*!< that old and new routes would have formed together */
+	uint32_t blocks;    /*!< LFT blocks sent */
+	bool safe;          /*!< no mixture on the way could loop or deadlock */
+	double seconds_plan, seconds_send; /*!< the latter with the waits between stages */
+	const char *reason; /*!< why stages or withdrawals were needed; NULL: they were not */
+};
+
 /*! Head of an epoch, decoded; a copy: it and its strings stay until the next pin. */
 struct snap_meta {
 	uint64_t epoch;
@@ -84,6 +102,7 @@ struct snap_meta {
 		double seconds;
 	} stage[12];
 	unsigned n_stages;
+	struct snap_transition transition;
 };
 
 const struct snap_meta *snap_meta(const struct snap_reader *r);

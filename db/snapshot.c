@@ -187,6 +187,20 @@ static void fill_routing(const struct route_result *r, struct row_meta *m)
 	m->seconds_prove = r->seconds_prove;
 }
 
+static void fill_transition(const struct snap_transition *t, struct row_meta *m)
+{
+	m->transition_epoch = t->epoch;
+	m->transition_safe = t->safe;
+	m->seconds_plan = t->seconds_plan;
+	m->seconds_send = t->seconds_send;
+	m->lids_changed = t->changed;
+	m->transition_stages = t->stages;
+	m->lids_withdrawn = t->withdrawn;
+	m->lids_may_loop = t->may_loop;
+	m->transition_credit_loops = t->credit_loops;
+	m->blocks_sent = t->blocks;
+}
+
 static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
                       const struct diff *d, uint64_t txn, struct row_meta *m)
 {
@@ -214,24 +228,26 @@ static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
 	}
 	fill_counts(c, m);
 	fill_routing(c->route, m);
+	fill_transition(&c->transition, m);
 }
 
 static void put_meta(struct db_txn *t, const struct snap_content *c,
                      const struct row_meta *m)
 {
 	const struct route_result *r = c->route;
-	const char *text[5 + META_STAGES] = { r->engine_asked,
+	const char *text[META_TEXTS + META_STAGES] = { r->engine_asked,
 		                              r->used ? r->used->name : "",
 		                              r->fallback_reason.text, r->out.notes.text,
-		                              r->warning.text };
-	uint8_t buf[sizeof(*m) + (5 + META_STAGES) * sizeof(struct why)];
+		                              r->warning.text,
+		                              c->transition.reason };
+	uint8_t buf[sizeof(*m) + (META_TEXTS + META_STAGES) * sizeof(struct why)];
 	size_t at = sizeof(*m);
 	for (unsigned i = 0; i < m->n_stages; i++) {
-		text[5 + i] = c->stage[i].name;
+		text[META_TEXTS + i] = c->stage[i].name;
 	}
 	memcpy(buf, m, sizeof(*m));
 	/* each text with its NUL; a text that is too long is truncated */
-	for (unsigned i = 0; i < 5 + m->n_stages; i++) {
+	for (unsigned i = 0; i < META_TEXTS + m->n_stages; i++) {
 		size_t len = text[i] ? strnlen(text[i], sizeof(struct why) - 1) : 0;
 		memcpy(buf + at, len ? text[i] : "", len);
 		buf[at + len] = '\0';

@@ -79,6 +79,7 @@ struct snap_content {
 	uint64_t sa_key;            /*!< not public: kept in memory by the daemon, never stored */
 	struct snap_stage stage[SNAP_STAGES_MAX];
 	unsigned n_stages;
+	struct snap_transition transition;
 };
 
 struct snap_published {

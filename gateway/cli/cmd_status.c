@@ -50,6 +50,31 @@ static void print_fabric(const json_t *f)
 	print_line("path selection", "%s", member_text(f, "path_selection"));
 }
 
+/* How the switches got these tables. */
+static void print_transition(const json_t *t)
+{
+	const json_t *any = json_object_get(t, "in_any_order");
+	const json_t *seconds = json_object_get(t, "seconds");
+
+	if (!json_is_object(t)) {
+		return;
+	}
+	print_line("transition",
+	           "epoch %lld: %lld LIDs in %lld stages, %lld withdrawn meanwhile, %lld LFT "
+	           "blocks%s",
+	           member_int(t, "epoch"), member_int(t, "lids_changed"),
+	           member_int(t, "stages"), member_int(t, "lids_withdrawn"),
+	           member_int(t, "lft_blocks"),
+	           json_is_true(json_object_get(t, "safe")) ? "" : "; no order was safe");
+	if (member_int(any, "credit_loops") != 0 || member_int(any, "looping_lids") != 0) {
+		print_line("", "in any order: %lld credit loops, %lld LIDs that may circle",
+		           member_int(any, "credit_loops"), member_int(any, "looping_lids"));
+	}
+	print_line("", "seconds: plan %.3f, send %.3f",
+	           json_number_value(json_object_get(seconds, "plan")),
+	           json_number_value(json_object_get(seconds, "send")));
+}
+
 static void print_routing(const json_t *r)
 {
 	const json_t *load = json_object_get(r, "load");
@@ -72,6 +97,7 @@ static void print_routing(const json_t *r)
 	print_line("seconds", "route %.3f, prove %.3f",
 	           json_number_value(json_object_get(seconds, "route")),
 	           json_number_value(json_object_get(seconds, "prove")));
+	print_transition(json_object_get(r, "transition"));
 }
 
 static void print_copy(const json_t *copy)

@@ -55,11 +55,31 @@ json_t *fabric_json(const struct snap_meta *m)
 	/* clang-format on */
 }
 
+/* null: there was none. */
+static json_t *transition_json(const struct snap_transition *t)
+{
+	if (t->epoch == 0) {
+		return json_null();
+	}
+	/* clang-format off */
+	return json_pack("{s:I, s:b, s:i, s:i, s:i, s:{s:i, s:i}, s:o, s:i, s:{s:o, s:o}}",
+		"epoch", (json_int_t)t->epoch,
+		"safe", t->safe,
+		"lids_changed", (int)t->changed,
+		"stages", (int)t->stages,
+		"lids_withdrawn", (int)t->withdrawn,
+		"in_any_order", "credit_loops", (int)t->credit_loops, "looping_lids", (int)t->may_loop,
+		"reason", note_json(t->reason),
+		"lft_blocks", (int)t->blocks,
+		"seconds", "plan", real_json(t->seconds_plan), "send", real_json(t->seconds_send));
+	/* clang-format on */
+}
+
 json_t *routing_json(const struct snap_meta *m)
 {
 	/* clang-format off */
 	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I}, s:i, "
-	                 "s:{s:i, s:o, s:i}, s:{s:o, s:o}}",
+	                 "s:{s:i, s:o, s:i}, s:{s:o, s:o}, s:o}",
 		"epoch", (json_int_t)m->epoch,
 		"engine_asked", note_json(m->engine_asked),
 		"engine_used", note_json(m->engine_used),
@@ -75,7 +95,8 @@ json_t *routing_json(const struct snap_meta *m)
 		"vls_used", m->vls_used,
 		"load", "max", (int)m->load_max, "mean", real_json(m->load_mean), "p99", (int)m->load_p99,
 		"seconds", "route", real_json(m->seconds_route),
-			"prove", real_json(m->seconds_prove));
+			"prove", real_json(m->seconds_prove),
+		"transition", transition_json(&m->transition));
 	/* clang-format on */
 }
 

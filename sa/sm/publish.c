@@ -499,6 +499,41 @@ static int choose_epoch(struct publisher *p, uint64_t digest)
 	return ret;
 }
 
+static double stage_seconds(const struct job *j, const char *name)
+{
+	double seconds = 0;
+
+	for (unsigned i = 0; i < j->n_stages; i++) {
+		seconds += strcmp(j->stage[i].name, name) == 0 ? j->stage[i].seconds : 0;
+	}
+	return seconds;
+}
+
+/* Once for each job: it is published several times. */
+static void note_transition(struct publisher *p, struct job *j)
+{
+	const struct transition *t = &j->transition;
+
+	if (j->noted || t->stage == NULL || t->changed == 0) {
+		return;
+	}
+	j->noted = true;
+	p->reason = t->why;
+	p->transition = (struct snap_transition){
+		.epoch = p->epoch,
+		.changed = t->changed,
+		.stages = t->n_stages,
+		.withdrawn = t->withdrawn,
+		.may_loop = t->may_loop,
+		.credit_loops = t->credit_loops,
+		.blocks = j->program.n_lft_sets,
+		.safe = !j->unsafe,
+		.seconds_plan = j->seconds_transition,
+		.seconds_send = stage_seconds(j, "tables"),
+		.reason = p->reason.text,
+	};
+}
+
 static int publish_content(struct publisher *p, struct job *j, struct arena *a,
                            const char *options)
 {
@@ -515,6 +550,8 @@ static int publish_content(struct publisher *p, struct job *j, struct arena *a,
 		ret = choose_epoch(p, digest_content(j, &c, options));
 	}
 	if (ret == E_OK) {
+		note_transition(p, j);
+		c.transition = p->transition;
 		c.epoch = p->epoch;
 		ret = snap_publish(p->sm->d.snap, &c, sm_now(p->sm), &done);
 	}

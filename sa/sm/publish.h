@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+#include "conf/base/why.h"
+#include "db/snapshot.h"
+
 struct election;
 struct job;
 struct sm;
@@ -20,6 +23,8 @@ struct publisher {
 	const struct election *election;
 	uint64_t digest; /*!< of the last published routing; 0: nothing published yet */
 	uint64_t epoch;
+	struct snap_transition transition; /*!< the last one; its reason is: */
+	struct why reason;
 	uint64_t policy_logged; /*!< digest of the policy that was logged, 0: none yet */
 	uint64_t sls_logged;    /*!< the same of the SLs of partitions */
 };

@@ -156,7 +156,8 @@ static int compute(struct routes *r)
 	}
 	ret = plan(r, &j->prev, &j->prev_lanes, &j->route, j->arena, &j->transition,
 	           &j->seconds_transition);
-	return ret == E_UNSUITABLE ? E_OK : ret; /* the reason is in transition.why */
+	j->unsafe = ret == E_UNSUITABLE; /* the reason is in transition.why */
+	return j->unsafe ? E_OK : ret;
 }
 
 static int compare(struct routes *r)
@@ -486,12 +487,14 @@ static void log_incremental(const struct route_result *res)
 	}
 }
 
-static void log_transition(const struct transition *t, double seconds)
+static void log_transition(const struct job *j)
 {
+	const struct transition *t = &j->transition;
+
 	if (t->stage == NULL || t->changed == 0) {
 		return;
 	}
-	if (t->n_stages == 1 && t->withdrawn == 0 && t->why.text[0]) {
+	if (j->unsafe) {
 		log_lines(LOG_LEVEL_WARNING, source,
 		          "transition: no order of updates is safe: ", t->why.text);
 		return;
@@ -499,7 +502,7 @@ static void log_transition(const struct transition *t, double seconds)
 	log_info(source,
 	         "transition: %u LIDs change in %u stages, %u of them are withdrawn first; planned "
 	         "in %.3f s",
-	         t->changed, t->n_stages, t->withdrawn, seconds);
+	         t->changed, t->n_stages, t->withdrawn, j->seconds_transition);
 	if (t->why.text[0]) {
 		log_lines(LOG_LEVEL_DEBUG, source, "transition: ", t->why.text);
 	}
@@ -554,7 +557,7 @@ int routes_end(struct routes *r)
 		log_lines(LOG_LEVEL_WARNING, source, "routing: ", res->out.notes.text);
 	}
 	log_rebalance(r);
-	log_transition(&j->transition, j->seconds_transition);
+	log_transition(j);
 	return E_OK;
 }
 

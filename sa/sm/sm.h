@@ -100,6 +100,8 @@ struct job {
 	struct route_result route;
 	struct transition transition; /*!< from prev to route.out; stage is NULL: not planned */
 	double seconds_transition;    /*!< to plan it */
+	bool unsafe; /*!< no order of these updates can be shown to be free of credit loops */
+	bool noted;  /*!< the transition is known to readers */
 	struct program program; /*!< program.lids has those of virtual ports, too, once
 	                           they are assigned */
 	struct vports_read vports_read;

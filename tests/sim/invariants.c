@@ -229,16 +229,12 @@ bool check_promises_no_credit_loop(struct run *r, bool settled)
 	for (unsigned i = 0; i < r->n_managers; i++) {
 		const struct job *j =
 			r->m[i].sweep != NULL ? sweep_job(r->m[i].sweep) : NULL;
-		const struct transition *t = j != NULL ? &j->transition : NULL;
 
 		if (j != NULL && j->route.used != NULL &&
 		    (j->route.out.lanes.n > 1 || j->route.out.lanes.rule != NULL)) {
 			r->several_lanes = true;
 		}
-		if (t != NULL && t->stage != NULL && t->n_stages == 1 &&
-		    t->withdrawn == 0 && t->why.text[0] != '\0') {
-			promises = false;
-		}
+		promises &= j == NULL || !j->unsafe;
 	}
 	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
 		promises &= !r->deaf[i];

@@ -163,6 +163,17 @@ static const struct snap_meta meta = {
 	.seconds_prove = 137.5,
 	.stage = { { "discover", 138.5 }, { "route", 139.5 } },
 	.n_stages = 2,
+	.transition = { .epoch = 100,
+	                .changed = 141,
+	                .stages = 142,
+	                .withdrawn = 143,
+	                .may_loop = 144,
+	                .credit_loops = 145,
+	                .blocks = 146,
+	                .safe = true,
+	                .seconds_plan = 147.5,
+	                .seconds_send = 148.5,
+	                .reason = "together" },
 };
 
 START_TEST(test_fabric)
@@ -187,7 +198,13 @@ START_TEST(test_routing)
 	       "131\n"
 	       "management_pairs.credit_loops=132\nvls_used=121\nload.max=133\n"
 	       "load.mean=135.5\nload.p99=134\nseconds.route=136.5\nseconds.prove=137."
-	       "5\n");
+	       "5\n"
+	       "transition.epoch=100\ntransition.safe=true\ntransition.lids_changed=141\n"
+	       "transition.stages=142\ntransition.lids_withdrawn=143\n"
+	       "transition.in_any_order.credit_loops=145\n"
+	       "transition.in_any_order.looping_lids=144\ntransition.reason=together\n"
+	       "transition.lft_blocks=146\ntransition.seconds.plan=147.5\n"
+	       "transition.seconds.send=148.5\n");
 	check_fields("/v1/routing", routing_json(&meta));
 }
 END_TEST

@@ -435,6 +435,66 @@ START_TEST(fallback_is_never_hidden)
 }
 END_TEST
 
+/* --- how new tables came to the switches ----------------------------------------------- */
+
+static struct snap_transition published_transition(uint64_t *ret_epoch)
+{
+	struct snap_reader *r;
+	struct snap_transition t;
+
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	t = snap_meta(r)->transition;
+	ck_assert(t.epoch == 0 ||
+	          (t.reason[0] != '\0') == (t.stages > 1 || t.withdrawn || !t.safe));
+	*ret_epoch = snap_meta(r)->epoch;
+	t.reason = NULL; /* ends with the reader */
+	snap_reader_close(r);
+	return t;
+}
+
+/* A cable is pulled: the transition is published with its epoch, and stays what it was when sweeps
+ * that find nothing follow, until a restart. */
+START_TEST(transition_published)
+{
+	struct snap_transition t, later;
+	uint64_t epoch;
+
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 6 6 3", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.transition = _i == 0 ? TRANSITION_SAFE : TRANSITION_ANY;
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	t = published_transition(&epoch);
+	ck_assert_uint_eq(t.epoch, 0); /* nothing was replaced */
+	sim_set_link(fixture->sim, fixture->g->nodes[fixture->g->switches[1]].guid, 7, false);
+	uint64_t sets = sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT);
+	sweep_again(fixture);
+	sets = sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT) - sets;
+	ck_assert_uint_gt(sets, 0);
+	t = published_transition(&epoch);
+	ck_assert_uint_eq(t.epoch, _i == 0 ? epoch : 0);
+	if (_i == 0) {
+		ck_assert_uint_gt(t.changed, 0);
+		ck_assert_uint_ge(t.stages, 1);
+		ck_assert_uint_eq(t.blocks, sets);
+		ck_assert(t.safe);
+	}
+	sweep_again(fixture);
+	sim_set_link(fixture->sim, fixture->g->nodes[fixture->g->switches[1]].guid, 1, false);
+	sweep_again(fixture); /* a host is gone: another epoch, the same routes */
+	later = published_transition(&epoch);
+	ck_assert_uint_eq(later.epoch, t.epoch);
+	ck_assert_uint_eq(later.changed, t.changed);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	fixture_up(fixture);
+	ck_assert_uint_eq(published_transition(&epoch).epoch, 0);
+}
+END_TEST
+
 TEST_SUITE(sweep_routing)
 {
 	TCase *t = tcase_create("lanes");
@@ -452,5 +512,9 @@ TEST_SUITE(sweep_routing)
 	tcase_add_loop_test(t, engine_as_from_nothing, 0,
 	                    sizeof(lives) / sizeof(lives[0]));
 	tcase_add_loop_test(t, fallback_is_never_hidden, 0, 2);
+	suite_add_tcase(suite, t);
+	t = tcase_create("transition");
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, transition_published, 0, 2);
 	suite_add_tcase(suite, t);
 }
