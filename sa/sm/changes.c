@@ -429,7 +429,6 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 	struct disc_node *n = d->of[local->node];
 	struct inquiry *q;
 
-	c->looking = false; /* one that was given up */
 	if (!begin_asking(c, j, e)) {
 		return;
 	}
@@ -865,10 +864,16 @@ bool changes_look_end(struct changes *c)
 	return c->n_found == 0 && c->n_updated != 0;
 }
 
-void changes_done(struct changes *c)
+void changes_give_up(struct changes *c)
 {
 	arena_free(c->arena);
 	c->arena = NULL;
+	c->looking = false;
+}
+
+void changes_done(struct changes *c)
+{
+	changes_give_up(c);
 	free(c->sources);
 	free(c->suspects);
 	c->suspects = NULL;

@@ -105,6 +105,10 @@ bool changes_look_found(const struct changes *c);
  */
 bool changes_look_end(struct changes *c);
 
+/*! \brief Ends a light sweep or a look whose requests were dropped: a trap that comes later must not
+ * join it. */
+void changes_give_up(struct changes *c);
+
 /*! \brief The time of the next look, or at which a sender is quiet again; UINT64_MAX: never. */
 uint64_t changes_deadline(const struct changes *c);
 

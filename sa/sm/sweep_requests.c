@@ -379,6 +379,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 
 	routes_stop(&s->routes);
 	smp_abort(sm->smp);
+	changes_give_up(&s->changes);
 	smp_set_lid(sm->smp, 0);
 	sweep_restore_previous_job(sm);
 	sm->d = *d;

@@ -444,7 +444,9 @@ static bool reboot(struct run *r, uint32_t node)
 static bool request_heavy(struct run *r, uint32_t what)
 {
 	for (unsigned i = 0; i < r->n_managers; i++) {
-		if (r->m[i].sweep != NULL) {
+		if (r->m[i].sweep != NULL && (what >> 20 & 3) == 0) {
+			sweep_reconfigure(r->m[i].sweep, &r->m[i].deps);
+		} else if (r->m[i].sweep != NULL) {
 			sweep_request_heavy(r->m[i].sweep);
 		}
 	}

@@ -32,7 +32,7 @@ enum kind {
 	EVENT_DESCRIBE, /* a node changes its description */
 	EVENT_LOSS,     /* the share of MADs that are lost */
 	EVENT_KILL,     /* a subnet manager is killed and started again, now or by another such event */
-	EVENT_HEAVY,    /* an operator asks for a heavy sweep */
+	EVENT_HEAVY,    /* an operator asks for a heavy sweep, or to read the configuration again */
 	/* with --nonsense: */
 	EVENT_NOISE,   /* MADs are late, duplicate, corrupted; or no more */
 	EVENT_HOSTILE, /* a node answers nonsense, or again the truth */

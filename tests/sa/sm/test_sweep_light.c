@@ -369,6 +369,37 @@ START_TEST(no_fabric_yet)
 }
 END_TEST
 
+/* The configuration is read again at any moment behind a trap, so perhaps while its sender is being
+ * asked, and traps follow when the heavy sweep for that has ended. */
+START_TEST(reload_behind_trap)
+{
+	start("ft2 4 3 2", false);
+	fixture->config.sweep_on_trap = true;
+	fixture->config.local_sweeps = true;
+	fixture_up(fixture);
+	periods(1);
+	uint64_t guid = fixture->g->nodes[fixture->g->switches[1]].guid;
+	uint64_t other = fixture->g->nodes[fixture->g->switches[2]].guid;
+	ck_assert_int_eq(sim_set_link(fixture->sim, guid, 1, false), E_OK);
+	turns((uint64_t)_i);
+	uint32_t sweeps = sweep_status(fixture->sweep)->heavy_sweeps;
+	sweep_reconfigure(fixture->sweep, &fixture->deps);
+	while (sweep_status(fixture->sweep)->heavy_sweeps == sweeps) {
+		turns(1);
+	}
+	for (unsigned i = 0; i < 30; i++) {
+		ck_assert_int_eq(sim_set_link(fixture->sim, i % 2 ? guid : other, 2, i / 2 % 2),
+		                 E_OK);
+		turns(4);
+	}
+	ck_assert_int_eq(sim_set_link(fixture->sim, guid, 2, true), E_OK);
+	ck_assert_int_eq(sim_set_link(fixture->sim, other, 2, true), E_OK);
+	periods(PERIODS);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, fixture->g->n_hosts - 1);
+}
+END_TEST
+
 /* Another master has set up our port, and nothing else shows that it is there. */
 START_TEST(another_master_wrote)
 {
@@ -464,6 +495,7 @@ TEST_SUITE(sweep_light)
 	tcase_add_loop_test(t, shown_by_switch, 0, sizeof(shown) / sizeof(shown[0]));
 	tcase_add_loop_test(t, any_moment, 0, 120);
 	tcase_add_test(t, no_fabric_yet);
+	tcase_add_loop_test(t, reload_behind_trap, 0, 40);
 	tcase_add_loop_test(t, beside_another_change, 0, 60);
 	tcase_add_test(t, another_master_wrote);
 	tcase_add_test(t, another_master_had_a_switch);
