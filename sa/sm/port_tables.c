@@ -156,7 +156,7 @@ static int read_vports(struct sm *sm, struct job *j, bool forget)
 		                               .config = sm->d.config,
 		                               .arena = j->arena,
 		                               .now_ms = sm_now(sm),
-		                               .forget = forget || sm->read_tables };
+		                               .forget = forget || j->read_tables };
 	return vports_read(&j->vports_read);
 }
 

@@ -102,6 +102,7 @@ struct job {
 	double seconds_transition;    /*!< to plan it */
 	bool unsafe; /*!< no order of these updates can be shown to be free of credit loops */
 	bool noted;  /*!< the transition is known to readers */
+	bool read_tables; /*!< it still has to read all tables back */
 	struct program program; /*!< program.lids has those of virtual ports, too, once
 	                           they are assigned */
 	struct vports_read vports_read;

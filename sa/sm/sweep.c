@@ -57,8 +57,17 @@ void sweep_go_idle(struct sweep *s)
 	s->next_light = interval ? sm_now(&s->sm) + interval : UINT64_MAX;
 }
 
+void sweep_keep_request(struct sm *sm)
+{
+	if (sm->job != NULL && sm->job->read_tables) {
+		sm->job->read_tables = false;
+		sm->read_tables = true;
+	}
+}
+
 void sweep_stand_by(struct sweep *s)
 {
+	sweep_keep_request(&s->sm);
 	s->routes.recall = false; /* what another SM programs is not what we published */
 	s->failures = 0;
 	s->retry_at = UINT64_MAX;

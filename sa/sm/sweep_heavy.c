@@ -27,6 +27,7 @@ static const char *const source = "sweep";
 
 void sweep_restore_previous_job(struct sm *sm)
 {
+	sweep_keep_request(sm);
 	if (sm->previous != NULL) {
 		job_free(sm->job);
 		sm->job = sm->previous;
@@ -114,6 +115,8 @@ void sweep_heavy_start(struct sweep *s)
 		shadow_forget_programmed(&sm->shadow);
 	}
 	s->election.others_wrote = false;
+	j->read_tables = sm->read_tables; /* what is asked for from here on waits for the next sweep */
+	sm->read_tables = false;
 	sm->previous = sm->job;
 	sm->job = j;
 	if (s->election.state != SM_MASTER) {
@@ -354,7 +357,7 @@ static void after_election(struct sweep *s)
 	if (ret == E_OK) {
 		ret = port_tables_read(sm, j, !s->election.swept);
 	}
-	if (ret == E_OK && sm->read_tables) {
+	if (ret == E_OK && j->read_tables) {
 		audit_start_all(&s->audit, j);
 	}
 	begin_phase(s, PHASE_READ_TABLES, ret);
@@ -364,8 +367,8 @@ static void after_read_tables(struct sweep *s)
 {
 	int ret;
 
-	if (s->sm.read_tables) {
-		s->sm.read_tables = false;
+	if (s->sm.job->read_tables) {
+		s->sm.job->read_tables = false;
 		s->routes.lane_limit = 0; /* a port may have told a lie about its VLs */
 		audit_end_all(&s->audit);
 	}

@@ -85,6 +85,9 @@ struct sweep {
 /*! \brief Enters the idle phase, with the time of the next light sweep or poll. */
 void sweep_go_idle(struct sweep *s);
 
+/*! \brief A sweep that ends early leaves the request to read all tables back to the next one. */
+void sweep_keep_request(struct sm *sm);
+
 /*! \brief Ends a sweep of an SM that is not master. Nothing on the fabric is changed from here on. */
 void sweep_stand_by(struct sweep *s);
 

@@ -121,6 +121,41 @@ START_TEST(operator_asks)
 }
 END_TEST
 
+/* A switch answers no more when a heavy sweep looks, and its tables change. An operator asks for all
+ * tables while that sweep is still at work: the next one, which finds the switch, has to read them. */
+START_TEST(asked_while_at_work)
+{
+	uint8_t block[BLOCK];
+	uint64_t guid;
+
+	up(1 + (uint64_t)_i, 0, 0);
+	guid = switch_guid(fixture->g->n_switches - 1);
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, guid, true), E_OK);
+	sweep_request_heavy(fixture->sweep);
+	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") != 0) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	sweep_request_audit(fixture->sweep);
+	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") == 0) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, guid, false), E_OK);
+	memset(block, 1 + _i % 3, sizeof(block));
+	poke(guid, UMAD_SM_ATTR_LINEAR_FT, 0, block);
+	fixture_run_ms(fixture, 30000);
+	fixture_up(fixture);
+	const struct job *j = sweep_job(fixture->sweep);
+	uint32_t node = graph_node_by_guid(j->disc.g, guid);
+	ck_assert_uint_ne(node, GRAPH_NONE);
+	peek(guid, UMAD_SM_ATTR_LINEAR_FT, 0, block);
+	ck_assert_mem_eq(block + 1,
+	                 lft_row((struct lft *)&j->route.out.lft,
+	                         j->disc.g->nodes[node].sw) +
+	                         1,
+	                 j->lids.lids.top);
+}
+END_TEST
+
 START_TEST(in_the_background)
 {
 	uint64_t sent;
@@ -335,6 +370,7 @@ TEST_SUITE(sweep_audit)
 	tcase_add_checked_fixture(tc, NULL, teardown);
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, operator_asks, 0, 10);
+	tcase_add_loop_test(tc, asked_while_at_work, 0, 3);
 	tcase_add_loop_test(tc, in_the_background, 0, 5);
 	tcase_add_test(tc, switched_off);
 	tcase_add_test(tc, bounded_rate);
