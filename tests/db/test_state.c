@@ -137,6 +137,40 @@ START_TEST(test_locked)
 }
 END_TEST
 
+/* A lock file from before a crash, from another machine or from another program: nobody holds it, so
+ * it stops nobody, and what the state has is there. */
+START_TEST(test_stale_lock_file)
+{
+	static const size_t sizes[] = { 0, 1, 64, 100, 4096, 8192, 100000 };
+	const char *path = in_dir("lock.mdb");
+	unsigned seed = test_seed() + (unsigned)_i;
+	uint64_t before, after;
+	struct state *s = open_ok(dir);
+	uint8_t *bytes = arena_alloc(arena, 100000);
+
+	ck_assert_int_eq(state_next_epoch(s, 41, &before), E_OK);
+	state_close(s);
+	for (unsigned k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+		FILE *f = fopen(path, _i == 0 ? "w" : "r+"); /* cut, or its beginning replaced */
+
+		ck_assert_ptr_nonnull(f);
+		for (size_t i = 0; i < sizes[k]; i++) {
+			bytes[i] = (uint8_t)(_i == 2 ? 0xff : rand_r(&seed));
+		}
+		ck_assert_uint_eq(fwrite(bytes, 1, sizes[k], f), sizes[k]);
+		ck_assert_int_eq(fclose(f), 0);
+		s = open_ok(dir);
+		ck_assert_int_eq(state_next_epoch(s, 0, &after), E_OK);
+		ck_assert_uint_eq(after, before + 1);
+		before = after;
+		refused(dir, E_LOCKED, "process"); /* and it locks again */
+		state_close(s);
+	}
+	ck_assert_int_eq(unlink(path), 0);
+	state_close(open_ok(dir));
+}
+END_TEST
+
 START_TEST(test_not_a_folder)
 {
 	FILE *f = fopen(in_dir("file"), "w");
@@ -666,6 +700,7 @@ TEST_SUITE(state)
 	tcase_add_test(t, test_epochs_never_repeat);
 	tcase_add_test(t, test_modes);
 	tcase_add_test(t, test_locked);
+	tcase_add_loop_test(t, test_stale_lock_file, 0, 3);
 	tcase_add_test(t, test_not_a_folder);
 	tcase_add_test(t, test_unwritable);
 	tcase_add_loop_test(t, test_bad_file, 0,
