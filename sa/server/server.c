@@ -21,7 +21,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
@@ -41,14 +40,6 @@ enum {
 
 static const char *const source = "sa";
 
-static int64_t wall_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec;
-}
-
 /* Everything but requests: leases, events, reports. */
 static void do_due_work(struct sa_server *s, struct snap_reader *r)
 {
@@ -60,7 +51,8 @@ static void do_due_work(struct sa_server *s, struct snap_reader *r)
 		ret = store_reload(s->store);
 	}
 	if (ret == E_OK && !s->standby) {
-		ret = store_expire(s->store, wall_clock());
+		ret = store_expire(s->store,
+		                   steady_clock_at(&s->lease_clock, monotonic_ms()));
 	}
 	if (ret != E_OK) {
 		log_error(source, "client records: %s", err_text(ret));
@@ -333,7 +325,8 @@ static int create_parts(struct sa_server *s, struct snap_writer *w)
 		err = reports_new(s->transport, &s->reports);
 	}
 	if (err == E_OK) {
-		err = store_new(s->state, wall_clock(), &s->store);
+		s->lease_clock = steady_clock_start();
+		err = store_new(s->state, s->lease_clock.start_s, &s->store);
 	}
 	if (err == E_OK) {
 		store_set_owner_limit(s->store, s->limits.records_of_a_port);

@@ -54,6 +54,7 @@ struct server_events {
 };
 
 struct sa_server {
+	struct steady_clock lease_clock;
 	struct transport *transport;
 	struct snap_reader *reader;
 	struct state *state; /* NULL: nothing is durable */
