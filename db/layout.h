@@ -53,7 +53,7 @@
  *                             struct row_counters, then struct counter_sample [], oldest
  *                             first
  *
- * Environment snapshot, layout 8. The rows of one node are one value
+ * Environment snapshot, layout 9. The rows of one node are one value
  * (doc/decisions/0001). SNAP_TABLES lists the tables; the comment beside each gives its
  * key and its value.
  *
@@ -126,7 +126,9 @@ enum { SNAP_ANY_EPOCH, SNAP_NEW_EPOCH };
 	/* description or operator's name, 1-64 bytes, "" is not listed  ->  u64 NodeGUID [], \
 	 * ascending */ \
 	ROWS(NAMES, names, SNAP_ANY_EPOCH) \
-	/* PortGUID, alias GUID or a switch's NodeGUID  ->  struct row_guid */ \
+	/* NodeGUID of an adapter  ->  struct row_vport [], by port and index */ \
+	ROWS(VPORTS, vports, SNAP_ANY_EPOCH) \
+	/* PortGUID, alias GUID, GUID of a virtual port or a switch's NodeGUID  ->  struct row_guid */ \
 	ROWS(GUIDS, guids, SNAP_ANY_EPOCH) \
 	/* NodeGUID  ->  struct row_node, then the description and the operator's name, both \
 	 * without NUL */ \
@@ -279,7 +281,18 @@ struct row_guid {
 	uint64_t node_guid;
 	uint32_t base_lid; /*!< 0: none */
 	uint8_t port;
-	uint8_t reserved[3];
+	uint8_t is_vport;
+	uint16_t p_key_set; /*!< of a virtual port */
+};
+
+struct row_vport {
+	uint64_t guid, node_guid; /*!< of the virtual node */
+	uint32_t lid;             /*!< that it uses, 0: none */
+	uint16_t index, p_key_set;
+	uint8_t port, state;
+	uint8_t own_lid;
+	uint8_t reserved[5];
+	char description[64]; /*!< without NUL if it is so long */
 };
 
 struct row_vl_rule {
@@ -321,7 +334,8 @@ struct row_meta {
 	uint16_t multicast_fdb_cap; /*!< least of all switches */
 	uint8_t qos; /*!< is on */
 	uint8_t transition_safe;
-	uint8_t reserved[4];
+	uint8_t vport_hop_limit, vport_records;
+	uint8_t reserved[2];
 	uint64_t transition_epoch; /*!< 0: no transition is known */
 	double seconds_plan, seconds_send;
 	uint32_t lids_changed, transition_stages, lids_withdrawn, lids_may_loop,
@@ -365,6 +379,7 @@ _Static_assert(sizeof(struct row_node) == 32, "row_node");
 _Static_assert(sizeof(struct row_port) == 32, "row_port");
 _Static_assert(sizeof(struct row_link) == 16, "row_link");
 _Static_assert(sizeof(struct row_guid) == 16, "row_guid");
+_Static_assert(sizeof(struct row_vport) == 96, "row_vport");
 _Static_assert(sizeof(struct row_load) == 8, "row_load");
 _Static_assert(sizeof(struct row_prefix_route) == 24, "row_prefix_route");
 _Static_assert(sizeof(struct row_meta) == 16 + 16 + 8 * SNAP_TABLE_COUNT + 16 + 48 + 24 + 96 + 48 + 24 + 8 + 16 + 24,

@@ -139,6 +139,8 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		.sm_state = m->sm_state,
 		.multicast_fdb_cap = m->multicast_fdb_cap,
 		.qos = m->qos != 0,
+		.vport_hop_limit = m->vport_hop_limit,
+		.vport_records = m->vport_records != 0,
 		.lmc = m->lmc,
 		.packet_life_time = m->packet_life_time,
 		.path_selection = m->path_selection,

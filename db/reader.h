@@ -89,6 +89,8 @@ struct snap_meta {
 	uint32_t sm_lid;
 	uint16_t multicast_fdb_cap;  /*!< multicast groups that every switch with multicast tables can hold */
 	uint8_t sm_priority, sm_state, lmc, packet_life_time, path_selection, vls_used;
+	uint8_t vport_hop_limit; /*!< HopLimit of paths from and to virtual ports */
+	bool vport_records; /*!< virtual ports with a LID of their own have NodeRecords and PortInfoRecords */
 	bool qos;                    /*!< quality of service is on: ports have SL-to-VL and VL arbitration tables */
 	uint8_t life_time_by_hops[SNAP_HOPS_MAX]; /*!< PacketLifeTime of 1, 2, ... switches passed, the last for more; [0] 0: packet_life_time for all */
 	const char *engine_asked, *engine_used, *fallback_reason, *notes, *warning;
@@ -139,11 +141,32 @@ struct snap_end {
 	uint64_t peer_port_guid; /*!< of the far end when that is a CA or router port, else 0 */
 	uint32_t base_lid;
 	uint32_t sw_row;    /*!< row of that switch in `paths` in this epoch, UINT32_MAX: it has no hosts, and there is one lane */
-	uint8_t lmc, port, type;
+	uint8_t lmc : 7;
+	/*! It is, or is used by, a virtual port of that port; port_guid is then that of the owner of
+	 *  the LID, which is a virtual port, too, where the LID is its own. */
+	uint8_t is_vport : 1;
+	uint8_t port, type;
 	uint8_t sw_port;    /*!< port of the switch it hangs on, 0 for port 0 */
 	uint8_t mtu, rate;  /*!< of its cable (both ends), own cap for port 0 */
 	uint16_t p_key_set; /*!< number of its set of P_Keys in this epoch */
 };
+
+/*! A virtual port of a channel adapter. */
+struct snap_vport {
+	uint64_t guid, node_guid; /*!< PortGUID; NodeGUID of the virtual node */
+	uint64_t host_guid;       /*!< NodeGUID of the adapter */
+	uint32_t lid;             /*!< that it uses, 0: none */
+	uint16_t index, p_key_set;
+	uint8_t port, state; /*!< of the adapter; enum port_state */
+	bool own_lid;
+	char description[65];
+};
+
+/*! \brief Virtual ports of an adapter, by port and index. \param i  From 0 on. \retval E_NOTFOUND  No more. */
+int snap_vport(struct snap_reader *r, uint64_t host_guid, uint32_t i,
+               struct snap_vport *ret);
+/*! \brief That with a GUID. \retval E_NOTFOUND */
+int snap_vport_by_guid(struct snap_reader *r, uint64_t guid, struct snap_vport *ret);
 
 /*! One stored path row; see struct path_row. mtu 0: no route. */
 struct snap_path {
@@ -153,7 +176,10 @@ struct snap_path {
 int snap_node(struct snap_reader *r, uint64_t guid, struct snap_node *ret);           /*!< \retval E_NOTFOUND */
 int snap_port(struct snap_reader *r, uint64_t node_guid, uint8_t num, struct snap_port *ret);
 int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret);              /*!< O(1), no database search after the first of a chunk */
-int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret);       /*!< port GUID, alias GUID of a port, or node GUID of a switch */
+int snap_port_guid(
+	struct snap_reader *r, uint64_t guid,
+	struct snap_end *
+		ret); /*!< port GUID, alias GUID of a port, GUID of a virtual port, or node GUID of a switch */
 int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port); /*!< 0xff: no route */
 /*! \brief Ports of \a n LIDs from \a lid on; 0xff where there is no route. Cost: one database search per chunk touched. */
 int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret, unsigned n);

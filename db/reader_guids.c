@@ -24,6 +24,8 @@
 struct place {
 	uint64_t guid;
 	uint32_t lid; /* 0: unused */
+	bool is_vport;
+	uint16_t p_key_set; /* of a virtual port */
 };
 
 struct guid_cache {
@@ -70,7 +72,7 @@ uint32_t snap_guid_known(struct snap_reader *r, uint64_t guid)
 	return p != NULL && p->guid == guid ? p->lid : 0;
 }
 
-static int search(struct snap_reader *r, uint64_t guid, uint32_t *ret_lid)
+static int search(struct snap_reader *r, uint64_t guid, struct place *ret)
 {
 	uint8_t key[8];
 	struct db_val v;
@@ -85,8 +87,21 @@ static int search(struct snap_reader *r, uint64_t guid, uint32_t *ret_lid)
 		return E_MALFORMED;
 	}
 	memcpy(&row, v.data, sizeof(row));
-	*ret_lid = row.base_lid;
+	*ret = (struct place){ guid, row.base_lid, row.is_vport, row.p_key_set };
 	return row.base_lid ? E_OK : E_NOTFOUND;
+}
+
+/* The end of a virtual port that uses the LID of another port is that of the port, but for its
+ * P_Keys. */
+static int end_of(struct snap_reader *r, const struct place *p, struct snap_end *ret)
+{
+	int res = snap_lid(r, p->lid, ret);
+
+	if (res == E_OK && p->is_vport) {
+		ret->is_vport = 1;
+		ret->p_key_set = p->p_key_set;
+	}
+	return res;
 }
 
 int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret)
@@ -94,17 +109,17 @@ int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret)
 	struct place *p = place_of(r, guid);
 
 	if (p == NULL || p->lid == 0 || p->guid != guid) {
-		struct place found = { .guid = guid };
-		int res = search(r, guid, &found.lid);
+		struct place found;
+		int res = search(r, guid, &found);
 		if (res != E_OK) {
 			return res;
 		}
 		if (p != NULL) {
 			*p = found;
 		}
-		return snap_lid(r, found.lid, ret);
+		return end_of(r, &found, ret);
 	}
-	return snap_lid(r, p->lid, ret);
+	return end_of(r, p, ret);
 }
 
 /* --- all end ports -------------------------------------------------------------------- */

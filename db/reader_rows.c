@@ -199,6 +199,53 @@ int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guid
 	return E_OK;
 }
 
+int snap_vport(struct snap_reader *r, uint64_t host_guid, uint32_t i,
+               struct snap_vport *ret)
+{
+	uint8_t key[8];
+	struct db_val k, v;
+	struct row_vport row;
+	int res = get_by_guid(r, SNAP_VPORTS, host_guid, &k, key, &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len % sizeof(row) != 0) {
+		return E_MALFORMED;
+	}
+	if (i >= v.len / sizeof(row)) {
+		return E_NOTFOUND;
+	}
+	memcpy(&row, v.data + i * sizeof(row), sizeof(row));
+	*ret = (struct snap_vport){ .guid = row.guid,
+		                    .node_guid = row.node_guid,
+		                    .host_guid = host_guid,
+		                    .lid = row.lid,
+		                    .index = row.index,
+		                    .p_key_set = row.p_key_set,
+		                    .port = row.port,
+		                    .state = row.state,
+		                    .own_lid = row.own_lid != 0 };
+	memcpy(ret->description, row.description, sizeof(row.description));
+	return E_OK;
+}
+
+int snap_vport_by_guid(struct snap_reader *r, uint64_t guid, struct snap_vport *ret)
+{
+	struct snap_end end;
+	int res = snap_port_guid(r, guid, &end);
+
+	if (res == E_OK && !end.is_vport) {
+		return E_NOTFOUND;
+	}
+	for (uint32_t i = 0; res == E_OK; i++) {
+		res = snap_vport(r, end.node_guid, i, ret);
+		if (res == E_OK && ret->guid == guid) {
+			return E_OK;
+		}
+	}
+	return res;
+}
+
 int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *ret_all,
               uint32_t *ret_base)
 {

@@ -341,9 +341,12 @@ out:
 struct alias {
 	uint64_t guid;
 	uint32_t port;   /* index */
-	uint32_t second; /* 0: PortGUID, 1: a switch's NodeGUID, 2: out of GUIDInfo; of
-	                    equal GUIDs the first in this order counts */
+	uint32_t
+		second; /* 0: PortGUID, 1: a switch's NodeGUID, 2: out of GUIDInfo, 3 and more:
+	                    virtual ports; of equal GUIDs the first in this order counts */
 };
+
+enum { ALIAS_VPORT = 3 };
 
 static int compare_alias(const void *x, const void *y)
 {
@@ -409,7 +412,8 @@ static void emit_guids(const struct rows *r, struct diff *d)
 	const struct snap_attr *info;
 	size_t n_info = guid_info_rows(r->c, &info);
 	struct alias *list =
-		malloc((2 * (size_t)g->n_end_ports + 8 * n_info + 1) * sizeof(*list));
+		malloc((2 * (size_t)g->n_end_ports + 8 * n_info + r->c->n_vports + 1) *
+	               sizeof(*list));
 	if (!list) {
 		d->ret = -ENOMEM;
 		return;
@@ -417,6 +421,10 @@ static void emit_guids(const struct rows *r, struct diff *d)
 	size_t n = list_aliases(g, list);
 	for (size_t i = 0; i < n_info; i++) {
 		n += list_block(g, &info[i], list + n);
+	}
+	for (uint32_t i = 0; i < r->c->n_vports; i++) {
+		list[n++] = (struct alias){ r->c->vports[i].v.guid, r->c->vports[i].port,
+			                    ALIAS_VPORT + i };
 	}
 	sort_rows(list, n, sizeof(*list), compare_alias);
 	for (size_t i = 0; i < n; i++) {
@@ -429,6 +437,13 @@ static void emit_guids(const struct rows *r, struct diff *d)
 			.base_lid = r->c->lids->of[list[i].port].base,
 			.port = p->num,
 		};
+		if (list[i].second >= ALIAS_VPORT) {
+			uint32_t k = list[i].second - ALIAS_VPORT;
+
+			row.base_lid = r->c->vports[k].v.lid;
+			row.is_vport = 1;
+			row.p_key_set = r->keys.of_vport[k];
+		}
 		uint8_t key[8];
 		key_u64(key, list[i].guid);
 		diff_row(d, key, sizeof(key), &row, sizeof(row));
@@ -446,7 +461,7 @@ static void fill_end(const struct rows *r, uint32_t index, struct snap_end *e)
 	e->port_guid = p->guid;
 	e->node_guid = g->nodes[p->node].guid;
 	e->base_lid = r->c->lids->of[index].base;
-	e->lmc = r->c->lids->of[index].lmc;
+	e->lmc = r->c->lids->of[index].lmc & 7;
 	e->port = p->num;
 	e->type = g->nodes[p->node].type;
 	e->mtu = p->num ? port_mtu(g, p) : p->mtu;
@@ -462,12 +477,78 @@ static void fill_end(const struct rows *r, uint32_t index, struct snap_end *e)
 	}
 }
 
+/* Virtual ports by host; the list is in this order. */
+static void emit_vports(const struct rows *r, struct diff *d)
+{
+	const struct snap_content *c = r->c;
+	struct row_vport *row = calloc(c->n_vports + 1, sizeof(*row));
+
+	if (!row) {
+		d->ret = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0, n; i < c->n_vports; i += n) {
+		uint8_t key[8];
+
+		for (n = 0; i + n < c->n_vports &&
+		            c->vports[i + n].v.host_guid == c->vports[i].v.host_guid;
+		     n++) {
+			const struct snap_vport *v = &c->vports[i + n].v;
+
+			row[n] = (struct row_vport){ .guid = v->guid,
+				                     .node_guid = v->node_guid,
+				                     .lid = v->lid,
+				                     .index = v->index,
+				                     .p_key_set = r->keys.of_vport[i + n],
+				                     .port = v->port,
+				                     .state = v->state,
+				                     .own_lid = v->own_lid };
+			memcpy(row[n].description, v->description,
+			       name_len(v->description));
+		}
+		key_u64(key, c->vports[i].v.host_guid);
+		diff_row(d, key, sizeof(key), row, n * sizeof(*row));
+	}
+	free(row);
+}
+
+/* Virtual port of each LID that is the own one of such, as index + 1. NULL: there are none, or
+ * out of memory (d->ret). */
+static uint32_t *vports_by_lid(const struct snap_content *c, struct diff *d)
+{
+	uint32_t *by_lid =
+		c->n_vports ? calloc((size_t)c->lids->top + 1, sizeof(*by_lid)) : NULL;
+
+	d->ret = c->n_vports && !by_lid ? -ENOMEM : d->ret;
+	for (size_t i = 0; by_lid && i < c->n_vports; i++) {
+		const struct snap_vport *v = &c->vports[i].v;
+
+		if (v->own_lid && v->lid <= c->lids->top) {
+			by_lid[v->lid] = (uint32_t)i + 1;
+		}
+	}
+	return by_lid;
+}
+
+static void fill_vport_end(const struct rows *r, uint32_t i, struct snap_end *e)
+{
+	const struct snap_vport_row *v = &r->c->vports[i];
+
+	fill_end(r, v->port, e);
+	e->port_guid = v->v.guid;
+	e->base_lid = v->v.lid;
+	e->lmc = 0;
+	e->is_vport = 1;
+	e->p_key_set = r->keys.of_vport[i];
+}
+
 static void emit_lids(const struct rows *r, struct diff *d)
 {
 	const struct lids *lids = r->c->lids;
 	struct snap_end row[LIDS_PER_ROW];
 	uint32_t last = GRAPH_NONE;
 	struct snap_end end;
+	uint32_t *vport = vports_by_lid(r->c, d);
 	memset(&end, 0, sizeof(end));
 	for (uint32_t from = 0; lids->owner && from <= lids->top; from += LIDS_PER_ROW) {
 		uint32_t n = lids->top + 1 - from;
@@ -479,12 +560,16 @@ static void emit_lids(const struct rows *r, struct diff *d)
 			if (owner == GRAPH_NONE) {
 				continue;
 			}
+			any = true;
+			if (vport && vport[from + i]) {
+				fill_vport_end(r, vport[from + i] - 1, &row[i]);
+				continue;
+			}
 			if (owner != last) {
 				fill_end(r, owner, &end);
 				last = owner;
 			}
 			memcpy(&row[i], &end, sizeof(end));
-			any = true;
 		}
 		if (any) {
 			uint8_t key[4];
@@ -492,6 +577,7 @@ static void emit_lids(const struct rows *r, struct diff *d)
 			diff_row(d, key, sizeof(key), row, n * sizeof(row[0]));
 		}
 	}
+	free(vport);
 }
 
 /* A value that is built from the attribute rows of one node. */

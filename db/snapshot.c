@@ -219,6 +219,8 @@ static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
 	m->sm_state = c->sm_state;
 	m->multicast_fdb_cap = c->multicast_fdb_cap;
 	m->qos = c->qos;
+	m->vport_hop_limit = c->vport_hop_limit;
+	m->vport_records = c->vport_records;
 	m->packet_life_time = c->packet_life_time;
 	m->path_selection = c->path_selection;
 	memcpy(m->life_time_by_hops, c->life_time_by_hops, sizeof(m->life_time_by_hops));

@@ -43,6 +43,14 @@ struct snap_attr {
 	uint16_t len;        /*!< bytes */
 };
 
+/*! A virtual port, without the number of its set of P_Keys. */
+struct snap_vport_row {
+	struct snap_vport v;
+	uint32_t port;        /*!< in the graph */
+	const uint16_t *keys; /*!< [n_keys]; NULL: those of its port */
+	uint32_t n_keys;
+};
+
 struct snap_stage {
 	const char *name; /*!< "discover", "route", ... */
 	double seconds;
@@ -70,6 +78,11 @@ struct snap_content {
 	const struct prefix_routes *prefix_routes; /*!< NULL: none */
 	const struct partitions *partitions; /*!< in effect; NULL: they are not published */
 	const uint32_t (*partition_ports)[2]; /*!< [partitions->n] limited, full members that are there */
+	const struct snap_vport_row
+		*vports; /*!< [n_vports] by (host_guid, port, index) */
+	size_t n_vports;
+	uint8_t vport_hop_limit; /*!< as in struct snap_meta */
+	bool vport_records;
 	bool qos;                   /*!< as in struct snap_meta */
 	const struct policy *policy; /*!< sets by index of graph.ports; NULL: none */
 	uint8_t path_selection;     /*!< enum path_selection */

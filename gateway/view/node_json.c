@@ -84,6 +84,39 @@ static int ports_json(struct snap_reader *r, uint64_t guid, json_t **ret)
 	return E_OK;
 }
 
+static json_t *vport_json(const struct snap_vport *v)
+{
+	return json_pack("{s:o, s:i, s:i, s:s, s:o, s:b, s:o, s:o}", "guid",
+	                 guid_json(v->guid), "port", v->port, "index", v->index, "state",
+	                 inventory_state_name(v->state), "lid",
+	                 v->lid != 0 ? json_integer(v->lid) : json_null(), "own_lid",
+	                 v->own_lid, "node_guid", guid_json(v->node_guid), "description",
+	                 text_json(v->description));
+}
+
+/* Adds the virtual ports of an adapter that has any. */
+static int add_vports(struct snap_reader *r, uint64_t guid, json_t *node)
+{
+	struct snap_vport v;
+	json_t *list = NULL;
+	int err;
+
+	for (uint32_t i = 0; (err = snap_vport(r, guid, i, &v)) == E_OK; i++) {
+		if (list == NULL) {
+			list = json_array();
+		}
+		if (json_array_append_new(list, vport_json(&v)) != 0) {
+			json_decref(list);
+			return -ENOMEM;
+		}
+	}
+	if (err != E_NOTFOUND) {
+		json_decref(list);
+		return err;
+	}
+	return list != NULL && add(node, "vports", list) != 0 ? -ENOMEM : E_OK;
+}
+
 int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
               json_t **ret)
 {
@@ -113,6 +146,11 @@ int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
 	if (o == NULL || (ports && add(o, "ports", list) != 0)) {
 		json_decref(o);
 		return -ENOMEM;
+	}
+	int err = node->type == NODE_CA ? add_vports(r, node->guid, o) : E_OK;
+	if (err != E_OK) {
+		json_decref(o);
+		return err;
 	}
 	*ret = o;
 	return E_OK;

@@ -9,7 +9,8 @@ static int read_end(struct snap_reader *r, const struct snap_ends *all, uint32_t
                     struct snap_end *ret, uint64_t *ret_alias)
 {
 	const struct snap_end_name *name = &all->name[i];
-	int err = snap_lid(r, name->lid, ret);
+	int err = name->is_alias ? snap_port_guid(r, name->guid, ret)
+	                         : snap_lid(r, name->lid, ret);
 
 	*ret_alias = name->is_alias ? name->guid : 0;
 	return err == E_NOTFOUND ? E_MALFORMED : err;

@@ -180,6 +180,9 @@ int path_iter_init(struct path_iter *it, struct snap_reader *r,
 			.dgid_guid = q->dst_alias ? q->dst_alias : dst->port_guid,
 			.mtu_selector = SEL_EXACT, .rate_selector = SEL_EXACT,
 			.packet_life_time_selector = SEL_EXACT,
+			/* with a HopLimit hosts send a global route header, by which an adapter tells
+			 * its virtual ports apart */
+			.hop_limit = src->is_vport || dst->is_vport ? meta->vport_hop_limit : 0,
 		},
 	};
 	ret = snap_policy(r, &it->policy);

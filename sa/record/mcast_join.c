@@ -77,6 +77,17 @@ static int read_port(struct join *j)
 		return ret == E_NOTFOUND ? refuse(j) : ret;
 	}
 	j->proxy = j->q->requester->port_guid != j->port.port_guid;
+	if (j->port.is_vport) { /* trees lead to ports; the adapter finds the virtual port */
+		struct snap_port port;
+
+		ret = snap_port(j->r, j->port.node_guid, j->port.port, &port);
+		if (ret != E_OK) {
+			return ret == E_NOTFOUND ? refuse(j) : ret;
+		}
+		j->proxy = j->q->requester->node_guid != j->port.node_guid ||
+		           j->q->requester->port != j->port.port;
+		j->port.port_guid = port.guid;
+	}
 	return E_OK;
 }
 

@@ -68,6 +68,17 @@ static int offer_node(struct snap_reader *r, const struct sa_query *q,
 	if (ret != E_OK) {
 		return ret;
 	}
+	if (end->is_vport) {
+		struct snap_vport v;
+
+		ret = snap_vport_by_guid(r, end->port_guid, &v);
+		if (ret != E_OK) {
+			return ret == E_NOTFOUND ? E_OK : ret;
+		}
+		node.guid = v.node_guid;
+		node.n_ports = 1;
+		memcpy(node.description, v.description, sizeof(node.description));
+	}
 	sa_put(q->attr, record, SA_LID, end->base_lid);
 	field_set(info, NI_BASE_VERSION, UMAD_BASE_VERSION);
 	field_set(info, NI_CLASS_VERSION, SM_CLASS_VERSION);
@@ -93,6 +104,7 @@ const struct sa_attr rec_node = {
 	.name = "NodeRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = NODE_RECORD_BYTES,
+	.of_vports = true,
 	SA_FIELDS(node_fields),
 	.offer_end = offer_node,
 };
@@ -182,9 +194,16 @@ static bool mask_fits(const struct sa_query *q, unsigned component, const uint8_
 static bool fit_port_info(struct snap_reader *r, const struct sa_query *q,
                           uint8_t *record)
 {
-	(void)r;
+	uint32_t lid = (uint32_t)field_get(record, 0, 16);
+	struct snap_end end;
+
 	if (!q->trusted) {
 		field_set(record + RID32_BYTES, PI_M_KEY, 0);
+	}
+	if (lid != field_get(record + RID32_BYTES, PI_LID) &&
+	    snap_lid(r, lid, &end) == E_OK && end.is_vport) {
+		field_set(record + RID32_BYTES, PI_LID, lid);
+		field_set(record + RID32_BYTES, PI_LMC, 0);
 	}
 	return mask_fits(q, PIR_CAPABILITY_MASK, record) &&
 	       mask_fits(q, PIR_CAPABILITY_MASK2, record);
@@ -196,6 +215,7 @@ const struct sa_attr rec_port_info = {
 	.name = "PortInfoRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = PORT_RECORD_BYTES,
+	.of_vports = true,
 	SA_FIELDS(port_fields),
 	.rows = { .attr = UMAD_SM_ATTR_PORT_INFO,
 	          .port = PIR_PORT_NUM,

@@ -128,7 +128,8 @@ static int read_request(struct change *c)
 	                &info, &len);
 	unsigned cap =
 		ret == E_OK && len >= 64 ? (unsigned)field_get(info, PI_GUID_CAP) : 0;
-	if (!sa_sees(c->r, q, &c->end) || c->block * ALIAS_BLOCK_GUIDS >= cap) {
+	if (!sa_sees(c->r, q, &c->end) || c->end.is_vport ||
+	    c->block * ALIAS_BLOCK_GUIDS >= cap) {
 		return E_NOTFOUND;
 	}
 	c->n = cap - c->block * ALIAS_BLOCK_GUIDS;

@@ -116,6 +116,13 @@ static int offer_rows(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
+/* Are there records of this end port? Only some attributes have any of virtual ports. */
+static bool has_records(struct snap_reader *r, const struct sa_query *q,
+                        const struct snap_end *end)
+{
+	return !end->is_vport || (q->attr->of_vports && snap_meta(r)->vport_records);
+}
+
 int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
 	sa_end_f *offer = q->attr->offer_end != NULL ? q->attr->offer_end : offer_rows;
@@ -125,14 +132,16 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out 
 
 	if (sa_asked(q, SA_LID)) {
 		ret = snap_lid(r, (uint32_t)sa_component(q, SA_LID), &end);
-		return ret == E_OK && sa_sees(r, q, &end) ? offer(r, q, &end, out) : ret;
+		return ret == E_OK && sa_sees(r, q, &end) && has_records(r, q, &end)
+		               ? offer(r, q, &end, out)
+		               : ret;
 	}
 	while (ret == E_OK && !sa_full(out)) {
 		ret = sa_end_from(r, &next, &end);
 		if (ret == E_NOTFOUND) {
 			return E_OK;
 		}
-		if (ret == E_OK && sa_sees(r, q, &end)) {
+		if (ret == E_OK && sa_sees(r, q, &end) && has_records(r, q, &end)) {
 			sa_at(out, end.base_lid, 0);
 			ret = offer(r, q, &end, out);
 		}

@@ -227,6 +227,18 @@ int sa_reply_refuse(const uint8_t *mad, int why, struct sa_reply *reply)
 	return refuse(mad, sa_status(why), reply);
 }
 
+/* A virtual port that shares the LID of its port is known by its GID alone. The adapter lets
+ * it send no other. */
+static void take_vport(struct snap_reader *r, uint64_t guid, struct snap_end *end)
+{
+	struct snap_end vport;
+
+	if (snap_port_guid(r, guid, &vport) == E_OK && vport.is_vport &&
+	    vport.node_guid == end->node_guid && vport.base_lid == end->base_lid) {
+		*end = vport;
+	}
+}
+
 int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
                   const struct sa_limits *l, const struct sa_request *request,
                   const struct mad_msg *m, struct sa_reply *ret)
@@ -250,6 +262,9 @@ int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
 	memset(w->mad + came, 0, needed - came);
 	if (snap_lid(r, m->addr.lid, &w->end) != E_OK) {
 		w->end = (struct snap_end){ .base_lid = m->addr.lid }; /* not swept yet */
+	}
+	if (m->addr.has_grh) {
+		take_vport(r, field_get(m->addr.gid, 64, 64), &w->end);
 	}
 	w->back = (struct sa_back){ m->addr.qpn, m->addr.pkey_index, m->addr.sl };
 	w->q = (struct sa_query){

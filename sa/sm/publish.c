@@ -239,6 +239,66 @@ static int list_attrs(const struct publisher *p, const struct job *j, struct are
 	return l.ret;
 }
 
+/* --- virtual ports ------------------------------------------------------------------------ */
+
+static int compare_hosts(const void *x, const void *y)
+{
+	const struct vport_host *a = *(struct vport_host *const *)x;
+	const struct vport_host *b = *(struct vport_host *const *)y;
+
+	return a->node_guid != b->node_guid ? (a->node_guid > b->node_guid ? 1 : -1)
+	                                    : (int)a->num - (int)b->num;
+}
+
+static void put_vport(const struct vport_host *h, const struct vport *v,
+                      struct snap_vport_row *ret)
+{
+	*ret = (struct snap_vport_row){ .v = { .guid = v->guid,
+		                               .node_guid = v->node_guid,
+		                               .host_guid = h->node_guid,
+		                               .lid = v->lid,
+		                               .index = v->index,
+		                               .port = h->num,
+		                               .state = v->state,
+		                               .own_lid = v->own_lid },
+		                        .port = h->port,
+		                        .keys = v->keys != NULL ? v->keys->want : NULL,
+		                        .n_keys = v->keys != NULL ? v->keys->n : 0 };
+	memcpy(ret->v.description, v->description, sizeof(ret->v.description));
+}
+
+static int list_vports(const struct vports *v, struct arena *a, struct snap_content *c)
+{
+	struct vport_host **hosts = arena_array(a, v->n_hosts + 1, sizeof(*hosts));
+	struct snap_vport_row *row;
+	uint32_t n_hosts = 0;
+	size_t n = 0;
+
+	for (uint32_t i = 0; hosts != NULL && i < v->n_hosts; i++) {
+		if (v->hosts[i]->port != GRAPH_NONE && v->hosts[i]->n != 0) {
+			hosts[n_hosts++] = v->hosts[i];
+			n += v->hosts[i]->n;
+		}
+	}
+	row = arena_array(a, n + 1, sizeof(*row));
+	if (hosts == NULL || row == NULL) {
+		return -ENOMEM;
+	}
+	if (n_hosts != 0) {
+		qsort(hosts, n_hosts, sizeof(*hosts), compare_hosts);
+	}
+	for (uint32_t i = 0; i < n_hosts; i++) {
+		for (uint32_t k = 0; k < hosts[i]->n; k++) {
+			if (!hosts[i]->list[k].refused) {
+				put_vport(hosts[i], &hosts[i]->list[k],
+				          &row[c->n_vports++]);
+			}
+		}
+	}
+	c->vports = row;
+	return E_OK;
+}
+
 /* --- the epoch ---------------------------------------------------------------------------- */
 
 static uint64_t digest_policy(const struct policy *p)
@@ -268,6 +328,14 @@ static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
 			h = digest_bytes(digest_add(digest_add(h, a->guid), a->block),
 			                 a->data, a->len);
 		}
+	}
+	for (size_t i = 0; i < c->n_vports; i++) {
+		const struct snap_vport_row *v = &c->vports[i];
+
+		h = digest_add(digest_add(h, v->v.guid),
+		               (uint64_t)v->v.lid << 1 | v->v.own_lid);
+		h = digest_bytes(digest_add(h, v->port), v->keys,
+		                 v->n_keys * sizeof(*v->keys));
 	}
 	for (uint32_t i = 0; c->prefix_routes != NULL && i < c->prefix_routes->n; i++) {
 		const struct prefix_route *p = &c->prefix_routes->route[i];
@@ -369,7 +437,9 @@ static void fill_content(const struct publisher *p, const struct job *j,
 
 	c->computed_at = d->wall_clock != NULL ? d->wall_clock() : 0;
 	c->g = j->disc.g;
-	c->lids = &j->lids.lids;
+	c->lids = j->program.lids;
+	c->vport_hop_limit = (uint8_t)conf->virt_default_hop_limit;
+	c->vport_records = conf->enable_virt_rec_ext;
 	c->route = &j->route;
 	c->subnet_prefix = conf->subnet_prefix;
 	c->sm_port_guid = j->disc.g->ports[j->disc.g->sm_port].guid;
@@ -541,6 +611,7 @@ static int publish_content(struct publisher *p, struct job *j, struct arena *a,
 	struct snap_published done;
 	int ret = list_attrs(p, j, a, &c);
 
+	ret = ret == E_OK ? list_vports(&p->sm->vports, a, &c) : ret;
 	if (ret == E_OK) {
 		fill_content(p, j, &c);
 		log_partition_sls(p, &c, &j->route.out.lanes);

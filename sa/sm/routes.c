@@ -113,6 +113,24 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 	return E_OK;
 }
 
+/* The plan where a proof of the change has shown what it has to. */
+static int plan_change(const struct routes *r, struct job *j)
+{
+	const uint32_t *changed = j->route.changed_lid, *circling = j->route.circling;
+	uint32_t n = j->route.n_changed, n_circling = j->route.n_circling;
+	int ret = vports_extend_changes(&j->vport_lids, j->arena, &changed, &n);
+
+	if (ret == E_OK) {
+		ret = vports_extend_changes(&j->vport_lids, j->arena, &circling,
+		                            &n_circling);
+	}
+	return ret != E_OK || r->sm->d.config->transition != TRANSITION_SAFE
+	               ? ret
+	               : transition_of_change(changed, n, circling, n_circling,
+	                                      j->vport_lids.all.top, j->arena,
+	                                      &j->transition);
+}
+
 /* Routes, and plans how the switches get from the tables that they have to the new ones. */
 static int compute(struct routes *r)
 {
@@ -145,14 +163,7 @@ static int compute(struct routes *r)
 		}
 	}
 	if (j->route.mixtures_proven) {
-		return r->sm->d.config->transition == TRANSITION_SAFE
-		               ? transition_of_change(j->route.changed_lid,
-		                                      j->route.n_changed,
-		                                      j->route.circling,
-		                                      j->route.n_circling,
-		                                      j->lids.lids.top, j->arena,
-		                                      &j->transition)
-		               : E_OK;
+		return plan_change(r, j);
 	}
 	ret = plan(r, &j->prev, &j->prev_lanes, &j->route, j->arena, &j->transition,
 	           &j->seconds_transition);

@@ -167,7 +167,7 @@ int alias_port(struct snap_reader *r, const struct sa_store *st, uint64_t guid,
 	struct alias_row row;
 	int err = snap_port_guid(r, guid, ret);
 
-	if (st == NULL || (err == E_OK && ret->port_guid == guid) ||
+	if (st == NULL || (err == E_OK && (ret->port_guid == guid || ret->is_vport)) ||
 	    (err != E_OK && err != E_NOTFOUND)) {
 		return err;
 	}

@@ -190,6 +190,11 @@ int vports_assign_lids(struct vports *v, const struct vports_lids_in *in, struct
 int vports_extend_routes(const struct vports_lids *l, struct arena *a,
                          struct route_result *r);
 
+/*! \brief Adds to a list of LIDs whose routes change those of virtual ports that follow them.
+ *  \param lid  [n] ascending; a new list in \a a if there are any. \retval -ENOMEM */
+int vports_extend_changes(const struct vports_lids *l, struct arena *a,
+                          const uint32_t **lid, uint32_t *n);
+
 /* --- P_Keys, states ----------------------------------------------------------------------- */
 
 /*! What the steps that program share. */

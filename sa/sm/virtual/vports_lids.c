@@ -315,3 +315,36 @@ int vports_extend_routes(const struct vports_lids *l, struct arena *a,
 	}
 	return ret;
 }
+
+static int compare_number(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+int vports_extend_changes(const struct vports_lids *l, struct arena *a,
+                          const uint32_t **lid, uint32_t *n)
+{
+	uint32_t *more, n_more = *n;
+
+	if (l->n_own == 0 || *n == 0) {
+		return E_OK;
+	}
+	more = arena_array(a, *n + l->n_own, sizeof(*more));
+	if (more == NULL) {
+		return -ENOMEM;
+	}
+	memcpy(more, *lid, *n * sizeof(*more));
+	for (uint32_t i = 0; i < l->n_own; i++) {
+		size_t at = LOWER_BOUND(*n, k, (*lid)[k] < l->own[i].base);
+
+		if (at < *n && (*lid)[at] == l->own[i].base) {
+			more[n_more++] = l->own[i].lid;
+		}
+	}
+	qsort(more, n_more, sizeof(*more), compare_number);
+	*lid = more;
+	*n = n_more;
+	return E_OK;
+}

@@ -3,9 +3,11 @@
 
 /* Virtual ports of channel adapters on a simulated fabric: they come up with LIDs and routes, at the
  * start and later, and adapters that lie about them cost little. */
+#include "sa/sim/sim_state.h" /* before db/layout.h, which names LFT_NO_ROUTE, too */
+
 #include "conf/base/p_key.h"
 #include "conf/policy/partitions.h"
-#include "sa/sim/sim_state.h"
+#include "sa/path/path_query.h"
 #include "sa/sm/sm.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
@@ -303,6 +305,192 @@ START_TEST(lies_cost_little)
 }
 END_TEST
 
+/* --- what readers see ------------------------------------------------------------------- */
+
+static struct snap_reader *pinned(void)
+{
+	struct snap_reader *r;
+
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	return r;
+}
+
+/* The path from a host's port to a virtual port by GUIDs. */
+static int path_to(struct snap_reader *r, unsigned from, uint64_t guid,
+                   struct path_record *ret)
+{
+	struct path_query q = { .numb_path = 1, .dst_alias = guid };
+	size_t n = 0;
+	int err = snap_port_guid(r, fixture->g->ports[host(from)].guid, &q.src);
+
+	ck_assert_int_eq(err, E_OK);
+	err = snap_port_guid(r, guid, &q.dst);
+	return err == E_OK ? path_query_run(r, &q, ret, 1, &n) : err;
+}
+
+START_TEST(paths)
+{
+	uint16_t own = add(0, 0xabc, OWN);
+	struct snap_reader *r;
+	struct path_record rec;
+	struct snap_vport v;
+	struct snap_end end;
+	uint32_t lid;
+
+	add(0, 0xdef, SHARED);
+	up();
+	lid = check_own(0, own);
+	r = pinned();
+	ck_assert_int_eq(path_to(r, 3, 0xabc, &rec), E_OK);
+	ck_assert_uint_eq(rec.dlid, lid);
+	ck_assert_uint_eq(rec.dgid_guid, 0xabc);
+	ck_assert_uint_eq(rec.hop_limit, 2);
+	ck_assert_uint_eq(rec.reversible, 1);
+	ck_assert_int_eq(path_to(r, 3, 0xdef, &rec), E_OK);
+	ck_assert_uint_eq(rec.dlid, base_lid(0));
+	ck_assert_uint_eq(rec.dgid_guid, 0xdef);
+	ck_assert_uint_eq(rec.hop_limit, 2);
+	ck_assert_int_eq(path_to(r, 3, fixture->g->ports[host(0)].guid, &rec), E_OK);
+	ck_assert_uint_eq(rec.dlid, base_lid(0));
+	ck_assert_uint_eq(rec.hop_limit, 0);
+	ck_assert_int_eq(snap_lid(r, lid, &end), E_OK);
+	ck_assert_uint_eq(end.port_guid, 0xabc);
+	ck_assert_uint_eq(end.node_guid, node_guid(0));
+	ck_assert_int_eq(snap_vport_by_guid(r, 0xdef, &v), E_OK);
+	ck_assert_uint_eq(v.lid, base_lid(0));
+	ck_assert_uint_eq(v.state, PORT_ACTIVE);
+	ck_assert_uint_eq(v.index, 2);
+	ck_assert(strstr(v.description, " vport 2") != NULL);
+	ck_assert_int_eq(snap_vport(r, node_guid(0), 2, &v), E_NOTFOUND);
+	snap_reader_close(r);
+}
+END_TEST
+
+START_TEST(lid_by_index)
+{
+	uint16_t own = add(0, 0xabc, OWN), other = add(0, 0xdef, SHARED);
+	uint8_t data[64] = { 0 };
+	struct snap_reader *r;
+	struct path_record rec;
+	uint32_t lid;
+
+	field_set(data, VPI_LID_BY_INDEX, own);
+	ck_assert_int_eq(
+		sim_poke(fixture->sim, node_guid(0), VPORT_ATTR_INFO, other, data), E_OK);
+	up();
+	lid = check_own(0, own);
+	ck_assert(is_up(0, other));
+	ck_assert_uint_eq(peek(0, other, VPI_LID_BY_INDEX), own);
+	r = pinned();
+	ck_assert_int_eq(path_to(r, 2, 0xdef, &rec), E_OK);
+	ck_assert_uint_eq(rec.dlid, lid);
+	snap_reader_close(r);
+}
+END_TEST
+
+START_TEST(a_cable_is_lost)
+{
+	uint16_t a = add(0, 0xabc, OWN), b = add(7, 0xdef, OWN);
+	uint32_t lids[2];
+
+	up();
+	lids[0] = check_own(0, a);
+	lids[1] = check_own(7, b);
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
+		const struct node *n = &fixture->g->nodes[fixture->g->switches[i]];
+
+		for (unsigned k = 1; k <= n->n_ports; k++) {
+			uint32_t peer = fixture->g->ports[n->first_port + k].peer;
+
+			if (peer == GRAPH_NONE || graph_is_host(fixture->g, peer)) {
+				continue;
+			}
+			sim_set_link(fixture->sim, n->guid, (uint8_t)k, false);
+			fixture_run_ms(fixture, 2 * INTERVAL_MS);
+			ck_assert_uint_eq(check_own(0, a), lids[0]);
+			ck_assert_uint_eq(check_own(7, b), lids[1]);
+			sim_set_link(fixture->sim, n->guid, (uint8_t)k, true);
+			fixture_run_ms(fixture, 2 * INTERVAL_MS);
+			ck_assert_uint_eq(check_own(0, a), lids[0]);
+		}
+	}
+}
+END_TEST
+
+static void set_partitions(const char *text)
+{
+	ck_assert_int_eq(partitions_parse("p", text, strlen(text), texts, NULL,
+	                                  &fixture->config.partitions),
+	                 E_OK);
+}
+
+static bool has_key(unsigned h, uint16_t index, uint16_t key)
+{
+	uint8_t data[64];
+
+	ck_assert_int_eq(sim_peek(fixture->sim, node_guid(h), VPORT_ATTR_P_KEYS,
+	                          (uint32_t)index << 16, data),
+	                 E_OK);
+	for (unsigned i = 0; i < 32; i++) {
+		if (field_get(data, 16 * i, 16) == key) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Does the switch port of a host let packets of a partition pass? */
+static bool switch_has_key(unsigned h, uint16_t key)
+{
+	return sim_pkey_find(fixture->sim, fixture->g->ports[host(h)].peer, key) >= 0;
+}
+
+START_TEST(partition_by_guid)
+{
+	uint16_t a = add(0, 0xabc, OWN), b = add(1, 0xabd, OWN),
+		 c = add(2, 0xfff, SHARED);
+	struct path_record rec;
+	struct snap_reader *r;
+
+	fixture->config.virt_unverified_layouts = true;
+	set_partitions("t=0x10: 0xabc=full, 0xabd=full;\nv=0x11: ALL_VCAS=full;\n");
+	up();
+	ck_assert(has_key(0, a, 0x8010) && has_key(0, a, 0x8011) &&
+	          has_key(0, a, 0x7fff));
+	ck_assert(has_key(1, b, 0x8010) && !has_key(2, c, 0x8010) &&
+	          has_key(2, c, 0x8011));
+	ck_assert(switch_has_key(0, 0x8010) && !switch_has_key(2, 0x8010));
+	/* the port itself is in none of them */
+	ck_assert_int_lt(sim_pkey_find(fixture->sim, host(0), 0x8010), 0);
+	r = pinned();
+	ck_assert_int_eq(path_to(r, 3, 0xabc, &rec), E_PARTITION);
+	snap_reader_close(r);
+	/* one that appears gets its P_Keys without a heavy sweep */
+	uint32_t heavy = sweep_status(fixture->sweep)->heavy_sweeps;
+	ck_assert_int_eq(sim_vport_set_guid(fixture->sim, node_guid(1), num(1), b, 0x77),
+	                 E_OK);
+	fixture_run_ms(fixture, 2 * INTERVAL_MS);
+	b = add(3, 0xabd, OWN);
+	fixture_run_ms(fixture, 2 * INTERVAL_MS);
+	ck_assert(has_key(3, b, 0x8010) && switch_has_key(3, 0x8010));
+	ck_assert(!switch_has_key(1, 0x8010));
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, heavy);
+}
+END_TEST
+
+START_TEST(unverified_layouts_are_not_written)
+{
+	uint16_t a = add(0, 0xabc, OWN);
+
+	set_partitions("t=0x10: 0xabc=full;\n");
+	up();
+	check_own(0, a);
+	ck_assert(!has_key(0, a, 0x8010) && !has_key(0, a, 0x7fff));
+	ck_assert(!switch_has_key(0, 0x8010));
+}
+END_TEST
+
 TEST_SUITE(sweep_vports)
 {
 	TCase *t = tcase_create("virtual ports");
@@ -318,6 +506,11 @@ TEST_SUITE(sweep_vports)
 	tcase_add_test(t, rebooted_host);
 	tcase_add_test(t, guid_belongs_to_the_first);
 	tcase_add_test(t, quiet_when_nothing_changes);
+	tcase_add_test(t, paths);
+	tcase_add_test(t, lid_by_index);
+	tcase_add_test(t, a_cable_is_lost);
+	tcase_add_test(t, partition_by_guid);
+	tcase_add_test(t, unverified_layouts_are_not_written);
 	tcase_add_loop_test(t, lies_cost_little, 0, 3);
 	suite_add_tcase(suite, t);
 }
