@@ -710,6 +710,11 @@ END_TEST
 /* --- damaged values --------------------------------------------------------------- */
 
 /* Gives every row of a table the same value, in a transaction with a head of its own. */
+static uint64_t host_node(void)
+{
+	return fabric.g->nodes[fabric.g->ports[fabric.g->hosts[0]].node].guid;
+}
+
 static void overwrite(unsigned table, const void *val, size_t len)
 {
 	struct db *db;
@@ -768,6 +773,8 @@ static int read_table(struct snap_reader *r, unsigned table)
 	case SNAP_NAMES:
 		return snap_name(r, fabric.g->nodes[0].description, &guid, 1, &n);
 	case SNAP_GUIDS: return snap_port_guid(r, host, &end);
+	case SNAP_VPORTS:
+		return snap_vport(r, host_node(), 0, &(struct snap_vport){ 0 });
 	case SNAP_LIDS: return snap_lid(r, 1, &end);
 	case SNAP_ATTRS: return snap_attr_from(r, 0x11, 0, 0, &row);
 	case SNAP_LFT:
@@ -851,7 +858,12 @@ START_TEST(test_wrong_length)
 	unsigned table = (unsigned)_i;
 	fabric_init(&fabric, "ft2 2 2 2", 0);
 	struct snap_content c = fabric_content(&fabric, 1);
+	struct snap_vport_row vport = { .v = { .guid = 0xabc, .lid = 1, .port = 1 },
+		                        .port = fabric.g->hosts[0] };
+	vport.v.host_guid = host_node();
 	c.attrs = fabric_attrs(&fabric, 3, &c.n_attrs);
+	c.vports = &vport;
+	c.n_vports = 1;
 	publish(&c, 0);
 	snap_writer_close(w);
 	w = NULL;
