@@ -52,6 +52,20 @@ static const struct list_column alarm_columns[] = {
 	{ "severity", "severity", -8 }, { "kind", "kind", -12 }, { "since", "since", -20 }, { "what", "text", 0 }, { NULL }
 };
 
+/* The virtual ports of an adapter, below it. */
+static void print_vports(const json_t *node)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(json_object_get(node, "vports"), i, v)
+	{
+		printf("  %-16s vport   %6lld  %s (port %lld, %s)\n", member_text(v, "guid"),
+		       member_int(v, "lid"), member_text(v, "description"),
+		       member_int(v, "port"), member_text(v, "state"));
+	}
+}
+
 /* A command: its list, its flags, and where the list is. */
 struct list_command {
 	struct list list;
@@ -60,19 +74,19 @@ struct list_command {
 	const char *doc, *args;
 };
 
-static const struct list_command nodes = { { "nodes", "Node", node_columns }, nodes_rows, "/v1/nodes?",
+static const struct list_command nodes = { { "nodes", "Node", node_columns, print_vports }, nodes_rows, "/v1/nodes?",
 	"Nodes of the running fabric.", NULL };
-static const struct list_command links = { { "links", "Link", link_columns }, links_rows, "/v1/links?",
+static const struct list_command links = { { "links", "Link", link_columns, NULL }, links_rows, "/v1/links?",
 	"Cables of the running fabric: state, speed, the best that both ends support, routes from either end.", NULL };
-static const struct list_command ports = { { "ports", "Port", port_columns }, ports_rows, "/v1/ports?",
+static const struct list_command ports = { { "ports", "Port", port_columns, NULL }, ports_rows, "/v1/ports?",
 	"Ports of the running fabric, also those without a cable.", NULL };
-static const struct list_command lids = { { "lids", "Lid", lid_columns }, no_rows, "/v1/lids?",
+static const struct list_command lids = { { "lids", "Lid", lid_columns, NULL }, no_rows, "/v1/lids?",
 	"Owners of the LIDs of the running fabric.", NULL };
-static const struct list_command lft = { { "routes", "LftEntry", lft_columns }, no_rows, "/v1/switches/%s/lft?",
+static const struct list_command lft = { { "routes", "LftEntry", lft_columns, NULL }, no_rows, "/v1/switches/%s/lft?",
 	"The linear forwarding table of a switch: which LIDs leave by which port. SWITCH is a name, GUID or LID.", "SWITCH" };
-static const struct list_command load = { { "links", "LinkLoad", load_columns }, load_rows, "/v1/load?",
+static const struct list_command load = { { "links", "LinkLoad", load_columns, NULL }, load_rows, "/v1/load?",
 	"Links between switches by the routes on them, most first; relative is to the mean of the links between the same tiers.", NULL };
-static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns }, no_rows, "/v1/alarms?",
+static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL }, no_rows, "/v1/alarms?",
 	"What is wrong at this moment, the worst first. Exit status 1: something is.", NULL };
 /* clang-format on */
 

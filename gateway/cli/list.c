@@ -268,6 +268,9 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 			print_row(s, s->fields, row);
 		} else {
 			print_columns(l, row);
+			if (l->below != NULL) {
+				l->below(row);
+			}
 		}
 	}
 	return ferror(stdout) ? EXIT_BAD : EXIT_GOOD;

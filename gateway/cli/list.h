@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <jansson.h>
+
 #include "conf/option.h"
 
 struct client;
@@ -21,6 +23,8 @@ struct list {
 	const char *member; /*!< of the answer: "links" */
 	const char *schema; /*!< of a row: "Link" */
 	const struct list_column *columns;
+	void (*below)(
+		const json_t *row); /*!< prints lines below a row of the table, or NULL */
 };
 
 /*! Rows over struct client_flags: --csv and --field. */
