@@ -361,6 +361,10 @@ int routes_start(struct routes *r, struct job *j, bool first)
 	if (ret == E_OK) {
 		ret = program_known_lanes(&j->program, &j->prev, &j->prev_lanes);
 	}
+	if (ret == E_OK) {
+		ret = vports_strip_routes(&j->vport_lids, &j->lids.lids, j->arena,
+		                          &j->prev, &j->port_prev);
+	}
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -380,7 +384,7 @@ int routes_start(struct routes *r, struct job *j, bool first)
 		.list = r->sm->d.list,
 		.options = r->sm->d.engines,
 		.credit_loops = c->credit_loops,
-		.prev = &j->prev,
+		.prev = &j->port_prev,
 		.prev_lanes = j->prev_lanes.n ? &j->prev_lanes : NULL,
 		.cancel = &r->cancel,
 		.adaptive = &c->adaptive,

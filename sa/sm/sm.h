@@ -95,6 +95,8 @@ struct job {
 	struct disc disc;
 	struct assignment lids;
 	struct lft prev; /*!< tables and lanes that the switches have */
+	struct lft
+		port_prev; /*!< the same without the LIDs of virtual ports, for routing */
 	struct lanes prev_lanes;
 	struct route_request request;
 	struct route_result route;

@@ -266,6 +266,15 @@ static bool check_credit_loops(struct run *r, const bool *reached, struct arena 
 	return p.credit_loops == 0 || run_fail(r, "a credit loop: %s", proof_text(&p, x, a));
 }
 
+bool check_vports_are_up(struct run *r)
+{
+	struct arena *a = arena_new();
+	bool are = vports_are_up(r, find_reached(r, a));
+
+	arena_free(a);
+	return are;
+}
+
 bool check_tables(struct run *r, bool settled)
 {
 	struct arena *a = arena_new();
@@ -282,7 +291,8 @@ bool check_tables(struct run *r, bool settled)
 	struct lids lids;
 	struct lft lft;
 	struct proof p;
-	bool good = (r->new_master && !settled) || check_lids(r, reached);
+	bool good = (r->new_master && !settled) ||
+	            (check_lids(r, reached) && vports_check(r, reached, settled));
 	int err;
 
 	diags_init(d, a);
@@ -344,6 +354,9 @@ bool check_fresh_routes(struct run *r)
 	fresh.base = NULL;
 	fresh.verdict = NULL;
 	ret = route_run(&fresh, a, &f);
+	if (ret == E_OK) { /* the sweep's have the LIDs of virtual ports, too */
+		ret = vports_extend_routes(&j->vport_lids, a, &f);
+	}
 	if (ret != E_OK) {
 		good = run_fail(r, "a fresh start finds no routes: %s", err_text(ret));
 	} else if (f.used != j->route.used) {

@@ -21,6 +21,9 @@ bool find_is_reached(const struct run *r, const struct manager *m);
  */
 bool check_tables(struct run *r, bool settled);
 
+/*! \brief Are all virtual ports up that the judge reaches? Otherwise a read of them is still due. */
+bool check_vports_are_up(struct run *r);
+
 /*! \brief Do the tables of all switches have to be free of credit loops at this moment? */
 bool check_promises_no_credit_loop(struct run *r, bool settled);
 

@@ -82,10 +82,10 @@ enum {
 	LATE_MS = 1000      /* no MAD is later than that */
 };
 
-static const char *const event_name[] = { "link",     "node", "deaf", "reboot",
-	                                  "describe", "loss", "kill", "heavy",
-	                                  "noise",    "hostile", "twin", "lid",
-	                                  "flap",     "split", "clock", "crash", "disk" };
+static const char *const event_name[] = { "link",  "node", "deaf",  "reboot", "describe",
+	                                  "loss",  "kill", "heavy", "noise",  "hostile",
+	                                  "twin",  "lid",  "flap",  "split",  "clock",
+	                                  "crash", "disk", "vport" };
 
 static const struct {
 	const char *words[6];
@@ -112,7 +112,8 @@ struct arguments {
 	const char *self;
 };
 
-static bool any_order, nonsense, crashes, with_packets; /* set by the command line alone */
+static bool any_order, nonsense, with_vports, crashes,
+	with_packets;                     /* set by the command line alone */
 static unsigned managers = 1;             /* 0: by the seed */
 static int64_t wall_now;
 static uint32_t seed_now; /* for the handler of signals */
@@ -168,6 +169,9 @@ static enum kind draw_kind(uint64_t *state)
 	static const enum kind more[] = { EVENT_FLAP,  EVENT_SPLIT, EVENT_CLOCK,
 		                          EVENT_CRASH, EVENT_CRASH, EVENT_DISK };
 	unsigned most = nonsense ? EVENTS_NONSENSE : EVENTS_PLAIN;
+	if (with_vports && draw(state, 2) == 0) {
+		return EVENT_VPORT;
+	}
 	uint32_t k = draw(state, most + (crashes ? sizeof(more) / sizeof(*more) : 0));
 
 	return k < most ? (enum kind)k : more[k - most];
@@ -179,6 +183,7 @@ static bool make_run(struct run *r, uint32_t seed)
 	struct sim_options o = { .virtual_clock = true,
 		                 .seed = seed,
 		                 .delay_us = 1,
+		                 .vport_cap = with_vports ? 8 : 0,
 		                 .no_mixed = seed % 8 == 1 };
 	struct why why = { "" };
 	const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
@@ -204,6 +209,8 @@ static bool make_run(struct run *r, uint32_t seed)
 	}
 	r->config.lmc = draw(&state, 3) == 0;
 	r->config.sweep_interval = 5;
+	r->config.virt_enabled = with_vports ? 2 : 0;
+	r->config.virt_unverified_layouts = with_vports && seed % 2;
 	r->config.smp_routing = seed % 2 ? SMP_ROUTING_LID : SMP_ROUTING_DIRECTED;
 	r->config.transition = any_order ? TRANSITION_ANY : TRANSITION_SAFE;
 	r->cut = arena_array(r->a, r->g->n_ports, sizeof(*r->cut));
@@ -515,6 +522,7 @@ static bool do_event(struct run *r, const struct event *e)
 		                 ? (enum disk_fault)(1 + e->what % (DISK_FAULTS - 1))
 		                 : DISK_GOOD);
 		return true;
+	case EVENT_VPORT: vports_disturb(r, e->what, nonsense); return true;
 	case EVENT_COUNT: break;
 	}
 	return true;
@@ -718,6 +726,7 @@ static bool settle(struct run *r, uint32_t what)
 		set_twin(r, i, i);
 	}
 	sim_set_noise(r->sim, &(struct sim_noise){ 0 });
+	vports_settle(r);
 	if (r->misled) {
 		/* Nothing tells a subnet manager that it believes nonsense, so an operator
 		 * asks for all to be read back, when the last late MAD has arrived. */
@@ -740,7 +749,7 @@ static bool settle(struct run *r, uint32_t what)
 			return run_fail(r, "not quiet after %u s: %s", QUIET_MS / 1000,
 			                why);
 		}
-		if (quiet && count_sweeps(r) == heavy) {
+		if (quiet && count_sweeps(r) == heavy && check_vports_are_up(r)) {
 			break;
 		}
 	} while (true);
@@ -867,15 +876,21 @@ static const struct argp_option options[] = {
 	{ "jobs", 'j', "N", 0, "processes (1)", 0 },
 	{ "only", 'o', "LIST", 0, "do these events of the schedule only: 0,3,4", 0 },
 	{ "nonsense", 'n', NULL, 0,
-	  "also MADs that are late, duplicate or corrupted, nodes that answer nonsense, ...",
+	  "also MADs that are late, duplicate or corrupted, nodes that answer nonsense, "
+	  "...",
 	  0 },
 	{ "crashes", 'c', NULL, 0,
-	  "also crashes at any MAD and at any write to the databases, disks that fail, ...", 0 },
-	{ "managers", 'm', "N", 0, "subnet managers (1); 0: one to three, by the seed", 0 },
+	  "also crashes at any MAD and at any write to the databases, disks that fail, "
+	  "...",
+	  0 },
+	{ "managers", 'm', "N", 0, "subnet managers (1); 0: one to three, by the seed",
+	  0 },
 	{ "any-order", 'a', NULL, 0, "send tables in any order: transition any", 0 },
 	{ "packets", 'p', NULL, 0,
 	  "hosts send packets all the time; their deadlock is a failure, and tables are "
-	  "looked at only at the end", 0 },
+	  "looked at only at the end",
+	  0 },
+	{ "vports", 'v', NULL, 0, "also virtual ports that come and go", 0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
 	{ 0 },
 };
@@ -892,6 +907,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'a': any_order = true; return 0;
 	case 'n': nonsense = true; return 0;
 	case 'c': crashes = true; return 0;
+	case 'v': with_vports = true; return 0;
 	case 'p': with_packets = true; return 0;
 	case 'm':
 		managers = (unsigned)strtoul(arg, NULL, 10);

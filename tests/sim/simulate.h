@@ -12,6 +12,7 @@
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
 #include "tests/sim/managers.h"
+#include "tests/sim/vports.h"
 
 /*!
  * One run of the simulation: a fabric, a schedule of faults and the subnet managers on it.
@@ -39,11 +40,13 @@ enum kind {
 	EVENT_TWIN,    /* a node shows the GUIDs of another, or again its own */
 	EVENT_LID,     /* an end port loses its LID, or gets that of another */
 	EVENT_FLAP,    /* a cable goes out and in, several times in a second */
-	EVENT_SPLIT,   /* a switch loses all cables to other switches, or gets them back */
-	EVENT_CLOCK,   /* the wall clock steps by up to a year */
+	EVENT_SPLIT, /* a switch loses all cables to other switches, or gets them back */
+	EVENT_CLOCK, /* the wall clock steps by up to a year */
 	/* with --crashes, which also has the last three of the above: */
 	EVENT_CRASH, /* a subnet manager crashes after some MADs or writes to its databases */
-	EVENT_DISK,  /* writes to the databases fail, or no more */
+	EVENT_DISK, /* writes to the databases fail, or no more */
+	/* with --vports: */
+	EVENT_VPORT, /* a virtual port is added, moved or removed, or a host lies about its own */
 	EVENT_COUNT
 };
 
@@ -75,6 +78,7 @@ struct run {
 	bool *deaf;    /* [g->n_nodes] */
 	bool *hostile; /* [g->n_nodes] */
 	bool *twin;    /* [g->n_nodes] shows the GUIDs of another */
+	struct sim_vports vports;
 	uint32_t *lid; /* [g->n_ports] base LID for life, 0: none was seen */
 	/* The subnet manager was told something false and may still believe it: tables in
 	 * between prove nothing. The run must end well all the same. */

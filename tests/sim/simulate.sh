@@ -42,6 +42,8 @@ done
 "$simulate" --managers 0 --crashes --nonsense --first 300600 --seeds 1 || status=1
 "$simulate" --first 100000 --seeds "${SIMULATE_SEEDS:-100}" || status=1
 "$simulate" --nonsense --first 100000 --seeds "${SIMULATE_SEEDS:-80}" || status=1
+"$simulate" --vports --first 100000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
+"$simulate" --vports --nonsense --first 100000 --seeds "${SIMULATE_SEEDS:-40}" || status=1
 "$simulate" --crashes --managers 0 --first 100000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
 "$simulate" --crashes --managers 0 --nonsense --first 100000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
 

@@ -15,6 +15,7 @@ struct config;
 struct disc;
 struct disc_node;
 struct graph;
+struct lft;
 struct partitions;
 struct program;
 struct route_result;
@@ -85,7 +86,7 @@ struct vport_host {
 	uint64_t node_guid;
 	uint8_t num;
 	uint8_t support; /*!< enum vports_support: GeneralInfo */
-	bool known;      /*!< list was read since the last restart */
+	bool known;      /*!< list was read, and no change was reported since */
 	bool told;       /*!< a complaint about it was logged */
 	uint16_t cap;    /*!< VPortCap */
 	uint32_t port;   /*!< in the graph of the last vports_index(); GRAPH_NONE: away */
@@ -189,6 +190,11 @@ int vports_assign_lids(struct vports *v, const struct vports_lids_in *in, struct
  *  LIDs of their ports. \retval -ENOMEM  Cost: O(switches * LIDs), nothing without such LIDs. */
 int vports_extend_routes(const struct vports_lids *l, struct arena *a,
                          struct route_result *r);
+
+/*! \brief The other way round: tables that switches have, without the LIDs of virtual ports, as routing
+ *  sees them. \param ret  In \a a, or \a t itself where there are no such LIDs. \retval -ENOMEM */
+int vports_strip_routes(const struct vports_lids *l, const struct lids *ports,
+                        struct arena *a, const struct lft *t, struct lft *ret);
 
 /*! \brief Adds to a list of LIDs whose routes change those of virtual ports that follow them.
  *  \param lid  [n] ascending; a new list in \a a if there are any. \retval -ENOMEM */

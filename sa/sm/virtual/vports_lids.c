@@ -316,6 +316,29 @@ int vports_extend_routes(const struct vports_lids *l, struct arena *a,
 	return ret;
 }
 
+int vports_strip_routes(const struct vports_lids *l, const struct lids *ports,
+                        struct arena *a, const struct lft *t, struct lft *ret)
+{
+	struct lft less;
+	int err = l->n_own != 0 ? lft_init(&less, t->n_switches, ports->top, a) : E_OK;
+
+	if (l->n_own == 0 || err != E_OK) {
+		*ret = *t;
+		return err;
+	}
+	for (uint32_t s = 0; s < t->n_switches; s++) {
+		uint8_t *row = lft_row(&less, s);
+
+		memcpy(row, lft_row(t, s),
+		       less.n_lids < t->n_lids ? less.n_lids : t->n_lids);
+		for (uint32_t i = 0; i < l->n_own && l->own[i].lid < less.n_lids; i++) {
+			row[l->own[i].lid] = LFT_NO_ROUTE;
+		}
+	}
+	*ret = less;
+	return E_OK;
+}
+
 static int compare_number(const void *x, const void *y)
 {
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;

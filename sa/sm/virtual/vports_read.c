@@ -52,6 +52,7 @@ struct vport_reader {
 	uint16_t top; /* index of the last one that is looked at */
 	unsigned pending;
 	bool failed, cleared;
+	bool silent; /* a request was not answered */
 };
 
 /* The subject of a request for one virtual port. */
@@ -81,6 +82,7 @@ static bool ask(struct vport_reader *x, uint8_t method, uint16_t attr, uint32_t 
 
 	x->pending += ok;
 	x->failed |= !ok;
+	x->silent |= !ok;
 	return ok;
 }
 
@@ -89,7 +91,7 @@ static bool answered(struct vport_reader *x, const struct smp_reply *r)
 {
 	x->pending--;
 	if (r->ret == E_TIMEOUT) {
-		x->failed = true;
+		x->failed = x->silent = true;
 		smp_dest_revive(r->dest);
 	}
 	return r->ret == E_OK;
@@ -204,10 +206,12 @@ static void read_states(struct vport_reader *x)
 
 static void on_enabled(void *ctx, const struct smp_reply *r);
 
+/* What is known does not count until all is read again: requests may be dropped in between. */
 static void set_enable(struct vport_reader *x, bool enable, bool clear)
 {
 	uint8_t data[SMP_DATA_BYTES] = { 0 };
 
+	x->host->known = false;
 	field_set(data, VI_ENABLE, enable);
 	field_set(data, VI_VPORT_STATE_CHANGE, clear);
 	ask(x, UMAD_METHOD_SET, VPORT_ATTR_VIRTUALIZATION_INFO, 0, data, on_enabled, x);
@@ -442,10 +446,8 @@ static void finish(struct vport_reader *x)
 		if (replace_list(x)) {
 			note_changed(x);
 		}
-	} else if (x->list != NULL ||
-	           (x->host->support == VPORTS_YES && !x->host->known)) {
-		r->n_unread++;
 	}
+	r->n_unread += x->silent;
 	r->n_active--;
 	start_next(r);
 }
@@ -516,7 +518,8 @@ int vports_read_port(struct vports_read *r, struct disc_node *n, uint8_t num)
 	if (h == NULL) {
 		return r->changes ? E_OK : -ENOMEM;
 	}
-	if ((h->support == VPORTS_NO && !r->forget) || (r->changes && !h->known) ||
+	if ((h->support == VPORTS_NO && !r->forget) ||
+	    (r->changes && h->support != VPORTS_YES) ||
 	    (r->disc->local && n->copied && !n->suspect && h->known && !r->changes)) {
 		return E_OK;
 	}

@@ -174,6 +174,7 @@ START_TEST(appear_without_a_heavy_sweep)
 	check_own(2, a);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, heavy);
 	ck_assert_uint_ge(sweep_status(fixture->sweep)->local_sweeps, 1);
+	ck_assert(sweep_job(fixture->sweep)->route.incremental);
 }
 END_TEST
 
