@@ -44,6 +44,8 @@ extern const char *const rebalance_names[];
 /*! Directions in which switches enforce partitions at their ports to CAs and routers. */
 enum { PART_ENFORCE_BOTH, PART_ENFORCE_IN, PART_ENFORCE_OUT, PART_ENFORCE_OFF };
 extern const char *const part_enforce_names[];
+extern const char *const hm_ca_action_names[]; /* by enum health_action */
+extern const char *const hm_sw_action_names[];
 
 /*!
  * Effective configuration of saguarod: a member for each option of conf/options.def, and

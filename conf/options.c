@@ -22,6 +22,9 @@ const char *const credit_loops_names[] = { "fallback", "refuse", "program", NULL
 const char *const smp_routing_names[] = { "directed", "lid", NULL };
 const char *const transition_names[] = { "safe", "any", NULL };
 const char *const rebalance_names[] = { "auto", "ask", "never", NULL };
+const char *const hm_ca_action_names[] = { "ignore", "report", "isolate", NULL };
+const char *const hm_sw_action_names[] = { "ignore", "report", "isolate", "no_discover",
+	                                   NULL };
 const char *const part_enforce_names[] = { "both", "in", "out", "off", NULL };
 
 /* Keys of MLNX_OFED: 0 leaves the feature alone, 1 disables it, 2 enables it. */

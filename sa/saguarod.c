@@ -285,14 +285,15 @@ static int verb_status(void *ctx, const json_t *request, json_t *reply, char *wh
 	const struct daemon *d = ctx;
 	const struct sweep_status *st = sweep_status(d->sweep);
 	json_t *now = json_pack(
-		"{s:s, s:b, s:b, s:s, s:s, s:I, s:i, s:i, s:i, s:i, s:i, s:I, s:I}",
+		"{s:s, s:b, s:b, s:s, s:s, s:I, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:i}",
 		"phase", st->phase, "up", st->up, "master", st->master, "not_ready",
 		st->not_ready, "progress", st->progress, "epoch", (json_int_t)st->epoch,
 		"heavy_sweeps", (int)st->heavy_sweeps, "light_sweeps",
 		(int)st->light_sweeps, "failed_sweeps", (int)st->failed_sweeps,
 		"switches", (int)st->switches, "hosts", (int)st->hosts,
 		"routes_per_link_max", (json_int_t)st->routes_per_link_max,
-		"routes_per_link_fresh", (json_int_t)st->routes_per_link_fresh);
+		"routes_per_link_fresh", (json_int_t)st->routes_per_link_fresh,
+		"isolated_ports", (int)st->isolated_ports);
 
 	(void)request;
 	(void)why;

@@ -180,6 +180,10 @@ static const struct cause {
 	{ EVENT_SM_GONE, ALARM_SM_CONFLICT, false, false },
 	{ EVENT_PORT_DISABLED, ALARM_DISABLED, true, true },
 	{ EVENT_PORT_ENABLED, ALARM_DISABLED, false, true },
+	{ EVENT_PORT_UNHEALTHY, ALARM_UNHEALTHY, true, true },
+	{ EVENT_PORT_HEALTHY, ALARM_UNHEALTHY, false, true },
+	{ EVENT_PORT_ISOLATED, ALARM_ISOLATED, true, true },
+	{ EVENT_PORT_HEALTHY, ALARM_ISOLATED, false, true },
 	{ EVENT_SWEEP_FAILED, ALARM_SWEEP_FAILED, true, false },
 	{ EVENT_SUBNET_UP, ALARM_SWEEP_FAILED, false, false },
 };
@@ -248,6 +252,7 @@ static int add_event(struct alarms *a, const struct trace *t)
 	return E_OK;
 }
 
+/* An event is the cause of at most two alarms' beginning or end. */
 static size_t find_traces(const struct fabric_event *e, size_t n, struct trace *ret)
 {
 	size_t found = 0;
@@ -265,7 +270,6 @@ static size_t find_traces(const struct fabric_event *e, size_t n, struct trace *
 					.begins = c->begins,
 					.e = &e[i],
 				};
-				break;
 			}
 		}
 	}
@@ -275,7 +279,7 @@ static size_t find_traces(const struct fabric_event *e, size_t n, struct trace *
 int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
                      const struct inventory *v)
 {
-	struct trace *list = calloc(n + 1, sizeof(*list));
+	struct trace *list = calloc(2 * n + 1, sizeof(*list));
 	int err = list != NULL ? E_OK : -ENOMEM;
 	size_t found = err == E_OK ? find_traces(e, n, list) : 0;
 

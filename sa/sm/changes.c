@@ -604,8 +604,13 @@ void changes_trap(struct changes *c, const uint8_t *notice)
 	bool lease = number == UMAD_SM_BAD_MKEY_TRAP && c->sm->d.config->m_key != 0 &&
 	             c->sm->d.config->m_key_lease_period != 0;
 	bool vports = number == VPORT_TRAP_CHANGES || number == VPORT_TRAP_STATE;
+	const struct job *known = sm_known_job(c->sm);
+	uint32_t sender = known != NULL ? owner_of(known, lid) : GRAPH_NONE;
 	struct trap_source *s;
 
+	if (sender != GRAPH_NONE) {
+		health_trap(&c->sm->health, known->disc.g, sender, sm_now(c->sm));
+	}
 	if (!field_get(notice, NTC_IS_GENERIC) ||
 	    (!vports && number != UMAD_SM_LINK_STATE_CHANGED_TRAP &&
 	     number != UMAD_SM_LOCAL_CHANGES_TRAP && !lease)) {

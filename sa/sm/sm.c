@@ -168,3 +168,48 @@ void job_log_stages(const struct job *j)
 	}
 	log_debug(source, "seconds:%s; arena %zu bytes", text, arena_used(j->arena));
 }
+
+/* --- ports that are not healthy ----------------------------------------------------- */
+
+static void tell_health(void *ctx, const struct health_port *p, enum health_condition why,
+                        enum health_news news)
+{
+	struct sm *sm = ctx;
+	const struct graph *g = sm->job != NULL ? sm->job->disc.g : NULL;
+	uint32_t node = g != NULL ? graph_node_by_guid(g, p->guid) : GRAPH_NONE;
+	char detail[EVENT_DETAIL_BYTES];
+	struct fabric_event e = { .kind = news == HEALTH_GOOD      ? EVENT_PORT_HEALTHY
+		                          : news == HEALTH_CUT_OFF ? EVENT_PORT_ISOLATED
+		                                                   : EVENT_PORT_UNHEALTHY,
+		                  .node = "a switch that is gone",
+		                  .node_guid = p->guid,
+		                  .port = p->port,
+		                  .detail = detail };
+
+	if (node != GRAPH_NONE) {
+		events_set_node(&e, g, node);
+	}
+	if (news == HEALTH_CUT_OFF && sm->health.policy.release_s != 0) {
+		snprintf(detail, sizeof(detail), "%s; it is tried again in %u s",
+		         health_condition_name(why), sm->health.policy.release_s);
+	} else if (news == HEALTH_SPARED) {
+		snprintf(detail, sizeof(detail),
+		         "%s; it is not isolated, because others could not be reached "
+		         "then",
+		         health_condition_name(why));
+	} else {
+		snprintf(detail, sizeof(detail), "%s", health_condition_name(why));
+	}
+	events_note(sm, &e);
+}
+
+void sm_judge_ports(struct sm *sm)
+{
+	const struct graph *g =
+		sm->status.master && sm->job != NULL ? sm->job->disc.g : NULL;
+
+	if (health_judge(&sm->health, g, sm_now(sm), tell_health, sm)) {
+		sm_request_heavy(sm, "a port was isolated, or is to be tried again");
+	}
+	sm->status.isolated_ports = sm->health.n_isolated;
+}

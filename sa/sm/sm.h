@@ -9,6 +9,7 @@
 #include "sa/mad/smp.h"
 #include "sa/sm/assign.h"
 #include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/health.h"
 #include "sa/sm/discover/keyring.h"
 #include "sa/sm/discover/shadow.h"
 #include "sa/sm/events.h"
@@ -31,6 +32,7 @@ struct sm {
 	struct shadow shadow;
 	struct vports vports; /*!< virtual ports as known */
 	struct events events;
+	struct health health; /*!< ports that are not healthy */
 	struct keyring keys;  /*!< M_Keys of ports */
 	bool keys_file_bad;   /*!< key_file is wrong, so it is not overwritten */
 	struct job *job;      /*!< at work, or the last one whose discovery ended well */
@@ -82,6 +84,10 @@ void sm_requests_clear(struct sm *sm);
  */
 int sm_fail(struct sm *sm, int ret, bool soon, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/*! \brief Decides which ports are not healthy, reports them, and asks for a sweep if one is isolated
+ *  or is to be tried again. */
+void sm_judge_ports(struct sm *sm);
 
 /*! \brief Logs what clients registered, and the notices that they got. */
 void sm_log_clients(const struct sm *sm);

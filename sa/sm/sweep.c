@@ -195,6 +195,12 @@ static bool heavy_by_count(const struct sweep *s)
 	       s->n_light >= (unsigned)config_heavy_after(c);
 }
 
+/* When an isolated port is to be tried again; only a master isolates. */
+static uint64_t judgement_due(const struct sweep *s)
+{
+	return s->sm.status.master ? health_deadline(&s->sm.health) : UINT64_MAX;
+}
+
 static void idle(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
@@ -205,6 +211,9 @@ static void idle(struct sweep *s)
 	}
 	if (standby_lost(sm->d.standby) || standby_arrived(sm->d.standby)) {
 		s->next_light = now; /* a poll, or a look at who is higher */
+	}
+	if (now >= judgement_due(s)) {
+		sm_judge_ports(sm);
 	}
 	if (!sm->want_heavy && now >= s->retry_at) {
 		sm_request_heavy(sm,
@@ -436,6 +445,7 @@ static uint64_t next_deadline(const struct sweep *s)
 			at = earliest(at, changes_deadline(&s->changes));
 		}
 		at = earliest(at, audit_deadline(&s->audit));
+		at = earliest(at, judgement_due(s));
 		at = partitions_wanted(s) ? earliest(at, s->p_keys.next) : at;
 		at = client_tables_wanted(s) ? earliest(at, s->client_tables.next) : at;
 		at = s->sm.want_heavy || s->sm.want_local ? 0 : at;

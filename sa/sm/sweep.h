@@ -196,6 +196,7 @@ struct sweep_status {
 		uint8_t priority;
 		char name[65];    /*!< of its node, "" if it is not known */
 	} other;                  /*!< whom we wait for while standby */
+	uint32_t isolated_ports;  /*!< that are not healthy */
 	char not_ready[400];      /*!< why not up, "" when up */
 	char progress[80];        /*!< "discover 430/702 nodes", "" when idle */
 	uint32_t heavy_sweeps, light_sweeps, failed_sweeps;

@@ -92,6 +92,7 @@ static struct disc_options disc_options_of(const struct sweep *s)
 		                      .aggregation = c->aggregation_node_guids,
 		                      .names = c->node_names,
 		                      .keys = (struct keyring *)&s->sm.keys,
+		                      .health = &s->sm.health,
 		                      .mtu_limit = (uint8_t)c->max_neighbor_mtu };
 }
 
@@ -275,6 +276,8 @@ static void after_discover(struct sweep *s)
 	disc_log_problems(d);
 	j->n_changes = events_compare(sm, d, prev);
 	check_local(s, j);
+	health_observe(&sm->health, sm->previous != NULL ? &sm->previous->disc : NULL, d,
+	               sm->previous != NULL && sm->previous->program.n_bounced != 0);
 	job_free(sm->previous);
 	sm->previous = NULL;
 	hash_done(&s->silent);
@@ -345,6 +348,7 @@ static void after_election(struct sweep *s)
 		                       .shadow = &sm->shadow,
 		                       .config = sm->d.config,
 		                       .keys = &sm->keys,
+		                       .health = &sm->health,
 		                       .arena = j->arena,
 		                       .lids = &j->lids.lids,
 		                       .lft = &j->route.out.lft,
@@ -627,6 +631,7 @@ static void after_activate(struct sweep *s)
 		s->retry_at = sm_now(sm) + (RETRY_MAX_MS << (s->unread < 4 ? s->unread : 4));
 	}
 	s->unread = j->n_unread ? s->unread + 1 : 0;
+	sm_judge_ports(sm);
 	sweep_go_idle(s);
 }
 

@@ -245,6 +245,32 @@ static void configure_keys(struct sm *sm)
 	}
 }
 
+/* What makes a port unhealthy, and what follows. */
+static void configure_health(struct sm *sm)
+{
+	const struct config *c = sm->d.config;
+	struct health_policy p = {
+		.on = c->hm_unhealthy_ports_checks,
+		.sweeps = { c->hm_num_flapping_sweeps, c->hm_num_no_resp_sweeps,
+		            c->hm_num_set_err_sweeps, c->hm_num_traps },
+		.window = { c->hm_num_flapping_sweeps_window,
+		            c->hm_num_no_resp_sweeps_window,
+		            c->hm_num_set_err_sweeps_window,
+		            c->hm_num_traps_period_secs },
+		.release_s = c->hm_isolation_secs,
+	};
+
+	for (unsigned i = 0; i < 2; i++) {
+		for (unsigned k = 0; k < HEALTH_CONDITIONS; k++) {
+			p.action[i][k] = (uint8_t)c->hm_action[i][k];
+		}
+	}
+	if (!p.on) {
+		health_done(&sm->health);
+	}
+	sm->health.policy = p;
+}
+
 /* M_Keys that ports had: those that we gave them, and those of another subnet manager. */
 static void load_keys(struct sm *sm)
 {
@@ -328,6 +354,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	         "the first sweep has not ended yet");
 	configure_keys(sm);
 	load_keys(sm);
+	configure_health(sm);
 	election_set_state(&s->election, SM_DISCOVERING, "start");
 	sm_request_heavy(sm, "start");
 	if (d->transport->ops->set_issm(d->transport, true) != E_OK) {
@@ -364,6 +391,7 @@ void sweep_free(struct sweep *s)
 	events_done(&sm->events);
 	runtime_free(sm->runtime);
 	keyring_done(&sm->keys);
+	health_done(&sm->health);
 	free(s);
 }
 
@@ -384,6 +412,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 	sweep_restore_previous_job(sm);
 	sm->d = *d;
 	configure_keys(sm);
+	configure_health(sm);
 	if (d->stats != NULL) {
 		stats_event_limit(d->stats, d->config->event_history);
 	}

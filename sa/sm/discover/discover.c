@@ -35,6 +35,7 @@
 #include "conf/base/vector.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
+#include "sa/sm/discover/health.h"
 #include "sa/sm/discover/keyring.h"
 #include "sa/sm/discover/shadow.h"
 
@@ -179,9 +180,17 @@ static void on_description(void *ctx, const struct smp_reply *r)
 	n->disc->n_described++;
 }
 
+bool disc_is_isolated(const struct disc_node *n, unsigned port)
+{
+	const struct health *h = n->disc->options.health;
+
+	return h != NULL && health_is_isolated(h, n->guid, (uint8_t)port);
+}
+
 static bool is_probed(const struct disc_node *n, const struct disc_port *p)
 {
-	if (p->num == 0 || field_get(p->info, PI_PORT_STATE) <= PORT_DOWN) {
+	if (p->num == 0 || field_get(p->info, PI_PORT_STATE) <= PORT_DOWN ||
+	    disc_is_isolated(n, p->num)) {
 		return false;
 	}
 	if (n->from ==

@@ -75,6 +75,7 @@ struct disc_options {
 	const struct node_names *names; /*!< the operator's names of nodes; may be NULL */
 	struct keyring
 		*keys; /*!< M_Keys of ports, which is brought up to date; NULL: none */
+	const struct health *health; /*!< ports that are not looked behind; NULL: none */
 	uint8_t mtu_limit; /*!< most that a port of the graph has, as a code; 0: no limit */
 };
 
@@ -167,6 +168,9 @@ struct disc_port *disc_port_of(const struct disc *d, uint32_t port);
 
 /*! \brief "\"desc\" (0x…) port n", as problems name a place; in the arena. */
 const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned port);
+
+/*! \brief Is what is behind a port left out, because the port is not healthy? */
+bool disc_is_isolated(const struct disc_node *n, unsigned port);
 
 /* Inside discovery: */
 struct probe;

@@ -274,7 +274,7 @@ void disc_local_port(struct disc_node *n, struct disc_port *p, const uint8_t *in
 	lose_cable(n, p);
 	p->silent = false;
 	n->suspect = true;
-	if (state > PORT_DOWN) {
+	if (state > PORT_DOWN && !disc_is_isolated(n, p->num)) {
 		disc_ask_behind(n, p->num);
 	}
 }

@@ -30,6 +30,7 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/health.h"
 #include "sa/sm/discover/keyring.h"
 #include "sa/sm/discover/shadow.h"
 
@@ -62,6 +63,9 @@ bool program_answered(struct program *p, const struct disc_node *n, unsigned por
 	}
 	p->n_timeouts += ret == E_TIMEOUT;
 	p->n_refused += ret != E_TIMEOUT;
+	if (ret != E_TIMEOUT && p->health != NULL) {
+		health_note_node(p->health, n, port, HEALTH_SETERR);
+	}
 	if (p->first_trouble == NULL && ret == E_TIMEOUT) {
 		p->first_trouble = arena_printf(p->arena, "%s does not answer %s",
 		                                disc_place(p->disc, n, port), what);
@@ -389,6 +393,16 @@ static bool settable(const struct program *p, uint32_t port)
 	return dp->has_info && dp->dest != NULL;
 }
 
+/* A link that is isolated and still active: it is restarted, and nobody activates it again. */
+static bool carries_isolated(const struct program *p, uint32_t port)
+{
+	const struct disc_node *n = p->disc->of[p->disc->g->ports[port].node];
+	const struct disc_port *dp = disc_port_of(p->disc, port);
+
+	return dp->num != 0 && field_get(dp->info, PI_PORT_STATE) > PORT_INIT &&
+	       disc_is_isolated(n, dp->num);
+}
+
 int program_ports(struct program *p)
 {
 	const struct graph *g = p->disc->g;
@@ -400,8 +414,11 @@ int program_ports(struct program *p)
 			continue;
 		}
 		a.now = disc_port_of(p->disc, i)->info;
-		if (plan_port(&a) && memcmp(a.want, a.now, sizeof(a.want)) != 0 &&
-		    !repeats(&a)) {
+		if (g->ports[i].peer == GRAPH_NONE && carries_isolated(p, i)) {
+			memcpy(a.want, a.now, sizeof(a.want));
+			send_port(p, i, a.want, PORT_DOWN);
+		} else if (plan_port(&a) && memcmp(a.want, a.now, sizeof(a.want)) != 0 &&
+		           !repeats(&a)) {
 			p->n_bounced += a.restart;
 			send_port(p, i, a.want, a.restart ? PORT_DOWN : 0);
 		}

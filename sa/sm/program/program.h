@@ -40,6 +40,7 @@ struct program {
 	struct smp *smp;
 	struct disc *disc;
 	struct keyring *keys;  /*!< M_Keys of ports */
+	struct health *health; /*!< hears which ports refuse to be set up */
 	struct shadow *shadow; /*!< lives from sweep to sweep */
 	const struct config *config;
 	struct arena *arena;
