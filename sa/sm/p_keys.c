@@ -198,6 +198,7 @@ static int send_block(struct step *s, const struct disc_node *n, uint32_t port,
 	};
 	memcpy(q->data, data, sizeof(q->data));
 	s->j->program.n_p_key_sets++;
+	block->differs = true; /* until it is answered, which a step that is given up does not see */
 	return smp_submit(
 		s->sm->smp,
 		&(struct smp_request){

@@ -5,6 +5,9 @@
  * Partitions changed at run time on a simulated fabric: which ports are programmed, restarts,
  * ports that come later, lost MADs, tables that are too small.
  */
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "conf/base/p_key.h"
 #include "conf/policy/partitions.h"
 #include "sa/partition/plan.h"
@@ -184,6 +187,62 @@ START_TEST(outlives_restart_and_reload)
 	fixture_up(fixture);
 	ck_assert(has_key(host(1), 0x0010) && has_key(host(1), 0x8011));
 	ck_assert(has_key(host(2), 0x8011) && !has_key(host(2), 0x0010));
+}
+END_TEST
+
+/* A step that is given up while tables are under way: nobody knows which ports have them, so none
+ * keeps a P_Key that it is not to have any more. */
+START_TEST(given_up_on_the_way)
+{
+	struct sweep_deps deps;
+	uint64_t keys;
+
+	up("ft2 3 2 2");
+	keys = sets(UMAD_SM_ATTR_PKEY_TABLE);
+	ck_assert_int_eq(change_one(RUNTIME_ADD, 0x10, guid(1), PARTITION_FULL), E_OK);
+	while (!has_key(host(1), 0x8010)) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert_str_eq(sweep_status(fixture->sweep)->phase, "partitions");
+	deps = fixture->deps;
+	sweep_reconfigure(fixture->sweep, &deps);
+	ck_assert_int_eq(change_one(RUNTIME_REMOVE, 0x10, guid(1), 0), E_OK);
+	settle();
+	ck_assert(!has_key(host(1), 0x8010) && !has_key(peer(1), 0x8010));
+	ck_assert_uint_gt(sets(UMAD_SM_ATTR_PKEY_TABLE), keys + 1);
+}
+END_TEST
+
+/* A change that cannot be stored does not happen. */
+START_TEST(full_disk)
+{
+	struct rlimit before, none;
+	struct runtime_member many[500];
+	uint64_t keys;
+
+	up("ft2 3 2 2");
+	ck_assert_int_eq(change_one(RUNTIME_ADD, 0x10, guid(1), PARTITION_FULL), E_OK);
+	settle();
+	keys = sets(UMAD_SM_ATTR_PKEY_TABLE);
+	for (unsigned i = 0; i < 500; i++) {
+		many[i] = (struct runtime_member){ i == 0 ? guid(2) : 0x900 + i,
+			                           PARTITION_FULL };
+	}
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = (struct rlimit){ .rlim_cur = 4096, .rlim_max = before.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+	int ret = change(RUNTIME_ADD, 0x10, many, 500);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	ck_assert_int_ne(ret, E_OK);
+	ck_assert_int_ne(ret, E_FULL); /* which is for tables of ports */
+	ck_assert_msg(strstr(why, "the state cannot be written") != NULL, "%s", why);
+	ck_assert_uint_eq(sweep_runtime_partitions(fixture->sweep)->version, 1);
+	fixture_run_ms(fixture, 15000);
+	ck_assert_uint_eq(sets(UMAD_SM_ATTR_PKEY_TABLE), keys);
+	ck_assert_int_eq(change(RUNTIME_ADD, 0x10, many, 500), E_OK);
+	settle();
+	ck_assert(has_key(host(2), 0x8010));
 }
 END_TEST
 
@@ -391,6 +450,8 @@ TEST_SUITE(sweep_runtime)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, programs_two_ports);
 	tcase_add_test(t, outlives_restart_and_reload);
+	tcase_add_test(t, given_up_on_the_way);
+	tcase_add_test(t, full_disk);
 	tcase_add_test(t, members_come_later);
 	tcase_add_test(t, full_table);
 	tcase_add_test(t, full_switch_port);
