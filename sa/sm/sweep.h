@@ -170,7 +170,7 @@ const struct runtime_partitions *sweep_runtime_partitions(struct sweep *s);
 int sweep_configured_partitions(const struct sweep *s, struct arena *a,
                                 const struct partitions **ret);
 
-/*! \brief Is an end port with this GUID in the fabric as it is known? */
+/*! \brief Is an end port or a virtual port with this GUID in the fabric as it is known? */
 bool sweep_has_port(const struct sweep *s, uint64_t guid);
 
 /*!

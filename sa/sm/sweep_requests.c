@@ -203,7 +203,8 @@ bool sweep_has_port(const struct sweep *s, uint64_t guid)
 {
 	const struct job *j = sm_known_job(&s->sm);
 
-	return j != NULL && graph_port_by_guid(j->disc.g, guid) != GRAPH_NONE;
+	return j != NULL && (graph_port_by_guid(j->disc.g, guid) != GRAPH_NONE ||
+	                     vports_has_guid(&s->sm.vports, guid));
 }
 
 uint64_t sweep_partitions_settled(const struct sweep *s, const struct p_keys_port **ret,
