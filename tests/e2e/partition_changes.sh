@@ -157,8 +157,7 @@ for ((i = 0; i < changes; i++)); do
 	killer=$!
 	partition "${words[@]}" >/dev/null 2>&1
 	status=$?
-	wait "$killer"
-	wait "$daemon" 2>/dev/null
+	wait "$killer" "$daemon" 2>/dev/null
 	((kills++))
 	start
 	until_true partition wait >/dev/null 2>&1 || { fail "no start after kill $kills"; break; }
