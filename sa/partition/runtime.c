@@ -214,11 +214,11 @@ static int merge_partition(const struct partition *of_file,
 	struct partition_member *m = arena_array(a, (size_t)n + t->n_members, sizeof(*m));
 
 	*to = of_file != NULL ? *of_file
-	                      : (struct partition){ .name = t->name,
+	                      : (struct partition){ .name = arena_strdup(a, t->name),
 		                                    .p_key = t->p_key,
 		                                    .sl = t->sl,
 		                                    .runtime = true };
-	if (m == NULL) {
+	if (m == NULL || to->name == NULL) {
 		return -ENOMEM;
 	}
 	if (n != 0) {

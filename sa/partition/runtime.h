@@ -76,7 +76,7 @@ int runtime_store(struct state *state, struct state_batch *batch);
 /*!
  * \brief Partitions in effect: those of the configuration with what was made at run time.
  *        Members made at run time come last, so they count where both name a port.
- * \param ret  In \a a, borrows names and members from both.
+ * \param ret  In \a a; borrows from \a configured, but not from \a r.
  * \retval -ENOMEM
  */
 int runtime_merge(const struct partitions *configured, const struct runtime_partitions *r,

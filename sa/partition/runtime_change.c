@@ -89,6 +89,9 @@ static int check_request(struct changing *s)
 	if (c->name != NULL && text_has_control(c->name, strlen(c->name))) {
 		return refuse_change(s, E_RANGE, "a name has no control characters");
 	}
+	if (c->n_members == 0) {
+		return E_OK;
+	}
 	qsort(c->members, c->n_members, sizeof(*c->members), by_guid);
 	for (uint32_t i = 0; i < c->n_members; i++) {
 		const struct runtime_member *m = &c->members[i];
