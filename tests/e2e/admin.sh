@@ -69,8 +69,8 @@ url=https://door.example:$port tls_port=$port
 ask() { curl -s --noproxy '*' --cacert server.pem --connect-to "::127.0.0.1:$tls_port" "$@"; }
 status() { ask -o answer -w '%{http_code}' "$@"; }
 as() { local user=$1; shift; ask -u "$user" "$@"; }
-until_true test "$(as "operator:$operator" "$url/v1/status" | jq -r .up 2>/dev/null)" = true ||
-	until_true eval '[ "$(as "operator:$operator" "$url/v1/status" | jq -r .up)" = true ]'
+is_up() { [ "$(as "operator:$operator" "$url/v1/status" | jq -r .up)" = true ]; }
+until_true is_up
 ok "saguarod is up behind the door"
 
 # Who may do what.
