@@ -7,8 +7,10 @@
  * down the sockets of those whose request takes too long. The library tells of a connection's
  * end before it closes its socket, under the same lock, so no other socket is hit.
  *
- * A reply that is queued in the first call of the access handler closes the connection. That is
- * what happens to requests with a body that nobody wants.
+ * A reply that is queued in the first call of the access handler closes the connection. If the
+ * client is still sending its body then, the kernel may reset the connection before the client
+ * has read the reply. So a body that nobody wants is read to its end and dropped, unless it is
+ * announced as very long, or the client waits for leave to send it.
  */
 #include "gateway/admin/admin_http.h"
 
@@ -48,7 +50,8 @@ enum {
 	IDLE_SECONDS = 15,
 	ADDRESS_BYTES = 64,
 	NAMES_MAX = 256,
-	LOOK_MS = 500
+	LOOK_MS = 500,
+	DROP_MAX = 16 << 20 /* bytes of a body that is not wanted */
 };
 
 /* A connection. */
@@ -80,6 +83,7 @@ struct exchange {
 	char *body;
 	size_t len, cap;
 	bool too_large;
+	uint64_t dropped; /* bytes of the body that were not kept */
 	char address[ADDRESS_BYTES];
 	char name[USER_NAME_MAX + 1]; /* of a client certificate */
 	char target[];
@@ -297,7 +301,7 @@ static enum MHD_Result answer(struct MHD_Connection *conn, struct exchange *x)
 {
 	struct door_reply reply;
 
-	if (x->too_large) {
+	if (x->too_large && !door_is_refused(x->call)) {
 		door_refuse_body(x->call, &reply);
 	} else {
 		door_answer(x->call, x->body != NULL ? x->body : "", x->len, &reply);
@@ -309,6 +313,9 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *l
 {
 	if (x->len + *len > DOOR_BODY_MAX) {
 		x->too_large = true;
+	}
+	if (x->too_large || door_is_refused(x->call)) {
+		x->dropped += *len;
 	} else if (VECTOR_RESERVE(x->body, x->cap, x->len + *len) != E_OK) {
 		return MHD_NO;
 	} else {
@@ -316,7 +323,15 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *l
 		x->len += *len;
 	}
 	*len = 0;
-	return MHD_YES;
+	return x->dropped <= DROP_MAX ? MHD_YES : MHD_NO;
+}
+
+/* Is a refusal sent before the body has come? */
+static bool refuses_now(struct MHD_Connection *conn, const struct exchange *x)
+{
+	return door_is_refused(x->call) && x->request.has_body &&
+	       (x->request.body_bytes > DROP_MAX ||
+	        header(conn, MHD_HTTP_HEADER_EXPECT) != NULL);
 }
 
 static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char *url,
@@ -337,8 +352,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 		if (x->call == NULL) {
 			return MHD_NO;
 		}
-		return door_is_refused(x->call) && x->request.has_body ? answer(conn, x)
-		                                                       : MHD_YES;
+		return refuses_now(conn, x) ? answer(conn, x) : MHD_YES;
 	}
 	return *upload_size != 0 ? take_body(x, upload, upload_size) : answer(conn, x);
 }

@@ -97,6 +97,8 @@ same "a page of another site" 403 "$(status -u "operator:$operator" -H 'Origin: 
 same "a form" 415 "$(status -u "operator:$operator" -d heavy=true "$url/v1/sweep")"
 head -c 2000000 /dev/zero | tr '\0' ' ' >large
 same "a huge body" 413 "$(status -u "operator:$operator" -H "$json" -H 'Expect:' --data-binary @large "$url/v1/sweep")"
+same "twenty times" "20 413" "$(for _ in {1..20}; do status -u "operator:$operator" -H "$json" -H 'Expect:' --data-binary @large "$url/v1/sweep"; echo; done | sort | uniq -c | xargs)"
+same "before it is sent" 413 "$(status -u "operator:$operator" -H "$json" -H 'Expect: 100-continue' --data-binary @large "$url/v1/sweep")"
 same "a huge body in chunks" 413 "$(status -u "operator:$operator" -H "$json" -H 'Expect:' -H 'Transfer-Encoding: chunked' --data-binary @large "$url/v1/sweep")"
 same "a huge body of nobody" 401 "$(status -H "$json" -H 'Expect:' --data-binary @large "$url/v1/sweep")"
 same "the document" 3.1.0 "$(as "viewer:$viewer" "$url/openapi.json" | jq -r .openapi)"
