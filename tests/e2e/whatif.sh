@@ -15,6 +15,7 @@ tables() {
 		awk '{ print NR, $0 }'
 }
 epoch() { saguaro status --json | jq .fabric.epoch; }
+# shellcheck disable=SC2317 # until_true calls it
 later() { [ "$(epoch)" -gt "$1" ] && saguaro status >/dev/null; }
 
 try() { # fabric, engine, a cable
