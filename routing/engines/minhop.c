@@ -64,7 +64,7 @@ static int find_paths(struct paths_allowed *p, const struct route_in *in,
 	if (ret == E_OK) {
 		p->by_weight = weight != NULL;
 		ret = weight ? weighted_init(&p->weighted, in->g, weight, tmp)
-		             : hops_init(&p->hops, in->g, tmp);
+		             : hops_find(&p->hops, in->g, tmp);
 	}
 	if (ret == E_RANGE) {
 		why_add(notes,
@@ -160,7 +160,7 @@ static int find_line(const struct graph *g, struct updown *ret, struct arena *tm
 
 		err = updown_order(g, &rule, tmp, &pos, NULL);
 	}
-	return err == E_OK ? updown_init(ret, g, pos, tmp) : err;
+	return err == E_OK ? updown_find(ret, g, pos, tmp) : err;
 }
 
 /* What spreading needs; it points into itself. */
@@ -232,6 +232,19 @@ static int prepare(struct minhop_job *j, const struct route_in *in, struct arena
 	return ret;
 }
 
+/* Adds to the distances what spreading all routes takes. */
+static int index_paths(struct minhop_job *j, struct arena *tmp)
+{
+	struct hops *line = &j->straight.line.hops;
+	int ret = j->paths.by_weight ? E_OK : hops_index(&j->paths.hops, tmp);
+
+	if (ret == E_OK &&
+	    (j->spread.hops == line || j->spread.hops_to_switches == line)) {
+		ret = hops_index(line, tmp);
+	}
+	return ret;
+}
+
 static int minhop_route(const struct route_in *in, struct arena *a, struct route_out *ret)
 {
 	struct arena *tmp = arena_new();
@@ -243,6 +256,9 @@ static int minhop_route(const struct route_in *in, struct arena *a, struct route
 		goto out;
 	}
 	ret_code = prepare(&j, in, tmp, &ret->notes);
+	if (ret_code == E_OK) {
+		ret_code = index_paths(&j, tmp);
+	}
 	if (ret_code == E_OK) {
 		ret_code = spread_run(&j.spread, &lft, tmp);
 	}

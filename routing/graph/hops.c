@@ -156,7 +156,7 @@ int hops_index(struct hops *h, struct arena *a)
 	return E_OK;
 }
 
-int hops_init(struct hops *h, const struct graph *g, struct arena *a)
+int hops_find(struct hops *h, const struct graph *g, struct arena *a)
 {
 	struct hops x;
 	int ret = hops_alloc(&x, g->n_switches, a);
@@ -164,6 +164,17 @@ int hops_init(struct hops *h, const struct graph *g, struct arena *a)
 	if (ret == E_OK) {
 		ret = find_distances(&x, g);
 	}
+	if (ret == E_OK) {
+		*h = x;
+	}
+	return ret;
+}
+
+int hops_init(struct hops *h, const struct graph *g, struct arena *a)
+{
+	struct hops x;
+	int ret = hops_find(&x, g, a);
+
 	if (ret == E_OK) {
 		ret = hops_index(&x, a);
 	}

@@ -37,6 +37,9 @@ struct hops {
  */
 int hops_init(struct hops *h, const struct graph *g, struct arena *a);
 
+/*! \brief The same without order and first, which hops_index() adds. */
+int hops_find(struct hops *h, const struct graph *g, struct arena *a);
+
 /*!
  * \brief The same in two steps for distances of another kind: dist, all HOPS_NONE; then,
  *        when dist and diameter are set, what follows from them.

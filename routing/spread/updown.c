@@ -325,7 +325,7 @@ static int find_paths(struct updown *u, const struct sides *x, struct arena *tmp
 	return longest >= HOPS_NONE ? E_RANGE : E_OK;
 }
 
-int updown_init(struct updown *u, const struct graph *g, const uint32_t *pos,
+int updown_find(struct updown *u, const struct graph *g, const uint32_t *pos,
                 struct arena *a)
 {
 	struct updown x = { .pos = pos };
@@ -348,13 +348,25 @@ int updown_init(struct updown *u, const struct graph *g, const uint32_t *pos,
 	memset(x.down, HOPS_NONE, g->n_switches * x.hops.stride);
 	ret = find_paths(&x, &sides, tmp);
 	if (ret == E_OK) {
+		*u = x;
+	}
+out:
+	arena_free(tmp);
+	return ret;
+}
+
+int updown_init(struct updown *u, const struct graph *g, const uint32_t *pos,
+                struct arena *a)
+{
+	struct updown x;
+	int ret = updown_find(&x, g, pos, a);
+
+	if (ret == E_OK) {
 		ret = hops_index(&x.hops, a);
 	}
 	if (ret == E_OK) {
 		*u = x;
 	}
-out:
-	arena_free(tmp);
 	return ret;
 }
 
@@ -408,7 +420,7 @@ static int prepare(struct updown_job *j, const struct route_in *in,
 		                              .tune = &j->tune,
 		                              .cancel = in->cancel } };
 	if (ret == E_OK) {
-		ret = updown_init(&j->paths, in->g, pos, tmp);
+		ret = updown_find(&j->paths, in->g, pos, tmp);
 	}
 	if (ret == E_RANGE) {
 		why_add(notes,
@@ -431,6 +443,9 @@ int updown_route(const struct route_in *in, const struct updown_rule *rule,
 		return -ENOMEM;
 	}
 	ret_code = prepare(&j, in, rule, o, tmp, &ret->notes);
+	if (ret_code == E_OK) {
+		ret_code = hops_index(&j.paths.hops, tmp);
+	}
 	if (ret_code == E_OK) {
 		ret_code = lft_init(&lft, in->g->n_switches, in->lids->top, a);
 	}

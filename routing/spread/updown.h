@@ -64,6 +64,10 @@ struct updown {
 int updown_init(struct updown *u, const struct graph *g, const uint32_t *pos,
                 struct arena *a);
 
+/*! \brief The same without what hops_index() adds to u->hops. */
+int updown_find(struct updown *u, const struct graph *g, const uint32_t *pos,
+                struct arena *a);
+
 /*! \brief For spread_run(); \a ctx is the struct updown. */
 spread_closer_f updown_closer;
 

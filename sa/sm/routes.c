@@ -349,10 +349,32 @@ static int recall_lanes(struct routes *r, const struct job *j)
 	return ret;
 }
 
+/* Tables that the switches have. Their memory serves again, because new memory of this size costs more
+ * than to fill it. */
+static int find_known_tables(struct routes *r, struct job *j)
+{
+	uint32_t n = j->disc.g->n_switches, top = j->lids.lids.top;
+	int ret = E_OK;
+
+	if (r->known.rows == NULL || r->known.n_switches != n ||
+	    r->known.n_lids != top + 1) {
+		arena_free(r->known_arena);
+		r->known = (struct lft){ .rows = NULL };
+		r->known_arena = arena_new();
+		ret = r->known_arena != NULL ? lft_init(&r->known, n, top, r->known_arena)
+		                             : -ENOMEM;
+	}
+	if (ret == E_OK) {
+		ret = program_known_tables(&j->program, &r->known);
+	}
+	j->prev = r->known;
+	return ret;
+}
+
 int routes_start(struct routes *r, struct job *j, bool first)
 {
 	const struct config *c = r->sm->d.config;
-	int ret = program_known_tables(&j->program, &j->prev);
+	int ret = find_known_tables(r, j);
 
 	if (ret == E_OK && r->recall) {
 		ret = recall_lanes(r, j);
@@ -678,6 +700,9 @@ void routes_done(struct routes *r)
 	r->cache = NULL;
 	route_base_free(r->base);
 	r->base = NULL;
+	arena_free(r->known_arena);
+	r->known_arena = NULL;
+	r->known = (struct lft){ .rows = NULL };
 }
 
 /* --- rebalancing ------------------------------------------------------------------ */

@@ -39,6 +39,8 @@ struct routes {
 	struct sm *sm;
 	struct route_verdict verdict; /*!< of the last routing */
 	struct route_base *base;      /*!< what the last routing left; NULL: none yet */
+	struct lft known;             /*!< tables that the switches have; job.prev until the next routing */
+	struct arena *known_arena;    /*!< of these */
 	struct route_cache *cache;    /*!< unicast routing cache; NULL until it is wanted */
 	uint8_t lane_limit; /*!< ports turned out to have no more VLs than this, 0: as they
 	                         say */

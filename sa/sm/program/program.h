@@ -78,9 +78,10 @@ struct program {
 int program_read_lfts(struct program *p);
 
 /*!
- * \brief Tables as the switches have them, in the shape of the present graph and LIDs.
+ * \brief Tables as the switches have them.
  *
- * \param ret  In \a p->arena; unknown blocks have no routes.
+ * \param ret  Of the shape of the present graph and LIDs; what it holds is replaced. Unknown
+ *             blocks have no routes.
  * \retval -ENOMEM
  */
 int program_known_tables(const struct program *p, struct lft *ret);

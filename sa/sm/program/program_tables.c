@@ -166,9 +166,8 @@ int program_read_lfts(struct program *p)
 int program_known_tables(const struct program *p, struct lft *ret)
 {
 	const struct graph *g = p->disc->g;
-	int err = lft_init(ret, g->n_switches, p->lids->top, p->arena);
 
-	for (uint32_t i = 0; i < g->n_switches && err == E_OK; i++) {
+	for (uint32_t i = 0; i < g->n_switches; i++) {
 		struct shadow_switch *c =
 			shadow_switch_get(p->shadow, g->nodes[g->switches[i]].guid);
 		uint8_t *row = lft_row(ret, i);
@@ -177,15 +176,18 @@ int program_known_tables(const struct program *p, struct lft *ret)
 			return -ENOMEM;
 		}
 		for (uint32_t at = 0; at < ret->n_lids; at += LFT_BLOCK_LIDS) {
+			const uint8_t *block = c->block[at / LFT_BLOCK_LIDS];
 			uint32_t n = ret->n_lids - at;
 
-			if (c->block[at / LFT_BLOCK_LIDS] != NULL) {
-				memcpy(row + at, c->block[at / LFT_BLOCK_LIDS],
-				       n < LFT_BLOCK_LIDS ? n : LFT_BLOCK_LIDS);
+			n = n < LFT_BLOCK_LIDS ? n : LFT_BLOCK_LIDS;
+			if (block != NULL) {
+				memcpy(row + at, block, n);
+			} else {
+				memset(row + at, LFT_NO_ROUTE, n);
 			}
 		}
 	}
-	return err;
+	return E_OK;
 }
 
 /* Has a switch of the fabric lanes of a routing that had several? \retval -ENOMEM */
