@@ -47,8 +47,9 @@ sa/sm                 conf/base conf/policy conf routing/graph routing/proof rou
 sa/control            conf/base conf/policy sa/partition sa/sm
 sa/sim                conf/base routing/graph routing/text sa/mad
 sa                    conf/base conf routing/text routing db sa/mad sa/store sa/standby sa/server sa/sm sa/control sa/sim
-gateway/view          conf/base routing/graph routing/spread db sa/path sa/record
-gateway/api           conf/base routing/graph db sa/path sa/record gateway/view
+gateway/view          conf/base routing/graph db sa/path sa/record
+gateway/inventory     conf/base routing/graph routing/spread db sa/record gateway/view
+gateway/api           conf/base routing/graph db sa/path sa/record gateway/view gateway/inventory
 gateway/http          conf/base conf gateway/view gateway/api
 gateway/admin         conf/base conf gateway/view gateway/api
 gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db sa/record gateway/view gateway/api

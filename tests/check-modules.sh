@@ -27,7 +27,7 @@ gateway/view/node_json     end link
 gateway/view/ready         heartbeat stats
 routing/engines/dmodc      shape
 routing/engines/sssp       layers
-routing/graph/link         node_type rate
+routing/graph/link         node_type port_state rate
 routing/graph/node_text    switch
 routing/graph/tables       lft
 routing/graph/column       columns

@@ -16,7 +16,7 @@
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/metrics.h"
-#include "gateway/view/inventory.h"
+#include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_params.h"
 #include "gateway/view/source.h"
@@ -142,6 +142,23 @@ const struct api_rows api_rows = { rows, N_ROWS };
 /* --- match ---------------------------------------------------------------------------
  */
 
+/* Methods of a path, as an Allow header has them. */
+static const char *allowed(const struct uri *u)
+{
+	const char *capture;
+	bool get = false, post = false;
+
+	for (unsigned i = 0; i < N_ROWS; i++) {
+		if (uri_fits(u, rows[i].path, 1, &capture)) {
+			get |= strcmp(rows[i].method, "GET") == 0;
+			post |= strcmp(rows[i].method, "POST") == 0;
+		}
+	}
+	return get && post ? "GET, HEAD, POST, OPTIONS"
+	       : post      ? "POST, OPTIONS"
+	                   : "GET, HEAD, OPTIONS";
+}
+
 int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
               const char **ret_capture)
 {
@@ -226,11 +243,6 @@ static int check_params(struct api_call *c)
 	return E_OK;
 }
 
-static const char *allowed(const struct api_row *row)
-{
-	return strcmp(row->method, "GET") == 0 ? "GET, HEAD" : row->method;
-}
-
 /* A page of a foreign site can send a body without asking first, but not of these types. */
 static int check_body(struct api_call *c, const struct api_request *rq)
 {
@@ -265,7 +277,7 @@ static int route(struct api_call *c, const struct api_request *rq)
 	if (err == E_HTTP_METHOD) {
 		return problem_set(&c->problem, c->arena, err,
 		                   "%s answers %s only, not %.20s", c->row->path,
-		                   allowed(c->row), rq->method);
+		                   allowed(&c->uri), rq->method);
 	}
 	err = check_params(c);
 	return err == E_OK ? check_body(c, rq) : err;
@@ -383,7 +395,7 @@ static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 	ret->status = gw_status(err);
 	ret->content_type = "application/problem+json";
 	ret->retry_after = gw_retry_after(err);
-	ret->allow = err == E_HTTP_METHOD && c->row != NULL ? allowed(c->row) : NULL;
+	ret->allow = err == E_HTTP_METHOD ? allowed(&c->uri) : NULL;
 	ret->etag[0] = '\0';
 }
 
@@ -413,7 +425,10 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 		err = body_done(&c.body);
 	}
 	reply.content_type = c.content_type;
-	if (err != E_OK) {
+	if (err == E_HTTP_METHOD && strcmp(rq->method, "OPTIONS") == 0) {
+		reply.status = 204;
+		reply.allow = allowed(&c.uri);
+	} else if (err != E_OK) {
 		reply_problem(&c, err, &reply);
 	}
 	reply.body = c.body;

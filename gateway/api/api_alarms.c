@@ -8,8 +8,8 @@
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
-#include "gateway/view/alarms.h"
-#include "gateway/view/inventory.h"
+#include "gateway/inventory/alarms.h"
+#include "gateway/inventory/inventory.h"
 #include "gateway/view/ready.h"
 #include "gateway/view/source.h"
 

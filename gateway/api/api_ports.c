@@ -14,9 +14,9 @@
 #include "conf/base/text.h"
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
-#include "gateway/view/inventory.h"
-#include "gateway/view/topology.h"
-#include "gateway/view/topology_json.h"
+#include "gateway/inventory/inventory.h"
+#include "gateway/inventory/topology.h"
+#include "gateway/inventory/topology_json.h"
 #include "routing/graph/graph.h"
 
 /* A list whose rows are ports of the inventory, in an order of its own. */
@@ -94,7 +94,7 @@ static int read_state(struct api_call *c, uint8_t *ret)
 		return E_OK;
 	}
 	for (uint8_t s = PORT_DOWN; s <= PORT_ACTIVE; s++) {
-		if (strcmp(text, inventory_state_name(s)) == 0) {
+		if (strcmp(text, port_state_name(s)) == 0) {
 			*ret = s;
 			return E_OK;
 		}

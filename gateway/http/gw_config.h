@@ -21,6 +21,7 @@ struct gw_config {
 	uint32_t listeners;   /*!< to events, at a time */
 	const char *program;  /*!< path of `saguaro` */
 	uint32_t verbose;
+	const char *hosts, *origins; /*!< with commas between; NULL: none */
 };
 
 extern const struct option_row gw_config_rows[];

@@ -36,6 +36,7 @@
 #include "gateway/api/stream.h"
 #include "gateway/http/feeds.h"
 #include "gateway/http/jobs.h"
+#include "gateway/view/origin.h"
 #include "gateway/view/problem.h"
 #include "gateway/view/source.h"
 
@@ -57,6 +58,8 @@ struct http {
 	struct feeds *feeds;
 	struct jobs *jobs;
 	_Atomic size_t bodies; /* bytes reserved for request bodies */
+	struct origin_rules rules; /* borrowed, but the name of this machine */
+	char machine[256];
 	struct http_stats stats;
 };
 
@@ -205,9 +208,34 @@ static void add_link(struct MHD_Response *r, const char *target, const char *cur
 	free(link);
 }
 
+/* Lets pages of another origin read the answer, where the operator says so. */
+static void add_origin(struct MHD_Response *r, const struct http *h,
+                       struct MHD_Connection *conn, const struct api_reply *reply)
+{
+	const char *origin = MHD_lookup_connection_value(conn, MHD_HEADER_KIND,
+	                                                 MHD_HTTP_HEADER_ORIGIN);
+
+	if (h->rules.origins == NULL) {
+		return;
+	}
+	add_header(r, MHD_HTTP_HEADER_VARY, "Origin");
+	if (!origin_fits(&h->rules, origin)) {
+		return;
+	}
+	add_header(r, "Access-Control-Allow-Origin", origin);
+	add_header(r, "Access-Control-Expose-Headers", "ETag, Fabric-Epoch, Link");
+	if (reply->status == MHD_HTTP_NO_CONTENT) { /* the answer to OPTIONS */
+		add_header(r, "Access-Control-Allow-Methods", reply->allow);
+		add_header(r, "Access-Control-Allow-Headers",
+		           "Accept, Content-Type, If-None-Match, Last-Event-ID");
+		add_header(r, "Access-Control-Max-Age", "600");
+	}
+}
+
 /* Sends a reply; its body or stream is taken. */
-static enum MHD_Result send_reply(struct MHD_Connection *conn, const char *method,
-                                  const char *target, struct api_reply *reply)
+static enum MHD_Result send_reply(const struct http *h, struct MHD_Connection *conn,
+                                  const char *method, const char *target,
+                                  struct api_reply *reply)
 {
 	struct MHD_Response *r = response_of(reply);
 
@@ -218,6 +246,7 @@ static enum MHD_Result send_reply(struct MHD_Connection *conn, const char *metho
 	}
 	add_headers(r, reply);
 	add_link(r, target, reply->next_cursor);
+	add_origin(r, h, conn, reply);
 	if (reply->stream != NULL && strcmp(method, "HEAD") == 0) {
 		/* else the end of the chunks follows, which the client takes for the
 		 * begin of its next answer (0.9.75) */
@@ -238,20 +267,23 @@ static bool has_body(struct MHD_Connection *conn)
 	                                   MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
 }
 
-static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *conn,
-                                   const char *method, int err)
+static enum MHD_Result refuse(struct http *h, struct MHD_Connection *conn,
+                              const char *method, int err)
 {
 	struct problem p = { .err = err };
 	struct api_reply reply = { .status = gw_status(err),
 		                   .content_type = "application/problem+json",
 		                   .retry_after = gw_retry_after(err) };
 
-	p.detail = err == E_HTTP_BODY    ? "this resource takes no request body"
+	p.detail = err == E_HTTP_HOST
+	                   ? "the Host header names another server; ask by address, or let "
+	                     "the name in with --allow-host"
+	           : err == E_HTTP_BODY  ? "this resource takes no request body"
 	           : err == E_HTTP_LARGE ? "the body is longer than this resource takes"
 	                                 : "too many request bodies at a time";
 	body_json(&reply.body, problem_json(&p, 0));
 	http_stats_count(&h->stats, api_rows.n, reply.status, 0);
-	return send_reply(conn, method, "", &reply);
+	return send_reply(h, conn, method, "", &reply);
 }
 
 /* Room for so many bytes more, out of what all requests may take. */
@@ -305,8 +337,8 @@ static void take_body(struct exchange *x, const char *data, size_t len)
 	}
 }
 
-static enum MHD_Result refuse_feed(struct MHD_Connection *conn, const char *method,
-                                   int err)
+static enum MHD_Result refuse_feed(const struct http *h, struct MHD_Connection *conn,
+                              const char *method, int err)
 {
 	struct problem p = {
 		.err = E_FULL,
@@ -318,7 +350,7 @@ static enum MHD_Result refuse_feed(struct MHD_Connection *conn, const char *meth
 		                   .retry_after = 30 };
 
 	body_json(&reply.body, problem_json(&p, 0));
-	return send_reply(conn, method, "", &reply);
+	return send_reply(h, conn, method, "", &reply);
 }
 
 /* Lets the thread of feeds have the connection. */
@@ -334,7 +366,7 @@ static enum MHD_Result hand_over(struct http *h, struct MHD_Connection *conn,
 	if (strcmp(method, "HEAD") == 0) { /* the head alone */
 		free(reply->feed);
 		reply->feed = NULL;
-		return send_reply(conn, method, "", reply);
+		return send_reply(h, conn, method, "", reply);
 	}
 	fd = socket != NULL ? fcntl(socket->connect_fd, F_DUPFD_CLOEXEC, 0) : -1;
 	err = fd >= 0 ? feeds_add(h->feeds, fd, from != NULL ? from->client_addr : NULL,
@@ -347,7 +379,7 @@ static enum MHD_Result hand_over(struct http *h, struct MHD_Connection *conn,
 	if (fd >= 0) {
 		close(fd);
 	}
-	return refuse_feed(conn, method, err);
+	return refuse_feed(h, conn, method, err);
 }
 
 static const char *header_of(struct MHD_Connection *conn, const char *name)
@@ -389,7 +421,7 @@ static enum MHD_Result answer_by_job(struct http *h, struct MHD_Connection *conn
 	api_job_reply(t, x->route, x->result.err, x->result.exit_status, &x->result.out,
 	              x->result.error.data != NULL ? x->result.error.data : "", &reply);
 	x->result.out = (struct body){ .len = 0 };
-	return send_reply(conn, method, x->target, &reply);
+	return send_reply(h, conn, method, x->target, &reply);
 }
 
 static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
@@ -399,6 +431,9 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
 
 	if (t == NULL) {
 		return MHD_NO;
+	}
+	if (!origin_host_fits(&h->rules, header_of(conn, MHD_HTTP_HEADER_HOST))) {
+		return refuse(h, conn, method, E_HTTP_HOST);
 	}
 	struct api_request rq = {
 		.method = method,
@@ -416,7 +451,7 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
 		return start_job(h, conn, x, &reply);
 	}
 	return reply.feed != NULL ? hand_over(h, conn, method, &reply)
-	                          : send_reply(conn, method, x->target, &reply);
+	                          : send_reply(h, conn, method, x->target, &reply);
 }
 
 /* The head of a request is there. A body that may not come is answered at once, which
@@ -433,10 +468,10 @@ static enum MHD_Result begin_exchange(struct http *h, struct MHD_Connection *con
 		return answer(h, conn, method, x);
 	}
 	if (body && x->max == 0) {
-		return refuse_body(h, conn, method, E_HTTP_BODY);
+		return refuse(h, conn, method, E_HTTP_BODY);
 	}
 	if (body && length != NULL && strtoull(length, NULL, 10) > x->max) {
-		return refuse_body(h, conn, method, E_HTTP_LARGE);
+		return refuse(h, conn, method, E_HTTP_LARGE);
 	}
 	return MHD_YES;
 }
@@ -467,7 +502,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	return x->refused != E_OK ? refuse_body(h, conn, method, x->refused)
+	return x->refused != E_OK ? refuse(h, conn, method, x->refused)
 	                          : answer(h, conn, method, x);
 }
 
@@ -530,6 +565,12 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		return err;
 	}
 	h->listening.fd = -1;
+	h->rules = (struct origin_rules){ .hosts = o->hosts,
+		                          .origins = o->origins,
+		                          .machine = h->machine };
+	if (gethostname(h->machine, sizeof(h->machine) - 1) != 0) {
+		h->machine[0] = '\0';
+	}
 	h->source = source_new(o->snapshot_dir);
 	h->has_key = pthread_key_create(&h->key, thread_free) == 0;
 	if (h->source == NULL || !h->has_key) {

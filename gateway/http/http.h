@@ -24,6 +24,8 @@ struct http_options {
 	const char *
 		program; /*!< `saguaro` for what-ifs and checks; NULL: where it is installed */
 	uint32_t job_seconds; /*!< of one of them, 0: JOB_SECONDS */
+	const char *hosts,
+		*origins; /*!< struct origin_rules; borrowed until http_stop() */
 };
 
 struct http;

@@ -63,7 +63,9 @@ static int serve(const struct gw_config *c, struct arena *a)
 		                  .threads = c->threads,
 		                  .per_address = c->per_address,
 		                  .listeners = c->listeners,
-		                  .program = c->program };
+		                  .program = c->program,
+		                  .hosts = c->hosts,
+		                  .origins = c->origins };
 	struct http *h = NULL;
 	const char *why = NULL;
 	sigset_t set;

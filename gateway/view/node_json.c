@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "conf/base/err.h"
-#include "gateway/view/inventory.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
 
@@ -20,7 +19,7 @@ static json_t *port_json(const struct snap_port *port)
 	int bad = add(o, "num", json_integer(port->num));
 
 	bad |= add(o, "guid", guid_json(port->guid));
-	bad |= add(o, "state", json_string(inventory_state_name(port->state)));
+	bad |= add(o, "state", json_string(port_state_name(port->state)));
 	if (port->lid != 0) {
 		bad |= add(o, "lid", json_integer(port->lid));
 		bad |= add(o, "lmc", json_integer(port->lmc));

@@ -10,7 +10,6 @@
 #include "conf/base/err.h"
 #include "conf/base/p_key.h"
 #include "conf/base/text.h"
-#include "gateway/view/inventory.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
 
@@ -407,6 +406,6 @@ const char *path_none_port(struct snap_reader *r, const char *text, struct arena
 		a,
 		"port %u of '%s' has no LID, because it is %s%s: check its cable "
 		"and the far end",
-		port.num, node.name, inventory_state_name(port.state),
+		port.num, node.name, port_state_name(port.state),
 		port.peer_guid == 0 ? " and no cable leads to a node" : "");
 }

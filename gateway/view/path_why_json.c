@@ -6,7 +6,6 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "gateway/view/inventory.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_json.h"
 #include "routing/graph/graph.h"
@@ -194,7 +193,7 @@ static int add_end(struct snap_reader *r, const struct snap_end *end, const char
 	}
 	json_t *e = port_name_json(r, end->node_guid, end->port);
 	int bad =
-		json_object_set_new(e, "state", json_string(inventory_state_name(port.state)));
+		json_object_set_new(e, "state", json_string(port_state_name(port.state)));
 
 	bad |= json_object_set_new(o, name, e);
 	return bad != 0 ? -ENOMEM : E_OK;

@@ -23,17 +23,17 @@ enum http_err {
 	E_HTTP_ENDPOINT,       /*!< 404: no such resource at all */
 	E_HTTP_PARAMETER,      /*!< 400: a query parameter does not exist, occurs
 	                     twice, or is missing */
-	E_HTTP_AUTH,          /*!< 401: no user, a wrong secret, expired */
-	E_HTTP_ROLE,          /*!< 403: the user's role does not reach */
-	E_HTTP_ORIGIN,        /*!< 403: a change that a page of another site asks for */
-	E_HTTP_EXISTS,        /*!< 409: it is there already */
-	E_HTTP_READ_ONLY,     /*!< 409: a file of configuration says so, no request changes it */
-	E_HTTP_VERSION,       /*!< 412: If-Match names another version */
-	E_HTTP_LARGE,         /*!< 413: a longer body than is accepted */
-	E_HTTP_TYPE,          /*!< 415: the body is not application/json */
-	E_HTTP_HOST,          /*!< 421: Host names another server */
-	E_HTTP_REFUSED,       /*!< 422: saguarod does not carry it out */
-	E_HTTP_RATE,          /*!< 429 */
+	E_HTTP_AUTH,           /*!< 401: no user, a wrong secret, expired */
+	E_HTTP_ROLE,           /*!< 403: the user's role does not reach */
+	E_HTTP_ORIGIN,         /*!< 403: a change that a page of another site asks for */
+	E_HTTP_EXISTS,         /*!< 409: it is there already */
+	E_HTTP_READ_ONLY, /*!< 409: a file of configuration says so, no request changes it */
+	E_HTTP_VERSION, /*!< 412: If-Match names another version */
+	E_HTTP_LARGE,   /*!< 413: a longer body than is accepted */
+	E_HTTP_TYPE,    /*!< 415: the body is not application/json */
+	E_HTTP_HOST,    /*!< 421: Host names another server */
+	E_HTTP_REFUSED, /*!< 422: saguarod does not carry it out */
+	E_HTTP_RATE,    /*!< 429 */
 	E_HTTP_END
 };
 

@@ -210,4 +210,5 @@ uint8_t link_vls(uint8_t code);
 /*! \brief "4x EDR" style names. */
 const char *link_speed_name(uint8_t speed);
 const char *link_width_name(uint8_t width);
+const char *port_state_name(uint8_t state);   /*!< "active" */
 const char *node_type_name(uint8_t type); /*!< "ca", "switch", "router" */

@@ -93,6 +93,17 @@ const char *link_width_name(uint8_t width)
 	return "?";
 }
 
+const char *port_state_name(uint8_t state)
+{
+	switch ((enum port_state)state) {
+	case PORT_DOWN: return "down";
+	case PORT_INIT: return "init";
+	case PORT_ARMED: return "armed";
+	case PORT_ACTIVE: return "active";
+	}
+	return "unknown";
+}
+
 const char *node_type_name(uint8_t type)
 {
 	switch ((enum node_type)type) {

@@ -34,6 +34,8 @@ static size_t client_header(char *data, size_t size, size_t n, void *arg)
 	client_header_value(data, len, "Content-Type", c->type, sizeof(c->type));
 	client_header_value(data, len, "Allow", c->allow, sizeof(c->allow));
 	client_header_value(data, len, "Fabric-Epoch", c->epoch, sizeof(c->epoch));
+	client_header_value(data, len, "Access-Control-Allow-Origin", c->cors,
+	                    sizeof(c->cors));
 	client_header_value(data, len, "Link", c->link, sizeof(c->link));
 	client_header_value(data, len, "Retry-After", c->retry_after,
 	                    sizeof(c->retry_after));
@@ -62,7 +64,7 @@ void client_ask(struct client *c, const char *method, const char *target,
 		header != NULL ? curl_slist_append(NULL, header) : NULL;
 
 	c->len = 0;
-	c->link[0] = c->etag[0] = c->type[0] = c->allow[0] = c->epoch[0] =
+	c->cors[0] = c->link[0] = c->etag[0] = c->type[0] = c->allow[0] = c->epoch[0] =
 		c->retry_after[0] = '\0';
 	if (c->body != NULL) {
 		c->body[0] = '\0';

@@ -20,7 +20,7 @@ struct client {
 	size_t len;
 	long status;
 	long connects; /* new connections the last request needed */
-	char link[512];
+	char link[512], cors[80];
 	char etag[64], type[80], allow[32], epoch[24], retry_after[8];
 };
 

@@ -6,7 +6,7 @@
 
 #include "db/stats.h"
 #include "gateway/api/metrics.h"
-#include "gateway/view/alarms.h"
+#include "gateway/inventory/alarms.h"
 #include "gateway/view/source.h"
 #include "tests/lib/api_json.h"
 #include "tests/lib/gateway_fixture.h"

@@ -596,7 +596,7 @@ END_TEST
 START_TEST(head_has_no_body)
 {
 	int fd = connect_and_ask(
-		"HEAD /v1/records/NodeRecord?stream=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+		"HEAD /v1/records/NodeRecord?stream=1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	char text[2000];
 	size_t len = 0;
 	ssize_t n;
@@ -617,7 +617,7 @@ END_TEST
 START_TEST(slow_client_goes_away)
 {
 	static const char request[] = "GET /v1/records/PathRecord?stream=1 HTTP/1.1\r\n"
-				      "Host: x\r\n\r\n";
+				      "Host: localhost\r\n\r\n";
 	char byte;
 	int fd = connect_and_ask(request);
 

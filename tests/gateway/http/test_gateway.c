@@ -28,6 +28,7 @@ static char *ft2_args[] = { (char *)"4", (char *)"3", (char *)"2" };
 static void start_server(void)
 {
 	struct http_options o = { .listen = "127.0.0.1:0",
+		                  .origins = "https://good.example",
 		                  .snapshot_dir = fixture.dir,
 		                  .threads = 2 };
 	const char *why = "";
@@ -215,26 +216,55 @@ END_TEST
 
 START_TEST(test_methods)
 {
-	static const char *const methods[] = { "DELETE", "OPTIONS", "PATCH", "BREW" };
+	static const char *const methods[] = { "DELETE", "PATCH", "BREW", "POST" };
+	static const char *const bodies[] = { NULL, NULL, NULL, "src=1" };
 
 	for (unsigned i = 0; i < 4; i++) {
-		client_ask(&client, methods[i], "/paths", NULL, NULL);
+		client_ask(&client, methods[i], "/paths", NULL, bodies[i]);
 		ck_assert_int_eq(client.status, 405);
-		ck_assert_str_eq(client.allow, "GET, HEAD");
+		ck_assert_str_eq(client.allow, "GET, HEAD, OPTIONS");
+		ck_assert_str_eq(client.type, "application/problem+json");
+		ck_assert_str_ne(client.epoch, "");
 	}
 	client_ask(&client, "POST", "/paths", NULL, "src=1");
 	ck_assert_int_eq(client.status, 405);
-	ck_assert_str_eq(client.allow, "GET, HEAD");
+	ck_assert_str_eq(client.allow, "GET, HEAD, OPTIONS");
 	client_ask(&client, "POST", "/nowhere", NULL, "src=1");
 	ck_assert_int_eq(client.status, 404);
 	client_ask(&client, "GET", "/v1/paths:batch", NULL, NULL);
 	ck_assert_int_eq(client.status, 405);
-	ck_assert_str_eq(client.allow, "POST");
+	ck_assert_str_eq(client.allow, "POST, OPTIONS");
+	client_ask(&client, "OPTIONS", "/paths", NULL, NULL);
+	ck_assert_int_eq(client.status, 204);
+	ck_assert_str_eq(client.allow, "GET, HEAD, OPTIONS");
+	client_ask(&client, "OPTIONS", "/none", NULL, NULL);
+	ck_assert_int_eq(client.status, 404);
 	client_ask(&client, "GET", "/paths", NULL, "src=1");
 	ck_assert_int_eq(client.status, 413);
 	ck_assert_str_eq(client.type, "application/problem+json");
 	/* After refusing, the server serves on. */
 	ck_assert_int_eq(client_get(&client, "/v1/fabric"), 200);
+}
+END_TEST
+
+/* A page of somebody else that has its name point here gets nothing. */
+START_TEST(test_foreign_host)
+{
+	client_ask(&client, "GET", "/v1/fabric", "Host: evil.example:8620", NULL);
+	ck_assert_int_eq(client.status, 421);
+	ck_assert_str_eq(client.type, "application/problem+json");
+	ck_assert_ptr_null(strstr(client.body, "subnet_prefix"));
+	client_ask(&client, "GET", "/v1/fabric", "Host: localhost", NULL);
+	ck_assert_int_eq(client.status, 200);
+	client_ask(&client, "GET", "/v1/fabric", "Origin: https://evil.example", NULL);
+	ck_assert_int_eq(client.status, 200);
+	ck_assert_str_eq(client.cors, "");
+	client_ask(&client, "GET", "/v1/fabric", "Origin: https://good.example", NULL);
+	ck_assert_str_eq(client.cors, "https://good.example");
+	client_ask(&client, "OPTIONS", "/v1/fabric", "Origin: https://good.example",
+	           NULL);
+	ck_assert_int_eq(client.status, 204);
+	ck_assert_str_eq(client.cors, "https://good.example");
 }
 END_TEST
 
@@ -1234,6 +1264,7 @@ TEST_SUITE(gateway)
 	tcase_add_test(t, test_daemon_gone);
 	tcase_add_test(t, test_keep_alive);
 	tcase_add_test(t, test_methods);
+	tcase_add_test(t, test_foreign_host);
 	tcase_add_test(t, test_long_target);
 	tcase_add_test(t, test_etag);
 	tcase_add_test(t, test_port_in_use);

@@ -147,7 +147,7 @@ START_TEST(refuses)
 	client_ask(&client, "POST", "/v1/whatif", "Content-Type: text/plain", "{}");
 	ck_assert_int_eq(client.status, 415);
 	ck_assert_int_eq(client_get(&client, "/v1/whatif"), 405);
-	ck_assert_str_eq(client.allow, "POST");
+	ck_assert_str_eq(client.allow, "POST, OPTIONS");
 }
 END_TEST
 

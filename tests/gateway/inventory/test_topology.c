@@ -11,7 +11,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
-#include "gateway/view/topology.h"
+#include "gateway/inventory/topology.h"
 #include "routing/graph/graph.h"
 #include "routing/topogen/topogen.h"
 #include "tests/lib/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/view/topology.h"
+#include "gateway/inventory/topology.h"
 
 #include <errno.h>
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "gateway/view/body.h"
-#include "gateway/view/inventory.h"
+#include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"
-#include "gateway/view/topology.h"
+#include "gateway/inventory/topology.h"
 #include "sa/record/link_caps.h"
 
 enum {
@@ -99,7 +99,7 @@ static char *put_end(char *p, const struct inventory *v, uint32_t i)
 	p = json_put_number(PUT(p, ",\"port\":"), port->num);
 	p = put_name(PUT(p, ",\"name\":"), v, port->node);
 	p = put_word(PUT(p, ",\"type\":"), node_type_name(node->type));
-	p = put_word(PUT(p, ",\"state\":"), inventory_state_name(port->state));
+	p = put_word(PUT(p, ",\"state\":"), port_state_name(port->state));
 	return PUT(p, "}");
 }
 
@@ -115,7 +115,7 @@ void inventory_write_link(struct body *b, const struct inventory *v, uint32_t po
 	p = put_end(PUT(p, "{\"a\":"), v, port);
 	p = put_end(PUT(p, ",\"b\":"), v, a->peer);
 	p = put_word(PUT(p, ",\"state\":"),
-	             inventory_state_name(inventory_link_state(v, port)));
+	             port_state_name(inventory_link_state(v, port)));
 	p = put_mode(PUT(p, ","), v, port);
 	p = json_put_number(PUT(p, ",\"mtu\":"), mtu);
 	p = json_put_number(PUT(p, ",\"mtu_bytes\":"), (uint64_t)mtu_bytes(mtu));
@@ -150,7 +150,7 @@ void inventory_write_port(struct body *b, const struct inventory *v, uint32_t i)
 	p = put_word(PUT(p, ",\"type\":"), node_type_name(node->type));
 	p = json_put_number(PUT(p, ",\"port\":"), port->num);
 	p = json_put_guid(PUT(p, ",\"port_guid\":"), port->guid);
-	p = put_word(PUT(p, ",\"state\":"), inventory_state_name(port->state));
+	p = put_word(PUT(p, ",\"state\":"), port_state_name(port->state));
 	p = more->physical_state != 0
 	            ? put_word(PUT(p, ",\"physical_state\":"),
 	                       link_physical_state(more->physical_state))

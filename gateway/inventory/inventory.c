@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/view/inventory.h"
+#include "gateway/inventory/inventory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -188,17 +188,6 @@ int inventory_get(struct inventory **cache, struct snap_reader *r)
 }
 
 /* --- selecting ------------------------------------------------------------------------- */
-
-const char *inventory_state_name(uint8_t state)
-{
-	switch ((enum port_state)state) {
-	case PORT_DOWN: return "down";
-	case PORT_INIT: return "init";
-	case PORT_ARMED: return "armed";
-	case PORT_ACTIVE: return "active";
-	}
-	return "unknown";
-}
 
 uint8_t inventory_link_state(const struct inventory *v, uint32_t port)
 {

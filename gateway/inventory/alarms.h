@@ -20,7 +20,7 @@ struct snap_meta;
  */
 #define ALARM(id, name, severity, help) ALARM_##id,
 enum alarm_kind {
-#include "gateway/view/alarms.def"
+#include "gateway/inventory/alarms.def"
 	ALARM_KINDS
 };
 #undef ALARM

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/view/topology_json.h"
+#include "gateway/inventory/topology_json.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "gateway/view/body.h"
-#include "gateway/view/inventory.h"
+#include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"
-#include "gateway/view/topology.h"
+#include "gateway/inventory/topology.h"
 #include "routing/graph/node_text.h"
 
 enum { FOLD_ABOVE = 100 }; /* switches; up to here each one is shown */
@@ -413,7 +413,7 @@ static void write_hosts(struct map *m)
 			            (unsigned long long)m->g->nodes[host->node].guid,
 			            m->v->node[host->node].json, host->num, x,
 			            m->g->ports[host->peer].num,
-			            inventory_state_name(inventory_link_state(m->v, p)),
+			            port_state_name(inventory_link_state(m->v, p)),
 			            m->v->port[p].degraded ? "true" : "false");
 			some = true;
 		}

@@ -7,8 +7,8 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "gateway/view/inventory.h"
-#include "gateway/view/topology.h"
+#include "gateway/inventory/inventory.h"
+#include "gateway/inventory/topology.h"
 
 uint16_t inventory_tier(const struct inventory *v, uint32_t port)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/view/alarms.h"
+#include "gateway/inventory/alarms.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
 #include "db/reader.h"
-#include "gateway/view/inventory.h"
+#include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
@@ -19,7 +19,7 @@
 #define ALARM(id, word, level, text) { #word, EVENT_##level, text },
 /* clang-format on */
 const struct alarm_type alarm_types[ALARM_KINDS] = {
-#include "gateway/view/alarms.def"
+#include "gateway/inventory/alarms.def"
 };
 #undef ALARM
 
@@ -110,7 +110,7 @@ static int add_links(struct alarms *a, const struct inventory *v)
 		if (state != PORT_ACTIVE) {
 			err = add_link(a, ALARM_NOT_ACTIVE, v, p,
 			               arena_printf(a->arena, "is %s, not active",
-			                            inventory_state_name(state)));
+			                            port_state_name(state)));
 		}
 		if (err == E_OK && v->port[p].degraded) {
 			err = add_link(

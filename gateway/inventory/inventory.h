@@ -91,8 +91,6 @@ void inventory_unref(struct inventory *v); /*!< NULL is fine */
 /*! \brief State of a cable: that of the end that is less far. */
 uint8_t inventory_link_state(const struct inventory *v, uint32_t port);
 
-const char *inventory_state_name(uint8_t state);
-
 /*! Which ports or cables a reader wants. */
 struct inventory_filter {
 	const char *name; /*!< pattern for the name or GUID of a node; NULL: any */
