@@ -23,6 +23,7 @@
 #include "routing/graph/graph.h"
 
 static const char *const no_params[] = { NULL };
+static const char *const limit_params[] = { "limit", NULL };
 static const char *const page_params[] = { "limit", "cursor", NULL };
 static const char *const event_params[] = { "since", "last", "limit", "kind", "node", NULL };
 static const char *const node_params[] = { "type",  "name",   "ports",
@@ -91,7 +92,9 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/partitions",          api_partitions, page_params, TABLE_PARTITIONS, "partitions: P_Key, name, numbers of members", "PartitionList" },
 	{ "GET", "/v1/partitions/{p_key}",  api_partition, page_params, PARTITION_TABLES, "one partition by P_Key or name: its members as configured, its groups, the end ports that have its P_Key", "PartitionDetail" },
 	{ "GET", "/v1/events",              api_events,  event_params, 0,            "what happened, oldest first; with Accept: text/event-stream as it happens", "EventList" },
-	{ "GET", "/v1/sm",                  api_sm,      no_params,   0,            "the subnet manager: its state, who is master, and how far copies of the state are", "Sm" },
+	{ "GET", "/v1/services",            api_services, page_params, TABLE_SERVICES | TABLE_GUIDS | TABLE_LIDS | TABLE_NODES | TABLE_MOMENT, "services that hosts registered, with their nodes and leases", "ServiceList" },
+	{ "GET", "/v1/sweeps",              api_sweeps,  limit_params, 0,            "what the subnet manager does at the moment, and its last sweeps, the newest first", "SweepList" },
+	{ "GET", "/v1/sm",                  api_sm,      no_params,   0,            "the subnet manager: its state, who is master, how far copies of the state are, and all that were seen", "Sm" },
 	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load", "Routing" },
 	{ "GET", "/v1/records",             api_record_names, no_params, 0,          "names and components of the subnet administration's records", "RecordNames" },
 	{ "GET", "/v1/records/{name}",      api_record,  NULL,        RECORDS_TABLES | TABLE_OF_RECORD, "records of subnet administration, by components: lid=5", "RecordList" },

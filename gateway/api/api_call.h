@@ -168,6 +168,8 @@ int api_ports(struct api_call *c);
 int api_load(struct api_call *c);
 int api_topology(struct api_call *c);
 int api_alarms(struct api_call *c);
+int api_services(struct api_call *c);
+int api_sweeps(struct api_call *c);
 int api_partitions(struct api_call *c);
 int api_partition(struct api_call *c);
 int api_groups(struct api_call *c);

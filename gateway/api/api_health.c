@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/metrics.h"
+#include "gateway/view/json_text.h"
+#include "gateway/view/path_json.h"
 #include "gateway/view/ready.h"
 #include "gateway/view/source.h"
+#include "sa/record/attributes.h"
 
 int api_healthz(struct api_call *c)
 {
@@ -71,14 +77,93 @@ static json_t *sm_json(const struct stats_copy *c)
 		number_of(c, "sm_priority"), "master", master, "copy", copy_json(c));
 }
 
+/* A subnet manager by its SMInfo, which the daemon read last. */
+static int seen_json(struct snap_reader *r, const struct snap_attr_row *row, json_t **ret)
+{
+	uint64_t guid = field_get(row->data, SMI_GUID);
+	struct snap_node node;
+	struct snap_end end = { .base_lid = 0 };
+	int err = snap_node(r, row->guid, &node);
+	int found = snap_port_guid(r, guid, &end);
+
+	if ((err != E_OK && err != E_NOTFOUND) ||
+	    (found != E_OK && found != E_NOTFOUND)) {
+		return err != E_OK && err != E_NOTFOUND ? err : found;
+	}
+	/* clang-format off */
+	*ret = json_pack("{s:o, s:o, s:o, s:i, s:o, s:i, s:s}",
+		"port_guid", guid_json(guid),
+		"node_guid", guid_json(row->guid),
+		"name", err == E_OK ? text_json(node.name) : json_null(),
+		"port", (int)row->block,
+		"lid", found == E_OK ? json_integer(end.base_lid) : json_null(),
+		"priority", (int)field_get(row->data, SMI_PRIORITY),
+		"state", fabric_sm_state((uint8_t)field_get(row->data, SMI_SM_STATE)));
+	/* clang-format on */
+	return *ret != NULL ? E_OK : -ENOMEM;
+}
+
+static int all_seen_json(struct snap_reader *r, json_t *list)
+{
+	enum { SM_INFO_BYTES = 21 };
+	struct snap_attr_row row;
+	json_t *o;
+	int err = snap_attr_from(r, UMAD_SM_ATTR_SM_INFO, 0, 0, &row);
+
+	while (err == E_OK) {
+		if (row.len < SM_INFO_BYTES) {
+			return E_MALFORMED;
+		}
+		err = seen_json(r, &row, &o);
+		if (err == E_OK) {
+			json_array_append_new(list, o);
+			err = snap_attr_from(r, UMAD_SM_ATTR_SM_INFO, row.guid,
+			                     row.block + 1, &row);
+		}
+	}
+	return err == E_NOTFOUND ? E_OK : err;
+}
+
+/* All that were seen; none without an epoch. */
+static int sms_json(struct api_call *c, json_t **ret)
+{
+	struct snap_reader *snap;
+	const char *why;
+	int err = E_STALE;
+
+	for (unsigned i = 0; i < API_TRIES && err == E_STALE; i++) {
+		json_t *list = json_array();
+
+		*ret = list;
+		if (source_pin(c->thread->source, c->now_ms, &why, &snap) != E_OK) {
+			return E_OK;
+		}
+		err = all_seen_json(snap, list);
+		int torn = snap_check(snap);
+		err = torn != E_OK ? torn : err;
+		if (err != E_OK) {
+			json_decref(list);
+		}
+	}
+	return err;
+}
+
 int api_sm(struct api_call *c)
 {
 	struct stats_copy stats;
+	json_t *sms, *sm;
+	int err = sms_json(c, &sms);
+
+	if (err != E_OK) {
+		return err;
+	}
 	bool fresh =
 		source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK &&
 		heartbeat_fresh(stats.heartbeat_ms, c->now_ms);
 
-	body_json(&c->body, sm_json(fresh ? &stats : NULL));
+	sm = sm_json(fresh ? &stats : NULL);
+	json_object_set_new(sm, "sms", sms);
+	body_json(&c->body, sm);
 	return E_OK;
 }
 

@@ -28,6 +28,7 @@ int cmd_links(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_ports(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_engines(int argc, char **argv);
 int cmd_events(int argc, char **argv);

@@ -37,6 +37,7 @@ static const struct command commands[] = {
 	{ "lids",   "",                       "owners of LIDs", cmd_lids, false },
 	{ "lft",    "SWITCH",                 "the linear forwarding table of a switch", cmd_lft, false },
 	{ "load",   "",                       "links by the routes on them, most first", cmd_load, false },
+	{ "doctor", "[HOST]",                 "what is wrong, and what to do about it", cmd_doctor, false },
 	{ "alarms", "",                       "what is wrong at this moment", cmd_alarms, false },
 	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status, false },
 	{ "events", "[-f] [--since N]",       "what happened: cables, hosts, switches, subnet managers, sweeps", cmd_events, false },

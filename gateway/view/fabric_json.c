@@ -15,13 +15,19 @@ static json_t *note_json(const char *text)
 	return text_json(text != NULL && text[0] != '\0' ? text : NULL);
 }
 
+const char *fabric_sm_state(uint8_t state)
+{
+	static const char *const names[] = { "not-active", "discovering", "standby",
+		                             "master" };
+
+	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
+}
+
 json_t *fabric_json(const struct snap_meta *m)
 {
 	const char *mode = m->path_selection < PATH_SELECTION_COUNT
 	                           ? path_selection_names[m->path_selection]
 	                           : "unknown";
-	static const char *const states[] = { "not-active", "discovering", "standby",
-		                              "master" }; /* SMInfo.SMState */
 	json_t *stages = json_object();
 	char prefix[24];
 
@@ -37,7 +43,7 @@ json_t *fabric_json(const struct snap_meta *m)
 		"computed_at", time_json(m->computed_at),
 		"subnet_prefix", prefix,
 		"sm", "port_guid", guid_json(m->sm_port_guid), "lid", (int)m->sm_lid,
-			"priority", m->sm_priority, "state", m->sm_state < 4 ? states[m->sm_state] : "unknown",
+			"priority", m->sm_priority, "state", fabric_sm_state(m->sm_state),
 		"nodes", (int)m->n_nodes,
 		"switches", (int)m->n_switches,
 		"end_ports", (int)m->n_end_ports,

@@ -31,6 +31,9 @@ int end_json(struct snap_reader *r, const struct snap_end *end, json_t **ret);
 /*! \brief Head of the epoch: identity, counts, LIDs, stages of the sweep. */
 json_t *fabric_json(const struct snap_meta *m);
 
+/*! \brief Name of an SMInfo.SMState. */
+const char *fabric_sm_state(uint8_t state);
+
 /*! \brief Engine asked and used, fallback, proof, load. */
 json_t *routing_json(const struct snap_meta *m);
 

@@ -66,6 +66,13 @@ static void start(void)
 			field_set(info, PI_PORT_PHYSICAL_STATE, 5);
 		}
 	}
+	uint8_t *sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, HOST, 1, 21);
+	field_set(sm, SMI_GUID, HOST + 1);
+	field_set(sm, SMI_PRIORITY, 14);
+	field_set(sm, SMI_SM_STATE, 3);
+	sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, RIGHT, 1, 21);
+	field_set(sm, SMI_GUID, 0x999);
+	field_set(sm, SMI_SM_STATE, 2);
 	query_fixture_publish(w, PATH_MINIMAL);
 	query_fixture_written(w);
 	ck_assert_int_eq(stats_open(w->dir, w->a, &why, &stats), E_OK);
@@ -172,6 +179,10 @@ static const char *const targets[] = {
 	"/v1/events?limit=2",
 	"/v1/events?since=100000",
 	"/v1/sm",
+	"/v1/services",
+	"/v1/services?limit=1",
+	"/v1/sweeps",
+	"/v1/sweeps?limit=1",
 	"/v1/routing",
 	"/v1/records",
 	"/healthz",
@@ -198,6 +209,38 @@ START_TEST(test_every_resource)
 	check_answer("/v1/fabric", 200);
 	check_answer("/v1/links", 200);
 	check_answer("/readyz", 503);
+}
+END_TEST
+
+/* All subnet managers by name, all services with their hosts, the newest sweep first. */
+START_TEST(test_clients_and_sweeps)
+{
+	json_t *o = api_json(&thread, 200, "/v1/sm");
+	const json_t *sms = json_object_get(o, "sms"), *row = json_array_get(sms, 0);
+
+	ck_assert_uint_eq(json_array_size(sms), 2);
+	ck_assert_str_eq(json_string_value(json_object_get(row, "name")), "host");
+	ck_assert_str_eq(json_string_value(json_object_get(row, "state")), "master");
+	ck_assert_int_eq(json_integer_value(json_object_get(row, "priority")), 14);
+	row = json_array_get(sms, 1);
+	ck_assert_str_eq(json_string_value(json_object_get(row, "state")), "standby");
+	ck_assert(json_is_null(json_object_get(row, "lid"))); /* no port has its GUID */
+	json_decref(o);
+	o = api_json(&thread, 200, "/v1/services");
+	ck_assert_int_eq(json_integer_value(json_object_get(o, "total")),
+	                 WRITTEN_SERVICES);
+	ck_assert_uint_eq(json_array_size(json_object_get(o, "services")),
+	                  WRITTEN_SERVICES);
+	json_decref(o);
+	o = api_json(&thread, 200, "/v1/sweeps");
+	ck_assert_int_eq(json_integer_value(json_object_get(o, "total")), 2);
+	row = json_array_get(json_object_get(o, "sweeps"), 0);
+	ck_assert(json_is_true(json_object_get(row, "failed")));
+	ck_assert_int_gt(
+		json_integer_value(json_object_get(row, "event")),
+		json_integer_value(json_object_get(
+			json_array_get(json_object_get(o, "sweeps"), 1), "event")));
+	json_decref(o);
 }
 END_TEST
 
@@ -377,6 +420,7 @@ TEST_SUITE(openapi)
 
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, test_every_resource);
+	tcase_add_test(t, test_clients_and_sweeps);
 	tcase_add_test(t, test_records);
 	tcase_add_loop_test(t, test_refusals, 0, sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(t, test_document);

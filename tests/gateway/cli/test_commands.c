@@ -319,6 +319,23 @@ START_TEST(test_lists)
 }
 END_TEST
 
+START_TEST(test_doctor)
+{
+	/* the ports of the fixture are not active */
+	ck_assert_int_eq(run("doctor"), 1);
+	assert_has(out, "not_active (warning): if the state stays");
+	assert_has(out, "is init, not active\n");
+	ck_assert_int_eq(run("doctor node1"), 1);
+	assert_has(out, "port 1: init, LID %u", host_lid(0));
+	assert_has(out, "no port is active, so no packet gets through");
+	ck_assert_int_eq(run("doctor nobody"), 2);
+	gateway_fixture_heartbeat(&fixture, 3600000, true);
+	ck_assert_int_eq(run("doctor"), 1);
+	assert_has(out, "not_ready (error): look at the log of saguarod");
+	assert_has(out, "daemon gone since");
+}
+END_TEST
+
 /* A dead daemon: the answer is given, and said to be old. */
 START_TEST(test_stale)
 {
@@ -902,6 +919,7 @@ TEST_SUITE(commands)
 	tcase_add_test(t, test_nodes);
 	tcase_add_test(t, test_lists);
 	tcase_add_test(t, test_stale);
+	tcase_add_test(t, test_doctor);
 	tcase_add_test(t, test_status);
 	tcase_add_test(t, test_paths);
 	tcase_add_test(t, test_why);
