@@ -188,6 +188,22 @@ int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
 	return E_OK;
 }
 
+int api_flag(struct api_call *c, const char *name, int8_t *ret)
+{
+	const char *text = api_param(c, name);
+
+	*ret = -1;
+	if (text == NULL) {
+		return E_OK;
+	}
+	if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0) {
+		return problem_param(&c->problem, c->arena, E_UNKNOWN, name,
+		                     "%s='%.100s': expected 0 or 1", name, text);
+	}
+	*ret = text[0] == '1';
+	return E_OK;
+}
+
 int api_limit(struct api_call *c, uint32_t *ret)
 {
 	const char *text = api_param(c, "limit");

@@ -86,6 +86,10 @@ int api_node_type(struct api_call *c, uint8_t *ret);
  * E_AMBIGUOUS  Problem filled. */
 int api_capture_switch(struct api_call *c, struct snap_node *ret);
 
+/*! \brief Reads a parameter that is 0 or 1; -1: it is not given. \retval E_UNKNOWN  Problem
+ *  filled. */
+int api_flag(struct api_call *c, const char *name, int8_t *ret);
+
 /*! A page of a long list: at most \a limit elements, from a key on. */
 struct api_page {
 	uint32_t limit;
@@ -166,6 +170,7 @@ int api_node(struct api_call *c);
 int api_links(struct api_call *c);
 int api_ports(struct api_call *c);
 int api_load(struct api_call *c);
+int api_counters(struct api_call *c);
 int api_topology(struct api_call *c);
 int api_alarms(struct api_call *c);
 int api_services(struct api_call *c);

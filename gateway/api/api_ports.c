@@ -69,22 +69,6 @@ static const struct port_list ports = { "ports", count_ports, port_at,
 
 /* --- the filter ------------------------------------------------------------------------ */
 
-static int read_flag(struct api_call *c, const char *name, int8_t *ret)
-{
-	const char *text = api_param(c, name);
-
-	*ret = -1;
-	if (text == NULL) {
-		return E_OK;
-	}
-	if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0) {
-		return problem_param(&c->problem, c->arena, E_UNKNOWN, name,
-		                     "%s='%.100s': expected 0 or 1", name, text);
-	}
-	*ret = text[0] == '1';
-	return E_OK;
-}
-
 static int read_state(struct api_call *c, uint8_t *ret)
 {
 	const char *text = api_param(c, "state");
@@ -110,10 +94,10 @@ static int read_filter(struct api_call *c, struct inventory_filter *ret)
 	int err = read_state(c, &ret->state);
 
 	if (err == E_OK) {
-		err = read_flag(c, "degraded", &ret->degraded);
+		err = api_flag(c, "degraded", &ret->degraded);
 	}
 	if (err == E_OK) {
-		err = read_flag(c, "cabled", &ret->cabled);
+		err = api_flag(c, "cabled", &ret->cabled);
 	}
 	if (err == E_OK) {
 		err = api_node_type(c, &ret->type);
@@ -271,7 +255,7 @@ static int answer(struct api_call *c, const struct port_list *l)
 		err = api_page(c, &page);
 	}
 	if (err == E_OK) {
-		err = read_flag(c, "stream", &stream);
+		err = api_flag(c, "stream", &stream);
 	}
 	if (err != E_OK) {
 		return err;
@@ -306,10 +290,10 @@ static int read_view(struct api_call *c, struct topology_view *ret)
 	uint32_t n = c->thread->inventory->shape->n_groups;
 	uint64_t number = GRAPH_NONE;
 	int8_t hosts, switches;
-	int err = read_flag(c, "hosts", &hosts);
+	int err = api_flag(c, "hosts", &hosts);
 
 	if (err == E_OK) {
-		err = read_flag(c, "switches", &switches);
+		err = api_flag(c, "switches", &switches);
 	}
 	if (err != E_OK) {
 		return err;

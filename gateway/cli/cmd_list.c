@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* saguaro nodes, links, ports, lids, lft, load and alarms: lists of the running fabric. */
+/* saguaro nodes, links, ports, lids, lft, load, counters and alarms: lists of the running fabric. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +26,10 @@ static const struct option_row nodes_rows[] = { ROW_TYPE, ROW_NAME, { NULL } };
 static const struct option_row links_rows[] = { ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED, { NULL } };
 static const struct option_row ports_rows[] = { ROW_TYPE, ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED, { NULL } };
 static const struct option_row load_rows[] = { ROW_NODE, ROW_NAME, { NULL } };
+static const struct option_row counter_rows[] = { ROW_TYPE, ROW_NODE, ROW_NAME,
+	{ "errors", OPT_BOOL, offsetof(struct client_flags, errors), "FALSE", .flags_long = "errors",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "only ports whose error counters rose at the last reading" },
+	{ NULL } };
 static const struct option_row no_rows[] = { { NULL } };
 
 static const struct list_column node_columns[] = {
@@ -47,6 +51,11 @@ static const struct list_column lid_columns[] = {
 static const struct list_column lft_columns[] = { { "LID", "lid", 6 }, { "port", "port", 0 }, { NULL } };
 static const struct list_column load_columns[] = {
 	{ "routes", "routes", 8 }, { "relative", "relative", 8 }, { "from", "from.name:from.port", -24 }, { "to", "to.name:to.port", 0 }, { NULL }
+};
+static const struct list_column counter_columns[] = {
+	{ "port", "name:port", -24 }, { "B/s out", "xmit_bytes_per_second", 13 }, { "B/s in", "rcv_bytes_per_second", 13 },
+	{ "use", "utilization", 6 }, { "errors", "errors", 7 }, { "symbol", "value.symbol_errors", 8 }, { "downed", "value.link_downed", 6 },
+	{ "discards", "value.xmit_discards", 8 }, { "wait", "value.xmit_wait", 10 }, { "peer", "peer.name:peer.port", 0 }, { NULL }
 };
 static const struct list_column alarm_columns[] = {
 	{ "severity", "severity", -8 }, { "kind", "kind", -12 }, { "since", "since", -20 }, { "what", "text", 0 }, { NULL }
@@ -86,6 +95,8 @@ static const struct list_command lft = { { "routes", "LftEntry", lft_columns, NU
 	"The linear forwarding table of a switch: which LIDs leave by which port. SWITCH is a name, GUID or LID.", "SWITCH" };
 static const struct list_command load = { { "links", "LinkLoad", load_columns, NULL }, load_rows, "/v1/load?",
 	"Links between switches by the routes on them, most first; relative is to the mean of the links between the same tiers.", NULL };
+static const struct list_command counters = { { "counters", "PortCounters", counter_columns, NULL }, counter_rows, "/v1/counters?",
+	"Port counters as the performance manager read them last (saguarod --perfmgr). errors: by how much all error counters rose since the reading before.", NULL };
 static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL }, no_rows, "/v1/alarms?",
 	"What is wrong at this moment, the worst first. Exit status 1: something is.", NULL };
 /* clang-format on */
@@ -115,6 +126,7 @@ static const char *target_of(struct client *s, const struct list_command *c, cha
 	target = with_param(s, target, "node", s->flags.node);
 	target = with_param(s, target, "name", s->flags.name);
 	target = with_param(s, target, "state", s->flags.state);
+	target = with_param(s, target, "errors", s->flags.errors ? "1" : NULL);
 	return with_param(s, target, "degraded", s->flags.degraded ? "1" : NULL);
 }
 
@@ -162,6 +174,11 @@ int cmd_lft(int argc, char **argv)
 int cmd_load(int argc, char **argv)
 {
 	return run_list(&load, argc, argv);
+}
+
+int cmd_counters(int argc, char **argv)
+{
+	return run_list(&counters, argc, argv);
 }
 
 int cmd_alarms(int argc, char **argv)

@@ -30,6 +30,7 @@ int cmd_ports(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_config(int argc, char **argv);
+int cmd_counters(int argc, char **argv);
 int cmd_engines(int argc, char **argv);
 int cmd_events(int argc, char **argv);
 int cmd_partition(int argc, char **argv);

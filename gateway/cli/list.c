@@ -25,6 +25,9 @@ const struct option_row list_rows[] = {
 };
 /* clang-format on */
 
+/* The end of the path of an object whose members have no names in the schema. */
+#define ANY_MEMBER ".*"
+
 struct list_fields {
 	char (*path)[PATH_BYTES];
 	size_t n, cap;
@@ -72,6 +75,10 @@ static bool add_fields(struct list_fields *f, const json_t *all, const json_t *s
 		             json_string_value(name)) >= (int)sizeof(path) - 1) {
 			continue;
 		}
+		if (json_is_object(json_object_get(type, "additionalProperties")) &&
+		    strlen(path) + sizeof(ANY_MEMBER) < sizeof(path)) {
+			strcat(path, ANY_MEMBER);
+		}
 		if (inner == NULL || depth == DEPTH_MAX) {
 			good = good && add_field(f, path);
 			continue;
@@ -82,14 +89,38 @@ static bool add_fields(struct list_fields *f, const json_t *all, const json_t *s
 	return good;
 }
 
+static bool is_any_member(const char *path)
+{
+	size_t len = strlen(path), end = sizeof(ANY_MEMBER) - 1;
+
+	return len > end && strcmp(path + len - end, ANY_MEMBER) == 0;
+}
+
 static bool is_field(const struct list_fields *f, const char *name, size_t len)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		if (strlen(f->path[i]) == len && memcmp(f->path[i], name, len) == 0) {
+		size_t n = strlen(f->path[i]);
+		bool any = is_any_member(f->path[i]);
+
+		n -= any; /* the dot stays */
+		if ((any ? len > n : len == n) && memcmp(f->path[i], name, n) == 0) {
 			return true;
 		}
 	}
 	return false;
+}
+
+/* Without --field there is a column for each field with a name. */
+static void drop_any_members(struct list_fields *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		if (!is_any_member(f->path[i])) {
+			memmove(f->path[n++], f->path[i], PATH_BYTES);
+		}
+	}
+	f->n = n;
 }
 
 static void print_fields(FILE *to, const struct list_fields *f, const char *before)
@@ -142,6 +173,8 @@ static int read_fields(const struct client *s, const struct list *l,
 	if (status == EXIT_GOOD && s->flags.field != NULL &&
 	    strcmp(s->flags.field, "list") != 0) {
 		status = choose_fields(s, f);
+	} else if (s->flags.field == NULL) {
+		drop_any_members(f);
 	}
 	return status;
 }

@@ -36,6 +36,7 @@ static const struct command commands[] = {
 	{ "ports",  "",                       "ports, also those without a cable", cmd_ports, false },
 	{ "lids",   "",                       "owners of LIDs", cmd_lids, false },
 	{ "lft",    "SWITCH",                 "the linear forwarding table of a switch", cmd_lft, false },
+	{ "counters", "",                     "port counters: errors, rates, congestion", cmd_counters, false },
 	{ "load",   "",                       "links by the routes on them, most first", cmd_load, false },
 	{ "doctor", "[HOST]",                 "what is wrong, and what to do about it", cmd_doctor, false },
 	{ "alarms", "",                       "what is wrong at this moment", cmd_alarms, false },

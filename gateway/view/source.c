@@ -305,6 +305,20 @@ int source_events(struct source *s, uint64_t now_ms, uint64_t from, size_t max,
 	return err;
 }
 
+int source_counters(struct source *s, uint64_t now_ms, uint64_t node_guid, uint8_t port,
+                    size_t max, bool samples, struct arena *a, struct stats_counter_list *ret)
+{
+	struct files *f = s->files;
+
+	pthread_mutex_lock(&f->lock);
+	follow_stats(f, now_ms);
+	int err = f->stats != NULL
+	                  ? stats_read_counters(f->stats, node_guid, port, max, samples, a, ret)
+	                  : E_NOTREADY;
+	pthread_mutex_unlock(&f->lock);
+	return err;
+}
+
 static void look_for_heartbeat(struct source *s, uint64_t now_ms)
 {
 	struct stats_copy copy;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "db/counters.h"
 #include "db/reader.h"
 #include "db/stats.h"
 
@@ -55,6 +56,10 @@ int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
 /*! \brief Events, as stats_read_events(). \retval E_NOTREADY  There are none. */
 int source_events(struct source *s, uint64_t now_ms, uint64_t from, size_t max,
                   struct arena *a, struct stats_events *ret);
+
+/*! \brief Port counters, as stats_read_counters(). \retval E_NOTREADY  There are none. */
+int source_counters(struct source *s, uint64_t now_ms, uint64_t node_guid, uint8_t port,
+                    size_t max, bool samples, struct arena *a, struct stats_counter_list *ret);
 
 /*! \brief Is the daemon's heartbeat too old, or missing? Read at most once in
  * SOURCE_HEARTBEAT_MS. */
