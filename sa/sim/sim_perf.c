@@ -115,9 +115,9 @@ static void settle(struct sim *s, uint32_t port)
 	bool up = s->ports[port].up;
 
 	count(&p->count[SIM_XMIT_DATA], &p->count[SIM_XMIT_PKTS], &p->sent_us, up ? p->rate : 0,
-	      s->now_us);
+	      sim_now_us(s));
 	count(&p->count[SIM_RCV_DATA], &p->count[SIM_RCV_PKTS], &p->received_us,
-	      up && peer != GRAPH_NONE ? s->ports[peer].perf.rate : 0, s->now_us);
+	      up && peer != GRAPH_NONE ? s->ports[peer].perf.rate : 0, sim_now_us(s));
 }
 
 static int find_port(const struct sim *s, uint64_t node_guid, uint8_t port, uint32_t *ret)

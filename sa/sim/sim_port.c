@@ -106,8 +106,8 @@ void sim_port_reset(struct sim *s, uint32_t port)
 
 	memset(me->info, 0, sizeof(me->info));
 	me->perf = (struct sim_perf){ .rate = me->perf.rate,
-		                      .sent_us = s->now_us,
-		                      .received_us = s->now_us };
+		                      .sent_us = sim_now_us(s),
+		                      .received_us = sim_now_us(s) };
 	me->disabled = false;
 	field_set(me->info, PI_LOCAL_PORT_NUM, p->num);
 	field_set(me->info, PI_MTU_CAP, p->mtu);
