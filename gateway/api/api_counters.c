@@ -11,7 +11,7 @@
 #include "conf/base/err.h"
 #include "db/counters.h"
 #include "gateway/api/api_call.h"
-#include "gateway/view/inventory.h"
+#include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/source.h"
 #include "routing/graph/graph.h"

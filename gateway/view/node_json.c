@@ -87,7 +87,7 @@ static json_t *vport_json(const struct snap_vport *v)
 {
 	return json_pack("{s:o, s:i, s:i, s:s, s:o, s:b, s:o, s:o}", "guid",
 	                 guid_json(v->guid), "port", v->port, "index", v->index, "state",
-	                 inventory_state_name(v->state), "lid",
+	                 port_state_name(v->state), "lid",
 	                 v->lid != 0 ? json_integer(v->lid) : json_null(), "own_lid",
 	                 v->own_lid, "node_guid", guid_json(v->node_guid), "description",
 	                 text_json(v->description));
