@@ -8,6 +8,7 @@
 #include <check.h>
 
 #include "conf/policy/partitions.h"
+#include "db/counters.h"
 #include "db/stats.h"
 #include "gateway/api/metrics.h"
 #include "gateway/api/schema.h"
@@ -47,6 +48,26 @@ static void add_events(void)
 	}
 }
 
+/* Of a port read once, of one read twice with a history, and of a port that left. */
+static void add_counters(void)
+{
+	for (unsigned n = 0; n < 3; n++) {
+		struct port_counters c = { .node_guid = SW_A,
+			                   .port = n < 2 ? 1 : 2,
+			                   .time_s = 1767225600 + n,
+			                   .interval_ms = n == 1 ? 2000 : 0,
+			                   .known = n < 2 ? (1u << PORT_COUNTERS) - 1 : 7,
+			                   .saturated = 5 };
+
+		c.value[COUNTER_SYMBOL_ERRORS] = n * 3;
+		c.delta[COUNTER_SYMBOL_ERRORS] = n == 1 ? 3 : 0;
+		ck_assert_int_eq(stats_counters(stats, &c), E_OK);
+		c.node_guid = 0x990;
+		ck_assert_int_eq(stats_counters(stats, &c), E_OK);
+		ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	}
+}
+
 static void start(void)
 {
 	static const uint32_t ports[3][2] = { { 1, 2 }, { 0, 1 }, { 3, 4 } };
@@ -83,6 +104,7 @@ static void start(void)
 	stats_text(stats, "sm.master.name", "right");
 	stats_set(stats, "standby_link", 1);
 	add_events();
+	add_counters();
 	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
 	thread = (struct api_thread){ .source = source_new(w->dir), .stats = &http };
 	document = api_json(&thread, 200, "/openapi.json");
@@ -154,6 +176,9 @@ static const char *const targets[] = {
 	"/v1/links?degraded=1",
 	"/v1/ports",
 	"/v1/ports?limit=3&type=ca",
+	"/v1/counters",
+	"/v1/counters?history=1&limit=1",
+	"/v1/counters?errors=1&node=sw-a",
 	"/v1/load",
 	"/v1/load?limit=1",
 	"/v1/topology",
@@ -414,12 +439,48 @@ START_TEST(test_types)
 }
 END_TEST
 
+/* What the list of counters says of a port, and which ports a filter leaves. */
+START_TEST(test_counters)
+{
+	json_t *all = api_json(&thread, 200, "/v1/counters");
+	json_t *history = api_json(&thread, 200, "/v1/counters?history=1");
+	json_t *bad = api_json(&thread, 200, "/v1/counters?errors=1");
+	const json_t *list = json_object_get(all, "counters"), *c = json_array_get(list, 0);
+
+	/* the port that left has no name, so no row */
+	ck_assert_int_eq(json_integer_value(json_object_get(all, "total")), 2);
+	ck_assert_uint_eq(json_array_size(list), 2);
+	ck_assert_str_eq(json_string_value(json_object_get(c, "name")), "sw-a");
+	ck_assert_int_eq(json_integer_value(json_object_get(c, "port")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(c, "errors")), 3);
+	ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(c, "value"),
+	                                                    "symbol_errors")),
+	                 3);
+	ck_assert_uint_eq(json_object_size(json_object_get(c, "value")), PORT_COUNTERS);
+	ck_assert_uint_eq(json_object_size(json_object_get(c, "rise")), 1);
+	ck_assert_uint_eq(json_array_size(json_object_get(c, "saturated")), 2);
+	ck_assert_ptr_null(json_object_get(c, "history"));
+	c = json_array_get(list, 1);
+	ck_assert_uint_eq(json_object_size(json_object_get(c, "value")), 3);
+	ck_assert(json_is_null(json_object_get(c, "interval_seconds")));
+	c = json_array_get(json_object_get(history, "counters"), 0);
+	ck_assert_uint_eq(json_array_size(json_object_get(c, "history")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(bad, "total")), 1);
+	json_decref(all);
+	json_decref(history);
+	json_decref(bad);
+	json_decref(api_json(&thread, 400, "/v1/counters?errors=2"));
+	json_decref(api_json(&thread, 404, "/v1/counters?node=nobody"));
+}
+END_TEST
+
 TEST_SUITE(openapi)
 {
 	TCase *t = tcase_create("openapi");
 
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, test_every_resource);
+	tcase_add_test(t, test_counters);
 	tcase_add_test(t, test_clients_and_sweeps);
 	tcase_add_test(t, test_records);
 	tcase_add_loop_test(t, test_refusals, 0, sizeof(refusals) / sizeof(refusals[0]));
