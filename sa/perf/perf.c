@@ -49,9 +49,7 @@ enum {
 	TICK_MS = 10, /* requests that are due in this time go out together */
 	STATUS_REDIRECT = 1 << 1,
 	STATUS_NOT_SUPPORTED = 3 << 2, /* this method and attribute */
-	STATUS_CODE = 7 << 2,
-	ALARMS = 64,
-	QUIET_READINGS = 3 /* that end an alarm */
+	STATUS_CODE = 7 << 2
 };
 
 /* A cabled port. */
@@ -59,7 +57,7 @@ struct counted_port {
 	uint64_t guid; /* NodeGUID */
 	uint8_t num;
 	bool fast;     /* its link may have forward error correction */
-	uint8_t alarm; /* readings left until a new alarm is one; 0: none */
+	uint8_t alarm; /* as perf_alarms_watch() wants it */
 	int64_t time_s;
 	uint64_t at_ms; /* of the last reading; 0: none */
 	uint32_t known, saturated;
@@ -113,8 +111,7 @@ struct perf {
 	int64_t (*wall_clock)(void);
 	/* options */
 	uint32_t interval_ms, timeout_ms, retries, outstanding;
-	bool ignore_cas, forget, redirect, ask_caps, wait_alarm;
-	uint64_t wait_limit, error_limit;
+	bool ignore_cas, forget, redirect, ask_caps;
 	/* fabric */
 	uint16_t pkey_index;
 	struct counted_port *ports;
@@ -133,8 +130,7 @@ struct perf {
 	struct slot slot[SLOTS];
 	uint32_t n_in_flight;
 	uint32_t next_slot;
-	struct perf_alarm alarm[ALARMS];
-	uint32_t first_alarm, n_alarms;
+	struct perf_alarms alarms;
 	struct perf_counters counters;
 };
 
@@ -144,52 +140,6 @@ static uint64_t now_ms(const struct perf *p)
 }
 
 /* --- readings become rows --------------------------------------------------------------- */
-
-/* What rose, most serious first is the order of the counters; what does not fit is left out. */
-static void describe(const struct port_counters *c, bool wait, char *buf, size_t size)
-{
-	size_t len = 0;
-
-	buf[0] = '\0';
-	for (unsigned i = 0; i < PORT_COUNTERS; i++) {
-		bool shown = counter_types[i].kind == COUNTER_IS_ERROR ||
-		             (wait && i == COUNTER_XMIT_WAIT);
-
-		if (shown && c->delta[i] > 0 && len < size) {
-			len += (size_t)snprintf(buf + len, size - len, "%s%s +%" PRIu64,
-			                        len > 0 ? ", " : "", counter_types[i].name,
-			                        c->delta[i]);
-		}
-	}
-	if (len < size) {
-		snprintf(buf + len, size - len, " in %u s", c->interval_ms / 1000);
-	}
-}
-
-static void watch(struct perf *p, struct counted_port *port, const struct port_counters *c)
-{
-	bool wait = p->wait_alarm && c->delta[COUNTER_XMIT_WAIT] > p->wait_limit;
-	struct perf_alarm *a;
-
-	if (!wait && counters_rise(c, COUNTER_IS_ERROR) < p->error_limit) {
-		port->alarm -= port->alarm > 0;
-		return;
-	}
-	bool fresh = port->alarm == 0;
-
-	port->alarm = QUIET_READINGS;
-	if (!fresh) {
-		return;
-	}
-	if (p->n_alarms == ALARMS) {
-		p->counters.lost_alarms++;
-		return;
-	}
-	a = &p->alarm[(p->first_alarm + p->n_alarms++) % ALARMS];
-	a->node_guid = port->guid;
-	a->port = port->num;
-	describe(c, wait, a->what, sizeof(a->what));
-}
 
 static void keep_reading(struct perf *p, struct counted_port *port, const struct counter_reading *r,
                          uint64_t now)
@@ -225,7 +175,7 @@ static void keep_reading(struct perf *p, struct counted_port *port, const struct
 		(void)stats_counters(p->stats, &c); /* without memory there is no row */
 	}
 	if (c.interval_ms > 0) {
-		watch(p, port, &c);
+		perf_alarms_watch(&p->alarms, &c, &port->alarm);
 	}
 }
 
@@ -602,13 +552,7 @@ bool perf_receive(struct perf *p, const struct mad_msg *m)
 
 bool perf_next_alarm(struct perf *p, struct perf_alarm *ret)
 {
-	if (p == NULL || p->n_alarms == 0) {
-		return false;
-	}
-	*ret = p->alarm[p->first_alarm];
-	p->first_alarm = (p->first_alarm + 1) % ALARMS;
-	p->n_alarms--;
-	return true;
+	return p != NULL && perf_alarms_next(&p->alarms, ret);
 }
 
 const struct perf_counters *perf_counters(const struct perf *p)
@@ -627,7 +571,7 @@ void perf_figures(const struct perf *p, struct stats *to)
 	stats_set(to, "perf_ports", p->counters.ports);
 	stats_set(to, "perf_ports_read", p->counters.read);
 	stats_set(to, "perf_sweep_duration_seconds", p->counters.duration_ms / 1000.0);
-	stats_set(to, "perf_lost_alarms_total", (double)p->counters.lost_alarms);
+	stats_set(to, "perf_lost_alarms_total", (double)p->alarms.lost);
 }
 
 /* --- the fabric ------------------------------------------------------------------------- */
@@ -807,9 +751,10 @@ int perf_new(struct transport *t, struct stats *stats, const struct config *conf
 	p->forget = config->perfmgr_rm_nodes;
 	p->redirect = config->perfmgr_redir;
 	p->ask_caps = config->perfmgr_query_cpi;
-	p->wait_alarm = config->perfmgr_xmit_wait_log;
-	p->wait_limit = config->perfmgr_xmit_wait_threshold;
-	p->error_limit = config->perfmgr_log_errors ? config->perfmgr_alarm_errors : UINT64_MAX;
+	p->alarms.wait_limit =
+		config->perfmgr_xmit_wait_log ? config->perfmgr_xmit_wait_threshold : UINT64_MAX;
+	p->alarms.error_limit =
+		config->perfmgr_log_errors ? config->perfmgr_alarm_errors : UINT64_MAX;
 	drop_work(p);
 	if (stats != NULL) {
 		stats_counters_history(stats, config->perfmgr_history);

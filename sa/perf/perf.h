@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sa/perf/perf_alarms.h"
+
 struct config;
 struct graph;
 struct lanes;
@@ -67,14 +69,6 @@ bool perf_receive(struct perf *p, const struct mad_msg *m);
 /*! \brief When perf_run() has something to do, ms; UINT64_MAX: never. */
 uint64_t perf_deadline(const struct perf *p, bool may_send);
 
-/*! A port whose error counters rose by perfmgr_alarm_errors or more between two readings, and did
- *  not the time before; or whose PortXmitWait rose by more than its threshold. */
-struct perf_alarm {
-	uint64_t node_guid;
-	uint8_t port;
-	char what[200]; /*!< "symbol_errors +120, link_downed +1 in 60 s" */
-};
-
 /*! \brief Takes the oldest alarm. \return false: there is none. */
 bool perf_next_alarm(struct perf *p, struct perf_alarm *ret);
 
@@ -82,7 +76,6 @@ struct perf_counters {
 	uint64_t sent;       /*!< MADs */
 	uint64_t timeouts;   /*!< tries without an answer */
 	uint64_t sweeps;     /*!< that ended */
-	uint64_t lost_alarms; /*!< because the owner did not take them */
 	uint32_t ports;      /*!< that are to be read */
 	uint32_t read;       /*!< of them in the last sweep that ended */
 	uint32_t duration_ms; /*!< of that sweep */
