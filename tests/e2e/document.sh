@@ -6,7 +6,7 @@
 # from the build and keep their folders and their port to themselves.
 #
 # saguarod and what ends in '&' are servers. 'saguaro status', and a command whose comment begins with 'repeat', are
-# repeated until they succeed. A comment "exit status N" tells how a command ends.
+# repeated until they succeed. %N is the Nth server, as in a shell. A comment "exit status N" tells how a command ends.
 # shellcheck shell=bash disable=SC2154,SC2034 # shares variables with lib.sh
 
 not_run='' # lines of: a command, a tab, why it does not run
@@ -44,6 +44,7 @@ if [ \$instance != main ] && [ \"\$1\" != config ]; then
 	set -- \"\${words[@]}\"
 fi"
 	program saguaro-sim ""
+	program saguaro-admin ""
 	cat >"$work/bin/curl" <<END
 #!/usr/bin/env bash
 exec "$(command -v curl)" "\${@/127.0.0.1:8620/127.0.0.1:\$(cat '$folders/gateway.port')}"
@@ -51,6 +52,7 @@ END
 	chmod +x "$work/bin/curl"
 	export SAGUARO_SNAPSHOT_DIR=$folders/run/main SAGUARO_SIM_SOCKET=$folders/sim.sock
 	run_dir=$folders/run/main
+	servers=(none)
 	cd "$folders/home" || exit 1
 }
 
@@ -58,6 +60,7 @@ serve() { # serve COMMAND: a server; pid in $server
 	bash -c "exec $1" >>"$work/servers.log" 2>&1 &
 	server=$!
 	pids+=("$server")
+	servers+=("$server")
 }
 # shellcheck disable=SC2317 # called by until_true
 port_is_known() { [ -s "$folders/gateway.port" ]; }
@@ -77,7 +80,7 @@ run_command() {
 	*,repeat* | 'saguaro status'*) holds "$line, repeated" until_true succeeds "$line" || return ;;
 	esac
 	silent=${line##*' -o '*} # a file is all that comes of it
-	case $line in *' >'* | *'>>'* | mkdir* | kill* | 'saguaro-sim ctl'* | 'saguaro port'* | wait*) silent= ;; esac
+	case $line in *' >'* | *'>>'* | mkdir* | cp* | chmod* | 'saguaro-sim ctl'* | 'saguaro port'* | wait*) silent= ;; esac
 	said=$(bash -c "${line/#curl /curl -sS }" 2>&1)
 	got=$?
 	if [ "$got" = "$wanted" ] && { [ -n "$said" ] || [ -z "$silent" ]; }; then
@@ -115,6 +118,10 @@ run_line() {
 		: >"$work/servers.log"
 		serve "${line% &}"
 		case $line in *standby*) ;; *) holds "$line" until_true sm_is_up ;; esac
+		;;
+	'kill '*%*)
+		[[ $line != *-9* ]] || kill -9 "${servers[${line##*%}]}"
+		end_process "${servers[${line##*%}]}"
 		;;
 	*' &')
 		serve "${line% &}"
