@@ -5,8 +5,8 @@
 # line that is indented by four blanks, without its comment. Source it after simulator.sh. Programs come
 # from the build and keep their folders and their port to themselves.
 #
-# saguarod and what ends in '&' are servers. 'saguaro status', and a command whose comment begins with 'repeat', are
-# repeated until they succeed. %N is the Nth server, as in a shell. A comment "exit status N" tells how a command ends.
+# saguarod and what ends in '&' are servers. 'saguaro status', and a command with 'repeat' in its comment, are
+# repeated until they succeed. A command prints something unless its comment has 'nothing'. %N is the Nth server, as in a shell. A comment "exit status N" tells how a command ends.
 # shellcheck shell=bash disable=SC2154,SC2034 # shares variables with lib.sh
 
 not_run='' # lines of: a command, a tab, why it does not run
@@ -67,19 +67,21 @@ port_is_known() { [ -s "$folders/gateway.port" ]; }
 # shellcheck disable=SC2317 # called by until_true
 sm_is_up() { grep -q 'SUBNET UP' "$work/servers.log"; }
 # shellcheck disable=SC2317 # called by until_true
-succeeds() { bash -c "$1" >/dev/null 2>&1; }
+ends_with() { bash -c "$1" >/dev/null 2>&1; [ $? = "$2" ]; }
 
-# commands_of FILE: the commands of the document, with their comments.
-commands_of() { sed -n 's/^    \([a-z.]\)/\1/p' "$1"; }
+# commands_of FILE: the commands of the document, with their comments; not what stands between fences.
+# shellcheck disable=SC2016 # backticks of Markdown
+commands_of() { sed -n -e '/^```/,/^```/d' -e 's/^    \([a-z.]\)/\1/p' "$1"; }
 
 # run_command LINE COMMENT: one that is no server.
 run_command() {
 	local line=$1 wanted=0 got said silent
 	case $2 in *'exit status '*) wanted=${2#*exit status } wanted=${wanted%%[!0-9]*} ;; esac
 	case $line,$2 in
-	*,repeat* | 'saguaro status'*) holds "$line, repeated" until_true succeeds "$line" || return ;;
+	*,*repeat* | 'saguaro status'*) holds "$line, repeated" until_true ends_with "$line" "$wanted" || return ;;
 	esac
 	silent=${line##*' -o '*} # a file is all that comes of it
+	[[ $2 != *nothing* ]] || silent=
 	case $line in *' >'* | *'>>'* | mkdir* | cp* | chmod* | 'saguaro-sim ctl'* | 'saguaro port'* | wait*) silent= ;; esac
 	said=$(bash -c "${line/#curl /curl -sS }" 2>&1)
 	got=$?
