@@ -11,6 +11,7 @@
 
 not_run='' # lines of: a command, a tab, why it does not run
 readonly tab=$'\t'
+real_curl=$(command -v curl)
 
 # program NAME ...: the program NAME that a document means. It takes its instance's folders below
 # $work/doc instead of /run and /var.
@@ -47,7 +48,7 @@ fi"
 	program saguaro-admin ""
 	cat >"$work/bin/curl" <<END
 #!/usr/bin/env bash
-exec "$(command -v curl)" "\${@/127.0.0.1:8620/127.0.0.1:\$(cat '$folders/gateway.port')}"
+exec "$real_curl" "\${@/127.0.0.1:8620/127.0.0.1:\$(cat '$folders/gateway.port')}"
 END
 	chmod +x "$work/bin/curl"
 	export SAGUARO_SNAPSHOT_DIR=$folders/run/main SAGUARO_SIM_SOCKET=$folders/sim.sock
