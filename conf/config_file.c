@@ -25,7 +25,8 @@ int config_sets(struct config *c, const struct option_sets *extra,
 	int err = option_sets_add(&s, config_rows, c);
 
 	for (unsigned i = 0; err == E_OK && extra != NULL && i < extra->n; i++) {
-		err = option_sets_add(&s, extra->set[i].rows, extra->set[i].base);
+		err = option_sets_add_group(&s, extra->set[i].rows, extra->set[i].base,
+		                            extra->set[i].group);
 	}
 	if (err == E_OK) {
 		*ret = s;

@@ -15,12 +15,35 @@
 #include "conf/device_group.h"
 #include "conf/option_value.h"
 
+const char *const option_group_titles[] = {
+	[OPTION_GROUP_NONE] = NULL,
+	[OPTION_GROUP_PROGRAM] = "Program, files and folders",
+	[OPTION_GROUP_SM] = "Identity, keys, several subnet managers",
+	[OPTION_GROUP_LIDS] = "LIDs",
+	[OPTION_GROUP_ROUTING] = "Routing and path queries",
+	[OPTION_GROUP_ENGINE] = "Routing engines",
+	[OPTION_GROUP_SWEEP] = "Sweeps and packets",
+	[OPTION_GROUP_LINKS] = "Links and ports",
+	[OPTION_GROUP_PARTITION] = "Partitions",
+	[OPTION_GROUP_SA] = "Subnet administration",
+	[OPTION_GROUP_QOS] = "Quality of service",
+	[OPTION_GROUP_PERF] = "Port counters",
+	[OPTION_GROUP_HEALTH] = "Unhealthy ports",
+	[OPTION_GROUP_VIRTUAL] = "Virtual ports",
+};
+
 int option_sets_add(struct option_sets *s, const struct option_row *rows, void *base)
+{
+	return option_sets_add_group(s, rows, base, OPTION_GROUP_NONE);
+}
+
+int option_sets_add_group(struct option_sets *s, const struct option_row *rows,
+                          void *base, enum option_group group)
 {
 	if (s->n == OPTION_SETS_MAX) {
 		return E_FULL;
 	}
-	s->set[s->n++] = (struct option_set){ rows, base };
+	s->set[s->n++] = (struct option_set){ rows, base, group };
 	return E_OK;
 }
 

@@ -58,12 +58,35 @@ enum option_flag {
 	OPT_CLI_ONLY = 2, /*!< not a key of the file */
 	OPT_NO_ARG =
 		4, /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
+	OPT_BASIC = 64,  /*!< --help shows it; the others with a heading are in --help-all */
 	OPT_CLAMP = 8,   /*!< a number above max is a warning and becomes max */
 	OPT_SECRET = 32, /*!< a key: messages do not show its value */
 	OPT_REFUSE =
 		16 /*!< for protection. OPT_IGNORED: an error unless def or one of names; a file: it
 	                       must exist */
 };
+
+/*! Headings of --help and of the manual page. */
+enum option_group {
+	OPTION_GROUP_NONE, /*!< no heading: the options of a small program; always shown */
+	OPTION_GROUP_PROGRAM,
+	OPTION_GROUP_SM,
+	OPTION_GROUP_LIDS,
+	OPTION_GROUP_ROUTING,
+	OPTION_GROUP_ENGINE,
+	OPTION_GROUP_SWEEP,
+	OPTION_GROUP_LINKS,
+	OPTION_GROUP_PARTITION,
+	OPTION_GROUP_SA,
+	OPTION_GROUP_QOS,
+	OPTION_GROUP_PERF,
+	OPTION_GROUP_HEALTH,
+	OPTION_GROUP_VIRTUAL,
+	OPTION_GROUP_COUNT
+};
+
+/*! Titles, [OPTION_GROUP_COUNT]; that of OPTION_GROUP_NONE is NULL. */
+extern const char *const option_group_titles[];
 
 /*!
  * Reads a file into an object in \a a. The object is a struct whose first member is
@@ -91,6 +114,7 @@ struct option_row {
 	unsigned flags;            /*!< enum option_flag */
 	const char *arg;           /*!< name of the argument in --help, or NULL */
 	const char *help;          /*!< one sentence */
+	enum option_group group;   /*!< its heading; OPTION_GROUP_NONE: that of the set */
 	option_read_f *read;       /*!< OPT_FILE */
 	const char *xml;           /*!< path of its element in opafm.xml, or NULL: it has none */
 	option_xml_f *from_xml; /*!< converts that element's text, NULL: no conversion */
@@ -101,6 +125,7 @@ struct option_row {
 struct option_set {
 	const struct option_row *rows;
 	void *base; /*!< struct the offsets point into; strings in it belong to the arena */
+	enum option_group group; /*!< heading of the rows that have none */
 };
 
 enum { OPTION_GUIDS_MAX = 16 };
@@ -155,6 +180,10 @@ const struct option_seen *option_trace_find(const struct option_trace *t, const 
 
 /*! \brief Adds a set. \retval E_FULL more than OPTION_SETS_MAX. */
 int option_sets_add(struct option_sets *s, const struct option_row *rows, void *base);
+
+/*! \brief The same; rows without a heading get \a group. */
+int option_sets_add_group(struct option_sets *s, const struct option_row *rows, void *base,
+                          enum option_group group);
 
 /*! \brief Stores every row's default. \retval E_SYNTAX a default does not parse (a bug). */
 int option_set_defaults(const struct option_sets *s, struct arena *a);

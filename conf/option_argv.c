@@ -18,22 +18,25 @@
  * Rows become options of argp: one flag for each key, however many sets have the key. The
  * row with an effect provides the help text; letters and long names of an ignored row of
  * the same key stay valid. Every long name may be written with '_' or with '-'. --help
- * shows the first name of a row; the others are hidden aliases.
+ * shows the first name of a row; the others are hidden aliases. Rows stand below the heading of
+ * their group. Of those with a heading, --help shows the basic ones and --help-all all.
  */
 
 enum {
 	KEY_FLAG = 0x100, /* argp key of the flag at an index, when it has no letter */
 	KEY_HELP = 0x10000,
+	KEY_HELP_ALL,
 	KEY_USAGE,
 	KEY_VERSION,
-	GROUP_OURS = 1,
-	GROUP_IGNORED = 2,
+	GROUP_FIRST = 1, /* that of enum option_group value 0 */
+	GROUP_IGNORED = GROUP_FIRST + OPTION_GROUP_COUNT,
 	GROUP_HELP = -1,
 };
 
 struct flag {
 	const struct option_row *row;
 	char letter;
+	bool basic; /* in --help */
 };
 
 struct argv_job {
@@ -44,6 +47,7 @@ struct argv_job {
 	unsigned n_flags;
 	struct argp_option *options;
 	unsigned n_options;
+	unsigned n_rare; /* flags that only --help-all shows */
 	struct option_argv out;
 };
 
@@ -151,7 +155,8 @@ static const struct option_row *other_row(const struct option_sets *s,
 	return NULL;
 }
 
-static int add_flag(struct argv_job *job, const struct option_row *row)
+static int add_flag(struct argv_job *job, const struct option_row *row,
+                    enum option_group group)
 {
 	const struct option_row *other = other_row(job->sets, row);
 	char letter = row->letter != 0 ? row->letter : other != NULL ? other->letter : 0;
@@ -162,7 +167,10 @@ static int add_flag(struct argv_job *job, const struct option_row *row)
 	if (letter == 0 && name == NULL) {
 		return E_OK;
 	}
-	job->flags[job->n_flags] = (struct flag){ row, letter };
+	bool basic = row->type != OPT_IGNORED &&
+	             (group == OPTION_GROUP_NONE || (row->flags & OPT_BASIC) != 0);
+	job->n_rare += !basic;
+	job->flags[job->n_flags] = (struct flag){ row, letter, basic };
 	job->options[job->n_options++] = (struct argp_option){
 		.name = name,
 		.key = letter != 0 ? letter : KEY_FLAG + (int)job->n_flags,
@@ -170,7 +178,8 @@ static int add_flag(struct argv_job *job, const struct option_row *row)
 		       : row->arg != NULL             ? row->arg
 		                                      : "VALUE",
 		.doc = row->help,
-		.group = row->type == OPT_IGNORED ? GROUP_IGNORED : GROUP_OURS,
+		.group = row->type == OPT_IGNORED ? GROUP_IGNORED
+		                                  : GROUP_FIRST + (int)group,
 	};
 	job->n_flags++;
 	int ret = name != NULL ? add_spelling(job, name) : E_OK;
@@ -189,25 +198,77 @@ static void add_help(struct argv_job *job)
 		{ "usage", KEY_USAGE, NULL, 0, "Show a short usage message", GROUP_HELP },
 		{ "version", KEY_VERSION, NULL, 0, "Show the version", GROUP_HELP },
 	};
-	static const struct argp_option title = {
-		NULL, 0, NULL, 0, "Accepted, but without effect here:", GROUP_IGNORED
+	static const struct argp_option all = {
+		"help-all", KEY_HELP_ALL, NULL, 0, "Show all flags", GROUP_HELP
 	};
-	bool ignored = false;
 
-	for (unsigned i = 0; i < job->n_options; i++) {
-		ignored |= job->options[i].group == GROUP_IGNORED;
-	}
 	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++) {
 		job->options[job->n_options++] = help[i];
 	}
-	if (ignored) {
-		job->options[job->n_options++] = title;
+	if (job->n_rare > 0) {
+		job->options[job->n_options++] = all;
 	}
+}
+
+/* Headings of the groups that have a flag. */
+static void add_titles(struct argv_job *job)
+{
+	const unsigned n = job->n_options;
+
+	for (int group = GROUP_FIRST + 1; group <= GROUP_IGNORED; group++) {
+		const char *title = group == GROUP_IGNORED
+		                            ? "Accepted, but without effect here"
+		                            : option_group_titles[group - GROUP_FIRST];
+		for (unsigned i = 0; i < n; i++) {
+			if (job->options[i].group == group) {
+				job->options[job->n_options++] = (struct argp_option){
+					.doc = arena_printf(job->arena, "%s:", title),
+					.group = group
+				};
+				break;
+			}
+		}
+	}
+}
+
+static bool is_basic(const struct argv_job *job, const struct argp_option *o)
+{
+	for (unsigned i = 0; i < job->n_flags; i++) {
+		const struct flag *f = &job->flags[i];
+		int key = f->letter != 0 ? f->letter : KEY_FLAG + (int)i;
+		if (o->key == key) {
+			return f->basic;
+		}
+	}
+	return true;
+}
+
+/* Takes away what only --help-all shows, with its aliases, and the headings. */
+static void drop_rare(struct argv_job *job)
+{
+	const unsigned n = job->n_options;
+	bool keep = true;
+
+	job->n_options = 0;
+	for (unsigned i = 0; i < n; i++) {
+		struct argp_option o = job->options[i];
+		bool title = o.key == 0 && o.name == NULL;
+		if (title) {
+			keep = false;
+		} else if ((o.flags & OPTION_ALIAS) == 0) {
+			keep = is_basic(job, &o);
+		}
+		if (keep) {
+			job->options[job->n_options++] = o;
+		}
+	}
+	add_titles(job);
+	job->options[job->n_options] = (struct argp_option){ .name = NULL };
 }
 
 static int build_argp_options(struct argv_job *job)
 {
-	enum { HELP_ROWS = 8 };
+	enum { HELP_ROWS = 8 + OPTION_GROUP_COUNT };
 	const struct option_sets *s = job->sets;
 
 	job->flags = arena_array(job->arena, option_count(s), sizeof(*job->flags));
@@ -217,17 +278,22 @@ static int build_argp_options(struct argv_job *job)
 	if (job->flags == NULL || job->options == NULL) {
 		return -ENOMEM;
 	}
-	add_help(job);
 	for (unsigned i = 0; i < s->n; i++) {
 		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
 		     row++) {
-			int ret = option_find(s, row->name) == row ? add_flag(job, row)
-			                                           : E_OK;
+			enum option_group group = row->group != OPTION_GROUP_NONE
+			                                  ? row->group
+			                                  : s->set[i].group;
+			int ret = option_find(s, row->name) == row
+			                  ? add_flag(job, row, group)
+			                  : E_OK;
 			if (ret != E_OK) {
 				return ret;
 			}
 		}
 	}
+	add_help(job);
+	add_titles(job);
 	return E_OK;
 }
 
@@ -245,14 +311,21 @@ static const struct option_row *row_of(const struct argv_job *job, int key)
 }
 
 /* Prints and exits. */
-static error_t parse_help(int key, struct argp_state *state)
+static error_t parse_help(struct argv_job *job, int key, struct argp_state *state)
 {
 	enum { HELP = ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC };
 
 	switch (key) {
 	case KEY_HELP:
 	case 'h':
-	case '?': argp_state_help(state, stdout, HELP); break;
+	case '?':
+		drop_rare(job);
+		argp_state_help(state, stdout, HELP);
+		if (job->n_rare > 0) {
+			printf("\n%u more flags: --help-all\n", job->n_rare);
+		}
+		break;
+	case KEY_HELP_ALL: argp_state_help(state, stdout, HELP); break;
 	case KEY_USAGE: argp_state_help(state, stdout, ARGP_HELP_USAGE); break;
 	case KEY_VERSION:
 		printf("%s (%s) %s\n", state->name, PACKAGE_NAME, PACKAGE_VERSION);
@@ -279,7 +352,7 @@ static error_t parse_one(int key, char *arg, struct argp_state *state)
 	}
 	const struct option_row *row = row_of(job, key);
 	if (row == NULL) {
-		return parse_help(key, state);
+		return parse_help(job, key, state);
 	}
 	job->out.flags[job->out.n++] = (struct option_flag_value){ row->name, arg };
 	return 0;

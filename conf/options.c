@@ -31,7 +31,7 @@ const char *const part_enforce_names[] = { "both", "in", "out", "off", NULL };
 static const char *const not_enabled[] = { "1", NULL };
 
 #define AT(member) .offset = offsetof(struct config, member)
-#define ROW(...) { __VA_ARGS__ },
+#define ROW(...) { .group = OPTION_GROUP, __VA_ARGS__ },
 /* A time in opafm.xml. */
 #define LIFE(element)                                                                    \
 	.xml = element, .from_xml = opafm_life_time,                                     \

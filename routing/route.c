@@ -32,7 +32,8 @@ int engine_options_init(struct engine_options *o, struct arena *a)
 		if (!o->base[i]) {
 			return -ENOMEM;
 		}
-		ret = option_sets_add(&o->sets, engines[i]->options, o->base[i]);
+		ret = option_sets_add_group(&o->sets, engines[i]->options, o->base[i],
+		                            OPTION_GROUP_ENGINE);
 		if (ret != E_OK) {
 			return ret;
 		}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# The help of saguarod fits on three screens and --help-all has every flag of it; each flag stands in the
+# manual. Manual pages have no fault that mandoc finds.
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+flags() { sed -n 's/^  \(-[[:alnum:]], \|    \)--\([a-z0-9_A-Z-]*\).*/\2/p' | grep -v -x -e 'help.*' -e usage -e version | sort -u; }
+
+basic=$("$bin/saguarod" --help)
+all=$("$bin/saguarod" --help-all)
+holds "--help has less than 120 lines" test "$(wc -l <<<"$basic")" -lt 120
+same "and no flag that --help-all does not have" "" "$(comm -23 <(flags <<<"$basic") <(flags <<<"$all"))"
+has "it says how to see the others" "$basic" "more flags: --help-all"
+has "flags have headings" "$basic" "Routing and path queries:"
+has "those without effect are said to be so" "$all" "Accepted, but without effect here:"
+same "a heading has flags" "" "$(grep -A1 '^ [A-Z].*:$' <<<"$basic" | grep -v -e '^ [A-Z].*:$' -e '^  ' -e '^--')"
+holds "a small program shows all of its flags" grep -q -- --threads <("$bin/saguaro-gateway" --help)
+refuses "it has no --help-all" "$bin/saguaro-gateway" --help-all
+
+page=$bin/doc/man/saguarod.8
+effective=$(sed '/without effect here/,$d' <<<"$all" | flags)
+for flag in $effective; do
+	grep -q -F -e "${flag//-/\\-}" "$page" || fail "--$flag is not in saguarod(8)"
+done
+
+if command -v mandoc >/dev/null; then
+	for page in "$here"/doc/man/*.[1578] "$bin"/doc/man/*.[1578]; do
+		[ -e "$page" ] || continue
+		# Lines of the sources are as long as those of other files; dates would be those of the build.
+		same "${page##*/} has no fault" "" "$(mandoc -T lint "$page" | grep -v -e 'input text line longer' -e 'missing date')"
+	done
+else
+	printf 'mandoc is not installed: pages are not checked\n'
+fi
+finish
