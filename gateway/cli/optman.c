@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * optman: writes the OPTIONS part of saguarod(8) from the option table, those of the
- * routing engines included. Run at build time; so manual, --help and parser cannot
- * disagree.
+ * optman: writes what manual pages have from tables: options by heading, keys without effect,
+ * kinds of events, routing engines with their guarantees. Run at build time; so manual,
+ * --help and parser cannot disagree.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -51,6 +51,15 @@ static void print_flags(const struct option_row *row)
 	putchar('\n');
 }
 
+static void print_key(const struct option_row *row)
+{
+	fputs("\\fB", stdout);
+	print_text(row->name);
+	printf("\\fR \\fI%s\\fR\n", row->arg                ? row->arg
+	                            : row->type == OPT_BOOL ? "TRUE|FALSE"
+	                                                    : "VALUE");
+}
+
 static void print_values(const struct option_row *row)
 {
 	if (row->names) {
@@ -74,22 +83,91 @@ static void print_values(const struct option_row *row)
 	putchar('\n');
 }
 
-static void print_rows(const struct option_row *row)
+static void print_row(const struct option_row *row, bool key_first)
 {
-	for (; row && row->name; row++) {
-		if (row->type == OPT_IGNORED) {
-			continue;
-		}
-		puts(".TP");
+	puts(".TP");
+	if (key_first) {
+		print_key(row);
+	} else {
 		print_flags(row);
-		if (row->help) {
-			putchar(toupper((unsigned char)row->help[0]));
-			print_text(row->help + 1);
-			if (row->help[strlen(row->help) - 1] != '.') {
-				putchar('.');
+	}
+	if (row->help) {
+		putchar(toupper((unsigned char)row->help[0]));
+		print_text(row->help + 1);
+		if (row->help[strlen(row->help) - 1] != '.') {
+			putchar('.');
+		}
+	}
+	print_values(row);
+}
+
+/* By heading, in the order of the headings. */
+static void print_groups(bool keys_only)
+{
+	for (unsigned g = OPTION_GROUP_PROGRAM; g < OPTION_GROUP_COUNT; g++) {
+		bool titled = false;
+		for (const struct option_row *row = config_rows; row->name; row++) {
+			bool cli_only = row->flags & OPT_CLI_ONLY;
+			if (row->type == OPT_IGNORED || row->group != g ||
+			    (keys_only && cli_only)) {
+				continue;
+			}
+			if (!titled) {
+				printf(".SS %s\n", option_group_titles[g]);
+				titled = true;
+			}
+			print_row(row, keys_only);
+		}
+	}
+}
+
+/* The first engine that acts on a key, or NULL. */
+static const struct engine *first_engine(const char *key)
+{
+	for (unsigned i = 0; engines[i]; i++) {
+		if (engine_row(engines[i], key)) {
+			return engines[i];
+		}
+	}
+	return NULL;
+}
+
+static bool has_effect(const char *key)
+{
+	for (const struct option_row *row = config_rows; row->name; row++) {
+		if (row->type != OPT_IGNORED && strcmp(row->name, key) == 0) {
+			return true;
+		}
+	}
+	return first_engine(key) != NULL;
+}
+
+static void print_engines_of(const char *key)
+{
+	const char *between = "Engines: ";
+	for (unsigned i = 0; engines[i]; i++) {
+		if (engine_row(engines[i], key)) {
+			fputs(between, stdout);
+			print_text(engines[i]->name);
+			between = ", ";
+		}
+	}
+	puts(".");
+}
+
+/* Each key once, with the engines that act on it. */
+static void print_engine_options(bool keys_only)
+{
+	puts(".SS Routing engines");
+	for (unsigned i = 0; engines[i]; i++) {
+		const struct option_row *row = engines[i]->options;
+		for (; row && row->name; row++) {
+			if (row->type != OPT_IGNORED &&
+			    first_engine(row->name) == engines[i]) {
+				print_row(row, keys_only);
+				print_engines_of(row->name);
 			}
 		}
-		print_values(row);
 	}
 }
 
@@ -100,7 +178,8 @@ static void print_ignored(void)
 	     "asks for nothing; another one is a warning. For keys marked with an asterisk, "
 	     "which ask for protection, it is an error unless --ignore-unsupported is given.");
 	for (const struct option_row *row = config_rows; row->name; row++) {
-		if (row->type != OPT_IGNORED || (row->flags & OPT_CLI_ONLY)) {
+		if (row->type != OPT_IGNORED || (row->flags & OPT_CLI_ONLY) ||
+		    has_effect(row->name)) {
 			continue;
 		}
 		puts(".TP");
@@ -140,23 +219,119 @@ static void print_events(void)
 	}
 }
 
-int main(void)
+static const struct engine *engine_named(const char *name)
 {
-	puts(".SH OPTIONS");
-	print_rows(config_rows);
 	for (unsigned i = 0; engines[i]; i++) {
-		if (engines[i]->options) {
-			printf(".SS Routing engine %s\n", engines[i]->name);
-			print_rows(engines[i]->options);
+		if (strcmp(engines[i]->name, name) == 0) {
+			return engines[i];
 		}
 	}
-	puts(".SH ROUTING ENGINES");
-	for (unsigned i = 0; engines[i]; i++) {
-		printf(".TP\n\\fB%s\\fR\n", engines[i]->name);
-		print_text(engines[i]->summary);
+	return NULL;
+}
+
+/* What an engine is and guarantees, by its own declaration. */
+static void print_engine(const struct engine *e)
+{
+	printf(".SS ");
+	print_text(e->name);
+	putchar('\n');
+	print_text(e->summary);
+	puts(".");
+	puts(e->flags & ENGINE_DEADLOCK_FREE
+	             ? "Free of deadlock by design."
+	             : "The proof tells whether its tables can deadlock.");
+	puts(e->flags & ENGINE_NEEDS_LANES     ? "Uses several virtual lanes."
+	     : e->flags & ENGINE_MAY_USE_LANES ? "Uses several virtual lanes if asked to."
+	                                       : "One virtual lane is enough.");
+	puts(e->flags & ENGINE_LMC0_ONLY ? "LMC 0 only." : "Any LMC.");
+	if (e->options) {
+		printf("Options: ");
+		for (const struct option_row *row = e->options; row->name; row++) {
+			printf("%s\\fB", row == e->options ? "" : ", ");
+			print_text(row->name);
+			fputs("\\fR", stdout);
+		}
 		puts(".");
 	}
-	print_ignored();
+	puts(".PP");
+}
+
+/* saguaro-routing(7): the text of a file, in which a line ENGINE NAME stands for
+ * what the engine declares, and OPTIONS for the options of all. Fails unless it has all engines. */
+static int print_routing(const char *path)
+{
+	char line[1024], name[64];
+	unsigned n = 0, all = 0;
+	FILE *f = fopen(path, "r");
+
+	if (!f) {
+		perror(path);
+		return 1;
+	}
+	while (fgets(line, sizeof(line), f)) {
+		if (strcmp(line, "OPTIONS\n") == 0) {
+			puts(".SH OPTIONS");
+			print_engine_options(false);
+			continue;
+		}
+		if (sscanf(line, "ENGINE %63s", name) != 1) {
+			fputs(line, stdout);
+			continue;
+		}
+		const struct engine *e = engine_named(name);
+		if (!e) {
+			fprintf(stderr, "%s: there is no engine '%s'\n", path, name);
+			fclose(f);
+			return 1;
+		}
+		print_engine(e);
+		n++;
+	}
+	fclose(f);
+	while (engines[all]) {
+		all++;
+	}
+	if (n != all) {
+		fprintf(stderr, "%s: describes %u of %u engines\n", path, n, all);
+		return 1;
+	}
+	return 0;
+}
+
+/* The options of saguarod(8) and what follows them. */
+static void print_daemon(void)
+{
+	puts(".SH OPTIONS");
+	print_groups(false);
+	puts(".SS Routing engines\nThe options of the routing engines are in\n.BR "
+	     "saguaro\\-routing (7).");
 	print_events();
-	return ferror(stdout) ? 1 : 0;
+}
+
+/* The keys of saguaro.conf(5). */
+static void print_keys(void)
+{
+	puts(".SH KEYS");
+	print_groups(true);
+	print_engine_options(true);
+	print_ignored();
+}
+
+/* optman daemon | keys | routing FILE */
+int main(int argc, char **argv)
+{
+	const char *part = argc > 1 ? argv[1] : "";
+	int ret = 0;
+
+	if (strcmp(part, "daemon") == 0) {
+		print_daemon();
+	} else if (strcmp(part, "keys") == 0) {
+		print_keys();
+	} else if (strcmp(part, "routing") == 0 && argc > 2) {
+		ret = print_routing(argv[2]);
+	} else {
+		fprintf(stderr, "usage: optman daemon | keys | routing FILE\n");
+		ret = 2;
+	}
+	return ret || ferror(stdout) ? 1 : 0;
 }

@@ -20,10 +20,16 @@ same "a heading has flags" "" "$(grep -A1 '^ [A-Z].*:$' <<<"$basic" | grep -v -e
 holds "a small program shows all of its flags" grep -q -- --threads <("$bin/saguaro-gateway" --help)
 refuses "it has no --help-all" "$bin/saguaro-gateway" --help-all
 
-page=$bin/doc/man/saguarod.8
+pages=$(cat "$bin/doc/man/saguarod.8" "$bin/doc/man/saguaro-routing.7")
 effective=$(sed '/without effect here/,$d' <<<"$all" | flags)
 for flag in $effective; do
-	grep -q -F -e "${flag//-/\\-}" "$page" || fail "--$flag is not in saguarod(8)"
+	case $pages in *"\\-\\-${flag//-/\\-}"*) ;; *) fail "--$flag is not in saguarod(8) or saguaro-routing(7)" ;; esac
+done
+
+# What has an effect is not listed among what has none.
+for flag in $effective; do
+	sed -n '/^.SH KEYS WITHOUT EFFECT/,/^.SH SEE/p' "$bin/doc/man/saguaro.conf.5" | grep -q "^${flag//-/_} (" &&
+		fail "saguaro.conf(5) says that $flag has no effect"
 done
 
 if command -v mandoc >/dev/null; then
