@@ -3,7 +3,7 @@
 #
 # Runs the commands of a document as they are written there, in order, in one empty folder: each
 # line that is indented by four blanks, without its comment. Source it after simulator.sh. Programs come
-# from the build and keep their folders and their port to themselves.
+# from the build and keep their folders and their ports (8620, 8624, 8625) to themselves.
 #
 # saguarod and what ends in '&' are servers. 'saguaro status', and a command with 'repeat' in its comment, are
 # repeated until they succeed. A command prints something unless its comment has 'nothing'. %N is the Nth server, as in a shell. A comment "exit status N" tells how a command ends.
@@ -34,7 +34,12 @@ END
 new_folders() {
 	folders=$work/$1
 	mkdir -p "$folders/home" "$folders/run" "$work/bin"
-	program saguarod "flags=(--state-dir '$folders/state/'\$instance --snapshot-dir '$folders/run/'\$instance)"
+	local a b
+	a=$(free_port) b=$a
+	while [ "$b" = "$a" ]; do b=$(free_port); done
+	program saguarod "set -- \"\${@/127.0.0.1:8624/127.0.0.1:$a}\"
+set -- \"\${@/127.0.0.1:8625/127.0.0.1:$b}\"
+flags=(--state-dir '$folders/state/'\$instance --snapshot-dir '$folders/run/'\$instance)"
 	program saguaro-gateway "flags=(--listen 127.0.0.1:0 --port-file '$folders/gateway.port' --snapshot-dir '$folders/run/'\$instance)"
 	program saguaro "[ \$instance = main ] || export SAGUARO_SNAPSHOT_DIR='$folders/run/'\$instance
 if [ \$instance != main ] && [ \"\$1\" != config ]; then

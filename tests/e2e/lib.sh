@@ -131,6 +131,13 @@ wait_ready() {
 	until_true ready || { fail "not ready: $(curl -s "$url/readyz")"; finish; }
 }
 
+# free_port: a port of the loopback address that nobody listens on.
+free_port() {
+	local p
+	while p=$((20000 + RANDOM % 12000)) && (exec 3<>"/dev/tcp/127.0.0.1/$p") 2>/dev/null; do :; done
+	echo "$p"
+}
+
 log_says() { grep -q -- "$2" "$work/$1.log"; }
 
 get() { curl -s "$url$1"; }

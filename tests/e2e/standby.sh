@@ -21,11 +21,6 @@ mapfile -t names < <(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$tree")
 low=${names[0]} high=${names[1]} client=${names[20]} listener=${names[30]}
 polling=(--sminfo_polling_timeout=500)
 
-free_port() { # a port of the loopback address that nobody listens on
-	local p
-	while p=$((20000 + RANDOM % 12000)) && (exec 3<>"/dev/tcp/127.0.0.1/$p") 2>/dev/null; do :; done
-	echo "$p"
-}
 low_port=$(free_port) high_port=$(free_port)
 (umask 077 && head -c 32 /dev/urandom | base64 >"$work/secret")
 (umask 077 && head -c 32 /dev/urandom | base64 >"$work/other.secret")
