@@ -184,11 +184,11 @@ static void print_ignored(void)
 		}
 		puts(".TP");
 		print_text(row->name);
-		fputs(row->flags & OPT_REFUSE ? "* (" : " (", stdout);
-		print_text(row->def ? row->def : "(null)");
-		puts(")");
+		puts(row->flags & OPT_REFUSE ? "*" : "");
 		print_text(row->help);
-		puts(".");
+		fputs(" (", stdout);
+		print_text(row->def ? row->def : "(null)");
+		puts(").");
 	}
 }
 
