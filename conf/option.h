@@ -58,7 +58,7 @@ enum option_flag {
 	OPT_CLI_ONLY = 2, /*!< not a key of the file */
 	OPT_NO_ARG =
 		4, /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
-	OPT_BASIC = 64,  /*!< --help shows it; the others with a heading are in --help-all */
+	OPT_BASIC = 64,  /*!< in --help; the others with a heading are in --help-all */
 	OPT_CLAMP = 8,   /*!< a number above max is a warning and becomes max */
 	OPT_SECRET = 32, /*!< a key: messages do not show its value */
 	OPT_REFUSE =
@@ -182,8 +182,8 @@ const struct option_seen *option_trace_find(const struct option_trace *t, const 
 int option_sets_add(struct option_sets *s, const struct option_row *rows, void *base);
 
 /*! \brief The same; rows without a heading get \a group. */
-int option_sets_add_group(struct option_sets *s, const struct option_row *rows, void *base,
-                          enum option_group group);
+int option_sets_add_group(struct option_sets *s, const struct option_row *rows,
+                          void *base, enum option_group group);
 
 /*! \brief Stores every row's default. \retval E_SYNTAX a default does not parse (a bug). */
 int option_set_defaults(const struct option_sets *s, struct arena *a);
