@@ -380,7 +380,7 @@ static size_t presence_rows(const struct sm *sm, const struct graph *g,
                             const struct assignment *as, struct lid_memory *ret)
 {
 	uint64_t epoch = sm->status.epoch + !sm->status.epoch;
-	int64_t now = sm->d.wall_clock != NULL ? sm->d.wall_clock() : 0;
+	int64_t now = sm_wall_clock(sm);
 	uint32_t at = 0, lost = 0;
 	size_t n = 0;
 

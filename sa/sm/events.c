@@ -96,7 +96,7 @@ static void add_row(struct sm *sm, const struct fabric_event *e)
 {
 	struct fabric_event row = *e;
 
-	row.time_s = sm->d.wall_clock != NULL ? sm->d.wall_clock() : 0;
+	row.time_s = sm_wall_clock(sm);
 	row.clock_ms = sm_now(sm);
 	if (sm->d.stats != NULL &&
 	    (!sm->events.sweeping || !let_wait(&sm->events, &row))) {

@@ -196,7 +196,7 @@ void mirror_dump(struct mirror *m)
 	}
 }
 
-/* --- figures ---------------------------------------------------------------------------- */
+/* --- figures: each family stands in db/series.def ---------------------------------------------------------------------------- */
 
 static void set_states(struct stats *to, const struct election *e)
 {
@@ -286,6 +286,12 @@ static void set_sweep_figures(struct stats *to, const struct sweep_status *st)
 	stats_set(to, "local_sweep_fallbacks_total", st->local_fallbacks);
 	stats_set(to, "local_sweep_differences_total", st->local_differences);
 	stats_set(to, "light_sweeps_total", st->light_sweeps);
+	stats_set(to, "last_sweep_timestamp_seconds{kind=\"heavy\"}",
+	          (double)st->heavy_ended_s);
+	stats_set(to, "last_sweep_timestamp_seconds{kind=\"local\"}",
+	          (double)st->local_ended_s);
+	stats_set(to, "last_sweep_timestamp_seconds{kind=\"light\"}",
+	          (double)st->light_ended_s);
 	stats_set(to, "failed_sweeps_total", st->failed_sweeps);
 	stats_set(to, "forged_traps_total", (double)st->forged_traps);
 	stats_set(to, "p_key_violations_total", (double)st->p_key_violations);

@@ -435,7 +435,7 @@ static void fill_content(const struct publisher *p, const struct job *j,
 	const struct sweep_deps *d = &p->sm->d;
 	const struct config *conf = d->config;
 
-	c->computed_at = d->wall_clock != NULL ? d->wall_clock() : 0;
+	c->computed_at = sm_wall_clock(p->sm);
 	c->g = j->disc.g;
 	c->lids = j->program.lids;
 	c->vport_hop_limit = (uint8_t)conf->virt_default_hop_limit;

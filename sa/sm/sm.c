@@ -21,6 +21,11 @@ uint64_t sm_now(const struct sm *sm)
 	return sm->d.transport->ops->now_ms(sm->d.transport);
 }
 
+int64_t sm_wall_clock(const struct sm *sm)
+{
+	return sm->d.wall_clock != NULL ? sm->d.wall_clock() : 0;
+}
+
 double sm_cpu_now(const struct sm *sm)
 {
 	return sm->d.cpu_clock != NULL ? sm->d.cpu_clock() : 0;

@@ -57,6 +57,9 @@ struct sm {
 /*! \brief Milliseconds of the transport's clock. */
 uint64_t sm_now(const struct sm *sm);
 
+/*! \brief Seconds since 1970; 0 without a wall clock. */
+int64_t sm_wall_clock(const struct sm *sm);
+
 /*! \brief Seconds of the processor's clock; 0 without one. */
 double sm_cpu_now(const struct sm *sm);
 

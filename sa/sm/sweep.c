@@ -126,6 +126,7 @@ static void after_audit(struct sweep *s)
 static void after_light(struct sweep *s)
 {
 	s->sm.status.light_sweeps++;
+	s->sm.status.light_ended_s = sm_wall_clock(&s->sm);
 	s->n_light++;
 	if (changes_light_end(&s->changes) && s->sm.status.up) {
 		(void)sweep_publish(s);

@@ -201,6 +201,8 @@ struct sweep_status {
 	char progress[80];        /*!< "discover 430/702 nodes", "" when idle */
 	uint32_t heavy_sweeps, light_sweeps, failed_sweeps;
 	uint32_t local_sweeps;    /*!< that read only what may have changed */
+	int64_t heavy_ended_s, local_ended_s,
+		light_ended_s; /*!< wall clock when the last one ended well; 0: none did */
 	uint32_t local_fallbacks; /*!< local sweeps that were given up for a heavy one */
 	uint32_t local_differences; /*!< found by heavy sweeps that followed local ones */
 	uint64_t epoch;

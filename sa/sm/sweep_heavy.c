@@ -603,6 +603,7 @@ static void after_activate(struct sweep *s)
 	s->retry_at = UINT64_MAX;
 	st->heavy_sweeps += !j->disc.local;
 	st->local_sweeps += j->disc.local;
+	*(j->disc.local ? &st->local_ended_s : &st->heavy_ended_s) = sm_wall_clock(sm);
 	st->port_sets += p->n_port_sets;
 	st->lft_sets += p->n_lft_sets;
 	st->mft_sets += p->n_mft_sets;

@@ -129,7 +129,7 @@ static int change_partitions(struct sweep *s, struct runtime_change *c, char *wh
 	struct runtime_partitions *next = NULL;
 	struct state_batch *batch = NULL;
 	const struct partitions *configured;
-	int64_t now_s = sm->d.wall_clock != NULL ? sm->d.wall_clock() : 0;
+	int64_t now_s = sm_wall_clock(sm);
 	int ret = a != NULL ? sm_refresh_runtime(sm) : -ENOMEM;
 
 	if (ret == E_OK) {

@@ -400,6 +400,60 @@ START_TEST(audit)
 }
 END_TEST
 
+/* --- series ---------------------------------------------------------------------------- */
+
+static const char *const families[] = {
+#define SERIES(name, help) #name,
+#include "db/series.def"
+#undef SERIES
+};
+enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
+
+static unsigned family_of(const char *series)
+{
+	size_t len = strcspn(series, "{");
+
+	for (unsigned i = 0; i < FAMILIES; i++) {
+		if (strlen(families[i]) == len && memcmp(families[i], series, len) == 0) {
+			return i;
+		}
+	}
+	ck_abort_msg("db/series.def has no %s", series);
+}
+
+/* Every number has a family with a help, and every family has a number. */
+START_TEST(series)
+{
+	bool written[FAMILIES] = { false };
+	struct stats_copy copy;
+	struct stats_reader *r;
+	double heavy = 0;
+
+	fixture->config.perfmgr = true;
+	up();
+	ck_assert_int_eq(stats_reader_open(fixture->snap_dir, &r), E_OK);
+	ck_assert_int_eq(stats_read(r, fixture->run, &copy), E_OK);
+	stats_reader_close(r);
+	for (size_t i = 0; i < copy.n; i++) {
+		const struct stats_value *v = &copy.values[i];
+
+		if (v->text == NULL) {
+			written[family_of(v->name)] = true;
+			heavy += strcmp(v->name, "last_sweep_timestamp_seconds{kind="
+			                         "\"heavy\"}") == 0
+			                 ? v->value
+			                 : 0;
+		}
+	}
+	ck_assert_double_eq(heavy, 1700000000);
+	for (unsigned i = 0; i < FAMILIES; i++) {
+		/* this daemon has no subnet administration */
+		ck_assert_msg(written[i] || strncmp(families[i], "sa_", 3) == 0,
+		              "nobody writes %s", families[i]);
+	}
+}
+END_TEST
+
 TEST_SUITE(sweep_events)
 {
 	TCase *t = tcase_create("events");
@@ -414,5 +468,6 @@ TEST_SUITE(sweep_events)
 	tcase_add_test(t, failures);
 	tcase_add_test(t, restart);
 	tcase_add_test(t, audit);
+	tcase_add_test(t, series);
 	suite_add_tcase(suite, t);
 }
