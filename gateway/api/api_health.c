@@ -6,6 +6,7 @@
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
+#include "gateway/api/exposition.h"
 #include "gateway/api/metrics.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_json.h"
@@ -238,22 +239,24 @@ static int fabric_metrics(struct api_call *c, uint64_t *ret_epoch, const char **
 
 int api_metrics(struct api_call *c)
 {
-	struct stats_copy stats;
+	struct stats_copy copy, *stats = NULL;
 	const char *why = NULL;
 	uint64_t epoch = 0;
+	int err = E_OK;
 
-	c->content_type = "text/plain; version=0.0.4; charset=utf-8";
+	c->content_type = EXPOSITION_TYPE;
 	metrics_http(&c->body, c->thread->stats, c->rows);
-	int err = fabric_metrics(c, &epoch, &why);
+	if (source_stats(c->thread->source, c->now_ms, c->arena, &copy) == E_OK) {
+		stats = &copy;
+	}
+	if (metrics_fresh(stats, c->now_ms)) {
+		err = fabric_metrics(c, &epoch, &why);
+	}
 	if (err != E_OK) {
 		return err;
 	}
-	bool has_stats =
-		source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK;
-	if (has_stats) {
-		metrics_daemon(&c->body, &stats, c->now_ms);
-	}
-	metrics_ready(&c->body, ready_reason(has_stats ? &stats : NULL, epoch, why,
-	                                     c->now_ms, c->arena) == NULL);
+	metrics_daemon(&c->body, stats, c->now_ms);
+	metrics_ready(&c->body,
+	              ready_reason(stats, epoch, why, c->now_ms, c->arena) == NULL);
 	return E_OK;
 }

@@ -16,6 +16,8 @@
 #include "db/reader.h"
 #include "db/stats.h"
 #include "gateway/api/api_call.h"
+#include "gateway/api/exposition.h"
+#include "gateway/view/ready.h"
 #include "routing/graph/graph.h"
 
 static const unsigned codes[] = { 200, 304, 400, 404, 405, 409, 410,
@@ -32,6 +34,8 @@ static const char *const own_names[] = {
 	"build_info",
 	"credit_loops",
 	"daemon_heartbeat_age_seconds",
+	"daemon_heartbeat_timestamp_seconds",
+	"daemon_up",
 	"epoch",
 	"fallback",
 	"forwarding_loops",
@@ -51,11 +55,13 @@ static const char *const own_names[] = {
 	"management_credit_loops",
 	"nodes",
 	"pairs",
+	"prove_duration_seconds",
+	"published_timestamp_seconds",
 	"ready",
-	"route_seconds",
-	"prove_seconds",
+	"route_duration_seconds",
 	"routing_info",
 	"stats_malformed",
+	"subnet_up",
 	"unreachable_pairs",
 	"vls_used",
 };
@@ -65,21 +71,7 @@ static const char *const own_names[] = {
 
 static void family(struct body *b, const char *name, const char *type, const char *help)
 {
-	body_printf(b, "# HELP saguaro_%s %s\n# TYPE saguaro_%s %s\n", name, help, name,
-	            type);
-}
-
-static void number(struct body *b, double v)
-{
-	if (isnan(v)) {
-		body_printf(b, " NaN\n");
-	} else if (isinf(v)) {
-		body_printf(b, v > 0 ? " +Inf\n" : " -Inf\n");
-	} else if (v == rint(v) && fabs(v) < 9e15) {
-		body_printf(b, " %.0f\n", v);
-	} else {
-		body_printf(b, " %.10g\n", v);
-	}
+	exposition_family(b, "saguaro_", name, type, help);
 }
 
 static void simple(struct body *b, const char *name, const char *type, const char *help,
@@ -87,22 +79,7 @@ static void simple(struct body *b, const char *name, const char *type, const cha
 {
 	family(b, name, type, help);
 	body_printf(b, "saguaro_%s", name);
-	number(b, v);
-}
-
-/* A label value: backslash, quote and new line are escaped. */
-static void label(struct body *b, const char *name, const char *value, const char *after)
-{
-	body_printf(b, "%s=\"", name);
-	for (; value != NULL && *value != '\0'; value++) {
-		switch (*value) {
-		case '\\': body_write(b, "\\\\", 2); break;
-		case '"': body_write(b, "\\\"", 2); break;
-		case '\n': body_write(b, "\\n", 2); break;
-		default: body_write(b, value, 1); break;
-		}
-	}
-	body_printf(b, "\"%s", after);
+	exposition_number(b, v);
 }
 
 static bool is_name_char(char ch, bool first, bool colon)
@@ -209,7 +186,7 @@ static void write_requests(struct body *b, const struct http_stats *s,
 			uint64_t n = s->requests[r][i];
 			if (n > 0) {
 				body_printf(b, "saguaro_http_requests_total{");
-				label(b, "route", route_name(rows, r), ",");
+				exposition_label(b, "route", route_name(rows, r), ",");
 				body_printf(b, "code=\"%u\"} %" PRIu64 "\n", codes[i], n);
 			}
 		}
@@ -225,7 +202,7 @@ static void write_duration(struct body *b, const struct http_stats *s,
 	for (unsigned i = 0; i <= HTTP_BUCKETS; i++) {
 		n += s->bucket[route][i];
 		body_printf(b, "%s_bucket{", name);
-		label(b, "route", route_name(rows, route), ",");
+		exposition_label(b, "route", route_name(rows, route), ",");
 		if (i < HTTP_BUCKETS) {
 			body_printf(b, "le=\"%g\"} %" PRIu64 "\n", bounds[i], n);
 		} else {
@@ -233,10 +210,10 @@ static void write_duration(struct body *b, const struct http_stats *s,
 		}
 	}
 	body_printf(b, "%s_sum{", name);
-	label(b, "route", route_name(rows, route), "}");
-	number(b, (double)s->micros[route] / 1e6);
+	exposition_label(b, "route", route_name(rows, route), "}");
+	exposition_number(b, (double)s->micros[route] / 1e6);
 	body_printf(b, "%s_count{", name);
-	label(b, "route", route_name(rows, route), "}");
+	exposition_label(b, "route", route_name(rows, route), "}");
 	body_printf(b, " %" PRIu64 "\n", n);
 }
 
@@ -244,7 +221,7 @@ void metrics_http(struct body *b, const struct http_stats *s, const struct api_r
 {
 	family(b, "build_info", "gauge", "Version of this program; always 1.");
 	body_printf(b, "saguaro_build_info{");
-	label(b, "version", PACKAGE_VERSION, "} 1\n");
+	exposition_label(b, "version", PACKAGE_VERSION, "} 1\n");
 	write_requests(b, s, rows);
 	family(b, "http_request_duration_seconds", "histogram",
 	       "Time to build an answer, by route.");
@@ -288,7 +265,7 @@ static int write_nodes(struct body *b, struct snap_reader *r)
 	family(b, "nodes", "gauge", "Nodes of the fabric by type.");
 	for (uint8_t type = NODE_CA; type <= NODE_ROUTER; type++) {
 		body_printf(b, "saguaro_nodes{");
-		label(b, "type", node_type_name(type), "}");
+		exposition_label(b, "type", node_type_name(type), "}");
 		body_printf(b, " %" PRIu64 "\n", n[type]);
 	}
 	return E_OK;
@@ -304,6 +281,7 @@ int metrics_fabric(struct body *b, struct snap_reader *r)
 		double value;
 	} gauges[] = {
 		{ "epoch", "Epoch of the published routing.", (double)m->epoch },
+		{ "published_timestamp_seconds", "When this epoch was computed, in seconds since 1970.", (double)m->computed_at },
 		{ "fallback", "1: another engine than the one asked for computed the routing.", fallback },
 		{ "pairs", "Ordered pairs of end ports that are to reach each other.", (double)m->pairs },
 		{ "unreachable_pairs", "Pairs of them without a route.", (double)m->unreachable_pairs },
@@ -316,8 +294,8 @@ int metrics_fabric(struct body *b, struct snap_reader *r)
 		{ "link_routes_p99", "99th percentile of routes per directed link.", m->load_p99 },
 		{ "links", "Cables.", m->n_links },
 		{ "lids", "LIDs in use.", m->n_lids },
-		{ "route_seconds", "Time the last routing took.", m->seconds_route },
-		{ "prove_seconds", "Time the last proof took.", m->seconds_prove },
+		{ "route_duration_seconds", "Time the last routing took.", m->seconds_route },
+		{ "prove_duration_seconds", "Time the last proof took.", m->seconds_prove },
 	};
 	/* clang-format on */
 
@@ -327,8 +305,8 @@ int metrics_fabric(struct body *b, struct snap_reader *r)
 	family(b, "routing_info", "gauge",
 	       "Routing engine asked for and used; always 1.");
 	body_printf(b, "saguaro_routing_info{");
-	label(b, "engine_asked", m->engine_asked, ",");
-	label(b, "engine_used", m->engine_used, "} 1\n");
+	exposition_label(b, "engine_asked", m->engine_asked, ",");
+	exposition_label(b, "engine_used", m->engine_used, "} 1\n");
 	return write_nodes(b, r);
 }
 
@@ -363,26 +341,72 @@ static bool is_own(const char *name, size_t len)
 	return false;
 }
 
+#define SERIES(name, help) { #name, help },
+static const struct {
+	const char *name, *help;
+} daemon_series[] = {
+#include "db/series.def"
+};
+#undef SERIES
+
+static const char *series_help(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(daemon_series) / sizeof(daemon_series[0]); i++) {
+		if (strlen(daemon_series[i].name) == len &&
+		    memcmp(daemon_series[i].name, name, len) == 0) {
+			return daemon_series[i].help;
+		}
+	}
+	return "As reported by saguarod."; /* of another version */
+}
+
 static void write_series(struct body *b, const struct series *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *text = s[i].value->name;
-		int len = (int)s[i].name;
-		if (i == 0 || s[i - 1].name != s[i].name ||
-		    memcmp(s[i - 1].value->name, text, s[i].name) != 0) {
+		size_t len = s[i].name;
+		if (i == 0 || s[i - 1].name != len ||
+		    memcmp(s[i - 1].value->name, text, len) != 0) {
 			bool counter =
 				len > 6 && memcmp(text + len - 6, "_total", 6) == 0;
 			body_printf(b,
-			            "# HELP saguaro_%.*s As reported by saguarod.\n"
+			            "# HELP saguaro_%.*s %s\n"
 			            "# TYPE saguaro_%.*s %s\n",
-			            len, text, len, text, counter ? "counter" : "gauge");
+			            (int)len, text, series_help(text, len), (int)len,
+			            text, counter ? "counter" : "gauge");
 		}
 		body_printf(b, "saguaro_%s", text);
-		number(b, s[i].value->value);
+		exposition_number(b, s[i].value->value);
 	}
 }
 
-void metrics_daemon(struct body *b, const struct stats_copy *c, uint64_t now_ms)
+/* Whether the daemon lives, which can be told of a dead one, too. */
+static void write_life(struct body *b, const struct stats_copy *c, uint64_t now_ms,
+                       bool fresh)
+{
+	double up = 0;
+
+	if (c != NULL) {
+		double age = now_ms > c->heartbeat_ms
+		                     ? (double)(now_ms - c->heartbeat_ms) / 1000
+		                     : 0;
+		simple(b, "daemon_heartbeat_age_seconds", "gauge",
+		       "Time since the last sign of life of saguarod.", age);
+		simple(b, "daemon_heartbeat_timestamp_seconds", "gauge",
+		       "When saguarod gave the last sign of life, in seconds since 1970.",
+		       (double)c->heartbeat_realtime_s);
+	}
+	if (fresh) {
+		(void)stats_number(c, "subnet_up", &up);
+	}
+	simple(b, "daemon_up", "gauge",
+	       "1: saguarod is alive. Its other series are there only then.", fresh);
+	simple(b, "subnet_up", "gauge", series_help("subnet_up", strlen("subnet_up")),
+	       up);
+}
+
+/* All series of the daemon that lives. */
+static void write_daemon(struct body *b, const struct stats_copy *c)
 {
 	struct series *list = calloc(c->n + 1, sizeof(*list));
 	size_t n = 0, malformed = 0;
@@ -400,15 +424,26 @@ void metrics_daemon(struct body *b, const struct stats_copy *c, uint64_t now_ms)
 		}
 	}
 	qsort(list, n, sizeof(*list), compare_series);
-	double age =
-		now_ms > c->heartbeat_ms ? (double)(now_ms - c->heartbeat_ms) / 1000 : 0;
-	simple(b, "daemon_heartbeat_age_seconds", "gauge",
-	       "Time since the last sign of life of saguarod.", age);
 	simple(b, "stats_malformed", "gauge",
 	       "Series of saguarod that do not follow the text format and are left out.",
 	       (double)malformed);
 	write_series(b, list, n);
 	free(list);
+}
+
+void metrics_daemon(struct body *b, const struct stats_copy *c, uint64_t now_ms)
+{
+	bool fresh = metrics_fresh(c, now_ms);
+
+	write_life(b, c, now_ms, fresh);
+	if (fresh) {
+		write_daemon(b, c);
+	}
+}
+
+bool metrics_fresh(const struct stats_copy *c, uint64_t now_ms)
+{
+	return c != NULL && heartbeat_fresh(c->heartbeat_ms, now_ms);
 }
 
 void metrics_ready(struct body *b, int ready)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,9 @@ struct stats_copy;
 
 /*!
  * Metrics in Prometheus' text format 0.0.4, prefix saguaro_: what the gateway counts of
- * its own requests, the head of the epoch, and every series of the daemon's stats.
+ * its own requests, the head of the epoch, and every series of the daemon's stats. Of a daemon
+ * that is gone there are only its last sign of life, daemon_up 0 and subnet_up 0: what it said
+ * last is not shown as if it were so now.
  */
 enum { HTTP_ROUTES_MAX = 64, HTTP_CODES_MAX = 16, HTTP_BUCKETS = 9 };
 
@@ -43,8 +46,12 @@ void metrics_http(struct body *b, const struct http_stats *s,
  * E_STALE */
 int metrics_fabric(struct body *b, struct snap_reader *r);
 
-/*! \brief Heartbeat and the daemon's series; a series that does not follow the grammar is counted
- * and not copied. */
+/*! \brief Are the daemon's series, and the epoch that it published, of now? \param c  NULL: there
+ *  are none. */
+bool metrics_fresh(const struct stats_copy *c, uint64_t now_ms);
+
+/*! \brief Heartbeat and, while it is fresh, the daemon's series; a series that does not follow the
+ * grammar is counted and not copied. \param c  NULL: there are none. */
 void metrics_daemon(struct body *b, const struct stats_copy *c, uint64_t now_ms);
 
 /*! \brief Readiness as 0 or 1. */

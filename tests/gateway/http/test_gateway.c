@@ -1164,6 +1164,10 @@ START_TEST(test_metrics)
 		"saguaro_routing_info{engine_asked=\"minhop\",engine_used=\"minhop\"} 1",
 		"saguaro_nodes{type=\"switch\"} 6",
 		"saguaro_nodes{type=\"ca\"} 12",
+		"saguaro_daemon_up 1",
+		"saguaro_subnet_up 1",
+		"# HELP saguaro_mad_sent_total Management datagrams sent, by class; "
+		"without repeats.",
 		"saguaro_mad_sent_total{class=\"smp\"} 41",
 		"saguaro_mad_sent 2.5",
 		"saguaro_mad_sent_total{class=\"sa\",x=\"q\\\"\"} 1",
@@ -1179,6 +1183,64 @@ START_TEST(test_metrics)
 		              lines[i], client.body);
 	}
 	check_exposition(client.body);
+}
+END_TEST
+
+static bool has_metric(const char *name)
+{
+	char want[200];
+
+	snprintf(want, sizeof(want), "\n%s", name);
+	return strstr(client.body, want) != NULL;
+}
+
+/* What a daemon said last is not shown when it is gone, nor what it published. Its series are
+ * back with its next sign of life. */
+START_TEST(test_metrics_of_dead_daemon)
+{
+	static const char *const of_the_living[] = {
+		"saguaro_heavy_sweeps_total ",
+		"saguaro_sm_state{state=\"master\"} ",
+		"saguaro_epoch ",
+		"saguaro_nodes{",
+		"saguaro_unreachable_pairs ",
+		"saguaro_routing_info{",
+		"saguaro_daemon_up 1\n",
+		"saguaro_subnet_up 1\n",
+		"saguaro_ready 1\n",
+	};
+	static const char *const of_the_dead[] = {
+		"saguaro_daemon_up 0\n",
+		"saguaro_subnet_up 0\n",
+		"saguaro_ready 0\n",
+		"saguaro_build_info{",
+	};
+
+	stats_set(fixture.stats, "heavy_sweeps_total", 41);
+	stats_set(fixture.stats, "sm_state{state=\"master\"}", 1);
+	for (unsigned round = 0; round < 2; round++) {
+		gateway_fixture_heartbeat(&fixture, 0, true);
+		ck_assert_int_eq(client_get(&client, "/metrics"), 200);
+		for (unsigned i = 0; i < sizeof(of_the_living) / sizeof(char *); i++) {
+			ck_assert_msg(has_metric(of_the_living[i]), "no %s",
+			              of_the_living[i]);
+		}
+		gateway_fixture_heartbeat(&fixture, 60000, true);
+		ck_assert_int_eq(client_get(&client, "/metrics"), 200);
+		for (unsigned i = 0; i < sizeof(of_the_living) / sizeof(char *); i++) {
+			ck_assert_msg(!has_metric(of_the_living[i]), "there is %s",
+			              of_the_living[i]);
+		}
+		for (unsigned i = 0; i < sizeof(of_the_dead) / sizeof(char *); i++) {
+			ck_assert_msg(has_metric(of_the_dead[i]), "no %s",
+			              of_the_dead[i]);
+		}
+		const char *age =
+			strstr(client.body, "\nsaguaro_daemon_heartbeat_age_seconds ");
+		ck_assert_ptr_nonnull(age);
+		ck_assert_double_ge(strtod(strchr(age, ' '), NULL), 60);
+		check_exposition(client.body);
+	}
 }
 END_TEST
 
@@ -1286,6 +1348,7 @@ TEST_SUITE(gateway)
 	tcase_add_test(t, test_ambiguous);
 	tcase_add_test(t, test_hole);
 	tcase_add_test(t, test_metrics);
+	tcase_add_test(t, test_metrics_of_dead_daemon);
 	tcase_add_test(t, test_while_publishing);
 	t = case_of(suite, "LMC", setup_lmc);
 	tcase_add_test(t, test_modes);
