@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "gateway/view/body.h"
+#include "gateway/view/json_text.h"
 
 void exposition_family(struct body *b, const char *prefix, const char *name,
                        const char *type, const char *help)
@@ -31,13 +32,19 @@ void exposition_label(struct body *b, const char *name, const char *value,
                       const char *after)
 {
 	body_printf(b, "%s=\"", name);
-	for (; value != NULL && *value != '\0'; value++) {
+	while (value != NULL && *value != '\0') {
+		unsigned n = text_utf8_length(value);
+
 		switch (*value) {
 		case '\\': body_write(b, "\\\\", 2); break;
 		case '"': body_write(b, "\\\"", 2); break;
 		case '\n': body_write(b, "\\n", 2); break;
-		default: body_write(b, value, 1); break;
+		default:
+			/* whoever reads this refuses all of it for one byte that is not UTF-8 */
+			body_write(b, n > 0 ? value : "\xef\xbf\xbd", n > 0 ? n : 3);
+			break;
 		}
+		value += n > 0 ? n : 1;
 	}
 	body_printf(b, "\"%s", after);
 }

@@ -17,6 +17,6 @@ void exposition_family(struct body *b, const char *prefix, const char *name,
 /*! \brief The number of a sample and the end of its line. */
 void exposition_number(struct body *b, double v);
 
-/*! \brief name="value", escaped; then \a after. \param value  NULL: empty. */
+/*! \brief name="value", escaped and as UTF-8, because a host chooses its name; then \a after. \param value  NULL: empty. */
 void exposition_label(struct body *b, const char *name, const char *value,
                       const char *after);

@@ -13,11 +13,10 @@
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
-/* Bytes of the character at s, 0 when they are not UTF-8 (RFC 3629: no overlong forms, no
- * surrogates, nothing above U+10FFFF). The text ends in a NUL, which is no continuation
- * byte, so this never reads past the end. */
-static unsigned utf8_length(const unsigned char *s)
+/* The text ends in a NUL, which is no continuation byte, so this never reads past the end. */
+unsigned text_utf8_length(const char *text)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	unsigned n = s[0] < 0x80   ? 1
 	             : s[0] < 0xc2 ? 0
 	             : s[0] < 0xe0 ? 2
@@ -43,7 +42,7 @@ static json_t *repaired(const char *bytes)
 	}
 	char *to = text;
 	while (*bytes != '\0') {
-		unsigned n = utf8_length((const unsigned char *)bytes);
+		unsigned n = text_utf8_length(bytes);
 		const char *from = n > 0 ? bytes : replacement;
 		size_t len = n > 0 ? n : sizeof(replacement) - 1;
 		memcpy(to, from, len);
