@@ -296,7 +296,8 @@ int api_stream(struct api_call *c, struct stream_spec *spec)
 		                   "%d streams are open, no more are served at a time",
 		                   STREAMS_MAX);
 	}
-	c->content_type = "application/x-ndjson";
+	c->content_type =
+		spec->media_type != NULL ? spec->media_type : "application/x-ndjson";
 	return err;
 }
 

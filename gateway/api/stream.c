@@ -35,6 +35,7 @@ struct stream {
 	struct body out;
 	size_t taken; /* of out */
 	bool ended;   /* the last line is made */
+	bool broken;  /* without one */
 };
 
 /* Pins the newest epoch. \retval E_STALE  What the lines are made of has changed. */
@@ -62,7 +63,7 @@ static int add_slice(struct stream *s)
 	size_t n = 0;
 
 	int err = s->spec.more(s->spec.state, s->snap, &at, &s->out, &n);
-	int torn = snap_check(s->snap);
+	int torn = s->spec.media_type == NULL ? snap_check(s->snap) : E_OK;
 	err = torn != E_OK ? torn : err == E_OK ? body_done(&s->out) : err;
 	if (err != E_OK) {
 		s->out.len = 0;
@@ -77,6 +78,11 @@ static int add_slice(struct stream *s)
 
 static void write_end(struct stream *s, int err, uint64_t now)
 {
+	s->ended = true;
+	if (s->spec.media_type != NULL) {
+		s->broken = err != E_OK;
+		return;
+	}
 	body_printf(&s->out, "{\"stream\":\"end\",\"complete\":%s",
 	            err == E_OK ? "true" : "false");
 	if (err != E_OK) {
@@ -92,7 +98,6 @@ static void write_end(struct stream *s, int err, uint64_t now)
 		body_printf(&s->out, ",\"from\":\"0x%" PRIx64 "\"", s->at.key);
 	}
 	body_printf(&s->out, "}\n");
-	s->ended = true;
 }
 
 /* One slice or the last line. */
@@ -120,9 +125,13 @@ static void fill_buffer(struct stream *s)
 {
 	for (unsigned i = 0; i < SILENT_SLICES; i++) {
 		(void)make_slice(s);
-		if (s->out.len > 0) {
+		if (s->out.len > 0 || s->ended) {
 			return;
 		}
+	}
+	if (s->spec.media_type != NULL) {
+		body_printf(&s->out, "# working\n");
+		return;
 	}
 	body_printf(&s->out, "{\"stream\":\"working\",\"from\":\"0x%" PRIx64 "\"}\n",
 	            s->at.key);
@@ -130,6 +139,9 @@ static void fill_buffer(struct stream *s)
 
 static void write_begin(struct stream *s, struct body *b)
 {
+	if (s->spec.media_type != NULL) {
+		return;
+	}
 	body_printf(b, "{\"stream\":\"begin\",\"epoch\":%" PRIu64 "%s,\"name\":\"%s\"",
 	            s->spec.epoch, s->spec.stale ? ",\"stale\":true" : "", s->spec.name);
 	if (s->spec.warning != NULL) {
@@ -197,6 +209,11 @@ size_t stream_read(struct stream *s, char *to, size_t max)
 		s->taken += n;
 	}
 	return n;
+}
+
+bool stream_broken(const struct stream *s)
+{
+	return s->broken;
 }
 
 void stream_free(struct stream *s)

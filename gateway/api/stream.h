@@ -31,6 +31,10 @@ struct source;
  * and the client continues with from=; records of that key that were sent before are sent
  * again. If there is no last line, the connection broke (doc/decisions/0006).
  *
+ * With a media type of its own a stream is only the text of its kind. Its lines read nothing of
+ * the snapshot, so an epoch that is superseded does not end it. If it fails, the connection is
+ * broken off (stream_broken()), so that nobody takes the part for the whole.
+ *
  * No HTTP in here: libmicrohttpd and the command line pull the same bytes.
  */
 struct stream;
@@ -67,6 +71,9 @@ struct stream_spec {
 	void *state;      /*!< taken on success */
 	const char *name; /*!< of the records; static */
 	const char
+		*media_type; /*!< of a text without lines of the stream's own, in which a
+	                           line that begins with "# " says nothing; static; NULL: NDJSON */
+	const char
 		*warning; /*!< for the first line, without quotes; static; NULL: none */
 	struct stream_place from;
 	unsigned tables;         /*!< enum api_table: what the lines are made of */
@@ -87,6 +94,9 @@ int stream_begin(struct source *source, struct http_stats *stats,
 
 /*! \brief Copies at most \a max further bytes. \return How many; 0: that was all. */
 size_t stream_read(struct stream *s, char *to, size_t max);
+
+/*! \brief Did a stream of another media type end before it was complete? */
+bool stream_broken(const struct stream *s);
 
 /*! \brief At any point; NULL is fine. */
 void stream_free(struct stream *s);

@@ -141,7 +141,9 @@ static ssize_t pull(void *stream, uint64_t at, char *to, size_t max)
 {
 	(void)at;
 	size_t n = stream_read(stream, to, max);
-	return n > 0 ? (ssize_t)n : MHD_CONTENT_READER_END_OF_STREAM;
+	return n > 0                   ? (ssize_t)n
+	       : stream_broken(stream) ? MHD_CONTENT_READER_END_WITH_ERROR
+	                               : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
 static void stop_stream(void *stream)

@@ -7,6 +7,7 @@
  * is left of a client that goes away.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -671,6 +672,50 @@ static TCase *group(Suite *suite, const char *name, void (*begin)(void),
 	return tc;
 }
 
+/* --- other texts ----------------------------------------------------------------------- */
+
+/* Two lines, and a failure where the state says so. */
+static int more_text(void *state, struct snap_reader *r, struct stream_place *at,
+                     struct body *out, size_t *ret_n)
+{
+	const unsigned *fails_at = state;
+
+	(void)r;
+	if (at->key == *fails_at) {
+		return -EIO;
+	}
+	body_printf(out, "line %u\n", (unsigned)at->key);
+	++*ret_n;
+	at->end = ++at->key == 2;
+	return E_OK;
+}
+
+/* Only its own lines; one that cannot go on is broken and not just shorter. */
+START_TEST(other_text)
+{
+	static unsigned fails_at;
+	struct stream_spec spec = { .more = more_text,
+		                    .state = &fails_at,
+		                    .media_type = "text/plain",
+		                    .epoch = fixture.epoch,
+		                    .tables = 0 };
+	struct stream *s;
+	struct text t = { .len = 0 };
+
+	fails_at = (unsigned)_i;
+	if (_i == 0) {
+		ck_assert_int_eq(stream_begin(thread.source, &stats, &spec, &s), -EIO);
+		return;
+	}
+	ck_assert_int_eq(stream_begin(thread.source, &stats, &spec, &s), E_OK);
+	read_some(s, &t, SIZE_MAX, 100);
+	ck_assert_str_eq(t.data, _i == 1 ? "line 0\n" : "line 0\nline 1\n");
+	ck_assert_int_eq(stream_broken(s), _i == 1);
+	stream_free(s);
+	free(t.data);
+}
+END_TEST
+
 TEST_SUITE(stream)
 {
 	TCase *tc = group(suite, "lines", start, stop);
@@ -682,6 +727,7 @@ TEST_SUITE(stream)
 	tcase_add_test(tc, published_in_the_middle);
 	tcase_add_test(tc, so_many_at_a_time);
 	tcase_add_loop_test(tc, bad_requests, 0, COUNT(problems));
+	tcase_add_loop_test(tc, other_text, 0, 3);
 	TCase *hasty = group(suite, "short grace", start_hasty, stop);
 	tcase_add_loop_test(hasty, superseded, 0, 2);
 	tcase_add_test(hasty, published_the_same);
