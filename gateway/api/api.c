@@ -38,6 +38,7 @@ static const char *const load_params[] = { "node",   "name", "limit", "cursor",
 	                                   "stream", "from", NULL };
 static const char *const counter_params[] = { "node",  "name",   "type", "errors", "history",
 	                                      "limit", "cursor", NULL };
+static const char *const fabric_metric_params[] = { "hosts", "collect", NULL };
 static const char *const topology_params[] = { "group", "switches", "hosts", NULL };
 
 static const char *const batch_params[] = { "mode",
@@ -104,6 +105,7 @@ static const struct api_row rows[] = {
 	{ "GET", "/healthz",                api_healthz, no_params,   0,            "this process lives", "Health" },
 	{ "GET", "/readyz",                 api_readyz,  no_params,   0,            "the fabric is up and answers are fresh, or why not", "Ready" },
 	{ "GET", "/metrics",                api_metrics, no_params,   0,            "Prometheus metrics", NULL },
+	{ "GET", "/metrics/fabric",         api_metrics_fabric, fabric_metric_params, LINKS_TABLES | TABLE_MOMENT, "Prometheus metrics of each port: counters, rates, cables; of hosts, too, with hosts=1", NULL },
 	{ "GET", "/openapi.json",           api_openapi, no_params,   0,            "all of this as OpenAPI 3.1", "any" },
 	{ "GET", "/",                       api_index,   no_params,   0,            "this list", "Index" },
 	{ "GET", "/v1",                     api_index,   no_params,   0,            "this list", "Index" },

@@ -159,6 +159,7 @@ int api_healthz(struct api_call *c);
 int api_readyz(struct api_call *c);
 int api_sm(struct api_call *c);
 int api_metrics(struct api_call *c);
+int api_metrics_fabric(struct api_call *c);
 int api_paths(struct api_call *c);
 int api_batch(struct api_call *c);
 int api_check(struct api_call *c);

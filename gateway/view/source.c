@@ -67,6 +67,11 @@ uint64_t source_now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+int64_t source_wall_clock(void)
+{
+	return time(NULL);
+}
+
 /* Is it time to look again? */
 static bool is_due(uint64_t *looked_ms, uint64_t now_ms)
 {

@@ -37,6 +37,9 @@ void source_free(struct source *s);
 /*! \brief CLOCK_BOOTTIME in milliseconds, the clock of the heartbeat. */
 uint64_t source_now_ms(void);
 
+/*! \brief Seconds since 1970, the clock of readings and events. */
+int64_t source_wall_clock(void);
+
 /*!
  * \brief Pins the newest epoch.
  *
