@@ -29,6 +29,7 @@ holds "counters are read" until_true fabric_has 5 0
 for target in /metrics /metrics/fabric '/metrics/fabric?hosts=1&collect=info,uplink,rate,routes,symbol_errors,xmit_bytes'; do
 	same "promtool check metrics $target" "" "$(get "$target" | promtool check metrics 2>&1)"
 done
+same "every family has a help of its own" "" "$(get /metrics | grep 'As reported by')"
 ctl counter SymbolErrorCounter 70000 'leaf-0000[5]' >/dev/null
 holds "a counter rises" until_true fabric_has 5 70000
 leaf=$("$bin/saguaro" nodes --name leaf-0000 --field guid)
