@@ -107,6 +107,7 @@ holds "it ends when the cable is back" until_true none_fires InfinibandCableLost
 
 # --- the daemon dies ---
 kill -9 "$daemon"
+wait "$daemon" 2>/dev/null
 holds "the daemon is down" until_true finds 'saguaro_daemon_up == 0'
 holds "so is the subnet" until_true finds 'saguaro_subnet_up == 0'
 # shellcheck disable=SC2317 # called by until_true
