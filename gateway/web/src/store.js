@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026, The Saguaro authors
+
+// What the page knows: one signal per answer of the gateway, and when each is asked again.
+// An answer that fails leaves the older one, which then counts as old.
+import { signal } from '@preact/signals';
+import { clock, get, list, listen, Problem } from './api.js';
+
+const EVENTS_KEPT = 500;
+const ALARMS_SHOWN = 200;
+const STATE_MS = 5000; // the header, whether or not something happened
+const SETTLE_MS = 400; // events come in bursts
+
+export const now = signal(Date.now());
+export const trouble = signal(null); // why the gateway does not answer; null: it does
+export const live = signal(false); // the feed of events is connected
+export const ready = signal(null);
+export const fabric = signal(null);
+export const routing = signal(null);
+export const sm = signal(null);
+export const sweeps = signal(null);
+export const alarms = signal(null);
+export const topology = signal(null);
+export const events = signal([]); // the newest first
+export const partitions = signal(null);
+export const load = signal(null);
+export const counters = signal(null);
+
+/** Sets a signal to the answer; a fabric that is not there yet is no answer. */
+const ask = async (into, path, params) => {
+	try {
+		into.value = await get(path, params);
+		trouble.value = null;
+	} catch (e) {
+		if (!(e instanceof Problem)) {
+			trouble.value = 'the gateway does not answer';
+		} else if (e.status === 503) {
+			trouble.value = e.message;
+		}
+	}
+};
+
+/** /readyz answers 503 with the reason in the same body. */
+const ask_ready = async () => {
+	try {
+		ready.value = await get('readyz');
+	} catch (e) {
+		ready.value = { ready: false, detail: e.message };
+	}
+};
+
+/** What the header and the list of alarms say. */
+export const refresh_state = () =>
+	Promise.all([
+		ask_ready(),
+		ask(fabric, 'v1/fabric'),
+		ask(routing, 'v1/routing'),
+		ask(sm, 'v1/sm'),
+		ask(sweeps, 'v1/sweeps', { limit: 20 }),
+		ask(alarms, 'v1/alarms', { limit: ALARMS_SHOWN }),
+	]);
+
+export const refresh_map = () => ask(topology, 'v1/topology');
+
+export const refresh_tab = (tab) => {
+	if (tab === 'partitions') {
+		return ask(partitions, 'v1/partitions');
+	}
+	if (tab === 'load') {
+		return ask(load, 'v1/load', { limit: 200 });
+	}
+	if (tab === 'counters') {
+		return ask(counters, 'v1/counters', { limit: 2000, history: 1 });
+	}
+	return Promise.resolve();
+};
+
+const read_events = async () => {
+	try {
+		const { events: rows } = await get('v1/events', { last: 200 });
+		events.value = rows.reverse();
+	} catch {
+		// the feed says so
+	}
+};
+
+/** A row of the feed; rows may come twice after a reconnection. */
+export const add_event = (rows, row) =>
+	rows.some((r) => r.id === row.id)
+		? rows
+		: [row, ...rows].sort((a, b) => b.id - a.id).slice(0, EVENTS_KEPT);
+
+/** Begins; returns a function that ends it. tab() says which list is shown. */
+export const start = (tab) => {
+	let settle = 0;
+	let epoch = 0;
+
+	const refresh = async () => {
+		await refresh_state();
+		if (fabric.value && fabric.value.epoch !== epoch) {
+			epoch = fabric.value.epoch;
+			await refresh_map();
+		}
+		await refresh_tab(tab());
+	};
+	const soon = () => {
+		clearTimeout(settle);
+		settle = setTimeout(refresh, SETTLE_MS);
+	};
+	const stop_listening = listen({
+		event: (row) => {
+			events.value = add_event(events.value, row);
+			soon();
+		},
+		resync: () => {
+			read_events();
+			soon();
+		},
+		open: (is) => {
+			live.value = is;
+			if (is) {
+				read_events();
+			}
+		},
+	});
+	const every = setInterval(() => document.hidden || refresh(), STATE_MS);
+	const second = setInterval(() => (now.value = Date.now() + clock.ahead), 1000);
+	refresh();
+	return () => {
+		stop_listening();
+		clearTimeout(settle);
+		clearInterval(every);
+		clearInterval(second);
+	};
+};
+
+/** Names that begin so, for the search. */
+export const suggest = async (text, signal) => {
+	const clean = text.replace(/[*?[\]\\]/g, '');
+	if (clean === '') {
+		return [];
+	}
+	const { rows } = await list('v1/nodes', 'nodes', { name: `${clean}*`, ports: 0 }, 12, signal);
+	return rows.map((n) => n.name);
+};
