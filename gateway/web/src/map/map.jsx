@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026, The Saguaro authors
+
+// The map: all of the fabric, or one pod of it, or the ports of one switch.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import * as store from '../store.js';
+import { get } from '../api.js';
+import { Drawing } from './view.jsx';
+import { Ports } from './ports.jsx';
+import { model_of, on_path, tally, uplinks_of } from './model.js';
+import { count } from '../words.js';
+
+/** A pod, asked for anew with each epoch. */
+const use_group = (group, epoch) => {
+	const [answer, set_answer] = useState({ group: null });
+	useEffect(() => {
+		const ended = new AbortController();
+		if (group !== null) {
+			get('v1/topology', { group }, ended.signal)
+				.then((topology) => set_answer({ group, topology }))
+				.catch((e) => e.name !== 'AbortError' && set_answer({ group, error: e.message }));
+		}
+		return () => ended.abort();
+	}, [group, epoch]);
+	return answer.group === group ? answer : { group };
+};
+
+const Legend = ({ by, model }) => {
+	const n = tally(model);
+	return by === 'state' ? (
+		<ul class="legend">
+			<li class="fine">{count(n.fine, 'bundle')} fine</li>
+			<li class="degraded">{n.degraded} degraded (dashed)</li>
+			<li class="down">{n.down} not Active (thick)</li>
+		</ul>
+	) : (
+		<ul class="legend">
+			<li class="few">few routes</li>
+			<li class="many">many routes</li>
+		</ul>
+	);
+};
+
+const Whole = ({ topology, by, path, alarmed, open }) => {
+	const model = useMemo(() => model_of(topology), [topology]);
+	const mark = useMemo(() => on_path(model, path.guids, path.groups), [model, path]);
+	const what = model.kind === 'rows' ? 'switches by tier and the cables between them'
+		: model.square ? 'cables from each row to each column'
+		: 'cables from each pod to each switch above it';
+	return (
+		<>
+			<Legend by={by} model={model} />
+			<Drawing key={model.kind} model={model} by={by} mark={mark} alarmed={alarmed} open={open}
+				label={`Map: ${what}`} />
+		</>
+	);
+};
+
+const Pod = ({ group, answer, by, path, alarmed, open, is_tree }) => {
+	const { topology } = answer;
+	const inner = useMemo(() => topology && model_of(topology, group), [topology, group]);
+	const up = useMemo(() => topology && uplinks_of(topology, group), [topology, group]);
+	const name = `${is_tree ? 'pod' : 'group'} ${group}`;
+
+	if (answer.error) {
+		return <p class="warning" role="alert">{answer.error}</p>;
+	}
+	if (!inner) {
+		return <p>Asking for {name} ...</p>;
+	}
+	return (
+		<>
+			<Legend by={by} model={inner} />
+			<Drawing key={`inner ${group}`} model={inner} by={by} mark={on_path(inner, path.guids)}
+				alarmed={alarmed} open={open} label={`Map of ${name}: its switches`} />
+			{!up.square && (
+				<Drawing key={`up ${group}`} model={up} by={by} mark={on_path(up, path.guids)}
+					alarmed={alarmed} open={open}
+					label={`Cables from ${name} to switches outside it`} />
+			)}
+		</>
+	);
+};
+
+/** path: {guids, groups} of the path that is shown. node: name of the switch that is open. */
+export const Map_ = ({ path, node, open_node }) => {
+	const [by, set_by] = useState('state');
+	const [group, set_group] = useState(null);
+	const topology = store.topology.value;
+	const answer = use_group(group, topology?.epoch);
+	const alarmed = useMemo(() => {
+		const rows = store.alarms.value?.alarms ?? [];
+		return new Set(rows.flatMap((a) => [a.node?.guid, a.peer?.guid]).filter(Boolean));
+	}, [store.alarms.value]);
+	const open = (v) => (v.type === 'group' ? set_group(v.group) : open_node(v.guid));
+
+	return (
+		<section aria-labelledby="map">
+			<div class="bar">
+				<h2 id="map">Map</h2>
+				{group !== null && (
+					<button type="button" onClick={() => set_group(null)}>← whole fabric</button>
+				)}
+				<label>
+					coloured by{' '}
+					<select value={by} onChange={(e) => set_by(e.currentTarget.value)}>
+						<option value="state">state</option>
+						<option value="load">routes per link</option>
+					</select>
+				</label>
+			</div>
+			{topology === null ? <p>Nothing is known yet.</p>
+				: group === null
+					? <Whole topology={topology} by={by} path={path} alarmed={alarmed} open={open} />
+					: <Pod group={group} answer={answer} by={by} path={path} alarmed={alarmed}
+						open={open} is_tree={topology.kind === 'tree'} />}
+			{node !== '' && <Ports node={node} epoch={topology?.epoch} open={open_node} />}
+		</section>
+	);
+};

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026, The Saguaro authors
+
+// A drawing of the map: zoom and pan, pointer and keyboard, and its table.
+// Arrows move a cursor, Enter opens what is under it, + and - zoom, 0 shows all.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { select } from 'd3-selection';
+import { zoom, zoomIdentity } from 'd3-zoom';
+import { draw, hit, layout } from './draw.js';
+import { most_routes, state_of } from './model.js';
+import { theme } from './colour.js';
+import { Table } from '../table.jsx';
+import { count, number } from '../words.js';
+
+const REACH = 14; // pixels around a switch that still count
+
+const cable_words = (b) =>
+	`${count(b.cables, 'cable')}${b.rate_gbps ? ` of ${b.rate_gbps} Gb/s` : ''}` +
+	(b.not_active > 0 ? `, ${b.not_active} not Active` : '') +
+	(b.degraded > 0 ? `, ${b.degraded} degraded` : '') +
+	`, up to ${number(b.routes)} routes on one`;
+
+const vertex_words = (v) =>
+	`${v.name}: ${v.type === 'group' ? `${count(v.switches, 'switch', 'switches')}, ` : ''}` +
+	`${count(v.hosts, 'host')}` +
+	(v.not_active > 0 ? `, ${v.not_active} cables not Active` : '') +
+	(v.degraded > 0 ? `, ${v.degraded} cables degraded` : '');
+
+/** What is under the cursor, in words. */
+const say = (model, cursor, cell_at) => {
+	if (cursor === null) {
+		return '';
+	}
+	if (model.kind === 'rows') {
+		return vertex_words(model.vertices[cursor.vertex]);
+	}
+	const row = model.rows[cursor.row];
+	const column = model.columns[cursor.column];
+	const cell = cell_at.get(cursor.row * model.columns.length + cursor.column);
+	return `${row.name} - ${column.name}: ${cell ? cable_words(cell.bundle) : 'no cable'}`;
+};
+
+/** The vertex that Enter or a click opens. */
+const target_of = (model, cursor) =>
+	model.kind === 'rows' ? model.vertices[cursor.vertex] : model.rows[cursor.row];
+
+const moved = (model, cursor, dx, dy) => {
+	if (model.kind === 'matrix') {
+		const at = cursor || { row: 0, column: 0 };
+		const bound = (n, most) => Math.max(0, Math.min(most - 1, n));
+		return {
+			row: bound(at.row + (cursor ? dy : 0), model.rows.length),
+			column: bound(at.column + (cursor ? dx : 0), model.columns.length),
+		};
+	}
+	if (cursor === null) {
+		return { vertex: 0 };
+	}
+	const from = model.vertices[cursor.vertex];
+	const others = model.vertices.filter((v) =>
+		dx !== 0 ? v.y === from.y && (v.x - from.x) * dx > 0 : (v.y - from.y) * dy > 0);
+	const far = (v) => Math.abs(v.x - from.x) + 10 * Math.abs(v.y - from.y);
+	const to = others.reduce((best, v) => (best === null || far(v) < far(best) ? v : best), null);
+	return { vertex: to === null ? cursor.vertex : to.index };
+};
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+const BUNDLE_COLUMNS = [
+	{ name: 'from', of: (b) => b.from },
+	{ name: 'to', of: (b) => b.to },
+	{ name: 'cables', of: (b) => b.cables, number: true },
+	{ name: 'not Active', of: (b) => b.not_active, number: true },
+	{ name: 'degraded', of: (b) => b.degraded, number: true },
+	{ name: 'most routes on one', of: (b) => b.routes, number: true },
+];
+
+const bundle_rows = (model) =>
+	model.bundles.map((b) => ({
+		...b,
+		from: model.vertices[b.a].name,
+		to: model.vertices[b.b].name,
+	}));
+
+const use_theme = () => {
+	const [name, set_name] = useState(theme());
+	useEffect(() => {
+		const media = matchMedia('(prefers-color-scheme: light)');
+		const on = () => set_name(theme());
+		media.addEventListener('change', on);
+		return () => media.removeEventListener('change', on);
+	}, []);
+	return name;
+};
+
+/** label: what the drawing is of. open(vertex): a switch or pod was chosen. */
+export const Drawing = ({ model, by, mark, alarmed, label, open }) => {
+	const canvas = useRef(null);
+	const view = useRef(zoomIdentity);
+	const zoomer = useRef(null);
+	const frame = useRef(0);
+	const paint = useRef(() => {});
+	const [cursor, set_cursor] = useState(null);
+	const name = use_theme();
+	const most = useMemo(() => most_routes(model), [model]);
+	const cell_at = useMemo(() => new Map((model.cells || []).map((c) =>
+		[c.row * model.columns.length + c.column, c])), [model]);
+	const is_there = cursor === null || (model.kind === 'rows'
+		? cursor.vertex < model.vertices.length
+		: cursor.row < model.rows.length && cursor.column < model.columns.length);
+	const shown = is_there && cursor !== null &&
+		(model.kind === 'rows') === ('vertex' in cursor) ? cursor : null;
+
+	paint.current = () => {
+		frame.current = 0;
+		if (canvas.current && canvas.current.clientWidth > 0) {
+			draw(canvas.current, model, { by, mark, alarmed, cursor: shown, theme: name, most },
+				view.current);
+		}
+	};
+	const repaint = () => {
+		frame.current ||= requestAnimationFrame(() => paint.current());
+	};
+	useEffect(repaint);
+	useEffect(() => {
+		const area = select(canvas.current);
+		zoomer.current = zoom().scaleExtent([1, 40]).on('zoom', (e) => {
+			view.current = e.transform;
+			repaint();
+		});
+		area.call(zoomer.current).on('dblclick.zoom', null);
+		const watch = new ResizeObserver(([e]) => {
+			const { width, height } = e.contentRect;
+			zoomer.current.translateExtent([[0, 0], [width, height]]);
+			repaint();
+		});
+		watch.observe(canvas.current);
+		return () => {
+			watch.disconnect();
+			area.on('.zoom', null);
+			cancelAnimationFrame(frame.current);
+		};
+	}, []);
+
+	const at_pointer = (e) => {
+		const box = canvas.current.getBoundingClientRect();
+		const [x, y] = view.current.invert([e.clientX - box.left, e.clientY - box.top]);
+		return hit(model, layout(model, box.width, box.height), x, y, REACH / view.current.k);
+	};
+	const on_key = (e) => {
+		const area = select(canvas.current);
+		if (ARROWS[e.key]) {
+			set_cursor(moved(model, shown, ...ARROWS[e.key]));
+		} else if (e.key === 'Enter' && shown !== null) {
+			open(target_of(model, shown));
+		} else if (e.key === '+' || e.key === '-') {
+			zoomer.current.scaleBy(area, e.key === '+' ? 1.5 : 1 / 1.5);
+		} else if (e.key === '0') {
+			zoomer.current.transform(area, zoomIdentity);
+		} else {
+			return;
+		}
+		e.preventDefault();
+	};
+	const words = say(model, shown, cell_at);
+
+	return (
+		<figure class="drawing">
+			<canvas ref={canvas} role="application" tabIndex={0} aria-label={
+				`${label}. Arrow keys move, Enter opens, plus and minus zoom. A table follows.`}
+				onKeyDown={on_key}
+				onPointerMove={(e) => set_cursor(at_pointer(e))}
+				onPointerLeave={() => set_cursor(null)}
+				onClick={(e) => {
+					const at = at_pointer(e);
+					at !== null && open(target_of(model, at));
+				}} />
+			<figcaption aria-live="polite">{words || ' '}</figcaption>
+			<Table title={`${label}, as a table`} folded columns={BUNDLE_COLUMNS}
+				rows={() => bundle_rows(model)} class_of={(b) => `is-${state_of(b)}`} />
+		</figure>
+	);
+};
