@@ -50,7 +50,8 @@ sa                    conf/base conf routing/text routing db sa/mad sa/store sa/
 gateway/view          conf/base routing/graph db sa/path sa/record
 gateway/inventory     conf/base routing/graph routing/spread db sa/record gateway/view
 gateway/api           conf/base routing/graph db sa/path sa/record gateway/view gateway/inventory
-gateway/http          conf/base conf gateway/view gateway/api
+gateway/web           conf/base
+gateway/http          conf/base conf gateway/view gateway/api gateway/web
 gateway/admin         conf/base conf gateway/view gateway/api
 gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db sa/record gateway/view gateway/api
 '
@@ -91,7 +92,7 @@ while read -r folder; do
 		case $file in *.inc | *.def) ;; *) [ -f "$file" ] && n=$((n + 1)) ;; esac
 	done
 	[ "$n" -le "$most" ] || complain "$folder: $n files, more than $most"
-done < <(find conf routing db sa gateway tests -type d -not -path 'tests/fuzz/corpus*' -not -path 'tests/e2e*')
+done < <(find conf routing db sa gateway tests -type d -not -path 'tests/fuzz/corpus*' -not -path 'tests/e2e*' -not -path '*/node_modules*')
 
 # The MAP at the head of Makefile.inc has a line for each module, and no other lines.
 while read -r folder; do

@@ -20,6 +20,7 @@ struct gw_config {
 	uint32_t per_address; /*!< connections from one address, 0: no limit */
 	uint32_t listeners;   /*!< to events, at a time */
 	const char *program;  /*!< path of `saguaro` */
+	const char *web_dir;  /*!< folder of the page */
 	uint32_t verbose;
 	const char *hosts, *origins; /*!< with commas between; NULL: none */
 };

@@ -39,6 +39,7 @@
 #include "gateway/view/origin.h"
 #include "gateway/view/problem.h"
 #include "gateway/view/source.h"
+#include "gateway/web/page.h"
 
 enum {
 	CONNECTIONS_PER_THREAD =
@@ -58,6 +59,7 @@ struct http {
 	struct feeds *feeds;
 	struct jobs *jobs;
 	_Atomic size_t bodies; /* bytes reserved for request bodies */
+	const struct page *page;   /* borrowed; NULL: none */
 	struct origin_rules rules; /* borrowed, but the name of this machine */
 	char machine[256];
 	struct http_stats stats;
@@ -248,6 +250,9 @@ static enum MHD_Result send_reply(const struct http *h, struct MHD_Connection *c
 	}
 	add_headers(r, reply);
 	add_link(r, target, reply->next_cursor);
+	if (page_shares(h->page, target)) {
+		add_header(r, MHD_HTTP_HEADER_VARY, "Accept");
+	}
 	add_origin(r, h, conn, reply);
 	if (reply->stream != NULL && strcmp(method, "HEAD") == 0) {
 		/* else the end of the chunks follows, which the client takes for the
@@ -426,6 +431,35 @@ static enum MHD_Result answer_by_job(struct http *h, struct MHD_Connection *conn
 	return send_reply(h, conn, method, x->target, &reply);
 }
 
+/* Sends a file of the page, which lives as long as the server. */
+static enum MHD_Result send_page(struct http *h, struct MHD_Connection *conn,
+                                 const struct page_file *f)
+{
+	const char *known = header_of(conn, MHD_HTTP_HEADER_IF_NONE_MATCH);
+	bool same = known != NULL && api_etag_matches(known, f->etag);
+	unsigned status = same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK;
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		same ? 0 : f->len, (void *)f->data, MHD_RESPMEM_PERSISTENT);
+
+	if (r == NULL) {
+		return MHD_NO;
+	}
+	if (!same) {
+		add_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, f->type);
+		add_header(r, MHD_HTTP_HEADER_CONTENT_ENCODING, f->encoding);
+	}
+	add_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
+	add_header(r, MHD_HTTP_HEADER_ETAG, f->etag);
+	add_header(r, MHD_HTTP_HEADER_VARY, f->vary);
+	add_header(r, "Content-Security-Policy", PAGE_CSP);
+	add_header(r, "Referrer-Policy", "no-referrer");
+	add_header(r, "X-Content-Type-Options", "nosniff");
+	enum MHD_Result queued = MHD_queue_response(conn, status, r);
+	MHD_destroy_response(r);
+	http_stats_count(&h->stats, api_rows.n, status, 0);
+	return queued;
+}
+
 static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
                               const char *method, struct exchange *x)
 {
@@ -436,6 +470,16 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
 	}
 	if (!origin_host_fits(&h->rules, header_of(conn, MHD_HTTP_HEADER_HOST))) {
 		return refuse(h, conn, method, E_HTTP_HOST);
+	}
+	const struct page_request page = {
+		.method = method,
+		.target = x->target,
+		.accept = header_of(conn, MHD_HTTP_HEADER_ACCEPT),
+		.accept_encoding = header_of(conn, MHD_HTTP_HEADER_ACCEPT_ENCODING),
+	};
+	struct page_file file;
+	if (page_find(h->page, &page, &file)) {
+		return send_page(h, conn, &file);
 	}
 	struct api_request rq = {
 		.method = method,
@@ -567,6 +611,7 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		return err;
 	}
 	h->listening.fd = -1;
+	h->page = o->page;
 	h->rules = (struct origin_rules){ .hosts = o->hosts,
 		                          .origins = o->origins,
 		                          .machine = h->machine };

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct arena;
+struct page;
 
 /*!
  * HTTP server: the glue between libmicrohttpd and the resources of api.h.
@@ -24,6 +25,7 @@ struct http_options {
 	const char *
 		program; /*!< `saguaro` for what-ifs and checks; NULL: where it is installed */
 	uint32_t job_seconds; /*!< of one of them, 0: JOB_SECONDS */
+	const struct page *page; /*!< at "/" for browsers, or NULL; borrowed likewise */
 	const char *hosts,
 		*origins; /*!< struct origin_rules; borrowed until http_stop() */
 };

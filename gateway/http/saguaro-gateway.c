@@ -14,6 +14,7 @@
 #include "conf/base/service.h"
 #include "gateway/http/gw_config.h"
 #include "gateway/http/http.h"
+#include "gateway/web/page.h"
 
 static const char me[] = "gateway";
 
@@ -54,7 +55,7 @@ static void raise_descriptors(void)
 	}
 }
 
-static int serve(const struct gw_config *c, struct arena *a)
+static int serve(const struct gw_config *c, const struct page *page, struct arena *a)
 {
 	int socket = service_socket();
 	struct http_options o = { .listen = c->listen,
@@ -64,6 +65,7 @@ static int serve(const struct gw_config *c, struct arena *a)
 		                  .per_address = c->per_address,
 		                  .listeners = c->listeners,
 		                  .program = c->program,
+		                  .page = page,
 		                  .hosts = c->hosts,
 		                  .origins = c->origins };
 	struct http *h = NULL;
@@ -107,6 +109,27 @@ static int serve(const struct gw_config *c, struct arena *a)
 	return err;
 }
 
+/* A page that cannot be read is no reason not to answer. */
+static struct page *read_page(const struct gw_config *c, struct arena *a)
+{
+	struct page *page = NULL;
+	struct diags d;
+
+	diags_init(&d, a);
+	int err = page_read(c->web_dir, &d, &page);
+	if (err != E_OK) {
+		const char *why = diags_first_error(&d);
+		log_warning(me, "no page at /: %s; browsers get the list of resources",
+		            why != NULL ? why : err_text(err));
+	} else if (page == NULL) {
+		log_info(me,
+		         "no page in %s (--web-dir); browsers get the list of resources "
+		         "at /",
+		         c->web_dir);
+	}
+	return page;
+}
+
 int main(int argc, char **argv)
 {
 	struct gw_config c;
@@ -129,7 +152,9 @@ int main(int argc, char **argv)
 		log_error(me, "cannot open the log file %s: %s", c.log_file,
 		          err_text(err));
 	} else {
-		err = serve(&c, a);
+		struct page *page = read_page(&c, a);
+		err = serve(&c, page, a);
+		page_free(page);
 	}
 	arena_free(a);
 	return err == E_OK ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026, The Saguaro authors
 
-// Builds the page: dist/ with index.html, app.js, app.css and the licences of what is in it.
+// Builds the page: dist/ with index.html, app.js, app.css and the licences of what is in it,
+// each also as .gz.
 // The same sources and lock file give the same bytes. Fails above the budget.
 import { build } from 'esbuild';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -55,6 +56,7 @@ await writeFile(join(out, 'licences.txt'), licences.join(`\n${'-'.repeat(72)}\n\
 let total = 0;
 for (const name of ['index.html', 'app.css', 'app.js', 'licences.txt']) {
 	const packed = gzipSync(await readFile(join(out, name)), { level: 9 });
+	await writeFile(join(out, `${name}.gz`), packed);
 	total += packed.length;
 	console.log(`${name}: ${packed.length} bytes by gzip`);
 }
