@@ -5,6 +5,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, list, post } from '../api.js';
 import { Table } from '../table.jsx';
+import { whatif_words } from '../whatif.js';
 import { end, number } from '../words.js';
 
 const speed = (width, speed) => (width && speed ? `${width} ${speed}` : '');
@@ -32,13 +33,13 @@ const WhatIf = ({ trial }) => {
 	if (trial === null) {
 		return null;
 	}
-	const a = trial.answer;
+	const words = trial.answer && whatif_words(trial.answer);
 	return (
 		<div class="whatif" role="status">
 			<h4>Without {trial.name}</h4>
 			{trial.error ? <p class="warning">{trial.error}</p>
-				: !a ? <p>Routing a copy of the fabric ...</p>
-				: <pre>{JSON.stringify(a, null, 1)}</pre>}
+				: !words ? <p>Routing a copy of the fabric ...</p>
+				: <ul class={words.bad ? 'warning' : ''}>{words.lines.map((l) => <li key={l}>{l}</li>)}</ul>}
 		</div>
 	);
 };
@@ -61,11 +62,11 @@ export const Ports = ({ node, epoch, open }) => {
 	useEffect(() => () => asked.current?.abort(), [node]);
 
 	const what_if = (p) => {
-		const name = `${p.name}/${p.port}`;
+		const name = `${end(p)} - ${end(p.peer)}`;
 		asked.current?.abort();
 		asked.current = new AbortController();
 		set_trial({ name });
-		post('v1/whatif', { down: [name] }, asked.current.signal)
+		post('v1/whatif', { down: [`${p.node_guid}:${p.port}`] }, asked.current.signal)
 			.then((answer) => set_trial({ name, answer }))
 			.catch((e) => e.name !== 'AbortError' && set_trial({ name, error: e.message }));
 	};
