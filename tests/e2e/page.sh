@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# The page at /: who gets it and with which headers, what happens without it; and, where the
+# page is built (make web) and there is a Chromium, a walk through its views while a cable goes
+# down. SCREENSHOTS=folder keeps a picture of each view.
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+command -v curl >/dev/null || skip "curl is not installed"
+
+browser='Accept: text/html,application/xhtml+xml,*/*;q=0.8'
+head_of() { curl -s -o /dev/null -D - "$@" | tr -d '\r'; }
+code_of() { curl -s -o /dev/null -w '%{http_code}' "$@"; }
+
+# a page of four lines, without a daemon
+run_dir=$work/none
+mkdir "$work/web"
+for name in index.html app.js app.css licences.txt; do
+	printf 'this is %s\n' "$name" >"$work/web/$name"
+done
+gzip -9 -n -k "$work/web/app.js"
+start_gateway small --web-dir "$work/web"
+same "a browser gets the page" "this is index.html" "$(curl -s -H "$browser" "$url/")"
+has "others get the list" "$(curl -s "$url/")" '"resources"'
+head=$(head_of -H "$browser" "$url/")
+has "nothing from elsewhere" "$head" "Content-Security-Policy: default-src 'none'; script-src 'self'"
+has "its type" "$head" "Content-Type: text/html; charset=utf-8"
+has "caches keep page and list apart" "$head" "Vary: Accept, Accept-Encoding"
+has "the list, too" "$(head_of "$url/")" "Vary: Accept"
+has "packed for who asks" "$(head_of -H 'Accept-Encoding: gzip' "$url/web/app.js")" "Content-Encoding: gzip"
+same "and unpacked the same" "this is app.js" "$(curl -s --compressed "$url/web/app.js")"
+tag=$(head_of "$url/web/app.js" | sed -n 's/^ETag: //p')
+same "304 on the same ETag" 304 "$(code_of -H "If-None-Match: $tag" "$url/web/app.js")"
+same "200 on that of the packed one" 200 "$(code_of -H "If-None-Match: $tag" -H 'Accept-Encoding: gzip' "$url/web/app.js")"
+same "HEAD" 200 "$(code_of -I -H "$browser" "$url/")"
+same "nothing else of the folder" 404 "$(code_of --path-as-is "$url/web/../web/app.js")"
+same "POST" 405 "$(code_of -X POST -H "$browser" "$url/")"
+same "a foreign name in Host" 421 "$(code_of -H 'Host: evil.example' -H "$browser" "$url/")"
+
+# without a page, and with half of one
+start_gateway none --web-dir "$work/nowhere"
+has "no page is said" "$(cat "$work/none.log")" "no page in $work/nowhere"
+has "the list for browsers, too" "$(curl -s -H "$browser" "$url/")" '"resources"'
+rm "$work/web/app.css"
+start_gateway half --web-dir "$work/web"
+has "half a page is said" "$(cat "$work/half.log")" "no app.css"
+has "and not served" "$(curl -s -H "$browser" "$url/")" '"resources"'
+
+# in a browser
+page=$here/gateway/web/dist
+chromium=$(command -v chromium || command -v chromium-browser)
+why=
+[ -f "$page/index.html" ] || why="the page is not built (make web)"
+[ -n "$chromium" ] || why="chromium is not installed"
+command -v npm >/dev/null || why="npm is not installed"
+if [ -z "$why" ]; then
+	mkdir "$work/npm"
+	cp "$here"/tests/e2e/page/* "$work/npm"
+	(cd "$work/npm" && timeout 120 npm ci --ignore-scripts --no-audit --no-fund) >"$work/npm.log" 2>&1 ||
+		why="playwright-core cannot be had from npm"
+fi
+if [ -n "$why" ]; then
+	printf 'not in a browser: %s\n' "$why"
+	finish
+fi
+start_daemon sm --fabric "sim:$here/tests/fabrics/demo-648.topo" --sweep_interval 1
+start_gateway gw --web-dir "$page" --saguaro "$bin/saguaro"
+wait_ready
+export SAGUARO_SNAPSHOT_DIR=$run_dir
+node "$work/npm/walk.mjs" "$url" "$chromium" "$bin/saguaro" "${SCREENSHOTS:-$work}"
+same "walk through the page" 0 "$?"
+finish
