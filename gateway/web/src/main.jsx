@@ -16,10 +16,10 @@ import { Lists, TABS } from './lists.jsx';
 import { Map_ } from './map/map.jsx';
 import { Path } from './path.jsx';
 
-/** Groups of switches, which a folded map needs to show a path. */
-const use_groups = (topology, guids) => {
+/** Groups of switches, by which a folded map finds paths and traffic. */
+const use_groups = (topology) => {
 	const [groups, set_groups] = useState(new Map());
-	const needed = topology?.folded && guids.length > 0;
+	const needed = topology?.folded;
 	useEffect(() => {
 		const ended = new AbortController();
 		if (needed) {
@@ -35,7 +35,7 @@ const Page = () => {
 	const at = address.value;
 	const topology = store.topology.value;
 	const [guids, set_guids] = useState([]);
-	const groups = use_groups(topology, guids);
+	const groups = use_groups(topology);
 	const path = useMemo(() => ({ guids, groups }), [guids, groups]);
 	const open_node = (node) => show({ node });
 

@@ -4,7 +4,7 @@
 // From /v1/topology to drawings.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bundles_of, model_of, most_routes, on_path, state_of, tally, uplinks_of }
+import { bundles_of, model_of, most_routes, on_path, state_of, tally, traffic_of, uplinks_of }
 	from '../../../gateway/web/src/map/model.js';
 
 const columns = ['a', 'b', 'cables', 'not_active', 'degraded', 'max_routes_from_a',
@@ -85,6 +85,17 @@ test('a path is found in a drawing, also by the pod of a switch', () => {
 	const pods = new Map([['e0', 0], ['a0', 0], ['a1', 1], ['e1', 1]]);
 	assert.deepEqual(on_path(model_of(folded()), ['e0', 'a0', 'guid of core-2', 'a1', 'e1'], pods),
 		[0, 4, 1]);
+});
+
+test('traffic is that of the busiest cable of a bundle, in either direction', () => {
+	const row = (a, b, utilization) => ({ node_guid: a, peer: b && { guid: b }, utilization });
+	const rows = [row('guid of leaf-0', 'guid of spine-0', 0.25),
+		row('guid of spine-0', 'guid of leaf-0', 0.5), row('guid of leaf-1', 'guid of spine-1', null),
+		row('guid of leaf-1', 'a host', 1), row('guid of leaf-1', null, 1)];
+	assert.deepEqual(traffic_of(model_of(small()), rows), [0.5, null, null, null]);
+	const pods = new Map([['a0', 0], ['a1', 1]]);
+	assert.deepEqual(traffic_of(model_of(folded()), [row('guid of core-2', 'a1', 0.75)], pods),
+		[null, null, 0.75]);
 });
 
 test('nothing is drawn of nothing', () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026, The Saguaro authors
 
-// Draws a model (model.js) on a canvas. `look` is {by: 'state' | 'load', theme, most, mark:
+// Draws a model (model.js) on a canvas. `look` is {by: 'state' | 'load' | 'traffic', traffic: of each bundle, theme, most, mark:
 // vertices of a path, cursor: what is under the pointer or the keyboard, or null}.
 import { most_routes, state_of } from './model.js';
 import { paper, scale_colour, state_colour } from './colour.js';
@@ -30,19 +30,24 @@ export const layout = (model, width, height) => {
 	return { left: MATRIX_LEFT, top: MARGIN.top, cell_w, cell_h };
 };
 
-const colour_of = (bundle, routes, look) =>
-	look.by === 'load'
-		? scale_colour(look.theme, routes / look.most)
-		: state_colour(look.theme, state_of(bundle));
+/* Steps of a scale: one stroke for all bundles of a step. */
+const STEPS = 16;
 
-/* One stroke for all bundles of a colour: thousands of strokes take too long. */
+const colour_of = (bundle, routes, look) => {
+	if (look.by === 'state') {
+		return state_colour(look.theme, state_of(bundle));
+	}
+	const part = look.by === 'load' ? routes / look.most : look.traffic?.[bundle.index] ?? null;
+	return part === null ? paper(look.theme).faint
+		: scale_colour(look.theme, Math.round(part * STEPS) / STEPS);
+};
+
+/* Thousands of strokes take too long, so a stroke is for all bundles of a colour. */
 const draw_bundles = (ctx, model, at, look, scale) => {
 	const batches = new Map();
 	for (const b of model.bundles) {
 		const state = state_of(b);
-		const colour = look.by === 'load'
-			? scale_colour(look.theme, Math.round((b.routes / look.most) * 16) / 16)
-			: colour_of(b, b.routes, look);
+		const colour = colour_of(b, b.routes, look);
 		const key = `${state}${colour}`;
 		if (!batches.has(key)) {
 			batches.set(key, { state, colour, bundles: [] });
@@ -61,7 +66,7 @@ const draw_bundles = (ctx, model, at, look, scale) => {
 			ctx.lineTo(at.x(q), at.y(q));
 		}
 		ctx.strokeStyle = batch.colour;
-		ctx.globalAlpha = wrong || look.by === 'load' ? 1 : 0.55;
+		ctx.globalAlpha = wrong || look.by !== 'state' ? 1 : 0.55;
 		ctx.lineWidth = (wrong ? 3 : thin) / scale;
 		ctx.setLineDash(batch.state === 'degraded' ? [8 / scale, 4 / scale] : []);
 		ctx.stroke();

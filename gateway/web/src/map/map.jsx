@@ -4,11 +4,14 @@
 // The map: all of the fabric, or one pod of it, or the ports of one switch.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import * as store from '../store.js';
-import { get } from '../api.js';
+import { get, list } from '../api.js';
 import { Drawing } from './view.jsx';
 import { Ports } from './ports.jsx';
 import { model_of, on_path, tally, uplinks_of } from './model.js';
 import { count } from '../words.js';
+
+const COUNTERS_MOST = 60000;
+const COUNTERS_MS = 30000;
 
 /** A pod, asked for anew with each epoch. */
 const use_group = (group, epoch) => {
@@ -25,6 +28,23 @@ const use_group = (group, epoch) => {
 	return answer.group === group ? answer : { group };
 };
 
+/** Readings of the ports of switches, while they are wanted; null: not asked yet. */
+const use_counters = (wanted, epoch) => {
+	const [rows, set_rows] = useState(null);
+	useEffect(() => {
+		const ended = new AbortController();
+		const ask = () => list('v1/counters', 'counters', { type: 'switch' }, COUNTERS_MOST, ended.signal)
+			.then((found) => set_rows(found.rows), () => {});
+		const timer = wanted ? setInterval(ask, COUNTERS_MS) : 0;
+		wanted && ask();
+		return () => {
+			clearInterval(timer);
+			ended.abort();
+		};
+	}, [wanted, epoch]);
+	return wanted ? rows : null;
+};
+
 const Legend = ({ by, model }) => {
 	const n = tally(model);
 	return by === 'state' ? (
@@ -35,13 +55,14 @@ const Legend = ({ by, model }) => {
 		</ul>
 	) : (
 		<ul class="legend">
-			<li class="few">few routes</li>
-			<li class="many">many routes</li>
+			<li class="few">{by === 'load' ? 'few routes' : 'idle'}</li>
+			<li class="many">{by === 'load' ? 'many routes' : 'busy'}</li>
 		</ul>
 	);
 };
 
-const Whole = ({ topology, by, path, alarmed, open }) => {
+const Whole = ({ topology, path, ...rest }) => {
+	const { by } = rest;
 	const model = useMemo(() => model_of(topology), [topology]);
 	const mark = useMemo(() => on_path(model, path.guids, path.groups), [model, path]);
 	const what = model.kind === 'rows' ? 'switches by tier and the cables between them'
@@ -50,13 +71,14 @@ const Whole = ({ topology, by, path, alarmed, open }) => {
 	return (
 		<>
 			<Legend by={by} model={model} />
-			<Drawing key={model.kind} model={model} by={by} mark={mark} alarmed={alarmed} open={open}
-				label={`Map: ${what}`} />
+			<Drawing key={model.kind} model={model} mark={mark} groups={path.groups}
+				label={`Map: ${what}`} {...rest} />
 		</>
 	);
 };
 
-const Pod = ({ group, answer, by, path, alarmed, open, is_tree }) => {
+const Pod = ({ group, answer, path, is_tree, ...rest }) => {
+	const { by } = rest;
 	const { topology } = answer;
 	const inner = useMemo(() => topology && model_of(topology, group), [topology, group]);
 	const up = useMemo(() => topology && uplinks_of(topology, group), [topology, group]);
@@ -71,12 +93,11 @@ const Pod = ({ group, answer, by, path, alarmed, open, is_tree }) => {
 	return (
 		<>
 			<Legend by={by} model={inner} />
-			<Drawing key={`inner ${group}`} model={inner} by={by} mark={on_path(inner, path.guids)}
-				alarmed={alarmed} open={open} label={`Map of ${name}: its switches`} />
+			<Drawing key={`inner ${group}`} model={inner} mark={on_path(inner, path.guids)}
+				label={`Map of ${name}: its switches`} {...rest} />
 			{!up.square && (
-				<Drawing key={`up ${group}`} model={up} by={by} mark={on_path(up, path.guids)}
-					alarmed={alarmed} open={open}
-					label={`Cables from ${name} to switches outside it`} />
+				<Drawing key={`up ${group}`} model={up} mark={on_path(up, path.guids)}
+					label={`Cables from ${name} to switches outside it`} {...rest} />
 			)}
 		</>
 	);
@@ -92,7 +113,9 @@ export const Map_ = ({ path, node, open_node }) => {
 		const rows = store.alarms.value?.alarms ?? [];
 		return new Set(rows.flatMap((a) => [a.node?.guid, a.peer?.guid]).filter(Boolean));
 	}, [store.alarms.value]);
+	const counters = use_counters(by === 'traffic', store.topology.value?.epoch);
 	const open = (v) => (v.type === 'group' ? set_group(v.group) : open_node(v.guid));
+	const drawn = { by, counters, alarmed, open };
 
 	return (
 		<section aria-labelledby="map">
@@ -106,14 +129,17 @@ export const Map_ = ({ path, node, open_node }) => {
 					<select value={by} onChange={(e) => set_by(e.currentTarget.value)}>
 						<option value="state">state</option>
 						<option value="load">routes per link</option>
+						<option value="traffic">traffic</option>
 					</select>
 				</label>
 			</div>
 			{topology === null ? <p>Nothing is known yet.</p>
 				: group === null
-					? <Whole topology={topology} by={by} path={path} alarmed={alarmed} open={open} />
-					: <Pod group={group} answer={answer} by={by} path={path} alarmed={alarmed}
-						open={open} is_tree={topology.kind === 'tree'} />}
+					? <Whole topology={topology} path={path} {...drawn} />
+					: <Pod group={group} answer={answer} path={path}
+						is_tree={topology.kind === 'tree'} {...drawn} />}
+			{by === 'traffic' && counters?.length === 0 &&
+				<p>There are no readings of port counters (option perfmgr).</p>}
 			{node !== '' && <Ports node={node} epoch={topology?.epoch} open={open_node} />}
 		</section>
 	);

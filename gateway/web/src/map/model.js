@@ -13,7 +13,8 @@ const ROW_MOST = 480;
 export const bundles_of = (topology) => {
 	const at = Object.fromEntries(topology.bundle_columns.map((name, i) => [name, i]));
 
-	return topology.bundles.map((b) => ({
+	return topology.bundles.map((b, i) => ({
+		index: i,
 		a: b[at.a],
 		b: b[at.b],
 		cables: b[at.cables],
@@ -112,7 +113,7 @@ export const model_of = (topology, inside = null) => {
 		const place = new Map(kept.map((v, i) => [v.index, i]));
 		return rows_model(
 			kept.map((v, i) => ({ ...v, index: i, tier: v.tier ?? 0 })),
-			bundles.filter(own).map((b) => ({ ...b, a: place.get(b.a), b: place.get(b.b) })),
+			bundles.filter(own).map((b, i) => ({ ...b, index: i, a: place.get(b.a), b: place.get(b.b) })),
 		);
 	}
 	const most = Math.max(0, ...topology.tiers.map((t) => t.switches));
@@ -129,6 +130,25 @@ export const uplinks_of = (topology, inside) =>
 export const most_routes = (model) =>
 	Math.max(1, model.bundles.reduce((most, b) => Math.max(most, b.routes), 0));
 
+/**
+ * How busy each bundle is: the highest utilization of its ports as last read, 0 to 1; null:
+ * no reading. rows: of /v1/counters. group_of: GUID of a switch -> its group, for a folded map.
+ */
+export const traffic_of = (model, rows, group_of = new Map()) => {
+	const at = places_of(model);
+	const place = (guid) => at.get(guid) ?? at.get(`group ${group_of.get(guid)}`);
+	const key = (p, q) => Math.min(p, q) * model.vertices.length + Math.max(p, q);
+	const most = new Map();
+	for (const row of rows) {
+		const p = place(row.node_guid);
+		const q = row.peer ? place(row.peer.guid) : undefined;
+		if (p !== undefined && q !== undefined && row.utilization !== null) {
+			most.set(key(p, q), Math.max(most.get(key(p, q)) ?? 0, row.utilization));
+		}
+	}
+	return model.bundles.map((b) => most.get(key(b.a, b.b)) ?? null);
+};
+
 /** How many bundles are of each state. */
 export const tally = (model) => {
 	const n = { down: 0, degraded: 0, fine: 0 };
@@ -138,12 +158,12 @@ export const tally = (model) => {
 	return n;
 };
 
+const places_of = (model) => new Map(model.vertices.map((v) =>
+	[v.type === 'group' ? `group ${v.group}` : v.guid, v.index]));
+
 /** Vertices on a path, by the GUIDs of its switches and hosts; those not drawn are left out. */
 export const on_path = (model, guids, group_of = new Map()) => {
-	const at = new Map();
-	for (const v of model.vertices) {
-		at.set(v.type === 'group' ? `group ${v.group}` : v.guid, v.index);
-	}
+	const at = places_of(model);
 	const walk = [];
 	for (const guid of guids) {
 		const i = at.get(guid) ?? at.get(`group ${group_of.get(guid)}`);

@@ -7,7 +7,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { select } from 'd3-selection';
 import { zoom, zoomIdentity } from 'd3-zoom';
 import { draw, hit, layout } from './draw.js';
-import { most_routes, state_of } from './model.js';
+import { most_routes, state_of, traffic_of } from './model.js';
 import { theme } from './colour.js';
 import { Table } from '../table.jsx';
 import { count, number } from '../words.js';
@@ -73,11 +73,14 @@ const BUNDLE_COLUMNS = [
 	{ name: 'not Active', of: (b) => b.not_active, number: true },
 	{ name: 'degraded', of: (b) => b.degraded, number: true },
 	{ name: 'most routes on one', of: (b) => b.routes, number: true },
+	{ name: 'used', of: (b) => b.used, number: true,
+		show: (b) => (b.used === null ? '' : `${Math.round(b.used * 100)} %`) },
 ];
 
-const bundle_rows = (model) =>
+const bundle_rows = (model, traffic) =>
 	model.bundles.map((b) => ({
 		...b,
+		used: traffic?.[b.index] ?? null,
 		from: model.vertices[b.a].name,
 		to: model.vertices[b.b].name,
 	}));
@@ -94,7 +97,7 @@ const use_theme = () => {
 };
 
 /** label: what the drawing is of. open(vertex): a switch or pod was chosen. */
-export const Drawing = ({ model, by, mark, alarmed, label, open }) => {
+export const Drawing = ({ model, by, counters, groups, mark, alarmed, label, open }) => {
 	const canvas = useRef(null);
 	const view = useRef(zoomIdentity);
 	const zoomer = useRef(null);
@@ -103,6 +106,8 @@ export const Drawing = ({ model, by, mark, alarmed, label, open }) => {
 	const [cursor, set_cursor] = useState(null);
 	const name = use_theme();
 	const most = useMemo(() => most_routes(model), [model]);
+	const traffic = useMemo(() => by === 'traffic' && counters
+		? traffic_of(model, counters, groups) : null, [model, by, counters, groups]);
 	const cell_at = useMemo(() => new Map((model.cells || []).map((c) =>
 		[c.row * model.columns.length + c.column, c])), [model]);
 	const is_there = cursor === null || (model.kind === 'rows'
@@ -114,7 +119,7 @@ export const Drawing = ({ model, by, mark, alarmed, label, open }) => {
 	paint.current = () => {
 		frame.current = 0;
 		if (canvas.current && canvas.current.clientWidth > 0) {
-			draw(canvas.current, model, { by, mark, alarmed, cursor: shown, theme: name, most },
+			draw(canvas.current, model, { by, traffic, mark, alarmed, cursor: shown, theme: name, most },
 				view.current);
 		}
 	};
@@ -177,7 +182,7 @@ export const Drawing = ({ model, by, mark, alarmed, label, open }) => {
 				}} />
 			<figcaption aria-live="polite">{words || ' '}</figcaption>
 			<Table title={`${label}, as a table`} folded columns={BUNDLE_COLUMNS}
-				rows={() => bundle_rows(model)} class_of={(b) => `is-${state_of(b)}`} />
+				rows={() => bundle_rows(model, traffic)} class_of={(b) => `is-${state_of(b)}`} />
 		</figure>
 	);
 };
