@@ -52,9 +52,9 @@ test('columns of bundles are found by name, not by place', () => {
 test('a folded tree is a matrix of pods and cores', () => {
 	const m = model_of(folded());
 	assert.equal(m.kind, 'matrix');
-	assert.deepEqual([m.rows.length, m.columns.length, m.square], [2, 3, false]);
+	assert.deepEqual([m.rows.length, m.columns.length, m.square], [2, 2, false]);
 	assert.deepEqual(m.cells.map((c) => [c.row, c.column, c.routes]),
-		[[0, 0, 2], [1, 0, 4], [1, 2, 6]]);
+		[[0, 0, 2], [1, 0, 4], [1, 1, 6]]);
 	assert.equal(state_of(m.rows[1]), 'down');
 });
 
@@ -76,7 +76,7 @@ test('a pod shows its own switches; its uplinks are a matrix', () => {
 	assert.deepEqual(m.vertices.map((v) => v.name), ['edge-0', 'agg-0']);
 	assert.deepEqual(m.bundles.map((b) => [b.a, b.b]), [[0, 1]]);
 	const up = uplinks_of(t, 0);
-	assert.deepEqual([up.rows.length, up.columns.length, up.cells.length], [2, 1, 1]);
+	assert.deepEqual([up.rows.length, up.columns.length, up.cells.length], [1, 1, 1]);
 });
 
 test('a path is found in a drawing, also by the pod of a switch', () => {

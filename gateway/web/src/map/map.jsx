@@ -7,6 +7,7 @@ import * as store from '../store.js';
 import { get, list } from '../api.js';
 import { Drawing } from './view.jsx';
 import { Ports } from './ports.jsx';
+import { Tiles } from './tiles.jsx';
 import { model_of, on_path, tally, uplinks_of } from './model.js';
 import { count } from '../words.js';
 
@@ -70,6 +71,8 @@ const Whole = ({ topology, path, ...rest }) => {
 		: 'cables from each pod to each switch above it';
 	return (
 		<>
+			<Tiles vertices={model.vertices.filter((v) => v.type === 'group')} by={by} mark={mark}
+				open={rest.open} />
 			<Legend by={by} model={model} />
 			<Drawing key={model.kind} model={model} mark={mark} groups={path.groups}
 				label={`Map: ${what}`} {...rest} />

@@ -69,8 +69,8 @@ const rows_model = (vertices, bundles) => {
 };
 
 /*
- * Rows and columns of the matrix: of a folded tree pods and the switches above them; else
- * all vertices in both directions.
+ * Rows and columns of the matrix: of a folded tree pods and the switches above them, as far
+ * as cables lead from one to the other; else all vertices in both directions.
  */
 const matrix_model = (topology, vertices, bundles, inside) => {
 	const is_row = inside === null ? (v) => v.type === 'group' : (v) => v.group === inside;
@@ -80,6 +80,11 @@ const matrix_model = (topology, vertices, bundles, inside) => {
 
 	if (square) {
 		rows = columns = vertices;
+	} else {
+		const cabled = new Set(bundles.flatMap((b) =>
+			is_row(vertices[b.a]) !== is_row(vertices[b.b]) ? [b.a, b.b] : []));
+		rows = rows.filter((v) => cabled.has(v.index));
+		columns = columns.filter((v) => cabled.has(v.index));
 	}
 	const row_at = new Map(rows.map((v, i) => [v.index, i]));
 	const column_at = new Map(columns.map((v, i) => [v.index, i]));

@@ -2,7 +2,8 @@
 // Copyright (c) 2026, The Saguaro authors
 
 // A drawing of the map: zoom and pan, pointer and keyboard, and its table.
-// Arrows move a cursor, Enter opens what is under it, + and - zoom, 0 shows all.
+// Arrows move a cursor, Enter opens what is under it (in a matrix the row, with Shift the
+// column), + and - zoom, 0 shows all.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { select } from 'd3-selection';
 import { zoom, zoomIdentity } from 'd3-zoom';
@@ -40,9 +41,10 @@ const say = (model, cursor, cell_at) => {
 	return `${row.name} - ${column.name}: ${cell ? cable_words(cell.bundle) : 'no cable'}`;
 };
 
-/** The vertex that Enter or a click opens. */
-const target_of = (model, cursor) =>
-	model.kind === 'rows' ? model.vertices[cursor.vertex] : model.rows[cursor.row];
+/** The vertex that Enter or a click opens; of a matrix its row, or with Shift its column. */
+const target_of = (model, cursor, shift) =>
+	model.kind === 'rows' ? model.vertices[cursor.vertex]
+		: shift ? model.columns[cursor.column] : model.rows[cursor.row];
 
 const moved = (model, cursor, dx, dy) => {
 	if (model.kind === 'matrix') {
@@ -157,7 +159,7 @@ export const Drawing = ({ model, by, counters, groups, mark, alarmed, label, ope
 		if (ARROWS[e.key]) {
 			set_cursor(moved(model, shown, ...ARROWS[e.key]));
 		} else if (e.key === 'Enter' && shown !== null) {
-			open(target_of(model, shown));
+			open(target_of(model, shown, e.shiftKey));
 		} else if (e.key === '+' || e.key === '-') {
 			zoomer.current.scaleBy(area, e.key === '+' ? 1.5 : 1 / 1.5);
 		} else if (e.key === '0') {
@@ -172,13 +174,14 @@ export const Drawing = ({ model, by, counters, groups, mark, alarmed, label, ope
 	return (
 		<figure class="drawing">
 			<canvas ref={canvas} role="application" tabIndex={0} aria-label={
-				`${label}. Arrow keys move, Enter opens, plus and minus zoom. A table follows.`}
+				`${label}. Arrow keys move, Enter opens${model.kind === 'rows' ? '' : ' the row, with Shift the column'
+					}, plus and minus zoom. A table follows.`}
 				onKeyDown={on_key}
 				onPointerMove={(e) => set_cursor(at_pointer(e))}
 				onPointerLeave={() => set_cursor(null)}
 				onClick={(e) => {
 					const at = at_pointer(e);
-					at !== null && open(target_of(model, at));
+					at !== null && open(target_of(model, at, e.shiftKey));
 				}} />
 			<figcaption aria-live="polite">{words || ' '}</figcaption>
 			<Table title={`${label}, as a table`} folded columns={BUNDLE_COLUMNS}
