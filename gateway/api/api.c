@@ -107,7 +107,7 @@ static const struct api_row rows[] = {
 	{ "GET", "/metrics",                api_metrics, no_params,   0,            "Prometheus metrics", NULL },
 	{ "GET", "/metrics/fabric",         api_metrics_fabric, fabric_metric_params, LINKS_TABLES | TABLE_MOMENT, "Prometheus metrics of each port: counters, rates, cables; of hosts, too, with hosts=1", NULL },
 	{ "GET", "/openapi.json",           api_openapi, no_params,   0,            "all of this as OpenAPI 3.1", "any" },
-	{ "GET", "/",                       api_index,   no_params,   0,            "this list", "Index" },
+	{ "GET", "/",                       api_index,   no_params,   0,            "this list; for browsers a page, where one is installed", "Index" },
 	{ "GET", "/v1",                     api_index,   no_params,   0,            "this list", "Index" },
 };
 /* clang-format on */

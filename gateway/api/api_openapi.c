@@ -84,6 +84,9 @@ static json_t *content_json(const struct api_row *row)
 	if (has_param(row, "stream") || has_param(row, "src")) {
 		json_object_set_new(content, "application/x-ndjson", text_json_schema());
 	}
+	if (strcmp(row->path, "/") == 0) { /* the page: gateway/web */
+		json_object_set_new(content, "text/html", text_json_schema());
+	}
 	if (row->handle == api_events) {
 		json_object_set_new(content, "text/event-stream", text_json_schema());
 	}

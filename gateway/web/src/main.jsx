@@ -13,7 +13,7 @@ import { address, follow_address, show } from './address.js';
 import { Alarms } from './alarms.jsx';
 import { Header } from './header.jsx';
 import { Lists, TABS } from './lists.jsx';
-import { Map_ } from './map/map.jsx';
+import { FabricMap } from './map/map.jsx';
 import { Path } from './path.jsx';
 
 /** Groups of switches, by which a folded map finds paths and traffic. */
@@ -51,7 +51,7 @@ const Page = () => {
 					<Path ends={{ src: at.src, dst: at.dst }} epoch={topology?.epoch} shown={set_guids}
 						go={(src, dst) => show({ src, dst })} open={open_node} />
 				</div>
-				<Map_ path={path} node={at.node} open_node={open_node} />
+				<FabricMap path={path} node={at.node} open_node={open_node} />
 				<Lists tab={at.tab} choose={(tab) => show({ tab })} open={open_node} />
 			</main>
 			<footer>

@@ -107,7 +107,7 @@ const Pod = ({ group, answer, path, is_tree, ...rest }) => {
 };
 
 /** path: {guids, groups} of the path that is shown. node: name of the switch that is open. */
-export const Map_ = ({ path, node, open_node }) => {
+export const FabricMap = ({ path, node, open_node }) => {
 	const [by, set_by] = useState('state');
 	const [group, set_group] = useState(null);
 	const topology = store.topology.value;
