@@ -20,8 +20,8 @@ export const layout = (model, width, height) => {
 			y: (v) => MARGIN.top + v.y * h,
 		};
 	}
-	const w = width - MATRIX_LEFT - MARGIN.right;
-	const h = height - MARGIN.top - MARGIN.bottom;
+	const w = Math.max(1, width - MATRIX_LEFT - MARGIN.right);
+	const h = Math.max(1, height - MARGIN.top - MARGIN.bottom);
 	let cell_w = w / model.columns.length;
 	let cell_h = h / model.rows.length;
 	if (model.square) {

@@ -29,6 +29,21 @@ const use_group = (group, epoch) => {
 	return answer.group === group ? answer : { group };
 };
 
+/** Groups of switches, by which a folded map finds paths and traffic. */
+const use_groups = (topology, wanted) => {
+	const [groups, set_groups] = useState(new Map());
+	const needed = wanted && topology?.folded;
+	useEffect(() => {
+		const ended = new AbortController();
+		if (needed) {
+			get('v1/topology', { switches: 1 }, ended.signal).then((t) => set_groups(new Map(
+				t.vertices.filter((v) => v.type === 'switch').map((v) => [v.guid, v.group]))), () => {});
+		}
+		return () => ended.abort();
+	}, [needed, topology?.epoch]);
+	return groups;
+};
+
 /** Readings of the ports of switches, while they are wanted; null: not asked yet. */
 const use_counters = (wanted, epoch) => {
 	const [rows, set_rows] = useState(null);
@@ -106,12 +121,14 @@ const Pod = ({ group, answer, path, is_tree, ...rest }) => {
 	);
 };
 
-/** path: {guids, groups} of the path that is shown. node: name of the switch that is open. */
-export const FabricMap = ({ path, node, open_node }) => {
+/** guids: switches of the path that is shown. node: name of the switch that is open. */
+export const FabricMap = ({ guids, node, open_node }) => {
 	const [by, set_by] = useState('state');
 	const [group, set_group] = useState(null);
 	const topology = store.topology.value;
 	const answer = use_group(group, topology?.epoch);
+	const groups = use_groups(topology, by === 'traffic' || guids.length > 0);
+	const path = useMemo(() => ({ guids, groups }), [guids, groups]);
 	const alarmed = useMemo(() => {
 		const rows = store.alarms.value?.alarms ?? [];
 		return new Set(rows.flatMap((a) => [a.node?.guid, a.peer?.guid]).filter(Boolean));

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026, The Saguaro authors
+
+// What is under the pointer is what is drawn there.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hit, layout } from '../../../gateway/web/src/map/draw.js';
+import { scale_colour } from '../../../gateway/web/src/map/colour.js';
+import { model_of } from '../../../gateway/web/src/map/model.js';
+
+const columns = ['a', 'b', 'cables', 'not_active', 'degraded', 'max_routes_from_a',
+	'max_routes_from_b', 'rate_gbps'];
+const fabric = (kind, n) => ({
+	kind, folded: false, tiers: [{ tier: 0, switches: n }], groups: [], bundle_columns: columns,
+	vertices: Array.from({ length: n }, (_, i) =>
+		({ type: 'switch', guid: `${i}`, name: `s${i}`, group: null, tier: i % 3, hosts: 1 })),
+	bundles: Array.from({ length: n - 1 }, (_, i) => [i, i + 1, 1, 0, 0, i, i, 100]),
+});
+
+for (const [width, height] of [[1200, 560], [300, 200], [77, 900]]) {
+	test(`each switch is found at its place, ${width} x ${height}`, () => {
+		const m = model_of(fabric('tree', 9));
+		const at = layout(m, width, height);
+		for (const v of m.vertices) {
+			assert.ok(at.x(v) >= 0 && at.x(v) <= width && at.y(v) >= 0 && at.y(v) <= height);
+			assert.deepEqual(hit(m, at, at.x(v) + 1, at.y(v) - 1, 14), { vertex: v.index });
+		}
+		assert.equal(hit(m, at, -100, -100, 14), null);
+	});
+	test(`each cell is found at its place, ${width} x ${height}`, () => {
+		const m = model_of(fabric('matrix', 12));
+		const at = layout(m, width, height);
+		for (const c of m.cells) {
+			const x = at.left + (c.column + 0.5) * at.cell_w;
+			const y = at.top + (c.row + 0.5) * at.cell_h;
+			assert.deepEqual(hit(m, at, x, y, 14), { row: c.row, column: c.column });
+		}
+		assert.equal(hit(m, at, at.left - 1, at.top + 1, 14), null);
+		assert.equal(hit(m, at, at.left + 1, at.top - 1, 14), null);
+	});
+}
+
+test('colours of a scale are colours, also beyond its ends', () => {
+	for (const part of [-1, 0, 0.5, 1, 7]) {
+		for (const theme of ['dark', 'light']) {
+			assert.match(scale_colour(theme, part), /^rgb\(\d+, ?\d+, ?\d+\)$/);
+		}
+	}
+});
