@@ -85,7 +85,7 @@ const Ladder = ({ path, src, dst, open }) => (
 
 const NoPath = ({ answer }) => (
 	<p class="warning" role="alert">
-		There is no path{answer.excluded_by ? `: ${JSON.stringify(answer.excluded_by)}` : ''}.
+		There is no path. {(answer.excluded_by ?? []).map((x) => x.why).join('; ')}
 	</p>
 );
 
