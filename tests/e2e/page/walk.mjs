@@ -97,7 +97,7 @@ try {
 		await page.keyboard.press('ArrowRight');
 		await has_text(page.locator('#list td'), '0x7fff');
 		await page.keyboard.press('ArrowRight');
-		await has_text(page.locator('#list p'), 'tier 0 to tier 1: 648 links');
+		await has_text(page.locator('#list p'), 'tier 0 to 1: 648 links');
 		await page.keyboard.press('ArrowRight');
 		await has_text(page.locator('#list'), 'performance manager');
 		await page.keyboard.press('ArrowRight');

@@ -61,7 +61,7 @@ const rows_model = (vertices, bundles) => {
 
 	tiers.forEach((tier, i) => {
 		const row = vertices.filter((v) => (v.tier ?? Infinity) === tier).sort(row_order);
-		for (const v of spread(row, 1 - (i + 0.5) / tiers.length)) {
+		for (const v of spread(row, 1 - (i + 0.2) / (tiers.length - 0.6))) {
 			placed[v.index] = v;
 		}
 	});
