@@ -16,6 +16,8 @@
 # and 4 MB (descriptors: 4). In the end the faults stop, and with ibutils installed ibdiagnet and ibdmchk
 # look at the fabric as it is then: ibdiagnet_errors, ibdmchk. Fails if anything is not flat or not well.
 set -eu
+# make exports SECONDS=N, and bash would count on from there.
+SECONDS=0
 bin=${top_builddir:-.}
 seconds=${SOAK_SECONDS:-3600} faults=${SOAK_FAULTS:-0}
 RANDOM=${SOAK_SEED:-1}
