@@ -47,8 +47,15 @@ start_gateway half --web-dir "$work/web"
 has "half a page is said" "$(cat "$work/half.log")" "no app.css"
 has "and not served" "$(curl -s -H "$browser" "$url/")" '"resources"'
 
-# in a browser
+# its parts that draw nothing
 page=$here/gateway/web/dist
+if command -v node >/dev/null; then
+	node --test "$here"/tests/gateway/web/*.test.mjs >"$work/units.log" 2>&1
+	same "unit tests of the page" 0 "$?"
+	grep -E '^not ok' "$work/units.log"
+fi
+
+# in a browser
 chromium=$(command -v chromium || command -v chromium-browser)
 why=
 [ -f "$page/index.html" ] || why="the page is not built (make web)"
