@@ -46,6 +46,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
+#include "sa/sm/discover/trap.h"
 #include "sa/sm/election.h"
 #include "sa/sm/sm.h"
 
@@ -57,12 +58,8 @@ enum {
 	QUIET_MS = 2000,   /* and twice the gap */
 	SWEEP_GAP_FIRST_MS = 50,
 	SWEEP_GAP_MAX_MS = 2000,
-	EARLY_MAX = 64,    /* senders before anything is known that could refute them */
-	FORGED_LINES = 5,
-	FORGED_LINES_MS = 60000
+	EARLY_MAX = 64     /* senders before anything is known that could refute them */
 };
-
-static const char *const source = "sweep";
 
 /* The subject of a request; in the arena of the light sweep. */
 struct inquiry {
@@ -471,109 +468,20 @@ bool changes_light_end(struct changes *c)
 	return c->n_found == 0 && c->n_updated != 0;
 }
 
-/* --- which traps to believe ------------------------------------------------------------- */
-
-/* The port that has a LID. GRAPH_NONE: none. */
-static uint32_t owner_of(const struct job *j, uint32_t lid)
-{
-	return lid <= j->program.lids->top ? j->program.lids->owner[lid] : GRAPH_NONE;
-}
-
-/* Can a node of this kind say this about this port? NULL: yes, else why not. */
-static const char *fault_of_kind(const struct graph *g, uint32_t port, uint32_t owner,
-                                 unsigned number, const uint8_t *notice)
-{
-	const struct node *n = &g->nodes[g->ports[port].node];
-
-	switch (number) {
-	case UMAD_SM_GID_IN_SERVICE_TRAP:
-	case UMAD_SM_GID_OUT_OF_SERVICE_TRAP:
-	case UMAD_SM_MGID_CREATED_TRAP:
-	case UMAD_SM_MGID_DESTROYED_TRAP:
-		return "only subnet administration reports this";
-	case UMAD_SM_LINK_STATE_CHANGED_TRAP:
-		return n->type != NODE_SWITCH ? "its issuer is no switch"
-		       : owner != port        ? "it is about another port"
-		                              : NULL;
-	case UMAD_SM_LINK_INTEGRITY_THRESHOLD_TRAP:
-	case UMAD_SM_BUFFER_OVERRUN_THRESHOLD_TRAP:
-	case UMAD_SM_WATCHDOG_TIMER_EXPIRED_TRAP:
-		return owner != port ? "it is about another port"
-		       : field_get(notice, NTC_129_PORT) > n->n_ports
-		               ? "its issuer has no such port"
-		               : NULL;
-	case VPORT_TRAP_CHANGES:
-	case VPORT_TRAP_STATE:
-		if (n->type != NODE_CA) {
-			return "only channel adapters have virtual ports";
-		}
-		return owner != port ? "it is about another port" : NULL;
-	case UMAD_SM_LOCAL_CHANGES_TRAP:
-	case UMAD_SM_SYS_IMG_GUID_CHANGED_TRAP:
-		return owner != port ? "it is about another port" : NULL;
-	default: return NULL;
-	}
-}
-
-/* The LID that the details of a trap name. */
-static uint32_t lid_told(unsigned number, const uint8_t *notice)
-{
-	return (uint32_t)(number == UMAD_SM_LINK_STATE_CHANGED_TRAP
-	                          ? field_get(notice, NTC_128_LID)
-	                          : field_get(notice, NTC_144_LID));
-}
-
-static const char *fault_of(const struct job *j, const struct mad_msg *m)
-{
-	const uint8_t *notice = m->data + SMP_DATA_AT;
-	unsigned number = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
-	uint32_t port, sender;
-
-	if (m->addr.directed) {
-		return "it came over a directed route";
-	}
-	if (j == NULL) { /* before the first sweep nothing is known */
-		return NULL;
-	}
-	port = owner_of(j, (uint32_t)field_get(notice, NTC_ISSUER_LID));
-	sender = owner_of(j, m->addr.lid);
-	if (port == GRAPH_NONE) {
-		return "no port has the LID of its issuer";
-	}
-	if (sender == GRAPH_NONE ||
-	    j->disc.g->ports[sender].node != j->disc.g->ports[port].node) {
-		return "it came from another node than its issuer";
-	}
-	if (!field_get(notice, NTC_IS_GENERIC)) {
-		return NULL;
-	}
-	return fault_of_kind(j->disc.g, port, owner_of(j, lid_told(number, notice)),
-	                     number, notice);
-}
+/* --- senders of traps ----------------------------------------------------------------------- */
 
 bool changes_believe_trap(struct changes *c, const struct mad_msg *m)
 {
-	const uint8_t *notice = m->data + SMP_DATA_AT;
-	const char *fault = fault_of(sm_known_job(c->sm), m);
-	unsigned skipped;
+	const struct job *j = sm_known_job(c->sm);
 
-	if (fault == NULL) {
+	if (trap_believe(j != NULL ? j->disc.g : NULL,
+	                 j != NULL ? j->program.lids : NULL, m, &c->forged_lines,
+	                 sm_now(c->sm))) {
 		return true;
 	}
 	c->sm->status.forged_traps++;
-	if (log_allowed(&c->forged_lines, sm_now(c->sm), FORGED_LINES, FORGED_LINES_MS,
-	                &skipped)) {
-		log_warning(source,
-		            "trap %u is not believed: %s (issuer LID %u, sent from LID "
-		            "%u); %u more were not logged",
-		            (unsigned)field_get(notice, NTC_TRAP_NUMBER), fault,
-		            (unsigned)field_get(notice, NTC_ISSUER_LID), m->addr.lid,
-		            skipped);
-	}
 	return false;
 }
-
-/* --- senders of traps ----------------------------------------------------------------------- */
 
 static void look_at_due(struct changes *c);
 
@@ -605,7 +513,7 @@ void changes_trap(struct changes *c, const uint8_t *notice)
 	             c->sm->d.config->m_key_lease_period != 0;
 	bool vports = number == VPORT_TRAP_CHANGES || number == VPORT_TRAP_STATE;
 	const struct job *known = sm_known_job(c->sm);
-	uint32_t sender = known != NULL ? owner_of(known, lid) : GRAPH_NONE;
+	uint32_t sender = known != NULL ? trap_owner(known->program.lids, lid) : GRAPH_NONE;
 	struct trap_source *s;
 
 	if (sender != GRAPH_NONE) {
@@ -633,7 +541,7 @@ void changes_trap(struct changes *c, const uint8_t *notice)
 static void note_source(const struct changes *c, const struct trap_source *s)
 {
 	const struct job *j = sm_known_job(c->sm);
-	uint32_t port = j != NULL ? owner_of(j, s->lid) : GRAPH_NONE;
+	uint32_t port = j != NULL ? trap_owner(j->program.lids, s->lid) : GRAPH_NONE;
 	char detail[EVENT_DETAIL_BYTES];
 	struct fabric_event e = { .kind = s->held ? EVENT_PORT_FLAPPING : EVENT_PORT_QUIET,
 		           .node = "a node that is gone",
@@ -749,7 +657,7 @@ static void on_end_port(void *ctx, const struct smp_reply *r)
 static void look_at(struct changes *c, const struct trap_source *s)
 {
 	const struct graph *g = c->job->disc.g;
-	uint32_t port = owner_of(c->job, s->lid);
+	uint32_t port = trap_owner(c->job->program.lids, s->lid);
 	struct disc_node *n;
 	struct inquiry *q;
 

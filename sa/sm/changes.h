@@ -32,9 +32,8 @@ struct trap_source {
  * sender asked. A change asks for a local sweep, which reads the nodes in question again, or for
  * a heavy one where that cannot suffice.
  *
- * A trap is believed if the fabric as known agrees with it: its issuer's LID is that of a
- * port, the MAD came from the node of this port, and this node can send such a trap. Others
- * are counted and logged with a limit.
+ * Traps that the fabric as known refutes (sa/sm/discover/trap.h) are counted, and nothing follows
+ * from them.
  *
  * A trap 144 of a port with an SM, or that lost its SM, has the election ask that SM.
  *

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Source: IBA vol. 1, 13.4.8 (Notice), 14.2.5.1 (traps of the subnet).
+ */
+#include "sa/sm/discover/trap.h"
+
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <stddef.h>
+
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/transport.h"
+
+enum { FORGED_LINES = 5, FORGED_LINES_MS = 60000 };
+
+static const char *const source = "sweep";
+
+uint32_t trap_owner(const struct lids *l, uint32_t lid)
+{
+	return lid <= l->top ? l->owner[lid] : GRAPH_NONE;
+}
+
+/* Can a node of this kind say this about this port? NULL: yes, else why not. */
+static const char *fault_of_kind(const struct graph *g, uint32_t port, uint32_t owner,
+                                 unsigned number, const uint8_t *notice)
+{
+	const struct node *n = &g->nodes[g->ports[port].node];
+
+	switch (number) {
+	case UMAD_SM_GID_IN_SERVICE_TRAP:
+	case UMAD_SM_GID_OUT_OF_SERVICE_TRAP:
+	case UMAD_SM_MGID_CREATED_TRAP:
+	case UMAD_SM_MGID_DESTROYED_TRAP:
+		return "only subnet administration reports this";
+	case UMAD_SM_LINK_STATE_CHANGED_TRAP:
+		return n->type != NODE_SWITCH ? "its issuer is no switch"
+		       : owner != port        ? "it is about another port"
+		                              : NULL;
+	case UMAD_SM_LINK_INTEGRITY_THRESHOLD_TRAP:
+	case UMAD_SM_BUFFER_OVERRUN_THRESHOLD_TRAP:
+	case UMAD_SM_WATCHDOG_TIMER_EXPIRED_TRAP:
+		return owner != port ? "it is about another port"
+		       : field_get(notice, NTC_129_PORT) > n->n_ports
+		               ? "its issuer has no such port"
+		               : NULL;
+	case VPORT_TRAP_CHANGES:
+	case VPORT_TRAP_STATE:
+		if (n->type != NODE_CA) {
+			return "only channel adapters have virtual ports";
+		}
+		return owner != port ? "it is about another port" : NULL;
+	case UMAD_SM_LOCAL_CHANGES_TRAP:
+	case UMAD_SM_SYS_IMG_GUID_CHANGED_TRAP:
+		return owner != port ? "it is about another port" : NULL;
+	default: return NULL;
+	}
+}
+
+/* The LID that the details of a trap name. */
+static uint32_t lid_told(unsigned number, const uint8_t *notice)
+{
+	return (uint32_t)(number == UMAD_SM_LINK_STATE_CHANGED_TRAP
+	                          ? field_get(notice, NTC_128_LID)
+	                          : field_get(notice, NTC_144_LID));
+}
+
+static const char *fault_of(const struct graph *g, const struct lids *l,
+                            const struct mad_msg *m)
+{
+	const uint8_t *notice = m->data + SMP_DATA_AT;
+	unsigned number = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
+	uint32_t port, sender;
+
+	if (m->addr.directed) {
+		return "it came over a directed route";
+	}
+	if (g == NULL) { /* before the first sweep */
+		return NULL;
+	}
+	port = trap_owner(l, (uint32_t)field_get(notice, NTC_ISSUER_LID));
+	sender = trap_owner(l, m->addr.lid);
+	if (port == GRAPH_NONE) {
+		return "no port has the LID of its issuer";
+	}
+	if (sender == GRAPH_NONE || g->ports[sender].node != g->ports[port].node) {
+		return "it came from another node than its issuer";
+	}
+	if (!field_get(notice, NTC_IS_GENERIC)) {
+		return NULL;
+	}
+	return fault_of_kind(g, port, trap_owner(l, lid_told(number, notice)), number,
+	                     notice);
+}
+
+bool trap_believe(const struct graph *g, const struct lids *l, const struct mad_msg *m,
+                  struct log_limit *lines, uint64_t now_ms)
+{
+	const uint8_t *notice = m->data + SMP_DATA_AT;
+	const char *fault = fault_of(g, l, m);
+	unsigned skipped;
+
+	if (fault == NULL) {
+		return true;
+	}
+	if (log_allowed(lines, now_ms, FORGED_LINES, FORGED_LINES_MS, &skipped)) {
+		log_warning(source,
+		            "trap %u is not believed: %s (issuer LID %u, sent from LID "
+		            "%u); %u more were not logged",
+		            (unsigned)field_get(notice, NTC_TRAP_NUMBER), fault,
+		            (unsigned)field_get(notice, NTC_ISSUER_LID), m->addr.lid,
+		            skipped);
+	}
+	return false;
+}
