@@ -3,7 +3,6 @@
 #include "sa/sm/routes.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
@@ -18,7 +17,6 @@
 #include "routing/route_cache.h"
 #include "sa/mad/fields.h"
 #include "sa/sm/policy/policy_compile.h"
-#include "sa/sm/program/qos_table.h"
 #include "sa/sm/sm.h"
 
 enum { CONFIRM_QUIET = 2 }; /* quiet sweeps */
@@ -600,55 +598,6 @@ int routes_end(struct routes *r)
 
 /* --- quality of service ----------------------------------------------------------- */
 
-/* Is an option set for this kind of port, or for all? key is an offset in struct qos_keys. */
-static bool is_set(const struct config *c, unsigned of, size_t key)
-{
-	const char *own, *all;
-
-	memcpy(&own, (const char *)&c->qos_keys[of] + key, sizeof(own));
-	memcpy(&all, (const char *)&c->qos_keys[QOS_ALL] + key, sizeof(all));
-	return own != NULL || all != NULL;
-}
-
-static bool weights_are_set(const struct config *c, unsigned of)
-{
-	return is_set(c, of, offsetof(struct qos_keys, vlarb_low)) ||
-	       is_set(c, of, offsetof(struct qos_keys, vlarb_high));
-}
-
-/* Warns where routing and the options of one kind of port disagree. */
-static void warn_overruled(const struct routes *r, const struct program *p,
-                           const struct engine *used, unsigned of)
-{
-	static const char *const key[] = { "qos", "qos_ca", "qos_sw0", "qos_swe",
-		                           "qos_rtr" };
-	const struct config *c = r->sm->d.config;
-	unsigned sl = qos_table_overruled(&p->qos_setup[of], lanes_vls(p->lanes));
-
-	if (p->lanes->rule == NULL) {
-		if (sl < QOS_SLS) {
-			log_warning(
-				source,
-				"%s_sl2vl gives SL %u VL %u, but %s needs VL %u there "
-				"and has it",
-				key[of], sl, p->qos_setup[of].sl2vl[sl], used->name, sl);
-		}
-		return;
-	}
-	if (is_set(c, of, offsetof(struct qos_keys, sl2vl))) {
-		log_warning(source, "%s_sl2vl has no effect: %s says the VL of every SL",
-		            key[of], used->name);
-	}
-	if (of == QOS_SWE && weights_are_set(c, of) &&
-	    qos_table_uneven(&p->qos_setup[of], p->lanes->rule)) {
-		log_warning(
-			source,
-			"%s_vlarb_high and %s_vlarb_low weigh VLs differently that %s "
-			"uses alike",
-			key[of], key[of], used->name);
-	}
-}
-
 void routes_qos(struct routes *r, const struct job *j, struct program *p)
 {
 	const struct config *c = r->sm->d.config;
@@ -662,12 +611,7 @@ void routes_qos(struct routes *r, const struct job *j, struct program *p)
 		r->logged_lanes = 1;
 		return;
 	}
-	for (unsigned i = 0; i < QOS_CLASS_COUNT; i++) {
-		qos_setup_of(c->qos_keys, i, &p->qos_setup[i]);
-		if (p->lanes->rule != NULL && !weights_are_set(c, i)) {
-			qos_table_even(&p->qos_setup[i], p->lanes->rule->vls);
-		}
-	}
+	program_setup_qos(p);
 	if (r->logged_engine == used && r->logged_lanes == n_lanes) {
 		return;
 	}
@@ -677,9 +621,7 @@ void routes_qos(struct routes *r, const struct job *j, struct program *p)
 		log_info(source, "%s uses %u virtual lanes%s", used->name, n_lanes,
 		         c->qos == QOS_AUTO ? ": quality of service is on" : "");
 	}
-	for (unsigned i = QOS_CA; i < QOS_CLASS_COUNT; i++) {
-		warn_overruled(r, p, used, i);
-	}
+	program_warn_qos(p, used->name);
 }
 
 /* --- life ------------------------------------------------------------------------- */

@@ -122,6 +122,12 @@ void program_lfts_end(struct program *p);
 /*! \brief After the last step, or when it is given up: directed routes only from here on. */
 void program_end(struct program *p);
 
+/*! \brief Sets qos_setup by the options of each kind of port and by the lanes of the routing. */
+void program_setup_qos(struct program *p);
+
+/*! \brief Warns of options that have no effect on this setup because the routing decides. */
+void program_warn_qos(const struct program *p, const char *engine);
+
 /*! \brief After program_ports(), before program_lfts(). Look at lane_trouble afterwards. */
 int program_qos(struct program *p);
 
