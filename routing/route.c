@@ -8,6 +8,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
+#include "routing/engine_options.h"
 #include "routing/graph/aggregation.h"
 #include "routing/graph/column.h"
 #include "routing/graph/graph.h"
@@ -15,73 +16,6 @@
 #include "routing/multicast.h"
 #include "routing/route_base.h"
 #include "routing/route_cache.h"
-
-int engine_options_init(struct engine_options *o, struct arena *a)
-{
-	*o = (struct engine_options){ 0 };
-	for (unsigned i = 0; engines[i]; i++) {
-		int ret;
-
-		if (!engines[i]->options) {
-			continue;
-		}
-		if (i >= ROUTE_LIST_MAX) {
-			return E_FULL;
-		}
-		o->base[i] = arena_alloc(a, engines[i]->opt_size);
-		if (!o->base[i]) {
-			return -ENOMEM;
-		}
-		ret = option_sets_add_group(&o->sets, engines[i]->options, o->base[i],
-		                            OPTION_GROUP_ENGINE);
-		if (ret != E_OK) {
-			return ret;
-		}
-	}
-	return E_OK;
-}
-
-int engine_options_bind(struct engine_options *o, struct arena *a, struct diags *d)
-{
-	int first = E_OK;
-
-	for (unsigned i = 0; engines[i]; i++) {
-		int code = engines[i]->bind ? engines[i]->bind(o->base[i], o, a, d) : E_OK;
-
-		first = first != E_OK ? first : code;
-	}
-	return first;
-}
-
-/* Options of one engine: those of the request, or defaults. */
-static int options_of(const struct route_request *r, const struct engine *e,
-                      struct arena *a, const void **ret)
-{
-	struct engine_options defaults;
-	const struct engine_options *o = r->options;
-	int ret_code;
-
-	*ret = NULL;
-	if (!e->options) {
-		return E_OK;
-	}
-	if (!o) {
-		o = &defaults;
-		ret_code = engine_options_init(&defaults, a);
-		if (ret_code == E_OK) {
-			ret_code = option_set_defaults(&defaults.sets, a);
-		}
-		if (ret_code != E_OK) {
-			return ret_code;
-		}
-	}
-	for (unsigned i = 0; engines[i]; i++) {
-		if (engines[i] == e) {
-			*ret = o->base[i];
-		}
-	}
-	return E_OK;
-}
 
 static double now(const struct route_request *r)
 {
@@ -359,7 +293,7 @@ static int check_and_run(const struct route_request *r, const struct engine *e,
                          struct route_result *ret)
 {
 	struct route_in in = input_of(r);
-	int ret_code = options_of(r, e, a, &in.options);
+	int ret_code = engine_options_of(r->options, e, a, &in.options);
 
 	if (ret_code != E_OK) {
 		return ret_code;
@@ -648,7 +582,7 @@ static int route_change(const struct route_request *r, struct route_step *st,
 	struct route_in in = input_of(r);
 	uint32_t marked = st->repair.n;
 	struct why unable = { "" };
-	int code = options_of(r, e, st->tmp, &in.options);
+	int code = engine_options_of(r->options, e, st->tmp, &in.options);
 
 	in.prev = r->prev;
 	if (code == E_OK && e->check) {
@@ -793,7 +727,7 @@ int route_multicast(const struct route_request *r, const struct engine *used,
 	if (!used || !used->multicast) {
 		return mcast_default_trees(r->g, m, a, ret);
 	}
-	err = options_of(r, used, a, &in.options);
+	err = engine_options_of(r->options, used, a, &in.options);
 	if (err == E_OK) {
 		err = used->multicast(&in, m, a, ret, &own);
 	}

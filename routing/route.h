@@ -13,7 +13,7 @@
 #include "routing/route_list.h"
 
 struct arena;
-struct diags;
+struct engine_options;
 struct graph;
 struct lids;
 struct mcast_in;
@@ -25,21 +25,6 @@ struct route_cache;
  * A routing job: tries the engines of a list in order, proves what comes out, and says
  * which one it was and why. A fallback is never silent.
  */
-
-/*! Options of all engines as sets for conf, each with a base allocated in an arena. */
-struct engine_options {
-	void *base[ROUTE_LIST_MAX]; /*!< by position in engines[] */
-	struct option_sets sets;
-};
-
-/*! \brief Allocates every engine's option struct and lists the sets; defaults are not yet stored. */
-int engine_options_init(struct engine_options *o, struct arena *a);
-
-/*!
- * \brief To be called when all values are stored: engines look up what their options name.
- * \retval E_UNKNOWN E_SYNTAX  In \a d. \retval -ENOMEM
- */
-int engine_options_bind(struct engine_options *o, struct arena *a, struct diags *d);
 
 /*!
  * Which engine a fabric gets when nothing is known of earlier tables, remembered from one

@@ -11,7 +11,7 @@
 #include "conf/base/text_file.h"
 #include "conf/config.h"
 #include "routing/engine.h"
-#include "routing/route.h"
+#include "routing/engine_options.h"
 
 static const char separators[] = ", \t";
 const char route_deadlock_free[] = "deadlockfree";

@@ -30,6 +30,7 @@
 #include "db/snapshot.h"
 #include "db/state.h"
 #include "db/stats.h"
+#include "routing/engine_options.h"
 #include "routing/route.h"
 #include "routing/text/topofile.h"
 #include "sa/control/control.h"

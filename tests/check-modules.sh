@@ -38,8 +38,6 @@ routing/proof/load         sums
 routing/proof/path_rows    rows
 routing/proof/paths        load
 routing/proof/proof_cycle  deps
-routing/route              engine_options
-
 routing/text               topo dump cables lft matrix
 routing/topogen            make maker
 sa/mad/fields              field port_info

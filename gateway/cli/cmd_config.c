@@ -14,7 +14,7 @@
 #include "conf/base/err.h"
 #include "conf/config.h"
 #include "gateway/cli/command.h"
-#include "routing/route.h"
+#include "routing/engine_options.h"
 
 struct config_flags {
 	bool json, strict, ignore_unsupported;

@@ -8,6 +8,7 @@
 
 #include "conf/base/diag.h"
 #include "conf/config.h"
+#include "routing/engine_options.h"
 #include "routing/graph/lids.h"
 #include "routing/proof/disjoint.h"
 #include "routing/route.h"

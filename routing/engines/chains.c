@@ -32,10 +32,10 @@
 #include "conf/base/err.h"
 #include "conf/config.h"
 #include "routing/engine.h"
+#include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/port_policy_set.h"
 #include "routing/graph/subgraph.h"
-#include "routing/route.h"
 #include "routing/text/chain_conf.h"
 
 /* A step with all that it names. */

@@ -18,6 +18,7 @@
 #include "conf/policy/prefix_routes.h"
 #include "conf/policy/qos_policy.h"
 #include "db/state.h"
+#include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "sa/sm/election.h"
 #include "sa/sm/policy/policy_compile.h"

@@ -24,6 +24,7 @@
 #include "conf/config.h"
 #include "db/snapshot.h"
 #include "db/state.h"
+#include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "routing/route.h"
 #include "routing/topogen/topogen.h"

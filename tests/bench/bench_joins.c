@@ -24,6 +24,7 @@
 
 #include "db/reader.h"
 #include "db/snapshot.h"
+#include "routing/engine_options.h"
 #include "routing/multicast.h"
 #include "routing/route.h"
 #include "sa/server/server.h"

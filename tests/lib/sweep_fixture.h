@@ -25,6 +25,7 @@
 #include "db/snapshot.h"
 #include "db/state.h"
 #include "db/stats.h"
+#include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "routing/route.h"
 #include "routing/text/topofile.h"

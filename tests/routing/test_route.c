@@ -10,6 +10,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/config.h"
+#include "routing/engine_options.h"
 #include "routing/graph/column.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"

@@ -9,6 +9,7 @@
 #include <omp.h>
 #endif
 
+#include "routing/engine_options.h"
 #include "routing/route.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"

@@ -7,6 +7,7 @@
 
 #include "conf/base/diag.h"
 #include "conf/config.h"
+#include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "routing/route.h"
 #include "sa/sim/sim.h"

@@ -11,6 +11,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/policy/port_policy.h"
+#include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/graph/port_policy_set.h"

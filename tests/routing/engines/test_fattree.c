@@ -14,6 +14,7 @@
 #include "conf/base/err.h"
 #include "conf/base/xml.h"
 #include "conf/option.h"
+#include "routing/engine_options.h"
 #include "routing/engines/dmodc/fattree.h"
 #include "routing/graph/device_set.h"
 #include "routing/proof/paths.h"

@@ -11,6 +11,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "routing/engine.h"
+#include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 #include "routing/graph/lids.h"

@@ -21,6 +21,7 @@
 #include "conf/base/err.h"
 #include "conf/policy/guidfile.h"
 #include "routing/engine.h"
+#include "routing/engine_options.h"
 #include "routing/engines/ftree/ftree.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
