@@ -40,8 +40,7 @@
  * A schedule that fails is shortened: events are left out as long as it still fails. The seed
  * and the numbers of the events that are left replay it: --first SEED --seeds 1 --only LIST.
  *
- * The file is long because each kind of event is drawn, done and undone here, so that the whole
- * schedule can be read in one place.
+ * tests/sim/faults.c holds the faults themselves.
  */
 #include <argp.h>
 #include <errno.h>
@@ -73,6 +72,7 @@
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
 #include "tests/sim/disk.h"
+#include "tests/sim/faults.h"
 #include "tests/sim/invariants.h"
 #include "tests/sim/packets.h"
 #include "tests/sim/simulate.h"
@@ -121,6 +121,11 @@ static uint32_t seed_now; /* for the handler of signals */
 int64_t run_wall_clock(void)
 {
 	return wall_now;
+}
+
+void run_step_clock(int64_t seconds)
+{
+	wall_now += seconds;
 }
 
 static uint32_t draw(uint64_t *state, uint32_t n)
@@ -228,6 +233,7 @@ static bool make_run(struct run *r, uint32_t seed)
 		e->run_ms = draw(&state, 3) == 0 ? 0 : 1 + draw(&state, 9000);
 	}
 	r->n_managers = managers != 0 ? managers : 1 + draw(&state, MANAGERS_MAX);
+	r->nonsense = nonsense;
 	r->takes_turns = managers != 1 || crashes;
 	if (sim_new(r->g, &o, false, &r->sim) != E_OK ||
 	    (with_packets && (r->packets = packets_new(r)) == NULL) ||
@@ -267,267 +273,6 @@ static void free_run(struct run *r)
 	arena_free(r->a);
 }
 
-/* A node that may be disturbed: not that of the subnet manager. */
-static uint32_t pick_node(const struct run *r, uint32_t what)
-{
-	uint32_t own = r->g->ports[r->g->sm_port].node, n = what % (r->g->n_nodes - 1);
-
-	return n >= own ? n + 1 : n;
-}
-
-/* A port with a cable, not the subnet manager's. GRAPH_NONE: there is none. */
-static uint32_t pick_cable(const struct run *r, uint32_t what)
-{
-	const struct graph *g = r->g;
-
-	for (uint32_t k = 0; k < g->n_ports; k++) {
-		uint32_t port = (what + k) % g->n_ports, peer = g->ports[port].peer;
-
-		if (peer != GRAPH_NONE && port != g->sm_port && peer != g->sm_port) {
-			return port;
-		}
-	}
-	return GRAPH_NONE;
-}
-
-/* The subnet manager is told something false. \a identity: perhaps about who a port is, so
- * that ports may get other LIDs. */
-static void mislead(struct run *r, bool identity)
-{
-	r->misled = true;
-	if (identity) {
-		memset(r->lid, 0, r->g->n_ports * sizeof(*r->lid));
-	}
-}
-
-static void make_noise(struct run *r, uint32_t what)
-{
-	struct sim_noise noise = { 0 };
-
-	if (what % 4 != 0) {
-		noise.delay_us = what % 400000;
-		noise.delay_ppm = (what >> 3) % 100000;
-	}
-	if (what % 4 >= 2) { /* an old Set that arrives again undoes a newer one */
-		noise.duplicate_ppm = (what >> 5) % 50000;
-		mislead(r, false);
-	}
-	if (what % 4 == 2) {
-		noise.corrupt_ppm = (what >> 7) % 50000;
-		mislead(r, true);
-	}
-	sim_set_noise(r->sim, &noise);
-}
-
-static void set_hostile(struct run *r, uint32_t node, bool hostile)
-{
-	r->hostile[node] = hostile;
-	sim_set_hostile(r->sim, r->g->nodes[node].guid, hostile);
-}
-
-/* \a shown: the node whose GUIDs it shows; itself: the truth. */
-static void set_twin(struct run *r, uint32_t node, uint32_t shown)
-{
-	r->twin[node] = shown != node;
-	sim_set_guids(r->sim, r->g->nodes[node].guid, r->g->nodes[shown].guid);
-}
-
-static void lose_lid(struct run *r, uint32_t what)
-{
-	const struct graph *g = r->g;
-	uint32_t port = g->end_ports[what % g->n_end_ports],
-		 other = g->end_ports[(what >> 8) % g->n_end_ports];
-
-	sim_set_lid(r->sim, g->nodes[g->ports[port].node].guid, g->ports[port].num,
-	            what >> 24 & 1 ? 0 : r->lid[other]);
-	mislead(r, false);
-}
-
-/* The routes of a switch that answers again are those of earlier times until a heavy sweep
- * has ended: the one at work may not see it. */
-static void set_deaf(struct run *r, uint32_t node, bool deaf)
-{
-	r->deaf[node] = deaf;
-	sim_set_deaf(r->sim, r->g->nodes[node].guid, deaf);
-	if (!deaf && r->judge->sweep != NULL) {
-		r->stale_until = sweep_status(r->judge->sweep)->heavy_sweeps + 2;
-	}
-}
-
-static bool run_until(struct run *r, uint64_t end);
-
-static void set_cable(struct run *r, uint32_t port, bool cut)
-{
-	const struct graph *g = r->g;
-
-	r->cut[port] = r->cut[g->ports[port].peer] = cut;
-	sim_set_link(r->sim, g->nodes[g->ports[port].node].guid, g->ports[port].num,
-	             !cut);
-}
-
-/* The cable is in the end as it was before. */
-static bool flap(struct run *r, uint32_t port, uint32_t what)
-{
-	for (unsigned k = 4 + 2 * (what % 4); k > 0; k--) {
-		set_cable(r, port, !r->cut[port]);
-		if (!run_until(r, now_ms(r) + 1 + (what >> k) % 150)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Cuts all cables of a switch to other switches, or plugs them in. */
-static void split(struct run *r, uint32_t node)
-{
-	const struct node *n = &r->g->nodes[node];
-	bool cut = true;
-
-	for (unsigned pass = 0; pass < 2; pass++) {
-		for (unsigned k = 1; n->type == NODE_SWITCH && k <= n->n_ports; k++) {
-			uint32_t port = n->first_port + k, peer = r->g->ports[port].peer;
-
-			if (peer == GRAPH_NONE ||
-			    r->g->nodes[r->g->ports[peer].node].type != NODE_SWITCH) {
-				continue;
-			}
-			if (pass == 0) {
-				cut = cut && !r->cut[port];
-			} else {
-				set_cable(r, port, cut);
-			}
-		}
-	}
-}
-
-static unsigned count_running(const struct run *r)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < r->n_managers; i++) {
-		n += r->m[i].sweep != NULL;
-	}
-	return n;
-}
-
-static bool start_all(struct run *r)
-{
-	for (unsigned i = 0; i < r->n_managers; i++) {
-		if (r->m[i].sweep == NULL && !manager_start(r, &r->m[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* One of several may stay away for a while. */
-static bool kill_or_start(struct run *r, uint32_t what)
-{
-	struct manager *m = &r->m[what % r->n_managers];
-
-	if (m->sweep == NULL) {
-		return manager_start(r, m);
-	}
-	if (!clients_register(r, m, what)) {
-		return false;
-	}
-	manager_kill(m);
-	return (count_running(r) != 0 && what >> 8 & 1) || manager_start(r, m);
-}
-
-/* With the subnet manager on it. */
-static bool reboot(struct run *r, uint32_t node)
-{
-	sim_reboot(r->sim, r->g->nodes[node].guid);
-	for (unsigned i = 0; i < r->n_managers; i++) {
-		if (r->m[i].sweep != NULL && r->g->ports[r->m[i].port].node == node) {
-			manager_kill(&r->m[i]);
-			return manager_start(r, &r->m[i]);
-		}
-	}
-	return true;
-}
-
-static bool request_heavy(struct run *r, uint32_t what)
-{
-	for (unsigned i = 0; i < r->n_managers; i++) {
-		if (r->m[i].sweep != NULL && (what >> 20 & 3) == 0) {
-			sweep_reconfigure(r->m[i].sweep, &r->m[i].deps);
-		} else if (r->m[i].sweep != NULL) {
-			sweep_request_heavy(r->m[i].sweep);
-		}
-	}
-	return r->m[what % r->n_managers].sweep == NULL ||
-	       clients_register(r, &r->m[what % r->n_managers], what);
-}
-
-/* While the master works, so mostly in the middle of a sweep; a client registers meanwhile. */
-static bool crash(struct run *r, uint32_t what)
-{
-	struct manager *m = &r->m[what % r->n_managers];
-
-	if (m->sweep == NULL) {
-		return manager_start(r, m);
-	}
-	manager_crash_soon(m, (what >> 4) % ((what >> 2 & 3) == 0 ? 10 : 600));
-	sweep_request_heavy(m->sweep);
-	return clients_register(r, m, what);
-}
-
-static bool do_event(struct run *r, const struct event *e)
-{
-	const struct graph *g = r->g;
-	uint32_t node = pick_node(r, e->what), port = pick_cable(r, e->what);
-	char text[32];
-
-	switch (e->kind) {
-	case EVENT_LINK:
-		if (port != GRAPH_NONE) {
-			set_cable(r, port, !r->cut[port]);
-		}
-		return true;
-	case EVENT_NODE:
-		r->down[node] = !r->down[node];
-		sim_set_node(r->sim, g->nodes[node].guid, !r->down[node]);
-		return true;
-	case EVENT_DEAF: set_deaf(r, node, !r->deaf[node]); return true;
-	case EVENT_REBOOT: return reboot(r, node);
-	case EVENT_DESCRIBE:
-		snprintf(text, sizeof(text), "renamed %u", e->what % 1000);
-		sim_set_description(r->sim, g->nodes[node].guid, text);
-		return true;
-	case EVENT_LOSS:
-		sim_set_drop(r->sim, e->what % 3 == 0 ? 0 : e->what % 100000);
-		return true;
-	case EVENT_KILL: return kill_or_start(r, e->what);
-	case EVENT_HEAVY: return request_heavy(r, e->what);
-	case EVENT_NOISE: make_noise(r, e->what); return true;
-	case EVENT_HOSTILE:
-		set_hostile(r, node, !r->hostile[node]);
-		mislead(r, true);
-		return true;
-	case EVENT_TWIN:
-		set_twin(r, node, r->twin[node] ? node : pick_node(r, e->what >> 8));
-		mislead(r, true);
-		return true;
-	case EVENT_LID: lose_lid(r, e->what); return true;
-	case EVENT_FLAP: return port == GRAPH_NONE || flap(r, port, e->what);
-	case EVENT_SPLIT: split(r, node); return true;
-	case EVENT_CLOCK:
-		wall_now += (int64_t)(e->what % 63072000) - 31536000;
-		return true;
-	case EVENT_CRASH: return crash(r, e->what);
-	case EVENT_DISK:
-		disk_set(disk_fault() == DISK_GOOD
-		                 ? (enum disk_fault)(1 + e->what % (DISK_FAULTS - 1))
-		                 : DISK_GOOD);
-		return true;
-	case EVENT_VPORT: vports_disturb(r, e->what, nonsense); return true;
-	case EVENT_COUNT: break;
-	}
-	return true;
-}
-
 /* Packets move while the tables change, a little at each MAD and more when nothing happens. Where no
  * order of updates could be safe, they vanish: that is what a deadlock would come to in the end, when
  * switches throw old packets away. */
@@ -543,8 +288,7 @@ static bool move_packets(struct run *r, uint64_t before)
 	return packets_move(r, r->packets, now_ms(r) > before ? 50 : 6);
 }
 
-/* Turns until a virtual time; looks at the tables as they change. */
-static bool run_until(struct run *r, uint64_t end)
+bool run_until(struct run *r, uint64_t end)
 {
 	uint64_t turns = 0, seen = sim_changes(r->sim);
 
@@ -567,29 +311,6 @@ static bool run_until(struct run *r, uint64_t end)
 		seen = n;
 	}
 	return check_tables(r, false);
-}
-
-/* The first one that runs has a working cable to its neighbour. */
-static void connect_judge(struct run *r)
-{
-	uint32_t port, next;
-
-	for (r->judge = &r->m[0]; r->judge->sweep == NULL;) {
-		r->judge++;
-	}
-	port = r->judge->port;
-	next = r->g->ports[r->g->ports[port].peer].node;
-	for (unsigned k = 0; k < 2; k++) {
-		uint32_t node = k == 0 ? next : r->g->ports[port].node;
-
-		if (r->down[node]) {
-			r->down[node] = false;
-			sim_set_node(r->sim, r->g->nodes[node].guid, true);
-		}
-	}
-	if (r->cut[port]) {
-		set_cable(r, port, false);
-	}
 }
 
 /* Heavy and local sweeps of all managers that the judge reaches. */
@@ -703,30 +424,16 @@ static bool check_again(struct run *r, bool restart)
 	       run_fail(r, "a %s sent %u LFT blocks", what, (unsigned)sets);
 }
 
-/* The faults stop: nodes answer and tell the truth, no MAD is lost; what is cut or off stays so, but the
- * subnet manager's port gets its neighbour back. */
+/* The faults stop, and the fabric comes to rest. */
 static bool settle(struct run *r, uint32_t what)
 {
 	uint64_t end = now_ms(r) + QUIET_MS;
 	const char *why;
 	uint32_t heavy;
 
-	disk_set(DISK_GOOD);
-	disk_crash_soon(NULL, 0);
-	if ((count_running(r) == 0 || what & 1) && !start_all(r)) {
+	if (!faults_end(r, what & 1)) {
 		return false;
 	}
-	connect_judge(r);
-	sim_set_drop(r->sim, 0);
-	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
-		if (r->deaf[i]) {
-			set_deaf(r, i, false);
-		}
-		set_hostile(r, i, false);
-		set_twin(r, i, i);
-	}
-	sim_set_noise(r->sim, &(struct sim_noise){ 0 });
-	vports_settle(r);
 	if (r->misled) {
 		/* Nothing tells a subnet manager that it believes nonsense, so an operator
 		 * asks for all to be read back, when the last late MAD has arrived. */
@@ -778,7 +485,7 @@ static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
 			       event_name[e->kind], e->what);
 			fflush(stdout);
 		}
-		good = do_event(r, e);
+		good = faults_do(r, e);
 		if (good && e->run_ms != 0) {
 			good = run_until(r, now_ms(r) + e->run_ms);
 		}

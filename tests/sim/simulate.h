@@ -69,6 +69,7 @@ struct run {
 	char dir[64];
 	struct manager m[MANAGERS_MAX];
 	unsigned n_managers;
+	bool nonsense;    /* nodes may lie */
 	bool takes_turns; /* managers do not wait for their MADs: see sim_pass() */
 	struct packets *packets; /* NULL: hosts send nothing */
 	struct manager *judge; /* whose part of the fabric is looked at: the first one that runs */
@@ -100,3 +101,10 @@ bool run_fail(struct run *r, const char *fmt, ...) __attribute__((format(printf,
 
 /*! \brief Seconds since 1970 for all subnet managers. */
 int64_t run_wall_clock(void);
+
+/*! \brief Steps that clock. */
+void run_step_clock(int64_t seconds);
+
+/*! \brief Turns until a virtual time; looks at the tables as they change. \return false: the run
+ *  failed. */
+bool run_until(struct run *r, uint64_t end);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+
+#include "tests/sim/simulate.h"
+
+/*! The faults of a schedule: each one begins, and where it lasts, the same event ends it. */
+
+/*! \brief Does an event to the fabric or to a subnet manager. \return false: the run failed. */
+bool faults_do(struct run *r, const struct event *e);
+
+/*!
+ * \brief The faults stop: nodes answer and tell the truth, no MAD is lost. What is cut or off stays
+ *        so, but the subnet manager's port gets its neighbour back.
+ *
+ * \param all_run  Subnet managers that are away start, too; else only if none runs.
+ * \return false: the run failed.
+ */
+bool faults_end(struct run *r, bool all_run);
