@@ -9,6 +9,8 @@
  */
 #include <config.h>
 
+#include "sa/saguarod_int.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -26,15 +28,11 @@
 #include "conf/base/log.h"
 #include "conf/base/openmp.h"
 #include "conf/base/service.h"
-#include "conf/config.h"
 #include "db/snapshot.h"
 #include "db/state.h"
 #include "db/stats.h"
-#include "routing/engine_options.h"
-#include "routing/route.h"
 #include "routing/text/topofile.h"
 #include "sa/control/control.h"
-#include "sa/control/partition_verb.h"
 #include "sa/mad/umad.h"
 #include "sa/server/oob.h"
 #include "sa/server/sa_key.h"
@@ -45,33 +43,6 @@
 #include "sa/store/dump.h"
 
 static const char *const source = "saguarod";
-
-/* The configuration as it was read at the start or at the last SIGHUP. */
-struct configuration {
-	struct arena *arena;
-	struct config config;
-	struct engine_options engines;
-	struct route_list list;
-};
-
-struct daemon {
-	struct configuration *now;
-	struct arena *arena; /* of the process */
-	struct sim *sim;     /* NULL on umad */
-	struct transport *transport;
-	struct state *state;
-	struct snap_writer *snap;
-	struct stats *stats;
-	struct sa_server *sa;
-	struct standby *standby; /* NULL: no link to other saguarods */
-	struct oob *oob; /* NULL: no requests over TCP */
-	struct sweep *sweep;
-	const char *state_dir;
-	const char *key_file;    /* M_Keys of ports */
-	struct control *control; /* NULL: no control socket */
-	int argc; /* of the command line, for reading the configuration again */
-	char **argv;
-};
 
 /* Signal handlers use only these: flags and the transport to wake. */
 static volatile sig_atomic_t stop_asked, reload_asked, reopen_asked;
@@ -208,8 +179,7 @@ static void fill_deps(struct daemon *d, const struct configuration *g,
 	};
 }
 
-/* \retval E_OK  The new configuration is in force. */
-static int reload_configuration(struct daemon *d)
+int saguarod_reload(struct daemon *d)
 {
 	struct configuration *fresh;
 	struct sweep_deps deps;
@@ -257,8 +227,7 @@ static int reload_configuration(struct daemon *d)
 	return E_OK;
 }
 
-/* A rotated log file gets a new one. */
-static int reopen_log(struct daemon *d)
+int saguarod_reopen_log(struct daemon *d)
 {
 	const char *path = d->now->config.log_file;
 	int ret;
@@ -276,176 +245,6 @@ static int reopen_log(struct daemon *d)
 	}
 	return ret;
 }
-
-/* --- verbs of the control socket ------------------------------------------------------
- */
-
-static int verb_status(void *ctx, const json_t *request, json_t *reply, char *why,
-                       size_t why_bytes)
-{
-	const struct daemon *d = ctx;
-	const struct sweep_status *st = sweep_status(d->sweep);
-	json_t *now = json_pack(
-		"{s:s, s:b, s:b, s:s, s:s, s:I, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:i}",
-		"phase", st->phase, "up", st->up, "master", st->master, "not_ready",
-		st->not_ready, "progress", st->progress, "epoch", (json_int_t)st->epoch,
-		"heavy_sweeps", (int)st->heavy_sweeps, "light_sweeps",
-		(int)st->light_sweeps, "failed_sweeps", (int)st->failed_sweeps,
-		"switches", (int)st->switches, "hosts", (int)st->hosts,
-		"routes_per_link_max", (json_int_t)st->routes_per_link_max,
-		"routes_per_link_fresh", (json_int_t)st->routes_per_link_fresh,
-		"isolated_ports", (int)st->isolated_ports);
-
-	(void)request;
-	(void)why;
-	(void)why_bytes;
-	if (now == NULL || json_object_update(reply, now) != 0) {
-		json_decref(now);
-		return -ENOMEM;
-	}
-	json_decref(now);
-	return E_OK;
-}
-
-static int verb_sweep(void *ctx, const json_t *request, json_t *reply, char *why,
-                      size_t why_bytes)
-{
-	struct daemon *d = ctx;
-	const json_t *heavy = json_object_get(request, "heavy");
-
-	if (heavy != NULL && !json_is_boolean(heavy)) {
-		snprintf(why, why_bytes, "'heavy' must be true or false");
-		return E_SYNTAX;
-	}
-	if (json_is_true(heavy)) {
-		sweep_request_audit(d->sweep);
-	} else {
-		sweep_request_light(d->sweep);
-	}
-	return verb_status(ctx, request, reply, why, why_bytes);
-}
-
-static int verb_handover(void *ctx, const json_t *request, json_t *reply, char *why,
-                         size_t why_bytes)
-{
-	const struct daemon *d = ctx;
-	int ret = sweep_request_handover(d->sweep, why, why_bytes);
-
-	return ret == E_OK ? verb_status(ctx, request, reply, why, why_bytes) : ret;
-}
-
-static int verb_rebalance(void *ctx, const json_t *request, json_t *reply, char *why,
-                          size_t why_bytes)
-{
-	const struct daemon *d = ctx;
-
-	sweep_request_rebalance(d->sweep);
-	return verb_status(ctx, request, reply, why, why_bytes);
-}
-
-static int verb_port(void *ctx, const json_t *request, json_t *reply, char *why,
-                     size_t why_bytes)
-{
-	const struct daemon *d = ctx;
-	const char *action = json_string_value(json_object_get(request, "action"));
-	const struct port_request rq = {
-		.place = json_string_value(json_object_get(request, "port")),
-		.disable = action != NULL && strcmp(action, "disable") == 0,
-		.force = json_is_true(json_object_get(request, "force"))
-	};
-	struct port_choice c;
-	int ret;
-
-	if (action == NULL || rq.place == NULL ||
-	    (!rq.disable && strcmp(action, "enable") != 0)) {
-		snprintf(why, why_bytes,
-		         "'action' must be disable or enable, and 'port' name a port");
-		return E_SYNTAX;
-	}
-	ret = sweep_request_port(d->sweep, &rq, &c, why, why_bytes);
-	if (ret != E_OK) {
-		return ret;
-	}
-	json_object_set_new(reply, "node", json_string(c.node));
-	json_object_set_new(reply, "port", json_integer(c.port));
-	if (c.peer[0] != '\0') {
-		json_object_set_new(reply, "peer", json_string(c.peer));
-		json_object_set_new(reply, "peer_port", json_integer(c.peer_port));
-	}
-	json_object_set_new(reply, "cut_off", json_integer(rq.disable ? c.cut_off : 0));
-	return E_OK;
-}
-
-static int verb_reload(void *ctx, const json_t *request, json_t *reply, char *why,
-                       size_t why_bytes)
-{
-	int ret = reload_configuration(ctx);
-
-	(void)request;
-	(void)reply;
-	if (ret != E_OK) {
-		snprintf(why, why_bytes,
-		         "the configuration is refused and the running one stays; the "
-		         "log says why, and "
-		         "so does saguarod --check");
-	}
-	return ret;
-}
-
-static int verb_reopen_log(void *ctx, const json_t *request, json_t *reply, char *why,
-                           size_t why_bytes)
-{
-	const struct daemon *d = ctx;
-	int ret = reopen_log(ctx);
-
-	(void)request;
-	json_object_set_new(reply, "log_file",
-	                    d->now->config.log_file ? json_string(d->now->config.log_file)
-	                                            : json_null());
-	if (ret != E_OK) {
-		snprintf(why, why_bytes, "cannot open %s: %s", d->now->config.log_file,
-		         err_text(ret));
-	}
-	return ret;
-}
-
-static int verb_loglevel(void *ctx, const json_t *request, json_t *reply, char *why,
-                         size_t why_bytes)
-{
-	static const char *const names[] = { [LOG_LEVEL_ERROR] = "error",
-		                             [LOG_LEVEL_WARNING] = "warning",
-		                             [LOG_LEVEL_INFO] = "info",
-		                             [LOG_LEVEL_DEBUG] = "debug" };
-	const char *level = json_string_value(json_object_get(request, "level"));
-
-	(void)ctx;
-	for (unsigned i = 0; level != NULL && i <= LOG_LEVEL_DEBUG; i++) {
-		if (strcmp(level, names[i]) == 0) {
-			log_set_level((enum log_level)i);
-			log_info(source, "log level is %s now", level);
-			json_object_set_new(reply, "level", json_string(level));
-			return E_OK;
-		}
-	}
-	snprintf(why, why_bytes, "'level' must be error, warning, info or debug");
-	return E_SYNTAX;
-}
-
-static int verb_partition(void *ctx, const json_t *request, json_t *reply, char *why,
-                          size_t why_bytes)
-{
-	const struct daemon *d = ctx;
-
-	return partition_verb(d->sweep, d->control, request, reply, why, why_bytes);
-}
-
-static const struct control_verb verbs[] = {
-	{ "status", verb_status },       { "sweep", verb_sweep },
-	{ "reload", verb_reload },       { "reopen-log", verb_reopen_log },
-	{ "loglevel", verb_loglevel },   { "rebalance", verb_rebalance },
-	{ "port", verb_port },           { "handover", verb_handover },
-	{ "partition", verb_partition }, { NULL, NULL },
-};
 
 static void wake_fabric_thread(void *ctx)
 {
@@ -649,7 +448,7 @@ static int open_control(struct daemon *d)
 	const char *dir =
 		config_dir(c->snapshot_dir, SAGUARO_RUNDIR, c->instance, d->arena);
 	struct control_options o = { .group = "saguaro-admin",
-		                     .verbs = verbs,
+		                     .verbs = saguarod_verbs,
 		                     .ctx = d,
 		                     .wake = wake_fabric_thread };
 	const char *why = NULL;
@@ -795,11 +594,11 @@ static int run_fabric_thread(struct daemon *d)
 		if (reload_asked) {
 			reload_asked = 0;
 			service_reloading();
-			(void)reload_configuration(d); /* it logs what is wrong */
+			(void)saguarod_reload(d); /* it logs what is wrong */
 			service_ready();
 		}
 		if (reopen_asked) {
-			(void)reopen_log(d);
+			(void)saguarod_reopen_log(d);
 		}
 		control_dispatch(d->control);
 		ret = sweep_run_once(d->sweep);
