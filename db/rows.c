@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /* The rows of the snapshot's tables, made from the results of a sweep: emit_NAME() for each
- * line ROWS(..., NAME, ...) of SNAP_TABLES. */
+ * line ROWS(..., NAME, ...) of SNAP_TABLES. Longer than most: it has a function for each table,
+ * and most of these share the helpers for rates, ends and sorted names. */
 #include "db/rows.h"
 
 #include <errno.h>

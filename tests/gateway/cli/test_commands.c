@@ -5,6 +5,8 @@
  * Every command of `saguaro`: the program itself is run, on a published snapshot or on a
  * topology file, and what it prints as a table and as JSON is compared with the fabric
  * that was published. Wrong usage ends with status 2 and a sentence.
+ *
+ * Longer than most: all commands share one published fabric and the readers of tables and JSON.
  */
 #include <inttypes.h>
 #include <jansson.h>
