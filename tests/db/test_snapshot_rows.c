@@ -95,32 +95,10 @@ START_TEST(test_head)
 	content.n_stages = 2;
 	content.stage[0] = (struct snap_stage){ "one", 121.5 };
 	content.stage[1] = (struct snap_stage){ "two", 122.5 };
-	content.transition = (struct snap_transition){ .epoch = 130,
-		                                       .changed = 131,
-		                                       .stages = 132,
-		                                       .withdrawn = 133,
-		                                       .may_loop = 134,
-		                                       .credit_loops = 135,
-		                                       .blocks = 136,
-		                                       .safe = true,
-		                                       .seconds_plan = 137.5,
-		                                       .seconds_send = 138.5,
-		                                       .reason = "together" };
 	uint64_t txn = publish();
 
 	const struct snap_meta *m = snap_meta(r);
 	ck_assert_uint_eq(m->txn, txn);
-	ck_assert_uint_eq(m->transition.epoch, 130);
-	ck_assert_uint_eq(m->transition.changed, 131);
-	ck_assert_uint_eq(m->transition.stages, 132);
-	ck_assert_uint_eq(m->transition.withdrawn, 133);
-	ck_assert_uint_eq(m->transition.may_loop, 134);
-	ck_assert_uint_eq(m->transition.credit_loops, 135);
-	ck_assert_uint_eq(m->transition.blocks, 136);
-	ck_assert(m->transition.safe);
-	ck_assert(m->transition.seconds_plan == 137.5);
-	ck_assert(m->transition.seconds_send == 138.5);
-	ck_assert_str_eq(m->transition.reason, "together");
 	ck_assert_uint_eq(m->pairs, 101);
 	ck_assert_uint_eq(m->unreachable_pairs, 102);
 	ck_assert_uint_eq(m->forwarding_loops, 103);
@@ -166,6 +144,36 @@ START_TEST(test_head)
 	ck_assert(m->stage[0].seconds == 121.5);
 	ck_assert_str_eq(m->stage[1].name, "two");
 	ck_assert(m->stage[1].seconds == 122.5);
+}
+END_TEST
+
+START_TEST(test_transition)
+{
+	content.transition = (struct snap_transition){ .epoch = 130,
+		                                       .changed = 131,
+		                                       .stages = 132,
+		                                       .withdrawn = 133,
+		                                       .may_loop = 134,
+		                                       .credit_loops = 135,
+		                                       .blocks = 136,
+		                                       .safe = true,
+		                                       .seconds_plan = 137.5,
+		                                       .seconds_send = 138.5,
+		                                       .reason = "together" };
+	publish();
+
+	const struct snap_transition *t = &snap_meta(r)->transition;
+	ck_assert_uint_eq(t->epoch, 130);
+	ck_assert_uint_eq(t->changed, 131);
+	ck_assert_uint_eq(t->stages, 132);
+	ck_assert_uint_eq(t->withdrawn, 133);
+	ck_assert_uint_eq(t->may_loop, 134);
+	ck_assert_uint_eq(t->credit_loops, 135);
+	ck_assert_uint_eq(t->blocks, 136);
+	ck_assert(t->safe);
+	ck_assert(t->seconds_plan == 137.5);
+	ck_assert(t->seconds_send == 138.5);
+	ck_assert_str_eq(t->reason, "together");
 }
 END_TEST
 
@@ -324,6 +332,7 @@ TEST_SUITE(snapshot_rows)
 	TCase *t = tcase_create("rows");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_head);
+	tcase_add_test(t, test_transition);
 	tcase_add_test(t, test_own_guid_first);
 	tcase_add_test(t, test_partitions);
 	tcase_add_loop_test(t, test_versions, 0, sizeof(changes) / sizeof(changes[0]));
