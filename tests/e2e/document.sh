@@ -73,7 +73,12 @@ port_is_known() { [ -s "$folders/gateway.port" ]; }
 # shellcheck disable=SC2317 # called by until_true
 sm_is_up() { grep -q 'SUBNET UP' "$work/servers.log"; }
 # shellcheck disable=SC2317 # called by until_true
-ends_with() { bash -c "$1" >/dev/null 2>&1; [ $? = "$2" ]; }
+# is_answered LINE STATUS [MUST-SPEAK]: whether a command ends so and says something: jq of nothing at all ends with 0.
+is_answered() {
+	said=$(bash -c "${1/#curl /curl -sS }" 2>&1)
+	got=$?
+	[ "$got" = "$2" ] && { [ -n "$said" ] || [ -z "$3" ]; }
+}
 
 # commands_of FILE: the commands of the document, with their comments; not what stands between fences.
 # shellcheck disable=SC2016 # backticks of Markdown
@@ -81,17 +86,15 @@ commands_of() { sed -n -e '/^```/,/^```/d' -e 's/^    \([a-z.]\)/\1/p' "$1"; }
 
 # run_command LINE COMMENT: one that is no server.
 run_command() {
-	local line=$1 wanted=0 got said silent
+	local line=$1 wanted=0 got said speaks
 	case $2 in *'exit status '*) wanted=${2#*exit status } wanted=${wanted%%[!0-9]*} ;; esac
+	speaks=${line##*' -o '*} # a file is all that comes of it
+	[[ $2 != *nothing* ]] || speaks=
+	case $line in *' >'* | *'>>'* | mkdir* | cp* | chmod* | 'saguaro-sim ctl'* | 'saguaro port'* | wait*) speaks= ;; esac
 	case $line,$2 in
-	*,*repeat* | 'saguaro status'*) holds "$line, repeated" until_true ends_with "$line" "$wanted" || return ;;
+	*,*repeat* | 'saguaro status'*) holds "$line, repeated" until_true is_answered "$line" "$wanted" "$speaks" || return ;;
 	esac
-	silent=${line##*' -o '*} # a file is all that comes of it
-	[[ $2 != *nothing* ]] || silent=
-	case $line in *' >'* | *'>>'* | mkdir* | cp* | chmod* | 'saguaro-sim ctl'* | 'saguaro port'* | wait*) silent= ;; esac
-	said=$(bash -c "${line/#curl /curl -sS }" 2>&1)
-	got=$?
-	if [ "$got" = "$wanted" ] && { [ -n "$said" ] || [ -z "$silent" ]; }; then
+	if is_answered "$line" "$wanted" "$speaks"; then
 		ok "$line"
 	else
 		fail "$line: status $got: $(head -c 600 <<<"$said")"
