@@ -229,21 +229,8 @@ int saguarod_reload(struct daemon *d)
 
 int saguarod_reopen_log(struct daemon *d)
 {
-	const char *path = d->now->config.log_file;
-	int ret;
-
 	reopen_asked = 0;
-	if (path == NULL) {
-		return E_OK;
-	}
-	ret = log_open(path);
-	if (ret != E_OK) {
-		log_error(source, "cannot open the log file %s again: %s", path,
-		          err_text(ret));
-	} else {
-		log_info(source, "log file opened again");
-	}
-	return ret;
+	return service_reopen_log(source, d->now->config.log_file);
 }
 
 static void wake_fabric_thread(void *ctx)

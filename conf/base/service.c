@@ -4,9 +4,14 @@
 
 #include "conf/base/service.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/base/log.h"
 
 #if HAVE_SYSTEMD
 #include <systemd/sd-daemon.h>
@@ -99,3 +104,89 @@ int service_socket(void)
 }
 
 #endif
+
+int service_open_log(const char *source, const char *path, bool verbose)
+{
+	log_set_level(verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+	int ret = path != NULL ? log_open(path) : E_OK;
+
+	if (ret != E_OK) {
+		log_error(source, "cannot open the log file %s: %s", path, err_text(ret));
+	}
+	return ret;
+}
+
+int service_reopen_log(const char *source, const char *path)
+{
+	if (path == NULL) {
+		return E_OK;
+	}
+	int ret = log_open(path);
+	if (ret != E_OK) {
+		log_error(source, "cannot open the log file %s again: %s", path,
+		          err_text(ret));
+	} else {
+		log_info(source, "log file opened again");
+	}
+	return ret;
+}
+
+static sigset_t server_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	return set;
+}
+
+void service_block_signals(void)
+{
+	const sigset_t set = server_signals();
+
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int write_port_file(const struct service_server *s)
+{
+	FILE *f = fopen(s->port_file, "w");
+	int ret = f != NULL ? E_OK : -errno;
+
+	if (f != NULL) {
+		bool bad = fprintf(f, "%u\n", s->port) < 0;
+
+		ret = fclose(f) != 0 || bad ? -EIO : E_OK;
+	}
+	if (ret != E_OK) {
+		log_error(s->source, "cannot write the port to %s: %s", s->port_file,
+		          err_text(ret));
+	}
+	return ret;
+}
+
+int service_run_server(const struct service_server *s)
+{
+	const sigset_t set = server_signals();
+	int sig, ret = s->port_file != NULL ? write_port_file(s) : E_OK;
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	service_ready();
+	service_status(s->address);
+	do {
+		sig = sigwaitinfo(&set, NULL);
+		if (sig == SIGHUP) {
+			(void)service_reopen_log(s->source, s->log_file); /* it logs */
+			if (s->reopen != NULL) {
+				s->reopen(s->ctx);
+			}
+		}
+	} while (sig != SIGTERM && sig != SIGINT);
+	log_info(s->source, "signal %s: stopping", sigabbrev_np(sig));
+	service_stopping();
+	return E_OK;
+}

@@ -2,10 +2,11 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*!
- * What a daemon says to systemd, if systemd started it: sd_notify(3) and sd_listen_fds(3).
+ * The calls of a daemon to systemd, if systemd started it: sd_notify(3) and sd_listen_fds(3).
  * Otherwise, or built --without-systemd, nothing happens. From one thread.
  */
 
@@ -30,3 +31,35 @@ void service_alive(uint64_t now_ms);
 
 /*! \brief The listening socket of the socket unit. \retval -1  None was passed. */
 int service_socket(void);
+
+/* --- servers ------------------------------------------------------------------------ */
+
+/*! \brief Sets the level of the log and opens its file; NULL: standard error only.
+ *  \retval -errno  Logged. */
+int service_open_log(const char *source, const char *path, bool verbose);
+
+/*! \brief Opens the log file again, so that a rotated one gets a new one. NULL: there is none.
+ *  \retval -errno  Logged; the old one is written on. */
+int service_reopen_log(const char *source, const char *path);
+
+/*! \brief Blocks the signals of service_run_server(). Before threads start, so that they inherit
+ *  it. A connection that is gone raises no SIGPIPE from here on. */
+void service_block_signals(void);
+
+/*! A server that answers on threads of its own. */
+struct service_server {
+	const char *source;   /*!< of its log lines */
+	const char *log_file; /*!< NULL: none */
+	const char *address;  /*!< "systemctl status" shows it */
+	const char *port_file; /*!< gets the port, because this shows that the server answers; NULL: none */
+	unsigned port;
+	void (*reopen)(void *ctx); /*!< on SIGHUP, after the log file; NULL: nothing else */
+	void *ctx;
+};
+
+/*!
+ * \brief Says that the server answers, and returns when SIGTERM or SIGINT comes. SIGHUP opens files
+ *        again.
+ * \retval -errno -EIO  The port file cannot be written: logged.
+ */
+int service_run_server(const struct service_server *s);

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include <errno.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,44 +183,26 @@ static int ask(void *ctx, const char *socket, const json_t *request, json_t **re
 	return err;
 }
 
-static int write_port_file(const char *path, unsigned port)
+struct audit_file {
+	struct audit *audit;
+	const char *path;
+};
+
+static void reopen_audit(void *ctx)
 {
-	FILE *f = fopen(path, "w");
+	const struct audit_file *f = ctx;
+	int err = audit_reopen(f->audit);
 
-	if (f == NULL) {
-		return -errno;
-	}
-	int bad = fprintf(f, "%u\n", port) < 0;
-	bad |= fclose(f) != 0;
-	return bad ? -EIO : E_OK;
-}
-
-static void wait_for_end(const sigset_t *set, const struct admin_config *c,
-                         struct audit *audit)
-{
-	for (;;) {
-		int sig = sigwaitinfo(set, NULL);
-
-		if (sig == SIGHUP) {
-			log_open(c->log_file); /* after a rotation */
-			int err = audit_reopen(audit);
-
-			if (err != E_OK) {
-				log_error(me,
-				          "cannot open the audit log %s: %s; the old one "
-				          "is written on",
-				          c->audit_log, err_text(err));
-			}
-			log_info(me, "log files opened again");
-		} else if (sig > 0) {
-			log_info(me, "signal %s: stopping", sigabbrev_np(sig));
-			return;
-		}
+	if (err != E_OK) {
+		log_error(me,
+		          "cannot open the audit log %s: %s; the old one is written on",
+		          f->path, err_text(err));
+	} else {
+		log_info(me, "audit log opened again");
 	}
 }
 
-static int run_server(const struct admin_config *c, struct door *door, struct arena *a,
-                      const sigset_t *set)
+static int run_server(const struct admin_config *c, struct door *door, struct arena *a)
 {
 	struct admin_http_options o = { .listen = c->listen,
 		                        .certificate = c->tls_certificate,
@@ -248,18 +229,14 @@ static int run_server(const struct admin_config *c, struct door *door, struct ar
 	}
 	log_info(me, "answering on %s for %u fabric%s", admin_http_address(h),
 	         c->n_fabrics, c->n_fabrics == 1 ? "" : "s");
-	if (c->port_file != NULL) { /* last, because it tells that the server answers */
-		err = write_port_file(c->port_file, admin_http_port(h));
-	}
-	if (err == E_OK) {
-		service_ready();
-		service_status(admin_http_address(h));
-		wait_for_end(set, c, door->audit);
-		service_stopping();
-	} else {
-		log_error(me, "cannot write the port to %s: %s", c->port_file,
-		          err_text(err));
-	}
+	struct audit_file audit = { .audit = door->audit, .path = c->audit_log };
+	err = service_run_server(&(struct service_server){ .source = me,
+	                                                   .log_file = c->log_file,
+	                                                   .address = admin_http_address(h),
+	                                                   .port_file = c->port_file,
+	                                                   .port = admin_http_port(h),
+	                                                   .reopen = reopen_audit,
+	                                                   .ctx = &audit });
 	admin_http_stop(h);
 	return err;
 }
@@ -273,16 +250,9 @@ static int serve(const struct admin_config *c, struct arena *a)
 	struct door door = {
 		.fabric = c->fabric, .n_fabrics = c->n_fabrics, .ask = ask, .ctx = &asking
 	};
-	sigset_t set;
 	int err;
 
-	/* blocked before threads start, so that only wait_for_end() receives them */
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	service_block_signals();
 	sem_init(&asking.free, 0, ASK_AT_A_TIME);
 	err = audit_new(c->audit_log, &door.audit);
 	if (err != E_OK) {
@@ -300,7 +270,7 @@ static int serve(const struct admin_config *c, struct arena *a)
 		                       c->requests_per_minute);
 		door.lines = limits_new(5, 5);
 		err = door.rate != NULL && door.lines != NULL
-		              ? run_server(c, &door, a, &set)
+		              ? run_server(c, &door, a)
 		              : -ENOMEM;
 	}
 	limits_free(door.rate);
@@ -335,11 +305,8 @@ int main(int argc, char **argv)
 		arena_free(a);
 		return 2;
 	}
-	log_set_level(c.verbose > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
-	if (c.log_file != NULL && (err = log_open(c.log_file)) != E_OK) {
-		log_error(me, "cannot open the log file %s: %s", c.log_file,
-		          err_text(err));
-	} else {
+	err = service_open_log(me, c.log_file, c.verbose > 0);
+	if (err == E_OK) {
 		err = serve(&c, a);
 	}
 	arena_free(a);

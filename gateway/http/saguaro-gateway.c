@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "conf/base/arena.h"
@@ -17,31 +14,6 @@
 #include "gateway/web/page.h"
 
 static const char me[] = "gateway";
-
-static int write_port_file(const char *path, unsigned port)
-{
-	FILE *f = fopen(path, "w");
-	if (f == NULL) {
-		return -errno;
-	}
-	int bad = fprintf(f, "%u\n", port) < 0;
-	bad |= fclose(f) != 0;
-	return bad ? -EIO : E_OK;
-}
-
-static void wait_for_end(const sigset_t *set, const struct gw_config *c)
-{
-	for (;;) {
-		int sig = sigwaitinfo(set, NULL);
-		if (sig == SIGHUP) {
-			log_open(c->log_file); /* after a rotation */
-			log_info(me, "log file opened again");
-		} else if (sig > 0) {
-			log_info(me, "signal %s: stopping", sigabbrev_np(sig));
-			return;
-		}
-	}
-}
 
 /* Each listener needs a descriptor, and the usual soft limit is 1024. Nothing here uses
  * select(), so the hard limit may be used. */
@@ -70,15 +42,8 @@ static int serve(const struct gw_config *c, const struct page *page, struct aren
 		                  .origins = c->origins };
 	struct http *h = NULL;
 	const char *why = NULL;
-	sigset_t set;
 
-	/* blocked before threads start, so that only wait_for_end() receives them */
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	service_block_signals();
 	raise_descriptors();
 	int err = http_start(&o, a, &why, &h);
 	if (err != E_OK) {
@@ -93,18 +58,11 @@ static int serve(const struct gw_config *c, const struct page *page, struct aren
 			"whoever reaches the port reads the fabric",
 			http_address(h));
 	}
-	if (c->port_file != NULL) { /* last, because it tells that the server answers */
-		err = write_port_file(c->port_file, http_port(h));
-	}
-	if (err == E_OK) {
-		service_ready();
-		service_status(http_address(h));
-		wait_for_end(&set, c);
-		service_stopping();
-	} else {
-		log_error(me, "cannot write the port to %s: %s", c->port_file,
-		          err_text(err));
-	}
+	err = service_run_server(&(struct service_server){ .source = me,
+	                                                   .log_file = c->log_file,
+	                                                   .address = http_address(h),
+	                                                   .port_file = c->port_file,
+	                                                   .port = http_port(h) });
 	http_stop(h);
 	return err;
 }
@@ -147,11 +105,8 @@ int main(int argc, char **argv)
 		arena_free(a);
 		return 2;
 	}
-	log_set_level(c.verbose > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
-	if (c.log_file != NULL && (err = log_open(c.log_file)) != E_OK) {
-		log_error(me, "cannot open the log file %s: %s", c.log_file,
-		          err_text(err));
-	} else {
+	err = service_open_log(me, c.log_file, c.verbose > 0);
+	if (err == E_OK) {
 		struct page *page = read_page(&c, a);
 		err = serve(&c, page, a);
 		page_free(page);
