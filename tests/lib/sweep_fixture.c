@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/sweep_fixture.h"
 
+#include "conf/policy/partitions.h"
 #include "sa/server/server.h"
 
 struct sweep_fixture *fixture_new(void)
@@ -72,6 +73,24 @@ void fixture_sim(struct sweep_fixture *r, uint32_t seed, uint32_t drop_ppm)
 		                 .slvl_one_by_one = r->slvl_one_by_one };
 
 	ck_assert_int_eq(sim_new(r->g, &o, false, &r->sim), E_OK);
+}
+
+void fixture_partitions(struct sweep_fixture *r, const char *text)
+{
+	ck_assert_int_eq(partitions_parse("p", text, strlen(text), r->a, NULL,
+	                                  &r->config.partitions),
+	                 E_OK);
+}
+
+uint32_t fixture_host(const struct sweep_fixture *r, unsigned i)
+{
+	for (uint32_t k = 0; k < r->g->n_end_ports; k++) {
+		if (graph_is_host(r->g, r->g->end_ports[k]) && i-- == 0) {
+			return r->g->end_ports[k];
+		}
+	}
+	ck_abort_msg("no such host");
+	return GRAPH_NONE;
 }
 
 void fixture_start(struct sweep_fixture *r)

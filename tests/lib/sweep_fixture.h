@@ -70,6 +70,12 @@ void fixture_file(struct sweep_fixture *r, const char *name);
 
 void fixture_sim(struct sweep_fixture *r, uint32_t seed, uint32_t drop_ppm);
 
+/* Text of a partitions.conf as the configuration of the next sweep. */
+void fixture_partitions(struct sweep_fixture *r, const char *text);
+
+/* The port of a host, from 0. */
+uint32_t fixture_host(const struct sweep_fixture *r, unsigned i);
+
 /* Opens the databases and starts the sweep. */
 void fixture_start(struct sweep_fixture *r);
 

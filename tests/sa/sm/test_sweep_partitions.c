@@ -3,7 +3,6 @@
 
 /* Partitions on a simulated fabric: P_Key tables, enforcement by switches, changes, repairs. */
 #include "conf/base/p_key.h"
-#include "conf/policy/partitions.h"
 #include "sa/sim/sim_state.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
@@ -12,25 +11,11 @@
 enum { SEEDS = 12, KEYS_MAX = 128 };
 
 static struct sweep_fixture *fixture;
-static struct arena *texts; /* of the partitions */
-
-static void start(void)
-{
-	texts = arena_new();
-}
 
 static void stop(void)
 {
 	fixture_free(fixture);
 	fixture = NULL;
-	arena_free(texts);
-}
-
-static void set_partitions(const char *text)
-{
-	ck_assert_int_eq(partitions_parse("p", text, strlen(text), texts, NULL,
-	                                  &fixture->config.partitions),
-	                 E_OK);
 }
 
 static void up(const char *topo, const char *partitions)
@@ -38,7 +23,7 @@ static void up(const char *topo, const char *partitions)
 	fixture = fixture_new();
 	fixture_topo(fixture, topo, 0, 1);
 	fixture_sim(fixture, 1, 0);
-	set_partitions(partitions);
+	fixture_partitions(fixture, partitions);
 	fixture_start(fixture);
 	fixture_up(fixture);
 }
@@ -59,13 +44,7 @@ static uint64_t sets(void)
 
 static uint32_t host(unsigned i)
 {
-	for (uint32_t k = 0; k < fixture->g->n_end_ports; k++) {
-		if (graph_is_host(fixture->g, fixture->g->end_ports[k]) && i-- == 0) {
-			return fixture->g->end_ports[k];
-		}
-	}
-	ck_abort_msg("no such host");
-	return 0;
+	return fixture_host(fixture, i);
 }
 
 /* Table of a port as text, without the empty places at its end: "ffff 8010 - 0011". */
@@ -109,7 +88,7 @@ START_TEST(tables_and_enforcement)
 	         (unsigned long long)fixture->g->ports[host(2)].guid,
 	         (unsigned long long)fixture->g->ports[host(2)].guid);
 	fixture_sim(fixture, 1, 0);
-	set_partitions(text);
+	fixture_partitions(fixture, text);
 	fixture_start(fixture);
 	fixture_up(fixture);
 	ck_assert_str_eq(table(fixture->g->sm_port), "ffff");
@@ -145,16 +124,16 @@ START_TEST(change_of_one_guid)
 	snprintf(text, sizeof(text),
 	         "A=0x10:ALL=full;B=0x20:ALL=full,0x%llx=limited;C=0x30:ALL=full;",
 	         (unsigned long long)fixture->g->ports[host(1)].guid);
-	set_partitions(text);
+	fixture_partitions(fixture, text);
 	before = sets();
 	sweep_again();
 	ck_assert_uint_eq(sets(), before + 2);
 	ck_assert_str_eq(table(host(1)), "7fff 8010 0020 8030");
-	set_partitions("D=0x5:ALL=full;C=0x30:ALL=full;");
+	fixture_partitions(fixture, "D=0x5:ALL=full;C=0x30:ALL=full;");
 	sweep_again();
 	ck_assert_str_eq(table(host(1)),
 	                 "7fff - - 8030 8005"); /* no index is used anew at once */
-	set_partitions("D=0x5:ALL=full;C=0x30:ALL=full;E=0x6:ALL=full;");
+	fixture_partitions(fixture, "D=0x5:ALL=full;C=0x30:ALL=full;E=0x6:ALL=full;");
 	fixture->config.keep_pkey_indexes = false;
 	sweep_again();
 	ck_assert_str_eq(table(host(1)), "7fff 8005 8006 8030");
@@ -234,7 +213,7 @@ START_TEST(small_table)
 	fixture_topo(fixture, "ft2 3 2 2", 0, 1);
 	fixture->g->nodes[fixture->g->ports[host(1)].node].partition_cap = 2;
 	fixture_sim(fixture, 1, 0);
-	set_partitions("A=0x10:ALL=full;B=0x20:ALL=full;");
+	fixture_partitions(fixture, "A=0x10:ALL=full;B=0x20:ALL=full;");
 	fixture_start(fixture);
 	fixture_up(fixture);
 	ck_assert_str_eq(table(host(1)), "7fff 8010");
@@ -252,14 +231,14 @@ START_TEST(does_not_fit)
 	fixture_topo(fixture, "ft2 3 2 2", 0, 1);
 	fixture->g->nodes[fixture->g->ports[host(1)].node].partition_cap = 2;
 	fixture_sim(fixture, 1, 0);
-	set_partitions("A=0x10:ALL=full;");
+	fixture_partitions(fixture, "A=0x10:ALL=full;");
 	fixture_start(fixture);
 	ck_assert_int_eq(sweep_suits(fixture->sweep, &fixture->config, why, sizeof(why)),
 	                 E_OK);
 	fixture_up(fixture);
 	next = fixture->config;
 	ck_assert_int_eq(sweep_suits(fixture->sweep, &next, why, sizeof(why)), E_OK);
-	set_partitions("A=0x10:ALL=full;B=0x20:ALL_CAS=full;");
+	fixture_partitions(fixture, "A=0x10:ALL=full;B=0x20:ALL_CAS=full;");
 	next.partitions = fixture->config.partitions;
 	ck_assert_int_eq(sweep_suits(fixture->sweep, &next, why, sizeof(why)), E_FULL);
 	snprintf(said, sizeof(said), "(0x%016llx) has 2 entries, too few for 3 P_Keys",
@@ -314,7 +293,7 @@ START_TEST(isolation)
 		strcat(text, ";");
 	}
 	fixture_sim(fixture, (uint32_t)_i + 1, 0);
-	set_partitions(text);
+	fixture_partitions(fixture, text);
 	fixture_start(fixture);
 	fixture_up(fixture);
 	for (unsigned i = 0; i < n; i++) {
@@ -339,7 +318,7 @@ TEST_SUITE(sweep_partitions)
 {
 	TCase *t = tcase_create("partitions");
 
-	tcase_add_checked_fixture(t, start, stop);
+	tcase_add_checked_fixture(t, NULL, stop);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, tables_and_enforcement);
 	tcase_add_test(t, change_of_one_guid);

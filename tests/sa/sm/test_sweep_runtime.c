@@ -22,26 +22,12 @@
 enum { SEEDS = 6, STEPS = 60, KEYS_MAX = 64, TURNS = 200000 };
 
 static struct sweep_fixture *fixture;
-static struct arena *texts; /* of the partitions of the configuration */
 static char why[300];
-
-static void start(void)
-{
-	texts = arena_new();
-}
 
 static void stop(void)
 {
 	fixture_free(fixture);
 	fixture = NULL;
-	arena_free(texts);
-}
-
-static void configure(const char *text)
-{
-	ck_assert_int_eq(partitions_parse("p", text, strlen(text), texts, NULL,
-	                                  &fixture->config.partitions),
-	                 E_OK);
 }
 
 static void up(const char *topo)
@@ -60,13 +46,7 @@ static uint64_t sets(uint16_t attr)
 
 static uint32_t host(unsigned i)
 {
-	for (uint32_t k = 0; k < fixture->g->n_end_ports; k++) {
-		if (graph_is_host(fixture->g, fixture->g->end_ports[k]) && i-- == 0) {
-			return fixture->g->end_ports[k];
-		}
-	}
-	ck_abort_msg("no such host");
-	return 0;
+	return fixture_host(fixture, i);
 }
 
 static uint64_t guid(unsigned i)
@@ -180,7 +160,7 @@ START_TEST(outlives_restart_and_reload)
 	fixture_up(fixture);
 	settle();
 	ck_assert(has_key(host(1), 0x0010) && has_key(peer(1), 0x0010));
-	configure("Other=0x11:ALL=full;");
+	fixture_partitions(fixture, "Other=0x11:ALL=full;");
 	deps = fixture->deps;
 	sweep_reconfigure(fixture->sweep, &deps);
 	fixture_heavy(fixture, 2);
@@ -322,7 +302,7 @@ START_TEST(full_switch_port)
 	ck_assert_msg(strstr(why, fixture->g->nodes[sw].description) != NULL, "%s", why);
 	next = fixture->config;
 	next.part_enforce = PART_ENFORCE_OFF;
-	configure("A=0x20:ALL_CAS=full;");
+	fixture_partitions(fixture, "A=0x20:ALL_CAS=full;");
 	next.partitions = fixture->config.partitions;
 	ck_assert_int_eq(sweep_suits(fixture->sweep, &next, why, sizeof(why)), E_OK);
 	next.part_enforce = PART_ENFORCE_IN;
@@ -446,7 +426,7 @@ TEST_SUITE(sweep_runtime)
 {
 	TCase *t = tcase_create("runtime");
 
-	tcase_add_checked_fixture(t, start, stop);
+	tcase_add_checked_fixture(t, NULL, stop);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, programs_two_ports);
 	tcase_add_test(t, outlives_restart_and_reload);

@@ -6,7 +6,6 @@
 #include "sa/sim/sim_state.h" /* before db/layout.h, which names LFT_NO_ROUTE, too */
 
 #include "conf/base/p_key.h"
-#include "conf/policy/partitions.h"
 #include "sa/path/path_query.h"
 #include "sa/sm/sm.h"
 #include "tests/lib/fabric.h"
@@ -16,11 +15,9 @@
 enum { CAP = 100, OWN = 1, SHARED = 0, INTERVAL_MS = 10000 };
 
 static struct sweep_fixture *fixture;
-static struct arena *texts;
 
 static void prepare(void)
 {
-	texts = arena_new();
 	fixture = fixture_new();
 	fixture_topo(fixture, "ft2 4 2 2", 0, 1);
 	fixture->vport_cap = CAP;
@@ -33,7 +30,6 @@ static void stop(void)
 {
 	fixture_free(fixture);
 	fixture = NULL;
-	arena_free(texts);
 }
 
 static void up(void)
@@ -44,13 +40,7 @@ static void up(void)
 
 static uint32_t host(unsigned i)
 {
-	for (uint32_t k = 0; k < fixture->g->n_end_ports; k++) {
-		if (graph_is_host(fixture->g, fixture->g->end_ports[k]) && i-- == 0) {
-			return fixture->g->end_ports[k];
-		}
-	}
-	ck_abort_msg("no such host");
-	return 0;
+	return fixture_host(fixture, i);
 }
 
 static uint64_t node_guid(unsigned i)
@@ -419,13 +409,6 @@ START_TEST(a_cable_is_lost)
 }
 END_TEST
 
-static void set_partitions(const char *text)
-{
-	ck_assert_int_eq(partitions_parse("p", text, strlen(text), texts, NULL,
-	                                  &fixture->config.partitions),
-	                 E_OK);
-}
-
 static bool has_key(unsigned h, uint16_t index, uint16_t key)
 {
 	uint8_t data[64];
@@ -455,7 +438,7 @@ START_TEST(partition_by_guid)
 	struct snap_reader *r;
 
 	fixture->config.virt_unverified_layouts = true;
-	set_partitions("t=0x10: 0xabc=full, 0xabd=full;\nv=0x11: ALL_VCAS=full;\n");
+	fixture_partitions(fixture, "t=0x10: 0xabc=full, 0xabd=full;\nv=0x11: ALL_VCAS=full;\n");
 	up();
 	ck_assert(has_key(0, a, 0x8010) && has_key(0, a, 0x8011) &&
 	          has_key(0, a, 0x7fff));
@@ -484,7 +467,7 @@ START_TEST(unverified_layouts_are_not_written)
 {
 	uint16_t a = add(0, 0xabc, OWN);
 
-	set_partitions("t=0x10: 0xabc=full;\n");
+	fixture_partitions(fixture, "t=0x10: 0xabc=full;\n");
 	up();
 	check_own(0, a);
 	ck_assert(!has_key(0, a, 0x8010) && !has_key(0, a, 0x7fff));
