@@ -14,6 +14,7 @@
 #include "conf/config.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
+#include "tests/lib/words.h"
 
 /* An instance that has no folder on any machine, so that no installed file is read. */
 #define NOBODY "--instance=no.such.instance.of.saguaro"
@@ -36,12 +37,9 @@ static void teardown(void)
 
 static int read_words(const char *words)
 {
-	char *argv[64] = { "saguarod", NOBODY }, *save = NULL;
-	int argc = 2;
-	for (char *p = arena_strdup(arena, words); (p = strtok_r(p, " ", &save));
-	     p = NULL) {
-		argv[argc++] = p;
-	}
+	char *argv[64] = { "saguarod", NOBODY };
+	int argc = 2 + words_split(words, arena, argv + 2, 61);
+
 	return config_read(&c, NULL, arena, argc, argv, &diags);
 }
 

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/db_util.h"
 
+#include "tests/lib/words.h"
+
 static int remove_entry(const char *path, const struct stat *st, int kind,
                         struct FTW *ftw)
 {
@@ -57,16 +59,12 @@ static void fabric_route(struct fabric *f, uint32_t lmc, const struct lft *prev)
 
 void fabric_init(struct fabric *f, const char *spec, uint32_t lmc)
 {
-	char words[64], *argv[8];
-	int argc = 0;
+	char *argv[8];
 	struct topogen_opts o = { 0 };
 	memset(f, 0, sizeof(*f));
 	f->a = arena_new();
 	diags_init(&f->d, f->a);
-	snprintf(words, sizeof(words), "%s", spec);
-	for (char *w = strtok(words, " "); w && argc < 8; w = strtok(NULL, " ")) {
-		argv[argc++] = w;
-	}
+	int argc = words_split(spec, f->a, argv, 8);
 	if (topogen(argv[0], argc - 1, argv + 1, &o, f->a, &f->d, &f->g) != E_OK) {
 		fprintf(stderr, "%s: %s\n", spec, diags_first_error(&f->d));
 		abort();

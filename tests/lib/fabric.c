@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/fabric.h"
 
+#include "tests/lib/words.h"
+
 uint64_t random_next(uint64_t *state)
 {
 	*state ^= *state >> 12;
@@ -19,13 +21,15 @@ struct graph *fabric_make(const char *command, double fail, uint32_t seed,
                           struct arena *a)
 {
 	struct topogen_opts o = { .fail = fail, .seed = seed };
-	char *argv[8], *save = NULL, *text = arena_strdup(a, command);
+	char *argv[16];
 	struct diags *d = arena_alloc(a, sizeof(*d));
 	struct graph *g = NULL;
-	int argc = 0;
+	int n = words_split(command, a, argv, 16), argc = 0;
 
 	diags_init(d, a);
-	for (char *w = strtok_r(text, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+	for (int i = 0; i < n; i++) {
+		char *w = argv[i];
+
 		if (strcmp(w, "--aggregation-nodes") == 0) {
 			o.aggregation_nodes = true;
 		} else if (strncmp(w, "--spine-hosts=", 14) == 0) {

@@ -4,6 +4,7 @@
 
 #include "conf/policy/partitions.h"
 #include "sa/server/server.h"
+#include "tests/lib/words.h"
 
 struct sweep_fixture *fixture_new(void)
 {
@@ -38,15 +39,10 @@ struct sweep_fixture *fixture_new(void)
 
 void fixture_topo(struct sweep_fixture *r, const char *text, double fail, uint32_t seed)
 {
-	char copy[200], *argv[16], *save = NULL;
+	char *argv[16];
 	struct topogen_opts o = { .fail = fail, .seed = seed };
-	int argc = 0;
+	int argc = words_split(text, r->a, argv, 16);
 
-	snprintf(copy, sizeof(copy), "%s", text);
-	for (char *w = strtok_r(copy, " ", &save); w && argc < 16;
-	     w = strtok_r(NULL, " ", &save)) {
-		argv[argc++] = w;
-	}
 	ck_assert_int_eq(topogen(argv[0], argc - 1, argv + 1, &o, r->a, &r->diags, &r->g),
 	                 E_OK);
 }

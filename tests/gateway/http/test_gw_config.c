@@ -11,6 +11,7 @@
 #include "conf/base/err.h"
 #include "gateway/http/gw_config.h"
 #include "tests/lib/suite.h"
+#include "tests/lib/words.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -30,14 +31,9 @@ static void teardown(void)
 /* Reads words that are separated by spaces. */
 static int read_words(const char *words)
 {
-	char text[256];
 	char *argv[32] = { (char *)"saguaro-gateway" };
-	int argc = 1;
+	int argc = 1 + words_split(words, arena, argv + 1, 30);
 
-	snprintf(text, sizeof(text), "%s", words);
-	for (char *w = strtok(text, " "); w; w = strtok(NULL, " ")) {
-		argv[argc++] = arena_strdup(arena, w);
-	}
 	return gw_config_read(&config, arena, argc, argv, &diags);
 }
 

@@ -11,6 +11,7 @@
 #include "routing/topogen/topogen.h"
 #include "tests/lib/graph_check.h"
 #include "tests/lib/suite.h"
+#include "tests/lib/words.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -29,13 +30,9 @@ static void teardown(void)
 /* Splits "ft2 4 2 2" and makes it. */
 static int make(const char *command, const struct topogen_opts *o, struct graph **ret)
 {
-	char *argv[8], *save = NULL;
-	char *text = arena_strdup(arena, command);
-	int argc = 0;
+	char *argv[8];
+	int argc = words_split(command, arena, argv, 8);
 
-	for (char *w = strtok_r(text, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
-		argv[argc++] = w;
-	}
 	return topogen(argv[0], argc - 1, argv + 1, o, arena, &diags, ret);
 }
 

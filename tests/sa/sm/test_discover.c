@@ -18,6 +18,7 @@
 #include "sa/sm/discover/discover.h"
 #include "tests/lib/graph_check.h"
 #include "tests/lib/suite.h"
+#include "tests/lib/words.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -46,9 +47,9 @@ static void teardown(void)
 static void make(const char *what)
 {
 	const char *srcdir = getenv("srcdir");
-	char text[300], *argv[8], *save = NULL;
+	char text[300], *argv[8];
 	struct topogen_opts o = { .fail = 0.05, .seed = 3 };
-	int argc = 0;
+	int argc;
 
 	if (strstr(what, ".topo") != NULL) {
 		snprintf(text, sizeof(text), "%s/tests/fabrics/%s", srcdir ? srcdir : ".",
@@ -56,10 +57,7 @@ static void make(const char *what)
 		ck_assert_int_eq(topo_read(text, true, arena, &diags, &made), E_OK);
 		return;
 	}
-	snprintf(text, sizeof(text), "%s", what);
-	for (char *w = strtok_r(text, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
-		argv[argc++] = w;
-	}
+	argc = words_split(what, arena, argv, 8);
 	ck_assert_int_eq(topogen(argv[0], argc - 1, argv + 1, &o, arena, &diags, &made),
 	                 E_OK);
 }
