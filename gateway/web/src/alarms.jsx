@@ -2,33 +2,50 @@
 // Copyright (c) 2026, The Saguaro authors
 
 // What is wrong now, the worst first.
+import { useState } from 'preact/hooks';
 import * as store from './store.js';
-import { Table } from './table.jsx';
-import { age, count, end } from './words.js';
+import { age, count } from './words.js';
 
+const SHOWN = 20; // more on request
 const MARKS = { error: '✖', warning: '▲', info: 'i' };
 
-const COLUMNS = [
-	{ name: 'severity', of: (a) => a.severity,
-		show: (a) => <span class={`mark ${a.severity}`}>{MARKS[a.severity]} {a.severity}</span> },
-	{ name: 'kind', of: (a) => a.kind.replaceAll('_', ' ') },
-	{ name: 'where', of: (a) => end(a.node) + (a.peer ? ` - ${end(a.peer)}` : '') },
-	{ name: 'what', of: (a) => a.text },
-	{ name: 'for', of: (a) => (a.since ? store.now.value - Date.parse(a.since) : null),
-		show: (a) => (a.since ? age(store.now.value - Date.parse(a.since)) : '') },
-];
+const Alarm = ({ alarm, open }) => (
+	<li class={`alarm severity-${alarm.severity}`}>
+		<div>
+			<span class={`mark ${alarm.severity}`}>{MARKS[alarm.severity]} {alarm.severity}</span>{' '}
+			<b>{alarm.kind.replaceAll('_', ' ')}</b>
+			{alarm.since && <span class="age">for {age(store.now.value - Date.parse(alarm.since))}</span>}
+		</div>
+		<p>{alarm.text}</p>
+		{alarm.node && (
+			<button type="button" class="link" onClick={() => open(alarm.node)}
+				aria-label={`ports of ${alarm.node.name || alarm.node.guid}`}>
+				{alarm.node.name || alarm.node.guid}
+			</button>
+		)}
+	</li>
+);
 
 export const Alarms = ({ open }) => {
+	const [most, set_most] = useState(SHOWN);
 	const a = store.alarms.value;
+	const rows = a?.alarms.slice(0, most) ?? [];
 	return (
 		<section aria-labelledby="alarms">
 			<h2 id="alarms">What is wrong</h2>
 			{a === null ? <p>Nothing is known yet.</p>
 				: a.total === 0 ? <p class="good">✓ Nothing.</p>
-				: <Table title="Alarms" columns={COLUMNS} rows={a.alarms}
-					class_of={(x) => `severity-${x.severity}`}
-					chosen={(x) => x.node && open(x.node)} />}
-			{a !== null && a.total > a.alarms.length &&
+				: (
+					<ul class="alarms scroll" tabIndex={0} aria-label="Alarms">
+						{rows.map((x) => <Alarm key={`${x.event} ${x.kind} ${x.text}`} alarm={x} open={open} />)}
+					</ul>
+				)}
+			{a !== null && a.alarms.length > most && (
+				<button type="button" onClick={() => set_most(most * 5)}>
+					{count(a.alarms.length - most, 'more alarm')}
+				</button>
+			)}
+			{a !== null && most >= a.alarms.length && a.total > a.alarms.length &&
 				<p>{count(a.total - a.alarms.length, 'more alarm')} at <a href="v1/alarms">/v1/alarms</a>.</p>}
 		</section>
 	);

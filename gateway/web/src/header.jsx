@@ -66,7 +66,10 @@ const Alarms = () => {
 	const bad = n && n.error + n.warning > 0;
 	return (
 		<Fact name="Alarms" bad={bad}>
-			{!n ? 'unknown' : bad ? `${count(n.error, 'error')}, ${count(n.warning, 'warning')}` : 'none'}
+			{!n ? 'unknown' : bad
+				? [n.error > 0 && count(n.error, 'error'), n.warning > 0 && count(n.warning, 'warning')]
+					.filter(Boolean).join(', ')
+				: 'none'}
 		</Fact>
 	);
 };

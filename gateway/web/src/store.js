@@ -7,7 +7,7 @@ import { signal } from '@preact/signals';
 import { clock, get, list, listen, Problem } from './api.js';
 
 const EVENTS_KEPT = 500;
-const ALARMS_SHOWN = 200;
+const ALARMS_MOST = 1000;
 const STATE_MS = 5000; // the header, whether or not something happened
 const SETTLE_MS = 400; // events come in bursts
 
@@ -57,7 +57,7 @@ export const refresh_state = () =>
 		ask(routing, 'v1/routing'),
 		ask(sm, 'v1/sm'),
 		ask(sweeps, 'v1/sweeps', { limit: 20 }),
-		ask(alarms, 'v1/alarms', { limit: ALARMS_SHOWN }),
+		ask(alarms, 'v1/alarms', { limit: ALARMS_MOST }),
 	]);
 
 export const refresh_map = () => ask(topology, 'v1/topology');
