@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026, The Saguaro authors
 
-// The answer of /v1/whatif in sentences.
+// What is off for a what-if, and the answer of /v1/whatif in sentences.
 import { count, number } from './words.js';
 
 const pair_words = (pairs) =>
@@ -13,10 +13,21 @@ const pair_words = (pairs) =>
 		[pairs.gained, 'gain a route'],
 	].filter(([n]) => n > 0).map(([n, what]) => `${number(n)} ${what}`);
 
+const over_mean = (load) => (load.mean > 0 ? ` (${(load.max / load.mean).toFixed(2)} × the mean)` : '');
+
 const load_words = (before, after) =>
 	before.load.max === after.load.max
-		? `The most routes on one link stay ${number(before.load.max)}.`
-		: `The most routes on one link go from ${number(before.load.max)} to ${number(after.load.max)}.`;
+		? `The busiest link has ${number(before.load.max)} routes, as now.`
+		: `The busiest link has ${number(after.load.max)} routes${over_mean(after.load)}; ` +
+			`now it is ${number(before.load.max)}${over_mean(before.load)}.`;
+
+/** A list of what is off with more of it; what is off already, if all of it is, is on again. */
+export const without = (off, things) => {
+	const keys = new Set(off.map((x) => x.key));
+	const fresh = things.filter((x) => !keys.has(x.key));
+	const again = new Set(things.map((x) => x.key));
+	return fresh.length > 0 ? [...off, ...fresh] : off.filter((x) => !again.has(x.key));
+};
 
 /** {bad, lines}: bad when pairs lose their routes or credit loops appear. */
 export const whatif_words = (a) => {

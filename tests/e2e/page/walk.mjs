@@ -64,10 +64,51 @@ try {
 		assert.equal(await page.locator('.node tbody tr').count(), 37);
 	});
 	await step('what if a cable were down', async () => {
-		await page.locator('.node tbody tr', { hasText: 'spine-0003' }).getByText('try').click();
+		await page.locator('.node tbody tr', { hasText: 'spine-0003' }).getByText('off').click();
 		await has_text(page.locator('.whatif li'), 'take another route');
 		await picture('648-switch');
+		await page.getByText('all on again').click();
+		await page.locator('.whatif').waitFor({ state: 'detached' });
 		await page.getByText('close').click();
+	});
+	await step('what if cables were clicked off on the map', async () => {
+		await page.getByRole('button', { name: 'click cables off' }).click();
+		await page.getByText('off in the what-if (dotted').waitFor();
+		const box = await map.boundingBox();
+		const click = async (x, y) => {
+			await page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+			await has_text(page.locator('figcaption'), '1 cable of 100 Gb/s');
+			await page.mouse.down();
+			await page.mouse.up();
+		};
+		const chips = (n) => page.waitForFunction((want) =>
+			document.querySelectorAll('.chips li').length === want, n);
+		await click(0.5, 0.4);
+		await chips(1);
+		await click(0.4, 0.5);
+		await chips(2);
+		await has_text(page.locator('.whatif li'), 'of hosts');
+		await has_text(page.locator('.whatif th'), 'routes then');
+		await picture('648-whatif');
+		await click(0.4, 0.5);
+		await chips(1);
+		await page.getByText('all on again').click();
+		await chips(0);
+		await page.getByRole('button', { name: 'click cables off' }).click();
+	});
+	await step('the same by the keyboard', async () => {
+		await map.focus();
+		await page.keyboard.press('ArrowLeft');
+		await page.keyboard.press('c');
+		await page.keyboard.press('c');
+		await has_text(page.locator('figcaption'), 'spine-0001: 1 cable');
+		await page.keyboard.press('Shift+C');
+		await has_text(page.locator('figcaption'), 'spine-0000: 1 cable');
+		await page.keyboard.press(' ');
+		await has_text(page.locator('.chips'), 'spine-0000');
+		await has_text(page.locator('figcaption'), '1 off in the what-if');
+		await page.keyboard.press(' ');
+		await page.locator('.chips').waitFor({ state: 'detached' });
 	});
 	await step('the table beside the map has every bundle', async () => {
 		await page.getByText('as a table').first().click();
@@ -105,8 +146,13 @@ try {
 	});
 	await step('a disabled port is shown without a reload', async () => {
 		execFileSync(saguaro, ['port', 'disable', 'leaf-0003:20'], { stdio: 'ignore' });
-		await has_text(page.locator('section', { has: page.locator('#alarms') }).locator('td'), 'leaf-0003');
+		await has_text(page.locator('.alarm'), 'leaf-0003');
 		await has_text(fact('Fabric'), '1,295 links');
+		await page.getByText('1 with lost cables').waitFor();
+		await page.getByText('as a table').first().click();
+		await page.getByRole('button', { name: 'lost', exact: true }).click();
+		await has_text(page.locator('tr.is-lost').first(), 'leaf-0003');
+		await page.getByText('as a table').first().click();
 		await picture('648-alarm');
 	});
 	await step('light', async () => {

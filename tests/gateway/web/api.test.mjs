@@ -7,7 +7,7 @@ import { afterEach, test } from 'node:test';
 import { get, list, Problem } from '../../../gateway/web/src/api.js';
 import { format, parse } from '../../../gateway/web/src/address.js';
 import { add_event } from '../../../gateway/web/src/store.js';
-import { whatif_words } from '../../../gateway/web/src/whatif.js';
+import { whatif_words, without } from '../../../gateway/web/src/whatif.js';
 import { age, count, end, hex, rate } from '../../../gateway/web/src/words.js';
 
 const real = globalThis.fetch;
@@ -93,17 +93,26 @@ test('values as people read them', () => {
 });
 
 test('a what-if in sentences', () => {
-	const side = { engine: 'minhop', load: { max: 630 } };
+	const side = { engine: 'minhop', load: { max: 630, mean: 630 } };
 	const a = {
-		before: side, after: { ...side, load: { max: 684 } }, hosts: { gone: 0 },
+		before: side, after: { ...side, load: { max: 684, mean: 631 } }, hosts: { gone: 0 },
 		pairs: { compared: 419256, moved: 1260, longer: 0, shorter: 0, lost: 0, gained: 0 },
 		tables: { entries: 194, switches: 54 }, new_credit_loops: 0,
 	};
 	assert.deepEqual(whatif_words(a), { bad: false, lines: [
 		'Of 419,256 pairs of hosts 1,260 take another route.',
-		'The most routes on one link go from 630 to 684.',
+		'The busiest link has 684 routes (1.08 × the mean); now it is 630 (1.00 × the mean).',
 		'194 entries of the forwarding tables of 54 switches would be written.',
 	] });
 	a.pairs.lost = 2;
 	assert.equal(whatif_words(a).bad, true);
+});
+
+test('what is switched off for a what-if is switched on again, also several at once', () => {
+	const [a, b, c] = ['a', 'b', 'c'].map((key) => ({ key }));
+	assert.deepEqual(without([], [a]), [a]);
+	assert.deepEqual(without([a], [a]), []);
+	assert.deepEqual(without([a, c], [a, b]), [a, c, b]);
+	assert.deepEqual(without([a, c, b], [a, b]), [c]);
+	assert.deepEqual(without([a], []), [a]);
 });

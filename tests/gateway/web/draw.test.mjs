@@ -27,6 +27,19 @@ for (const [width, height] of [[1200, 560], [300, 200], [77, 900]]) {
 		}
 		assert.equal(hit(m, at, -100, -100, 14), null);
 	});
+	test(`each cable is found beside its ends, ${width} x ${height}`, () => {
+		const m = model_of(fabric('tree', 9));
+		const at = layout(m, width, height);
+		for (const b of m.bundles) {
+			const [p, q] = [m.vertices[b.a], m.vertices[b.b]];
+			const x = (at.x(p) + at.x(q)) / 2;
+			const y = (at.y(p) + at.y(q)) / 2;
+			assert.equal(hit(m, at, x, y, 0.5), null);
+			const found = m.bundles[hit(m, at, x, y, 0.5, 2).bundle];
+			assert.ok(found, 'some cable, as others may cross there');
+			assert.deepEqual(hit({ ...m, bundles: [b] }, at, x, y, 0.5, 2), { bundle: b.index });
+		}
+	});
 	test(`each cell is found at its place, ${width} x ${height}`, () => {
 		const m = model_of(fabric('matrix', 12));
 		const at = layout(m, width, height);

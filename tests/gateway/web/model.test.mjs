@@ -4,7 +4,8 @@
 // From /v1/topology to drawings.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bundles_of, model_of, most_routes, on_path, state_of, tally, traffic_of, uplinks_of }
+import { bundles_of, load_words, lost_of, model_of, most_routes, off_bundles, on_path, state_of, tally,
+	traffic_of, uplinks_of }
 	from '../../../gateway/web/src/map/model.js';
 
 const columns = ['a', 'b', 'cables', 'not_active', 'degraded', 'max_routes_from_a',
@@ -36,7 +37,7 @@ test('the tiers of a small tree are rows, the leaves lowest', () => {
 	assert.ok(m.vertices[0].y > m.vertices[2].y, 'y grows downwards');
 	assert.equal(m.vertices[0].y, m.vertices[1].y);
 	assert.ok(m.vertices.every((v) => v.x > 0 && v.x < 1 && v.y > 0 && v.y < 1));
-	assert.deepEqual(tally(m), { down: 1, degraded: 1, fine: 2 });
+	assert.deepEqual(tally(m), { lost: 0, down: 1, degraded: 1, fine: 2 });
 	assert.equal(most_routes(m), 9);
 });
 
@@ -96,6 +97,57 @@ test('traffic is that of the busiest cable of a bundle, in either direction', ()
 	const pods = new Map([['a0', 0], ['a1', 1]]);
 	assert.deepEqual(traffic_of(model_of(folded()), [row('guid of core-2', 'a1', 0.75)], pods),
 		[null, null, 0.75]);
+});
+
+const gone = (a, b, since = null) => ({ kind: 'link_down', since, node: { guid: `guid of ${a}` },
+	peer: { guid: `guid of ${b}` } });
+const lost = (alarms, group_of = new Map()) => ({ cables: lost_of(alarms), group_of });
+
+test('lost cables are drawn where they were, with the age of the latest', () => {
+	const alarms = [gone('leaf-1', 'spine-0', '2026-01-02T00:00:00Z'),
+		gone('spine-0', 'leaf-1', '2026-01-03T00:00:00Z'), gone('spine-0', 'spine-1'),
+		gone('leaf-0', 'elsewhere'), { kind: 'host_gone', node: { guid: 'guid of leaf-0' }, peer: null }];
+	const m = model_of(small(), null, lost(alarms));
+	assert.equal(m.bundles.length, 5);
+	const [, , some, , all] = m.bundles;
+	assert.deepEqual([some.cables, some.lost, some.since], [2, 2, Date.parse('2026-01-03T00:00:00Z')]);
+	assert.deepEqual([all.a, all.b, all.cables, all.lost, all.since], [2, 3, 0, 1, null]);
+	assert.deepEqual(tally(m), { lost: 2, down: 1, degraded: 0, fine: 2 });
+	assert.equal(all.index, 4);
+});
+
+test('lost cables are cells of a matrix, and marks of the pod that they were in', () => {
+	const pods = new Map([['guid of a0', 0], ['guid of e0', 0], ['guid of a1', 1]]);
+	const m = model_of(folded(), null, lost([gone('a0', 'core-2'), gone('e0', 'a0')], pods));
+	assert.deepEqual(m.cells.map((c) => [c.row, c.column, state_of(c.bundle)]),
+		[[0, 0, 'fine'], [1, 0, 'fine'], [1, 1, 'fine'], [0, 1, 'lost']]);
+	assert.equal(state_of(m.rows[0]), 'lost');
+	assert.equal(m.vertices[1].lost, 0);
+});
+
+test('what a what-if switches off is found in a drawing', () => {
+	const off = [{ a: 'guid of spine-0', b: 'guid of leaf-1' }, { a: 'guid of leaf-1', b: 'guid of spine-0' },
+		{ a: 'guid of leaf-0', b: 'a host' }, { a: null, b: null }];
+	assert.deepEqual([...off_bundles(model_of(small()), off)], [[2, 2]]);
+	const pods = new Map([['a1', 1]]);
+	assert.deepEqual([...off_bundles(model_of(folded()), [{ a: 'a1', b: 'guid of core-2' }], pods)], [[2, 1]]);
+});
+
+test('the load is said against an even spread and against one host', () => {
+	const tier = (max_routes, mean_routes, from = 0, to = 1) => ({ from, to, links: 9, max_routes, mean_routes });
+	const [even, bisection] = load_words([tier(720, 648)], { hosts: 432, lmc: 0 });
+	assert.match(even, /720 routes, 1\.11 × the 648 of an even spread\.$/);
+	assert.match(bisection, /1\.67 × the 431 routes of one host, .* 59 % of a host's rate/);
+	const two = load_words([tier(630, 630), tier(40, 20, 1, 2)], { hosts: 648, lmc: 0 });
+	assert.match(two[0], /40 routes, 2\.00 × the 20 .*\(tier 1 to 2\)/);
+	assert.match(two[1], /full, no cable has more than the 647/);
+	assert.match(load_words([tier(700, 700)], { hosts: 432, lmc: 1 })[1], /full, .* 862/);
+	assert.deepEqual(load_words([tier(0, 0)], { hosts: 0 }), ['No link between switches has routes.']);
+	assert.deepEqual(load_words([], { hosts: 3 }), ['No link between switches has routes.']);
+});
+
+test('rows say what they are', () => {
+	assert.deepEqual(model_of(small()).labels.map((l) => l.text), ['2 leaves', 'tier 1: 2']);
 });
 
 test('nothing is drawn of nothing', () => {

@@ -6,13 +6,16 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import * as store from '../store.js';
 import { get, list } from '../api.js';
 import { Drawing } from './view.jsx';
+import { Legend } from './legend.jsx';
 import { Ports } from './ports.jsx';
 import { Tiles } from './tiles.jsx';
-import { model_of, on_path, tally, uplinks_of } from './model.js';
-import { count } from '../words.js';
+import { lost_of, model_of, most_routes, on_path, uplinks_of } from './model.js';
+import { WhatIf } from '../trial.jsx';
+import { age } from '../words.js';
 
 const COUNTERS_MOST = 60000;
 const COUNTERS_MS = 30000;
+const NO_ALARMS = [];
 
 /** A pod, asked for anew with each epoch. */
 const use_group = (group, epoch) => {
@@ -61,26 +64,11 @@ const use_counters = (wanted, epoch) => {
 	return wanted ? rows : null;
 };
 
-const Legend = ({ by, model }) => {
-	const n = tally(model);
-	return by === 'state' ? (
-		<ul class="legend">
-			<li class="fine">{count(n.fine, 'bundle')} fine</li>
-			<li class="degraded">{n.degraded} degraded (dashed)</li>
-			<li class="down">{n.down} not Active (thick)</li>
-		</ul>
-	) : (
-		<ul class="legend">
-			<li class="few">{by === 'load' ? 'few routes' : 'idle'}</li>
-			<li class="many">{by === 'load' ? 'many routes' : 'busy'}</li>
-		</ul>
-	);
-};
-
-const Whole = ({ topology, path, ...rest }) => {
+const Whole = ({ topology, path, lost, ...rest }) => {
 	const { by } = rest;
-	const model = useMemo(() => model_of(topology), [topology]);
+	const model = useMemo(() => model_of(topology, null, lost), [topology, lost]);
 	const mark = useMemo(() => on_path(model, path.guids, path.groups), [model, path]);
+	const most = useMemo(() => most_routes(model), [model]);
 	const what = model.kind === 'rows' ? 'switches by tier and the cables between them'
 		: model.square ? 'cables from each row to each column'
 		: 'cables from each pod to each switch above it';
@@ -88,18 +76,17 @@ const Whole = ({ topology, path, ...rest }) => {
 		<>
 			<Tiles vertices={model.vertices.filter((v) => v.type === 'group')} by={by} mark={mark}
 				open={rest.open} />
-			<Legend by={by} model={model} />
-			<Drawing key={model.kind} model={model} mark={mark} groups={path.groups}
+			<Legend model={model} most={most} {...rest} />
+			<Drawing key={model.kind} model={model} mark={mark} most={most} groups={path.groups}
 				label={`Map: ${what}`} {...rest} />
 		</>
 	);
 };
 
-const Pod = ({ group, answer, path, is_tree, ...rest }) => {
-	const { by } = rest;
+const Pod = ({ group, answer, path, lost, is_tree, ...rest }) => {
 	const { topology } = answer;
-	const inner = useMemo(() => topology && model_of(topology, group), [topology, group]);
-	const up = useMemo(() => topology && uplinks_of(topology, group), [topology, group]);
+	const inner = useMemo(() => topology && model_of(topology, group, lost), [topology, group, lost]);
+	const up = useMemo(() => topology && uplinks_of(topology, group, lost), [topology, group, lost]);
 	const name = `${is_tree ? 'pod' : 'group'} ${group}`;
 
 	if (answer.error) {
@@ -108,16 +95,29 @@ const Pod = ({ group, answer, path, is_tree, ...rest }) => {
 	if (!inner) {
 		return <p>Asking for {name} ...</p>;
 	}
+	const drawn = { ...rest, groups: path.groups, most: Math.max(most_routes(inner), most_routes(up)) };
 	return (
 		<>
-			<Legend by={by} model={inner} />
+			<Legend model={inner} {...drawn} />
 			<Drawing key={`inner ${group}`} model={inner} mark={on_path(inner, path.guids)}
-				label={`Map of ${name}: its switches`} {...rest} />
+				label={`Map of ${name}: its switches`} {...drawn} />
 			{!up.square && (
 				<Drawing key={`up ${group}`} model={up} mark={on_path(up, path.guids)}
-					label={`Cables from ${name} to switches outside it`} {...rest} />
+					label={`Cables from ${name} to switches outside it`} {...drawn} />
 			)}
 		</>
+	);
+};
+
+/* What is gone altogether has no place on the map, so words say it. */
+const Gone = ({ alarms }) => {
+	const gone = alarms.filter((a) => a.kind === 'switch_gone' && a.node);
+	return gone.length > 0 && (
+		<p class="note">
+			Not on the map, because gone:{' '}
+			{gone.map((a) => `${a.node.name || a.node.guid}${a.since
+				? ` (for ${age(store.now.value - Date.parse(a.since))})` : ''}`).join(', ')}.
+		</p>
 	);
 };
 
@@ -125,17 +125,20 @@ const Pod = ({ group, answer, path, is_tree, ...rest }) => {
 export const FabricMap = ({ guids, node, open_node }) => {
 	const [by, set_by] = useState('state');
 	const [group, set_group] = useState(null);
+	const [trying, set_trying] = useState(false);
 	const topology = store.topology.value;
+	const alarms = store.alarms.value?.alarms ?? NO_ALARMS;
+	const cables = useMemo(() => lost_of(alarms), [alarms]);
 	const answer = use_group(group, topology?.epoch);
-	const groups = use_groups(topology, by === 'traffic' || guids.length > 0);
+	const groups = use_groups(topology,
+		by === 'traffic' || guids.length > 0 || trying || cables.length > 0);
 	const path = useMemo(() => ({ guids, groups }), [guids, groups]);
-	const alarmed = useMemo(() => {
-		const rows = store.alarms.value?.alarms ?? [];
-		return new Set(rows.flatMap((a) => [a.node?.guid, a.peer?.guid]).filter(Boolean));
-	}, [store.alarms.value]);
-	const counters = use_counters(by === 'traffic', store.topology.value?.epoch);
+	const lost = useMemo(() => ({ cables, group_of: groups }), [cables, groups]);
+	const alarmed = useMemo(() =>
+		new Set(alarms.flatMap((a) => [a.node?.guid, a.peer?.guid]).filter(Boolean)), [alarms]);
+	const counters = use_counters(by === 'traffic', topology?.epoch);
 	const open = (v) => (v.type === 'group' ? set_group(v.group) : open_node(v.guid));
-	const drawn = { by, counters, alarmed, open };
+	const drawn = { by, counters, alarmed, lost, path, trying, open, fabric: store.fabric.value };
 
 	return (
 		<section aria-labelledby="map">
@@ -152,14 +155,17 @@ export const FabricMap = ({ guids, node, open_node }) => {
 						<option value="traffic">traffic</option>
 					</select>
 				</label>
+				<button type="button" aria-pressed={trying} onClick={() => set_trying(!trying)}>
+					what if: click cables off
+				</button>
 			</div>
 			{topology === null ? <p>Nothing is known yet.</p>
-				: group === null
-					? <Whole topology={topology} path={path} {...drawn} />
-					: <Pod group={group} answer={answer} path={path}
-						is_tree={topology.kind === 'tree'} {...drawn} />}
+				: group === null ? <Whole topology={topology} {...drawn} />
+				: <Pod group={group} answer={answer} is_tree={topology.kind === 'tree'} {...drawn} />}
+			<Gone alarms={alarms} />
 			{by === 'traffic' && counters?.length === 0 &&
 				<p>There are no readings of port counters (option perfmgr).</p>}
+			<WhatIf epoch={topology?.epoch} />
 			{node !== '' && <Ports node={node} epoch={topology?.epoch} open={open_node} />}
 		</section>
 	);

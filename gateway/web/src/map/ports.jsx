@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026, The Saguaro authors
 
-// The ports of one node, and what would happen without one of its cables.
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { get, list, post } from '../api.js';
+// The ports of one node; each of its cables, or all of it, can be switched off for a what-if.
+import { useEffect, useState } from 'preact/hooks';
+import { get, list } from '../api.js';
 import { Table } from '../table.jsx';
-import { whatif_words } from '../whatif.js';
+import { cable_of, node_as_off, off, toggle } from '../trial.jsx';
 import { end, number } from '../words.js';
 
 const speed = (width, speed) => (width && speed ? `${width} ${speed}` : '');
 
-const columns = (what_if) => [
+const is_off = (key) => off.value.some((x) => x.key === key);
+
+/* A thing that a what-if switches off and on again. */
+const Switch = ({ thing, label }) => (
+	<button type="button" aria-pressed={is_off(thing.key)} aria-label={label}
+		onClick={(e) => {
+			e.stopPropagation();
+			toggle([thing]);
+		}}>
+		{is_off(thing.key) ? 'on again' : 'off'}
+	</button>
+);
+
+const COLUMNS = [
 	{ name: 'port', of: (p) => p.port, number: true },
 	{ name: 'state', of: (p) => p.state },
 	{ name: 'speed', of: (p) => p.rate_gbps, show: (p) => speed(p.width, p.speed) },
@@ -18,37 +31,15 @@ const columns = (what_if) => [
 		show: (p) => (p.degraded ? `▲ ${speed(p.best_width, p.best_speed)}` : '') },
 	{ name: 'routes', of: (p) => p.routes?.all, number: true, show: (p) => number(p.routes?.all) },
 	{ name: 'to', of: (p) => end(p.peer) },
-	{ name: 'what if it were down', of: () => '',
-		show: (p) => p.peer && (
-			<button type="button" onClick={(e) => {
-				e.stopPropagation();
-				what_if(p);
-			}}>try</button>
-		) },
+	{ name: 'what if', of: (p) => p.peer !== null && is_off(cable_of(p).key),
+		show: (p) => p.peer && <Switch thing={cable_of(p)} label={`what if port ${p.port} were off`} /> },
 ];
 
 const state_class = (p) => (p.peer && p.state !== 'active' ? 'is-down' : p.degraded ? 'is-degraded' : '');
 
-const WhatIf = ({ trial }) => {
-	if (trial === null) {
-		return null;
-	}
-	const words = trial.answer && whatif_words(trial.answer);
-	return (
-		<div class="whatif" role="status">
-			<h4>Without {trial.name}</h4>
-			{trial.error ? <p class="warning">{trial.error}</p>
-				: !words ? <p>Routing a copy of the fabric ...</p>
-				: <ul class={words.bad ? 'warning' : ''}>{words.lines.map((l) => <li key={l}>{l}</li>)}</ul>}
-		</div>
-	);
-};
-
 /** node: its GUID or name; whatever the gateway takes. */
 export const Ports = ({ node, epoch, open }) => {
 	const [found, set_found] = useState(null);
-	const [trial, set_trial] = useState(null);
-	const asked = useRef(null);
 
 	useEffect(() => {
 		const ended = new AbortController();
@@ -59,17 +50,6 @@ export const Ports = ({ node, epoch, open }) => {
 			.catch((e) => e.name !== 'AbortError' && set_found({ node, error: e.message }));
 		return () => ended.abort();
 	}, [node, epoch]);
-	useEffect(() => () => asked.current?.abort(), [node]);
-
-	const what_if = (p) => {
-		const name = `${end(p)} - ${end(p.peer)}`;
-		asked.current?.abort();
-		asked.current = new AbortController();
-		set_trial({ name });
-		post('v1/whatif', { down: [`${p.node_guid}:${p.port}`] }, asked.current.signal)
-			.then((answer) => set_trial({ name, answer }))
-			.catch((e) => e.name !== 'AbortError' && set_trial({ name, error: e.message }));
-	};
 	const now = found?.node === node ? found : null;
 	return (
 		<section class="node" aria-labelledby="node">
@@ -80,10 +60,14 @@ export const Ports = ({ node, epoch, open }) => {
 			{now === null ? <p>Asking ...</p>
 				: now.error ? <p class="warning" role="alert">{now.error}</p>
 				: <>
-					<p>{now.about.type}, LID {now.about.lid}, {now.about.guid}</p>
-					<Table title="Ports" columns={columns(what_if)} rows={now.rows} class_of={state_class}
+					<p>
+						{now.about.type}, LID {now.about.lid}, {now.about.guid}
+						{now.about.type === 'switch' && (
+							<>; what if all of it were <Switch thing={node_as_off(now.about)} /></>
+						)}
+					</p>
+					<Table title="Ports" columns={COLUMNS} rows={now.rows} class_of={state_class}
 						chosen={(p) => p.peer && open(p.peer.guid)} />
-					<WhatIf trial={trial} />
 				</>}
 		</section>
 	);

@@ -6,10 +6,11 @@ import { scale_colour, theme } from './colour.js';
 import { state_of } from './model.js';
 import { count, number } from '../words.js';
 
-const MARKS = { fine: '', degraded: '▲ ', down: '✖ ' };
+const MARKS = { fine: '', degraded: '▲ ', down: '✖ ', lost: '✖ ' };
 
 const words = (v) =>
-	v.not_active > 0 ? `${v.not_active} not Active`
+	v.lost > 0 ? `${count(v.lost, 'cable')} lost`
+		: v.not_active > 0 ? `${v.not_active} not Active`
 		: v.degraded > 0 ? `${v.degraded} degraded`
 		: count(v.hosts, 'host');
 
