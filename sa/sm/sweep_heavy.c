@@ -7,7 +7,8 @@
  *
  * The order protects the running fabric: LIDs are durable before any port has them; tables
  * are programmed only after their proof; the snapshot is published before ports go ACTIVE,
- * because hosts ask for paths at that moment.
+ * because hosts ask for paths at that moment. Ports may be ARMED before the tables stand, so
+ * what a sweep learns from ports below ARMED, that they were restarted, is noted before then.
  */
 #include "sa/sm/sweep_int.h"
 
@@ -357,6 +358,7 @@ static void after_election(struct sweep *s)
 		                       .sm_lid = j->lids.lids.of[g->sm_port].base,
 		                       .reregister = !s->election.swept };
 	job_stage(j, sm, "lids");
+	program_qos_forget(&j->program);
 	ret = program_read_lfts(&j->program);
 	if (ret == E_OK) {
 		ret = port_tables_read(sm, j, !s->election.swept);

@@ -5,14 +5,23 @@
  *
  * What a port should have is put over what was read from it. A Set is sent only if the two
  * differ, and what its answer shows is kept as the new state. PortState and
- * PortPhysicalState of a Set stay 0, "no change", with two exceptions: the activation
- * itself, and a link beyond INIT whose MTU or VLs must change. New MTU and VLs take effect
- * only when a link comes up, so that link, and no other, is restarted.
+ * PortPhysicalState of a Set stay 0, "no change", with three exceptions: the activation
+ * itself, a link beyond INIT whose MTU or VLs must change, and a port in INIT that can be
+ * ARMED by the Set that configures it. New MTU and VLs take effect only when a link comes up,
+ * so a link beyond INIT, and no other, is restarted for them.
+ *
+ * An ARMED port sends no data packets, and it goes ACTIVE by itself only when one arrives, for
+ * which its peer must be ACTIVE. Therefore tables may be programmed while ports are ARMED, and
+ * no port is made ACTIVE before all of them stand. Both ends of an ARMED link expect flow
+ * control on the operational VLs, so a port is ARMED with its configuration only if its peer
+ * has this number of VLs already. All others, and a port that refuses both in one Set, are
+ * ARMED after the tables.
  *
  * NeighborMTU is the smaller MTUCap of the two ends, OperationalVLs the smaller VLCap,
  * at most max_op_vls. Ports without a cable in the graph are left alone.
  *
- * Source: IBA vol. 1, 14.2.5.6 (PortInfo), 14.4.4 (initialization by the master SM).
+ * Source: IBA vol. 1, 7.2.7 (states of a link: what ARMED sends and receives), 7.9 (flow
+ * control), 14.2.5.6 (PortInfo), 14.4.4 (initialization by the master SM).
  */
 #include "sa/sm/program/program.h"
 
@@ -259,16 +268,51 @@ static bool plan_port(struct port_plan *a)
 	return true;
 }
 
+/* May the Set that configures the port make it ARMED, too? */
+static bool may_arm(const struct port_plan *a)
+{
+	uint32_t peer = a->g->ports[a->port].peer;
+	const struct disc_port *far;
+
+	if (peer == GRAPH_NONE || field_get(a->now, PI_PORT_STATE) != PORT_INIT) {
+		return false;
+	}
+	far = disc_port_of(a->p->disc, peer);
+	return far->has_info && field_get(far->info, PI_PORT_STATE) == PORT_INIT &&
+	       field_get(far->info, PI_OPERATIONAL_VLS) ==
+	               field_get(a->want, PI_OPERATIONAL_VLS);
+}
+
 /* --- sending ---------------------------------------------------------------------- */
 
 struct port_ctx {
 	struct program *p;
 	struct disc_node *node;
 	uint64_t set_hash; /* shadow_port_info_hash(); 0: part of the activation */
+	uint32_t port;     /* in the graph */
 	bool end_port;
 	uint8_t state;   /* PortState asked for */
 	uint8_t status;  /* of the Set that was refused */
 };
+
+static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned state,
+                      bool configures);
+
+/* A port may refuse to be configured and ARMED at once, or it is ARMED because it got this Set
+ * twice. \return true: it is configured alone. */
+static bool configure_alone(const struct port_ctx *c, const struct smp_reply *r)
+{
+	struct port_plan a = { .p = c->p, .g = c->p->disc->g, .port = c->port };
+
+	if (r->ret != E_MALFORMED || c->state != PORT_ARMED || !c->set_hash) {
+		return false;
+	}
+	a.now = disc_port_of(c->p->disc, c->port)->info;
+	if (plan_port(&a)) {
+		send_port(c->p, c->port, a.want, 0, true);
+	}
+	return true;
+}
 
 /* Would this Set only repeat one that changed nothing? */
 static bool repeats(const struct port_plan *a)
@@ -335,7 +379,7 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	struct port_ctx *c = ctx;
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
 
-	if (read_refused_state(c, r) ||
+	if (configure_alone(c, r) || read_refused_state(c, r) ||
 	    !program_answered(c->p, c->node, port->num, r->ret, r->status,
 	                      "Set(PortInfo)")) {
 		return;
@@ -352,7 +396,9 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	}
 }
 
-static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned state)
+/* configures: the Set brings what the port should have, beside the state. */
+static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned state,
+                      bool configures)
 {
 	struct disc_port *dp = disc_port_of(p->disc, port);
 	struct port_ctx *c = arena_alloc(p->arena, sizeof(*c));
@@ -363,12 +409,13 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 		return;
 	}
 	*c = (struct port_ctx){ .p = p,
+		                .port = port,
 		                .state = (uint8_t)state,
 		                .end_port = graph_is_end_port(p->disc->g, port),
 		                .node = p->disc->of[p->disc->g->ports[port].node] };
 	field_set(want, PI_PORT_STATE, state);
 	field_set(want, PI_PORT_PHYSICAL_STATE, 0);
-	if (state == 0 || state == PORT_DOWN) {
+	if (configures) {
 		c->set_hash = shadow_port_info_hash(want);
 	}
 	ret = smp_submit(
@@ -416,11 +463,18 @@ int program_ports(struct program *p)
 		a.now = disc_port_of(p->disc, i)->info;
 		if (g->ports[i].peer == GRAPH_NONE && carries_isolated(p, i)) {
 			memcpy(a.want, a.now, sizeof(a.want));
-			send_port(p, i, a.want, PORT_DOWN);
+			send_port(p, i, a.want, PORT_DOWN, true);
 		} else if (plan_port(&a) && memcmp(a.want, a.now, sizeof(a.want)) != 0 &&
 		           !repeats(&a)) {
+			bool arm = !a.restart && may_arm(&a);
+
 			p->n_bounced += a.restart;
-			send_port(p, i, a.want, a.restart ? PORT_DOWN : 0);
+			p->disc->of[g->ports[i].node]->armed |= arm;
+			send_port(p, i, a.want,
+			          a.restart ? PORT_DOWN
+			          : arm     ? PORT_ARMED
+			                    : 0,
+			          true);
 		}
 	}
 	return p->ret;
@@ -442,7 +496,7 @@ int program_states(struct program *p, unsigned state)
 				plan_identity(p, i, want);
 			}
 			p->disc->of[g->ports[i].node]->armed |= state == PORT_ARMED;
-			send_port(p, i, want, state);
+			send_port(p, i, want, state, false);
 		}
 	}
 	return p->ret;

@@ -29,12 +29,13 @@ enum { ENFORCE_IN = 1, ENFORCE_OUT = 2, ENFORCE_AS_IT_IS = 4 };
  * queues its requests and has ended when the SMP engine has nothing pending.
  *
  *   program_read_lfts  tables of switches of which no copy is kept
- *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID)
+ *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID); INIT -> ARMED
+ *                      in the same Set where that is safe, see program.c
  *   program_qos        SL-to-VL and VL arbitration tables, while QoS is on
  *   program_lfts       LFT blocks, then LinearFDBTop, every switch at its own pace; with
  *                      smp_routing lid in waves, see waves.h. What follows goes by LID then
  *   program_mfts       blocks of multicast forwarding tables
- *   program_states     INIT -> ARMED, then ARMED -> ACTIVE
+ *   program_states     INIT -> ARMED of the others, then ARMED -> ACTIVE
  */
 struct program {
 	struct smp *smp;
@@ -127,6 +128,12 @@ void program_setup_qos(struct program *p);
 
 /*! \brief Warns of options that have no effect on this setup because the routing decides. */
 void program_warn_qos(const struct program *p, const char *engine);
+
+/*!
+ * \brief Forgets the QoS tables of ports that were restarted. Before program_ports(), which arms
+ *        them: if the sweep is then given up, the next one cannot see any more that they were.
+ */
+void program_qos_forget(struct program *p);
 
 /*! \brief After program_ports(), before program_lfts(). Look at lane_trouble afterwards. */
 int program_qos(struct program *p);

@@ -210,9 +210,10 @@ static unsigned most_frequent(const struct distinct *d)
 	return best;
 }
 
+/* When it was discovered: since then it may have been ARMED, which carries no data. */
 static bool is_live(const struct qos_job *j, unsigned out)
 {
-	return field_get(j->node->ports[out].info, PI_PORT_STATE) >= PORT_ARMED;
+	return j->p->disc->g->ports[j->first_port + out].state >= PORT_ARMED;
 }
 
 static const uint8_t *wanted_map(const struct qos_job *j, unsigned in)
@@ -616,12 +617,11 @@ static int start_node(struct program *p, uint32_t node)
 	return ret;
 }
 
-int program_qos(struct program *p)
+void program_qos_forget(struct program *p)
 {
 	const struct graph *g = p->disc->g;
-	int ret = E_OK;
 
-	for (uint32_t i = 0; i < g->n_nodes && ret == E_OK; i++) {
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const struct node *n = &g->nodes[i];
 		struct shadow_qos *c = shadow_qos_find(p->shadow, n->guid, n->n_ports,
 		                                       n->type == NODE_SWITCH);
@@ -629,9 +629,15 @@ int program_qos(struct program *p)
 		if (c != NULL) {
 			forget_restarted(g, i, p->disc->of[i], c);
 		}
-		if (p->qos) {
-			ret = start_node(p, i);
-		}
+	}
+}
+
+int program_qos(struct program *p)
+{
+	int ret = E_OK;
+
+	for (uint32_t i = 0; p->qos && i < p->disc->g->n_nodes && ret == E_OK; i++) {
+		ret = start_node(p, i);
 	}
 	return ret;
 }

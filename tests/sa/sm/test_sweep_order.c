@@ -4,6 +4,7 @@
  * The order that a sweep promises (sa/sm/sweep.c), as a recorder of all SMPs and database
  * writes saw it, and what every PortInfo holds afterwards.
  */
+#include "sa/sm/sm.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
 
@@ -75,7 +76,7 @@ static size_t first_state(size_t from, unsigned state)
 	return from;
 }
 
-/* LIDs durable -> ports -> tables -> publish -> ARMED -> ACTIVE, in a bring-up and when a
+/* LIDs durable -> ports (ARMED) -> tables -> publish -> ACTIVE, in a bring-up and when a
  * host comes. */
 START_TEST(order)
 {
@@ -87,14 +88,12 @@ START_TEST(order)
 		size_t epoch = tap_find(&tap, 0, TAP_EPOCH, 0, 0);
 		size_t port = first_set(0, UMAD_SM_ATTR_PORT_INFO);
 		size_t lft = first_set(0, UMAD_SM_ATTR_LINEAR_FT);
-		size_t armed = first_state(0, PORT_ARMED);
 		size_t active = first_state(0, PORT_ACTIVE);
 
 		ck_assert_uint_lt(lids, port);
 		ck_assert_uint_lt(port, lft);
 		ck_assert_uint_lt(lft, epoch);
-		ck_assert_uint_lt(epoch, armed);
-		ck_assert_uint_lt(armed, active);
+		ck_assert_uint_lt(epoch, active);
 		ck_assert_uint_lt(active, tap.n_events);
 		ck_assert_uint_eq(first_set(epoch, UMAD_SM_ATTR_LINEAR_FT), tap.n_events);
 		if (i == 0) {
@@ -106,6 +105,122 @@ START_TEST(order)
 			ck_assert(status()->up);
 		}
 	}
+}
+END_TEST
+
+static bool is_port_event(const struct tap_event *e, enum tap_event_kind kind)
+{
+	return e->kind == kind && e->attr == UMAD_SM_ATTR_PORT_INFO &&
+	       e->method == (kind == TAP_SENT ? UMAD_METHOD_SET : UMAD_METHOD_GET_RESP);
+}
+
+static uint32_t port_of(const struct tap_event *e)
+{
+	return graph_port(fixture->g, e->node, (uint8_t)e->mod);
+}
+
+/* Sets of every port with a cable that a bring-up sends. */
+static void assert_sets_per_port(unsigned ca, unsigned others)
+{
+	const struct graph *g = fixture->g;
+	unsigned *n = calloc(g->n_ports, sizeof(*n));
+
+	for (size_t i = 0; i < tap.n_events; i++) {
+		if (is_port_event(&tap.event[i], TAP_SENT)) {
+			n[port_of(&tap.event[i])]++;
+		}
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		if (g->ports[i].peer != GRAPH_NONE) {
+			ck_assert_uint_eq(n[i], is_host(i) ? ca : others);
+			ck_assert_uint_eq(fixture_peek(fixture, i, PI_PORT_STATE),
+			                  PORT_ACTIVE);
+		}
+	}
+	free(n);
+}
+
+/* One Set configures a port and makes it ARMED, one makes it ACTIVE. */
+START_TEST(two_sets_per_port)
+{
+	start("ft2 4 4 2");
+	up();
+	assert_sets_per_port(2, 2);
+}
+END_TEST
+
+static bool refused_once[64]; /* by LID of a host */
+
+/* Asks a host for what cannot be in place of the first Set(ARMED). */
+static void refuse_first_armed(uint8_t *mad)
+{
+	uint32_t lid;
+
+	if (field_get(mad, MAD_METHOD) != UMAD_METHOD_SET ||
+	    field_get(mad, MAD_ATTR_ID) != UMAD_SM_ATTR_PORT_INFO ||
+	    field_get(mad + SMP_DATA_AT, PI_PORT_STATE) != PORT_ARMED) {
+		return;
+	}
+	lid = (uint32_t)field_get(mad + SMP_DATA_AT, PI_LID);
+	if (lid != 0 && lid < 64 && !refused_once[lid]) {
+		refused_once[lid] = true;
+		field_set(mad + SMP_DATA_AT, PI_PORT_STATE, PORT_ACTIVE);
+	}
+}
+
+/* A host that refuses to be configured and ARMED at once gets one Set after the other, and
+ * nobody calls that a failure. */
+START_TEST(armed_in_two_steps)
+{
+	memset(refused_once, 0, sizeof(refused_once));
+	start("ft2 4 4 2");
+	tap.out_filter = refuse_first_armed;
+	up();
+	assert_sets_per_port(4, 2);
+	ck_assert_uint_eq(sweep_job(fixture->sweep)->program.n_refused, 0);
+}
+END_TEST
+
+/* A port is not ARMED while its peer has another number of VLs: it would wait for flow control
+ * that nobody sends. */
+START_TEST(armed_with_the_vls_of_its_peer)
+{
+	unsigned n = 0, at_once = 0;
+
+	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
+	for (uint32_t i = 0; i < fixture->g->n_ports; i++) {
+		fixture->g->ports[i].vls =
+			(uint8_t)(1 + (i * 7 + (uint32_t)_i * 3) % 11 % 4);
+	}
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
+	fixture_start(fixture);
+	tap_record(&tap, fixture);
+	const struct graph *g = fixture->g;
+	uint8_t *vls = malloc(g->n_ports);
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		vls[i] = g->ports[i].vls; /* as the simulation begins */
+	}
+	up();
+	for (size_t i = 0; i < tap.n_events; i++) {
+		const struct tap_event *e = &tap.event[i];
+
+		if (is_port_event(e, TAP_ANSWERED)) {
+			vls[port_of(e)] = (uint8_t)field_get(e->data, PI_OPERATIONAL_VLS);
+		} else if (is_port_event(e, TAP_SENT) &&
+		           field_get(e->data, PI_PORT_STATE) == PORT_ARMED) {
+			uint32_t port = port_of(e);
+			bool same = vls[g->ports[port].peer] ==
+			            field_get(e->data, PI_OPERATIONAL_VLS);
+
+			ck_assert(same);
+			n++;
+			at_once += i < first_set(0, UMAD_SM_ATTR_LINEAR_FT);
+		}
+	}
+	ck_assert_uint_lt(at_once, n);
+	ck_assert_uint_gt(at_once, 0);
+	free(vls);
 }
 END_TEST
 
@@ -487,6 +602,9 @@ TEST_SUITE(sweep_order)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, order);
+	tcase_add_test(t, two_sets_per_port);
+	tcase_add_test(t, armed_in_two_steps);
+	tcase_add_loop_test(t, armed_with_the_vls_of_its_peer, 0, 4);
 	tcase_add_test(t, top_after_blocks);
 	tcase_add_test(t, refused);
 	tcase_add_test(t, retries);

@@ -856,6 +856,8 @@ struct stubborn {
 	struct transport *inner;
 	uint8_t mad[256];
 	bool changes, hosts_only;
+	bool honest;     /* answers stay as they are */
+	bool loses;      /* requests for SL-to-VL tables */
 	unsigned op_vls; /* not 0: every port shows this OperationalVLs */
 };
 
@@ -868,6 +870,9 @@ static int stubborn_send(struct transport *t, const struct mad_msg *m)
 {
 	struct stubborn *b = stubborn_of(t);
 
+	if (b->loses && field_get(m->data, MAD_ATTR_ID) == UMAD_SM_ATTR_SLVL_TABLE) {
+		return E_OK;
+	}
 	return b->inner->ops->send(b->inner, m);
 }
 
@@ -886,7 +891,7 @@ static int stubborn_recv(struct transport *t, uint64_t deadline, struct mad_msg 
 		return err;
 	}
 
-	if (err != E_OK || ret->data[3] != UMAD_METHOD_GET_RESP ||
+	if (err != E_OK || b->honest || ret->data[3] != UMAD_METHOD_GET_RESP ||
 	    field_get(ret->data, MAD_ATTR_ID) != UMAD_SM_ATTR_SLVL_TABLE ||
 	    (b->hosts_only && field_get(ret->data, MAD_ATTR_MOD) != 0)) {
 		return err;
@@ -1023,6 +1028,38 @@ START_TEST(own_vls)
 }
 END_TEST
 
+/* A sweep that is given up after it armed the ports of a node that had forgotten its tables
+ * leaves no sign of that in the fabric. The next one gives the node its tables all the same. */
+START_TEST(rebooted_and_given_up)
+{
+	struct stubborn b = { .t.ops = &stubborn_ops, .honest = true };
+
+	fixture = fixture_lanes("ft2 6 6 3");
+	set_option(fixture, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	log_set_level((enum log_level) - 1);
+	fixture_sim(fixture, 1, 0);
+	b.inner = sim_transport(fixture->sim);
+	b.t.local = b.inner->local;
+	fixture->transport = &b.t;
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	uint32_t node =
+		_i ? fixture->g->ports[fixture->g->hosts[fixture->g->n_hosts - 1]].node
+		   : fixture->g->switches[fixture->g->n_switches - 1];
+
+	ck_assert_int_eq(sim_reboot(fixture->sim, fixture->g->nodes[node].guid), E_OK);
+	b.loses = true;
+	while (sweep_status(fixture->sweep)->failed_sweeps == 0) {
+		fixture_run_ms(fixture, 100);
+	}
+	b.loses = false;
+	fixture_run_ms(fixture, 30000);
+	fixture_up(fixture);
+	check_lanes(fixture);
+	fixture_stop(fixture);
+}
+END_TEST
+
 TEST_SUITE(sweep_qos)
 {
 	TCase *t = tcase_create("qos");
@@ -1033,6 +1070,7 @@ TEST_SUITE(sweep_qos)
 	tcase_add_loop_test(t, own_rule_few_vls, 0, 2);
 	tcase_add_loop_test(t, unchanged, 0, 2);
 	tcase_add_loop_test(t, rebooted, 0, 2);
+	tcase_add_loop_test(t, rebooted_and_given_up, 0, 2);
 	tcase_add_loop_test(t, drops_and_kills, 0, 10);
 	tcase_add_loop_test(t, too_few_vls, 0, 2);
 	tcase_add_loop_test(t, narrow_hosts, 0, 2);
