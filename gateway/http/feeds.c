@@ -70,7 +70,7 @@ static const char refusal[] =
 	"Retry-After: 30\r\n"
 	"Connection: close\r\n\r\n"
 	"{\"title\":\"Service Unavailable\",\"status\":503,\"detail\":\"there are enough "
-	"listeners from this address; see --connections-per-address\"}\n";
+	"listeners from this address; see --listeners-per-address\"}\n";
 
 /* --- one listener ------------------------------------------------------------------------ */
 

@@ -19,6 +19,7 @@ struct gw_config {
 	uint32_t threads;
 	uint32_t per_address; /*!< connections from one address, 0: no limit */
 	uint32_t listeners;   /*!< to events, at a time */
+	uint32_t listeners_per_address; /*!< of them, 0: no limit */
 	const char *program;  /*!< path of `saguaro` */
 	const char *web_dir;  /*!< folder of the page */
 	uint32_t verbose;

@@ -14,7 +14,9 @@
  * shutdown of the socket, and it takes the descriptor out of its epoll set first.
  *
  * The URI callback keeps the request target as it was sent, because libmicrohttpd's own
- * decoding accepts malformed escapes.
+ * decoding accepts malformed escapes. The library would take the parameters apart after that
+ * callback, and it never answers a request with more of them than fit its memory (0.9.75). So
+ * the callback makes one parameter of all in the library's copy.
  */
 #include "gateway/http/http.h"
 
@@ -29,11 +31,13 @@
 #include <unistd.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "conf/base/listen.h"
 #include "gateway/api/api.h"
 #include "gateway/api/metrics.h"
 #include "gateway/api/stream.h"
+#include "gateway/http/connections.h"
 #include "gateway/http/feeds.h"
 #include "gateway/http/jobs.h"
 #include "gateway/view/origin.h"
@@ -46,8 +50,9 @@ enum {
 		120, /* under 128 with the listening socket and the wake-up descriptor */
 	CONNECTION_BYTES = 32 * 1024, /* request head and reply head */
 	IDLE_SECONDS = 30,
-	BODIES_BYTES = 64 << 20, /* of all requests, while they come */
-	STREAM_BLOCK = 16 * 1024 /* that fits the connection's memory */
+	BODIES_BYTES = 64 << 20,  /* of all requests, while they come */
+	STREAM_BLOCK = 16 * 1024, /* that fits the connection's memory */
+	STREAMS_PER_ADDRESS = STREAMS_MAX / 2
 };
 
 struct http {
@@ -56,6 +61,7 @@ struct http {
 	struct source *source; /* never used for answers: threads join it */
 	pthread_key_t key;     /* struct api_thread of each server thread */
 	bool has_key;
+	struct connections *connections;
 	struct feeds *feeds;
 	struct jobs *jobs;
 	_Atomic size_t bodies; /* bytes reserved for request bodies */
@@ -68,6 +74,7 @@ struct http {
 /* One request, from handler call to handler call. */
 struct exchange {
 	struct http *http;
+	struct connection *place; /* NULL: none */
 	bool begun;  /* the first call was made */
 	int refused; /* why its body is not kept; E_OK: it is */
 	char *body;  /* as far as it has come */
@@ -78,6 +85,12 @@ struct exchange {
 	bool finished;
 	struct job_result result;
 	char target[];
+};
+
+/* A stream that is being sent. */
+struct sending {
+	struct stream *stream;
+	struct connection *place;
 };
 
 static void thread_free(void *data)
@@ -139,27 +152,50 @@ static void add_headers(struct MHD_Response *r, const struct api_reply *reply)
 	}
 }
 
-static ssize_t pull(void *stream, uint64_t at, char *to, size_t max)
+static ssize_t pull(void *arg, uint64_t at, char *to, size_t max)
 {
+	struct sending *s = arg;
+	size_t n = stream_read(s->stream, to, max);
+
 	(void)at;
-	size_t n = stream_read(stream, to, max);
-	return n > 0                   ? (ssize_t)n
-	       : stream_broken(stream) ? MHD_CONTENT_READER_END_WITH_ERROR
-	                               : MHD_CONTENT_READER_END_OF_STREAM;
+	connections_enter(s->place, CONNECTION_STREAM, monotonic_ms());
+	return n > 0                      ? (ssize_t)n
+	       : stream_broken(s->stream) ? MHD_CONTENT_READER_END_WITH_ERROR
+	                                  : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-static void stop_stream(void *stream)
+static void stop_sending(void *arg)
 {
-	stream_free(stream);
+	struct sending *s = arg;
+
+	stream_free(s->stream);
+	free(s);
+}
+
+static struct MHD_Response *response_of_stream(struct stream *stream,
+                                               struct connection *place)
+{
+	struct sending *s = malloc(sizeof(*s));
+	struct MHD_Response *r = NULL;
+
+	if (s != NULL) {
+		*s = (struct sending){ stream, place };
+		r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK,
+		                                      pull, s, stop_sending);
+	}
+	if (r == NULL) {
+		free(s);
+	}
+	return r;
 }
 
 /* With an unknown length the library sends chunks, to a client of HTTP/1.0 until it
  * closes. */
-static struct MHD_Response *response_of(const struct api_reply *reply)
+static struct MHD_Response *response_of(const struct api_reply *reply,
+                                        struct connection *place)
 {
 	if (reply->stream != NULL) {
-		return MHD_create_response_from_callback(
-			MHD_SIZE_UNKNOWN, STREAM_BLOCK, pull, reply->stream, stop_stream);
+		return response_of_stream(reply->stream, place);
 	}
 	if (reply->body.data != NULL) {
 		return MHD_create_response_from_buffer(reply->body.len, reply->body.data,
@@ -236,12 +272,21 @@ static void add_origin(struct MHD_Response *r, const struct http *h,
 	}
 }
 
+/* The place of a connection; NULL: none. */
+static struct connection *place_of(struct MHD_Connection *conn)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info != NULL ? info->socket_context : NULL;
+}
+
 /* Sends a reply; its body or stream is taken. */
 static enum MHD_Result send_reply(const struct http *h, struct MHD_Connection *conn,
                                   const char *method, const char *target,
                                   struct api_reply *reply)
 {
-	struct MHD_Response *r = response_of(reply);
+	struct MHD_Response *r = response_of(reply, place_of(conn));
 
 	if (r == NULL) {
 		body_clear(&reply->body);
@@ -282,12 +327,15 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *conn,
 		                   .content_type = "application/problem+json",
 		                   .retry_after = gw_retry_after(err) };
 
-	p.detail = err == E_HTTP_HOST
-	                   ? "the Host header names another server; ask by address, or let "
-	                     "the name in with --allow-host"
-	           : err == E_HTTP_BODY  ? "this resource takes no request body"
-	           : err == E_HTTP_LARGE ? "the body is longer than this resource takes"
-	                                 : "too many request bodies at a time";
+	p.detail =
+		err == E_HTTP_HOST
+			? "the Host header names another server; ask by address, or let "
+			  "the name in with --allow-host"
+		: err == E_HTTP_BODY  ? "this resource takes no request body"
+		: err == E_HTTP_LARGE ? "the body is longer than this resource takes"
+		: has_body(conn)
+			? "too many request bodies at a time"
+			: "there are enough streams to this address; end one first";
 	body_json(&reply.body, problem_json(&p, 0));
 	http_stats_count(&h->stats, api_rows.n, reply.status, 0);
 	return send_reply(h, conn, method, "", &reply);
@@ -375,6 +423,7 @@ static enum MHD_Result hand_over(struct http *h, struct MHD_Connection *conn,
 		reply->feed = NULL;
 		return send_reply(h, conn, method, "", reply);
 	}
+	connections_leave(h->connections, place_of(conn));
 	fd = socket != NULL ? fcntl(socket->connect_fd, F_DUPFD_CLOEXEC, 0) : -1;
 	err = fd >= 0 ? feeds_add(h->feeds, fd, from != NULL ? from->client_addr : NULL,
 	                          reply->feed)
@@ -492,9 +541,17 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
 		.body_len = x->len,
 	};
 	struct api_reply reply;
+	if (atomic_load(&h->stats.streams) >= STREAMS_MAX) {
+		connections_cut_stalled(h->connections, monotonic_ms());
+	}
 	api_serve(t, &rq, &reply);
 	if (reply.job != NULL) {
 		return start_job(h, conn, x, &reply);
+	}
+	if (reply.stream != NULL &&
+	    connections_streams(h->connections, x->place) >= STREAMS_PER_ADDRESS) {
+		stream_free(reply.stream);
+		return refuse(h, conn, method, E_FULL);
 	}
 	return reply.feed != NULL ? hand_over(h, conn, method, &reply)
 	                          : send_reply(h, conn, method, x->target, &reply);
@@ -509,6 +566,9 @@ static enum MHD_Result begin_exchange(struct http *h, struct MHD_Connection *con
 	bool body = has_body(conn);
 
 	x->begun = true;
+	x->place = place_of(conn);
+	connections_enter(x->place, body ? CONNECTION_BODY : CONNECTION_ANSWER,
+	                  monotonic_ms());
 	int err = body ? api_expects_body(method, x->target, &x->max) : E_OK;
 	if (err != E_OK) {
 		return answer(h, conn, method, x);
@@ -548,6 +608,9 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 		*upload_size = 0;
 		return MHD_YES;
 	}
+	if (x->max != 0) { /* the body is there */
+		connections_enter(x->place, CONNECTION_ANSWER, monotonic_ms());
+	}
 	return x->refused != E_OK ? refuse(h, conn, method, x->refused)
 	                          : answer(h, conn, method, x);
 }
@@ -562,6 +625,10 @@ static void *begin(void *cls, const char *target, struct MHD_Connection *conn)
 		x->http = cls;
 		memcpy(x->target, target, bytes);
 	}
+	/* the library's own copy, which it changes itself after this call */
+	for (char *at = (char *)target; (at = strchr(at, '&')) != NULL;) {
+		*at = ' ';
+	}
 	return x;
 }
 
@@ -569,9 +636,9 @@ static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
                 enum MHD_RequestTerminationCode why)
 {
 	(void)cls;
-	(void)conn;
 	(void)why;
 	struct exchange *x = *con_cls;
+	connections_enter(place_of(conn), CONNECTION_IDLE, monotonic_ms());
 	if (x != NULL) {
 		drop_body(x);
 		body_clear(&x->result.out);
@@ -579,6 +646,25 @@ static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
 	}
 	free(*con_cls);
 	*con_cls = NULL;
+}
+
+static void on_connection(void *cls, struct MHD_Connection *conn, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+	struct http *h = cls;
+	const union MHD_ConnectionInfo *socket =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *from =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		connections_remove(h->connections, *context);
+		*context = NULL;
+	} else if (socket != NULL) {
+		*context = connections_add(h->connections, socket->connect_fd,
+		                           from != NULL ? from->client_addr : NULL,
+		                           monotonic_ms());
+	}
 }
 
 static struct MHD_Daemon *start_daemon(struct http *h, const struct http_options *o)
@@ -591,11 +677,11 @@ static struct MHD_Daemon *start_daemon(struct http *h, const struct http_options
 		MHD_OPTION_LISTEN_SOCKET, h->listening.fd,
 		MHD_OPTION_THREAD_POOL_SIZE, (unsigned)o->threads,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->threads * CONNECTIONS_PER_THREAD,
-		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)o->per_address,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
 		MHD_OPTION_URI_LOG_CALLBACK, begin, h,
 		MHD_OPTION_NOTIFY_COMPLETED, end, h,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
 		MHD_OPTION_END);
 	/* clang-format on */
 }
@@ -626,9 +712,19 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 	json_object_seed(0); /* before threads make objects */
 	const struct feeds_options feeds = { .source = h->source,
 		                             .most = o->listeners,
-		                             .per_address = o->per_address,
+		                             .per_address = o->listeners_per_address,
 		                             .count = &h->stats.listeners };
 	err = feeds_new(&feeds, &h->feeds);
+	if (err != E_OK) {
+		*ret_why = err_text(err);
+		goto out;
+	}
+	const struct connections_options places = {
+		.most = o->threads * CONNECTIONS_PER_THREAD,
+		.per_address = o->per_address,
+		.fresh_ms = o->fresh_ms,
+	};
+	err = connections_new(&places, &h->connections);
 	if (err != E_OK) {
 		*ret_why = err_text(err);
 		goto out;
@@ -681,6 +777,7 @@ void http_stop(struct http *h)
 	}
 	jobs_free(h->jobs);
 	feeds_free(h->feeds);
+	connections_free(h->connections);
 	if (h->has_key) {
 		pthread_key_delete(h->key);
 	}

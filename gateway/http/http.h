@@ -20,8 +20,10 @@ struct http_options {
 	const char *snapshot_dir;
 	uint32_t threads;     /*!< 1-64 */
 	uint32_t per_address; /*!< connections from one address, 0: no limit of its own */
+	uint32_t fresh_ms;    /*!< until the first request; 0: CONNECTIONS_FRESH_MS */
 	uint32_t
 		listeners; /*!< to events, at a time; they are no connections of threads */
+	uint32_t listeners_per_address; /*!< of them, 0: no limit of its own */
 	const char *
 		program; /*!< `saguaro` for what-ifs and checks; NULL: where it is installed */
 	uint32_t job_seconds; /*!< of one of them, 0: JOB_SECONDS */

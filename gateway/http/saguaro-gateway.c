@@ -36,6 +36,7 @@ static int serve(const struct gw_config *c, const struct page *page, struct aren
 		                  .threads = c->threads,
 		                  .per_address = c->per_address,
 		                  .listeners = c->listeners,
+		                  .listeners_per_address = c->listeners_per_address,
 		                  .program = c->program,
 		                  .page = page,
 		                  .hosts = c->hosts,

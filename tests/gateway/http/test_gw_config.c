@@ -46,7 +46,8 @@ START_TEST(test_defaults)
 	ck_assert_ptr_null(config.log_file);
 	ck_assert_ptr_null(config.port_file);
 	ck_assert_uint_eq(config.threads, 4);
-	ck_assert_uint_eq(config.per_address, 0);
+	ck_assert_uint_eq(config.per_address, 120);
+	ck_assert_uint_eq(config.listeners_per_address, 1000);
 	ck_assert_uint_eq(config.verbose, 0);
 }
 END_TEST
