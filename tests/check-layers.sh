@@ -50,7 +50,7 @@ sa                    conf/base conf routing/text routing db sa/mad sa/store sa/
 gateway/view          conf/base routing/graph db sa/path sa/record
 gateway/inventory     conf/base routing/graph routing/spread db sa/record gateway/view
 gateway/api           conf/base routing/graph db sa/path sa/record gateway/view gateway/inventory
-gateway/web           conf/base
+gateway/web           conf/base gateway/view
 gateway/http          conf/base conf gateway/view gateway/api gateway/web
 gateway/admin         conf/base conf gateway/view gateway/api
 gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db sa/record gateway/view gateway/api

@@ -315,7 +315,8 @@ bool api_etag_matches(const char *header, const char *etag)
 	return false;
 }
 
-/* Pins the newest epoch; sets the reply's epoch and ETag. */
+/* Pins the newest epoch; sets the reply's epoch and ETag, which names the bytes as they are
+ * sent. */
 static int pin(struct api_call *c, struct api_reply *ret)
 {
 	const char *why = NULL;
@@ -331,8 +332,12 @@ static int pin(struct api_call *c, struct api_reply *ret)
 		c->tables |= api_record_tables(c->capture);
 	}
 	if ((c->tables & TABLE_MOMENT) == 0 && body_of(c->row) == NULL) {
-		snprintf(ret->etag, sizeof(ret->etag), "\"%" PRIu64 "-%" PRIu64 "%s\"",
-		         m->epoch, snap_version(m, c->tables), c->stale ? "-stale" : "");
+		const char *encoding = c->request->encoding;
+
+		snprintf(ret->etag, sizeof(ret->etag),
+		         "\"%" PRIu64 "-%" PRIu64 "%s%s%s\"", m->epoch,
+		         snap_version(m, c->tables), c->stale ? "-stale" : "",
+		         encoding != NULL ? "-" : "", encoding != NULL ? encoding : "");
 	}
 	return E_OK;
 }

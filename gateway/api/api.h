@@ -70,6 +70,8 @@ struct api_request {
 	const char *accept;
 	const char *last_event_id;
 	const char *content_type;
+	const char *
+		encoding; /*!< how the answer will be sent, such as "gzip"; NULL: as it is */
 	const char *body; /*!< of POST; as long as the call lasts */
 	size_t body_len;
 };

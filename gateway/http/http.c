@@ -40,6 +40,7 @@
 #include "gateway/http/connections.h"
 #include "gateway/http/feeds.h"
 #include "gateway/http/jobs.h"
+#include "gateway/http/sending.h"
 #include "gateway/view/origin.h"
 #include "gateway/view/problem.h"
 #include "gateway/view/source.h"
@@ -50,8 +51,7 @@ enum {
 		120, /* under 128 with the listening socket and the wake-up descriptor */
 	CONNECTION_BYTES = 32 * 1024, /* request head and reply head */
 	IDLE_SECONDS = 30,
-	BODIES_BYTES = 64 << 20,  /* of all requests, while they come */
-	STREAM_BLOCK = 16 * 1024, /* that fits the connection's memory */
+	BODIES_BYTES = 64 << 20, /* of all requests, while they come */
 	STREAMS_PER_ADDRESS = STREAMS_MAX / 2
 };
 
@@ -85,12 +85,6 @@ struct exchange {
 	bool finished;
 	struct job_result result;
 	char target[];
-};
-
-/* A stream that is being sent. */
-struct sending {
-	struct stream *stream;
-	struct connection *place;
 };
 
 static void thread_free(void *data)
@@ -150,58 +144,6 @@ static void add_headers(struct MHD_Response *r, const struct api_reply *reply)
 		snprintf(number, sizeof(number), "%u", reply->retry_after);
 		add_header(r, MHD_HTTP_HEADER_RETRY_AFTER, number);
 	}
-}
-
-static ssize_t pull(void *arg, uint64_t at, char *to, size_t max)
-{
-	struct sending *s = arg;
-	size_t n = stream_read(s->stream, to, max);
-
-	(void)at;
-	connections_enter(s->place, CONNECTION_STREAM, monotonic_ms());
-	return n > 0                      ? (ssize_t)n
-	       : stream_broken(s->stream) ? MHD_CONTENT_READER_END_WITH_ERROR
-	                                  : MHD_CONTENT_READER_END_OF_STREAM;
-}
-
-static void stop_sending(void *arg)
-{
-	struct sending *s = arg;
-
-	stream_free(s->stream);
-	free(s);
-}
-
-static struct MHD_Response *response_of_stream(struct stream *stream,
-                                               struct connection *place)
-{
-	struct sending *s = malloc(sizeof(*s));
-	struct MHD_Response *r = NULL;
-
-	if (s != NULL) {
-		*s = (struct sending){ stream, place };
-		r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK,
-		                                      pull, s, stop_sending);
-	}
-	if (r == NULL) {
-		free(s);
-	}
-	return r;
-}
-
-/* With an unknown length the library sends chunks, to a client of HTTP/1.0 until it
- * closes. */
-static struct MHD_Response *response_of(const struct api_reply *reply,
-                                        struct connection *place)
-{
-	if (reply->stream != NULL) {
-		return response_of_stream(reply->stream, place);
-	}
-	if (reply->body.data != NULL) {
-		return MHD_create_response_from_buffer(reply->body.len, reply->body.data,
-		                                       MHD_RESPMEM_MUST_FREE);
-	}
-	return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
 }
 
 /* Copies a part of a target; what may not stand in a header between < and > is escaped. */
@@ -272,6 +214,11 @@ static void add_origin(struct MHD_Response *r, const struct http *h,
 	}
 }
 
+static const char *header_of(struct MHD_Connection *conn, const char *name)
+{
+	return MHD_lookup_connection_value(conn, MHD_HEADER_KIND, name);
+}
+
 /* The place of a connection; NULL: none. */
 static struct connection *place_of(struct MHD_Connection *conn)
 {
@@ -286,7 +233,9 @@ static enum MHD_Result send_reply(const struct http *h, struct MHD_Connection *c
                                   const char *method, const char *target,
                                   struct api_reply *reply)
 {
-	struct MHD_Response *r = response_of(reply, place_of(conn));
+	enum encoding encoding =
+		encoding_choose(header_of(conn, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+	struct MHD_Response *r = sending_new(reply, &encoding, place_of(conn));
 
 	if (r == NULL) {
 		body_clear(&reply->body);
@@ -294,6 +243,8 @@ static enum MHD_Result send_reply(const struct http *h, struct MHD_Connection *c
 		return MHD_NO;
 	}
 	add_headers(r, reply);
+	add_header(r, MHD_HTTP_HEADER_CONTENT_ENCODING, encoding_name(encoding));
+	add_header(r, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
 	add_link(r, target, reply->next_cursor);
 	if (page_shares(h->page, target)) {
 		add_header(r, MHD_HTTP_HEADER_VARY, "Accept");
@@ -438,11 +389,6 @@ static enum MHD_Result hand_over(struct http *h, struct MHD_Connection *conn,
 	return refuse_feed(h, conn, method, err);
 }
 
-static const char *header_of(struct MHD_Connection *conn, const char *name)
-{
-	return MHD_lookup_connection_value(conn, MHD_HEADER_KIND, name);
-}
-
 /* Of the thread of the jobs. */
 static void job_done(void *arg, struct job_result *r)
 {
@@ -537,6 +483,8 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
 		.accept = header_of(conn, MHD_HTTP_HEADER_ACCEPT),
 		.last_event_id = header_of(conn, "Last-Event-ID"),
 		.content_type = header_of(conn, MHD_HTTP_HEADER_CONTENT_TYPE),
+		.encoding = encoding_name(encoding_choose(
+			header_of(conn, MHD_HTTP_HEADER_ACCEPT_ENCODING))),
 		.body = x->body,
 		.body_len = x->len,
 	};

@@ -13,6 +13,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/text_file.h"
+#include "gateway/view/accept.h"
 
 enum { FILE_BYTES = 4 << 20, ETAG_BYTES = 24, PATH_BYTES = 4096 };
 
@@ -113,40 +114,6 @@ int page_read(const char *dir, struct diags *d, struct page **ret)
 	return E_OK;
 }
 
-/* Is the quality of an element of a list, from its first ';' on, above 0? */
-static bool is_wanted(const char *at, const char *end)
-{
-	while (at < end && (*at == ';' || *at == ' ' || *at == '\t')) {
-		at++;
-	}
-	while (at < end) {
-		const char *stop = memchr(at, ';', (size_t)(end - at));
-		stop = stop != NULL ? stop : end;
-		if (stop - at > 2 && strncasecmp(at, "q=", 2) == 0) {
-			return strspn(at + 2, "0.") < strcspn(at + 2, " \t,;");
-		}
-		for (at = stop; at < end && strchr("; \t", *at) != NULL; at++) {
-		}
-	}
-	return true;
-}
-
-bool page_accepts(const char *header, const char *word)
-{
-	size_t len = strlen(word);
-
-	while (header != NULL && *header != '\0') {
-		header += strspn(header, " \t,");
-		const char *end = header + strcspn(header, ",");
-		size_t n = strcspn(header, " \t;,");
-		if (n == len && strncasecmp(header, word, len) == 0) {
-			return is_wanted(header + n, end);
-		}
-		header = end;
-	}
-	return false;
-}
-
 static bool is_path(const char *target, const char *path)
 {
 	size_t len = strlen(path);
@@ -171,11 +138,11 @@ bool page_find(const struct page *p, const struct page_request *rq, struct page_
 		if (!is_path(rq->target, files[i].path)) {
 			continue;
 		}
-		if (i == 0 && !page_accepts(rq->accept, "text/html")) {
+		if (i == 0 && accept_quality(rq->accept, "text/html") <= 0) {
 			return false;
 		}
 		bool packed = p->gzip[i].data != NULL &&
-		              page_accepts(rq->accept_encoding, "gzip");
+		              accept_quality(rq->accept_encoding, "gzip") > 0;
 		const struct content *c = packed ? &p->gzip[i] : &p->plain[i];
 		*ret = (struct page_file){
 			.type = files[i].type,

@@ -63,9 +63,3 @@ bool page_find(const struct page *p, const struct page_request *rq,
 
 /*! \brief Does the answer to a target depend on Accept, because it may be the page? */
 bool page_shares(const struct page *p, const char *target);
-
-/*!
- * \brief Does a header such as Accept name \a word, with a quality above 0? Wildcards do not
- *        count. Case is ignored (RFC 9110, 12.5).
- */
-bool page_accepts(const char *header, const char *word);

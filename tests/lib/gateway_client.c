@@ -36,6 +36,9 @@ static size_t client_header(char *data, size_t size, size_t n, void *arg)
 	client_header_value(data, len, "Fabric-Epoch", c->epoch, sizeof(c->epoch));
 	client_header_value(data, len, "Access-Control-Allow-Origin", c->cors,
 	                    sizeof(c->cors));
+	client_header_value(data, len, "Content-Encoding", c->encoding,
+	                    sizeof(c->encoding));
+	client_header_value(data, len, "Vary", c->vary, sizeof(c->vary));
 	client_header_value(data, len, "Link", c->link, sizeof(c->link));
 	client_header_value(data, len, "Retry-After", c->retry_after,
 	                    sizeof(c->retry_after));
@@ -64,6 +67,7 @@ void client_ask(struct client *c, const char *method, const char *target,
 		header != NULL ? curl_slist_append(NULL, header) : NULL;
 
 	c->len = 0;
+	c->encoding[0] = c->vary[0] = '\0';
 	c->cors[0] = c->link[0] = c->etag[0] = c->type[0] = c->allow[0] = c->epoch[0] =
 		c->retry_after[0] = '\0';
 	if (c->body != NULL) {

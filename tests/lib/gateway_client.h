@@ -21,6 +21,7 @@ struct client {
 	long status;
 	long connects; /* new connections the last request needed */
 	char link[512], cors[80];
+	char encoding[16], vary[64];
 	char etag[64], type[80], allow[32], epoch[24], retry_after[8];
 };
 
