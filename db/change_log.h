@@ -26,7 +26,7 @@ struct change_list {
 	uint8_t *bytes;
 };
 
-/*! \return NULL: out of memory. What changed before the first change_log_take() is not known. */
+/*! \return NULL: out of memory. Changes before the first change_log_take() are not known. */
 struct change_log *change_log_new(void);
 void change_log_free(struct change_log *log); /*!< NULL is fine */
 

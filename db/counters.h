@@ -78,7 +78,7 @@ uint64_t counters_rise(const struct port_counters *c, enum counter_kind kind);
 
 /*!
  * \brief Keeps a row for the next stats_commit(), which also adds the reading to the history of
- *        the port if it has an interval. What an earlier process left goes with the first commit.
+ *        the port if it has an interval. The first commit removes the rows of an earlier process.
  * \param c  Copied; its samples are ignored.
  * \retval -ENOMEM
  */

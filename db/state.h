@@ -99,7 +99,7 @@ uint64_t state_version(const struct state *s, enum record_table table);
  *
  * For one thread. A change that is committed during the call may be reported by this call
  * and again by the next one.
- * \retval E_STALE  What changed is not known (first call, or too much since the last): read all
+ * \retval E_STALE  The changes are not known (first call, or too many since the last): read all
  *                  with state_records().
  * \retval others  The first failure of f, or of the database; the next call says E_STALE.
  * Cost: O(changes * log rows).

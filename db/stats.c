@@ -4,8 +4,8 @@
 /*
  * Stats: named numbers and texts, gathered in memory and written by difference. Every
  * commit writes the heartbeat; a value is written when it differs from what was last
- * committed. What an earlier process left in the file goes with the first commit, except
- * its events: they stay, and their numbers go on.
+ * committed. The first commit removes what an earlier process left in the file, except its events:
+ * they stay, and their numbers go on.
  *
  * Events wait in memory for the next commit. A commit that fails keeps them; where it fails
  * for long, the oldest go, as they would in the table.

@@ -94,7 +94,8 @@ enum {
 };
 
 /*!
- * \brief Keeps an event for the next stats_commit() and numbers it. What it points to is copied.
+ * \brief Keeps an event for the next stats_commit() and numbers it. The texts that it points to are
+ * copied.
  * \return Its number; 0: out of memory, which the next stats_commit() returns.
  */
 uint64_t stats_event(struct stats *s, const struct fabric_event *e);

@@ -97,7 +97,7 @@ uint8_t route_lanes(const struct graph *g);
 /*!
  * \brief Routes and proves.
  *
- * Which engine serves depends on the fabric alone: on the first one whose tables pass when
+ * The choice of the engine depends on the fabric alone: on the first one whose tables pass when
  * it knows nothing of earlier ones. If tables of that engine pass that keep what they can of
  * r->prev, they are the ones. So earlier tables never let an engine serve that a fresh start
  * would refuse, nor keep out one that it would take; the price is that such an engine runs

@@ -26,7 +26,7 @@ struct arena;
  * routing, pairs without a route, a fabric in parts, a change that is too large, or one that the
  * proof cannot show to be good.
  *
- * What a change does not ask again is whether a fresh start would take the same engine, unless
+ * A change does not ask again whether a fresh start would take the same engine, unless
  * the kind of the engine promises it. route_result.engine_unconfirmed says so, and the subnet
  * manager asks when the fabric is quiet.
  */

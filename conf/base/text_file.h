@@ -9,8 +9,8 @@
 struct diags;
 
 /*!
- * Reading a whole file that an operator or another program wrote. What can go wrong is
- * said here, with its remedy; what the bytes mean is for who asked.
+ * Reading a whole file that an operator or another program wrote. The messages about failures, with
+ * their remedies, are made here; the caller knows what the bytes mean.
  */
 struct text_file_kind {
 	const char *what; /*!< "a list of GUIDs", for messages */

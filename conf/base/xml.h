@@ -12,9 +12,9 @@ struct text_file_kind;
 /*!
  * XML as a tree of elements with text: all that opafm.xml and its parts need.
  *
- * What an operator's file never needs is refused, so that no file can harm: document types
- * (and with them entities, internal or external: nothing is ever fetched or expanded),
- * depth beyond XML_DEPTH_MAX, more than XML_MAX_BYTES, more than XML_ELEMENTS_MAX. Text
+ * The parts of XML that an operator's file never needs are refused, so that no file can harm:
+ * document types (and with them entities, internal or external: nothing is ever fetched or
+ * expanded), depth beyond XML_DEPTH_MAX, more than XML_MAX_BYTES, more than XML_ELEMENTS_MAX. Text
  * comes out as UTF-8, whatever encoding of UTF-8, UTF-16, ISO-8859-1 or US-ASCII the file
  * declares. Attributes and text between elements have no meaning in these files and are
  * warned about; comments and processing instructions are skipped.

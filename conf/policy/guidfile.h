@@ -16,7 +16,7 @@ struct port_policy;
  *   guid  := 0x hex, a decimal or (after a 0) octal number, or 16 bare hex digits
  *   comment := '#' to the end of the line; at its start or after a blank
  *
- * What the rest means is the business of the key that names the file. Lines of any length.
+ * The key that names the file knows what the rest means. Lines of any length.
  * Blank lines and those that hold a comment alone have no record. Where port groups of
  * pgrp_policy_file may stand for their ports, a line may be the name of one instead.
  */

@@ -28,8 +28,8 @@ struct diags;
  *
  * Each section ends with its keyword after "end-". A '#' begins a comment. Numbers are lists
  * of ranges (conf/policy/qos_range.h). A rule fits when everything that it names does; what it names
- * of ServiceID, QoSClass and P_Key has to be asked for. What no rule fits gets the level named
- * DEFAULT, or the SL of "default" in qos-ulps: one of both there must be. Names are compared
+ * of ServiceID, QoSClass and P_Key has to be asked for. A query that no rule fits gets the level
+ * named DEFAULT, or the SL of "default" in qos-ulps: one of both there must be. Names are compared
  * in any case.
  *
  * This file names ports; which ports of a fabric they are works sa/sm/policy/policy_compile.h out.

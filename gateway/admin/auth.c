@@ -28,7 +28,7 @@ struct proven {
 	uint8_t mac[SECRET_MAC_BYTES];
 };
 
-/* What tells one state of a file from another. */
+/* Marks by which one state of a file differs from another. */
 struct stamp {
 	dev_t dev;
 	ino_t ino;

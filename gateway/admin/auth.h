@@ -18,7 +18,7 @@ struct problem;
  * error, nobody is let in.
  *
  * The hash of a secret costs some 10 ms, so a secret that was right is recognised by a keyed
- * digest as long as its user's line stays. What is wrong counts against the rate of its
+ * digest as long as its user's line stays. A wrong secret counts against the rate of its
  * address; above the rate, only secrets that were right before are let in. Thread-safe.
  */
 struct auth;

@@ -263,7 +263,7 @@ static int check_head(struct door_call *c)
 	}
 	take_fabric(c);
 	err = match(c);
-	/* Who has no user does not learn what there is. */
+	/* A client without a user does not learn what there is. */
 	if (err != E_OK || (c->row->flags & DOOR_OPEN) == 0) {
 		struct problem found = c->problem;
 

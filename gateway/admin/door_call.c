@@ -15,7 +15,7 @@
 
 static const char me[] = "admin";
 
-/* What saguarod calls a failure, as an error of this door. */
+/* A failure by saguarod's word for it, as an error of this door. */
 static int error_of(const char *code, bool has_version)
 {
 	/* clang-format off */

@@ -69,7 +69,7 @@ static const struct field port_fields[] = {
 	{ "force", FIELD_BOOL, 0, "force", "also the last link of the subnet manager's own port" },
 	{ NULL }
 };
-/* What the plug-in for Kubernetes sends, and other clients of that API. */
+/* Members of the bodies that the plug-in for Kubernetes sends, and other clients of that API. */
 static const struct field ufm_add_fields[] = {
 	{ "pkey", FIELD_P_KEY, FIELD_REQUIRED, "pkey", "the P_Key" },
 	{ "membership", FIELD_MEMBERSHIP, 0, NULL, "of all GUIDs; full by default" },

@@ -215,7 +215,7 @@ static int check_names(struct reading *r, const struct field *fields, json_t *bo
 	return E_OK;
 }
 
-/* What applies to all members of a list is read before the list. */
+/* Reads the members that apply to a whole list, before the list. */
 static int read_defaults(struct reading *r, const struct field *fields, json_t *body)
 {
 	for (const struct field *f = fields; f->name != NULL; f++) {

@@ -5,7 +5,7 @@
  * The calls that clients of another manager's REST interface send, above all the plug-in of
  * Kubernetes for InfiniBand (ib-kubernetes): the same partitions in that interface's words.
  *
- * What that plug-in relies on: every status but 200 is a failure, and it tries again; so adding
+ * That plug-in relies on this: every status but 200 is a failure, and it tries again; so adding
  * a member that is there and removing one that is not are good. It compares GUIDs as text, as
  * 16 lower-case hex digits without 0x. It takes its time from the Date header of a HEAD request,
  * and waits until last_updated is later than its last change.

@@ -465,7 +465,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 
 enum { EXIT_NO_PROGRAM = 127 }; /* where posix_spawn() cannot tell at once */
 
-/* What a run says about its end, without the name of the program. */
+/* The problem of a run that failed: its last words, without the name of the program. */
 static int job_problem(struct problem *p, struct arena *a, int err, int status,
                        const char *said)
 {

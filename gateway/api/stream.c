@@ -38,7 +38,7 @@ struct stream {
 	bool broken;  /* without one */
 };
 
-/* Pins the newest epoch. \retval E_STALE  What the lines are made of has changed. */
+/* Pins the newest epoch. \retval E_STALE  The rows behind the lines have changed. */
 static int pin(struct stream *s, uint64_t *ret_epoch)
 {
 	const char *why;

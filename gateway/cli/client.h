@@ -50,7 +50,7 @@ struct client {
  * \brief Reads flags and environment and chooses the origin.
  *
  * --url, --snapshot-dir and --instance name it, in their absence SAGUARO_URL and
- * SAGUARO_SNAPSHOT_DIR. What is named there is asked, or nothing. Otherwise it is the
+ * SAGUARO_SNAPSHOT_DIR. The daemon named there is asked, or none. Otherwise it is the
  * snapshot of the instance main where it can be read, else the gateway of this machine.
  *
  * \param own   Further rows over struct client_flags, or NULL.

@@ -9,8 +9,8 @@
 struct client;
 
 /*!
- * Lists of the running fabric as a table, as JSON, as CSV or as single fields. What a row may
- * hold is read from the schema of the answer (gateway/api/schemas.def), so a field that there
+ * Lists of the running fabric as a table, as JSON, as CSV or as single fields. The fields of a row
+ * are read from the schema of the answer (gateway/api/schemas.def), so a field that there
  * is not is refused, also where the list is empty.
  */
 struct list_column {

@@ -5,8 +5,8 @@
  * New listeners wait in a list that a lock guards; the thread takes them over. All else
  * belongs to the thread alone.
  *
- * A listener is pulled (feed.h) while its socket takes what it has to say. What the socket
- * did not take is kept, and the listener is not pulled again before that is gone, so the
+ * A listener is pulled (feed.h) while its socket takes what it has to say. Bytes that the socket
+ * did not take are kept, and the listener is not pulled again before they are gone, so the
  * memory of a slow one is a page of events.
  */
 #include "gateway/http/feeds.h"

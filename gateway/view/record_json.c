@@ -84,8 +84,8 @@ void record_key(const char *name, char ret[RECORD_KEY_MAX])
 
 /* --- writing ---------------------------------------------------------------------------
  * Without jansson, as the rows of long lists: a stream has millions of records, and
- * values built only to be printed took ten times as long. What has to be escaped still
- * does. */
+ * values built only to be printed took ten times as long. Characters that need an escape still get
+ * it. */
 
 enum {
 	GUID_BITS_MIN = 54,              /* above, a JSON number loses digits */

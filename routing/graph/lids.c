@@ -12,7 +12,7 @@
  *
  * Claims of absent ports are taken back only when there is no free range. Then all aligned
  * ranges without a present port are sorted by how long the youngest of their owners has
- * been gone. What is left free of an owner's range has the same age and follows next.
+ * been gone. The free rest of an owner's range has the same age and follows next.
  *
  * A change of LMC changes the size of a port's range, never its base: a base that is
  * aligned and whose new range is unclaimed stays. Bases that are no longer aligned claim

@@ -7,7 +7,7 @@
  * collects, per lane, which channel goes on to which. Culprits are found afterwards, one
  * column after the other, and only where a count says that there are any (proof_list.c).
  *
- * Which routes make dependencies: those that arrive. A route that ends in a hole or
+ * Only routes that arrive make dependencies. A route that ends in a hole or
  * circles is counted as such. Adding its dependencies would report every forwarding loop
  * a second time as a credit loop.
  *

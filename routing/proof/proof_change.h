@@ -36,7 +36,7 @@ struct dep_order;
  * the new tables themselves.
  *
  * All switches count as sources, so management pairs are in it, unless they had a credit loop
- * before. What is not proven here is not refuted: the caller then makes a full proof.
+ * before. A result that is not proven here is not refuted: the caller then makes a full proof.
  */
 struct route_entry {
 	uint32_t lid, sw;

@@ -11,8 +11,8 @@ struct lft;
 
 /*!
  * Routes between end ports as people count them: from every end port (CA, router, switch
- * port 0) to every LID of every other one, inside one connected part. What the proof
- * counts by switch is listed here by pair.
+ * port 0) to every LID of every other one, inside one connected part. The faults that the proof
+ * counts by switch are listed here by pair.
  */
 enum validate_fault {
 	VALIDATE_HOLE, /*!< a switch has no entry, or one that leads nowhere */

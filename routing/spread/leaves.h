@@ -30,7 +30,7 @@ enum { LEAVES_HEIGHT_NONE = 0xffff }; /*!< a switch in a part without hosts */
 /*!
  * \brief Height of each switch: its distance from the nearest leaf.
  *
- * Which switches with hosts are leaves is tried out: all of them; those with a growing
+ * Several sets of leaves are tried among the switches with hosts: all of them; those with a growing
  * share of the hosts of the fullest; and of these the ones that stand on the side of most
  * hosts where all cables join two sides. The sets that join about the most pairs of hosts
  * by a route that climbs, then descends, and at least three of four, are compared by how

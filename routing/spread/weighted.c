@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Dijkstra's search from every destination, backwards over the links. What waits is never
- * further than the greatest weight from what is settled, so the switches that wait stand
+ * Dijkstra's search from every destination, backwards over the links. A switch that waits is never
+ * further than the greatest weight from a settled one, so the switches that wait stand
  * in a ring of buckets by their sum, a power of two above that weight.
  */
 #include "routing/spread/weighted.h"

@@ -9,8 +9,8 @@ struct arena;
 struct diags;
 
 /*!
- * The two policy files of routing chains besides the port groups, as written. What they
- * name is looked up when all files are read (chains.c).
+ * The two policy files of routing chains besides the port groups, as written. Their names are
+ * looked up when all files are read (chains.c).
  */
 
 /*! "topology ... end-topology" of topo_policy_file. */

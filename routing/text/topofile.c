@@ -5,7 +5,7 @@
  * Reader of topology text, one pass over the lines.
  *
  * Node lines add nodes at once. Cable lines become claims, which topofile_cables.c turns
- * into cables when every node is known. What stands behind a '#' is a remark, but
+ * into cables when every node is known. Text behind a '#' is a remark, but
  * ibnetdiscover puts descriptions, LIDs and link widths there: what looks like them is
  * read, anything else is skipped. Links of ibdiagnet's list are read by topofile_list.c;
  * topofile_int.h says what is done about lines that are not understood.

@@ -29,7 +29,7 @@ struct graph;
  * cable, all numbers but the last three hexadecimal. Ids are made of the NodeGUIDs.
  *
  * A file as it comes has more in it than that: shell prompts, log lines, cables to nodes
- * that did not answer. What is not understood is skipped with a warning. Of two
+ * that did not answer. Lines that are not understood are skipped with a warning. Of two
  * statements that contradict each other the safer one holds, also with a warning: the
  * slower link, no cable in place of either, the first node of two with one GUID. At most
  * 20 such warnings are given and the others counted. A strict reader refuses the file and

@@ -4,7 +4,7 @@
 /*
  * Random regular graphs after Singla, Hong, Popa and Godfrey, "Jellyfish: Networking Data
  * Centers Randomly" (2012): random pairs of switches with free ports are joined while
- * there are such pairs. What is left over then goes in the place of a cable: u-v becomes
+ * there are such pairs. A port left over then goes in the place of a cable: u-v becomes
  * i-u and k-v for two switches i and k with a free port each (or one with two).
  *
  * Such a cable always exists. Switches that are left over are joined to one another, so a

@@ -25,7 +25,7 @@ struct arena;
  *
  * A connection may send any number of requests; replies come in the order of requests.
  *
- * Who may connect: root, the user of the daemon, and members of a group. The file mode says
+ * Root, the user of the daemon and members of a group may connect. The file mode says
  * so, and the peer credentials of each connection are checked as well, because a file mode
  * can be changed by accident.
  *

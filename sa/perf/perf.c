@@ -221,7 +221,7 @@ static void send_slot(struct perf *p, struct slot *s)
 	}
 	s->deadline = now_ms(p) + p->timeout_ms;
 	p->counters.sent++;
-	/* What the local queue refuses is repeated like what the fabric loses. */
+	/* A MAD that the local queue refuses is repeated like one that the fabric loses. */
 	(void)transport_send(p->transport, &m);
 }
 

@@ -9,7 +9,7 @@
 
 enum { QUIET_READINGS = 3 }; /* that end a report */
 
-/* What rose, in the order of the counters; what does not fit is left out. */
+/* The counters that rose, in their order; those that do not fit are left out. */
 static void describe(const struct port_counters *c, bool wait, char *buf, size_t size)
 {
 	size_t len = 0;

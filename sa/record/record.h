@@ -195,7 +195,7 @@ static inline bool sa_full(const struct sa_out *out)
 	return out->ret != 0 || out->n >= out->max || out->paused;
 }
 
-/*! \brief What is offered from here on belongs to this place. */
+/*! \brief Records offered from here on belong to this place. */
 static inline void sa_at(struct sa_out *out, uint64_t key, uint64_t sub)
 {
 	if (sa_full(out)) {

@@ -8,8 +8,8 @@
  * chooses anew who is next. While the thread sleeps it holds no epoch, and requests may
  * get an inline answer (server_receive.c).
  *
- * Client records: the answer thread alone changes the store. What a request changed goes
- * to the state's writing thread with the reply, which is sent when the change is on disk
+ * Client records: the answer thread alone changes the store. The changes of a request go to the
+ * state's writing thread with the reply, which is sent when the change is on disk
  * (group commit: many requests, one commit). When a commit fails the reply says so, and
  * the store is read again from disk.
  *

@@ -5,7 +5,7 @@
  * Where requests come in: from the fabric (on the transport's receive thread, or on the
  * fabric thread where the transport has none) and over TCP. A request is read here, once.
  * It goes with its attribute into a queue that is fair to requesters, for the answer
- * thread. What is no request is dropped.
+ * thread. Any other MAD than a request is dropped.
  *
  * Inline answer: while the answer thread sleeps and no request waits, the receiving thread
  * answers short requests itself. Meanwhile it holds the mutex `answering`, and with it

@@ -73,7 +73,7 @@ int assign_keep_vports(struct sm *sm, const struct job *j);
  *        which are back, and writes guid2lid_file.
  *
  * Cost: O(ports + remembered ports), and a commit when some came or went.
- * What cannot be written is only logged; the next sweep tries again.
+ * A failure to write is only logged; the next sweep tries again.
  */
 void assign_note_presence(struct sm *sm, const struct graph *g, struct arena *a,
                           const struct assignment *as);

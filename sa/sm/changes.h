@@ -41,7 +41,7 @@ struct trap_source {
  * a fabric where many change one after another, the senders together get no more: after a sweep
  * no look begins for as long as the sweep took, and at least for 0.05, 0.1, 0.2 ... 2 seconds
  * while sweeps follow each other. Meanwhile what waits for an idle fabric thread gets its turn:
- * tables that clients ask for, multicast, alias GUIDs. What came in the gap makes one sweep.
+ * tables that clients ask for, multicast, alias GUIDs. All traps of the gap make one sweep.
  */
 struct changes {
 	struct sm *sm;

@@ -51,7 +51,7 @@ void events_sweep_begin(struct sm *sm);
  */
 void events_sweep_end(struct sm *sm, const struct job *j);
 
-/*! \brief Logs an event and keeps its row. What it points to is copied. */
+/*! \brief Logs an event and keeps its row. The texts that it points to are copied. */
 void events_note(struct sm *sm, const struct fabric_event *e);
 
 /*! \brief The same; \a fmt gives the detail. */

@@ -31,8 +31,8 @@ struct sm;
  * host that joins a partition later needs new tables at two ports and nothing else.
  *
  * A change at run time is programmed between sweeps, over the fabric as it is known. All ports
- * are compared with their shadow copies and only those that differ are sent their tables. What
- * a port does not take is repaired by the local sweep that follows.
+ * are compared with their shadow copies and only those that differ are sent their tables. The local
+ * sweep that follows repairs a table that a port does not take.
  *
  * A port with more P_Keys than its table holds gets those that fit, the default partition first,
  * and is named in the log; p_keys_fit() lets a new file of partitions be refused before it
@@ -66,7 +66,7 @@ struct p_keys {
 /*! \brief Queues the blocks of P_Keys that differ. \retval -ENOMEM */
 int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j);
 
-/*! \brief What was sent last is in the snapshot now. */
+/*! \brief The tables that were sent last are in the snapshot now. */
 void p_keys_published(struct p_keys *k);
 
 /*! \brief Were partitions changed at run time since the last step? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Reads are cut into slices, so that traps and light sweeps need not wait long. What a
- * slice has room for behind the nodes asked for is read ahead, because a client that asks
+ * Reads are cut into slices, so that traps and light sweeps need not wait long. Nodes behind those
+ * asked for are read ahead while a slice has room, because a client that asks
  * for one node after another should not wait, and make the sweep publish, once for each.
  *
  * The SA server's thread leaves requests in a list for the fabric thread.

@@ -25,10 +25,10 @@
  * The flag is looked at when idle, so a burst of traps makes one more sweep, and the next
  * sweep sees what happens during this one. A sweep that fails is tried again after 1, 2, 4
  * ... 10 seconds when the fabric was the cause, else (tables that were refused, a full
- * database) at the next interval. What was published stays until then.
+ * database) at the next interval. The published tables stay until then.
  *
- * The phases of a heavy or local sweep are in sweep_heavy.c. What the sweep's owner asks of
- * it, from its beginning to its end, is in sweep_requests.c.
+ * The phases of a heavy or local sweep are in sweep_heavy.c. Requests of the sweep's owner, from
+ * its beginning to its end, are in sweep_requests.c.
  */
 #include "sa/sm/sweep_int.h"
 

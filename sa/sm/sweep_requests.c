@@ -299,7 +299,7 @@ static void load_keys(struct sm *sm)
 	arena_free(a);
 }
 
-/* The performance manager of the present configuration. What the old one knew it reads again. */
+/* The performance manager of the present configuration. It reads again what the old one knew. */
 static void read_counters(struct sweep *s)
 {
 	const struct sweep_deps *d = &s->sm.d;

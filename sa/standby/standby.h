@@ -16,7 +16,7 @@ struct state;
  * A standby connects to its peers in turn until one says that it is master. It gets a whole copy
  * and then each transaction, which it stores before it acknowledges it. The master may let its
  * commits wait for that (wait_ms). A standby that is too slow is dropped, and gets a new copy
- * when it connects again. Who gives and who takes follows from the election.
+ * when it connects again. The election decides which side gives and which one takes.
  *
  *            .--connect, TLS, HELLO: no master--.
  *            v                                  |

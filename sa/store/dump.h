@@ -43,7 +43,8 @@ int dump_read(const char *path, const char *text, size_t len, struct diags *d,
  */
 int dump_merge(const struct sa_store *from, struct sa_store *to, struct dump_counts *counts);
 
-/*! \brief Writes all of a store. What the text cannot represent (a name with a line break) is left out. */
+/*! \brief Writes all of a store. Rows that the text cannot represent (a name with a line break) are
+ * left out. */
 void dump_write(FILE *f, const struct sa_store *st, uint64_t subnet_prefix,
                 struct dump_counts *ret);
 

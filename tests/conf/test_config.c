@@ -99,7 +99,7 @@ START_TEST(weak_keys)
 }
 END_TEST
 
-/* What OpenSM writes by itself loads without a word, and so does a start script's line.
+/* A file that OpenSM writes by itself loads without a word, and so does a start script's line.
  */
 START_TEST(test_opensm_file)
 {

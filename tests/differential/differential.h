@@ -111,7 +111,7 @@ struct diff_asked {
  */
 void diff_write_facts(FILE *out, const struct diff_values *v, const struct diff_asked *q);
 
-/*! \brief Is it kept in answers? What differs in every record is cleared. */
+/*! \brief Is it kept in answers? Fields that differ in every record are cleared. */
 bool diff_is_compared(const struct sa_attr *attr, unsigned component);
 
 /*! \brief Is it the base LID of a switch? */

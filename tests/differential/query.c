@@ -4,7 +4,7 @@
 /*
  * Queries out of the fabric's values. Half of them ask for components of one record that
  * is there, so that something is found; in the others each component is, by the toss of
- * a coin, that of some other record or random. What is not asked for is noise, which
+ * a coin, that of some other record or random. The fields not asked for are noise, which
  * must not matter. Mostly one to four components are asked for, sometimes none, sometimes
  * any set of bits, those of reserved components and beyond the last one too.
  */

@@ -73,7 +73,7 @@ is_up() { [ "$(as "operator:$operator" "$url/v1/status" | jq -r .up)" = true ]; 
 until_true is_up
 ok "saguarod is up behind the door"
 
-# Who may do what.
+# Roles and what they allow.
 same "Basic" operator "$(as "operator:$operator" "$url/v1/user" | jq -r .role)"
 same "Bearer" viewer "$(ask -H "Authorization: Bearer viewer.$viewer" "$url/v1/user" | jq -r .role)"
 same "a password" viewer "$(as "person:a long password" "$url/v1/user" | jq -r .role)"

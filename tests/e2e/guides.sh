@@ -3,8 +3,8 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # Every command of doc/guide/*.md runs as it is written there, in order, each guide in an empty folder
-# of its own. What cannot run here is named below with its reason. GUIDES names some of them.
-# shellcheck source=tests/e2e/lib.sh
+# of its own. Commands that cannot run here are named below with their reasons. GUIDES names some of
+# them. shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/simulator.sh
 . "$here/tests/e2e/simulator.sh"
@@ -27,7 +27,7 @@ for guide in $guides; do
 	printf '%s\n' "--- $guide"
 	run_document "$here/doc/guide/$guide"
 	end_servers
-	# What a guide refers to is there.
+	# The targets of a guide's links are there.
 	while IFS= read -r link; do
 		holds "$guide: $link is there" test -e "$here/doc/guide/$link"
 	done < <(grep -o '](\([^)#:]*\)' "$here/doc/guide/$guide" | cut -c 3- | sort -u)

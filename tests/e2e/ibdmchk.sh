@@ -3,7 +3,7 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # The proof against ibdmchk: both find the same tables free of credit loops, or not, lane by
-# lane, and both find a path between all hosts. What it says counts, not how it ends: some
+# lane, and both find a path between all hosts. Its text counts, not its exit status: some
 # versions crash when all is done.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"

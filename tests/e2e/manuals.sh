@@ -26,7 +26,7 @@ for flag in $effective; do
 	case $pages in *"\\-\\-${flag//-/\\-}"*) ;; *) fail "--$flag is not in saguarod(8) or saguaro-routing(7)" ;; esac
 done
 
-# What has an effect is not listed among what has none.
+# An option with an effect is not listed among those without one.
 for flag in $effective; do
 	sed -n '/^.SH KEYS WITHOUT EFFECT/,/^.SH SEE/p' "$bin/doc/man/saguaro.conf.5" | grep -q "^${flag//-/_}\*\?$" &&
 		fail "saguaro.conf(5) says that $flag has no effect"

@@ -3,7 +3,7 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # opasaquery as it is, on a host of a simulated fabric that presents itself as Omni-Path's:
-# class version 0x80, MADs of 2048 bytes, RMPP. What it prints is what it prints over TCP,
+# class version 0x80, MADs of 2048 bytes, RMPP. Its output is that over TCP,
 # record by record, which tests/e2e/opasaquery.sh compares with HTTP.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
@@ -54,7 +54,7 @@ same "saquery beside it" "$(on "$far" saquery NR | grep -c 'NodeRecord dump')" "
 lid=$(get "/v1/records/NodeRecord?limit=1000" | jq -r '.records[] | select(.node_type == 1) | .lid' | head -n 1)
 same "a path" 1 "$(mad -o path -l "$lid" | grep -c '^SGID')"
 has "the way of a trace" "$(mad -o trace -l "$lid" | sed -n 's/^NodeType: //p' | tr '\n' ' ')" "FI SW SW SW FI"
-# Who does not say that it is Omni-Path's has no port for these tools.
+# An adapter that does not say that it is Omni-Path's has no port for these tools.
 stop_simulator
 start_simulator "$tree"
 has "without --omnipath" "$(on "$far" opasaquery -o node 2>&1)" "No hfi"

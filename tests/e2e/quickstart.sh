@@ -7,7 +7,7 @@
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 [ -e "$here/configure" ] || skip "no configure in the sources"
-# What is built already serves; quickstart finds nothing to do there.
+# A build that is there already serves; quickstart finds nothing to do there.
 export QUICKSTART_BUILD=$bin
 unset MAKEFLAGS MAKELEVEL
 

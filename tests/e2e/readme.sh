@@ -3,8 +3,8 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # Every command of README.md runs as it is written there, in order, in one empty folder: each
-# indented line without its comment. What cannot run here is named below with its reason. Programs
-# come from the build and keep their folders and their port to themselves.
+# indented line without its comment. Commands that cannot run here are named below with their
+# reasons. Programs come from the build and keep their folders and their port to themselves.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/simulator.sh

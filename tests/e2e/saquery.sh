@@ -3,7 +3,7 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # saquery side by side: each of its queries and options, untrusted and with the SM_Key, to
-# OpenSM and then to saguarod on the same simulated fabric of 8 hosts. What it prints has to
+# OpenSM and then to saguarod on the same simulated fabric of 8 hosts. Its output has to
 # be the same, but for the differences that tests/e2e/saquery.differences names. Then path
 # selection between ports of different LMC, as the Omni-Path fabric manual has it.
 # shellcheck source=tests/e2e/lib.sh

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * The write door: a head of HTTP and a body, or (after the word "users") a file of users. Who has
- * not shown the secret of a user has nothing asked of saguarod; who is a viewer changes nothing,
- * and who is no operator only partitions. Each answer is a JSON document.
+ * The write door: a head of HTTP and a body, or (after the word "users") a file of users. saguarod
+ * is asked nothing for a client that has not shown the secret of a user; a viewer changes nothing,
+ * and any other user but an operator only partitions. Each answer is a JSON document.
  */
 #include <gnutls/gnutls.h>
 #include <stdio.h>
@@ -43,8 +43,8 @@ static void start(void)
 	f.door.rate = limits_new(1, 0);
 	audit_free(f.door.audit);
 	require(audit_new(NULL, &f.door.audit) == E_OK);
-	/* What was right once is known by its digest; wrong ones are over the rate soon. So
-	 * inputs do not wait for hashes. */
+	/* A secret that was right once is known by its digest; wrong ones are over the rate soon.
+	 * So inputs do not wait for hashes. */
 	for (unsigned i = 0; i < 3; i++) {
 		rq.authorization = door_fixture_basic(users[i], DOOR_SECRET);
 		require(door_fixture_send(&f, &rq, NULL, NULL).status == 200);
@@ -144,7 +144,7 @@ static void read_headers(char **text, struct door_request *rq)
 	}
 }
 
-/* What saguarod was asked, if it was, is within the role. */
+/* A request to saguarod, if there was one, is within the role. */
 static void check_asked(const struct door_request *rq)
 {
 	const char *verb = json_string_value(json_object_get(f.asked, "verb"));

@@ -3,8 +3,8 @@
 
 /*
  * Any bytes as a topology file: no crash, and what is accepted can be written and read
- * again as the same number of nodes, cables and end ports. What a strict reader accepts
- * is the same fabric for the other one, which takes every text that has a node.
+ * again as the same number of nodes, cables and end ports. A text that a strict reader accepts is
+ * the same fabric for the other one, which takes every text that has a node.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 
 /*!
  * The first port of the first adapter through libibumad, for the tests' clients of the
- * subnet administration. What fails ends the program.
+ * subnet administration. A failure ends the program.
  */
 struct host_port {
 	int fd, agent; /*!< as libibumad counts them */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Which engine serves is a matter of the fabric alone: earlier tables are kept where they
+ * The choice of the engine depends on the fabric alone: earlier tables are kept where they
  * can be, but they neither let an engine pass that would fail without them, nor make one
  * fail that would pass.
  */

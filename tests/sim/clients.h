@@ -42,7 +42,7 @@ void clients_close(struct manager *m);
  * has. That is acknowledged, or the SA is not there yet, or its disk fails. */
 bool clients_register(struct run *r, struct manager *m, uint32_t what);
 
-/*! \brief What was acknowledged, registration or end, is so. */
+/*! \brief Each acknowledged registration stands, and each acknowledged end, too. */
 bool clients_check_records(struct run *r, struct manager *m);
 
 /*! \brief Answers about paths between hosts, and the forwarding tables that are published,

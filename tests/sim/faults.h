@@ -12,8 +12,8 @@
 bool faults_do(struct run *r, const struct event *e);
 
 /*!
- * \brief The faults stop: nodes answer and tell the truth, no MAD is lost. What is cut or off stays
- *        so, but the subnet manager's port gets its neighbour back.
+ * \brief The faults stop: nodes answer and tell the truth, no MAD is lost. Cables that are cut and
+ * nodes that are off stay so, but the subnet manager's port gets its neighbour back.
  *
  * \param all_run  Subnet managers that are away start, too; else only if none runs.
  * \return false: the run failed.

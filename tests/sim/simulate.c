@@ -366,7 +366,7 @@ static bool is_quiet(struct run *r, const char **ret_why)
 	return false;
 }
 
-/* What local sweeps of the master left of the fabric is what a heavy one finds. */
+/* A heavy sweep finds the fabric as local sweeps of the master left it. */
 static bool check_local(struct run *r)
 {
 	struct sweep *master = r->judge->sweep;

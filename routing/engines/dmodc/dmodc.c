@@ -105,8 +105,8 @@ out:
 	return ret_code;
 }
 
-/* What a change touches is spread by load over the same paths as in the closed form, because that
- * would move other routes, too. */
+/* Routes that a change touches are spread by load over the same paths as in the closed form,
+ * because that would move other routes, too. */
 static int dmodc_repair(const struct route_in *in, struct route_repair *r,
                         struct arena *tmp, struct why *why)
 {

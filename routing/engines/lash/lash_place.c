@@ -4,8 +4,8 @@
  * Assigning pairs to lanes one by one.
  *
  * Each pair goes to the lowest lane in which it fits. The farthest pairs come first, because
- * they are the hardest to place. What a lane accepts depends only on the pairs that the lower
- * lanes did not accept. So each lane goes through the list by itself and leaves the other
+ * they are the hardest to place. The pairs that a lane accepts depend only on the pairs that the
+ * lower lanes did not accept. So each lane goes through the list by itself and leaves the other
  * pairs to the next lane. A few lanes work in a pipeline on blocks of the list, with the same
  * result on any number of threads.
  *

@@ -245,7 +245,7 @@ static bool find_old(const struct job *j, struct search *b, uint32_t lid,
 }
 
 /* Chooses the step with the lightest path at every switch; for a further LID among
- * those that it avoids least. What it avoids at later switches does not count, because
+ * those that it avoids least. Ports that it avoids at later switches do not count, because
  * there are other paths from there. \param found Steps that are chosen already stay. */
 static void take_lightest(struct search *b, bool further, bool found)
 {

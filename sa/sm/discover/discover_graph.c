@@ -6,7 +6,7 @@
  * A cable counts when both its ends were read as up and no end tells of another far end.
  * A search in breadth from the local port over such cables takes nodes whose attributes
  * are complete; it gives each its shortest route, and by its order alone the graph is the
- * same whatever order the answers came in. What is left is reported: deaf nodes with the
+ * same whatever order the answers came in. The rest is reported: deaf nodes with the
  * neighbour through which they were seen, duplicate GUIDs with both places, silent ports.
  */
 #include <errno.h>

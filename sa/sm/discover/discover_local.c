@@ -21,8 +21,8 @@
  * second lost cable all its neighbours become suspects, and their ports say that it is gone. A
  * node that no cable reaches any more is left out.
  *
- * What does not fit raises a doubt, and a full discovery follows: no answer, another node than
- * the copy says, ends of a cable that disagree, the subnet manager's own cable, a channel
+ * An answer that does not fit raises a doubt, and a full discovery follows: no answer, another node
+ * than the copy says, ends of a cable that disagree, the subnet manager's own cable, a channel
  * adapter with two ports that loses the one by which it was found.
  *
  * Attributes of nodes that are no suspects are not read. They may be old if a node changed and
@@ -363,8 +363,8 @@ static void on_identity(void *ctx, const struct smp_reply *r)
 	}
 }
 
-/* Does the route of a node pass no suspect that is not read yet? What was asked in this wave has
- * not answered. */
+/* Does the route of a node pass no suspect that is not read yet? A node asked in this wave has not
+ * answered. */
 static bool route_is_known(const struct disc_node *n)
 {
 	unsigned wave = n->disc->n_waves;

@@ -37,7 +37,7 @@ struct health_policy {
 };
 
 /*!
- * Ports of switches that are not healthy. What is seen of a port in each sweep makes a history. If
+ * Ports of switches that are not healthy. The state of a port in each sweep makes a history. If
  * a condition is met, the port is reported, and isolated if the policy says so: discovery does not
  * look behind it and its link is not activated, so no route uses it. It is tried again after a
  * while, with an empty history.

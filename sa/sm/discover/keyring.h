@@ -20,8 +20,8 @@ enum { KEYRING_TRIES = 6, KEYRING_ROOT_ROUNDS = 100000 };
  * is derived from m_key and the PortGUID, so that another subnet manager with the same
  * configuration has the same keys without being told.
  *
- * What a port holds is noted whenever its PortInfo shows the key. The notes outlive the process in a
- * file in the format of OpenSM's guid2mkey, so that ports can still be changed after the operator
+ * The key of a port is noted whenever its PortInfo shows it. The notes outlive the process in
+ * a file in the format of OpenSM's guid2mkey, so that ports can still be changed after the operator
  * chose another key, or after another subnet manager chose one. A line is a PortGUID and a key,
  * "0x<16 digits> 0x<16 digits>", with an empty line behind it.
  *

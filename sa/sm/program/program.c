@@ -3,7 +3,7 @@
 /*
  * Programming ports: PortInfo by difference.
  *
- * What a port should have is put over what was read from it. A Set is sent only if the two
+ * The wanted values are put over what was read from a port. A Set is sent only if the two
  * differ, and what its answer shows is kept as the new state. PortState and
  * PortPhysicalState of a Set stay 0, "no change", with three exceptions: the activation
  * itself, a link beyond INIT whose MTU or VLs must change, and a port in INIT that can be

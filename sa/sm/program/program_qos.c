@@ -7,7 +7,7 @@
  * of all egress ports, so that no VL is used before it has a weight, then for each of
  * them one SL-to-VL table per port by which packets come in. A table of which no copy is
  * kept is read first, unless its port is below ARMED: nothing flows there yet, so it is
- * set right away. What differs is set, and the answer is compared again: it shows what
+ * set right away. A table that differs is set, and the answer is compared again: it shows what
  * the port has. Ports below ARMED were restarted, perhaps with their node, so what was
  * known of them is forgotten first, also while QoS is off: tables may have been read for a
  * client (sa/sm/qos_reads.c).

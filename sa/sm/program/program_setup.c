@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What each kind of port gets while QoS is on: the options of its kind, and what they leave open
- * from the routing. Where the two disagree the routing wins, because its proof stands on its lanes.
+ * Setup of each kind of port while QoS is on. It comes from the options of the kind; the routing
+ * decides what they leave open. Where the two disagree the routing wins, because its proof stands
+ * on its lanes.
  */
 #include <stddef.h>
 #include <string.h>

@@ -27,8 +27,8 @@ struct smp;
  * the port itself. No cable leads to it, so it is no part of the graph: routing sees the port
  * only, and the LID of a virtual port takes the routes of its port's base LID.
  *
- * Which ports have them is known only after GeneralInfo, which is asked of ports that show
- * IsVirtualizationSupported in CapabilityMask2. What was read is kept from sweep to sweep. A sweep
+ * A port is known to have them only after GeneralInfo, which is asked of ports that show
+ * IsVirtualizationSupported in CapabilityMask2. Virtual ports are kept from sweep to sweep. A sweep
  * asks each such port for VirtualizationInfo alone, and reads the rest again where it is not known,
  * where VPortStateChange is set, or where the port was restarted:
  *
@@ -43,10 +43,10 @@ struct smp;
  * A light sweep, and a trap of the port, asks for VirtualizationInfo; what changed leads to a
  * local sweep, which begins with vports_read().
  *
- * What an adapter says is bounded. It has at most VPORTS_MAX virtual ports with at most VPORT_KEYS_MAX
- * P_Keys each, takes at most VPORTS_LIDS_MAX LIDs for GUIDs that come and go, and is read
- * again ever more rarely while VPortStateChange stays set. A GUID belongs to the port that has
- * it first; a port in the fabric comes before any virtual one.
+ * The memory that an adapter can fill is bounded. It has at most VPORTS_MAX virtual ports with at
+ * most VPORT_KEYS_MAX P_Keys each, takes at most VPORTS_LIDS_MAX LIDs for GUIDs that come and go,
+ * and is read again ever more rarely while VPortStateChange stays set. A GUID belongs to the port
+ * that has it first; a port in the fabric comes before any virtual one.
  *
  * Source: the attributes in sa/mad/fields.h; the stages are those of osm_virt_mgr.h.
  */

@@ -206,7 +206,8 @@ static void read_states(struct vport_reader *x)
 
 static void on_enabled(void *ctx, const struct smp_reply *r);
 
-/* What is known does not count until all is read again: requests may be dropped in between. */
+/* The known virtual ports do not count until all are read again: requests may be dropped in
+ * between. */
 static void set_enable(struct vport_reader *x, bool enable, bool clear)
 {
 	uint8_t data[SMP_DATA_BYTES] = { 0 };

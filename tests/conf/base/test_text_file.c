@@ -135,7 +135,7 @@ START_TEST(test_pipe)
 }
 END_TEST
 
-/* One byte too many; of what has no end, no more is read. What was there stays. */
+/* One byte too many; of what has no end, no more is read. Text that was there stays. */
 START_TEST(test_too_large)
 {
 	fill(pattern(MAX + 1), MAX + 1);

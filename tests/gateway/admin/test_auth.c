@@ -138,7 +138,7 @@ START_TEST(test_rate)
 }
 END_TEST
 
-/* What is right does not count. */
+/* A right secret does not count. */
 START_TEST(test_right_ones_do_not_count)
 {
 	for (int i = 0; i < 20; i++) {

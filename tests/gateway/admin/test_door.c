@@ -238,7 +238,7 @@ START_TEST(test_roles)
 }
 END_TEST
 
-/* Who has no user does not learn what there is. */
+/* A client without a user does not learn what there is. */
 START_TEST(test_nobody)
 {
 	static const char *const targets[] = { "/v2", "/v1/partitions/x", "/v1/sweep?x",
@@ -444,7 +444,7 @@ START_TEST(test_show)
 	f.reply =
 		"{\"ok\": false, \"error\": \"there is none\", \"code\": \"not_found\"}";
 	ck_assert_uint_eq(ask("GET", "/ufmRest/resources/pkeys/0x0005", NULL), 404);
-	/* What is gone need not be removed: 200, or the plug-in tries for ever. */
+	/* Members that are gone need not be removed: 200, or the plug-in tries for ever. */
 	ck_assert_uint_eq(ask("POST", "/ufmRest/actions/remove_guids_from_pkey",
 	                      "{\"pkey\":\"0x5\",\"guids\":[\"0200000000000001\"]}"),
 	                  200);

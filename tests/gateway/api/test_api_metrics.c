@@ -3,8 +3,8 @@
 
 /*
  * /metrics/fabric: the text is built here a second time from the graph and from the rows that
- * were stored, line by line, and has to be the same. What a text must look like is Prometheus'
- * exposition format: a family is one block, a name has one head.
+ * were stored, line by line, and has to be the same. The form of the text is Prometheus' exposition
+ * format: a family is one block, a name has one head.
  */
 #include <check.h>
 #include <inttypes.h>

@@ -697,7 +697,7 @@ static uint32_t reverse_link(const struct graph *g, uint32_t i)
 	return back;
 }
 
-/* What a port receives is what the port at the other end of the cable sends. */
+/* A port receives what the port at the other end of the cable sends. */
 START_TEST(test_path_usage_uneven)
 {
 	const struct graph *g = fixture.g;

@@ -3,8 +3,8 @@
 /* Longer than other files: one running server and one fabric serve all of its cases. */
 
 /*
- * The real server on a port of its own, asked by libcurl. What answers must say is taken
- * from the graph that was published, not from the snapshot.
+ * The real server on a port of its own, asked by libcurl. The expected answers are taken from the
+ * graph that was published, not from the snapshot.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -1194,8 +1194,8 @@ static bool has_metric(const char *name)
 	return strstr(client.body, want) != NULL;
 }
 
-/* What a daemon said last is not shown when it is gone, nor what it published. Its series are
- * back with its next sign of life. */
+/* The last words of a daemon are not shown when it is gone, nor is what it published. Its series
+ * are back with its next sign of life. */
 START_TEST(test_metrics_of_dead_daemon)
 {
 	static const char *const of_the_living[] = {

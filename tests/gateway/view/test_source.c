@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * What one thread of the gateway has seen, every other has seen: a client that was told
+ * All threads of the gateway have seen what one of them has seen: a client that was told
  * "ready" by one is not told "there is no database" by the next. The clock is the test's.
  */
 #include <pthread.h>

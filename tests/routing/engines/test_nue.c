@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * nue: every fabric on any number of lanes; one lane per LID; shortest routes where lanes
- * or shape allow them; lanes asked for and lanes there are. What the search leaves open
- * is looked at turn by turn. What every engine owes is in test_engines.c, with the
+ * or shape allow them; lanes asked for and lanes there are. The choices that the search leaves open
+ * are looked at turn by turn. The duties of every engine are in test_engines.c, with the
  * options' defaults.
  */
 #include <check.h>

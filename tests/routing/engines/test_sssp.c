@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * Shortest paths by weights: that they are shortest, that listed groups are balanced by
- * themselves. Their lanes: as many as there are, no more, and always the same. What every
- * engine owes is in test_engines.c.
+ * themselves. Their lanes: as many as there are, no more, and always the same. The duties of every
+ * engine are in test_engines.c.
  */
 #include <check.h>
 #include <stdlib.h>

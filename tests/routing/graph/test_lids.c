@@ -473,8 +473,8 @@ static bool is_kept_by_present(const struct diary *y, const struct graph *g,
 	return false;
 }
 
-/* Who lost a range was absent. With one LID per port, all that kept theirs, although absent,
- * have been gone no longer. */
+/* A port that lost a range was absent. With one LID per port, all that kept theirs, although
+ * absent, have been gone no longer. */
 static void check_recycled(const struct diary *y, const struct graph *g,
                            const struct lids *l, uint32_t limit)
 {

@@ -264,7 +264,7 @@ static struct graph *as_it_was(const struct graph *g, struct graph *to)
 	return to;
 }
 
-/* What is left of a fabric is what fabric_without() leaves. */
+/* The rest of a fabric is what fabric_without() leaves. */
 START_TEST(takes_away)
 {
 	struct graph *g, *to;

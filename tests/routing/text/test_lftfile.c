@@ -129,8 +129,7 @@ static void write_lfts(const struct graph *g, const struct lids *l, const struct
 	fclose(f);
 }
 
-/* What OpenSM wrote is read, and written again byte by byte; what diags wrote is the
- * same. */
+/* A dump of OpenSM is read, and written again byte by byte; one of infiniband-diags is the same. */
 START_TEST(dumps_of_others)
 {
 	struct graph *g = dumped_fabric();

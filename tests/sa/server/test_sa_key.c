@@ -68,7 +68,7 @@ static const struct {
 	{ "", 0600, 0 },
 };
 
-/* What is refused is told without the key, and stays as it is. */
+/* A refusal does not tell the key, and the file stays as it is. */
 START_TEST(read_or_refused)
 {
 	char *path = temp_file(files[_i].text, arena);

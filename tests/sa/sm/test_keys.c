@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * M_Keys: which ones ports hold after a sweep, and after the operator or another subnet manager
- * chose another one. What ports hold is read out of the simulation.
+ * chose another one. The keys of ports are read out of the simulation.
  */
 #include <config.h>
 #include <sys/stat.h>

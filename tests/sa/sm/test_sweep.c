@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Whole sweeps over the simulated fabric. What is in the nodes afterwards is read out of
- * the simulation itself, never from the sweep's own books.
+ * Whole sweeps over the simulated fabric. The state of the nodes afterwards is read out of the
+ * simulation itself, never from the sweep's own books.
  */
 #include <inttypes.h>
 

@@ -4,8 +4,8 @@
 /*
  * Records that clients write, in the snapshot of a daemon that runs: joins, leaves,
  * services with and without leases and subscriptions at random, with mirrorings,
- * publishes, restarts and deaths at random moments between them. What the snapshot has
- * then is what the durable state has without ServiceKeys, and byte for byte what a daemon
+ * publishes, restarts and deaths at random moments between them. The snapshot then has what the
+ * durable state has without ServiceKeys, and byte for byte what a daemon
  * writes into an empty one.
  */
 #include <signal.h>

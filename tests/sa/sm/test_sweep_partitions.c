@@ -159,7 +159,7 @@ START_TEST(directions)
 }
 END_TEST
 
-/* What was programmed for a file goes away with it; the default partition is enforced, too. */
+/* P_Keys programmed for a file go away with it; the default partition is enforced, too. */
 START_TEST(without_a_file)
 {
 	up("ft2 2 2 1", "A=0x10:ALL=full;");

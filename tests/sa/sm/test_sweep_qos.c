@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Lanes and quality of service through whole sweeps over the simulated fabric. What ports
- * hold is read out of the simulation.
+ * Lanes and quality of service through whole sweeps over the simulated fabric. The tables of ports
+ * are read out of the simulation.
  *
  * Longer than most: setups of the operator, lanes of engines and a rule of an engine's own
  * are told apart by the same tables, read by the same functions.

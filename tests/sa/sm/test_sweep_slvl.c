@@ -3,7 +3,7 @@
 /*
  * SL-to-VL tables by wildcards: switches end up with the very tables that they get one by
  * one, in fewer requests, and ports that carry packets never have a wrong one meanwhile.
- * What ports hold is read out of the simulation.
+ * The tables of ports are read out of the simulation.
  */
 #include "sa/mad/wire.h"
 #include "tests/lib/suite.h"

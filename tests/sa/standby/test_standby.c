@@ -172,7 +172,7 @@ static void change_service(struct state *s, uint8_t name, int value)
 
 /* --- in step ----------------------------------------------------------------------------- */
 
-/* What a client was told is in the standby's state at that moment. */
+/* The standby's state has an answer at the moment when the client gets it. */
 START_TEST(test_acknowledged_is_copied)
 {
 	struct lid_memory m = { .guid = 0x77, .range = { 4, 2 } };

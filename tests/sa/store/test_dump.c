@@ -241,7 +241,7 @@ static char *written(const struct sa_store *from)
 	return text;
 }
 
-/* What OpenSM wrote is written the same, but for what it does not mean. */
+/* A dump of OpenSM is written the same, but for what it does not mean. */
 START_TEST(written_as_read)
 {
 	char *text;
