@@ -436,26 +436,33 @@ static int read_pem(const char *path, const char *what, bool secret, struct aren
 	return *ret != NULL ? E_OK : -ENOMEM;
 }
 
-/* Names of the first certificate of a text. */
-static unsigned names_of(const char *pem, struct arena *a, const char **names, unsigned n,
-                         unsigned max)
+/* Adds a name to a list. One that a list cannot hold, or that would stand for all names, is none
+ * that a Host header has. \return NULL: out of memory. */
+static const char *add_name(const char *list, const char *name, struct arena *a)
+{
+	return list == NULL || strpbrk(name, " ,*") != NULL || name[0] == '\0'
+	               ? list
+	               : arena_printf(a, "%s%s%s", list, list[0] != '\0' ? "," : "", name);
+}
+
+/* Adds the names of the first certificate of a text. \return NULL: out of memory. */
+static const char *names_of(const char *pem, const char *list, struct arena *a)
 {
 	const gnutls_datum_t in = { (unsigned char *)pem, (unsigned)strlen(pem) };
 	gnutls_x509_crt_t crt;
 	char name[256];
 
 	if (gnutls_x509_crt_init(&crt) != 0) {
-		return n;
+		return list;
 	}
 	if (gnutls_x509_crt_import(crt, &in, GNUTLS_X509_FMT_PEM) == 0) {
 		size_t room = sizeof(name);
 
 		if (gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0,
-		                                  name, &room) == 0 &&
-		    n < max) {
-			names[n++] = arena_strdup(a, name);
+		                                  name, &room) == 0) {
+			list = add_name(list, name, a);
 		}
-		for (unsigned i = 0; n < max; i++) {
+		for (unsigned i = 0; i < NAMES_MAX; i++) {
 			room = sizeof(name) - 1;
 			int type = gnutls_x509_crt_get_subject_alt_name(crt, i, name,
 			                                                &room, NULL);
@@ -464,45 +471,33 @@ static unsigned names_of(const char *pem, struct arena *a, const char **names, u
 			}
 			if (type == GNUTLS_SAN_DNSNAME) {
 				name[room] = '\0';
-				names[n++] = arena_strdup(a, name);
+				list = add_name(list, name, a);
 			}
 		}
 	}
 	gnutls_x509_crt_deinit(crt);
-	return n;
+	return list;
 }
 
 int admin_http_names(const char *certificate, const char *further, struct arena *a,
-                     const char **ret_why, const char *const **ret)
+                     const char **ret_why, const char **ret)
 {
-	const char **names = arena_array(a, NAMES_MAX + 1, sizeof(*names));
-	char *text = arena_strdup(a, further != NULL ? further : ""), *rest = NULL;
+	const char *names = further != NULL ? further : "";
 	const char *pem = NULL;
-	unsigned n = 0;
-	int err = names != NULL && text != NULL ? E_OK : -ENOMEM;
+	int err = E_OK;
 
 	*ret_why = err_text(-ENOMEM);
-	if (err == E_OK && certificate != NULL) {
+	if (certificate != NULL) {
 		err = read_pem(certificate, "a certificate", false, a, ret_why, &pem);
 	}
-	if (err != E_OK) {
-		return err;
+	if (err == E_OK && pem != NULL) {
+		names = names_of(pem, names, a);
+		err = names != NULL ? E_OK : -ENOMEM;
 	}
-	names[n++] = "localhost";
-	if (pem != NULL) {
-		n = names_of(pem, a, names, n, NAMES_MAX);
+	if (err == E_OK) {
+		*ret = names;
 	}
-	for (char *t = strtok_r(text, ", ", &rest); t != NULL && n < NAMES_MAX;
-	     t = strtok_r(NULL, ", ", &rest)) {
-		names[n++] = t;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		if (names[i] == NULL) {
-			return -ENOMEM;
-		}
-	}
-	*ret = names;
-	return E_OK;
+	return err;
 }
 
 /* ---- begin and end ---- */

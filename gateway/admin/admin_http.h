@@ -37,9 +37,10 @@ const char *admin_http_address(const struct admin_http *h);
 unsigned admin_http_port(const struct admin_http *h); /*!< 0: a Unix socket */
 
 /*!
- * \brief Names of a certificate, for the check of Host: NULL-terminated, in \a a.
+ * \brief Names of a certificate and further ones, for the check of Host.
  * \param further  Names separated by commas, or NULL.
+ * \param ret      All of them with commas between, in \a a.
  * \retval E_SYNTAX \retval -errno  \a ret_why as above.
  */
 int admin_http_names(const char *certificate, const char *further, struct arena *a,
-                     const char **ret_why, const char *const **ret);
+                     const char **ret_why, const char **ret);

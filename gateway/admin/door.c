@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "gateway/admin/door.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,40 +17,11 @@
 #include "gateway/admin/door_call.h"
 #include "gateway/admin/limits.h"
 #include "gateway/view/json_text.h"
+#include "gateway/view/origin.h"
 
 static const char me[] = "admin";
 
 /* ---- the head ---- */
-
-/* Is the Host header one of ours? A page of another site can make a browser send requests to
- * this machine under a name of its own, but not under an address. */
-static bool is_our_host(const struct door *d, const char *host)
-{
-	struct in_addr v4;
-	char name[256];
-	size_t len = strcspn(host, ":");
-
-	if (d->hosts == NULL || host[0] == '[') {
-		return true;
-	}
-	if (len == 0 || len >= sizeof(name)) {
-		return false;
-	}
-	memcpy(name, host, len);
-	name[len] = '\0';
-	if (name[len - 1] == '.') {
-		name[len - 1] = '\0';
-	}
-	if (inet_pton(AF_INET, name, &v4) == 1) {
-		return true;
-	}
-	for (unsigned i = 0; d->hosts[i] != NULL; i++) {
-		if (strcasecmp(d->hosts[i], name) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
 
 /* Takes the name of a fabric off the path. */
 static void take_fabric(struct door_call *c)
@@ -247,10 +217,11 @@ static int check_version(struct door_call *c)
 
 static int check_head(struct door_call *c)
 {
+	const struct origin_rules ours = { .hosts = c->door->hosts };
 	const char *host = c->request->host;
 	int err;
 
-	if (host != NULL && !is_our_host(c->door, host)) {
+	if (c->door->hosts != NULL && !origin_host_fits(&ours, host)) {
 		return problem_set(
 			&c->problem, c->arena, E_HTTP_HOST,
 			"this server is not '%.100s'; a further name is set with "

@@ -40,8 +40,7 @@ struct door {
 	struct audit *audit;
 	const struct door_fabric *fabric; /*!< [n_fabrics] */
 	unsigned n_fabrics;
-	const char *const
-		*hosts; /*!< names that Host may have, NULL-terminated; NULL: any */
+	const char *hosts; /*!< as in struct origin_rules; NULL: any Host header */
 	door_ask_f *ask;
 	void *ctx; /*!< for ask */
 };

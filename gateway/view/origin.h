@@ -5,11 +5,11 @@
 #include <stdbool.h>
 
 /*!
- * Who may read answers in a browser: names of this gateway, and foreign pages.
+ * Checks of requests that a browser may have sent: names of this server, and foreign pages.
  *
- * A page of somebody else can make a browser ask this gateway under a name of its own that
+ * A page of somebody else can make a browser ask this server under a name of its own that
  * it lets point here (DNS rebinding); for the browser the answer is then one of that page.
- * So a request has to name this gateway by an address, as localhost, as the name of this
+ * So a request has to name this server by an address, as localhost, as the name of this
  * machine, or by a name that the operator gives. An answer is shown to pages of another
  * origin only if the operator names that origin (CORS).
  *

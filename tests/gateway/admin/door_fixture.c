@@ -24,7 +24,6 @@ static const char users[] = "# users of the tests\n"
 
 static const struct door_fabric fabrics[] = { { "main", "/main.control" },
 	                                      { "ib1", "/ib1.control" } };
-static const char *const hosts[] = { "localhost", "door.example", NULL };
 
 static void require(int holds)
 {
@@ -68,7 +67,7 @@ void door_fixture_init(struct door_fixture *f, unsigned failures_per_minute)
 	f->now = 1800000000 - 86400 * 60; /* November 2026 */
 	f->now_ms = 1000000;
 	f->door = (struct door){
-		.fabric = fabrics, .n_fabrics = 2, .hosts = hosts, .ask = ask, .ctx = f
+		.fabric = fabrics, .n_fabrics = 2, .hosts = "door.example, b.example", .ask = ask, .ctx = f
 	};
 	f->door.rate = limits_new(20, 60);
 	f->door.lines = limits_new(5, 5);

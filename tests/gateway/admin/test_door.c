@@ -291,6 +291,7 @@ static const struct { const char *host; unsigned status; } hosts[] = {
 	{ "localhost", 202 }, { "localhost:8621", 202 }, { "LOCALHOST", 202 }, { "door.example.", 202 },
 	{ "192.0.2.7:443", 202 }, { "[2001:db8::1]:443", 202 }, { "evil.example", 421 }, { "", 421 },
 	{ "localhost.evil.example", 421 }, { ":80", 421 }, { "192.0.2.7.evil.example", 421 },
+	{ "[::1].evil.example", 421 }, { "[evil.example]", 421 }, { "localhost:x", 421 }, { "b.example", 202 },
 };
 /* clang-format on */
 
