@@ -307,3 +307,33 @@ int api_run_job(struct api_call *c, const char *const *words, const char *file)
 	c->job_file = file;
 	return E_OK;
 }
+
+int api_lid_list(struct api_call *c, const struct api_page *page, api_lid_f *element,
+                 const void *ctx, json_t **ret_tail)
+{
+	uint32_t top = snap_meta(c->snap)->top_lid, total = 0, written = 0;
+	json_t *next = NULL;
+
+	for (uint32_t lid = 1; lid <= top; lid++) {
+		bool wanted = lid >= page->guid && next == NULL;
+		json_t *o = NULL;
+		int err = element(c, ctx, lid,
+		                  wanted && written < page->limit ? &o : NULL);
+
+		if (err == E_NOTFOUND) {
+			continue;
+		}
+		if (err != E_OK) {
+			json_decref(next);
+			return err;
+		}
+		total++;
+		if (wanted && written++ < page->limit) {
+			body_list_add(&c->body, o);
+		} else if (wanted) {
+			next = api_next(c, lid, 0);
+		}
+	}
+	*ret_tail = api_total(next, total);
+	return E_OK;
+}

@@ -131,14 +131,14 @@ int api_stream(struct api_call *c, struct stream_spec *spec);
  * E_RANGE */
 int api_from(struct api_call *c, uint64_t *ret);
 
-/*! A byte per (switch, LID); 0xff: nothing there. */
-typedef int api_lid_byte_f(struct snap_reader *r, uint64_t sw_guid, uint32_t lid,
-                           uint8_t *ret);
+/*! Element of a list for a LID. \param ret  NULL: it is only counted.
+ *  \retval E_NOTFOUND  This LID has none. */
+typedef int api_lid_f(struct api_call *c, const void *ctx, uint32_t lid, json_t **ret);
 
-/*! \brief Adds {"lid": L, name: byte} to the list for each LID that has one; the key of a
- * page is a LID. */
-int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get,
-                  const char *name, const struct api_page *page, json_t **ret_tail);
+/*! \brief Adds a page of the elements of all LIDs to the list; the key of a page is a LID.
+ *  \param ret_tail  Cursor of the next page, and how many elements there are. */
+int api_lid_list(struct api_call *c, const struct api_page *page, api_lid_f *element,
+                 const void *ctx, json_t **ret_tail);
 
 /*! \brief {"next_cursor":"..."} of the page that begins with this key. */
 json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port);

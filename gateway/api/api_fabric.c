@@ -145,37 +145,17 @@ int api_node(struct api_call *c)
 
 /* --- LIDs --- */
 
-/* Lists each LID range once, at its base. The key of a page is a LID. */
-static int add_lids(struct api_call *c, const struct api_page *page, json_t **ret_tail)
+/* Each LID range is listed once, at its base. */
+static int lid_range(struct api_call *c, const void *ctx, uint32_t lid, json_t **ret)
 {
-	uint32_t top = snap_meta(c->snap)->top_lid, total = 0, written = 0;
 	struct snap_end end;
-	json_t *o, *next = NULL;
+	int err = snap_lid(c->snap, lid, &end);
 
-	for (uint64_t lid = 1; lid <= top; lid++) {
-		int err = snap_lid(c->snap, (uint32_t)lid, &end);
-		if (err == E_NOTFOUND || (err == E_OK && end.base_lid != lid)) {
-			continue;
-		}
-		if (err != E_OK) {
-			return err;
-		}
-		total++;
-		if (lid < page->guid || next != NULL) {
-			continue;
-		}
-		if (written++ == page->limit) {
-			next = api_next(c, lid, 0);
-			continue;
-		}
-		err = end_json(c->snap, &end, &o);
-		if (err != E_OK) {
-			return err;
-		}
-		body_list_add(&c->body, o);
+	(void)ctx;
+	if (err == E_OK && end.base_lid != lid) {
+		return E_NOTFOUND;
 	}
-	*ret_tail = api_total(next, total);
-	return E_OK;
+	return err == E_OK && ret != NULL ? end_json(c->snap, &end, ret) : err;
 }
 
 int api_lids(struct api_call *c)
@@ -188,7 +168,7 @@ int api_lids(struct api_call *c)
 		return err;
 	}
 	body_list_begin(&c->body, api_head(c), "lids");
-	err = add_lids(c, &page, &tail);
+	err = api_lid_list(c, &page, lid_range, NULL, &tail);
 	body_list_end(&c->body, tail);
 	return err;
 }

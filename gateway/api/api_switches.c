@@ -8,34 +8,26 @@
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
 
-int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get,
-                  const char *name, const struct api_page *page, json_t **ret_tail)
-{
-	uint32_t top = snap_meta(c->snap)->top_lid, total = 0, written = 0;
-	json_t *next = NULL;
-	uint8_t byte;
+/* A byte of a switch for each LID; 0xff: nothing there. */
+struct lid_bytes {
+	uint64_t guid; /* of the switch */
+	int (*get)(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret);
+	const char *name; /* of its member */
+};
 
-	for (uint64_t lid = 1; lid <= top; lid++) {
-		int err = get(c->snap, guid, (uint32_t)lid, &byte);
-		if (err != E_OK && err != E_NOTFOUND) {
-			return err;
-		}
-		if (err == E_NOTFOUND || byte == 0xff) {
-			continue;
-		}
-		total++;
-		if (lid < page->guid || next != NULL) {
-			continue;
-		}
-		if (written++ == page->limit) {
-			next = api_next(c, lid, 0);
-			continue;
-		}
-		body_list_add(&c->body,
-		              json_pack("{s:i, s:i}", "lid", (int)lid, name, byte));
+static int lid_byte(struct api_call *c, const void *ctx, uint32_t lid, json_t **ret)
+{
+	const struct lid_bytes *b = ctx;
+	uint8_t byte;
+	int err = b->get(c->snap, b->guid, lid, &byte);
+
+	if (err == E_OK && byte == 0xff) {
+		return E_NOTFOUND;
 	}
-	*ret_tail = api_total(next, total);
-	return E_OK;
+	if (err == E_OK && ret != NULL) {
+		*ret = json_pack("{s:i, s:i}", "lid", (int)lid, b->name, byte);
+	}
+	return err;
 }
 
 int api_lft(struct api_call *c)
@@ -58,7 +50,8 @@ int api_lft(struct api_call *c)
 	json_object_set_new(head, "lid", json_integer(node.lid));
 	json_object_set_new(head, "top_lid", json_integer(snap_meta(c->snap)->top_lid));
 	body_list_begin(&c->body, head, "routes");
-	err = api_lid_bytes(c, node.guid, snap_lft, "port", &page, &tail);
+	const struct lid_bytes bytes = { node.guid, snap_lft, "port" };
+	err = api_lid_list(c, &page, lid_byte, &bytes, &tail);
 	body_list_end(&c->body, tail);
 	return err;
 }
@@ -119,7 +112,8 @@ int api_alternates(struct api_call *c)
 	json_object_set_new(head, "lid", json_integer(node.lid));
 	json_object_set_new(head, "port_groups", groups);
 	body_list_begin(&c->body, head, "alternates");
-	err = api_lid_bytes(c, node.guid, snap_port_group_of, "group", &page, &tail);
+	const struct lid_bytes bytes = { node.guid, snap_port_group_of, "group" };
+	err = api_lid_list(c, &page, lid_byte, &bytes, &tail);
 	body_list_end(&c->body, tail);
 	return err;
 }
