@@ -226,8 +226,8 @@ static void on_neighbor(void *ctx, const struct smp_reply *r)
 	}
 }
 
-/* A look asks the sender of a trap 144; a light sweep that cannot know who restarted asks all
- * channel adapters behind a switch. */
+/* A look asks the sender of a trap 144; a light sweep that cannot know who restarted asks a switch
+ * and all channel adapters behind it. */
 static void on_described(void *ctx, const struct smp_reply *r)
 {
 	struct inquiry *q = ctx;
@@ -264,25 +264,30 @@ static void ask_behind(struct changes *c, struct disc_node *n, uint8_t port,
 	}
 }
 
+static void ask_description(struct changes *c, struct disc_node *n, uint8_t port,
+                            struct smp_dest *dest)
+{
+	struct inquiry *q = n->has_description ? inquiry_new(c, n, port) : NULL;
+
+	if (q != NULL) {
+		get(q, dest, UMAD_SM_ATTR_NODE_DESC, 0, on_described);
+	}
+}
+
 /* Asks over a cable, once in a light sweep, whether its far end is still there. A channel adapter
  * that restarted before its port was armed shows that by its description alone. */
 static void ask_neighbor(struct changes *c, struct disc_node *n, uint8_t port)
 {
 	struct disc_port *p = &n->ports[port];
-	struct inquiry *q;
 
 	if (p->peer == NULL || p->peer->deaf || p->looked == c->number) {
 		return;
 	}
 	p->peer->ports[p->peer_port].looked = c->number;
 	ask_behind(c, n, port, on_neighbor);
-	if (p->peer->type != NODE_SWITCH && p->peer->has_description &&
-	    p->peer->ports[p->peer_port].dest != NULL) {
-		q = inquiry_new(c, p->peer, p->peer_port);
-		if (q != NULL) {
-			get(q, p->peer->ports[p->peer_port].dest,
-			    UMAD_SM_ATTR_NODE_DESC, 0, on_described);
-		}
+	if (p->peer->type != NODE_SWITCH && p->peer->ports[p->peer_port].dest != NULL) {
+		ask_description(c, p->peer, p->peer_port,
+		                p->peer->ports[p->peer_port].dest);
 	}
 }
 
@@ -298,7 +303,8 @@ static void ask_neighbors(struct changes *c, struct disc_node *n)
 	}
 }
 
-/* Neighbors are asked when all ports are as they were. Before that, questions over cables that
+/* Neighbors are asked when all ports are as they were: a switch that restarted while a sweep set its
+ * ports shows no more of it than its description. Before that, questions over cables that
  * are gone could fill the window, and nothing else would be heard until they time out. */
 static void on_switch_port(void *ctx, const struct smp_reply *r)
 {
@@ -306,6 +312,7 @@ static void on_switch_port(void *ctx, const struct smp_reply *r)
 
 	on_port(ctx, r);
 	if (--q->left == 0 && q->c->n_found == 0) {
+		ask_description(q->c, q->node, 0, &q->node->dest);
 		ask_neighbors(q->c, q->node);
 		q->node->armed &= q->c->looking; /* a look may end before they answer */
 	}

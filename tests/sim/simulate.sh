@@ -40,6 +40,8 @@ done
 "$simulate" --managers 0 --crashes --nonsense --first 30327 --seeds 1 || status=1
 # 300600: a master that was cut off comes back when the other one has ended.
 "$simulate" --managers 0 --crashes --nonsense --first 300600 --seeds 1 || status=1
+# 604892: the switch of the subnet manager restarts while a heavy sweep sets its ports.
+"$simulate" --first 604892 --seeds 1 || status=1
 "$simulate" --first 100000 --seeds "${SIMULATE_SEEDS:-100}" || status=1
 "$simulate" --nonsense --first 100000 --seeds "${SIMULATE_SEEDS:-80}" || status=1
 "$simulate" --vports --first 100000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
