@@ -49,7 +49,8 @@ sa/sim                conf/base routing/graph routing/text sa/mad
 sa                    conf/base conf routing/text routing db sa/mad sa/store sa/standby sa/server sa/sm sa/control sa/sim
 gateway/view          conf/base routing/graph db sa/path sa/record
 gateway/inventory     conf/base routing/graph routing/spread db sa/record gateway/view
-gateway/api           conf/base routing/graph db sa/path sa/record gateway/view gateway/inventory
+gateway/export        conf/base routing/graph routing/text gateway/view gateway/inventory
+gateway/api           conf/base routing/graph db sa/path sa/record gateway/view gateway/inventory gateway/export
 gateway/web           conf/base gateway/view
 gateway/http          conf/base conf gateway/view gateway/api gateway/web
 gateway/admin         conf/base conf gateway/view gateway/api

@@ -99,6 +99,8 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/services",            api_services, page_params, TABLE_SERVICES | TABLE_GUIDS | TABLE_LIDS | TABLE_NODES | TABLE_MOMENT, "services that hosts registered, with their nodes and leases", "ServiceList" },
 	{ "GET", "/v1/sweeps",              api_sweeps,  limit_params, 0,            "what the subnet manager does at the moment, and its last sweeps, the newest first", "SweepList" },
 	{ "GET", "/v1/sm",                  api_sm,      no_params,   0,            "the subnet manager: its state, who is master, how far copies of the state are, and all that were seen", "Sm" },
+	{ "GET", "/v1/export",              api_export_list, no_params, 0,           "forms in which the fabric is given to other programs", "ExportList" },
+	{ "GET", "/v1/export/{format}",     api_export,  no_params,   LINKS_TABLES | TABLE_LFT | TABLE_LIDS | TABLE_NAMES, "the fabric in one of them, as text: topology, lfts, dot, graphml, slurm-tree, ...", NULL },
 	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load", "Routing" },
 	{ "GET", "/v1/records",             api_record_names, no_params, 0,          "names and components of the subnet administration's records", "RecordNames" },
 	{ "GET", "/v1/records/{name}",      api_record,  NULL,        RECORDS_TABLES | TABLE_OF_RECORD, "records of subnet administration, by components: lid=5", "RecordList" },

@@ -165,6 +165,8 @@ int api_batch(struct api_call *c);
 int api_check(struct api_call *c);
 int api_whatif(struct api_call *c);
 int api_events(struct api_call *c);
+int api_export(struct api_call *c);
+int api_export_list(struct api_call *c);
 int api_fabric(struct api_call *c);
 int api_nodes(struct api_call *c);
 int api_node(struct api_call *c);

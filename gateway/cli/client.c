@@ -383,6 +383,7 @@ struct sink {
 	CURL *curl;          /* NULL: it is made in this process */
 	struct body refusal; /* instead of a stream */
 	bool failed;         /* standard output is closed */
+	bool broken;         /* a text without a last line ended early */
 	bool begun, stale;   /* the first line was seen; it says stale */
 	char last[512];      /* the line that is being written, as far as it fits */
 	size_t len;
@@ -439,6 +440,7 @@ static unsigned stream_local(struct client *s, const char *target, struct sink *
 	       (n = stream_read(reply.stream, block, sizeof(block))) > 0 &&
 	       copy_block(k, block, n)) {
 	}
+	k->broken = reply.stream && stream_broken(reply.stream);
 	stream_free(reply.stream);
 	return reply.status;
 }
@@ -464,23 +466,44 @@ static int outcome_of(struct client *s, struct sink *k)
 	return complete ? EXIT_GOOD : EXIT_BAD;
 }
 
+/* \param lines  The last line says whether it is complete. */
+static int copy_stream(struct client *s, const char *target, struct sink *k, bool lines)
+{
+	const unsigned status = s->local ? stream_local(s, target, k)
+	                                 : request_http(s, target, k->curl, copy_http, k);
+	int code;
+
+	k->failed |= fflush(stdout) != 0;
+	if (status != 200) {
+		code = k->begun ? EXIT_BAD : print_refusal(s, &k->refusal, status);
+	} else if (k->failed) {
+		code = EXIT_BAD;
+	} else if (lines) {
+		code = outcome_of(s, k);
+	} else if (k->broken) {
+		fprintf(stderr, "%s: the fabric changed before the end; ask again\n",
+		        s->program);
+		code = EXIT_BAD;
+	} else {
+		code = EXIT_GOOD;
+	}
+	note_stale(s, lines && k->stale);
+	body_clear(&k->refusal);
+	curl_easy_cleanup(k->curl);
+	return code;
+}
+
 int client_stream(struct client *s, const char *target)
 {
 	struct sink k = { .curl = s->local ? NULL : curl_easy_init() };
-	const unsigned status = s->local ? stream_local(s, target, &k)
-	                                 : request_http(s, target, k.curl, copy_http, &k);
-	int code;
+	return copy_stream(s, target, &k, true);
+}
 
-	k.failed |= fflush(stdout) != 0;
-	if (status != 200) {
-		code = print_refusal(s, &k.refusal, status);
-	} else {
-		code = k.failed ? EXIT_BAD : outcome_of(s, &k);
-	}
-	note_stale(s, k.stale);
-	body_clear(&k.refusal);
-	curl_easy_cleanup(k.curl);
-	return code;
+int client_copy(struct client *s, const char *target)
+{
+	struct sink k = { .curl = s->local ? NULL : curl_easy_init() };
+
+	return copy_stream(s, target, &k, false);
 }
 
 int client_print_json(const json_t *body)

@@ -103,6 +103,12 @@ int client_print_list(struct client *s, const char *target, client_print_f *prin
  */
 int client_stream(struct client *s, const char *target);
 
+/*!
+ * \brief Copies a text to standard output as it comes.
+ * \return EXIT_GOOD when it is complete; EXIT_BAD when it ended early; EXIT_USAGE else.
+ */
+int client_copy(struct client *s, const char *target);
+
 /*! \brief Percent-encodes a query value. Arena string. */
 const char *client_escape(struct client *s, const char *text);
 

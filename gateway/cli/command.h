@@ -33,6 +33,7 @@ int cmd_config(int argc, char **argv);
 int cmd_counters(int argc, char **argv);
 int cmd_engines(int argc, char **argv);
 int cmd_events(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_partition(int argc, char **argv);
 int cmd_groups(int argc, char **argv);
 int cmd_handover(int argc, char **argv);

@@ -40,6 +40,7 @@ static const struct command commands[] = {
 	{ "load",   "",                       "links by the routes on them, most first", cmd_load, false },
 	{ "doctor", "[HOST]",                 "what is wrong, and what to do about it", cmd_doctor, false },
 	{ "alarms", "",                       "what is wrong at this moment", cmd_alarms, false },
+	{ "export", "[FORMAT]",               "the fabric for other programs: ibsim, Slurm, Graphviz; alone: the formats", cmd_export, false },
 	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status, false },
 	{ "events", "[-f] [--since N]",       "what happened: cables, hosts, switches, subnet managers, sweeps", cmd_events, false },
 	{ "sweep",  "[--heavy]",              "ask the running daemon for a sweep", cmd_sweep, false },

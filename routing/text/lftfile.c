@@ -66,12 +66,23 @@ static int written(FILE *f)
 	return fflush(f) == 0 && !ferror(f) ? E_OK : -EIO;
 }
 
+int lftfile_write_switch(const struct graph *g, const struct lids *lids, uint32_t sw,
+                         const uint8_t *row, FILE *f)
+{
+	write_header(g, lids, sw, f);
+	fprintf(f, "%u lids dumped\n", write_row(g, lids, row, f));
+	return ferror(f) ? -EIO : E_OK;
+}
+
 int lftfile_write(const struct graph *g, const struct lids *lids, const struct lft *lft,
                   FILE *f)
 {
 	for (uint32_t s = 0; s < g->n_switches && !ferror(f); s++) {
-		write_header(g, lids, s, f);
-		fprintf(f, "%u lids dumped\n", write_row(g, lids, lft_row(lft, s), f));
+		int err = lftfile_write_switch(g, lids, s, lft_row(lft, s), f);
+
+		if (err != E_OK) {
+			return err;
+		}
 	}
 	return written(f);
 }

@@ -22,6 +22,10 @@ struct lids;
 /*! \brief Writes every switch's table. \retval -EIO */
 int lftfile_write(const struct graph *g, const struct lids *lids, const struct lft *lft, FILE *f);
 
+/*! \brief Writes the table of one switch. \param row  By LID. \retval -EIO */
+int lftfile_write_switch(const struct graph *g, const struct lids *lids, uint32_t sw,
+                         const uint8_t *row, FILE *f);
+
 /*! \brief Writes lanes as SLs (lane n = SL n). \retval -EIO */
 int lftfile_write_sl(const struct graph *g, const struct lids *lids, const struct lanes *lanes, FILE *f);
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct arena;
@@ -57,3 +58,10 @@ int topo_parse(const char *text, size_t len, const char *name, bool strict,
 /*! \brief Writes a graph so that topo_read() gives the same graph and ibsim accepts it.
  * \retval -EIO */
 int topo_write(const struct graph *g, FILE *f);
+
+/*!
+ * \brief Writes one node and its cables, with ids made of GUIDs.
+ * \param i  In the order of the file: the SM's node first. All of 0 ... n_nodes - 1 are the
+ *           file. \retval -EIO
+ */
+int topo_write_node(const struct graph *g, uint32_t i, FILE *f);

@@ -177,6 +177,15 @@ static void put_node(const struct writer *w, uint32_t node)
 	fputc('\n', w->f);
 }
 
+/* Node at a place of the file: that of the SM comes first. */
+static uint32_t node_at(const struct graph *g, uint32_t i)
+{
+	uint32_t first =
+		g->sm_port == GRAPH_NONE ? GRAPH_NONE : g->ports[g->sm_port].node;
+
+	return first == GRAPH_NONE || i > first ? i : i == 0 ? first : i - 1;
+}
+
 int topo_write(const struct graph *g, FILE *f)
 {
 	struct writer w = { .g = g, .f = f };
@@ -185,15 +194,16 @@ int topo_write(const struct graph *g, FILE *f)
 		return ret;
 	}
 
-	uint32_t first =
-		g->sm_port == GRAPH_NONE ? GRAPH_NONE : g->ports[g->sm_port].node;
-	if (first != GRAPH_NONE) {
-		put_node(&w, first);
-	}
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		if (i != first) {
-			put_node(&w, i);
-		}
+		put_node(&w, node_at(g, i));
 	}
+	return ferror(f) || fflush(f) ? -EIO : E_OK;
+}
+
+int topo_write_node(const struct graph *g, uint32_t i, FILE *f)
+{
+	struct writer w = { .g = g, .f = f };
+
+	put_node(&w, node_at(g, i));
 	return ferror(f) || fflush(f) ? -EIO : E_OK;
 }

@@ -62,6 +62,7 @@ targets.push(
 	["/v1/ports", "/v1/ports?type=ca&limit=2"],
 	["/v1/nodes/{node}", "/v1/nodes/nobody"],
 	["/v1/links", "/v1/links?state=nonsense"],
+	["/v1/export/{format}", "/v1/export/nonsense"],
 );
 
 let wrong = 0;

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * /v1/export and /v1/export/{format}: a stream of the parts of a form. All but the forwarding
+ * tables are made of the inventory, which is a copy. The tables are read from the snapshot as
+ * they are sent, so that ten clients do not make ten copies of them; if the epoch is gone before
+ * the end, the connection is broken off.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "gateway/api/api_call.h"
+#include "gateway/export/export.h"
+#include "gateway/inventory/inventory.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/graph/tables.h"
+
+enum { SLICE_BYTES = 64 * 1024 };
+
+struct export_stream {
+	const struct export_format *format;
+	struct inventory *v;
+	struct arena *arena; /* of the LIDs */
+	struct lids lids;
+	struct snap_reader *snap; /* of the slice that is being made */
+	struct export_fabric fabric;
+};
+
+static void export_done(void *state)
+{
+	struct export_stream *s = state;
+
+	inventory_unref(s->v);
+	arena_free(s->arena);
+	free(s);
+}
+
+static int read_row(void *arg, uint32_t sw, uint8_t *ret)
+{
+	struct export_stream *s = arg;
+	const struct graph *g = s->v->g;
+	uint64_t guid = g->nodes[g->switches[sw]].guid;
+
+	for (uint32_t lid = 0; lid <= s->lids.top; lid++) {
+		int err = lid == 0 ? E_NOTFOUND : snap_lft(s->snap, guid, lid, &ret[lid]);
+
+		if (err == E_NOTFOUND) {
+			ret[lid] = LFT_NO_ROUTE;
+		} else if (err != E_OK) {
+			return err;
+		}
+	}
+	return E_OK;
+}
+
+static int more_parts(void *state, struct snap_reader *r, struct stream_place *at,
+                      struct body *out, size_t *ret_n)
+{
+	struct export_stream *s = state;
+	uint32_t n = export_parts(s->format, &s->fabric);
+	int err = E_OK;
+
+	s->snap = r;
+	while (err == E_OK && at->key < n && out->len < SLICE_BYTES) {
+		err = s->format->write(&s->fabric, (uint32_t)at->key++, out);
+		++*ret_n;
+	}
+	at->end = at->key >= n;
+	if ((s->format->needs & EXPORT_TABLES) != 0) {
+		int torn = snap_check(r);
+		err = torn != E_OK ? torn : err;
+	}
+	return err;
+}
+
+static int prepare(struct api_call *c, struct export_stream *s)
+{
+	struct diags d;
+	int err;
+
+	s->v = inventory_ref(c->thread->inventory);
+	s->fabric =
+		(struct export_fabric){ .g = s->v->g, .shape = s->v->shape, .arg = s };
+	if ((s->format->needs & EXPORT_TABLES) == 0) {
+		return E_OK;
+	}
+	s->arena = arena_new();
+	if (s->arena == NULL) {
+		return -ENOMEM;
+	}
+	diags_init(&d, s->arena);
+	err = lids_as_found(s->v->g, s->arena, &d, &s->lids);
+	s->fabric.lids = &s->lids;
+	s->fabric.row = read_row;
+	return err == E_NOTFOUND || err == E_DUPLICATE ? E_MALFORMED : err;
+}
+
+int api_export(struct api_call *c)
+{
+	const struct export_format *format = export_find(c->capture);
+	struct export_stream *s;
+	int err;
+
+	if (format == NULL) {
+		return problem_set(&c->problem, c->arena, E_NOTFOUND,
+		                   "there is no format '%.100s'; /v1/export lists them",
+		                   c->capture);
+	}
+	err = inventory_get(&c->thread->inventory, c->snap);
+	if (err == E_OK) {
+		err = inventory_shape(c->thread->inventory);
+	}
+	s = calloc(1, sizeof(*s));
+	if (err != E_OK || s == NULL) {
+		free(s);
+		return err != E_OK ? err : -ENOMEM;
+	}
+	s->format = format;
+	struct stream_spec spec = { .more = more_parts,
+		                    .done = export_done,
+		                    .state = s,
+		                    .name = format->name,
+		                    .media_type = format->media_type };
+	err = prepare(c, s);
+	if (err == E_OK) {
+		err = api_stream(c, &spec);
+	}
+	if (err != E_OK) {
+		export_done(s);
+	}
+	return err;
+}
+
+int api_export_list(struct api_call *c)
+{
+	json_t *list = json_array();
+
+	for (const struct export_format *f = export_formats; f->name != NULL; f++) {
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", f->name,
+		                                      "media_type", f->media_type,
+		                                      "summary", f->summary));
+	}
+	body_json(&c->body, json_pack("{s:o}", "formats", list));
+	return E_OK;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Forms of generated fabrics with failed cables: topology text and tables are read back to the
+ * same, drawings have every cable once, Slurm's files have every host once and one parent per
+ * switch.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "gateway/export/export.h"
+#include "gateway/inventory/topology.h"
+#include "gateway/view/body.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/graph/tables.h"
+#include "routing/text/lftfile.h"
+#include "routing/text/topofile.h"
+#include "routing/topogen/topogen.h"
+#include "tests/lib/suite.h"
+
+static const struct {
+	const char *words[6];
+	double fail;
+} fabrics[] = {
+	{ { "ft2", "4", "3", "2" }, 0 },
+	{ { "ft2", "12", "11", "3" }, 0.05 },
+	{ { "ft3", "6" }, 0.1 },
+	{ { "torus", "3x4", "2" }, 0.05 },
+	{ { "jellyfish", "16", "5", "2" }, 0.3 },
+	{ { "dragonfly", "4", "2", "2" }, 0 },
+};
+
+enum { N_FABRICS = sizeof(fabrics) / sizeof(fabrics[0]), HOSTS_MAX = 512 };
+
+static struct arena *arena;
+static struct diags diags;
+static struct graph *g;
+static struct topology shape;
+static struct lids lids;
+
+static void setup_fabric(int which)
+{
+	struct topogen_opts o = { .fail = fabrics[which].fail,
+		                  .seed = (uint32_t)which + 1 };
+	char *args[5];
+	int n = 0;
+
+	arena = arena_new();
+	diags_init(&diags, arena);
+	for (; n < 5 && fabrics[which].words[n + 1] != NULL; n++) {
+		args[n] = arena_strdup(arena, fabrics[which].words[n + 1]);
+	}
+	ck_assert_int_eq(topogen(fabrics[which].words[0], n, args, &o, arena, &diags, &g),
+	                 E_OK);
+	ck_assert_int_eq(topology_find(g, arena, &shape), E_OK);
+}
+
+/* Any table: the port is a function of switch and LID. */
+static int some_row(void *arg, uint32_t sw, uint8_t *ret)
+{
+	(void)arg;
+	for (uint32_t lid = 0; lid <= lids.top; lid++) {
+		const struct node *n = &g->nodes[g->switches[sw]];
+
+		ret[lid] = lids.owner[lid] == GRAPH_NONE || (lid + sw) % 7 == 0
+		                   ? LFT_NO_ROUTE
+		                   : (uint8_t)((lid * 31 + sw) % n->n_ports + 1);
+	}
+	return E_OK;
+}
+
+static struct body text_of_form(const char *name)
+{
+	const struct export_fabric x = { g, &lids, &shape, some_row, NULL };
+	const struct export_format *f = export_find(name);
+	struct body out = { .len = 0 };
+
+	ck_assert_ptr_nonnull(f);
+	for (uint32_t i = 0; i < export_parts(f, &x); i++) {
+		ck_assert_int_eq(f->write(&x, i, &out), E_OK);
+	}
+	ck_assert_int_eq(body_done(&out), E_OK);
+	return out;
+}
+
+static unsigned count(const char *text, const char *what)
+{
+	unsigned n = 0;
+
+	for (; (text = strstr(text, what)) != NULL; text += strlen(what)) {
+		n++;
+	}
+	return n;
+}
+
+START_TEST(topology_is_read_back)
+{
+	struct graph *again;
+
+	setup_fabric(_i);
+	struct body text = text_of_form("topology");
+	ck_assert_int_eq(
+		topo_parse(text.data, text.len, "text", true, arena, &diags, &again),
+		E_OK);
+	ck_assert_uint_eq(again->n_nodes, g->n_nodes);
+	ck_assert_uint_eq(again->n_ports, g->n_ports);
+	ck_assert_uint_eq(again->sm_port, g->sm_port);
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i], *q = &again->ports[i];
+
+		ck_assert_uint_eq(p->guid, q->guid);
+		ck_assert_uint_eq(p->peer, q->peer);
+		ck_assert(p->peer == GRAPH_NONE ||
+		          (p->width == q->width && p->speed == q->speed));
+	}
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		ck_assert_str_eq(again->nodes[i].description, g->nodes[i].description);
+	}
+	body_clear(&text);
+	arena_free(arena);
+}
+END_TEST
+
+START_TEST(tables_are_read_back)
+{
+	char path[] = "/tmp/saguaro-test-export.XXXXXX";
+	struct lids again;
+	struct lft lft;
+
+	setup_fabric(_i);
+	const struct lids_in in = { .g = g };
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &lids, NULL, NULL), E_OK);
+	struct body text = text_of_form("lfts");
+	int fd = mkstemp(path);
+	ck_assert_int_eq(write(fd, text.data, text.len), (ssize_t)text.len);
+	close(fd);
+	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &lft, &again), E_OK);
+	unlink(path);
+	uint8_t *row = malloc(lids.top + 1);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		some_row(NULL, s, row);
+		for (uint32_t lid = 1; lid < lft.n_lids; lid++) {
+			ck_assert_uint_eq(lft_row(&lft, s)[lid], row[lid]);
+		}
+	}
+	free(row);
+	body_clear(&text);
+	arena_free(arena);
+}
+END_TEST
+
+START_TEST(drawings_have_each_cable_once)
+{
+	setup_fabric(_i);
+	g->nodes[0].name = "a\"b\\c<d>&e\n\xff";
+	struct body dot = text_of_form("dot"), xml = text_of_form("graphml");
+
+	ck_assert_uint_eq(count(dot.data, " -- "), g->n_links);
+	ck_assert_uint_eq(count(dot.data, "[label="), g->n_nodes);
+	ck_assert_ptr_nonnull(strstr(dot.data, "label=\"a\\\"b\\\\c<d>&e\?\?\""));
+	ck_assert_uint_eq(count(xml.data, "<edge "), g->n_links);
+	ck_assert_uint_eq(count(xml.data, "<node "), g->n_nodes);
+	ck_assert_ptr_nonnull(strstr(xml.data, ">a\"b\\c&lt;d&gt;&amp;e\?\?<"));
+	body_clear(&dot);
+	body_clear(&xml);
+	arena_free(arena);
+}
+END_TEST
+
+/* --- Slurm ------------------------------------------------------------------------------- */
+
+struct names {
+	char name[HOSTS_MAX][64];
+	unsigned n;
+};
+
+static void add_name(struct names *l, const char *prefix, size_t len, const char *rest)
+{
+	ck_assert_uint_lt(l->n, HOSTS_MAX);
+	snprintf(l->name[l->n++], sizeof(l->name[0]), "%.*s%s", (int)len, prefix, rest);
+}
+
+/* Expands a host list as Slurm's manual describes it. */
+static void expand(const char *text, struct names *l)
+{
+	while (*text != '\0' && *text != '\n') {
+		size_t len = strcspn(text, "[,\n");
+		const char *prefix = text;
+
+		text += len;
+		if (*text != '[') {
+			add_name(l, prefix, len, "");
+		}
+		while (*text == '[' || (*text == ',' && text[-1] != ']' && len > 0 &&
+		                        prefix[len] == '[')) {
+			unsigned long from, to;
+			int digits = (int)strcspn(++text, "-,]");
+
+			from = to = strtoul(text, (char **)&text, 10);
+			if (*text == '-') {
+				to = strtoul(text + 1, (char **)&text, 10);
+			}
+			for (; from <= to; from++) {
+				char number[32];
+
+				snprintf(number, sizeof(number), "%0*lu", digits, from);
+				add_name(l, prefix, len, number);
+			}
+			if (*text == ']') {
+				text++;
+				break;
+			}
+		}
+		text += *text == ',';
+	}
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Adds what stands behind a word on each line. */
+static void collect(const char *text, const char *word, struct names *l)
+{
+	l->n = 0;
+	while ((text = strstr(text, word)) != NULL) {
+		text += strlen(word);
+		expand(text, l);
+	}
+	qsort(l->name, l->n, sizeof(l->name[0]), by_text);
+}
+
+START_TEST(slurm_has_each_host_once)
+{
+	static const char *const forms[][2] = { { "slurm-tree", " Nodes=" },
+		                                { "slurm-block", " Nodes=" } };
+	static struct names got, want;
+
+	setup_fabric(_i);
+	want.n = 0;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+
+		if (n->type == NODE_CA &&
+		    g->ports[n->first_port + 1].peer != GRAPH_NONE) {
+			add_name(&want, n->description, strcspn(n->description, " "), "");
+		}
+	}
+	qsort(want.name, want.n, sizeof(want.name[0]), by_text);
+	for (unsigned f = 0; f < 2; f++) {
+		struct body text = text_of_form(forms[f][0]);
+
+		collect(text.data, forms[f][1], &got);
+		ck_assert_uint_eq(got.n, want.n);
+		for (unsigned i = 0; i < got.n; i++) {
+			ck_assert_str_eq(got.name[i], want.name[i]);
+		}
+		body_clear(&text);
+	}
+	arena_free(arena);
+}
+END_TEST
+
+START_TEST(slurm_switches_have_one_parent)
+{
+	static struct names named, children;
+	unsigned roots = 0;
+
+	setup_fabric(_i);
+	struct body text = text_of_form("slurm-tree");
+	named.n = 0;
+	for (const char *at = text.data; at != NULL && *at != '\0';
+	     at = strchr(at, '\n') + 1) {
+		ck_assert_int_eq(strncmp(at, "SwitchName=", 11), 0);
+		add_name(&named, at + 11, strcspn(at + 11, " "), "");
+	}
+	qsort(named.name, named.n, sizeof(named.name[0]), by_text);
+	collect(text.data, " Switches=", &children);
+	for (unsigned i = 0; i < named.n; i++) {
+		ck_assert(i == 0 || strcmp(named.name[i], named.name[i - 1]) != 0);
+		bool child = bsearch(named.name[i], children.name, children.n,
+		                     sizeof(children.name[0]), by_text) != NULL;
+		roots += !child;
+		ck_assert(child || strncmp(named.name[i], "fabric-", 7) == 0);
+	}
+	ck_assert_uint_eq(named.n, children.n + roots);
+	body_clear(&text);
+	arena_free(arena);
+}
+END_TEST
+
+/* Names that Slurm cannot have, twice the same host, a switch named like a pod. */
+START_TEST(slurm_and_odd_names)
+{
+	setup_fabric(0);
+	uint32_t first = g->ports[g->hosts[0]].node, second = g->ports[g->hosts[1]].node;
+	uint32_t third = g->ports[g->hosts[2]].node;
+
+	g->nodes[first].name = "host;rm";
+	g->nodes[second].name = "twin mlx5_0";
+	g->nodes[third].name = "twin mlx5_1";
+	g->nodes[g->switches[0]].name = "pod-0";
+	g->nodes[g->switches[1]].name = "a b,c";
+	struct body text = text_of_form("slurm-tree");
+	ck_assert_ptr_nonnull(strstr(text.data, "# 1 host ports are left out"));
+	ck_assert_msg(strstr(text.data, ";rm") == NULL, "%s", text.data);
+	ck_assert_uint_eq(count(text.data, "twin"), 1);
+	ck_assert_ptr_null(strstr(text.data, "SwitchName=pod-0 "));
+	ck_assert_ptr_nonnull(strstr(text.data, "SwitchName=pod-0-"));
+	ck_assert_ptr_nonnull(strstr(text.data, "SwitchName=a_b_c "));
+	body_clear(&text);
+	arena_free(arena);
+}
+END_TEST
+
+TEST_SUITE(export)
+{
+	TCase *t = tcase_create("export");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, topology_is_read_back, 0, N_FABRICS);
+	tcase_add_loop_test(t, tables_are_read_back, 0, N_FABRICS);
+	tcase_add_loop_test(t, drawings_have_each_cable_once, 0, N_FABRICS);
+	tcase_add_loop_test(t, slurm_has_each_host_once, 0, N_FABRICS);
+	tcase_add_loop_test(t, slurm_switches_have_one_parent, 0, N_FABRICS);
+	tcase_add_test(t, slurm_and_odd_names);
+	suite_add_tcase(suite, t);
+}
