@@ -622,7 +622,6 @@ static void on_poll(void *ctx, const struct smp_reply *r)
 	unsigned state;
 
 	if (r->ret != E_OK) {
-		poll_master(e, UMAD_SM_ATTR_PORT_INFO, on_master_port);
 		return;
 	}
 	state = (unsigned)field_get(r->data, SMI_SM_STATE);
@@ -647,6 +646,21 @@ void election_poll_start(struct election *e)
 	e->master_alive = e->master_answers = e->master_left = false;
 	e->heard = standby_hears(e->sm->d.standby);
 	poll_master(e, UMAD_SM_ATTR_SM_INFO, on_poll);
+	poll_master(e, UMAD_SM_ATTR_PORT_INFO, on_master_port);
+}
+
+uint32_t election_poll_interval(const struct election *e)
+{
+	const struct config *c = e->sm->d.config;
+	uint64_t interval = c->sminfo_polling_timeout, n = c->polling_retry_number;
+	uint64_t answer = c->transaction_timeout;
+
+	if (e->missed != 0 && n > 1) {
+		uint64_t all = n * interval, first = interval + answer;
+
+		interval = all > first ? (all - first) / (n - 1) : 0;
+	}
+	return (uint32_t)(interval > answer || e->missed == 0 ? interval : answer);
 }
 
 /* Two ways to the master are silent: the fabric, for more than one poll, and the link by which

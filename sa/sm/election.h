@@ -42,7 +42,10 @@ struct sm;
  *     when that is answered. A lower master is expected to hand over to us.
  *   - A standby asks the master every sminfo_polling_timeout. The master is gone after
  *     polling_retry_number polls without a good answer, and at once if its port has lost the
- *     IsSM bit. A standby that is higher than the master says so by trap 144.
+ *     IsSM bit, which each poll reads, too. While it is silent, polls follow each other a little
+ *     faster, so that the answer to the last one is overdue polling_retry_number *
+ *     sminfo_polling_timeout after the last good answer. A standby that is higher than the
+ *     master says so by trap 144.
  *   - An SM that did not become master although we waited for it is passed over: we become
  *     master and hand over to it. If it does not take the fabric then, we keep it, and
  *     offer it again after HANDOVER_PAUSE_MS.
@@ -146,6 +149,9 @@ bool election_news(struct election *e);
 
 /*! \brief While standby: asks the master whether it still is. */
 void election_poll_start(struct election *e);
+
+/*! \brief Milliseconds from the beginning of the last poll until the next one. */
+uint32_t election_poll_interval(const struct election *e);
 
 /*! \brief Asks for a heavy sweep when the master is gone. */
 void election_poll_end(struct election *e);

@@ -183,7 +183,7 @@ static void after_poll(struct sweep *s)
 	election_poll_end(&s->election);
 	sweep_go_idle(s);
 	if (s->election.state == SM_STANDBY) {
-		s->next_light = s->polled + s->sm.d.config->sminfo_polling_timeout;
+		s->next_light = s->polled + election_poll_interval(&s->election);
 	}
 }
 
