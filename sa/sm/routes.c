@@ -347,11 +347,11 @@ static int recall_lanes(struct routes *r, const struct job *j)
 	return ret;
 }
 
-/* Tables that the switches have. Their memory serves again, because new memory of this size costs more
- * than to fill it. */
+/* Tables that the switches have, with the LIDs of virtual ports. Their memory serves again,
+ * because new memory of this size costs more than to fill it. */
 static int find_known_tables(struct routes *r, struct job *j)
 {
-	uint32_t n = j->disc.g->n_switches, top = j->lids.lids.top;
+	uint32_t n = j->disc.g->n_switches, top = j->vport_lids.all.top;
 	int ret = E_OK;
 
 	if (r->known.rows == NULL || r->known.n_switches != n ||

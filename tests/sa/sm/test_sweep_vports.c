@@ -209,6 +209,32 @@ START_TEST(lids_are_kept)
 }
 END_TEST
 
+/* The tables from which a sweep plans its transition have the LIDs of virtual ports, also those
+ * that are new. */
+START_TEST(earlier_tables_have_their_lids)
+{
+	const struct job *j;
+	uint32_t lid;
+
+	up();
+	for (unsigned i = 0; i < 80; i++) {
+		add(i % 4, 0, OWN);
+	}
+	for (unsigned k = 0; k < 2; k++) {
+		sweep_request_heavy(fixture->sweep);
+		fixture_heavy(fixture, 2 + k);
+		fixture_up(fixture);
+		j = sweep_job(fixture->sweep);
+		ck_assert_uint_eq(j->prev.n_lids, j->vport_lids.all.top + 1);
+	}
+	lid = j->vport_lids.own[0].lid;
+	ck_assert_uint_gt(lid, j->lids.lids.top);
+	for (uint32_t s = 0; s < j->prev.n_switches; s++) {
+		ck_assert_uint_ne(lft_row(&j->prev, s)[lid], LFT_NO_ROUTE);
+	}
+}
+END_TEST
+
 START_TEST(rebooted_host)
 {
 	uint16_t a = add(1, 0, OWN), b = add(1, 0, SHARED);
@@ -487,6 +513,7 @@ TEST_SUITE(sweep_vports)
 	tcase_add_test(t, appear_without_a_heavy_sweep);
 	tcase_add_test(t, trap_is_enough);
 	tcase_add_test(t, lids_are_kept);
+	tcase_add_test(t, earlier_tables_have_their_lids);
 	tcase_add_test(t, rebooted_host);
 	tcase_add_test(t, guid_belongs_to_the_first);
 	tcase_add_test(t, quiet_when_nothing_changes);
