@@ -164,9 +164,11 @@ static bool change(struct run *r, struct manager *m, const struct client_record 
 
 	*ret = false;
 	if (snap_pin(c->reader) != E_OK ||
-	    snap_port_guid(c->reader, rec->guid, &end) != E_OK) {
+	    snap_port_guid(c->reader, rec->guid, &end) != E_OK || end.is_vport) {
+		/* nobody to ask, or the SA does not know the host yet; a virtual port that claims
+		 * its GUID meanwhile sends from another host */
 		snap_unpin(c->reader);
-		return true; /* nobody to ask, or the SA does not know the host yet */
+		return true;
 	}
 	encode(m, rec, withdraw, mad);
 	if (ask(m, end.base_lid, mad, &reply) == 0) {
