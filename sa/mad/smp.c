@@ -52,6 +52,7 @@ struct smp_job {
 	entry; /* in one of the queues: waiting, retry, failed, spare */
 	struct smp_request request;
 	unsigned tries;
+	bool repeated; /* one try got no response */
 	uint8_t data[SMP_DATA_BYTES];
 };
 
@@ -221,6 +222,7 @@ int smp_submit(struct smp *s, const struct smp_request *request)
 	}
 	job->request = *request;
 	job->tries = 0;
+	job->repeated = false;
 	if (request->data != NULL) {
 		memcpy(job->data, request->data, sizeof(job->data));
 	} else {
@@ -248,6 +250,7 @@ static void finish_job(struct smp *s, struct smp_job *job, int ret, uint16_t sta
 		.mod = job->request.mod,
 		.data = data,
 		.dest = job->request.dest,
+		.repeated = job->repeated,
 	};
 	smp_done_f *done = job->request.done;
 	void *ctx = job->request.ctx;
@@ -296,6 +299,7 @@ static void handle_timeout(struct smp *s, struct slot *slot)
 	enum way way = slot->way;
 
 	release_slot(s, slot);
+	job->repeated = true;
 	if (d->dead) {
 		TAILQ_INSERT_TAIL(&s->failed, job, entry);
 		return;

@@ -60,6 +60,7 @@ struct smp_reply {
 	uint32_t mod;
 	const uint8_t *data; /*!< 64 bytes, NULL unless E_OK; borrowed for the call */
 	struct smp_dest *dest;
+	bool repeated; /*!< it was sent more than once, so another one may still arrive */
 };
 
 /*! Called once per request, never from inside smp_submit(). May submit. */

@@ -202,23 +202,27 @@ static void report(struct audit *a, unsigned kind, const struct place *w)
 {
 	const char *place = disc_place(&a->job->disc, w->node, w->port);
 	char detail[EVENT_DETAIL_BYTES];
+	const char *why = a->late.at_work
+	                          ? "holds what an older Set brought, which came late"
+	                          : "was changed by somebody else";
 	struct fabric_event e = { .kind = EVENT_TABLE_REPAIRED,
 		           .port = w->port,
 		           .detail = detail };
 	unsigned skipped;
 
-	a->n_differ++;
+	a->n_differ += !a->late.at_work;
+	a->sm->status.tables_changed += a->late.at_work;
 	if (log_allowed(&a->lines, sm_now(a->sm), LINES, LINES_MS, &skipped)) {
-		snprintf(detail, sizeof(detail),
-		         "%s, block 0x%x, was changed by somebody else; %s%s",
-		         kinds[kind].table, (unsigned)w->request.mod, kinds[kind].then,
+		snprintf(detail, sizeof(detail), "%s, block 0x%x, %s; %s%s",
+		         kinds[kind].table, (unsigned)w->request.mod, why,
+		         kinds[kind].then,
 		         skipped ? " (and others, which are not listed)" : "");
 		events_set_node(&e, a->job->disc.g, w->node->graph_node);
 		events_note(a->sm, &e);
 	}
-	if (a->running) {
-		sm_request_heavy(a->sm, "audit: %s of %s was changed by somebody else",
-		                 kinds[kind].table, place);
+	if (a->running || a->late.at_work) {
+		sm_request_heavy(a->sm, "audit: %s of %s %s", kinds[kind].table, place,
+		                 why);
 	}
 }
 
@@ -286,6 +290,28 @@ static bool next_block(struct audit *a, void **ret_copy, uint32_t *ret_index)
 	return false;
 }
 
+/* The next block that a late Set may have undone. \return false: there is none any more. */
+static bool next_late(struct audit *a, void **ret_copy, uint32_t *ret_index)
+{
+	const struct shadow_list *l = &a->sm->shadow.switches;
+
+	for (; a->late.item < l->n; a->late.item++, a->late.block = 0) {
+		struct shadow_switch *c = l->items[a->late.item];
+
+		while (a->late.block < LFT_BLOCKS) {
+			uint32_t block = a->late.block++;
+
+			if (c->late[block] == LATE_DUE) {
+				c->late[block] = LATE_NONE;
+				*ret_copy = c;
+				*ret_index = block;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static struct audit_read *free_read(struct audit *a)
 {
 	for (unsigned i = 0; i < AUDIT_WINDOW; i++) {
@@ -303,10 +329,12 @@ static void submit_reads(struct audit *a)
 	void *copy;
 
 	while (a->left > 0 && (read = free_read(a)) != NULL &&
-	       next_block(a, &copy, &index)) {
+	       (a->late.at_work ? next_late(a, &copy, &index)
+	                        : next_block(a, &copy, &index))) {
+		unsigned kind = a->late.at_work ? AUDIT_LFT : a->at.kind;
 		struct place w;
 
-		if (!locate(a, a->at.kind, copy, index, &w) || w.request.dest == NULL ||
+		if (!locate(a, kind, copy, index, &w) || w.request.dest == NULL ||
 		    w.request.dest->dead) {
 			continue;
 		}
@@ -348,20 +376,53 @@ static void end_round(struct audit *a)
 	}
 }
 
+static uint64_t late_deadline(const struct audit *a)
+{
+	return a->late.due_ms != 0 ? a->late.due_ms : UINT64_MAX;
+}
+
 uint64_t audit_deadline(const struct audit *a)
 {
 	uint64_t interval = (uint64_t)a->sm->d.config->audit_interval * 1000;
+	uint64_t late = late_deadline(a), round = UINT64_MAX;
 
-	if (interval == 0 || !a->sm->status.up) {
+	if (!a->sm->status.up) {
 		return UINT64_MAX;
 	}
-	return a->running ? a->next_step_ms : a->last_ms + interval;
+	if (interval != 0) {
+		round = a->running ? a->next_step_ms : a->last_ms + interval;
+	}
+	return late < round ? late : round;
+}
+
+void audit_swept(struct audit *a)
+{
+	if (a->late.due_ms == 0 && shadow_late_due(&a->sm->shadow)) {
+		a->late.due_ms = sm_now(a->sm) + AUDIT_LATE_MS;
+		a->late.item = a->late.block = 0;
+	}
+}
+
+static void step_late(struct audit *a)
+{
+	a->left = STEP_READS;
+	submit_reads(a);
+	a->late.due_ms = sm_now(a->sm) + STEP_MS;
+	if (a->left != 0) { /* all are read; others may have been noted meanwhile */
+		a->late.due_ms = 0;
+		audit_swept(a);
+	}
 }
 
 void audit_step(struct audit *a, struct job *j)
 {
 	memset(a->reads, 0, sizeof(a->reads));
 	a->job = j;
+	a->late.at_work = sm_now(a->sm) >= late_deadline(a);
+	if (a->late.at_work) {
+		step_late(a);
+		return;
+	}
 	if (!a->running) {
 		start_round(a);
 		a->running = true;
@@ -378,7 +439,7 @@ void audit_start_all(struct audit *a, struct job *j)
 {
 	memset(a->reads, 0, sizeof(a->reads));
 	a->job = j;
-	a->running = false;
+	a->running = a->late.at_work = false;
 	start_round(a);
 	a->left = UINT32_MAX;
 	submit_reads(a);

@@ -23,11 +23,19 @@ struct sm;
  *   GUIDInfo, SLtoVLMapping,
  *   VLArbitration              the copy takes what was read, so the sweep sends the difference
  *
+ * A Set that got no answer in time is sent again, so a copy of it may be late in the network. If it
+ * arrives after a newer Set of the same block, it undoes that one. Therefore every LFT block
+ * of which a Set was sent more than once is read again AUDIT_LATE_MS after the sweep, also when
+ * audit_interval is 0. That costs one read for each of these Sets.
+ *
  * In the background a round goes on in steps of a few reads while the fabric thread is idle,
  * at most 1,000 reads a second. A difference is logged with its place, and asks for a heavy
  * sweep, which repairs it. When an operator asks, the same reads are part of a heavy sweep.
  */
-enum { AUDIT_WINDOW = 32 /* most reads in flight, in a heavy sweep */ };
+enum {
+	AUDIT_WINDOW = 32,    /*!< most reads in flight, in a heavy sweep */
+	AUDIT_LATE_MS = 10000 /*!< after which no Set is on its way any more */
+};
 
 enum audit_kind {
 	AUDIT_LFT,
@@ -54,6 +62,12 @@ struct audit {
 		uint32_t item;  /*!< in the list of copies */
 		bool any;       /*!< a copy has a block of this index */
 	} at;
+	struct {
+		uint64_t
+			due_ms; /*!< when the next step reads such blocks; 0: there are none */
+		uint32_t item, block; /*!< in the list of switches */
+		bool at_work;         /*!< the step at work reads such blocks */
+	} late;
 	uint32_t left; /*!< reads that the step at work may still begin */
 	struct audit_read reads[AUDIT_WINDOW];
 	bool running;              /*!< a round in the background is not at its end */
@@ -68,6 +82,9 @@ uint64_t audit_deadline(const struct audit *a);
 
 /*! \brief When idle and due: queues the few reads of the next step. */
 void audit_step(struct audit *a, struct job *j);
+
+/*! \brief When a sweep has ended well: blocks of Sets that were sent again are read later. */
+void audit_swept(struct audit *a);
 
 /*! \brief In a heavy sweep: queues reads of all blocks of which a copy is kept. */
 void audit_start_all(struct audit *a, struct job *j);

@@ -614,6 +614,7 @@ static void after_activate(struct sweep *s)
 		sa_server_swept(sm->d.sa);
 	}
 	changes_swept(&s->changes, sm->events.started_ms);
+	audit_swept(&s->audit);
 	mirror_dump(&s->mirror);
 	assign_note_presence(sm, j->disc.g, j->arena, &j->lids);
 	save_keys(sm);

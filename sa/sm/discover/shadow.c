@@ -73,14 +73,39 @@ struct shadow_switch *shadow_switch_get(struct shadow *s, uint64_t guid)
 	return c;
 }
 
+void shadow_lft_note_late(struct shadow *s, struct shadow_switch *c, uint32_t block)
+{
+	s->n_late += c->late[block] != LATE_NOTED;
+	c->late[block] = LATE_NOTED;
+}
+
+bool shadow_late_due(struct shadow *s)
+{
+	bool any = s->n_late != 0;
+
+	for (uint32_t i = 0; any && i < s->switches.n; i++) {
+		struct shadow_switch *c = s->switches.items[i];
+
+		for (unsigned b = 0; b < LFT_BLOCKS; b++) {
+			c->late[b] = c->late[b] == LATE_NOTED ? LATE_DUE : c->late[b];
+		}
+	}
+	s->n_late = 0;
+	return any;
+}
+
 void shadow_switch_forget(struct shadow_switch *c)
 {
+	struct shadow_switch empty = { .guid = c->guid };
+
 	for (unsigned i = 0; i < LFT_BLOCKS; i++) {
 		shadow_lft_drop(c, i);
 	}
 	free(c->lanes);
 	free(c->mft);
-	*c = (struct shadow_switch){ .guid = c->guid };
+	memcpy(empty.late, c->late,
+	       sizeof(empty.late)); /* they may still be on their way */
+	*c = empty;
 }
 
 void shadow_forget_programmed(struct shadow *s)

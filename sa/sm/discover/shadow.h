@@ -39,6 +39,7 @@ struct shadow {
 	struct shadow_list qos;       /*!< struct shadow_qos by NodeGUID */
 	struct shadow_list ports;     /*!< struct shadow_port by (NodeGUID, port) */
 	struct hash_table port_infos; /*!< see shadow_port_info_note() */
+	uint32_t n_late;              /*!< blocks that are LATE_NOTED */
 	uint8_t n_lanes; /*!< lanes of the routing that was programmed last; 0: not known */
 };
 
@@ -53,6 +54,13 @@ static inline uint64_t guid_port_key(uint64_t guid, uint8_t port)
 
 /* --- forwarding tables of a switch ------------------------------------------------- */
 
+/*! A Set that was sent again may arrive a second time, after a newer one, and undo it. */
+enum late_set {
+	LATE_NONE,
+	LATE_NOTED, /*!< such a Set was sent since the audit last looked for them */
+	LATE_DUE    /*!< the audit reads the block the next time */
+};
+
 struct shadow_mft {
 	uint32_t mod; /*!< AttributeModifier: position << 28 | block */
 	uint8_t data[MFT_BLOCK_BYTES]; /*!< wire order */
@@ -63,6 +71,7 @@ struct shadow_switch {
 	uint32_t top;               /*!< LinearFDBTop as acknowledged or read */
 	uint8_t *block[LFT_BLOCKS]; /*!< 64 bytes, NULL: not known */
 	bool differs[LFT_BLOCKS];   /*!< the switch holds another block: send it again */
+	uint8_t late[LFT_BLOCKS];   /*!< of enum late_set */
 	bool not_mixed; /*!< it did not pass on an SMP that came by LID and goes on directed */
 	uint8_t *lanes; /*!< [n_lanes] by LID, as computed with the tables; NULL: not known */
 	uint32_t n_lanes;
@@ -82,6 +91,12 @@ void shadow_forget_programmed(struct shadow *s);
 
 /*! \brief Keeps a block of the LFT. \retval -ENOMEM  The block is unknown then. */
 int shadow_lft_put(struct shadow_switch *c, uint32_t block, const uint8_t *data);
+
+/*! \brief Notes that a Set of a block was sent more than once. */
+void shadow_lft_note_late(struct shadow *s, struct shadow_switch *c, uint32_t block);
+
+/*! \brief Makes all noted blocks LATE_DUE. \return false: there are none. */
+bool shadow_late_due(struct shadow *s);
 
 /*! \brief Forgets a block of the LFT. */
 void shadow_lft_drop(struct shadow_switch *c, uint32_t block);

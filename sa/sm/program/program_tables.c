@@ -308,6 +308,9 @@ static void on_lft_set(void *ctx, const struct smp_reply *r)
 	uint8_t *known = j->copy->block[r->mod];
 
 	j->in_flight--;
+	if (r->repeated) {
+		shadow_lft_note_late(j->p->shadow, j->copy, r->mod);
+	}
 	if (!program_answered(j->p, j->node, 0, r->ret, r->status,
 	                      "Set(LinearForwardingTable)")) {
 		j->failed = true;

@@ -58,6 +58,7 @@ static void teardown(void)
 {
 	fixture_free(fixture);
 	fixture = NULL;
+	tap_record_done(&tap);
 }
 
 /* Other ports, or none, for some LIDs of some switches. \return Blocks that differ. */
@@ -258,6 +259,90 @@ START_TEST(changing_fabric)
 }
 END_TEST
 
+/* --- Sets that arrive late ------------------------------------------------------------------- */
+
+static uint8_t late_block[BLOCK];
+static uint32_t late_mod;
+static bool is_kept; /* a Set got lost, as it seemed */
+
+/* The first Set of an LFT is as good as lost: it stays in the network. */
+static bool keeps_one(const uint8_t *mad)
+{
+	if (field_get(mad, MAD_METHOD) != UMAD_METHOD_SET ||
+	    field_get(mad, MAD_ATTR_ID) != UMAD_SM_ATTR_LINEAR_FT || is_kept) {
+		return false;
+	}
+	is_kept = true;
+	memcpy(late_block, mad + SMP_DATA_AT, BLOCK);
+	late_mod = (uint32_t)field_get(mad, MAD_ATTR_MOD);
+	return true;
+}
+
+static uint64_t lft_reads(void)
+{
+	return sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_LINEAR_FT);
+}
+
+/* A cable whose loss makes other routes. */
+static void set_cable(bool up)
+{
+	const struct port *p = &fixture->g->ports[graph_port(
+		fixture->g, fixture->g->switches[fixture->g->n_switches - 1], 1)];
+
+	ck_assert_int_eq(
+		sim_set_link(fixture->sim, fixture->g->nodes[p->node].guid, p->num, up),
+		E_OK);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 2000);
+	fixture_up(fixture);
+}
+
+/* A Set that was sent again arrives a second time after a newer one: it is found within seconds
+ * without any audit, and one block is read for each such Set. */
+START_TEST(late_set)
+{
+	uint8_t now[BLOCK];
+	uint64_t guid = 0, before;
+
+	is_kept = true; /* not yet */
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 6 6 3", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
+	tap.loses = keeps_one;
+	fixture->config.audit_interval = 0;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 25000);
+	before = lft_reads();
+	tap_record(&tap, fixture);
+	is_kept = false;
+	set_cable(false);
+	ck_assert(is_kept);
+	guid = fixture->g
+	               ->nodes[tap.event[tap_find(&tap, 0, TAP_SENT, UMAD_METHOD_SET,
+	                                          UMAD_SM_ATTR_LINEAR_FT)]
+	                               .node]
+	               .guid;
+	set_cable(true);
+	peek(guid, UMAD_SM_ATTR_LINEAR_FT, late_mod, now);
+	if (_i == 0) { /* nothing comes late: nothing changes */
+		fixture_run_ms(fixture, 20000);
+		ck_assert_uint_eq(lft_reads() - before, 1);
+		ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 0);
+		return;
+	}
+	poke(guid, UMAD_SM_ATTR_LINEAR_FT, late_mod, late_block);
+	ck_assert_mem_ne(now, late_block, BLOCK);
+	fixture_run_ms(fixture, 20000);
+	fixture_up(fixture);
+	peek(guid, UMAD_SM_ATTR_LINEAR_FT, late_mod, late_block);
+	ck_assert_mem_eq(now, late_block, BLOCK);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 1);
+	ck_assert_uint_le(lft_reads() - before, 2);
+}
+END_TEST
+
 /* P_Keys that somebody else has taken away come back, at their indexes. */
 START_TEST(p_keys_of_our_own_port)
 {
@@ -379,5 +464,6 @@ TEST_SUITE(sweep_audit)
 	tcase_add_loop_test(tc, p_keys_of_our_own_port, 0, 2);
 	tcase_add_test(tc, after_another_master);
 	tcase_add_loop_test(tc, sl_to_vl, 0, 2);
+	tcase_add_loop_test(tc, late_set, 0, 2);
 	suite_add_tcase(suite, tc);
 }
