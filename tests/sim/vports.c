@@ -44,6 +44,9 @@ void vports_disturb(struct run *r, uint32_t what, bool may_lie)
 	if (may_lie && what % 8 == 0) {
 		(void)sim_vport_lie(r->sim, host, num,
 		                    (enum sim_vport_lie)((what >> 8) % 4));
+		for (unsigned i = 0; i < VPORTS_KNOWN; i++) {
+			v->known[i].misled |= v->known[i].host == host;
+		}
 		return;
 	}
 	if (v->known[k].host != 0) {
@@ -60,6 +63,7 @@ void vports_disturb(struct run *r, uint32_t what, bool may_lie)
 	                  &v->known[k].index) == E_OK) {
 		v->known[k].host = host;
 		v->known[k].port = port;
+		v->known[k].misled |= may_lie; /* perhaps its host lies already */
 	}
 }
 
@@ -189,6 +193,10 @@ bool vports_check(struct run *r, const bool *reached, bool settled)
 			continue;
 		}
 		lid = (uint32_t)field_get(info, VPI_LID);
+		r->vports.known[k].misled &= !settled;
+		if (r->vports.known[k].own && r->vports.known[k].misled) {
+			continue;
+		}
 		if (r->vports.known[k].own) {
 			if (r->vports.known[k].lid != 0 &&
 			    r->vports.known[k].lid != lid) {

@@ -21,8 +21,9 @@ struct sim_vports {
 		bool own;
 		uint32_t
 			lid; /*!< that it had when it was up, for life; 0: none was seen */
+		bool misled; /*!< its host lied: it may have the LID of a GUID that was
+		                invented, until all is settled */
 	} known[VPORTS_KNOWN]; /*!< by GUID */
-	bool lies[256];        /*!< by number of the host */
 };
 
 /*! \brief Adds, moves or removes one, or lets a host lie about its own (if \a may_lie). */
