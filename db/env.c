@@ -37,6 +37,9 @@
 
 #define GROUP "saguaro"
 enum { MAX_READERS = 256, OPEN_TRIES = 100 };
+/* 32 bits of address space have room for three maps, heap and stacks. */
+#define MAP_BYTES_MAX (SIZE_MAX > UINT32_MAX ? SIZE_MAX : (size_t)512 << 20)
+#define MAP_BYTES_MIN ((size_t)64 << 20)
 
 struct opening {
 	const struct db_kind *kind;
@@ -386,8 +389,9 @@ static int check_space(const struct opening *o, uint64_t need_bytes)
 	return E_OK;
 }
 
-static int open_env(const struct opening *o, struct db *db, uint64_t map_bytes,
-                    unsigned flags)
+/* \param map_bytes  0: as the file says */
+static int map_env(const struct opening *o, struct db *db, size_t map_bytes,
+                   unsigned flags)
 {
 	int rc = mdb_env_create(&db->env);
 	if (rc == 0) {
@@ -401,6 +405,21 @@ static int open_env(const struct opening *o, struct db *db, uint64_t map_bytes,
 	}
 	if (rc == 0) {
 		rc = mdb_env_open(db->env, o->path, flags | MDB_NOTLS, 0640);
+	}
+	return rc;
+}
+
+/* A limit of address space (ulimit -v) gives a smaller map, which holds a smaller fabric. */
+static int open_env(const struct opening *o, struct db *db, uint64_t map_bytes,
+                    unsigned flags)
+{
+	size_t room = map_bytes < MAP_BYTES_MAX ? map_bytes : MAP_BYTES_MAX;
+	int rc = map_env(o, db, room, flags);
+	while (rc == ENOMEM && room / 2 >= MAP_BYTES_MIN) {
+		mdb_env_close(db->env);
+		db->env = NULL;
+		room /= 2;
+		rc = map_env(o, db, room, flags);
 	}
 	if (rc == 0) {
 		return E_OK;

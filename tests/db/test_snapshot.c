@@ -654,6 +654,27 @@ START_TEST(test_too_small)
 }
 END_TEST
 
+/* A process with little address space (ulimit -v) has a smaller map. */
+START_TEST(test_address_space)
+{
+#ifndef __SANITIZE_ADDRESS__ /* which needs terabytes */
+	const char *why = "";
+	struct snap_options o = { .grace_ms = 10000 };
+	struct rlimit was, eight_gib;
+	snap_writer_close(w);
+	w = NULL;
+	remove_tree(dir);
+	ck_assert_int_eq(getrlimit(RLIMIT_AS, &was), 0);
+	eight_gib = was;
+	eight_gib.rlim_cur = (rlim_t)(UINT64_C(8) << 30);
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &eight_gib), 0);
+	int ret = open_writer(&o, &why);
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &was), 0);
+	ck_assert_msg(ret == E_OK, "%s", why);
+#endif
+}
+END_TEST
+
 START_TEST(test_second_writer)
 {
 	const char *why = "";
@@ -1394,6 +1415,7 @@ TEST_SUITE(snapshot)
 	tcase_add_test(t, test_reader_without_folder);
 	tcase_add_test(t, test_modes);
 	tcase_add_test(t, test_too_small);
+	tcase_add_test(t, test_address_space);
 	tcase_add_test(t, test_second_writer);
 	tcase_add_loop_test(t, test_full, 0, 2);
 	tcase_add_loop_test(t, test_wrong_length, SNAP_META + 1, SNAP_SERVICES);
