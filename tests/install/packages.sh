@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# RPM packages in a scratch root (rpm --root): what is in them, what their scriptlets do, that an
+# upgrade and a removal keep state and configuration; and what rpmlint and lintian say.
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+# shellcheck source=tests/install/root.sh
+. "$here/tests/install/root.sh"
+need_root rpm rpmlint lintian
+mapfile -t rpms < <(find "$bin/rpm/RPMS" -name '*.rpm' 2>/dev/null | sort)
+[ ${#rpms[@]} -gt 0 ] || skip "no packages: make rpm"
+
+errors() { grep -E '(: |^)E: ' || true; }
+same "rpmlint finds no error" "" "$(rpmlint -r "$here/dist/saguaro.rpmlintrc" "${rpms[@]}" "$bin"/rpm/SRPMS/*.rpm 2>&1 | errors)"
+same "lintian finds no error" "" "$(lintian --allow-root "$bin"/deb/*.changes 2>&1 | errors)"
+
+new_root rpm systemd systemd-sysv
+# The scratch root has no RPM of libraries, and scriptlets see a /proc.
+in_root() { unshare -m sh -c 'mount -t proc proc "$0/proc" && exec rpm --root "$0" --dbpath /var/lib/rpm "$@"' "$root" "$@"; }
+put() { in_root --nodeps "$@" >"$work/rpm.log" 2>&1; }
+mode() { chroot "$root" stat -c '%A %U:%G %n' "$@"; }
+holds "rpm -i" put -i "${rpms[@]}"
+same "and no scriptlet complains" "" "$(grep -v -e '^rpm: ' -e '^Creating ' "$work/rpm.log")"
+in_root -qa | sort
+same "all of it is there as it was packed" "" "$(in_root -Va --nodeps --nogroup --nouser 2>&1 | grep -v ' /usr/share/\(doc\|man\)')"
+for p in saguaro saguaro-tools saguaro-sim saguaro-web; do
+	in_root -q "$p" >/dev/null || continue
+	printf -- '--- %s\n' "$p"
+	in_root -ql "$p" | grep -v -e /usr/share/man -e /usr/share/doc -e /usr/share/licenses
+	in_root -q --scripts "$p"
+done
+same "folders and files belong to whom they should" \
+	"drwxr-x--- root:saguaro /etc/saguaro
+drwxr-x--- root:saguaro /etc/saguaro/main
+-rw-r----- root:saguaro /etc/saguaro/main/saguaro.conf
+drwxr-x--- root:saguaro-admin /etc/saguaro-admin
+drwxr-x--- saguaro:saguaro /var/lib/saguaro
+drwxr-x--- saguaro:saguaro /var/log/saguaro" \
+	"$(mode /etc/saguaro /etc/saguaro/main /etc/saguaro/main/saguaro.conf /etc/saguaro-admin /var/lib/saguaro /var/log/saguaro)"
+has "the gateway's user is in the daemon's group" "$(chroot "$root" id saguaro-gateway)" "(saguaro)"
+
+# What an administrator and the daemon leave there.
+mkdir "$root/var/lib/saguaro/main"
+head -c 100000 /dev/urandom >"$root/var/lib/saguaro/main/data.mdb"
+echo 'sm_priority 9' >>"$root/etc/saguaro/main/saguaro.conf"
+echo 'SAGUAROD_OPTIONS=-v' >"$root/etc/sysconfig/saguaro"
+kept() { (cd "$root" && sha256sum var/lib/saguaro/main/data.mdb); }
+before=$(kept)
+holds "rpm -U by a package of the same name" put -U --force "${rpms[@]}"
+same "state is as it was" "$before" "$(kept)"
+has "configuration, too" "$(cat "$root/etc/saguaro/main/saguaro.conf")" "sm_priority 9"
+has "and flags" "$(cat "$root/etc/sysconfig/saguaro")" "SAGUAROD_OPTIONS=-v"
+mapfile -t names < <(in_root -qa 'saguaro*')
+holds "rpm -e" put -e "${names[@]}"
+same "nothing is installed any more" "" "$(in_root -qa 'saguaro*')"
+same "state stays" "$before" "$(kept)"
+has "changed configuration stays under another name" "$(cat "$root/etc/saguaro/main/saguaro.conf.rpmsave")" "sm_priority 9"
+same "of files nothing else stays" "" "$(cd "$root" && find usr -name '*saguaro*' ! -path '*/doc/*' ! -path '*/__pycache__/*')"
+rm -rf "$root"
+finish
