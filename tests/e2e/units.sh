@@ -62,4 +62,32 @@ P
 else
 	echo "no systemd or no python3 here: what is told to a service manager is not looked at"
 fi
+
+# The configuration for logrotate as it is installed, but for the folder, and for systemctl, which
+# sends the signal to this daemon.
+if command -v logrotate >/dev/null; then
+	mkdir "$work/logs" "$work/path"
+	sed -e "s#^/var/log/#$work/logs/#" -e '/^\tsu /d' "$here/dist/saguaro.logrotate" >"$work/rotate.conf"
+	chmod go-w "$work/rotate.conf"
+	mkdir "$work/logs/saguaro" "$work/logs/saguaro-admin"
+	"$bin/saguaro" topo ft2 4 4 2 -o "$work/tree.topo"
+	log=$work/logs/saguaro/saguarod.log
+	start_daemon turned --fabric "sim:$work/tree.topo" --log-file "$log"
+	holds "a log file" until_true grep -q 'SUBNET UP' "$log"
+	cat >"$work/path/systemctl" <<S
+#!/bin/sh
+echo "\$*" >>"$work/path/told"
+case \$* in *saguarod*) for w; do case \$w in --signal=SIG*) kill -s "\${w#--signal=SIG}" $daemon ;; esac; done ;; esac
+S
+	chmod +x "$work/path/systemctl"
+	PATH=$work/path:$PATH logrotate --force --state "$work/rotate.state" "$work/rotate.conf" >"$work/rotate.log" 2>&1
+	same "logrotate has nothing to say" "" "$(cat "$work/rotate.log")"
+	has "it asks for a signal" "$(cat "$work/path/told")" "kill --signal=SIGUSR1 --kill-who=main saguarod*.service"
+	has "what was logged is in the old file" "$(cat "$log.1")" "SUBNET UP"
+	holds "the daemon opens a new file" until_true test -e "$log"
+	end_process "$daemon"
+	holds "and writes to it" test -s "$log"
+else
+	echo "no logrotate here: the turning of log files is not tried"
+fi
 finish
