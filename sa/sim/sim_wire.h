@@ -49,6 +49,7 @@ struct sim_agent_call {
 	uint32_t unregister; /*!< 1: unregisters id, else registers by the other fields */
 	uint32_t id, qpn, oui;
 	uint8_t mgmt_class, mgmt_class_version, rmpp_version, user_rmpp;
+	uint32_t unused; /*!< 0; 32-bit machines would leave no hole here */
 	uint64_t method_mask[2];
 };
 

@@ -488,8 +488,8 @@ START_TEST(hops_decide)
 	struct route_out *out;
 
 	for (uint32_t s = 0; s < 5; s++) {
-		text = arena_printf(arena, "%sSwitch: guid 0x%lx\n", text,
-		                    0x0002c90300000000ul + (s << 12));
+		text = arena_printf(arena, "%sSwitch: guid 0x%llx\n", text,
+		                    0x0002c90300000000ull + (s << 12));
 		for (uint32_t t = 0; t < 5; t++) {
 			uint32_t d = s > t ? s - t : t - s;
 
