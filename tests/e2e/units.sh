@@ -31,6 +31,8 @@ sed -E 's/^#([a-z_0-9]+) ?(.*)$/\1 \2/' "$bin/dist/saguaro.conf" | grep -vE ' $'
 holds "the sample has more than 100 options" test "$(grep -c '^[a-z]' "$work/all.conf")" -gt 100
 has "and all of them are accepted" "$("$bin/saguarod" --check -F "$work/all.conf" 2>&1)" "configuration is good, 0 warnings"
 
+holds "all files name the same version" "$here/dist/release" --check
+
 if grep -q '^#define HAVE_SYSTEMD 1' "$bin/config.h" && command -v python3 >/dev/null; then
 	# A service manager for the test: it keeps what it is told.
 	python3 - "$work/notify" "$work/told" <<'P' &
