@@ -38,8 +38,8 @@ Requires=fabric.service
 After=fabric.service
 [Service]
 Environment=SAGUARO_SIM_SOCKET=/run/fabric/socket
-Environment=LD_PRELOAD=$(cd "$root" && ls -d /usr/lib/*/saguaro/libsaguaro-umad-sim.so 2>/dev/null || dpkg-deb -c "${debs[2]}" | sed -n 's/.* \.\(.*libsaguaro-umad-sim.so\)$/\1/p')
-# Half of a second, so that a test of the watchdog is over soon.
+Environment=LD_PRELOAD=$(dpkg-deb -c "${debs[2]}" | sed -n 's/.* \.\(.*libsaguaro-umad-sim.so\)$/\1/p')
+# Two seconds, so that a test of the watchdog is over soon.
 WatchdogSec=2
 U
 done

@@ -18,7 +18,9 @@ same "lintian finds no error" "" "$(lintian --allow-root "$bin"/deb/*.changes 2>
 
 new_root rpm systemd systemd-sysv
 # The scratch root has no RPM of libraries, and scriptlets see a /proc.
+# shellcheck disable=SC2016 # for the inner shell
 in_root() { unshare -m sh -c 'mount -t proc proc "$0/proc" && exec rpm --root "$0" --dbpath /var/lib/rpm "$@"' "$root" "$@"; }
+# shellcheck disable=SC2317 # called by holds
 put() { in_root --nodeps "$@" >"$work/rpm.log" 2>&1; }
 mode() { chroot "$root" stat -c '%A %U:%G %n' "$@"; }
 holds "rpm -i" put -i "${rpms[@]}"

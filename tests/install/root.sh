@@ -19,6 +19,7 @@ need_root() {
 }
 
 # base_root [ARCH PACKAGES]: a minimal system, made once; its folder in $base.
+# shellcheck disable=SC2120 # machine.sh gives arguments
 base_root() {
 	local arch=${1:-$(dpkg --print-architecture)}
 	need_root debootstrap systemd-nspawn
@@ -33,6 +34,7 @@ base_root() {
 
 # new_root NAME [PACKAGES...]: a copy of the base with these packages; its folder in $root.
 new_root() {
+	# shellcheck disable=SC2119
 	base_root
 	root=$roots/$1
 	shift
