@@ -34,7 +34,7 @@ s390x)
 		# Links that start at / would lead out of it, and devices are those of this machine.
 		# shellcheck disable=SC2016 # for the inner shell
 		find "$base/usr" "$base/lib" -type l -lname '/*' -exec sh -c 'for l; do ln -sfr "$0$(readlink "$l")" "$l"; done' "$base" {} +
-		rm -rf "$base/dev"
+		rm -rf "${base:?}/dev"
 		touch "$base.ready"
 	fi
 	at=$base/build

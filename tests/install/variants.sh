@@ -27,6 +27,7 @@ for variant in "${variants[@]}"; do
 			return 1
 		fi
 	}
+	# shellcheck disable=SC2015 # any of them may fail
 	run configure "$here/configure" --enable-werror ${CC:+CC="$CC"} "${options[@]}" &&
 		run make make -s -j2 all &&
 		run "make install" make -s install DESTDIR="$dir/dest" || continue
