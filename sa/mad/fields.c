@@ -4,31 +4,30 @@
 
 #include "routing/graph/graph.h"
 
-/* A field spans at most nine bytes (64 bits that begin inside a byte), so 128 bits hold it. */
-
 uint64_t field_get_any(const uint8_t *payload, unsigned bit, unsigned width)
 {
-	unsigned first = bit / 8;
-	unsigned last = (bit + width - 1) / 8;
-	unsigned __int128 v = 0;
+	uint64_t v = 0;
 
-	for (unsigned i = first; i <= last; i++) {
-		v = v << 8 | payload[i];
+	while (width > 0) {
+		unsigned room = 8 - bit % 8; /* bits from here to the end of the byte */
+		unsigned n = room < width ? room : width;
+		v = v << n | (payload[bit / 8] >> (room - n) & ((1u << n) - 1));
+		bit += n;
+		width -= n;
 	}
-	v >>= (last + 1) * 8 - (bit + width);
-	return (uint64_t)(v & (((unsigned __int128)1 << width) - 1));
+	return v;
 }
 
 void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value)
 {
-	unsigned first = bit / 8;
-	unsigned last = (bit + width - 1) / 8;
-	unsigned shift = (last + 1) * 8 - (bit + width);
-	unsigned __int128 mask = (((unsigned __int128)1 << width) - 1) << shift;
-	unsigned __int128 v = ((unsigned __int128)value << shift) & mask;
-
-	for (unsigned i = last + 1; i-- > first; v >>= 8, mask >>= 8) {
-		payload[i] = (uint8_t)((payload[i] & ~(uint8_t)mask) | (uint8_t)v);
+	while (width > 0) {
+		unsigned room = 8 - bit % 8;
+		unsigned n = room < width ? room : width;
+		unsigned mask = ((1u << n) - 1) << (room - n);
+		unsigned bits = (unsigned)(value >> (width - n)) << (room - n);
+		payload[bit / 8] = (uint8_t)((payload[bit / 8] & ~mask) | (bits & mask));
+		bit += n;
+		width -= n;
 	}
 }
 
