@@ -145,17 +145,35 @@ static int unlock_and_notify(struct sim *s, int ret)
 	return ret;
 }
 
-int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up)
+static int set_cable(struct sim *s, uint64_t node_guid, uint8_t port, bool cut,
+                     bool one_lane)
 {
 	uint32_t node = lock_node(s, node_guid);
 	uint32_t p = node != GRAPH_NONE ? graph_port(s->g, node, port) : GRAPH_NONE;
 	if (p == GRAPH_NONE || s->g->ports[p].peer == GRAPH_NONE) {
 		return unlock_and_notify(s, E_NOTFOUND);
 	}
-	s->ports[p].cut = !up;
-	s->ports[s->g->ports[p].peer].cut = !up;
+	struct sim_port *ends[2] = { &s->ports[p], &s->ports[s->g->ports[p].peer] };
+	bool retrains = ends[0]->one_lane != one_lane && !cut;
+	for (unsigned i = 0; i < 2; i++) {
+		ends[i]->cut = cut;
+		ends[i]->one_lane = one_lane;
+	}
+	if (retrains) {
+		sim_link_bounce(s, p);
+	}
 	sim_link_update(s, p);
 	return unlock_and_notify(s, E_OK);
+}
+
+int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up)
+{
+	return set_cable(s, node_guid, port, !up, false);
+}
+
+int sim_wear_link(struct sim *s, uint64_t node_guid, uint8_t port)
+{
+	return set_cable(s, node_guid, port, false, true);
 }
 
 static void update_links(struct sim *s, uint32_t node)

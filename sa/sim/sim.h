@@ -85,6 +85,8 @@ void sim_pass(struct sim *s, uint64_t end_ms);
 
 /* Faults and changes; each may be called between two recv calls of the same thread. */
 int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up); /*!< both ends */
+/*! \brief Makes the cable train with one lane; sim_set_link() makes it whole again. */
+int sim_wear_link(struct sim *s, uint64_t node_guid, uint8_t port);
 int sim_set_node(struct sim *s, uint64_t node_guid, bool up);               /*!< all its cables */
 int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf);             /*!< links stay up and forward MADs; the node answers none */
 int sim_reboot(struct sim *s, uint64_t node_guid);                          /*!< loses LIDs and tables; ports are INIT */

@@ -167,17 +167,19 @@ static int read_choice(struct run *r, const char *const *words, unsigned *ret)
 
 static int run_link(struct run *r)
 {
-	static const char *const words[] = { "down", "up", NULL };
-	unsigned up, num = 0;
+	static const char *const words[] = { "down", "up", "worn", NULL };
+	unsigned what, num = 0;
 	uint32_t node;
-	int ret = read_choice(r, words, &up);
+	int ret = read_choice(r, words, &what);
 	if (ret == E_OK) {
 		ret = read_port(r, &node, &num);
 	}
 	if (ret != E_OK) {
 		return ret;
 	}
-	return sim_set_link(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, up != 0);
+	uint64_t guid = r->c->g->nodes[node].guid;
+	return what == 2 ? sim_wear_link(r->c->sim, guid, (uint8_t)num)
+	                 : sim_set_link(r->c->sim, guid, (uint8_t)num, what == 1);
 }
 
 static int run_node(struct run *r)
@@ -537,7 +539,7 @@ static int run_help(struct run *r);
 
 /* clang-format off */
 static const struct command commands[] = {
-	{ "link",     "down|up NODE[PORT]",        "unplugs a cable, plugs it in",                           run_link },
+	{ "link",     "down|up|worn NODE[PORT]",   "unplugs a cable, plugs it in, wears it: it has one lane",  run_link },
 	{ "node",     "down|up|deaf|awake NODE",   "switches it off, on; deaf: its links stay up, it does not respond", run_node },
 	{ "reboot",   "NODE",                      "restarts it: it loses LIDs and tables, its links train again",     run_reboot },
 	{ "describe", "\"NODE\" TEXT",             "changes its NodeDescription",                          run_describe },

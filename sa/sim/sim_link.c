@@ -38,12 +38,12 @@ static unsigned highest(uint64_t bits)
 	return bits == 0 ? 0 : 1u << (31 - __builtin_clz((unsigned)bits));
 }
 
-/* Sets width and speed of both ends. LinkSpeedActive shows the best of its own speeds also
+/* Sets width and speed of both ends; widths: those that both and their cable have.
+ * LinkSpeedActive shows the best of its own speeds also
  * beside an extended one, as adapters and switches do for old programs. */
-static void train(uint8_t *a, uint8_t *b)
+static void train(uint8_t *a, uint8_t *b, uint64_t widths)
 {
 #define COMMON(field) (field_get(a, field) & field_get(b, field))
-	uint64_t widths = COMMON(PI_LINK_WIDTH_ENABLED);
 	uint64_t wide = widths & (WIDTH_4X | WIDTH_8X | WIDTH_12X);
 	/* 2x has the highest code but is not the widest */
 	unsigned width = highest(wide != 0 ? wide : widths);
@@ -86,14 +86,17 @@ void sim_link_update(struct sim *s, uint32_t port)
 	}
 	uint8_t *a = s->ports[port].info;
 	uint8_t *b = s->ports[peer].info;
-	bool common_width = (field_get(a, PI_LINK_WIDTH_ENABLED) &
-	                     field_get(b, PI_LINK_WIDTH_ENABLED)) != 0;
-	bool up = can_be_up(s, port) && can_be_up(s, peer) && common_width;
+	uint64_t widths = field_get(a, PI_LINK_WIDTH_ENABLED) &
+	                  field_get(b, PI_LINK_WIDTH_ENABLED);
+	if (s->ports[port].one_lane) {
+		widths &= WIDTH_1X;
+	}
+	bool up = can_be_up(s, port) && can_be_up(s, peer) && widths != 0;
 	if (up == s->ports[port].up) {
 		return;
 	}
 	if (up) {
-		train(a, b);
+		train(a, b, widths);
 	}
 	set_end(s, port, up);
 	set_end(s, peer, up);

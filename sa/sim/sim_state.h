@@ -97,6 +97,7 @@ struct sim_port {
 	uint8_t info[SMP_DATA_BYTES]; /*!< PortInfo as a Get shows it */
 	uint32_t client;              /*!< index in sim.clients + 1, 0: nobody listens */
 	bool cut;                     /*!< cable pulled by sim_set_link() */
+	bool one_lane;                /*!< cable worn by sim_wear_link() */
 	bool disabled;                /*!< PortPhysicalState set to Disabled or Sleep */
 	bool up;                      /*!< the cable carries MADs */
 	uint32_t ups;                 /*!< how often that changed */

@@ -68,6 +68,25 @@ START_TEST(reboot_forgets)
 }
 END_TEST
 
+START_TEST(worn_cable_has_one_lane)
+{
+	struct mad_msg m;
+	program();
+	activate();
+	TO(1);
+	unsigned whole = port_field(3, PI_LINK_WIDTH_ACTIVE);
+	ck_assert_uint_ne(whole, WIDTH_1X);
+	ck_assert_int_eq(sim_wear_link(fixture.s, A, 3), E_OK);
+	ck_assert(next(100, &m)); /* trap 128 */
+	TO(1);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
+	ck_assert_uint_eq(port_field(3, PI_LINK_WIDTH_ACTIVE), WIDTH_1X);
+	ck_assert_int_eq(sim_set_link(fixture.s, A, 3, true), E_OK);
+	ck_assert_uint_eq(port_field(3, PI_LINK_WIDTH_ACTIVE), whole);
+	ck_assert_int_eq(sim_wear_link(fixture.s, A, 2), E_NOTFOUND);
+}
+END_TEST
+
 START_TEST(trap_128)
 {
 	struct mad_msg m;
@@ -466,6 +485,7 @@ TEST_SUITE(sim_events)
 	tcase_add_test(tc, issm_bit);
 	tcase_add_test(tc, deaf_and_down);
 	tcase_add_test(tc, reboot_forgets);
+	tcase_add_test(tc, worn_cable_has_one_lane);
 	tcase_add_test(tc, trap_128);
 	tcase_add_test(tc, trap_144);
 	tcase_add_test(tc, clients);

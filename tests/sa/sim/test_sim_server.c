@@ -407,7 +407,7 @@ START_TEST(control_lines)
 		{ "show \"switch a\"", 0, "[3] active" },
 		{ "show h2", 0, "lid 4" },
 		{ "lnk down h2[1]", 1, "did you mean 'link'" },
-		{ "link sideways h2[1]", 1, "none of: down up" },
+		{ "link sideways h2[1]", 1, "none of: down up worn" },
 		{ "link down h2", 1, "NODE[PORT]" },
 		{ "link down \"switch b\"[2]", 1, "cables of this node are at 1, 3, 4" },
 		{ "link down \"switch b\"[x]", 1, "no cable" },
