@@ -11,6 +11,7 @@ import { paper, scale_colour, state_colour } from './colour.js';
 const MARGIN = { top: 22, right: 16, bottom: 8, left: 16 };
 const ROWS_MARGIN = { top: 66, right: 20, bottom: 66, left: 96 };
 const MATRIX_LEFT = 90;
+const CELL_MOST = { width: 160, height: 48 };
 const CELL_RATIO = 2.2; // the most that a cell of a square matrix is wider than high
 const FONT = 11; // pixels
 const LETTER = 6.5; // pixels, about
@@ -32,8 +33,8 @@ export const layout = (model, width, height) => {
 	}
 	const w = Math.max(1, width - MATRIX_LEFT - MARGIN.right);
 	const h = Math.max(1, height - MARGIN.top - MARGIN.bottom);
-	let cell_w = w / model.columns.length;
-	let cell_h = h / model.rows.length;
+	let cell_w = Math.min(CELL_MOST.width, w / model.columns.length);
+	let cell_h = Math.min(CELL_MOST.height, h / model.rows.length);
 	if (model.square) {
 		cell_w = Math.min(cell_w, CELL_RATIO * cell_h);
 		cell_h = Math.min(cell_h, cell_w);
@@ -96,7 +97,7 @@ const draw_bundles = (ctx, model, at, look, scale) => {
 		batches.get(key).bundles.push(b);
 	}
 	const order = [...batches.values()].sort((p, q) => WORST_LAST[p.state] - WORST_LAST[q.state]);
-	const thin = model.bundles.length > 2000 ? 0.4 : 0.8;
+	const thin = model.bundles.length > 2000 ? 0.4 : model.bundles.length > 200 ? 0.8 : 1.6;
 	const busy = look.by === 'state' ? null : scale_colour(look.theme, 1);
 	for (const { state, colour, bundles } of order) {
 		const wrong = state !== 'fine';

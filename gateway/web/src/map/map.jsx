@@ -10,7 +10,7 @@ import { Legend } from './legend.jsx';
 import { Ports } from './ports.jsx';
 import { Tiles } from './tiles.jsx';
 import { lost_of, model_of, most_routes, on_path, uplinks_of } from './model.js';
-import { WhatIf } from '../trial.jsx';
+import { groups_of_switches, off, WhatIf } from '../trial.jsx';
 import { age } from '../words.js';
 
 const COUNTERS_MOST = 60000;
@@ -39,8 +39,7 @@ const use_groups = (topology, wanted) => {
 	useEffect(() => {
 		const ended = new AbortController();
 		if (needed) {
-			get('v1/topology', { switches: 1 }, ended.signal).then((t) => set_groups(new Map(
-				t.vertices.filter((v) => v.type === 'switch').map((v) => [v.guid, v.group]))), () => {});
+			groups_of_switches(ended.signal).then(set_groups, () => {});
 		}
 		return () => ended.abort();
 	}, [needed, topology?.epoch]);
@@ -86,7 +85,8 @@ const Whole = ({ topology, path, lost, ...rest }) => {
 const Pod = ({ group, answer, path, lost, is_tree, ...rest }) => {
 	const { topology } = answer;
 	const inner = useMemo(() => topology && model_of(topology, group, lost), [topology, group, lost]);
-	const up = useMemo(() => topology && uplinks_of(topology, group, lost), [topology, group, lost]);
+	const up = useMemo(() => topology && is_tree && uplinks_of(topology, group, lost),
+		[topology, group, lost]);
 	const name = `${is_tree ? 'pod' : 'group'} ${group}`;
 
 	if (answer.error) {
@@ -95,13 +95,13 @@ const Pod = ({ group, answer, path, lost, is_tree, ...rest }) => {
 	if (!inner) {
 		return <p>Asking for {name} ...</p>;
 	}
-	const drawn = { ...rest, groups: path.groups, most: Math.max(most_routes(inner), most_routes(up)) };
+	const drawn = { ...rest, groups: path.groups, most: most_routes(up || inner) };
 	return (
 		<>
 			<Legend model={inner} {...drawn} />
 			<Drawing key={`inner ${group}`} model={inner} mark={on_path(inner, path.guids)}
-				label={`Map of ${name}: its switches`} {...drawn} />
-			{!up.square && (
+				label={`Map of ${name}: ${is_tree ? 'its switches' : 'cables from its switches'}`} {...drawn} />
+			{up && (
 				<Drawing key={`up ${group}`} model={up} mark={on_path(up, path.guids)}
 					label={`Cables from ${name} to switches outside it`} {...drawn} />
 			)}
@@ -131,7 +131,7 @@ export const FabricMap = ({ guids, node, open_node }) => {
 	const cables = useMemo(() => lost_of(alarms), [alarms]);
 	const answer = use_group(group, topology?.epoch);
 	const groups = use_groups(topology,
-		by === 'traffic' || guids.length > 0 || trying || cables.length > 0);
+		by === 'traffic' || guids.length > 0 || off.value.length > 0 || cables.length > 0);
 	const path = useMemo(() => ({ guids, groups }), [guids, groups]);
 	const lost = useMemo(() => ({ cables, group_of: groups }), [cables, groups]);
 	const alarmed = useMemo(() =>

@@ -127,21 +127,24 @@ const rows_model = (vertices, bundles) => {
 
 /*
  * Rows and columns of the matrix: of a folded tree pods and the switches above them, as far
- * as cables lead from one to the other; else all vertices in both directions.
+ * as cables lead from one to the other; of a group of anything else its switches, and all that
+ * they are cabled to; else all vertices in both directions.
  */
 const matrix_model = (topology, vertices, bundles, inside) => {
-	const is_row = inside === null ? (v) => v.type === 'group' : (v) => v.group === inside;
+	const is_tree = topology.kind === 'tree';
+	const is_row = inside === null ? (v) => v.type === 'group' : (v) => v.group === inside && v.type === 'switch';
 	let rows = vertices.filter(is_row);
 	let columns = vertices.filter((v) => !is_row(v));
-	const square = topology.kind !== 'tree' || rows.length === 0 || columns.length === 0;
+	const square = inside === null && (!is_tree || rows.length === 0 || columns.length === 0);
 
 	if (square) {
 		rows = columns = vertices;
 	} else {
 		const cabled = new Set(bundles.flatMap((b) =>
 			is_row(vertices[b.a]) !== is_row(vertices[b.b]) ? [b.a, b.b] : []));
-		rows = rows.filter((v) => cabled.has(v.index));
 		columns = columns.filter((v) => cabled.has(v.index));
+		rows = is_tree ? rows.filter((v) => cabled.has(v.index)) : rows;
+		columns = is_tree ? columns : [...rows, ...columns];
 	}
 	const row_at = new Map(rows.map((v, i) => [v.index, i]));
 	const column_at = new Map(columns.map((v, i) => [v.index, i]));
@@ -153,7 +156,7 @@ const matrix_model = (topology, vertices, bundles, inside) => {
 					row: row_at.get(p),
 					column: column_at.get(q),
 					bundle: b,
-					routes: square ? routes ?? 0 : b.routes,
+					routes: is_tree ? b.routes : routes ?? 0,
 				});
 			}
 		}
@@ -200,11 +203,11 @@ export const model_of = (topology, inside = null, lost = NONE_LOST) => {
 	add_lost(vertices, bundles, lost.cables, lost.group_of);
 	const own = (b) => vertices[b.a].group === inside && vertices[b.b].group === inside;
 
-	if (inside !== null) {
+	if (inside !== null && topology.kind === 'tree') {
 		const kept = vertices.filter((v) => v.group === inside);
 		const place = new Map(kept.map((v, i) => [v.index, i]));
 		return rows_model(
-			kept.map((v, i) => ({ ...v, index: i, tier: v.tier ?? 0 })),
+			kept.map((v, i) => ({ ...v, index: i })),
 			bundles.filter(own).map((b, i) => ({ ...b, index: i, a: place.get(b.a), b: place.get(b.b) })),
 		);
 	}
@@ -214,7 +217,7 @@ export const model_of = (topology, inside = null, lost = NONE_LOST) => {
 		: matrix_model(topology, vertices, bundles, inside);
 };
 
-/** A pod and what is above it, as a matrix: where its uplinks go. */
+/** A pod of a tree and what is above it, as a matrix: where its uplinks go. */
 export const uplinks_of = (topology, inside, lost = NONE_LOST) => {
 	const vertices = vertices_of(topology);
 	const bundles = bundles_of(topology);

@@ -14,7 +14,7 @@ const is_off = (key) => off.value.some((x) => x.key === key);
 
 /* A thing that a what-if switches off and on again. */
 const Switch = ({ thing, label }) => (
-	<button type="button" aria-pressed={is_off(thing.key)} aria-label={label}
+	<button type="button" aria-pressed={is_off(thing.key)} aria-label={`${is_off(thing.key) ? 'on again' : 'off'}: ${label}`}
 		onClick={(e) => {
 			e.stopPropagation();
 			toggle([thing]);
@@ -32,7 +32,7 @@ const COLUMNS = [
 	{ name: 'routes', of: (p) => p.routes?.all, number: true, show: (p) => number(p.routes?.all) },
 	{ name: 'to', of: (p) => end(p.peer) },
 	{ name: 'what if', of: (p) => p.peer !== null && is_off(cable_of(p).key),
-		show: (p) => p.peer && <Switch thing={cable_of(p)} label={`what if port ${p.port} were off`} /> },
+		show: (p) => p.peer && <Switch thing={cable_of(p)} label={`port ${p.port}`} /> },
 ];
 
 const state_class = (p) => (p.peer && p.state !== 'active' ? 'is-down' : p.degraded ? 'is-degraded' : '');
@@ -63,7 +63,7 @@ export const Ports = ({ node, epoch, open }) => {
 					<p>
 						{now.about.type}, LID {now.about.lid}, {now.about.guid}
 						{now.about.type === 'switch' && (
-							<>; what if all of it were <Switch thing={node_as_off(now.about)} /></>
+							<>; what if all of it were <Switch thing={node_as_off(now.about)} label="the switch" /></>
 						)}
 					</p>
 					<Table title="Ports" columns={COLUMNS} rows={now.rows} class_of={state_class}

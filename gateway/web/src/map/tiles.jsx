@@ -19,9 +19,9 @@ const Tile = ({ vertex, by, most, marked, open }) => {
 	return (
 		<li>
 			<button type="button" class={`tile is-${state}${marked ? ' marked' : ''}`}
-				aria-label={`${vertex.name}, ${count(vertex.switches, 'switch', 'switches')}, ${words(vertex)}`}
 				onClick={() => open(vertex)}>
 				<b>{MARKS[state]}{vertex.name}</b>
+				<span class="hidden">{count(vertex.switches, 'switch', 'switches')}</span>
 				<span>{by === 'load' ? `${number(vertex.routes)} routes` : words(vertex)}</span>
 				{by === 'load' && (
 					<span class="swatch" style={{ background: scale_colour(theme(), vertex.routes / most) }} />

@@ -196,7 +196,7 @@ export const Drawing = ({ model, by, counters, groups, mark, most, alarmed, labe
 	};
 	const switch_off = (at) => {
 		const b = bundle_of(model, at, cell_at);
-		b && b.cables > 0 && toggle_bundle(model.vertices[b.a], model.vertices[b.b], groups);
+		b && b.cables > 0 && toggle_bundle(model.vertices[b.a], model.vertices[b.b]);
 	};
 	const choose = (at, shift) => {
 		if (trying && (model.kind === 'matrix' || at.bundle !== undefined)) {
