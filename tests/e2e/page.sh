@@ -3,10 +3,13 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # The page at /: who gets it and with which headers, what happens without it; and, where the
-# page is built (make web) and there is a Chromium, a walk through its views while a cable goes
-# down. SCREENSHOTS=folder keeps a picture of each view.
+# page is built (make web) and there is a Chromium, walks through its views of a tree, of pods, of
+# a torus and of a dragonfly, and of a fabric where cables, hosts, switches and the subnet manager
+# go. SCREENSHOTS=folder keeps a picture of each view.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
+# shellcheck source=tests/e2e/simulator.sh
+. "$here/tests/e2e/simulator.sh"
 command -v curl >/dev/null || skip "curl is not installed"
 
 browser='Accept: text/html,application/xhtml+xml,*/*;q=0.8'
@@ -65,16 +68,46 @@ if [ -z "$why" ]; then
 	mkdir "$work/npm"
 	cp "$here"/tests/e2e/page/* "$work/npm"
 	(cd "$work/npm" && timeout 120 npm ci --ignore-scripts --no-audit --no-fund) >"$work/npm.log" 2>&1 ||
-		why="playwright-core cannot be had from npm"
+		why="playwright-core and axe-core cannot be had from npm"
 fi
 if [ -n "$why" ]; then
 	printf 'not in a browser: %s\n' "$why"
 	finish
 fi
+shots=${SCREENSHOTS:-$work}
 start_daemon sm --fabric "sim:$here/tests/fabrics/demo-648.topo" --sweep_interval 1
 start_gateway gw --web-dir "$page" --saguaro "$bin/saguaro"
 wait_ready
 export SAGUARO_SNAPSHOT_DIR=$run_dir
-node "$work/npm/walk.mjs" "$url" "$chromium" "$bin/saguaro" "${SCREENSHOTS:-$work}"
+node "$work/npm/walk.mjs" "$url" "$chromium" "$bin/saguaro" "$shots"
 same "walk through the page" 0 "$?"
+end_process "$gateway"
+end_process "$daemon"
+
+# fabrics of other shapes
+shape() { # shape NAME TOPO-ARGS...
+	local name=$1
+	shift
+	"$bin/saguaro" topo "$@" -o "$work/$name.topo"
+	start_daemon "$name" --fabric "sim:$work/$name.topo" -R dfsssp
+	start_gateway "gw-$name" --web-dir "$page" --saguaro "$bin/saguaro"
+	wait_ready
+	node "$work/npm/shapes.mjs" "$name" "$url" "$chromium" "$shots"
+	same "$name" 0 "$?"
+	end_process "$gateway"
+	end_process "$daemon"
+}
+shape tree tree3 26 2 1 2 1
+shape torus torus 4x3x3 1
+shape dragonfly dragonfly 1 8 2
+
+# a fabric where things break
+"$bin/saguaro" topo ft2 4 4 4 -o "$work/faults.topo"
+start_simulator "$work/faults.topo"
+start_daemon_on node01 faults --sweep_interval=1
+start_gateway gw-faults --web-dir "$page" --saguaro "$bin/saguaro"
+wait_ready
+export SAGUARO_SNAPSHOT_DIR=$run_dir
+node "$work/npm/faults.mjs" "$url" "$chromium" "$bin" "$shots" "$daemon"
+same "what the page says of faults" 0 "$?"
 finish

@@ -80,6 +80,17 @@ test('a pod shows its own switches; its uplinks are a matrix', () => {
 	assert.deepEqual([up.rows.length, up.columns.length, up.cells.length], [1, 1, 1]);
 });
 
+test('a group of a dragonfly shows its cables inside and to other groups', () => {
+	const t = { ...folded(), kind: 'matrix' };
+	t.vertices = [{ type: 'group', group: 1, hosts: 8 }, sw('s0', null, 0), sw('s1', null, 0)];
+	t.bundles = [[1, 2, 1, 0, 0, 3, 4, 100], [0, 2, 1, 0, 0, 8, 9, 100]];
+	const m = model_of(t, 0);
+	assert.deepEqual([m.kind, m.square], ['matrix', false]);
+	assert.deepEqual(m.rows.map((v) => v.name), ['s0', 's1']);
+	assert.deepEqual(m.columns.map((v) => v.name), ['s0', 's1', 'group 1']);
+	assert.deepEqual(m.cells.map((c) => [c.row, c.column, c.routes]), [[0, 1, 3], [1, 0, 4], [1, 2, 9]]);
+});
+
 test('a path is found in a drawing, also by the pod of a switch', () => {
 	assert.deepEqual(on_path(model_of(small()),
 		['host', 'guid of leaf-0', 'guid of spine-1', 'guid of leaf-1', 'host']), [0, 3, 1]);

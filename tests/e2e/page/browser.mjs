@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026, The Saguaro authors
+//
+// The page in Chromium, for its walks: what is said on the way, and what a walk looks for.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+
+const PATIENCE = 600000; // a guard in ms: the machine may be busy
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/**
+ * Walks through the page: walk({page, step, ...}). Ends the browser; what went wrong is
+ * printed and thrown. The page may ask nobody but the gateway, and Chromium must have nothing
+ * to complain of, except what `ignore` matches.
+ */
+export const browse = async ({ url, executablePath, pictures, ignore = /^$/ }, walk) => {
+	const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+	const page = await browser.newPage({
+		viewport: { width: 1440, height: 1000 }, colorScheme: 'dark', reducedMotion: 'reduce',
+	});
+	const complaints = [];
+	const complain = (text) => ignore.test(text) || complaints.push(text);
+	page.setDefaultTimeout(PATIENCE);
+	page.on('console', (m) => m.type() === 'error' && complain(m.text()));
+	page.on('pageerror', (e) => complain(String(e)));
+	page.on('request', (r) => r.url().startsWith(url) || r.url().startsWith('data:') ||
+		complain(`asks elsewhere: ${r.url()}`));
+	const picture = (name) => page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
+	try {
+		await walk({
+			page,
+			complaints,
+			picture,
+			step: async (what, f) => {
+				await f();
+				console.log(`ok: ${what}`);
+			},
+			fact: (name) => page.locator('.fact', { hasText: name }).locator('dd'),
+			has_text: (locator, text) => locator.filter({ hasText: text }).first().waitFor(),
+			map: page.locator('canvas').first(),
+		});
+		assert.deepEqual(complaints, [], 'the browser has nothing to complain of');
+	} catch (e) {
+		await picture('failed').catch(() => {});
+		console.log(await page.locator('body').innerText({ timeout: 10000 }).catch(() => ''));
+		console.log(complaints.join('\n'));
+		throw e;
+	} finally {
+		await browser.close();
+	}
+};
+
+/* Content-Security-Policy lets no script in, so axe comes by the debugger. */
+const violations = async (page) => {
+	await page.evaluate(axe);
+	const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+	return found.violations.map((v) => `${v.id}: ${v.help}\n${v.nodes.slice(0, 5).map((n) =>
+		`    ${n.target}\n    ${n.failureSummary}`).join('\n')}`);
+};
+
+/** A view has no fault that axe knows, on dark and on light paper, and nothing moves in it. */
+export const accessible = async (page, what) => {
+	for (const colorScheme of ['light', 'dark']) {
+		await page.emulateMedia({ colorScheme });
+		assert.deepEqual(await violations(page), [], `${what}, ${colorScheme}`);
+	}
+	assert.equal(await page.evaluate(() => document.getAnimations().length), 0, `${what}: nothing moves`);
+};
