@@ -2,13 +2,14 @@
 // Copyright (c) 2026, The Saguaro authors
 
 // Builds the page: dist/ with index.html, app.js, app.css and the licences of what is in it,
-// each also as .gz.
+// each also as .gz, and the list of packages that are in it (SPDX).
 // The same sources and lock file give the same bytes. Fails above the budget.
 import { build } from 'esbuild';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { sbom } from './sbom.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, process.env.SAGUARO_WEB_OUT || 'dist');
@@ -50,8 +51,14 @@ const made = await build({
 	logLevel: 'warning',
 });
 await copyFile(join(here, 'src/index.html'), join(out, 'index.html'));
-const licences = await Promise.all(packagesOf(Object.keys(made.metafile.inputs)).map(licenceOf));
+const bundled = packagesOf(Object.keys(made.metafile.inputs));
+const licences = await Promise.all(bundled.map(licenceOf));
 await writeFile(join(out, 'licences.txt'), licences.join(`\n${'-'.repeat(72)}\n\n`));
+
+const json = async (name) => JSON.parse(await readFile(join(here, name), 'utf8'));
+const list = sbom(await json('package.json'), await json('package-lock.json'), bundled,
+	await readFile(join(out, 'app.js')));
+await writeFile(join(out, 'sbom.spdx.json'), `${JSON.stringify(list, null, 2)}\n`);
 
 let total = 0;
 for (const name of ['index.html', 'app.css', 'app.js', 'licences.txt']) {
