@@ -86,6 +86,15 @@ const COUNTER_COLUMNS = [
 	{ name: 'saturated', of: (c) => c.saturated.join(' ') },
 ];
 
+const SAMPLE_COLUMNS = [
+	{ name: 'time', of: (s) => s.time, show: (s) => <time dateTime={s.time}>{day_time(s.time)}</time> },
+	{ name: 'sends', of: (s) => s.xmit_bytes_per_second, number: true,
+		show: (s) => rate(s.xmit_bytes_per_second) },
+	{ name: 'receives', of: (s) => s.rcv_bytes_per_second, number: true,
+		show: (s) => rate(s.rcv_bytes_per_second) },
+	{ name: 'errors', of: (s) => s.errors, number: true },
+];
+
 const History = ({ row }) => {
 	const samples = row.history ?? [];
 	const times = useMemo(() => samples.map((s) => Date.parse(s.time) / 1000), [row]);
@@ -94,8 +103,12 @@ const History = ({ row }) => {
 		{ name: 'receives', values: samples.map((s) => s.rcv_bytes_per_second) },
 	], [row]);
 	const name = `${row.name || row.node_guid}/${row.port}`;
-	return samples.length < 2 ? <p>{name} has no earlier readings yet.</p>
-		: <Chart title={`${name}: traffic`} times={times} series={series} show={rate} />;
+	return samples.length < 2 ? <p>{name} has no earlier readings yet.</p> : (
+		<>
+			<Chart title={`${name}: traffic`} times={times} series={series} show={rate} />
+			<Table title={`${name}: traffic, as a table`} folded columns={SAMPLE_COLUMNS} rows={samples} />
+		</>
+	);
 };
 
 const Counters = () => {

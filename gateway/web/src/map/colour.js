@@ -6,7 +6,7 @@
 import { interpolateCividis } from 'd3-scale-chromatic';
 
 const STATES = {
-	dark: { fine: '#5b7a9a', degraded: '#e69f00', down: '#ff7f50', lost: '#ff7f50', off: '#d78cb4' },
+	dark: { fine: '#5b7a9a', degraded: '#e69f00', down: '#ff7f50', lost: '#ff7f50', off: '#f2b5d4' },
 	light: { fine: '#8aa4c0', degraded: '#b87700', down: '#c43e00', lost: '#c43e00', off: '#a0407a' },
 };
 

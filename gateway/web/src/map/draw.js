@@ -9,7 +9,8 @@ import { most_routes, state_of } from './model.js';
 import { paper, scale_colour, state_colour } from './colour.js';
 
 const MARGIN = { top: 22, right: 16, bottom: 8, left: 16 };
-const ROWS_MARGIN = { top: 66, right: 20, bottom: 66, left: 96 };
+const ROWS_MARGIN = { top: 84, right: 20, bottom: 84, left: 96 };
+const NAME_MOST = 13; // letters of an upright name; the end tells names apart
 const MATRIX_LEFT = 90;
 const CELL_MOST = { width: 160, height: 48 };
 const CELL_RATIO = 2.2; // the most that a cell of a square matrix is wider than high
@@ -145,7 +146,7 @@ const font = (scale) => `${FONT / scale}px system-ui, sans-serif`;
 /* The name of a switch outside of its row; upright where it is too long to lie. */
 const draw_name = (ctx, v, x, y, upright, scale) => {
 	const above = v.y < 0.5;
-	const name = v.name.length > 10 && upright ? `${v.name.slice(0, 9)}…` : v.name;
+	const name = v.name.length > NAME_MOST && upright ? `…${v.name.slice(1 - NAME_MOST)}` : v.name;
 	ctx.save();
 	ctx.translate(x, y + (above ? -15 : 15) / scale);
 	if (upright) {
