@@ -10,6 +10,8 @@
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/simulator.sh
 . "$here/tests/e2e/simulator.sh"
+# shellcheck source=tests/e2e/page/client.sh
+. "$here/tests/e2e/page/client.sh"
 command -v curl >/dev/null || skip "curl is not installed"
 
 browser='Accept: text/html,application/xhtml+xml,*/*;q=0.8'
@@ -51,7 +53,6 @@ has "half a page is said" "$(cat "$work/half.log")" "no app.css"
 has "and not served" "$(curl -s -H "$browser" "$url/")" '"resources"'
 
 # its parts that draw nothing
-page=$here/gateway/web/dist
 if command -v node >/dev/null; then
 	node --test "$here"/tests/gateway/web/*.test.mjs >"$work/units.log" 2>&1
 	same "unit tests of the page" 0 "$?"
@@ -59,43 +60,26 @@ if command -v node >/dev/null; then
 fi
 
 # in a browser
-chromium=$(command -v chromium || command -v chromium-browser)
-why=
-[ -f "$page/index.html" ] || why="the page is not built (make web)"
-[ -n "$chromium" ] || why="chromium is not installed"
-command -v npm >/dev/null || why="npm is not installed"
-if [ -z "$why" ]; then
-	mkdir "$work/npm"
-	cp "$here"/tests/e2e/page/* "$work/npm"
-	(cd "$work/npm" && timeout 120 npm ci --ignore-scripts --no-audit --no-fund) >"$work/npm.log" 2>&1 ||
-		why="playwright-core and axe-core cannot be had from npm"
-fi
+find_client
 if [ -n "$why" ]; then
 	printf 'not in a browser: %s\n' "$why"
 	finish
 fi
 shots=${SCREENSHOTS:-$work}
-start_daemon sm --fabric "sim:$here/tests/fabrics/demo-648.topo" --sweep_interval 1
-start_gateway gw --web-dir "$page" --saguaro "$bin/saguaro"
-wait_ready
-export SAGUARO_SNAPSHOT_DIR=$run_dir
+open_page sm "$here/tests/fabrics/demo-648.topo" --sweep_interval 1
 node "$work/npm/walk.mjs" "$url" "$chromium" "$bin/saguaro" "$shots"
 same "walk through the page" 0 "$?"
-end_process "$gateway"
-end_process "$daemon"
+close_page
 
 # fabrics of other shapes
 shape() { # shape NAME TOPO-ARGS...
 	local name=$1
 	shift
 	"$bin/saguaro" topo "$@" -o "$work/$name.topo"
-	start_daemon "$name" --fabric "sim:$work/$name.topo" -R dfsssp
-	start_gateway "gw-$name" --web-dir "$page" --saguaro "$bin/saguaro"
-	wait_ready
+	open_page "$name" "$work/$name.topo" -R dfsssp
 	node "$work/npm/shapes.mjs" "$name" "$url" "$chromium" "$shots"
 	same "$name" 0 "$?"
-	end_process "$gateway"
-	end_process "$daemon"
+	close_page
 }
 shape tree tree3 26 2 1 2 1
 shape torus torus 4x3x3 1
