@@ -19,6 +19,7 @@ start_simulator "$work/tree.topo"
 start_daemon_on node001 sm --sweep_interval=1
 start_gateway gw --web-dir "$page" --saguaro "$bin/saguaro"
 wait_ready
+cd "$work" || exit 1
 node "$work/npm/picture.mjs" "$url" "$chromium" "$bin" "$here/doc/page.png"
 same "picture" 0 "$?"
 size=$(wc -c <"$here/doc/page.png")
