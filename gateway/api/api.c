@@ -79,6 +79,7 @@ static const struct api_row rows[] = {
 	{ "POST", "/v1/paths:batch",        api_batch,   batch_params, PATHS_TABLES, "paths of up to 10,000 pairs, a line of {\"src\":..., \"dst\":...} each", NULL },
 	{ "POST", "/v1/whatif",             api_whatif,  no_params,   0,             "what a change would do: {\"down\":[\"spine-0001\"]}; also link, host, switch, routing_engine, lmc, root_guids", "any" },
 	{ "POST", "/v1/check",              api_check,   no_params,   0,             "proof and load of the running tables, computed anew; {} or {\"strict\":true}", "any" },
+	{ "POST", "/v1/plan",               api_plan,    no_params,   0,             "the cables against a plan, a topology text: nodes and cables that are missing, extra, swapped, slower", "any" },
 	{ "GET", "/v1/fabric",              api_fabric,  no_params,   TABLE_META,    "the fabric: identity, counts, LIDs, times of the last sweep", "Fabric" },
 	{ "GET", "/v1/nodes",               api_nodes,   node_params, NODES_TABLES, "all nodes with their ports", "NodeList" },
 	{ "GET", "/v1/nodes/{node}",        api_node,    no_params,   NODES_TABLES | TABLE_NAMES | TABLE_GUIDS, "one node by name, NodeGUID, PortGUID or LID", "Node" },
@@ -123,6 +124,7 @@ static const struct api_body {
 	{ api_batch, "application/x-ndjson", API_BATCH_BYTES },
 	{ api_whatif, "application/json", 1 << 16 },
 	{ api_check, "application/json", 1 << 10 },
+	{ api_plan, "text/plain", API_PLAN_BYTES },
 };
 
 /* \return NULL: the row takes none. */

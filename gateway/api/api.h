@@ -28,7 +28,7 @@ struct uri;
  * epoch was superseded for too long meanwhile, the answer is discarded and built again,
  * API_TRIES times in all.
  */
-enum { API_BATCH_PAIRS = 10000, API_BATCH_BYTES = 4 << 20 };
+enum { API_BATCH_PAIRS = 10000, API_BATCH_BYTES = 4 << 20, API_PLAN_BYTES = 32 << 20 };
 
 enum { API_TRIES = 3, API_CURSOR_BYTES = 80 + 2 * SA_ROW_KEY_BYTES };
 

@@ -163,6 +163,7 @@ int api_metrics_fabric(struct api_call *c);
 int api_paths(struct api_call *c);
 int api_batch(struct api_call *c);
 int api_check(struct api_call *c);
+int api_plan(struct api_call *c);
 int api_whatif(struct api_call *c);
 int api_events(struct api_call *c);
 int api_export(struct api_call *c);

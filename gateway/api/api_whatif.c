@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * POST /v1/whatif and POST /v1/check: words for a run of `saguaro`, which works on a copy of
+ * POST /v1/whatif, POST /v1/check and POST /v1/plan: words for a run of `saguaro`, which works on a copy of
  * the published fabric. The body of a what-if:
  *
  *   {"down":["spine-0001","leaf-0003:19"], "link":["leaf-0003:20=spine-0004:7"],
@@ -222,4 +222,28 @@ int api_check(struct api_call *c)
 	}
 	json_decref(body);
 	return err == E_OK ? api_run_job(c, w.word, NULL) : err;
+}
+
+/* The body is a topology text, which the run reads as its file. */
+int api_plan(struct api_call *c)
+{
+	const struct api_request *rq = c->request;
+	char *file = arena_alloc(c->arena, rq->body_len + 1);
+	struct words w;
+	int err = begin(&w, c, "plan");
+
+	if (file == NULL) {
+		return -ENOMEM;
+	}
+	if (rq->body_len == 0 || memchr(rq->body, '\0', rq->body_len) != NULL) {
+		return problem_set(&c->problem, c->arena, E_SYNTAX,
+		                   "the body is no topology text, as ibnetdiscover or "
+		                   "/v1/export/topology print it");
+	}
+	memcpy(file, rq->body, rq->body_len);
+	file[rq->body_len] = '\0';
+	if (err == E_OK) {
+		err = add_word(&w, API_JOB_FILE);
+	}
+	return err == E_OK ? api_run_job(c, w.word, file) : err;
 }

@@ -41,6 +41,7 @@ int cmd_rebalance(int argc, char **argv);
 int cmd_loglevel(int argc, char **argv);
 int cmd_nodes(int argc, char **argv);
 int cmd_port(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 int cmd_paths(int argc, char **argv);
 int cmd_reload(int argc, char **argv);
 int cmd_report(int argc, char **argv);

@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "check",  "[FILE --lfts F [--sl F]]", "prove the running tables, or foreign ones of a topology file", cmd_check, true },
 	{ "report", "NAME [FILE]",            "credit loops, routes and port usage: of a running fabric or a file", cmd_report, true },
 	{ "whatif", "[FILE] [--down NODE[:PORT]]", "what another cabling, engine or LMC would change", cmd_whatif, true },
+	{ "plan",   "FILE",                   "the cables of the running fabric against a plan: missing, extra, swapped", cmd_plan, false },
 	{ "config", "check FILE",             "what a file of configuration says, what is wrong with it", cmd_config, false },
 	{ "engines", "",                      "routing engines that -R may name", cmd_engines, false },
 	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo, false },

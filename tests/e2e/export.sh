@@ -4,7 +4,7 @@
 #
 # saguaro export: the same bytes from the snapshot and over HTTP; ibsim serves the topology and
 # ibnetdiscover finds the same fabric there; the tables pass saguaro check; slurmctld takes the
-# tree.
+# tree. saguaro plan holds the fabric against what was exported.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/ibsim.sh
@@ -13,7 +13,7 @@ command -v curl >/dev/null || skip "curl is not installed"
 
 "$bin/saguaro" topo ft3 4 -o "$work/ft3.topo"
 start_daemon sm --fabric "sim:$work/ft3.topo"
-start_gateway gw
+start_gateway gw --saguaro "$bin/saguaro"
 wait_ready
 export SAGUARO_SNAPSHOT_DIR=$run_dir
 formats=$("$bin/saguaro" export | awk '{ print $1 }')
@@ -29,6 +29,15 @@ done
 refuses "an unknown format" "$bin/saguaro" export povray
 has "and says where the list is" "$said" "/v1/export lists them"
 holds "the tables are proven" "$bin/saguaro" check "$work/topology" --lfts "$work/lfts"
+
+# A plan: the fabric itself, then one with a cable more and one that leads elsewhere.
+holds "the fabric is as planned" "$bin/saguaro" plan "$work/topology"
+"$bin/saguaro" topo ft3 4 --fail 0.04 --seed 2 -o "$work/less.topo" 2>/dev/null
+refuses "cables that are not planned" "$bin/saguaro" plan "$work/less.topo"
+has "and says which" "$said" ": not planned"
+posted=$(curl -s -H 'Content-Type: text/plain' --data-binary "@$work/less.topo" "$url/v1/plan")
+same "the same over HTTP" "$("$bin/saguaro" plan "$work/less.topo" --json | tr -d ' \n')" "$(tr -d ' \n' <<<"$posted")"
+has "a body that is no topology" "$(curl -s -H 'Content-Type: text/plain' -d nonsense "$url/v1/plan")" '"status":4'
 
 if [ -n "$sim_preload" ] && command -v ibsim >/dev/null && command -v ibnetdiscover >/dev/null; then
 	start_ibsim "$work/topology"
