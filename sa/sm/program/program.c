@@ -329,10 +329,15 @@ static void on_state_read(void *ctx, const struct smp_reply *r)
 {
 	struct port_ctx *c = ctx;
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
-	bool there = r->ret == E_OK && field_get(r->data, PI_PORT_STATE) >= c->state;
+	uint64_t state = r->ret == E_OK ? field_get(r->data, PI_PORT_STATE) : 0;
 
-	if (there) {
+	if (state >= c->state) {
 		memcpy(port->info, r->data, sizeof(port->info));
+		return;
+	}
+	/* A link that restarted since it was ARMED is not ready for ACTIVE, which is no refusal. The
+	 * port still counts as ARMED, by which the next look at it finds that it is not. */
+	if (r->ret == E_OK && state + 1 < c->state) {
 		return;
 	}
 	(void)program_answered(c->p, c->node, port->num,

@@ -181,6 +181,48 @@ START_TEST(armed_in_two_steps)
 }
 END_TEST
 
+static bool flapped;
+
+/* A cable comes loose for a moment when the first block of a table is sent. */
+static bool flap_once(const uint8_t *mad)
+{
+	const struct graph *g = fixture->g;
+	const struct port *p = &g->ports[g->nodes[g->n_nodes - 1].first_port + 1];
+
+	if (flapped || field_get(mad, MAD_METHOD) != UMAD_METHOD_SET ||
+	    field_get(mad, MAD_ATTR_ID) != UMAD_SM_ATTR_LINEAR_FT) {
+		return false;
+	}
+	flapped = true;
+	ck_assert_uint_ne(p->peer, GRAPH_NONE);
+	for (unsigned there = 0; there < 2; there++) {
+		ck_assert_int_eq(sim_set_link(fixture->sim, g->nodes[p->node].guid,
+		                              p->num, there),
+		                 E_OK);
+	}
+	return false;
+}
+
+/* A link that restarts between ARMED and ACTIVE has refused nothing, and is up soon. */
+START_TEST(restarted_while_armed)
+{
+	flapped = false;
+	start("ft2 4 4 2");
+	tap.loses = flap_once;
+	up();
+	ck_assert(flapped);
+	ck_assert_uint_eq(sweep_job(fixture->sweep)->program.n_refused, 0);
+	fixture_run_ms(fixture, 25000);
+	fixture_up(fixture);
+	for (uint32_t i = 0; i < fixture->g->n_ports; i++) {
+		if (fixture->g->ports[i].peer != GRAPH_NONE) {
+			ck_assert_uint_eq(fixture_peek(fixture, i, PI_PORT_STATE),
+			                  PORT_ACTIVE);
+		}
+	}
+}
+END_TEST
+
 /* A port is not ARMED while its peer has another number of VLs: it would wait for flow control
  * that nobody sends. */
 START_TEST(armed_with_the_vls_of_its_peer)
@@ -604,6 +646,7 @@ TEST_SUITE(sweep_order)
 	tcase_add_test(t, order);
 	tcase_add_test(t, two_sets_per_port);
 	tcase_add_test(t, armed_in_two_steps);
+	tcase_add_test(t, restarted_while_armed);
 	tcase_add_loop_test(t, armed_with_the_vls_of_its_peer, 0, 4);
 	tcase_add_test(t, top_after_blocks);
 	tcase_add_test(t, refused);
