@@ -3,6 +3,7 @@
 #include "db/txn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,46 +68,97 @@ void db_abort(struct db_txn *t)
 	t->live = false;
 }
 
+/* The end of the pages in use, the file and its size. */
+struct extent {
+	mdb_filehandle_t fd;
+	off_t page, end, size;
+};
+
+static bool read_extent(const struct db *db, struct extent *ret)
+{
+	MDB_envinfo info;
+	MDB_stat st;
+	struct stat file;
+
+	if (mdb_env_info(db->env, &info) != 0 || mdb_env_stat(db->env, &st) != 0 ||
+	    mdb_env_get_fd(db->env, &ret->fd) != 0 || fstat(ret->fd, &file) != 0) {
+		return false;
+	}
+	ret->page = (off_t)st.ms_psize;
+	ret->end = (off_t)(info.me_last_pgno + 1) * ret->page;
+	ret->size = file.st_size;
+	return true;
+}
+
 /*
  * LMDB may leave out the last pages that it has numbered, so a complete file may be
  * shorter than its head says. Some empty pages at the end make sure that a file which is
  * too short has been truncated. They also give a foreign reader that loses its epoch in
  * mid-search zeros instead of a fault past the end.
+ *
+ * In a synced file they take space on the disk, so that small changes are possible while the
+ * disk is full: LMDB needs some free pages for each, and frees as many.
  */
 static void keep_slack(struct db *db)
 {
-	MDB_envinfo info;
-	MDB_stat st;
-	mdb_filehandle_t fd;
-	struct stat file;
-	if (mdb_env_info(db->env, &info) != 0 || mdb_env_stat(db->env, &st) != 0 ||
-	    mdb_env_get_fd(db->env, &fd) != 0 || fstat(fd, &file) != 0) {
+	struct extent e;
+
+	if (!read_extent(db, &e) || e.size >= e.end + SLACK_PAGES / 2 * e.page) {
 		return;
 	}
-	off_t page = (off_t)st.ms_psize;
-	off_t end = (off_t)(info.me_last_pgno + 1) * page;
-	if (file.st_size < end + SLACK_PAGES / 2 * page &&
-	    ftruncate(fd, end + SLACK_PAGES * page) != 0) {
+	if (!(db->kind->flags & MDB_NOSYNC) &&
+	    fallocate(e.fd, 0, e.end, SLACK_PAGES * e.page) == 0) {
+		return;
+	}
+	if (ftruncate(e.fd, e.end + SLACK_PAGES * e.page) != 0) {
 		return; /* the next commit tries again */
 	}
+}
+
+/*
+ * After a transaction that failed. LMDB reports a short write as EIO, also where the disk is
+ * full. The pages that it wrote beyond those in use are given back, because they may be the
+ * last ones, and others need some, too. A file with foreign readers keeps them: one that loses
+ * its epoch may follow them.
+ */
+static int settle_failure(struct db *db, int ret)
+{
+	struct extent e;
+	off_t slack;
+
+	if (ret != -EIO && ret != E_FULL) {
+		return ret;
+	}
+	if (db->kind->flags & MDB_NOSYNC) {
+		return E_FULL; /* on tmpfs no disk can fail */
+	}
+	if (!read_extent(db, &e)) {
+		return ret;
+	}
+	slack = SLACK_PAGES * e.page;
+	if (fallocate(e.fd, 0, e.size, slack) != 0 && db_err(errno) == E_FULL) {
+		ret = E_FULL;
+	}
+	if (ftruncate(e.fd, e.size < e.end + slack ? e.size : e.end + slack) != 0) {
+		return ret; /* they stay */
+	}
+	return ret;
 }
 
 int db_commit(struct db_txn *t)
 {
 	if (t->ret != E_OK || !t->txn) {
 		db_abort(t);
-		return t->ret;
+	} else {
+		close_cursors(t);
+		int rc = mdb_txn_commit(t->txn);
+		t->txn = NULL;
+		t->live = false;
+		t->ret = db_err(rc);
 	}
-	close_cursors(t);
-	int rc = mdb_txn_commit(t->txn);
-	t->txn = NULL;
-	t->live = false;
-	t->ret = db_err(rc);
-	if (t->ret == -EIO && (t->db->kind->flags & MDB_NOSYNC)) {
-		/* on tmpfs no disk can fail: LMDB reports a short write as EIO */
-		t->ret = E_FULL;
-	}
-	if (t->ret == E_OK && t->write) {
+	if (t->ret != E_OK && t->write) {
+		t->ret = settle_failure(t->db, t->ret);
+	} else if (t->write) {
 		keep_slack(t->db);
 	}
 	return t->ret;
