@@ -25,150 +25,11 @@
 #include "sa/standby/frame.h"
 #include "sa/standby/standby.h"
 #include "sa/standby/tls.h"
-#include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 
 #ifdef HAVE_GNUTLS
 
-enum { MASTER_GUID = 0xa1, STANDBY_GUID = 0xb2, PREFIX = 0x1234 };
-
-static const char secret_text[] = "correct horse battery staple";
-
-static char dir[256];
-static struct arena *arena;
-static struct state *from, *to;
-static struct standby *master, *standby;
-static const char *why;
-
-static const char *write_secret(const char *name, const char *text)
-{
-	const char *path = arena_printf(arena, "%s/%s", dir, name);
-	FILE *f = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(f);
-	fputs(text, f);
-	fclose(f);
-	ck_assert_int_eq(chmod(path, 0600), 0);
-	return path;
-}
-
-static struct state *open_state(const char *name)
-{
-	struct state *s = NULL;
-	int ret = state_open(arena_printf(arena, "%s/%s", dir, name), arena, &why, &s);
-
-	ck_assert_msg(ret == E_OK, "%s", why);
-	return s;
-}
-
-static struct standby *open_link(const struct standby_options *o)
-{
-	struct standby *l = NULL;
-	int ret = standby_new(o, arena, &why, &l);
-
-	ck_assert_msg(ret == E_OK, "%s", why);
-	return l;
-}
-
-static struct standby *open_master(uint32_t wait_ms)
-{
-	const struct standby_options o = { .listen = "127.0.0.1:0",
-		                           .secret = write_secret("m", secret_text),
-		                           .wait_ms = wait_ms,
-		                           .guid = MASTER_GUID,
-		                           .prefix = PREFIX,
-		                           .state = from };
-
-	master = open_link(&o);
-	standby_set_role(master, STANDBY_GIVES);
-	return master;
-}
-
-static struct standby *open_standby(unsigned port, const char *secret, uint64_t prefix)
-{
-	const struct standby_options o = { .peers = arena_printf(arena, "127.0.0.1:%u",
-		                                                 port),
-		                           .secret = write_secret("s", secret),
-		                           .guid = STANDBY_GUID,
-		                           .prefix = prefix,
-		                           .state = to };
-
-	standby = open_link(&o);
-	standby_set_role(standby, STANDBY_TAKES);
-	return standby;
-}
-
-static void setup(void)
-{
-	make_tmp(dir);
-	arena = arena_new();
-	why = "";
-	master = standby = NULL;
-	from = open_state("from");
-	to = open_state("to");
-}
-
-static void teardown(void)
-{
-	standby_free(standby);
-	standby_free(master);
-	state_close(from);
-	state_close(to);
-	arena_free(arena);
-	remove_tree(dir);
-}
-
-static struct standby_status status(struct standby *l)
-{
-	struct standby_status st;
-
-	standby_status(l, &st);
-	return st;
-}
-
-/* There is no handle to wait on for what another thread does. */
-#define WAIT_UNTIL(condition)                                                            \
-	while (!(condition)) {                                                           \
-		poll(NULL, 0, 1);                                                        \
-	}
-
-/* Rows of all copied tables as one text. */
-static const char *dump(struct state *s)
-{
-	struct state_copy *c = NULL;
-	struct state_write w;
-	const char *text = "";
-
-	ck_assert_int_eq(state_copy_begin(s, NULL, NULL, NULL, &c), E_OK);
-	while (state_copy_next(c, &w) == E_OK) {
-		text = arena_printf(arena, "%s%u:%02x=%02x/%u ", text, w.table, w.key[0],
-		                    w.value[w.len - 1], w.len);
-	}
-	state_copy_end(c);
-	return text;
-}
-
-static void on_done(void *ctx, int ret)
-{
-	*(atomic_int *)ctx = ret == E_OK ? 1 : -1;
-}
-
-/* Registers or removes a service; returns when the client would have its reply. */
-static void change_service(struct state *s, uint8_t name, int value)
-{
-	uint8_t key[26] = { name }, row[192];
-	atomic_int done = 0;
-	struct state_batch *b;
-
-	memset(row, value, sizeof(row));
-	ck_assert_int_eq(state_batch_new(&b), E_OK);
-	ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, key, sizeof(key),
-	                                 value < 0 ? NULL : row, sizeof(row)),
-	                 E_OK);
-	state_batch_commit(s, b, on_done, &done);
-	state_flush(s);
-	ck_assert_int_eq(done, 1);
-}
+#include "tests/lib/standby_fixture.h"
 
 /* --- in step ----------------------------------------------------------------------------- */
 
@@ -557,7 +418,7 @@ TEST_SUITE(standby)
 {
 	TCase *t = tcase_create("standby");
 
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, open_states, close_links);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_acknowledged_is_copied);
 	tcase_add_test(t, test_copy_under_load);
