@@ -45,9 +45,10 @@ static json_t *copy_json(const struct stats_copy *c)
 	if (number_of(c, "standby_link") == 0) {
 		return json_null();
 	}
-	return json_pack("{s:b, s:b, s:I, s:I, s:I, s:I, s:o}", "connected",
+	return json_pack("{s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:o}", "connected",
 	                 (int)number_of(c, "standby_connected"), "in_step",
-	                 (int)number_of(c, "standby_in_step"), "standbys",
+	                 (int)number_of(c, "standby_in_step"), "paused",
+	                 (int)number_of(c, "standby_paused"), "standbys",
 	                 number_of(c, "standby_standbys"), "standbys_in_step",
 	                 number_of(c, "standby_standbys_in_step"), "rows",
 	                 number_of(c, "standby_copied_rows"), "transaction",

@@ -113,7 +113,10 @@ static void print_copy(const json_t *copy)
 		           "%lld",
 		           member_int(copy, "rows"), member_int(copy, "transaction"));
 	} else {
-		print_line("copy", "not in step with the master%s%s",
+		print_line("copy", "%s%s%s",
+		           json_is_true(json_object_get(copy, "paused"))
+		                   ? "pauses"
+		                   : "not in step with the master",
 		           trouble[0] ? ": " : "", trouble);
 	}
 }

@@ -233,6 +233,7 @@ static void set_sm(struct stats *to, const struct sm *sm, const struct election 
 	stats_set(to, "standby_link", sm->d.standby != NULL);
 	stats_set(to, "standby_connected", link.connected);
 	stats_set(to, "standby_in_step", link.in_step);
+	stats_set(to, "standby_paused", link.paused);
 	stats_set(to, "standby_standbys", link.n_standbys);
 	stats_set(to, "standby_standbys_in_step", link.n_in_step);
 	stats_set(to, "standby_transaction", (double)link.sequence);

@@ -202,6 +202,17 @@ static uint64_t judgement_due(const struct sweep *s)
 	return s->sm.status.master ? health_deadline(&s->sm.health) : UINT64_MAX;
 }
 
+static void report_copy(struct sm *sm)
+{
+	char detail[EVENT_DETAIL_BYTES] = "";
+
+	switch (standby_news(sm->d.standby, detail, sizeof(detail))) {
+	case STANDBY_NO_NEWS: break;
+	case STANDBY_PAUSED: events_say(sm, EVENT_COPY_PAUSED, "%s", detail); break;
+	case STANDBY_RESUMED: events_say(sm, EVENT_COPY_RESUMED, "%s", detail); break;
+	}
+}
+
 static void idle(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
@@ -213,6 +224,7 @@ static void idle(struct sweep *s)
 	if (standby_lost(sm->d.standby) || standby_arrived(sm->d.standby)) {
 		s->next_light = now; /* a poll, or a look at who is higher */
 	}
+	report_copy(sm);
 	if (now >= judgement_due(s)) {
 		sm_judge_ports(sm);
 	}

@@ -244,10 +244,20 @@ void standby_outlived(struct standby *l)
 bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_bytes)
 {
 	const struct taker *t = &l->taker;
-	bool usable;
+	char trouble[sizeof(l->status.trouble)];
+	bool usable, paused;
 
 	pthread_mutex_lock(&l->applying);
 	l->role = STANDBY_GIVES;
+	pthread_mutex_lock(&l->lock);
+	paused = l->status.paused;
+	memcpy(trouble, l->status.trouble, sizeof(trouble));
+	if (paused) { /* there is nothing to copy any more */
+		l->status.paused = false;
+		l->status.trouble[0] = '\0';
+		l->news = STANDBY_NO_NEWS;
+	}
+	pthread_mutex_unlock(&l->lock);
 	usable = l->current && t->guid == from;
 	if (usable) {
 		snprintf(why, why_bytes,
@@ -258,6 +268,8 @@ bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_b
 	} else if (t->guid != from) {
 		snprintf(why, why_bytes,
 		         "the last copy is of another master, 0x%016" PRIx64, t->guid);
+	} else if (paused) {
+		snprintf(why, why_bytes, "the copy pauses, because %s", trouble);
 	} else {
 		snprintf(why, why_bytes,
 		         t->complete ? "the copy lags, because the link was lost while "

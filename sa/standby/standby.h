@@ -42,8 +42,8 @@ struct standby_options {
 	uint64_t guid, prefix; /*!< port GUID of this SM, subnet prefix */
 	struct state *state;   /*!< borrowed */
 	void (*changed)(
-		void *ctx); /*!< a standby has its copy, or our master is lost; any
-	                                 thread. May be NULL */
+		void *ctx); /*!< a standby has its copy, our master is lost, or there
+	                                 are news; any thread. May be NULL */
 	void *ctx;
 };
 
@@ -73,6 +73,14 @@ bool standby_hears(struct standby *l);
 bool standby_lost(struct standby *l);
 bool standby_arrived(struct standby *l);
 
+enum standby_news { STANDBY_NO_NEWS, STANDBY_PAUSED, STANDBY_RESUMED };
+
+/*!
+ * \brief Does the copy pause because it cannot be stored, or go on after that? Each is told once.
+ * \param why  [why_bytes] What is wrong and what to do, or what was copied; "" stays without news.
+ */
+enum standby_news standby_news(struct standby *l, char *why, size_t why_bytes);
+
 /*! \brief The master answered the poll that was sent when standby_hears() was asked last and said
  *  false. The copy lags, unless the master was heard since. */
 void standby_outlived(struct standby *l);
@@ -98,6 +106,8 @@ struct standby_status {
 	uint64_t master; /*!< taking: port GUID of the one that gave last, 0: none yet */
 	uint64_t sequence;    /*!< last transaction given or stored */
 	uint64_t rows, bytes; /*!< taking: of the last whole copy */
+	bool paused;    /*!< taking: the copy cannot be stored, see standby_pause.c */
+	uint64_t tries; /*!< how often that was tried again */
 	uint64_t copies,
 		dropped; /*!< whole copies that were given or stored; standbys dropped for being slow */
 	char trouble[200]; /*!< why it is not connected or the copy was refused, "" */

@@ -18,6 +18,7 @@
  *   standby.c        life cycle, what the fabric thread asks
  *   standby_give.c   the master's side: copies, transactions, acknowledgements; what all share
  *   standby_link.c   the thread: connections and their bytes
+ *   standby_pause.c  copies that cannot be stored
  *
  * Locks, in the order in which they are taken: the state's, `applying`, `lock`.
  */
@@ -28,8 +29,10 @@ enum {
 	LINK_SILENT_MS = 5000, /*!< silent for longer: closed */
 	LINK_STORING_MS =
 		60000, /*!< a standby may be silent for so long while it stores a copy */
-	LINK_OPENING_MS = 5000,     /*!< connect, handshake and HELLO */
-	LINK_AGAIN_MS = 500,        /*!< until the next peer is tried */
+	LINK_OPENING_MS = 5000,  /*!< connect, handshake and HELLO */
+	LINK_AGAIN_MS = 500,     /*!< until the next peer is tried */
+	LINK_PAUSE_MIN_MS = 250, /*!< until a copy is stored again that could not be */
+	LINK_PAUSE_MAX_MS = 30000,
 	LINK_OUT_BYTES = 256 << 10, /*!< bytes made ahead of the socket */
 	LINK_QUEUE_BYTES = 64 << 20 /*!< transactions that wait for a standby */
 };
@@ -76,6 +79,7 @@ struct standby {
 	atomic_int role;
 	enum standby_role role_of_peers; /*!< of the thread */
 	uint64_t try_ms;
+	uint64_t pause_ms; /*!< until the next try to store what waits; 0: nothing does */
 	struct peer peer[LINK_PEERS];
 	struct log_limit handshake_lines, lines;
 	pthread_mutex_t applying; /*!< while a frame of the master is taken */
@@ -88,6 +92,7 @@ struct standby {
 	uint64_t
 		heard_ms; /*!< taking: the master in step, 0: not connected or not in step */
 	bool lost, arrived;
+	enum standby_news news;
 	uint64_t n_heard,
 		n_heard_at_poll; /*!< how often the master was heard; when standby_hears() was asked */
 	struct standby_status status;
@@ -108,6 +113,16 @@ void standby_bytes_done(struct bytes *b);
 /*! \brief Notes why there is no link, for the status. */
 void standby_link_trouble(struct standby *l, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* standby_pause.c; of the thread */
+
+/*! \brief A copy cannot be stored. To be called before the peer is closed. */
+void standby_pause_begin(struct standby *l, int err);
+/*! \brief There is no pause any more; under the lock. \param in_step  Because the copy is stored.
+ *  \return The fabric thread has to be told. */
+bool standby_pause_end(struct standby *l, bool in_step);
+/*! \brief Tries to store what waits. \return true: there is room, or no pause. */
+bool standby_pause_over(struct standby *l);
 
 /* standby_link.c */
 void *standby_link_run(void *arg);

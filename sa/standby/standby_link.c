@@ -33,7 +33,9 @@ void standby_link_trouble(struct standby *l, const char *fmt, ...)
 
 	pthread_mutex_lock(&l->lock);
 	va_start(ap, fmt);
-	vsnprintf(l->status.trouble, sizeof(l->status.trouble), fmt, ap);
+	if (!l->status.paused) { /* whose reason is what the operator has to know */
+		vsnprintf(l->status.trouble, sizeof(l->status.trouble), fmt, ap);
+	}
 	va_end(ap);
 	pthread_mutex_unlock(&l->lock);
 }
@@ -68,7 +70,8 @@ static void close_peer(struct peer *p)
 		if (lost && l->o.changed != NULL) {
 			l->o.changed(l->o.ctx);
 		}
-		l->try_ms = standby_link_now_ms() + LINK_AGAIN_MS;
+		l->try_ms = standby_link_now_ms() +
+		            (l->pause_ms ? l->pause_ms : LINK_AGAIN_MS);
 	} else {
 		standby_give_end(p);
 	}
@@ -308,7 +311,7 @@ static int take_frame(struct peer *p, const struct frame *f)
 	struct standby *l = p->link;
 	uint64_t now_s = (uint64_t)time(NULL);
 	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
-	bool ack = false, was_complete;
+	bool ack = false, pauses = false, resumed = false, was_complete;
 	int ret = -ECANCELED;
 
 	pthread_mutex_lock(&l->applying);
@@ -317,30 +320,34 @@ static int take_frame(struct peer *p, const struct frame *f)
 		ret = f != NULL ? taker_frame(&l->taker, f, now_s, &ack)
 		                : taker_store(&l->taker, now_s, &ack);
 	}
-	if (ret != E_OK && ret != -ECANCELED) {
+	if (ret == E_MALFORMED) {
 		l->current = false;
-		log_trouble(
-			p, err_text(ret),
-			ret == E_MALFORMED
-				? "the master sends something else than its state"
-			: ret == E_FULL
-				? "its state does not fit; free space in the state folder"
-				: "its state cannot be stored");
+		log_trouble(p, err_text(ret),
+		            "the master sends something else than its state");
+	} else if (ret != E_OK && ret != -ECANCELED) {
+		l->current = false;
+		pauses = true;
 	} else if (ack) {
 		l->current = true;
 		frame_number(bytes, FRAME_ACK, l->taker.sequence);
 		ret = standby_bytes_add(&p->out, bytes, sizeof(bytes));
+		if (!was_complete) {
+			log_copy(l, p);
+		}
 		pthread_mutex_lock(&l->lock);
 		l->heard_ms = standby_link_now_ms();
 		l->n_heard++;
 		l->status.master = p->guid;
 		l->sequence = l->taker.sequence;
+		resumed = standby_pause_end(l, true);
 		pthread_mutex_unlock(&l->lock);
 	}
-	if (ack && !was_complete) {
-		log_copy(l, p);
-	}
 	pthread_mutex_unlock(&l->applying);
+	if (pauses) {
+		standby_pause_begin(l, ret);
+	} else if (resumed && l->o.changed != NULL) {
+		l->o.changed(l->o.ctx);
+	}
 	return ret;
 }
 
@@ -530,6 +537,9 @@ static void follow_role(struct standby *l)
 	if (role != STANDBY_GIVES) {
 		state_follow_end(l->o.state);
 	}
+	pthread_mutex_lock(&l->lock);
+	(void)standby_pause_end(l, false);
+	pthread_mutex_unlock(&l->lock);
 	l->try_ms = 0;
 }
 
@@ -544,7 +554,7 @@ void *standby_link_run(void *arg)
 
 		follow_role(l);
 		if (busy && l->peer[0].stage == PEER_FREE &&
-		    standby_link_now_ms() >= l->try_ms) {
+		    standby_link_now_ms() >= l->try_ms && standby_pause_over(l)) {
 			connect_next(l);
 		}
 		fds[POLL_WAKE] = (struct pollfd){ .fd = l->wake, .events = POLLIN };

@@ -38,7 +38,7 @@ static int keep_rows(struct taker *t, const struct frame *f)
 		return E_MALFORMED;
 	}
 	if (t->n + f->len > TAKER_BYTES_MAX) {
-		return E_FULL;
+		return -ENOMEM;
 	}
 	if (VECTOR_RESERVE(t->bytes, t->cap, t->n + f->len) != E_OK) {
 		return -ENOMEM;
@@ -75,6 +75,7 @@ static int store_rows(struct taker *t, size_t rows, size_t bytes, uint64_t seque
 		return ret;
 	}
 	t->complete = true;
+	t->whole_copy = false;
 	t->sequence = t->whole_sequence = sequence;
 	t->n -= bytes;
 	t->rows -= rows;
@@ -107,9 +108,21 @@ static int end_copy(struct taker *t, uint64_t number, uint64_t now_s)
 	if (t->complete) {
 		return E_MALFORMED;
 	}
-	t->copied_rows = t->rows;
-	t->copied_bytes = t->n;
+	t->copied_rows = t->whole_rows = t->rows;
+	t->copied_bytes = t->whole_bytes = t->n;
+	t->whole_sequence = number;
+	t->whole_copy = true;
 	return store_rows(t, t->rows, t->n, number, true, now_s);
+}
+
+int taker_retry(struct taker *t, uint64_t now_s)
+{
+	bool ack;
+
+	return t->complete     ? taker_store(t, now_s, &ack)
+	       : t->whole_copy ? store_rows(t, t->whole_rows, t->whole_bytes,
+	                                    t->whole_sequence, true, now_s)
+	                       : E_OK;
 }
 
 static int end_changes(struct taker *t, uint64_t number)

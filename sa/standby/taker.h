@@ -25,6 +25,7 @@ struct taker {
 	size_t n, cap, rows;
 	size_t whole_bytes, whole_rows; /*!< of them, those of whole transactions */
 	uint64_t whole_sequence;        /*!< number of the last whole transaction */
+	bool whole_copy; /*!< all rows of the copy are there, but it is not stored */
 };
 
 /*! Rows of one copy or transaction that may wait. */
@@ -40,11 +41,18 @@ void taker_done(struct taker *t);
  * \param now_s    Seconds since 1970.
  * \param ret_ack  It is to be acknowledged with t->sequence.
  * \retval E_MALFORMED  It is not allowed here, or a row of it.
- * \retval E_FULL       More waits than TAKER_BYTES_MAX, or the disk is full.
+ * \retval E_FULL       The disk is full. \retval -ENOMEM  Also if more waits than TAKER_BYTES_MAX.
  * \retval others       It cannot be stored.
  * Cost: COPY_END and PING return when all is on disk.
  */
 int taker_frame(struct taker *t, const struct frame *f, uint64_t now_s, bool *ret_ack);
+
+/*!
+ * \brief Stores the copy or the whole transactions that could not be stored before; rows of
+ *        others wait for ever, because the link is closed.
+ * \retval E_OK  Also if nothing of that kind waits.
+ */
+int taker_retry(struct taker *t, uint64_t now_s);
 
 /*! \brief Stores the whole transactions that wait. \param ret_ack  Some were stored. */
 int taker_store(struct taker *t, uint64_t now_s, bool *ret_ack);
