@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf/base/arena.h"
@@ -165,23 +166,29 @@ int config_read_args(struct config *c, const struct option_sets *extra, struct a
 }
 
 int config_dump(const struct config *c, const struct option_sets *extra, struct arena *a,
-                FILE *f)
+                bool secrets, FILE *f)
 {
 	struct config copy = *c;
 	struct option_sets sets;
 	int ret = config_sets(&copy, extra, &sets);
-	return ret == E_OK ? option_dump(&sets, a, f) : ret;
+	return ret == E_OK ? option_dump(&sets, a, secrets, f) : ret;
 }
 
 int config_dump_file(const struct config *c, const struct option_sets *extra,
                      struct arena *a, const char *path, struct diags *d)
 {
-	/* It holds keys. */
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-	int ret = f != NULL ? config_dump(c, extra, a, f) : -errno;
+	/* It holds keys, so a file that others may read is closed to them first. */
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	struct stat st;
+	bool is_ours = fd >= 0 && fstat(fd, &st) == 0 &&
+	               (!S_ISREG(st.st_mode) ||
+	                (fchmod(fd, 0600) == 0 && ftruncate(fd, 0) == 0));
+	FILE *f = is_ours ? fdopen(fd, "w") : NULL;
+	int ret = f != NULL ? config_dump(c, extra, a, true, f) : -errno;
 
-	if (f != NULL && fclose(f) != 0 && ret == E_OK) {
+	if (f == NULL && fd >= 0) {
+		close(fd);
+	} else if (f != NULL && fclose(f) != 0 && ret == E_OK) {
 		ret = -errno;
 	}
 	if (ret != E_OK) {

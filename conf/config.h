@@ -92,11 +92,13 @@ int config_read_args(struct config *c, const struct option_sets *extra, struct a
                      int argc, char **argv, const char *text, const char *args,
                      int *ret_first, struct diags *d);
 
-/*! \brief Writes \a c and the \a extra sets (or NULL) as a file that config_read() accepts. */
+/*! \brief Writes \a c and the \a extra sets (or NULL) as a file that config_read() accepts.
+ *  \param secrets  With keys; false: a comment stands in place of each that is set. */
 int config_dump(const struct config *c, const struct option_sets *extra, struct arena *a,
-                FILE *f);
+                bool secrets, FILE *f);
 
-/*! \brief config_dump() into a new file at \a path. \retval -errno also in \a d */
+/*! \brief config_dump() with keys into a file at \a path, which nobody else may read from then
+ *  on. \retval -errno also in \a d */
 int config_dump_file(const struct config *c, const struct option_sets *extra,
                      struct arena *a, const char *path, struct diags *d);
 

@@ -191,7 +191,7 @@ static const char *label(const struct option_row *row, const struct origin *o,
 	return flag != NULL ? flag : row->name;
 }
 
-static bool is_default(const struct option_row *row, const char *value)
+bool option_is_default(const struct option_row *row, const char *value)
 {
 	return option_is_null(value) ? row->def == NULL
 	                             : row->def != NULL && same_value(value, row->def);
@@ -201,7 +201,7 @@ static bool is_default(const struct option_row *row, const char *value)
 static bool is_harmless(const struct option_row *row, const char *value)
 {
 	const char *def = row->def != NULL ? row->def : "(null)";
-	if (is_default(row, value)) {
+	if (option_is_default(row, value)) {
 		return true;
 	}
 	for (unsigned i = 0; row->names != NULL && row->names[i] != NULL; i++) {
@@ -383,7 +383,8 @@ static int set_from(const struct option_sets *s, struct arena *a, const char *ke
 	int ret = ignored ? report_ignored(s, first, value, o, a)
 	                  : store_all(s, a, key, value, o);
 	if (ret == E_OK && o->file != NULL) {
-		bool shows = (first->flags & OPT_SECRET) == 0 || is_default(first, value);
+		bool shows = (first->flags & OPT_SECRET) == 0 ||
+		             option_is_default(first, value);
 		ret = option_trace_add(s->trace, first->name, o->element,
 		                       shows ? value : "...", o->line,
 		                       ignored ? OPTION_NO_EFFECT : OPTION_TAKEN);

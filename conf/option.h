@@ -213,6 +213,9 @@ int option_set_element(const struct option_sets *s, struct arena *a, const char 
 int option_bind_groups(const struct option_sets *s, const struct device_groups *groups,
                        struct arena *a, struct diags *d);
 
+/*! \brief Is this text the value that a row has when nobody sets it? */
+bool option_is_default(const struct option_row *row, const char *value);
+
 /*! \brief Value of a row as text that option_set() accepts again. Arena string. */
 const char *option_text(const struct option_row *row, const void *base, struct arena *a);
 
@@ -221,9 +224,11 @@ const char *option_text(const struct option_row *row, const void *base, struct a
  *
  * Reading the result gives the same values. Keys without effect are left out.
  *
+ * \param secrets  Values that protect the fabric, too. false: a comment says that there is one,
+ *                 unless it is the default.
  * \retval -errno  Writing failed.
  */
-int option_dump(const struct option_sets *s, struct arena *a, FILE *f);
+int option_dump(const struct option_sets *s, struct arena *a, bool secrets, FILE *f);
 
 /*!
  * \brief Keeps running values that only a restart can change.

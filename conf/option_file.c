@@ -210,7 +210,29 @@ static const char *file_value(const char *value, struct arena *a)
 	return quoted;
 }
 
-int option_dump(const struct option_sets *s, struct arena *a, FILE *f)
+/* One key with its value and what it means. \retval -ENOMEM \retval -errno */
+static int dump_row(const struct option_row *row, const void *base, struct arena *a,
+                    bool secrets, FILE *f)
+{
+	const char *text = option_text(row, base, a);
+	const char *value = text != NULL ? file_value(text, a) : NULL;
+	int n;
+
+	if (value == NULL) {
+		return -ENOMEM;
+	}
+	if ((row->flags & OPT_SECRET) != 0 && !secrets && !option_is_default(row, text)) {
+		n = fprintf(f,
+		            "# %s\n# %s is set; --create-config FILE writes it, too, "
+		            "for nobody else to read\n\n",
+		            row->help, row->name);
+	} else {
+		n = fprintf(f, "# %s\n%s %s\n\n", row->help, row->name, value);
+	}
+	return n < 0 ? -errno : E_OK;
+}
+
+int option_dump(const struct option_sets *s, struct arena *a, bool secrets, FILE *f)
 {
 	for (unsigned i = 0; i < s->n; i++) {
 		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
@@ -220,13 +242,9 @@ int option_dump(const struct option_sets *s, struct arena *a, FILE *f)
 			    option_find(s, row->name) != row) {
 				continue;
 			}
-			const char *text = option_text(row, s->set[i].base, a);
-			const char *value = text != NULL ? file_value(text, a) : NULL;
-			if (value == NULL) {
-				return -ENOMEM;
-			}
-			if (fprintf(f, "# %s\n%s %s\n\n", row->help, row->name, value) < 0) {
-				return -errno;
+			int ret = dump_row(row, s->set[i].base, a, secrets, f);
+			if (ret != E_OK) {
+				return ret;
 			}
 		}
 	}

@@ -608,7 +608,8 @@ static int run_fabric_thread(struct daemon *d)
 static int run_without_fabric(const struct configuration *g, struct diags *d)
 {
 	if (g->config.dump_config) {
-		return config_dump(&g->config, &g->engines.sets, g->arena, stdout) == E_OK
+		return config_dump(&g->config, &g->engines.sets, g->arena, false,
+		                   stdout) == E_OK
 		               ? 0
 		               : 1;
 	}

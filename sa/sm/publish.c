@@ -390,7 +390,8 @@ static char *options_text(const struct sweep_deps *d, struct arena *a)
 	public.m_key = 0;
 	public.sm_key = 0;
 	public.sa_key = 0;
-	ret = config_dump(&public, d->engines != NULL ? &d->engines->sets : NULL, a, f);
+	ret = config_dump(&public, d->engines != NULL ? &d->engines->sets : NULL, a,
+	                  false, f);
 	if (fclose(f) != 0 || ret != E_OK) {
 		free(text);
 		return NULL;

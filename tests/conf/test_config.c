@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf/base/arena.h"
@@ -422,11 +423,13 @@ static bool in_file(const struct option_row *row)
 	return row->type != OPT_IGNORED && (row->flags & OPT_CLI_ONLY) == 0;
 }
 
+#define N(x) (int)(sizeof(x) / sizeof((x)[0]))
+
 static char *dump(const struct config *from, size_t *ret_len)
 {
 	char *text = NULL;
 	FILE *f = open_memstream(&text, ret_len);
-	ck_assert_int_eq(config_dump(from, NULL, arena, f), E_OK);
+	ck_assert_int_eq(config_dump(from, NULL, arena, true, f), E_OK);
 	fclose(f);
 	return text;
 }
@@ -462,6 +465,51 @@ START_TEST(test_dump)
 		              "seed %d: %s is '%s', not '%s'", _i, row->name,
 		              option_text(row, &b, arena), option_text(row, &a, arena));
 	}
+}
+END_TEST
+
+/* What is printed may go into a report: it has no key, says so, and can be read again. */
+START_TEST(test_dump_hides_keys)
+{
+	static const char *const keys[] = { "m_key", "sm_key", "sa_key" };
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	struct stat st;
+
+	ck_assert_int_eq(
+		read_words(arena_printf(
+			arena, "-F %s",
+			temp_file("m_key 0x5ec4e701\nsm_key 0x5ec4e702\nsa_key 0x5ec4e703\n",
+	                          arena))),
+		E_OK);
+	ck_assert_int_eq(config_dump(&c, NULL, arena, false, f), E_OK);
+	fclose(f);
+	ck_assert_ptr_null(strcasestr(text, "5ec4e70"));
+	for (unsigned i = 0; i < N(keys); i++) {
+		const char *line = arena_printf(arena, "\n# %s is set; --create-config",
+		                                keys[i]);
+		ck_assert_msg(strstr(text, line) != NULL, "%s", keys[i]);
+	}
+	struct config again = { 0 };
+	struct option_sets sets = { .n = 0 };
+	option_sets_add(&sets, config_rows, &again);
+	ck_assert_int_eq(option_set_defaults(&sets, arena), E_OK);
+	ck_assert_int_eq(option_read_text(&sets, arena, "dump", text, len, &diags), E_OK);
+	ck_assert_uint_eq(again.m_key, 0);
+	free(text);
+
+	/* A file has the keys, and is closed to others, also if it was open to them. */
+	char *path = temp_file("", arena);
+	ck_assert_int_eq(chmod(path, 0644), 0);
+	ck_assert_int_eq(config_dump_file(&c, NULL, arena, path, &diags), E_OK);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	ck_assert_int_eq(read_words(arena_printf(arena, "-F %s", path)), E_OK);
+	ck_assert_uint_eq(c.m_key, 0x5ec4e701);
+	ck_assert_uint_eq(c.sm_key, 0x5ec4e702);
+	ck_assert_uint_eq(c.sa_key, 0x5ec4e703);
+	unlink(path);
 }
 END_TEST
 
@@ -764,8 +812,6 @@ START_TEST(test_any_bytes)
 }
 END_TEST
 
-#define N(x) (int)(sizeof(x) / sizeof((x)[0]))
-
 TEST_SUITE(config)
 {
 	TCase *tc = tcase_create("config");
@@ -780,6 +826,7 @@ TEST_SUITE(config)
 	tcase_add_loop_test(tc, test_refused, 0, N(refused));
 	tcase_add_test(tc, test_rows);
 	tcase_add_loop_test(tc, test_dump, 0, 30);
+	tcase_add_test(tc, test_dump_hides_keys);
 	tcase_add_test(tc, test_dump_file);
 	tcase_add_loop_test(tc, test_site_files, 0, N(site_files));
 	tcase_add_test(tc, nothing_is_ignored_in_silence);

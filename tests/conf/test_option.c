@@ -488,7 +488,7 @@ START_TEST(test_dump_full)
 {
 	FILE *full = fopen("/dev/full", "w");
 	ck_assert_ptr_nonnull(full);
-	ck_assert_int_eq(option_dump(&both, arena, full), -ENOSPC);
+	ck_assert_int_eq(option_dump(&both, arena, true, full), -ENOSPC);
 	fclose(full);
 }
 END_TEST

@@ -193,7 +193,7 @@ START_TEST(test_dump)
 	FILE *f = open_memstream(&text, &len);
 
 	ck_assert_int_eq(option_set(&sets, arena, "list", path, "f", 1, &diags), E_OK);
-	ck_assert_int_eq(option_dump(&sets, arena, f), E_OK);
+	ck_assert_int_eq(option_dump(&sets, arena, true, f), E_OK);
 	fclose(f);
 	ck_assert_str_eq(text, arena_printf(arena, "# A list\nlist %s\n\n", path));
 	option_sets_add(&s, rows, &again);
