@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The disk of a standby is full, or the standby is killed, in the middle of a copy.
+ * The disk of a standby is full in the middle of a copy.
  */
 #include <config.h>
 #include <fcntl.h>
