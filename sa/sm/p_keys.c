@@ -145,7 +145,8 @@ static unsigned capacity(const struct disc_node *n, const struct disc_port *p)
 /* --- sending ------------------------------------------------------------------------ */
 
 /* A port that does not have what it is to have. It may be listed twice. */
-static void note_missing(struct p_keys *k, const struct disc *d, uint32_t port)
+static void note_missing(struct p_keys *k, const struct disc *d, uint32_t port,
+                         const char *reason)
 {
 	const struct port *p = &d->g->ports[port];
 	struct p_keys_port *to = &k->missing[k->n_missing++];
@@ -154,8 +155,8 @@ static void note_missing(struct p_keys *k, const struct disc *d, uint32_t port)
 		return;
 	}
 	*to = (struct p_keys_port){ .node_guid = d->of[p->node]->guid, .port = p->num };
-	snprintf(to->place, sizeof(to->place), "%s",
-	         disc_place(d, d->of[p->node], p->num));
+	snprintf(to->place, sizeof(to->place), "%s%s",
+	         disc_place(d, d->of[p->node], p->num), reason);
 }
 
 /* A Set(P_KeyTable) that waits for its answer; in the arena of the step. */
@@ -180,7 +181,7 @@ static void on_keys_set(void *ctx, const struct smp_reply *r)
 		memcpy(s->block->data, r->data, PORT_BLOCK_BYTES);
 	} else { /* nobody knows what the port would let pass */
 		p->enforce[s->port] = ENFORCE_AS_IT_IS;
-		note_missing(s->k, p->disc, s->port);
+		note_missing(s->k, p->disc, s->port, "");
 	}
 }
 
@@ -264,6 +265,24 @@ static void tell_full(struct step *s, const struct disc_node *n, unsigned num,
 	}
 }
 
+/* Is a P_Key of a partition that was made or changed at run time among those without a place? Whoever
+ * waits for such a change is not concerned by other partitions. */
+static bool lacks_runtime(const struct step *s, uint32_t n_keys, unsigned cap)
+{
+	for (uint32_t i = 0; i < n_keys; i++) {
+		unsigned at = 0;
+
+		while (at < cap && s->want[at] != s->keys[i]) {
+			at++;
+		}
+		if (at == cap &&
+		    runtime_find(s->sm->runtime, s->keys[i] & P_KEY_BASE) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Brings the table of one port to s->keys[n_keys]. */
 static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t index0)
 {
@@ -279,7 +298,7 @@ static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t ind
 	}
 	if (!read_now(s, t)) { /* it is read again by the next sweep */
 		s->j->program.enforce[port] = ENFORCE_AS_IT_IS;
-		note_missing(s->k, d, port);
+		note_missing(s->k, d, port, "");
 		return E_OK;
 	}
 	const uint16_t *now = s->config->keep_pkey_indexes ? s->now : NULL;
@@ -287,7 +306,9 @@ static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t ind
 	       t->table[PORT_P_KEYS].n * (size_t)PORT_BLOCK_P_KEYS * sizeof(*s->want));
 	if (!partition_plan_place(s->keys, n_keys, index0, now, cap, s->want)) {
 		tell_full(s, n, p->num, n_keys, cap);
-		note_missing(s->k, d, port);
+		if (lacks_runtime(s, n_keys, cap)) {
+			note_missing(s->k, d, port, ", whose P_Key table is full");
+		}
 	}
 	return send_table(s, n, port, t);
 }

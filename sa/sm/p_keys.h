@@ -46,7 +46,7 @@ enum {
 struct p_keys_port {
 	uint64_t node_guid;
 	uint8_t port;
-	char place[112]; /*!< as messages name it */
+	char place[144]; /*!< as messages name it, and why if the table is full */
 };
 
 struct p_keys {
@@ -58,7 +58,9 @@ struct p_keys {
 	uint64_t settled; /*!< whose tables were sent and are published */
 	struct p_keys_port
 		missing[P_KEYS_MISSING_MAX]; /*!< [n_missing] ports that do not have
-	                                what they are to have, since the last step */
+	                                what they are to have, since the last step;
+	                                full ones only if they lack a P_Key of a
+	                                partition made at run time */
 	uint32_t n_missing;
 	uint64_t began, next; /*!< ms; of the last change; the next one not before next */
 };

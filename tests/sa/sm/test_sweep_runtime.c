@@ -284,6 +284,47 @@ START_TEST(full_table)
 }
 END_TEST
 
+/* A table that the configuration alone has filled concerns nobody who waits for a change elsewhere;
+ * one in which the change finds no place is named. */
+START_TEST(full_elsewhere)
+{
+	const struct p_keys_port *missing;
+	struct sweep_deps deps;
+	uint32_t n, ports = 0;
+
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 4 2 2", 0, 1);
+	fixture->g->nodes[fixture->g->ports[host(5)].node].partition_cap = 2;
+	fixture_partitions(fixture, "A=0x20:ALL_CAS=full;B=0x21:ALL_CAS=full;");
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_int_eq(change_one(RUNTIME_ADD, 0x10, guid(1), PARTITION_FULL), E_OK);
+	settle();
+	ck_assert(has_key(host(1), 0x8010) && has_key(peer(1), 0x8010));
+
+	fixture_partitions(fixture, "Default=0x7fff:ALL=full;");
+	deps = fixture->deps;
+	sweep_reconfigure(fixture->sweep, &deps);
+	fixture_heavy(fixture, 2);
+	fixture_up(fixture);
+	ck_assert_int_eq(change_one(RUNTIME_ADD, 0x30, guid(5), PARTITION_FULL), E_OK);
+	settle();
+	fixture_partitions(fixture, "A=0x20:ALL_CAS=full;B=0x21:ALL_CAS=full;");
+	sweep_reconfigure(fixture->sweep, &deps);
+	fixture_heavy(fixture, 3);
+	fixture_up(fixture);
+	(void)sweep_partitions_settled(fixture->sweep, &missing, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		ck_assert_msg(strstr(missing[i].place, "P_Key table is full") != NULL,
+		              "%s", missing[i].place);
+		ports |= missing[i].node_guid ==
+		         fixture->g->nodes[fixture->g->ports[host(5)].node].guid;
+	}
+	ck_assert_uint_eq(ports, 1);
+}
+END_TEST
+
 /* A switch that enforces has a table, too: for a change as for a new file. */
 START_TEST(full_switch_port)
 {
@@ -434,6 +475,7 @@ TEST_SUITE(sweep_runtime)
 	tcase_add_test(t, full_disk);
 	tcase_add_test(t, members_come_later);
 	tcase_add_test(t, full_table);
+	tcase_add_test(t, full_elsewhere);
 	tcase_add_test(t, full_switch_port);
 	tcase_add_loop_test(t, random_changes, 0, test_seeds(SEEDS));
 	suite_add_tcase(suite, t);
