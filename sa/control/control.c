@@ -36,9 +36,12 @@
 #include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/text.h"
 #include "conf/base/vector.h"
 
 static const char source[] = "control";
+
+enum { USER_BYTES = 64 };
 
 struct request {
 	struct request *next;
@@ -46,6 +49,7 @@ struct request {
 	char *text; /* the line; later the reply with its newline */
 	size_t len;
 	uint64_t taken_ms; /* when the fabric thread took it */
+	char user[USER_BYTES]; /* of the client's process */
 };
 
 struct list {
@@ -56,6 +60,7 @@ struct connection {
 	uint64_t number; /* 0: free */
 	int fd;
 	bool busy; /* a request is at work */
+	char user[USER_BYTES];
 	char *in;
 	size_t n_in, cap_in;
 	char *out;
@@ -79,6 +84,7 @@ struct control {
 	unsigned waiting_now; /* how many there are */
 	uint64_t recheck_ms;  /* when they are tried again */
 	uint64_t waited_ms;   /* of the request at work */
+	const char *user;     /* likewise */
 	uint64_t last_number;
 	struct connection conn[CONTROL_CONNECTIONS];
 };
@@ -142,6 +148,20 @@ static bool may_connect(const struct control *c, const struct ucred *peer)
 		}
 	}
 	return false;
+}
+
+/* The name of the peer's user, or its number where there is no name. */
+static void tell_user(const struct ucred *peer, char ret[USER_BYTES])
+{
+	char buffer[4096];
+	struct passwd pw, *found = NULL;
+
+	if (getpwuid_r(peer->uid, &pw, buffer, sizeof(buffer), &found) == 0 &&
+	    found != NULL) {
+		snprintf(ret, USER_BYTES, "%s", pw.pw_name);
+	} else {
+		snprintf(ret, USER_BYTES, "user %u", (unsigned)peer->uid);
+	}
 }
 
 /* ---- the control thread ---- */
@@ -222,6 +242,7 @@ static void take_line(struct control *c, struct connection *n)
 	}
 	r->len = len;
 	r->connection = n->number;
+	memcpy(r->user, n->user, sizeof(r->user));
 	n->busy = true;
 	n->n_in -= len + 1;
 	memmove(n->in, end + 1, n->n_in);
@@ -283,6 +304,7 @@ static void accept_connection(struct control *c)
 			c->conn[i] = (struct connection){ .number = ++c->last_number,
 				                          .fd = fd,
 				                          .active_ms = monotonic_ms() };
+			tell_user(&peer, c->conn[i].user);
 			return;
 		}
 	}
@@ -444,6 +466,18 @@ uint64_t control_waited_ms(const struct control *c)
 	return c->waited_ms;
 }
 
+void control_user(const struct control *c, const json_t *request, char *ret, size_t size)
+{
+	const char *by = json_string_value(json_object_get(request, "by"));
+
+	if (by != NULL && *by != '\0') {
+		snprintf(ret, size, "%.63s, HTTP by way of %s", by, c->user);
+	} else {
+		snprintf(ret, size, "%s, control socket", c->user);
+	}
+	text_printable(ret);
+}
+
 static char *give_up_waiting(void)
 {
 	return strdup("{\"ok\":false,\"error\":\"too many requests wait; try again "
@@ -458,6 +492,7 @@ static bool settle_request(struct control *c, struct request *r, unsigned n_wait
 	char *line;
 
 	c->waited_ms = monotonic_ms() - r->taken_ms;
+	c->user = r->user;
 	line = run_request(c, r->text, r->len, &waits);
 	if (waits && n_waiting < CONTROL_WAITING) {
 		return false;

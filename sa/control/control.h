@@ -90,5 +90,14 @@ void control_dispatch(struct control *c);
 /*! \brief For a verb: milliseconds since its request was taken for the first time. */
 uint64_t control_waited_ms(const struct control *c);
 
+/*!
+ * \brief For a verb: who sent its request, for an event: the user of the process at the other end
+ * of the socket, "root, control socket". A door for users of its own names the one in the member
+ * "by" of the request; it is trusted to do so, and named, too: "alice, HTTP by way of saguaro".
+ */
+void control_user(const struct control *c, const json_t *request, char *ret, size_t size);
+
+enum { CONTROL_USER_BYTES = 160 }; /*!< room for it */
+
 /*! \brief Ends the thread, closes all connections, removes the socket file. NULL is fine. */
 void control_free(struct control *c);

@@ -316,13 +316,15 @@ static int reply_members(const struct call *c, const struct runtime_change *chan
 
 static int run_change(const struct call *c, enum runtime_action action, unsigned takes)
 {
-	struct runtime_change change = { .action = action };
+	char by[CONTROL_USER_BYTES];
+	struct runtime_change change = { .action = action, .by = by };
 	struct partition_outcome out;
 	int err = take_change(c, takes, &change);
 
 	if (err != E_OK) {
 		return err;
 	}
+	control_user(c->control, c->request, by, sizeof(by));
 	err = sweep_change_partitions(c->sweep, &change, &out, c->why, c->why_bytes);
 	reply_version(c, &out);
 	if (err != E_OK) {

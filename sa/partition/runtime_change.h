@@ -41,6 +41,7 @@ struct runtime_change {
 	int sl, rate, mtu;              /*!< or RUNTIME_SAME */
 	struct runtime_member *members; /*!< [n_members]; is sorted by GUID, each once */
 	uint32_t n_members;
+	const char *by; /*!< who asks, for the event; NULL: unknown */
 	bool has_version;
 	uint64_t if_version; /*!< the version that the operator knows */
 };

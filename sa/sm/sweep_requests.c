@@ -92,13 +92,15 @@ static void tell_change(struct sm *sm, const struct runtime_change *c,
 	}
 	events_say(
 		sm, kind,
-		"0x%04x%s%s is %s: members at run time from %u to %u%s; version %" PRIu64,
+		"0x%04x%s%s is %s: members at run time from %u to %u%s; version %" PRIu64
+		"%s%s",
 		c->p_key, t != NULL && *t->name ? " " : "", t != NULL ? t->name : "",
 		kind == EVENT_PARTITION_DELETED   ? "deleted"
 		: kind == EVENT_PARTITION_CREATED ? "made"
 						  : "changed",
 		members_in(before, c->p_key), members_in(sm->runtime, c->p_key), from,
-		sm->runtime->version);
+		sm->runtime->version, c->by != NULL ? "; by " : "",
+		c->by != NULL ? c->by : "");
 }
 
 static int store_change(struct sm *sm, struct state_batch *batch,

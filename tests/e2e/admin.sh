@@ -210,6 +210,11 @@ same "a file that others can write" 503 "$(status -u "operator:$operator" "$url/
 chmod 0640 users
 same "is used when it is mended" 200 "$(status -u "operator:$operator" "$url/v1/user")"
 
+# Events name the user and the door.
+holds "events name who changed a partition" grep -qF "; by ib-kubernetes, HTTP by way of $(id -un)" \
+	<("$bin/saguaro" events --snapshot-dir "$run_dir" --last 1000)
+has "also over HTTP" "$("$bin/saguaro" events --snapshot-dir "$run_dir" --last 1000 --json)" "by ib-kubernetes, HTTP by way of"
+
 # The audit log.
 same "each change was asked and has an outcome" "$(jq -r 'select(.what == "asked").change' tls.audit | sort)" \
 	"$(jq -r 'select(.what != "asked").change' tls.audit | sort)"

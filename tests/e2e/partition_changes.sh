@@ -65,7 +65,7 @@ holds "leaves what was made at run time" until_true reloaded
 partition delete 0x10 --wait >/dev/null
 # shellcheck disable=SC2317 # called by until_true
 event() { "$bin/saguaro" events --snapshot-dir "$work/d/run" | grep -qF "$1"; }
-holds "events: made" until_true event "partition 0x0010 tenant-a is made: members at run time from 0 to 0; version 1"
+holds "events: made" until_true event "partition 0x0010 tenant-a is made: members at run time from 0 to 0; version 1; by $(id -un), control socket"
 holds "events: changed" until_true event "partition 0x0010 tenant-a is changed: members at run time from 0 to 3; version 3"
 holds "events: deleted" until_true event "partition 0x0010 is deleted"
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -42,6 +43,19 @@ static int verb_echo(void *ctx, const json_t *request, json_t *reply, char *why,
 	(void)why_bytes;
 	calls++;
 	json_object_set(reply, "text", json_object_get(request, "text"));
+	return E_OK;
+}
+
+static int verb_who(void *ctx, const json_t *request, json_t *reply, char *why,
+                    size_t why_bytes)
+{
+	char user[CONTROL_USER_BYTES];
+
+	(void)ctx;
+	(void)why;
+	(void)why_bytes;
+	control_user(control, request, user, sizeof(user));
+	json_object_set_new(reply, "user", json_string(user));
 	return E_OK;
 }
 
@@ -92,6 +106,7 @@ static int verb_wait(void *ctx, const json_t *request, json_t *reply, char *why,
 static const struct control_verb verbs[] = { { "echo", verb_echo },
 	                                     { "wait", verb_wait },
 	                                     { "hold", verb_hold },
+	                                     { "who", verb_who },
 	                                     { "refuse", verb_refuse },
 	                                     { NULL, NULL } };
 
@@ -202,6 +217,28 @@ START_TEST(replies)
 	ck_assert_ptr_nonnull(strstr(ask(fd, "\n"), "not JSON"));
 	ck_assert_ptr_nonnull(
 		strstr(ask(fd, "{\"verb\":\"echo\",\"verb\":\"refuse\"}\n"), "not JSON"));
+	close(fd);
+}
+END_TEST
+
+/* The user of the process, and whom a door names, which cannot stand in for it. */
+START_TEST(users)
+{
+	struct passwd *pw = getpwuid(geteuid());
+	char own[64], expected[300];
+	int fd = client();
+
+	snprintf(own, sizeof(own), "user %u", (unsigned)geteuid());
+	if (pw != NULL) {
+		snprintf(own, sizeof(own), "%s", pw->pw_name);
+	}
+	snprintf(expected, sizeof(expected), "{\"user\":\"%s, control socket\",\"ok\":true}",
+	         own);
+	ck_assert_str_eq(ask(fd, "{\"verb\":\"who\"}\n"), expected);
+	ck_assert_str_eq(ask(fd, "{\"verb\":\"who\",\"by\":7}\n"), expected);
+	snprintf(expected, sizeof(expected),
+	         "{\"user\":\"al?ice, HTTP by way of %s\",\"ok\":true}", own);
+	ck_assert_str_eq(ask(fd, "{\"verb\":\"who\",\"by\":\"al\\nice\"}\n"), expected);
 	close(fd);
 }
 END_TEST
@@ -424,6 +461,7 @@ TEST_SUITE_FORKED(control)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, replies);
+	tcase_add_test(t, users);
 	tcase_add_test(t, order);
 	tcase_add_test(t, many_wait);
 	tcase_add_test(t, waiting_verb);
