@@ -65,6 +65,7 @@ if [ -n "$why" ]; then
 	printf 'not in a browser: %s\n' "$why"
 	finish
 fi
+holds "the packages of the page are listed" test -s "$page/sbom.spdx.json"
 shots=${SCREENSHOTS:-$work}
 open_page sm "$here/tests/fabrics/demo-648.topo" --sweep_interval 1
 node "$work/npm/walk.mjs" "$url" "$chromium" "$bin/saguaro" "$shots"

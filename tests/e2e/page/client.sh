@@ -11,6 +11,8 @@ chromium=$(command -v chromium || command -v chromium-browser)
 find_client() {
 	why=
 	[ -f "$page/index.html" ] || why="the page is not built (make web)"
+	[ -z "$why" ] && [ -n "$(find "$here/gateway/web/src" "$here/gateway/web/build.mjs" -newer "$page/index.html")" ] &&
+		why="the page is older than its sources (make web)"
 	[ -n "$chromium" ] || why="chromium is not installed"
 	command -v npm >/dev/null || why="npm is not installed"
 	[ -z "$why" ] || return
