@@ -12,8 +12,7 @@
  * random bytes, LMDB returns MDB_CORRUPTED at best and fails an assertion (abort) at
  * worst. Every reader of a value checks its length.
  *
- * Sources: the manual in lmdb.h (Caveats), and the on-disk form of LMDB 0.9 on machines
- * with 64-bit words.
+ * Sources: the manual in lmdb.h (Caveats), and the on-disk form of LMDB 0.9.
  */
 #include "db/env.h"
 
@@ -264,14 +263,18 @@ static int map_incarnation(const struct opening *o, struct db *db, bool write)
 	return E_OK;
 }
 
-/* Offsets in a page of LMDB 0.9 that starts with a meta, 64-bit words. */
+/* Offsets in a page of LMDB 0.9 that starts with a meta. Numbers of pages and of
+ * transactions, sizes and addresses are words of the machine. */
 enum {
-	META_MAGIC = 16,
-	META_VERSION = 20,
-	META_PAGE_SIZE = 40,
-	META_LAST_PAGE = 136,
-	META_END = 152
+	WORD = sizeof(size_t),
+	META_MAGIC = WORD + 8,
+	META_PAGE_SIZE = META_MAGIC + 8 + 2 * WORD,
+	META_TABLE_BYTES = 8 + 5 * WORD,
+	META_LAST_PAGE = META_PAGE_SIZE + 2 * META_TABLE_BYTES,
+	META_END = META_LAST_PAGE + 2 * WORD
 };
+_Static_assert(sizeof(size_t) != 8 || (META_PAGE_SIZE == 40 && META_END == 152),
+               "as in data.mdb of LMDB 0.9 on machines with 64-bit words");
 
 static uint64_t number_at(const uint8_t *page, size_t offset, size_t size)
 {
@@ -298,7 +301,7 @@ static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_b
 			o->path, o->kind->option);
 	}
 	uint64_t size = number_at(page, META_PAGE_SIZE, 4);
-	uint64_t last = number_at(page, META_LAST_PAGE, 8);
+	uint64_t last = number_at(page, META_LAST_PAGE, WORD);
 	bool size_valid = size >= 512 && size <= 65536 && (size & (size - 1)) == 0;
 	if (!size_valid || last > (UINT64_C(1) << 44)) {
 		return fail_open(
