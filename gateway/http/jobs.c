@@ -161,9 +161,9 @@ static void limit(pid_t pid, unsigned seconds)
 	(void)prlimit(pid, RLIMIT_CORE, &core, NULL);
 	(void)prlimit(pid, RLIMIT_CPU, &cpu, NULL);
 #ifndef __SANITIZE_ADDRESS__
-	const struct rlimit data = { (rlim_t)JOB_DATA_BYTES_MIB << 20,
-		                     (rlim_t)JOB_DATA_BYTES_MIB << 20 };
-	(void)prlimit(pid, RLIMIT_DATA, &data, NULL);
+	const struct rlimit64 data = { (rlim64_t)JOB_DATA_BYTES_MIB << 20,
+		                       (rlim64_t)JOB_DATA_BYTES_MIB << 20 };
+	(void)prlimit64(pid, RLIMIT_DATA, &data, NULL);
 #endif
 	(void)setpriority(PRIO_PROCESS, (id_t)pid, JOB_NICE);
 }

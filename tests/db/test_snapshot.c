@@ -657,7 +657,7 @@ END_TEST
 /* A process with little address space (ulimit -v) has a smaller map. */
 START_TEST(test_address_space)
 {
-#ifndef __SANITIZE_ADDRESS__ /* which needs terabytes */
+#if !defined(__SANITIZE_ADDRESS__) && SIZE_MAX > UINT32_MAX /* it needs terabytes */
 	const char *why = "";
 	struct snap_options o = { .grace_ms = 10000 };
 	struct rlimit was, eight_gib;
