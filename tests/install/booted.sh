@@ -22,13 +22,14 @@ holds "apt-get install ./*.deb" install_in_root "${debs[@]/#*\//./packages/}"
 has "what it printed names no error" "$(grep -iE 'error|fail|warn' "$work/apt.log" || echo none)" none
 
 # The units as they are; only the fabric is simulated, by a service of its own.
-"$bin/saguaro" topo ft2 8 6 4 -o "$root/etc/fabric.topo"
+chroot "$root" saguaro topo ft2 8 6 4 -o /etc/fabric.topo
 cat >"$root/etc/systemd/system/fabric.service" <<'U'
 [Service]
 User=saguaro
 RuntimeDirectory=fabric
 Environment=SAGUARO_SIM_SOCKET=/run/fabric/socket
 ExecStart=/usr/bin/saguaro-sim /etc/fabric.topo
+ExecStartPost=/bin/sh -c 'until test -S /run/fabric/socket; do sleep 0.05; done'
 U
 for unit in saguarod saguarod@; do
 	mkdir -p "$root/etc/systemd/system/$unit.service.d"
