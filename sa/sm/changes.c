@@ -52,10 +52,6 @@
 
 enum {
 	PORT_NUM_MASK = 0xff, /* of the AttributeModifier */
-	GAP_FIRST_MS = 100,
-	GAP_MAX_MS = 5000,
-	GAP_HELD_MS = 800, /* from here on it is worth a line in the log */
-	QUIET_MS = 2000,   /* and twice the gap */
 	SWEEP_GAP_FIRST_MS = 50,
 	SWEEP_GAP_MAX_MS = 2000,
 	EARLY_MAX = 64     /* senders before anything is known that could refute them */
@@ -492,24 +488,6 @@ bool changes_believe_trap(struct changes *c, const struct mad_msg *m)
 
 static void look_at_due(struct changes *c);
 
-/* Linear, because senders are forgotten when they are quiet. NULL: out of memory. */
-static struct trap_source *source_of(struct changes *c, uint32_t lid)
-{
-	struct trap_source *s;
-
-	for (uint32_t i = 0; i < c->n_sources; i++) {
-		if (c->sources[i].lid == lid) {
-			return &c->sources[i];
-		}
-	}
-	if (VECTOR_RESERVE(c->sources, c->cap_sources, c->n_sources + 1) != E_OK) {
-		return NULL;
-	}
-	s = &c->sources[c->n_sources++];
-	*s = (struct trap_source){ .lid = lid };
-	return s;
-}
-
 void changes_trap(struct changes *c, const uint8_t *notice)
 {
 	unsigned number = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
@@ -531,8 +509,8 @@ void changes_trap(struct changes *c, const uint8_t *notice)
 	     number != UMAD_SM_LOCAL_CHANGES_TRAP && !lease)) {
 		return;
 	}
-	s = source_of(c,
-	              sm_known_job(c->sm) != NULL || c->n_sources < EARLY_MAX ? lid : 0);
+	s = trap_source_of(&c->sources,
+	                   known != NULL || c->sources.n < EARLY_MAX ? lid : 0);
 	if (s == NULL) {
 		sm_request_heavy(c->sm, "trap %u from LID %u", number, lid);
 		return;
@@ -545,8 +523,9 @@ void changes_trap(struct changes *c, const uint8_t *notice)
 	}
 }
 
-static void note_source(const struct changes *c, const struct trap_source *s)
+static void note_source(void *ctx, const struct trap_source *s)
 {
+	const struct changes *c = ctx;
 	const struct job *j = sm_known_job(c->sm);
 	uint32_t port = j != NULL ? trap_owner(j->program.lids, s->lid) : GRAPH_NONE;
 	char detail[EVENT_DETAIL_BYTES];
@@ -562,7 +541,7 @@ static void note_source(const struct changes *c, const struct trap_source *s)
 		         "(LID %u) reports changes again and again, %u traps so far: it "
 		         "is "
 		         "asked every %.1f s at most until it is quiet",
-		         s->lid, s->n_traps, (double)GAP_MAX_MS / 1000);
+		         s->lid, s->n_traps, (double)TRAP_GAP_MAX_MS / 1000);
 	} else {
 		snprintf(detail, sizeof(detail), "(LID %u) is quiet again after %u traps",
 		         s->lid, s->n_traps);
@@ -570,61 +549,17 @@ static void note_source(const struct changes *c, const struct trap_source *s)
 	events_note(c->sm, &e);
 }
 
-/* Forgets senders that are quiet. */
-static void forget_quiet(struct changes *c)
-{
-	uint64_t now = sm_now(c->sm);
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < c->n_sources; i++) {
-		struct trap_source s = c->sources[i];
-
-		if (s.links || s.attributes || now < s.quiet_ms) {
-			c->sources[n++] = s;
-		} else if (s.held) {
-			s.held = false;
-			note_source(c, &s);
-		}
-	}
-	c->n_sources = n;
-}
-
-static bool is_due(const struct trap_source *s, uint64_t now)
-{
-	return (s->links || s->attributes) && now >= s->next_ms;
-}
-
-/* Notes that a sender is looked at now, and when at the soonest it will be again. */
+/* Notes that a sender is looked at now. */
 static void hold(struct changes *c, struct trap_source *s, uint64_t now)
 {
-	if (s->next_ms == 0) {
-		s->gap_ms = 0;
-	} else {
-		s->gap_ms = s->gap_ms == 0               ? GAP_FIRST_MS
-		            : 2 * s->gap_ms < GAP_MAX_MS ? 2 * s->gap_ms
-		                                         : GAP_MAX_MS;
-	}
-	s->next_ms = now + s->gap_ms;
-	s->quiet_ms = s->next_ms + s->gap_ms + QUIET_MS;
-	s->links = s->attributes = false;
-	if (s->gap_ms >= GAP_HELD_MS && !s->held) {
-		s->held = true;
+	if (trap_source_hold(s, now)) {
 		note_source(c, s);
 	}
 }
 
 uint64_t changes_deadline(const struct changes *c)
 {
-	uint64_t at = UINT64_MAX;
-
-	for (uint32_t i = 0; i < c->n_sources; i++) {
-		const struct trap_source *s = &c->sources[i];
-		uint64_t t = s->links || s->attributes ? s->next_ms : s->quiet_ms;
-
-		t = t < c->next_ms ? c->next_ms : t;
-		at = t < at ? t : at;
-	}
-	return at;
+	return trap_source_deadline(&c->sources, c->next_ms);
 }
 
 /* --- a look at them -------------------------------------------------------------------------- */
@@ -701,10 +636,10 @@ static void look_at_due(struct changes *c)
 {
 	uint64_t now = sm_now(c->sm);
 
-	for (uint32_t i = 0; i < c->n_sources; i++) {
-		struct trap_source *s = &c->sources[i];
+	for (uint32_t i = 0; i < c->sources.n; i++) {
+		struct trap_source *s = &c->sources.source[i];
 
-		if (is_due(s, now)) {
+		if (trap_source_is_due(s, now)) {
 			look_at(c, s);
 			hold(c, s, now);
 		}
@@ -716,10 +651,10 @@ static void look_at_due(struct changes *c)
 static void take_unknown(struct changes *c)
 {
 	uint64_t now = sm_now(c->sm);
-	struct trap_source *s = source_of(c, 0);
+	struct trap_source *s = trap_source_of(&c->sources, 0);
 
-	for (uint32_t i = 0; i < c->n_sources; i++) {
-		c->sources[i].links = c->sources[i].attributes = false;
+	for (uint32_t i = 0; i < c->sources.n; i++) {
+		c->sources.source[i].links = c->sources.source[i].attributes = false;
 	}
 	if (s == NULL || now >= s->next_ms) {
 		sm_request_heavy(c->sm, "a trap, while the fabric is not known");
@@ -732,16 +667,12 @@ static void take_unknown(struct changes *c)
 bool changes_look_start(struct changes *c, struct job *j, struct election *e)
 {
 	uint64_t now = sm_now(c->sm);
-	bool due = false;
 
 	if (now < c->next_ms) {
 		return false;
 	}
-	forget_quiet(c);
-	for (uint32_t i = 0; i < c->n_sources && !due; i++) {
-		due = is_due(&c->sources[i], now);
-	}
-	if (!due) {
+	trap_source_forget_quiet(&c->sources, now, note_source, c);
+	if (!trap_source_any_due(&c->sources, now)) {
 		return false;
 	}
 	if (sm_known_job(c->sm) == NULL) {
@@ -767,7 +698,7 @@ void changes_swept(struct changes *c, uint64_t started_ms)
 		                                             : SWEEP_GAP_MAX_MS;
 	}
 	c->next_ms = now + (took > c->gap_ms ? took : c->gap_ms);
-	c->quiet_ms = c->next_ms + c->gap_ms + QUIET_MS;
+	c->quiet_ms = c->next_ms + c->gap_ms + TRAP_QUIET_MS;
 }
 
 bool changes_look_found(const struct changes *c)
@@ -794,12 +725,9 @@ void changes_give_up(struct changes *c)
 void changes_done(struct changes *c)
 {
 	changes_give_up(c);
-	free(c->sources);
+	trap_source_done(&c->sources);
 	free(c->suspects);
 	c->suspects = NULL;
 	c->cap_suspects = 0;
 	c->n_suspects = 0;
-	c->sources = NULL;
-	c->n_sources = 0;
-	c->cap_sources = 0;
 }

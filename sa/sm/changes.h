@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "conf/base/log.h"
+#include "sa/sm/discover/trap_source.h"
 #include "sa/sm/virtual/vports.h"
 
 struct arena;
@@ -14,18 +15,6 @@ struct election;
 struct job;
 struct mad_msg;
 struct sm;
-
-/*! A port whose traps were believed lately. */
-struct trap_source {
-	uint32_t lid;     /*!< base LID */
-	bool links;       /*!< trap 128 waits: ask the switch about its ports */
-	bool attributes;  /*!< trap 144 waits: ask the port about itself */
-	bool held;        /*!< its traps wait for long, which was logged */
-	unsigned n_traps; /*!< since it was quiet */
-	uint32_t gap_ms;  /*!< to the next look; 0: at once */
-	uint64_t next_ms; /*!< no look before */
-	uint64_t quiet_ms; /*!< without another trap until then it is quiet again */
-};
 
 /*!
  * What changed since the last sweep? Light sweeps ask the switches; a trap 128 or 144 has its
@@ -37,7 +26,7 @@ struct trap_source {
  *
  * A trap 144 of a port with an SM, or that lost its SM, has the election ask that SM.
  *
- * A sender is looked at at once, then after 0.1, 0.2, 0.4 ... 5 seconds while it goes on. In
+ * A sender that goes on is looked at less and less often (sa/sm/discover/trap_source.h). In
  * a fabric where many change one after another, the senders together get no more: after a sweep
  * no look begins for as long as the sweep took, and at least for 0.05, 0.1, 0.2 ... 2 seconds
  * while sweeps follow each other. Meanwhile what waits for an idle fabric thread gets its turn:
@@ -60,9 +49,7 @@ struct changes {
 	char what[320];
 	struct vports_read vports; /*!< at work */
 	struct arena *arena; /*!< of the light sweep or look at work, NULL: none */
-	struct trap_source *sources; /*!< [n_sources] malloc */
-	uint32_t n_sources;
-	size_t cap_sources;
+	struct trap_sources sources;
 	struct log_limit forged_lines;
 	uint32_t gap_ms;     /*!< after the last sweep */
 	uint64_t next_ms;    /*!< no look before */
