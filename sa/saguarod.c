@@ -351,7 +351,9 @@ static int open_databases(struct daemon *d)
 	if (ret == E_OK && why != NULL) {
 		log_warning(source, "%s", why);
 	}
-	if (ret != E_OK) {
+	if (ret == E_OK) {
+		stats_text(d->stats, "ended", "");
+	} else {
 		log_error(source, "%s", why ? why : err_text(ret));
 	}
 	return ret;
@@ -534,6 +536,24 @@ static int start_daemon(struct daemon *d)
 	return ret;
 }
 
+/* Readers are told why nobody gives a sign of life any more. */
+static void note_end(struct daemon *d, int ret)
+{
+	enum { LONG_AGO_MS = 1 }; /* the heartbeat of a daemon that ended is not fresh */
+	char why[STATS_TEXT_MAX] = "it was stopped";
+
+	if (d->stats == NULL || d->now->config.once) {
+		return;
+	}
+	if (ret != E_OK) {
+		log_last_error(why, sizeof(why));
+	}
+	stats_text(d->stats, "ended", why);
+	if (stats_commit(d->stats, LONG_AGO_MS) != E_OK) {
+		log_warning(source, "cannot tell readers that this saguarod ended");
+	}
+}
+
 static void stop_daemon(struct daemon *d)
 {
 	control_free(d->control);
@@ -652,14 +672,8 @@ int main(int argc, char **argv)
 		stop_daemon(&d);
 		return status;
 	}
-	log_set_level(d.now->config.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
-	if (d.now->config.log_file && log_open(d.now->config.log_file) != E_OK) {
-		fprintf(stderr, "saguarod: cannot write the log file %s\n",
-		        d.now->config.log_file);
-		stop_daemon(&d);
-		return 2;
-	}
 	log_info(source, "saguaro %s starts", PACKAGE_VERSION);
+	service_open_log(source, d.now->config.log_file, d.now->config.verbose);
 	catch_signals();
 	ret = start_daemon(&d);
 	if (ret == E_OK) {
@@ -667,6 +681,7 @@ int main(int argc, char **argv)
 		log_info(source, "ends");
 	}
 	service_stopping();
+	note_end(&d, ret);
 	stop_daemon(&d);
 	return ret == E_OK ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,9 @@ enum style { STYLE_PLAIN, STYLE_COLOUR, STYLE_JOURNAL };
 
 static _Atomic int level_max = LOG_LEVEL_INFO;
 static _Atomic int file_fd = -1;
+/* Errors are seldom, so a lock around their text costs nothing. */
+static pthread_mutex_t last_error_lock = PTHREAD_MUTEX_INITIALIZER;
+static char last_error[LINE_BYTES];
 
 /* clang-format off */
 static const struct {
@@ -166,12 +170,24 @@ log_va(enum log_level level, const char *source, const char *fmt, va_list ap)
 		memcpy(text + sizeof(text) - 4, "...", 4);
 	}
 	text_printable(text); /* names come from the fabric: they must not forge lines */
+	if (level == LOG_LEVEL_ERROR) {
+		pthread_mutex_lock(&last_error_lock);
+		snprintf(last_error, sizeof(last_error), "%s", text);
+		pthread_mutex_unlock(&last_error_lock);
+	}
 	write_stderr(level, source, text);
 	int fd = file_fd;
 	if (fd >= 0) {
 		write_file(fd, level, source, text);
 	}
 	errno = saved;
+}
+
+void log_last_error(char *buf, size_t size)
+{
+	pthread_mutex_lock(&last_error_lock);
+	snprintf(buf, size, "%s", last_error);
+	pthread_mutex_unlock(&last_error_lock);
 }
 
 #define LOG_FUNCTION(function, level)                                                    \

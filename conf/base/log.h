@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*!
@@ -30,6 +31,9 @@ void log_info(const char *source, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void log_debug(const char *source, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*! \brief Copies the text of the newest error of this process, "" if there is none. */
+void log_last_error(char *buf, size_t size);
 
 /*!
  * \brief A text of several lines as so many messages, each behind \a lead.

@@ -105,15 +105,17 @@ int service_socket(void)
 
 #endif
 
-int service_open_log(const char *source, const char *path, bool verbose)
+void service_open_log(const char *source, const char *path, bool verbose)
 {
 	log_set_level(verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
-	int ret = path != NULL ? log_open(path) : E_OK;
+	int ret = log_open(path);
 
 	if (ret != E_OK) {
-		log_error(source, "cannot open the log file %s: %s", path, err_text(ret));
+		log_warning(source,
+		            "cannot write the log file %s: %s; the log goes to standard error "
+		            "only; choose another file with --log-file",
+		            path, err_text(ret));
 	}
-	return ret;
 }
 
 int service_reopen_log(const char *source, const char *path)

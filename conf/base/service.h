@@ -34,9 +34,9 @@ int service_socket(void);
 
 /* --- servers ------------------------------------------------------------------------ */
 
-/*! \brief Sets the level of the log and opens its file; NULL: standard error only.
- *  \retval -errno  Logged. */
-int service_open_log(const char *source, const char *path, bool verbose);
+/*! \brief Sets the level of the log and opens its file; NULL: standard error only. If the file
+ *  cannot be written, a warning says so, and the log goes on without it. */
+void service_open_log(const char *source, const char *path, bool verbose);
 
 /*! \brief Opens the log file again, so that a rotated one gets a new one. NULL: there is none.
  *  \retval -errno  Logged; the old one is written on. */

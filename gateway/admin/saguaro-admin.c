@@ -305,10 +305,8 @@ int main(int argc, char **argv)
 		arena_free(a);
 		return 2;
 	}
-	err = service_open_log(me, c.log_file, c.verbose > 0);
-	if (err == E_OK) {
-		err = serve(&c, a);
-	}
+	service_open_log(me, c.log_file, c.verbose > 0);
+	err = serve(&c, a);
 	arena_free(a);
 	return err == E_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

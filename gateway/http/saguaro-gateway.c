@@ -106,12 +106,10 @@ int main(int argc, char **argv)
 		arena_free(a);
 		return 2;
 	}
-	err = service_open_log(me, c.log_file, c.verbose > 0);
-	if (err == E_OK) {
-		struct page *page = read_page(&c, a);
-		err = serve(&c, page, a);
-		page_free(page);
-	}
+	service_open_log(me, c.log_file, c.verbose > 0);
+	struct page *page = read_page(&c, a);
+	err = serve(&c, page, a);
+	page_free(page);
 	arena_free(a);
 	return err == E_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -77,4 +77,10 @@ kill "$pid"
 wait "$pid"
 pid=
 holds "the socket goes with the daemon" test ! -e "$work/run.control"
+
+# A log file that cannot be written keeps nobody from starting, and is said.
+"$bin/saguarod" --once --fabric "sim:$here/tests/fabrics/ring-4.topo" --state-dir "$work/state" --snapshot-dir "$work/run" \
+	--log_file "$work/none/x.log" 2>"$work/once.log"
+holds "the log goes on without its file" test $? = 0
+holds "and says so" grep -q "cannot write the log file $work/none/x.log: No such file or directory; the log goes to standard error only" "$work/once.log"
 exit $bad
