@@ -15,6 +15,8 @@ struct arena;
  *
  * Values are named numbers in the form of a Prometheus series without the "saguaro_" prefix,
  * for instance `mad_sent_total{class="smp"}`; and named texts (`phase`, `not_ready`, `progress`).
+ * `problem.0` and so on are what the last heavy sweep could not make sense of, and `ended` is
+ * why a saguarod ended; "" where there is nothing.
  * The heartbeat is a number of CLOCK_BOOTTIME milliseconds: a reader on the same machine
  * compares it with its own clock.
  *
@@ -110,7 +112,12 @@ uint64_t stats_event_next(const struct stats *s);
  *  where it is higher. */
 void stats_event_raise(struct stats *s, uint64_t next);
 
-enum { STATS_NAME_MAX = 120, STATS_TEXT_MAX = 400, STALE_AFTER_MS = 5000 };
+enum {
+	STATS_NAME_MAX = 120,
+	STATS_TEXT_MAX = 400,
+	STATS_PROBLEMS = 10, /* that are kept of a heavy sweep */
+	STALE_AFTER_MS = 5000
+};
 
 /*! Reader side: one consistent copy. */
 struct stats_value {

@@ -13,6 +13,7 @@
 #include "gateway/view/ready.h"
 #include "gateway/view/source.h"
 
+/* What the daemon says of itself; problems are those of a sweep of its own. */
 static int add_readiness(struct api_call *c, struct alarms *a)
 {
 	struct stats_copy stats;
@@ -20,8 +21,12 @@ static int add_readiness(struct api_call *c, struct alarms *a)
 	const char *why = ready_reason(has ? &stats : NULL, snap_meta(c->snap)->epoch,
 	                               NULL, c->now_ms, c->arena);
 
-	return why == NULL || alarms_add(a, ALARM_NOT_READY, why) != NULL ? E_OK
-	                                                                  : -ENOMEM;
+	if (why != NULL && alarms_add(a, ALARM_NOT_READY, why) == NULL) {
+		return -ENOMEM;
+	}
+	return has && heartbeat_fresh(stats.heartbeat_ms, c->now_ms)
+	               ? alarms_of_stats(a, &stats)
+	               : E_OK;
 }
 
 /* Events are kept in the stats, which may be missing. */

@@ -3,6 +3,7 @@
 #include "gateway/inventory/alarms.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #include "routing/graph/node_text.h"
 
 /* clang-format off */
-#define ALARM(id, word, level, text) { #word, EVENT_##level, text },
+#define ALARM(id, word, level, text, remedy) { #word, EVENT_##level, text, remedy },
 /* clang-format on */
 const struct alarm_type alarm_types[ALARM_KINDS] = {
 #include "gateway/inventory/alarms.def"
@@ -157,6 +158,18 @@ int alarms_of_snapshot(struct alarms *a, const struct snap_meta *m,
 	return err == E_OK ? add_overloaded(a, v) : err;
 }
 
+int alarms_of_stats(struct alarms *a, const struct stats_copy *stats)
+{
+	char name[STATS_NAME_MAX];
+	int err = E_OK;
+
+	for (unsigned i = 0; err == E_OK && i < STATS_PROBLEMS; i++) {
+		snprintf(name, sizeof(name), "problem.%u", i);
+		err = add_text(a, ALARM_PROBLEM, stats_copy_text(stats, name));
+	}
+	return err;
+}
+
 /* --- of events ------------------------------------------------------------------------- */
 
 /* What an event begins or ends, of a node or of one of its ports. */
@@ -177,6 +190,8 @@ static const struct cause {
 	{ EVENT_PORT_FLAPPING, ALARM_FLAPPING, true, false },
 	{ EVENT_PORT_QUIET, ALARM_FLAPPING, false, false },
 	{ EVENT_HANDOVER_FAILED, ALARM_SM_CONFLICT, true, false },
+	{ EVENT_SM_RIVAL, ALARM_SM_CONFLICT, true, false },
+	{ EVENT_SM_SEEN, ALARM_SM_CONFLICT, false, false }, /* in another state now */
 	{ EVENT_SM_GONE, ALARM_SM_CONFLICT, false, false },
 	{ EVENT_PORT_DISABLED, ALARM_DISABLED, true, true },
 	{ EVENT_PORT_ENABLED, ALARM_DISABLED, false, true },

@@ -18,7 +18,7 @@ struct snap_meta;
  * its event. An event counts as long as nothing later undoes it and the snapshot does not
  * show otherwise.
  */
-#define ALARM(id, name, severity, help) ALARM_##id,
+#define ALARM(id, ...) ALARM_##id,
 enum alarm_kind {
 #include "gateway/inventory/alarms.def"
 	ALARM_KINDS
@@ -29,6 +29,7 @@ struct alarm_type {
 	const char *name; /*!< "link_down" */
 	enum event_severity severity;
 	const char *help;
+	const char *advice; /*!< what to do about it */
 };
 extern const struct alarm_type alarm_types[ALARM_KINDS];
 
@@ -54,6 +55,9 @@ struct alarm *alarms_add(struct alarms *a, enum alarm_kind kind, const char *tex
 /*! \brief Adds what the snapshot shows. \param v  With its shape. \retval -ENOMEM */
 int alarms_of_snapshot(struct alarms *a, const struct snap_meta *m,
                        const struct inventory *v);
+
+/*! \brief Adds what the last heavy sweep could not make sense of. \retval -ENOMEM */
+int alarms_of_stats(struct alarms *a, const struct stats_copy *stats);
 
 /*! \brief Adds what events of the past left behind. \retval -ENOMEM  Cost: O(n log n). */
 int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,

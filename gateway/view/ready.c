@@ -26,6 +26,13 @@ bool stats_number(const struct stats_copy *c, const char *name, double *ret)
 	return false;
 }
 
+/* Text by name, NULL when it is missing or empty. */
+static const char *text_or_null(const struct stats_copy *c, const char *name)
+{
+	const char *text = stats_copy_text(c, name);
+	return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
 static const char *gone_since(const struct stats_copy *c, struct arena *a)
 {
 	char text[40] = "an unknown time";
@@ -35,18 +42,15 @@ static const char *gone_since(const struct stats_copy *c, struct arena *a)
 	if (gmtime_r(&t, &tm) != NULL) {
 		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	}
+	if (text_or_null(c, "ended") != NULL) {
+		return arena_printf(a, "daemon gone since %s: saguarod (process %u) ended: %s",
+		                    text, (unsigned)c->pid, text_or_null(c, "ended"));
+	}
 	return arena_printf(
 		a,
 		"daemon gone since %s: saguarod (process %u) gave no sign of life "
 		"for more than %d ms; start it again",
 		text, (unsigned)c->pid, STALE_AFTER_MS);
-}
-
-/* Text by name, NULL when it is missing or empty. */
-static const char *text_or_null(const struct stats_copy *c, const char *name)
-{
-	const char *text = stats_copy_text(c, name);
-	return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
 static const char *not_up(const struct stats_copy *c, struct arena *a)

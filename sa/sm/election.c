@@ -237,6 +237,15 @@ static void note_seen(const struct sm_request *q, const struct other_sm *o)
 	events_note(q->e->sm, &what);
 }
 
+/* Two masters undo each other's work, so this one stays an alarm until it is gone. */
+static void note_rival(const struct sm_request *q, const char *wrong)
+{
+	struct fabric_event what = { .kind = EVENT_SM_RIVAL, .port = q->port, .detail = wrong };
+
+	events_set_node(&what, q->d->g, q->node->graph_node);
+	events_note(q->e->sm, &what);
+}
+
 static void on_sm_info(void *ctx, const struct smp_reply *r)
 {
 	struct sm_request *q = ctx;
@@ -266,7 +275,9 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	}
 	wrong = distrust(e, r->data, q->d->g->ports[q->graph_port].guid);
 	if (wrong != NULL) {
-		if (is_new && may_warn(e)) {
+		if (is_new && o.state == SM_MASTER) {
+			note_rival(q, wrong);
+		} else if (is_new && may_warn(e)) {
 			log_warning(source, "the SM 0x%016" PRIx64 " at %s is ignored: it %s",
 			            o.guid, disc_place(q->d, q->node, q->port), wrong);
 		}

@@ -254,6 +254,21 @@ static void set_stages(struct stats *to, const struct job *j)
 	}
 }
 
+/* What the last heavy sweep could not make sense of. */
+static void set_problems(struct stats *to, const struct sm *sm)
+{
+	const struct job *j = sm_known_job(sm);
+	char name[STATS_NAME_MAX];
+
+	for (unsigned i = 0; j != NULL && i < STATS_PROBLEMS; i++) {
+		snprintf(name, sizeof(name), "problem.%u", i);
+		stats_text(to, name,
+		           i < j->disc.n_problems && j->disc.problem[i] != NULL
+		                   ? j->disc.problem[i]
+		                   : "");
+	}
+}
+
 static void set_sa_figures(struct stats *to, struct sa_server *sa)
 {
 	struct sa_counters c;
@@ -337,6 +352,7 @@ void mirror_figures(struct sm *sm, const struct election *e, bool with_stages)
 	set_sweep_figures(to, &sm->status);
 	set_states(to, e);
 	set_sm(to, sm, e);
+	set_problems(to, sm);
 	if (with_stages) {
 		set_stages(to, sm->job);
 	}
