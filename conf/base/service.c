@@ -112,7 +112,8 @@ void service_open_log(const char *source, const char *path, bool verbose)
 
 	if (ret != E_OK) {
 		log_warning(source,
-		            "cannot write the log file %s: %s; the log goes to standard error "
+		            "cannot write the log file %s: %s; the log goes to standard "
+		            "error "
 		            "only; choose another file with --log-file",
 		            path, err_text(ret));
 	}

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,20 @@ struct client_local {
 	struct http_stats stats; /* the resources count; nothing reads it here */
 };
 
+/* Says what is wrong, or keeps it for a command that explains it. */
+__attribute__((format(printf, 2, 3))) static void say(struct client *s, const char *fmt,
+                                                      ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(s->why, sizeof(s->why), fmt, ap);
+	va_end(ap);
+	if (!s->explains) {
+		fprintf(stderr, "%s: %s\n", s->program, s->why);
+	}
+}
+
 static int read_flags(struct client *s, const struct option_row *const *own,
                       const char *doc, const char *args, int n_args, int argc,
                       char **argv)
@@ -69,7 +84,7 @@ static int read_flags(struct client *s, const struct option_row *const *own,
 	}
 	diags_print(d, stderr, DIAG_WARNING);
 	int n = argc - s->first;
-	if (ret == E_OK && (n_args < 0 ? n > 1 : n != n_args)) {
+	if (ret == E_OK && (n_args < 0 ? n > -n_args : n != n_args)) {
 		fprintf(stderr, "%s: expected %s; try '%s --help'\n", s->program,
 		        args ? args : "no arguments", s->program);
 		ret = E_SYNTAX;
@@ -109,12 +124,14 @@ static int open_named(struct client *s, const char *dir)
 	if (err == E_OK) {
 		return EXIT_GOOD;
 	}
-	fprintf(stderr,
-	        "%s: cannot read the snapshot in %s: %s; is this saguarod running, and "
-	        "may you read its files?\n",
-	        s->program, s->url ? s->url : "", strerror(-err));
+	say(s,
+	    "cannot read the snapshot in %s: %s; is this saguarod running, and may you "
+	    "read its files?",
+	    s->url ? s->url : "", strerror(-err));
+	s->no_snapshot = err;
+	s->snapshot = s->url;
 	s->local = NULL;
-	return EXIT_USAGE;
+	return s->explains ? EXIT_GOOD : EXIT_USAGE;
 }
 
 /* NULL: unset or empty. */
@@ -150,23 +167,46 @@ static int choose_origin(struct client *s)
 	if (dir != NULL) {
 		return open_named(s, dir);
 	}
-	if (open_local(s, NULL) != E_OK) {
+	s->no_snapshot = open_local(s, NULL);
+	if (s->no_snapshot != E_OK) {
 		s->local = NULL;
+		s->snapshot = s->url;
 		s->url = default_url;
 	}
 	return EXIT_GOOD;
 }
 
-int client_init_rows(struct client *s, const struct option_row *const *own,
-                     const char *doc, const char *args, int n_args, int argc, char **argv)
+static int begin(struct client *s, const struct option_row *const *own, const char *doc,
+                 const char *args, int n_args, int argc, char **argv)
 {
-	memset(s, 0, sizeof(*s));
 	s->program = argv[0];
 	s->arena = arena_new();
 	if (!s->arena || read_flags(s, own, doc, args, n_args, argc, argv) != EXIT_GOOD) {
 		return EXIT_USAGE;
 	}
 	return choose_origin(s);
+}
+
+int client_init_rows(struct client *s, const struct option_row *const *own,
+                     const char *doc, const char *args, int n_args, int argc, char **argv)
+{
+	memset(s, 0, sizeof(*s));
+	return begin(s, own, doc, args, n_args, argc, argv);
+}
+
+int client_init_explaining(struct client *s, const char *doc, const char *args,
+                           int n_args, int argc, char **argv)
+{
+	const struct option_row *none[] = { NULL };
+
+	memset(s, 0, sizeof(*s));
+	s->explains = true;
+	return begin(s, none, doc, args, n_args, argc, argv);
+}
+
+bool client_is_default(const struct client *s)
+{
+	return s->url == default_url;
 }
 
 int client_init(struct client *s, const struct option_row *own, const char *doc,
@@ -240,17 +280,19 @@ static unsigned request_http(struct client *s, const char *target, CURL *curl,
 	if (code == CURLE_OK || code == CURLE_WRITE_ERROR) {
 		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	} else if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST) {
-		fprintf(stderr,
-		        s->url == default_url
-		                ? "%s: no snapshot can be read here and no gateway "
-		                  "answers "
-		                  "at %s (%s); start saguarod and saguaro-gateway, or "
-		                  "give --snapshot-dir or --url\n"
-		                : "%s: no gateway answers at %s (%s)\n",
-		        s->program, s->url, curl_easy_strerror(code));
+		if (s->url == default_url) {
+			say(s,
+			    "no snapshot can be read here and no gateway answers at %s "
+			    "(%s); start "
+			    "saguarod and saguaro-gateway, or give --snapshot-dir or "
+			    "--url",
+			    s->url, curl_easy_strerror(code));
+		} else {
+			say(s, "no gateway answers at %s (%s)", s->url,
+			    curl_easy_strerror(code));
+		}
 	} else {
-		fprintf(stderr, "%s: asking %s: %s\n", s->program, s->url,
-		        curl_easy_strerror(code));
+		say(s, "asking %s: %s", s->url, curl_easy_strerror(code));
 	}
 	return (unsigned)status;
 }
@@ -274,17 +316,19 @@ static unsigned request(struct client *s, const char *target, struct body *ret)
 
 /* --- answers -------------------------------------------------------------------------- */
 
-static void print_problem(const struct client *s, const json_t *problem)
+static void print_problem(struct client *s, const json_t *problem)
 {
 	size_t i;
 	json_t *item;
 
-	fprintf(stderr, "%s: %s\n", s->program,
-	        *member_text(problem, "detail") ? member_text(problem, "detail")
-	                                        : member_text(problem, "title"));
+	say(s, "%s",
+	    *member_text(problem, "detail") ? member_text(problem, "detail")
+	                                    : member_text(problem, "title"));
 	json_array_foreach(json_object_get(problem, "candidates"), i, item)
 	{
-		fprintf(stderr, "  %s\n", json_string_value(item));
+		if (!s->explains) {
+			fprintf(stderr, "  %s\n", json_string_value(item));
+		}
 	}
 }
 
@@ -305,8 +349,7 @@ static int print_refusal(struct client *s, const struct body *body, unsigned sta
 	if (problem) {
 		print_problem(s, problem);
 	} else if (status != 0) {
-		fprintf(stderr, "%s: the answer has status %u and no reason\n",
-		        s->program, status);
+		say(s, "the answer has status %u and no reason", status);
 	}
 	json_decref(problem);
 	return status == 0 ? EXIT_USAGE : exit_of(status);
@@ -315,7 +358,7 @@ static int print_refusal(struct client *s, const struct body *body, unsigned sta
 /* Tells the user when the answers begin to be old. */
 static void note_stale(struct client *s, bool stale)
 {
-	if (stale && !s->stale) {
+	if (stale && !s->stale && !s->explains) {
 		fprintf(stderr,
 		        "%s: stale: saguarod gives no sign of life, and the fabric may "
 		        "have changed since; see 'saguaro status'\n",
@@ -338,7 +381,7 @@ int client_get(struct client *s, const char *target, json_t **ret)
 	json_t *value = body.data ? json_loadb(body.data, body.len, 0, NULL) : NULL;
 	body_clear(&body);
 	if (!value) {
-		fprintf(stderr, "%s: the answer to %s is not JSON\n", s->program, target);
+		say(s, "the answer to %s is not JSON", target);
 		return EXIT_USAGE;
 	}
 	note_stale(s, json_is_true(json_object_get(value, "stale")));
@@ -454,13 +497,12 @@ static int outcome_of(struct client *s, struct sink *k)
 	bool complete = is_end && json_is_true(json_object_get(last, "complete"));
 
 	if (!is_end) {
-		fprintf(stderr, "%s: the connection broke before the end of the stream\n",
-		        s->program);
+		say(s, "the connection broke before the end of the stream");
 	} else if (!complete) {
-		fprintf(stderr,
-		        "%s: the stream ended early (%s); its last line has the key to "
-		        "continue at\n",
-		        s->program, member_text(last, "reason"));
+		say(s,
+		    "the stream ended early (%s); its last line has the key to continue "
+		    "at",
+		    member_text(last, "reason"));
 	}
 	json_decref(last);
 	return complete ? EXIT_GOOD : EXIT_BAD;

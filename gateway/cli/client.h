@@ -31,7 +31,7 @@ struct client_flags {
  * --snapshot-dir, --instance. */
 extern const struct option_row client_rows[];
 
-enum { CLIENT_MAY_HAVE_ONE = -1 };
+enum { CLIENT_MAY_HAVE_ONE = -1, CLIENT_MAY_HAVE_TWO = -2 };
 
 struct client {
 	struct arena *arena;
@@ -42,6 +42,10 @@ struct client {
 	const struct list_fields *fields; /*!< and its fields (list.c) */
 	uint64_t rows;                    /*!< of the lists printed */
 	bool stale;                 /*!< the last answer was, and the user was told */
+	bool explains; /*!< the command itself tells why there is no answer; so nothing is printed, */
+	char why[1024];       /*!< but kept here */
+	int no_snapshot;      /*!< -errno: that of \a snapshot cannot be read */
+	const char *snapshot; /*!< its folder; NULL: none was looked for, or it is read */
 	struct client_local *local; /*!< NULL: by HTTP */
 	const char *url;            /*!< base URL */
 };
@@ -54,7 +58,8 @@ struct client {
  * snapshot of the instance main where it can be read, else the gateway of this machine.
  *
  * \param own   Further rows over struct client_flags, or NULL.
- * \param n_args  How many positional arguments there must be; CLIENT_MAY_HAVE_ONE: none or one.
+ * \param n_args  How many positional arguments there must be; CLIENT_MAY_HAVE_ONE: none or one;
+ *                CLIENT_MAY_HAVE_TWO: at most two.
  * \return EXIT_GOOD, or EXIT_USAGE with a sentence printed.
  */
 int client_init(struct client *s, const struct option_row *own, const char *doc,
@@ -64,6 +69,16 @@ int client_init(struct client *s, const struct option_row *own, const char *doc,
 int client_init_rows(struct client *s, const struct option_row *const *own,
                      const char *doc, const char *args, int n_args, int argc,
                      char **argv);
+
+/*!
+ * \brief The same for a command that explains why there is nobody to ask: no failure of an
+ * origin or of an answer is printed, see \a explains.
+ */
+int client_init_explaining(struct client *s, const char *doc, const char *args,
+                           int n_args, int argc, char **argv);
+
+/*! \brief Nothing names an origin, and no snapshot can be read here. */
+bool client_is_default(const struct client *s);
 
 /*! \brief Frees. \return The exit status: EXIT_STALE instead of EXIT_GOOD where the last
  * answer was stale. */

@@ -39,7 +39,7 @@ static const struct command commands[] = {
 	{ "lft",    "SWITCH",                 "the linear forwarding table of a switch", cmd_lft, false },
 	{ "counters", "",                     "port counters: errors, rates, congestion", cmd_counters, false },
 	{ "load",   "",                       "links by the routes on them, most first", cmd_load, false },
-	{ "doctor", "[HOST]",                 "what is wrong, and what to do about it", cmd_doctor, false },
+	{ "doctor", "[HOST [HOST]]",          "what is wrong, and what to do about it", cmd_doctor, false },
 	{ "alarms", "",                       "what is wrong at this moment", cmd_alarms, false },
 	{ "export", "[FORMAT]",               "the fabric for other programs: ibsim, Slurm, Graphviz; alone: the formats", cmd_export, false },
 	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status, false },

@@ -43,8 +43,9 @@ static const char *gone_since(const struct stats_copy *c, struct arena *a)
 		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	}
 	if (text_or_null(c, "ended") != NULL) {
-		return arena_printf(a, "daemon gone since %s: saguarod (process %u) ended: %s",
-		                    text, (unsigned)c->pid, text_or_null(c, "ended"));
+		return arena_printf(
+			a, "daemon gone since %s: saguarod (process %u) ended: %s", text,
+			(unsigned)c->pid, text_or_null(c, "ended"));
 	}
 	return arena_printf(
 		a,

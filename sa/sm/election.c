@@ -240,7 +240,9 @@ static void note_seen(const struct sm_request *q, const struct other_sm *o)
 /* Two masters undo each other's work, so this one stays an alarm until it is gone. */
 static void note_rival(const struct sm_request *q, const char *wrong)
 {
-	struct fabric_event what = { .kind = EVENT_SM_RIVAL, .port = q->port, .detail = wrong };
+	struct fabric_event what = { .kind = EVENT_SM_RIVAL,
+		                     .port = q->port,
+		                     .detail = wrong };
 
 	events_set_node(&what, q->d->g, q->node->graph_node);
 	events_note(q->e->sm, &what);

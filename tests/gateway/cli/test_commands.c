@@ -323,18 +323,34 @@ END_TEST
 
 START_TEST(test_doctor)
 {
+	json_t *body;
+
 	/* the ports of the fixture are not active */
 	ck_assert_int_eq(run("doctor"), 1);
-	assert_has(out, "not_active (warning): if the state stays");
+	assert_has(out, "not_active (warning)\n");
 	assert_has(out, "is init, not active\n");
+	assert_has(out, "  What to do: if the state stays");
+	ck_assert_int_eq(run("doctor --json"), 1);
+	body = json_loads(out, 0, NULL);
+	ck_assert(json_is_false(json_object_get(body, "healthy")));
+	ck_assert_uint_gt(json_array_size(json_object_get(body, "findings")), 0);
+	json_decref(body);
 	ck_assert_int_eq(run("doctor node1"), 1);
-	assert_has(out, "port 1: init, LID %u", host_lid(0));
-	assert_has(out, "no port is active, so no packet gets through");
+	assert_has(out, "node1 port 1: init, LID %u", host_lid(0));
+	assert_has(out, "no port of node1 is active, so no packet gets through");
+	ck_assert_int_eq(run("doctor node1 node2"), 1);
+	assert_has(out, "no port of node2 is active");
 	ck_assert_int_eq(run("doctor nobody"), 2);
+	ck_assert_int_eq(run("doctor a b c"), 2);
+	ck_assert_int_eq(run("doctor --url http://127.0.0.1:1"), 2);
+	assert_has(err, "no gateway answers at http://127.0.0.1:1");
+	ck_assert_int_eq(run("doctor --snapshot-dir %s/none", fixture.dir), 1);
+	assert_has(out, "no saguarod has run here: there is no snapshot in %s/none", fixture.dir);
 	gateway_fixture_heartbeat(&fixture, 3600000, true);
 	ck_assert_int_eq(run("doctor"), 1);
-	assert_has(out, "not_ready (error): look at the log of saguarod");
+	assert_has(out, "not_ready (error)\n");
 	assert_has(out, "daemon gone since");
+	assert_has(out, "'systemctl restart saguarod'");
 }
 END_TEST
 
