@@ -39,7 +39,7 @@ struct client {
 	const char *program;        /*!< argv[0], in front of messages */
 	int first;                  /*!< first positional argument */
 	const struct list *list;    /*!< that is printed, */
-	const struct list_fields *fields; /*!< and its fields (list.c) */
+	struct list_fields *fields; /*!< and its fields (list.c) */
 	uint64_t rows;                    /*!< of the lists printed */
 	bool stale;                 /*!< the last answer was, and the user was told */
 	bool explains; /*!< the command itself tells why there is no answer; so nothing is printed, */

@@ -11,6 +11,7 @@
 #include "db/stats.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/list.h"
 
 enum { FOLLOW_MS = 200, FOLLOW_URL_MS = 1000, LAST_FOLLOWED = 10 };
 
@@ -72,6 +73,10 @@ static void print_event(struct client *s, const json_t *e)
 	if (s->flags.json) {
 		json_dumpf(e, stdout, JSON_COMPACT);
 		printf("\n");
+		return;
+	}
+	if (list_of_fields(s)) {
+		list_row(s, e);
 		return;
 	}
 	text = arena_strdup(s->arena, member_text(e, "text"));
@@ -156,11 +161,19 @@ static void wait_ms(unsigned ms)
 	          NULL);
 }
 
+static const struct list events = { "events", "Event", .columns = NULL };
+
 static int show_events(struct client *s)
 {
 	struct follower f = { .since = "" };
-	bool more;
-	int status;
+	bool more, done = false;
+	int status = list_open(s, &events, NULL, &done);
+
+	if (status != EXIT_GOOD || done) {
+		list_close(s);
+		return status;
+	}
+	list_head(s);
 
 	if (s->flags.since == NULL && s->flags.last == NULL && s->flags.follow) {
 		s->flags.last = arena_printf(s->arena, "%d", LAST_FOLLOWED);
@@ -178,14 +191,16 @@ static int show_events(struct client *s)
 			wait_ms(s->local != NULL ? FOLLOW_MS : FOLLOW_URL_MS);
 		}
 	} while (status == EXIT_GOOD && (s->flags.follow || more));
+	list_close(s);
 	return status;
 }
 
 int cmd_events(int argc, char **argv)
 {
+	const struct option_row *own[] = { events_rows, list_rows, NULL };
 	struct client c;
-	int status = client_init(
-		&c, events_rows,
+	int status = client_init_rows(
+		&c, own,
 		"What happened in the fabric, oldest first: cables, hosts and switches lost "
 		"and new, other subnet managers, sweeps that failed, handovers. Each line has "
 		"the number of the event, the time, and what the sweep did about it.",

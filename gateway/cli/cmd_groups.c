@@ -5,10 +5,12 @@
 #include "conf/base/arena.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/list.h"
 
 static const char doc[] = "Multicast groups of the running fabric, one per line. With "
 			  "GROUP, an MGID or MLID, its "
-			  "members and the switch ports that forward its packets.";
+			  "members and the switch ports that forward its packets; "
+			  "--csv and --field print its members.";
 
 /* JoinState, a letter per bit: full member, non-member, send-only of both kinds. */
 static const char *join_state_text(json_int_t state)
@@ -77,19 +79,7 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 	size_t i;
 	json_t *g;
 
-	if (s->flags.json) {
-		return client_print_json(body);
-	}
-	if (json_object_get(body, "mgid") != NULL) {
-		if (first) {
-			print_head();
-			print_line(body);
-			print_tree(body);
-			printf("members\n");
-		}
-		print_members(body);
-		return EXIT_GOOD;
-	}
+	(void)s;
 	if (first) {
 		print_head();
 	}
@@ -100,19 +90,33 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 	return EXIT_GOOD;
 }
 
+static int print_group(const struct client *s, const json_t *body, bool first)
+{
+	(void)s;
+	if (first) {
+		print_head();
+		print_line(body);
+		print_tree(body);
+		printf("members\n");
+	}
+	print_members(body);
+	return EXIT_GOOD;
+}
+
+static const struct list groups = { "groups", "MulticastGroup", .print = print_page };
+static const struct list members = { "members", "MulticastMember", .print = print_group };
+
 int cmd_groups(int argc, char **argv)
 {
 	struct client s;
-	int status =
-		client_init(&s, NULL, doc, "[GROUP]", CLIENT_MAY_HAVE_ONE, argc, argv);
+	int status = client_init(&s, list_rows, doc, "[GROUP]", CLIENT_MAY_HAVE_ONE, argc, argv);
 
-	if (status == EXIT_GOOD) {
-		const char *target = "/v1/groups";
-		if (s.first < argc) {
-			target = arena_printf(s.arena, "/v1/groups/%s",
-			                      client_escape(&s, argv[s.first]));
-		}
-		status = client_print_list(&s, target, print_page);
+	if (status == EXIT_GOOD && s.first < argc) {
+		status = list_print(&s, &members,
+		                    arena_printf(s.arena, "/v1/groups/%s",
+		                                 client_escape(&s, argv[s.first])));
+	} else if (status == EXIT_GOOD) {
+		status = list_print(&s, &groups, "/v1/groups");
 	}
 	return client_done(&s, status);
 }

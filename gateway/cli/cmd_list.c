@@ -61,6 +61,15 @@ static const struct list_column alarm_columns[] = {
 	{ "severity", "severity", -8 }, { "kind", "kind", -12 }, { "since", "since", -20 }, { "what", "text", 0 }, { NULL }
 };
 
+static const struct list_column service_columns[] = {
+	{ "ServiceID", "service_id", -18 }, { "P_Key", "p_key", 6 }, { "lease", "lease_seconds", 10 }, { "port", "node.name:node.port", -24 },
+	{ "name", "service_name", 0 }, { NULL }
+};
+static const struct list_column sweep_columns[] = {
+	{ "time", "time", -20 }, { "epoch", "epoch", 8 }, { "ms", "duration_ms", 8 }, { "moved", "paths_moved", 8 },
+	{ "blocks", "lft_blocks", 8 }, { "cause", "cause", -24 }, { "what", "text", 0 }, { NULL }
+};
+
 /* The virtual ports of an adapter, below it. */
 static void print_vports(const json_t *node)
 {
@@ -83,22 +92,26 @@ struct list_command {
 	const char *doc, *args;
 };
 
-static const struct list_command nodes = { { "nodes", "Node", node_columns, print_vports }, nodes_rows, "/v1/nodes?",
+static const struct list_command nodes = { { "nodes", "Node", node_columns, print_vports, NULL }, nodes_rows, "/v1/nodes?limit=65536",
 	"Nodes of the running fabric.", NULL };
-static const struct list_command links = { { "links", "Link", link_columns, NULL }, links_rows, "/v1/links?",
+static const struct list_command links = { { "links", "Link", link_columns, NULL, NULL }, links_rows, "/v1/links?limit=65536",
 	"Cables of the running fabric: state, speed, the best that both ends support, routes from either end.", NULL };
-static const struct list_command ports = { { "ports", "Port", port_columns, NULL }, ports_rows, "/v1/ports?",
+static const struct list_command ports = { { "ports", "Port", port_columns, NULL, NULL }, ports_rows, "/v1/ports?limit=65536",
 	"Ports of the running fabric, also those without a cable.", NULL };
-static const struct list_command lids = { { "lids", "Lid", lid_columns, NULL }, no_rows, "/v1/lids?",
+static const struct list_command lids = { { "lids", "Lid", lid_columns, NULL, NULL }, no_rows, "/v1/lids?limit=65536",
 	"Owners of the LIDs of the running fabric.", NULL };
-static const struct list_command lft = { { "routes", "LftEntry", lft_columns, NULL }, no_rows, "/v1/switches/%s/lft?",
+static const struct list_command lft = { { "routes", "LftEntry", lft_columns, NULL, NULL }, no_rows, "/v1/switches/%s/lft?limit=65536",
 	"The linear forwarding table of a switch: which LIDs leave by which port. SWITCH is a name, GUID or LID.", "SWITCH" };
-static const struct list_command load = { { "links", "LinkLoad", load_columns, NULL }, load_rows, "/v1/load?",
+static const struct list_command load = { { "links", "LinkLoad", load_columns, NULL, NULL }, load_rows, "/v1/load?limit=65536",
 	"Links between switches by the routes on them, most first; relative is to the mean of the links between the same tiers.", NULL };
-static const struct list_command counters = { { "counters", "PortCounters", counter_columns, NULL }, counter_rows, "/v1/counters?",
+static const struct list_command counters = { { "counters", "PortCounters", counter_columns, NULL, NULL }, counter_rows, "/v1/counters?limit=65536",
 	"Port counters as the performance manager read them last (saguarod --perfmgr). errors: by how much all error counters rose since the reading before.", NULL };
-static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL }, no_rows, "/v1/alarms?",
+static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL, NULL }, no_rows, "/v1/alarms?limit=65536",
 	"What is wrong at this moment, the worst first. Exit status 1: something is.", NULL };
+static const struct list_command services = { { "services", "Service", service_columns, NULL, NULL }, no_rows, "/v1/services?limit=65536",
+	"Services that hosts registered; without a lease they stay for ever.", NULL };
+static const struct list_command sweeps = { { "sweeps", "Sweep", sweep_columns, NULL, NULL }, no_rows, "/v1/sweeps?limit=100",
+	"The last heavy sweeps that changed something or failed, the newest first.", NULL };
 /* clang-format on */
 
 static const char *with_param(struct client *s, const char *target, const char *name,
@@ -184,4 +197,14 @@ int cmd_counters(int argc, char **argv)
 int cmd_alarms(int argc, char **argv)
 {
 	return run_list(&alarms, argc, argv);
+}
+
+int cmd_services(int argc, char **argv)
+{
+	return run_list(&services, argc, argv);
+}
+
+int cmd_sweeps(int argc, char **argv)
+{
+	return run_list(&sweeps, argc, argv);
 }

@@ -11,11 +11,13 @@
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/control_call.h"
+#include "gateway/cli/list.h"
 
 static const char list_doc[] = "Partitions in effect, one per line.";
 static const char show_doc[] = "One partition by its P_Key or name: who is a member, by "
 			       "the file of partitions or made at run time, and the "
-			       "end ports of the fabric that have its P_Key.";
+			       "end ports of the fabric that have its P_Key, which are what --csv "
+			       "and --field print.";
 
 static void print_head(void)
 {
@@ -62,24 +64,32 @@ static void print_members(const json_t *body)
 	printf("ports\n");
 }
 
-static int print_page(const struct client *s, const json_t *body, bool first)
+static int print_list_page(const struct client *s, const json_t *body, bool first)
 {
 	size_t i;
 	json_t *p;
 
-	if (s->flags.json) {
-		return client_print_json(body);
-	}
+	(void)s;
 	if (first) {
 		print_head();
-	}
-	if (json_object_get(body, "p_key") != NULL && first) {
-		print_line(body);
-		print_members(body);
 	}
 	json_array_foreach(json_object_get(body, "partitions"), i, p)
 	{
 		print_line(p);
+	}
+	return EXIT_GOOD;
+}
+
+static int print_one(const struct client *s, const json_t *body, bool first)
+{
+	size_t i;
+	json_t *p;
+
+	(void)s;
+	if (first) {
+		print_head();
+		print_line(body);
+		print_members(body);
 	}
 	json_array_foreach(json_object_get(body, "ports"), i, p)
 	{
@@ -89,6 +99,9 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 	}
 	return EXIT_GOOD;
 }
+
+static const struct list partitions = { "partitions", "Partition", .print = print_list_page };
+static const struct list member_ports = { "ports", "PartitionPort", .print = print_one };
 
 /* --- changes: requests to a running saguarod ------------------------------------------- */
 
@@ -343,7 +356,7 @@ static int run_action(const struct action *a, int argc, char **argv)
 static int print_partitions(bool show, int argc, char **argv)
 {
 	struct client s;
-	int status = client_init(&s, NULL, show ? show_doc : list_doc,
+	int status = client_init(&s, list_rows, show ? show_doc : list_doc,
 	                         show ? "P_KEY" : "", show, argc, argv);
 
 	if (status == EXIT_GOOD) {
@@ -353,7 +366,7 @@ static int print_partitions(bool show, int argc, char **argv)
 			target = arena_printf(s.arena, "/v1/partitions/%s",
 			                      client_escape(&s, argv[s.first]));
 		}
-		status = client_print_list(&s, target, print_page);
+		status = list_print(&s, show ? &member_ports : &partitions, target);
 	}
 	return client_done(&s, status);
 }

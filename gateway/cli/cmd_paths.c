@@ -5,6 +5,7 @@
 
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/list.h"
 #include "gateway/cli/path_flags.h"
 
 static void print_paths(const json_t *paths)
@@ -50,6 +51,14 @@ static int print_all(const struct client *s, const json_t *body, bool hops)
 	if (s->flags.json) {
 		return client_print_json(body);
 	}
+	if (list_of_fields(s)) {
+		list_head(s);
+		json_array_foreach(paths, i, p)
+		{
+			list_row(s, p);
+		}
+		return EXIT_GOOD;
+	}
 	if (!hops) {
 		print_paths(paths);
 		return EXIT_GOOD;
@@ -63,14 +72,27 @@ static int print_all(const struct client *s, const json_t *body, bool hops)
 
 static int request_paths(int argc, char **argv, const char *doc, bool hops)
 {
+	static const struct list list = { "paths", "Path", .columns = NULL };
+	const struct option_row *own[] = { paths_rows, hops ? NULL : list_rows, NULL };
 	struct client s;
 	json_t *body = NULL;
-	int status = client_init(&s, paths_rows, doc, "SRC DST", 2, argc, argv);
+	bool done = false;
+	int status = client_init_rows(&s, own, doc, "SRC DST", 2, argc, argv);
+
+	if (status == EXIT_GOOD) {
+		status = list_open(&s, &list, NULL, &done);
+	}
 
 	/* from or to every end port: a stream */
 	bool all = status == EXIT_GOOD &&
 	           (!strcmp(argv[s.first], "*") || !strcmp(argv[s.first + 1], "*"));
-	if (all) {
+	if (done) {
+		all = false;
+	} else if (all && list_of_fields(&s)) {
+		fprintf(stderr, "%s: a stream of all paths is JSON; --csv and --field need one SRC and DST\n",
+		        s.program);
+		status = EXIT_USAGE;
+	} else if (all) {
 		status = client_stream(&s, path_target(&s, argv, hops ? "&hops=1" : ""));
 	} else if (status == EXIT_GOOD) {
 		status = client_get(&s, path_target(&s, argv, hops ? "&hops=1" : ""),
@@ -80,6 +102,7 @@ static int request_paths(int argc, char **argv, const char *doc, bool hops)
 		}
 	}
 	json_decref(body);
+	list_close(&s);
 	return client_done(&s, status);
 }
 

@@ -7,6 +7,7 @@
 #include "conf/base/arena.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/list.h"
 #include "gateway/view/record_json.h"
 #include "sa/record/record.h"
 
@@ -49,9 +50,7 @@ static int print_records(const struct client *s, const json_t *body, bool first)
 	json_t *record, *value;
 	const char *key;
 
-	if (s->flags.json) {
-		return client_print_json(body);
-	}
+	(void)s;
 	if (first && *warning) {
 		fprintf(stderr, "%s: %s\n", s->program, warning);
 	}
@@ -68,21 +67,45 @@ static int print_records(const struct client *s, const json_t *body, bool first)
 	return EXIT_GOOD;
 }
 
-static int print_names(struct client *s)
+static int print_names(const struct client *s, const json_t *body, bool first)
 {
-	json_t *body, *record;
+	json_t *record;
 	size_t i;
 
-	int status = client_get(s, "/v1/records", &body);
-	if (status != EXIT_GOOD) {
-		return status;
-	}
+	(void)s;
+	(void)first;
 	json_array_foreach(json_object_get(body, "records"), i, record)
 	{
 		printf("%s\n", member_text(record, "name"));
 	}
-	json_decref(body);
 	return EXIT_GOOD;
+}
+
+static const struct list records = { "records", NULL, .print = print_records };
+static const struct list names = { "records", "RecordKind", .print = print_names };
+
+/* Prints records of a name; their fields are the components, but reserved ones. */
+static int print_list(struct client *s, const char *name, const char *target)
+{
+	const struct sa_attr *attr = record_find(name);
+	char (*keys)[RECORD_KEY_MAX];
+	const char **fields;
+	unsigned n = 0;
+
+	if (attr == NULL) { /* refused with those that there are */
+		return client_print_list(s, target, print_records);
+	}
+	attr = attr->reply != NULL ? attr->reply : attr;
+	keys = arena_array(s->arena, attr->n_fields, sizeof(*keys));
+	fields = arena_array(s->arena, attr->n_fields + 1, sizeof(*fields));
+	for (unsigned i = 0; keys != NULL && fields != NULL && i < attr->n_fields; i++) {
+		if (attr->fields[i].how != SA_RESERVED) {
+			record_key(attr->fields[i].name, keys[n]);
+			fields[n] = keys[n];
+			n++;
+		}
+	}
+	return list_print_named(s, &records, fields, target);
 }
 
 /* "--lid" as a component of the attribute, -1: something else. */
@@ -161,14 +184,14 @@ int cmd_records(int argc, char **argv)
 	if (argc < 0) {
 		return EXIT_USAGE;
 	}
-	int status = client_init(&s, records_rows, doc, "NAME [--COMPONENT VALUE]...", 1,
-	                         argc, argv);
+	const struct option_row *own[] = { records_rows, list_rows, NULL };
+	int status = client_init_rows(&s, own, doc, "NAME [--COMPONENT VALUE]...", 1, argc, argv);
 	if (status == EXIT_GOOD) {
 		const char *name = argv[s.first], *target = target_of(&s, name, &asked);
 
-		status = strcmp(name, "list") == 0 ? print_names(&s)
+		status = strcmp(name, "list") == 0 ? list_print(&s, &names, "/v1/records")
 		         : s.flags.stream          ? client_stream(&s, target)
-		                          : client_print_list(&s, target, print_records);
+		                                   : print_list(&s, name, target);
 	}
 	return client_done(&s, status);
 }

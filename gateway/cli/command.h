@@ -21,6 +21,9 @@ struct command {
 	bool parallel;                     /*!< computes with several threads */
 };
 
+/*! \brief Calls \a use with the name of each command that begins so. */
+void command_each(const char *prefix, int (*use)(const char *name));
+
 int cmd_alarms(int argc, char **argv);
 int cmd_lft(int argc, char **argv);
 int cmd_lids(int argc, char **argv);
@@ -28,6 +31,7 @@ int cmd_links(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_ports(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_complete(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_counters(int argc, char **argv);
@@ -48,7 +52,9 @@ int cmd_report(int argc, char **argv);
 int cmd_records(int argc, char **argv);
 int cmd_route(int argc, char **argv);
 int cmd_status(int argc, char **argv);
+int cmd_services(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
+int cmd_sweeps(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_whatif(int argc, char **argv);

@@ -159,24 +159,62 @@ static int choose_fields(const struct client *s, struct list_fields *f)
 	return EXIT_GOOD;
 }
 
-static int read_fields(const struct client *s, const struct list *l,
-                       struct list_fields *f)
+static bool name_fields(struct list_fields *f, const struct list *l, const char *const *names)
 {
-	json_t *all = schema_all();
+	bool good = true;
+	json_t *all;
+
+	for (; names != NULL && *names != NULL && good; names++) {
+		good = add_field(f, *names);
+	}
+	if (l->schema == NULL) {
+		return good;
+	}
+	all = schema_all();
+	good = add_fields(f, all, json_object_get(all, l->schema), "", 0);
+	json_decref(all);
+	return good;
+}
+
+int list_open(struct client *s, const struct list *l, const char *const *names, bool *ret_done)
+{
+	struct list_fields *f = arena_alloc(s->arena, sizeof(*f));
+	bool ask = s->flags.field != NULL && strcmp(s->flags.field, "list") == 0;
 	int status = EXIT_GOOD;
 
-	if (!add_fields(f, all, json_object_get(all, l->schema), "", 0)) {
-		fprintf(stderr, "%s: out of memory\n", s->program);
-		status = EXIT_USAGE;
+	if (list_of_fields(s) && s->flags.json) {
+		fprintf(stderr, "%s: --json goes with neither --csv nor --field\n",
+		        s->program);
+		return EXIT_USAGE;
 	}
-	json_decref(all);
-	if (status == EXIT_GOOD && s->flags.field != NULL &&
-	    strcmp(s->flags.field, "list") != 0) {
+	if (f == NULL || !name_fields(f, l, names)) {
+		fprintf(stderr, "%s: out of memory\n", s->program);
+		return EXIT_USAGE;
+	}
+	s->list = l;
+	s->fields = f;
+	if (ask) {
+		print_fields(stdout, f, "");
+	} else if (s->flags.field != NULL) {
 		status = choose_fields(s, f);
-	} else if (s->flags.field == NULL) {
+	} else {
 		drop_any_members(f);
 	}
+	*ret_done = ask;
 	return status;
+}
+
+void list_close(struct client *s)
+{
+	if (s->fields != NULL) {
+		free(s->fields->path);
+		s->fields = NULL;
+	}
+}
+
+bool list_of_fields(const struct client *s)
+{
+	return s->flags.csv || s->flags.field != NULL;
 }
 
 /* --- printing -------------------------------------------------------------------------- */
@@ -234,9 +272,9 @@ static void print_csv(const char *text)
 	putchar('"');
 }
 
-static void print_row(const struct client *s, const struct list_fields *f,
-                      const json_t *row)
+void list_row(const struct client *s, const json_t *row)
 {
+	const struct list_fields *f = s->fields;
 	char text[1024];
 
 	for (size_t i = 0; i < f->n; i++) {
@@ -278,32 +316,43 @@ static void print_columns(const struct list *l, const json_t *row)
 	}
 }
 
+void list_head(const struct client *s)
+{
+	for (size_t i = 0; s->flags.csv && i < s->fields->n; i++) {
+		printf("%s%s%s", i > 0 ? "," : "", s->fields->path[i],
+		       i + 1 == s->fields->n ? "\n" : "");
+	}
+}
+
 static int print_page(const struct client *s, const json_t *body, bool first)
 {
 	const struct list *l = s->list;
+	bool fields = list_of_fields(s);
 	size_t i;
 	json_t *row;
 
 	if (s->flags.json) {
 		return client_print_json(body);
 	}
-	for (i = 0; first && s->flags.csv && i < s->fields->n; i++) {
-		printf("%s%s%s", i > 0 ? "," : "", s->fields->path[i],
-		       i + 1 == s->fields->n ? "\n" : "");
+	if (l->columns == NULL && !fields) {
+		return l->print(s, body, first);
 	}
-	for (const struct list_column *c = l->columns;
-	     first && !s->flags.csv && s->flags.field == NULL && c->title != NULL; c++) {
+	if (first && fields) {
+		list_head(s);
+	}
+	for (const struct list_column *c = l->columns; first && !fields && c->title != NULL;
+	     c++) {
 		print_cell(c, c->title);
 	}
 	json_array_foreach(json_object_get(body, l->member), i, row)
 	{
-		if (s->flags.csv || s->flags.field != NULL) {
-			print_row(s, s->fields, row);
-		} else {
-			print_columns(l, row);
-			if (l->below != NULL) {
-				l->below(row);
-			}
+		if (fields) {
+			list_row(s, row);
+			continue;
+		}
+		print_columns(l, row);
+		if (l->below != NULL) {
+			l->below(row);
 		}
 	}
 	return ferror(stdout) ? EXIT_BAD : EXIT_GOOD;
@@ -311,28 +360,18 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 
 int list_print(struct client *s, const struct list *l, const char *target)
 {
-	struct list_fields fields = { .n = 0 };
-	int status = EXIT_GOOD;
+	return list_print_named(s, l, NULL, target);
+}
 
-	if ((s->flags.csv || s->flags.field != NULL) && s->flags.json) {
-		fprintf(stderr, "%s: --json goes with neither --csv nor --field\n",
-		        s->program);
-		return EXIT_USAGE;
+int list_print_named(struct client *s, const struct list *l, const char *const *names,
+                     const char *target)
+{
+	bool done = false;
+	int status = list_open(s, l, names, &done);
+
+	if (status == EXIT_GOOD && !done) {
+		status = client_print_list(s, target, print_page);
 	}
-	status = read_fields(s, l, &fields);
-	if (status == EXIT_GOOD && s->flags.field != NULL &&
-	    strcmp(s->flags.field, "list") == 0) {
-		print_fields(stdout, &fields, "");
-	} else if (status == EXIT_GOOD) {
-		s->list = l;
-		s->fields = &fields;
-		status = client_print_list(
-			s,
-			target == NULL ? NULL
-				       : arena_printf(s->arena, "%s%climit=65536", target,
-		                                      strchr(target, '?') ? '&' : '?'),
-			print_page);
-	}
-	free(fields.path);
+	list_close(s);
 	return status;
 }

@@ -6,7 +6,7 @@
 
 #include "conf/option.h"
 
-struct client;
+#include "gateway/cli/client.h"
 
 /*!
  * Lists of the running fabric as a table, as JSON, as CSV or as single fields. The fields of a row
@@ -21,19 +21,42 @@ struct list_column {
 
 struct list {
 	const char *member; /*!< of the answer: "links" */
-	const char *schema; /*!< of a row: "Link" */
-	const struct list_column *columns;
+	const char *schema; /*!< of a row: "Link"; NULL: its fields are named to list_open() */
+	const struct list_column *columns; /*!< NULL: \a print prints a page as text */
 	void (*below)(
 		const json_t *row); /*!< prints lines below a row of the table, or NULL */
+	client_print_f *print;
 };
 
 /*! Rows over struct client_flags: --csv and --field. */
 extern const struct option_row list_rows[];
 
 /*!
+ * \brief Reads what --json, --csv and --field ask for. Then rows may be printed, and
+ * list_close() has to be called, which list_print() does.
+ *
+ * \param names  Fields of a row, where the list has no schema; the last is NULL. Borrowed.
+ * \param ret_done  The names of the fields were asked for and printed.
+ * \return EXIT_GOOD; EXIT_USAGE: there is no such field, with those that there are printed.
+ */
+int list_open(struct client *s, const struct list *l, const char *const *names, bool *ret_done);
+void list_close(struct client *s);
+
+/*! \brief Are rows to be printed as CSV or fields? */
+bool list_of_fields(const struct client *s);
+
+/*! \brief The names of the fields, if they are to be printed. */
+void list_head(const struct client *s);
+/*! \brief A row of fields. */
+void list_row(const struct client *s, const json_t *row);
+
+/*!
  * \brief Prints a list such as "/v1/links?node=x", all its pages.
  * \param target  NULL: out of memory.
- * \return EXIT_GOOD; EXIT_USAGE: there is no such field, with those that there are printed;
- *         else as client_print_list().
+ * \return As list_open() and client_print_list().
  */
 int list_print(struct client *s, const struct list *l, const char *target);
+
+/*! \brief The same for a list without a schema; \a names are its fields, as in list_open(). */
+int list_print_named(struct client *s, const struct list *l, const char *const *names,
+                     const char *target);

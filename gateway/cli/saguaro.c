@@ -39,6 +39,8 @@ static const struct command commands[] = {
 	{ "lft",    "SWITCH",                 "the linear forwarding table of a switch", cmd_lft, false },
 	{ "counters", "",                     "port counters: errors, rates, congestion", cmd_counters, false },
 	{ "load",   "",                       "links by the routes on them, most first", cmd_load, false },
+	{ "services", "",                     "services that hosts registered", cmd_services, false },
+	{ "sweeps", "",                       "the last sweeps: what they changed, how long they took", cmd_sweeps, false },
 	{ "doctor", "[HOST [HOST]]",          "what is wrong, and what to do about it", cmd_doctor, false },
 	{ "alarms", "",                       "what is wrong at this moment", cmd_alarms, false },
 	{ "export", "[FORMAT]",               "the fabric for other programs: ibsim, Slurm, Graphviz; alone: the formats", cmd_export, false },
@@ -62,7 +64,18 @@ static void usage(FILE *f)
 		fprintf(f, "  %-7s %-27s %s\n", commands[i].name, commands[i].args,
 		        commands[i].help);
 	}
-	fprintf(f, "\n'saguaro COMMAND --help' lists the flags of a command.\n");
+	fprintf(f, "\n'saguaro help COMMAND' lists the flags of a command.\n"
+	           "Exit status: 0 fine, 1 something is wrong or the answer is no, 2 wrong usage or\n"
+	           "it cannot be told, 3 the answer is stale because saguarod is gone.\n");
+}
+
+void command_each(const char *prefix, int (*use)(const char *name))
+{
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
+		if (strncmp(commands[i].name, prefix, strlen(prefix)) == 0) {
+			use(commands[i].name);
+		}
+	}
 }
 
 static int unknown(const char *word)
@@ -85,23 +98,10 @@ static int unknown(const char *word)
 	return EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	char name[64];
 
-	if (argc < 2) {
-		usage(stderr);
-		return EXIT_USAGE;
-	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
-	    !strcmp(argv[1], "help")) {
-		usage(stdout);
-		return EXIT_GOOD;
-	}
-	if (!strcmp(argv[1], "--version")) {
-		printf("saguaro %s\n", PACKAGE_VERSION);
-		return EXIT_GOOD;
-	}
 	for (unsigned i = 0; i < N_COMMANDS; i++) {
 		if (!strcmp(argv[1], commands[i].name)) {
 			if (commands[i].parallel) {
@@ -113,4 +113,31 @@ int main(int argc, char **argv)
 		}
 	}
 	return unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (argc == 3 && !strcmp(argv[1], "help")) {
+		char *words[] = { argv[0], argv[2], (char *)"--help", NULL };
+
+		return run_command(3, words);
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return EXIT_GOOD;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("saguaro %s\n", PACKAGE_VERSION);
+		return EXIT_GOOD;
+	}
+	if (!strcmp(argv[1], "complete")) { /* not for people */
+		return cmd_complete(argc - 1, argv + 1);
+	}
+	return run_command(argc, argv);
 }

@@ -80,7 +80,7 @@ static json_t *run_json(const char *words)
 #define assert_has(text, ...)                                                            \
 	do {                                                                             \
 		char want_[512];                                                         \
-		snprintf(want_, sizeof(want_), __VA_ARGS__);                             \
+		ck_assert_int_lt(snprintf(want_, sizeof(want_), __VA_ARGS__), 512);      \
 		ck_assert_msg(strstr((text), want_) != NULL, "'%s' is not in: %s",       \
 		              want_, (text));                                            \
 	} while (0)
@@ -148,23 +148,115 @@ static uint32_t host_lid(uint32_t i)
 
 /* --- usage ----------------------------------------------------------------------------- */
 
-static const char *const commands[] = { "route", "check",  "report", "config",  "engines",
-	                                "topo",  "paths",  "trace",  "records", "groups",
-	                                "nodes", "status", "why" };
+/* Names of the commands, as saguaro --help lists them. \return How many. */
+typedef char word[32];
+
+static unsigned read_commands(word *name)
+{
+	unsigned n = 0;
+
+	ck_assert_int_eq(run("--help"), 0);
+	for (const char *p = strstr(out, "\n  "); p != NULL && n < 64; p = strstr(p + 1, "\n  ")) {
+		n += sscanf(p, " %31[a-z]", name[n]) == 1; /* no line of flags begins so */
+	}
+	ck_assert_uint_gt(n, 30);
+	return n;
+}
 
 START_TEST(test_help)
 {
-	for (unsigned i = 0; i < N(commands); i++) {
-		ck_assert_int_eq(run("%s --help", commands[i]), 0);
-		assert_has(out, "Usage: saguaro %s", commands[i]);
+	char name[64][32];
+	unsigned n = read_commands(name);
+
+	for (unsigned i = 0; i < n; i++) {
+		ck_assert_msg(run("%s --help", name[i]) == 0, "%s: %s", name[i], err);
+		assert_has(out, "Usage: saguaro %.31s", name[i]);
 		ck_assert_str_eq(err, "");
-		ck_assert_int_eq(run("%s --no-such-flag", commands[i]), 2);
+		ck_assert_msg(run("%s --no-such-flag", name[i]) == 2, "%s: %s", name[i], err);
 		ck_assert_str_ne(err, "");
 		ck_assert_str_eq(out, "");
 	}
-	ck_assert_int_eq(run("--help"), 0);
-	for (unsigned i = 0; i < N(commands); i++) {
-		assert_has(out, "\n  %s ", commands[i]);
+}
+END_TEST
+
+/* Every command with --csv: words that make it print a list, and the member that JSON has it in. */
+static const struct {
+	const char *command, *words, *list;
+	bool lines; /* JSON, too, has a line for each row */
+} field_lists[] = {
+	{ "nodes", "nodes", "nodes", false },
+	{ "links", "links", "links", false },
+	{ "ports", "ports", "ports", false },
+	{ "lids", "lids", "lids", false },
+	{ "lft", "lft leaf-0000", "routes", false },
+	{ "load", "load", "links", false },
+	{ "counters", "counters", "counters", false },
+	{ "alarms", "alarms", "alarms", false },
+	{ "services", "services", "services", false },
+	{ "sweeps", "sweeps", "sweeps", false },
+	{ "groups", "groups", "groups", false },
+	{ "partition", "partition list", "partitions", false },
+	{ "records", "records node", "records", false },
+	{ "records", "records list", "records", false },
+	{ "paths", "paths 1 2", "paths", false },
+	{ "events", "events", "events", true },
+};
+
+static void check_fields(unsigned i)
+{
+	const char *words = field_lists[i].words;
+	char head[8192], *fields, *line, *save = NULL;
+	unsigned n = 0;
+
+	ck_assert_msg(run("%s --field list", words) == 0, "%s: %s", words, err);
+	fields = strdup(out);
+	head[0] = '\0';
+	for (line = strtok_r(fields, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
+		size_t len = strlen(line);
+
+		if (strcmp(line + len - 2, ".*") != 0) {
+			snprintf(head + strlen(head), sizeof(head) - strlen(head), "%s%s",
+			         n++ > 0 ? "," : "", line);
+		}
+	}
+	free(fields);
+	ck_assert_uint_gt(n, 0);
+	ck_assert_msg(run("%s --field nope", words) == 2, "%s", words);
+	assert_has(err, "saguaro %s: there is no field 'nope'; expected one of\n  ",
+	           field_lists[i].command);
+	ck_assert_str_eq(out, "");
+	ck_assert_int_eq(run("%s --json --csv", words), 2);
+	ck_assert_msg(run("%s --csv", words) <= 1, "%s: %s", words, err);
+	ck_assert_msg(strncmp(out, head, strlen(head)) == 0 && out[strlen(head)] == '\n',
+	              "%s: %s is not the head of %s", words, head, out);
+	n = lines_of(out) - 1;
+	ck_assert_int_le(run("%s --json", words), 1);
+	if (field_lists[i].lines) {
+		ck_assert_uint_eq(lines_of(out), n);
+		return;
+	}
+	json_t *body = json_loads(out, 0, NULL);
+	ck_assert_msg(body != NULL, "%s: %s", words, out);
+	ck_assert_uint_eq(json_array_size(json_object_get(body, field_lists[i].list)), n);
+	json_decref(body);
+}
+
+START_TEST(test_fields_of_every_list)
+{
+	char name[64][32];
+	unsigned n = read_commands(name);
+
+	for (unsigned i = 0; i < N(field_lists); i++) {
+		check_fields(i);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		bool known = false;
+
+		run("%s --help", name[i]);
+		for (unsigned k = 0; k < N(field_lists); k++) {
+			known = known || strcmp(field_lists[k].command, name[i]) == 0;
+		}
+		ck_assert_msg(known || strstr(out, "--csv") == NULL, "%s is not tested", name[i]);
 	}
 }
 END_TEST
@@ -930,6 +1022,7 @@ END_TEST
 TEST_SUITE(commands)
 {
 	TCase *t = tcase_create("commands");
+	tcase_set_timeout(t, 120); /* a program per line of a table, beside other work */
 
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, test_help);
@@ -937,6 +1030,7 @@ TEST_SUITE(commands)
 	tcase_add_test(t, test_nodes);
 	tcase_add_test(t, test_lists);
 	tcase_add_test(t, test_stale);
+	tcase_add_test(t, test_fields_of_every_list);
 	tcase_add_test(t, test_doctor);
 	tcase_add_test(t, test_status);
 	tcase_add_test(t, test_paths);
