@@ -23,10 +23,11 @@ enum { ARGS_MAX = 16, LINE_MAX_BYTES = 4096 };
 
 /* The command line up to the cursor. */
 struct completion {
-	int n;       /* words, the last is to be completed */
+	int n; /* words, the last is to be completed */
 	char **word;
 	const char *last;
-	const char *origin[6]; /* flags that name the fabric, with their values; NULL at the end */
+	const char *origin
+		[6]; /* flags that name the fabric, with their values; NULL at the end */
 };
 
 static void offer(const struct completion *c, const char *candidate)
@@ -47,8 +48,8 @@ static void offer_all(const struct completion *c, const char *const *list)
 
 /* Runs this program. \param with_origin  On the fabric that the command line names.
  * \return Its standard output, NULL: none. End with close_output(). */
-static FILE *open_output(const struct completion *c, const char *const *args, bool with_origin,
-                         pid_t *ret_pid)
+static FILE *open_output(const struct completion *c, const char *const *args,
+                         bool with_origin, pid_t *ret_pid)
 {
 	char *argv[ARGS_MAX + 8] = { (char *)"saguaro" };
 	posix_spawn_file_actions_t actions;
@@ -64,7 +65,8 @@ static FILE *open_output(const struct completion *c, const char *const *args, bo
 		return NULL;
 	}
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0); /* O_WRONLY */
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1,
+	                                 0); /* O_WRONLY */
 	posix_spawn_file_actions_adddup2(&actions, fd[1], STDOUT_FILENO);
 	posix_spawn_file_actions_addclose(&actions, fd[0]);
 	posix_spawn_file_actions_addclose(&actions, fd[1]);
@@ -86,8 +88,8 @@ static void close_output(FILE *f, pid_t pid)
 }
 
 /* Offers what a command prints: each line up to \a end, behind \a before. */
-static void offer_output(const struct completion *c, const char *const *args, bool with_origin,
-                         const char *before, const char *end)
+static void offer_output(const struct completion *c, const char *const *args,
+                         bool with_origin, const char *before, const char *end)
 {
 	char line[LINE_MAX_BYTES], text[LINE_MAX_BYTES + 256];
 	pid_t pid;
@@ -114,7 +116,8 @@ static bool has_actions(const char *command)
 /* Flags of a command as its help lists them, or the words that open other lines of it. */
 static void offer_help(const struct completion *c, const char *command, bool flags)
 {
-	const char *action = flags && has_actions(command) && c->n > 2 ? c->word[1] : "--help";
+	const char *action =
+		flags && has_actions(command) && c->n > 2 ? c->word[1] : "--help";
 	const char *args[] = { command, action, "--help", NULL };
 	char line[LINE_MAX_BYTES];
 	pid_t pid;
@@ -170,8 +173,8 @@ static void offer_fields(struct completion *c, const char *command)
 	}
 	args[n++] = "--field";
 	args[n++] = "list";
-	snprintf(before, sizeof(before), "%.*s", comma != NULL ? (int)(comma + 1 - c->last) : 0,
-	         c->last);
+	snprintf(before, sizeof(before), "%.*s",
+	         comma != NULL ? (int)(comma + 1 - c->last) : 0, c->last);
 	offer_output(c, args, true, before, "\n");
 }
 
@@ -182,7 +185,8 @@ static void offer_engines(const struct completion *c)
 
 	for (const struct engine *const *e = engines; *e != NULL; e++) {
 		snprintf(text, sizeof(text), "%.*s%s",
-		         comma != NULL ? (int)(comma + 1 - c->last) : 0, c->last, (*e)->name);
+		         comma != NULL ? (int)(comma + 1 - c->last) : 0, c->last,
+		         (*e)->name);
 		offer(c, text);
 	}
 }
@@ -201,7 +205,8 @@ static bool offer_value(struct completion *c, const char *command, const char *f
 {
 	static const char *const types[] = { "ca", "switch", "router", NULL };
 	static const char *const states[] = { "down", "init", "armed", "active", NULL };
-	static const char *const modes[] = { "minimal", "pairwise", "orderall", "srcdstall", NULL };
+	static const char *const modes[] = { "minimal", "pairwise", "orderall",
+		                             "srcdstall", NULL };
 
 	if (strcmp(flag, "--field") == 0) {
 		offer_fields(c, command);
@@ -265,7 +270,8 @@ static void offer_word(struct completion *c, const char *command, int at)
 /* Keeps the flags that name the fabric for the lists that are asked. */
 static void keep_origin(struct completion *c)
 {
-	static const char *const flags[] = { "--instance", "--snapshot-dir", "--url", "-u", NULL };
+	static const char *const flags[] = { "--instance", "--snapshot-dir", "--url",
+		                             "-u", NULL };
 	int n = 0;
 
 	for (int i = 1; i + 1 < c->n - 1 && n < 4; i++) {

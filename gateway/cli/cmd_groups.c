@@ -109,7 +109,8 @@ static const struct list members = { "members", "MulticastMember", .print = prin
 int cmd_groups(int argc, char **argv)
 {
 	struct client s;
-	int status = client_init(&s, list_rows, doc, "[GROUP]", CLIENT_MAY_HAVE_ONE, argc, argv);
+	int status = client_init(&s, list_rows, doc, "[GROUP]", CLIENT_MAY_HAVE_ONE, argc,
+	                         argv);
 
 	if (status == EXIT_GOOD && s.first < argc) {
 		status = list_print(&s, &members,

@@ -14,10 +14,11 @@
 #include "gateway/cli/list.h"
 
 static const char list_doc[] = "Partitions in effect, one per line.";
-static const char show_doc[] = "One partition by its P_Key or name: who is a member, by "
-			       "the file of partitions or made at run time, and the "
-			       "end ports of the fabric that have its P_Key, which are what --csv "
-			       "and --field print.";
+static const char show_doc[] =
+	"One partition by its P_Key or name: who is a member, by "
+	"the file of partitions or made at run time, and the "
+	"end ports of the fabric that have its P_Key, which are what --csv "
+	"and --field print.";
 
 static void print_head(void)
 {
@@ -100,7 +101,8 @@ static int print_one(const struct client *s, const json_t *body, bool first)
 	return EXIT_GOOD;
 }
 
-static const struct list partitions = { "partitions", "Partition", .print = print_list_page };
+static const struct list partitions = { "partitions", "Partition",
+	                                .print = print_list_page };
 static const struct list member_ports = { "ports", "PartitionPort", .print = print_one };
 
 /* --- changes: requests to a running saguarod ------------------------------------------- */

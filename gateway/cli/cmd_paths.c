@@ -89,7 +89,9 @@ static int request_paths(int argc, char **argv, const char *doc, bool hops)
 	if (done) {
 		all = false;
 	} else if (all && list_of_fields(&s)) {
-		fprintf(stderr, "%s: a stream of all paths is JSON; --csv and --field need one SRC and DST\n",
+		fprintf(stderr,
+		        "%s: a stream of all paths is JSON; --csv and --field need one "
+		        "SRC and DST\n",
 		        s.program);
 		status = EXIT_USAGE;
 	} else if (all) {

@@ -88,7 +88,7 @@ static const struct list names = { "records", "RecordKind", .print = print_names
 static int print_list(struct client *s, const char *name, const char *target)
 {
 	const struct sa_attr *attr = record_find(name);
-	char (*keys)[RECORD_KEY_MAX];
+	char(*keys)[RECORD_KEY_MAX];
 	const char **fields;
 	unsigned n = 0;
 
@@ -185,7 +185,8 @@ int cmd_records(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	const struct option_row *own[] = { records_rows, list_rows, NULL };
-	int status = client_init_rows(&s, own, doc, "NAME [--COMPONENT VALUE]...", 1, argc, argv);
+	int status = client_init_rows(&s, own, doc, "NAME [--COMPONENT VALUE]...", 1,
+	                              argc, argv);
 	if (status == EXIT_GOOD) {
 		const char *name = argv[s.first], *target = target_of(&s, name, &asked);
 

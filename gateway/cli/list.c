@@ -159,7 +159,8 @@ static int choose_fields(const struct client *s, struct list_fields *f)
 	return EXIT_GOOD;
 }
 
-static bool name_fields(struct list_fields *f, const struct list *l, const char *const *names)
+static bool name_fields(struct list_fields *f, const struct list *l,
+                        const char *const *names)
 {
 	bool good = true;
 	json_t *all;
@@ -176,7 +177,8 @@ static bool name_fields(struct list_fields *f, const struct list *l, const char 
 	return good;
 }
 
-int list_open(struct client *s, const struct list *l, const char *const *names, bool *ret_done)
+int list_open(struct client *s, const struct list *l, const char *const *names,
+              bool *ret_done)
 {
 	struct list_fields *f = arena_alloc(s->arena, sizeof(*f));
 	bool ask = s->flags.field != NULL && strcmp(s->flags.field, "list") == 0;
@@ -340,8 +342,8 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 	if (first && fields) {
 		list_head(s);
 	}
-	for (const struct list_column *c = l->columns; first && !fields && c->title != NULL;
-	     c++) {
+	for (const struct list_column *c = l->columns;
+	     first && !fields && c->title != NULL; c++) {
 		print_cell(c, c->title);
 	}
 	json_array_foreach(json_object_get(body, l->member), i, row)

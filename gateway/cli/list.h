@@ -21,7 +21,8 @@ struct list_column {
 
 struct list {
 	const char *member; /*!< of the answer: "links" */
-	const char *schema; /*!< of a row: "Link"; NULL: its fields are named to list_open() */
+	const char *
+		schema; /*!< of a row: "Link"; NULL: its fields are named to list_open() */
 	const struct list_column *columns; /*!< NULL: \a print prints a page as text */
 	void (*below)(
 		const json_t *row); /*!< prints lines below a row of the table, or NULL */
@@ -39,7 +40,8 @@ extern const struct option_row list_rows[];
  * \param ret_done  The names of the fields were asked for and printed.
  * \return EXIT_GOOD; EXIT_USAGE: there is no such field, with those that there are printed.
  */
-int list_open(struct client *s, const struct list *l, const char *const *names, bool *ret_done);
+int list_open(struct client *s, const struct list *l, const char *const *names,
+              bool *ret_done);
 void list_close(struct client *s);
 
 /*! \brief Are rows to be printed as CSV or fields? */

@@ -64,9 +64,11 @@ static void usage(FILE *f)
 		fprintf(f, "  %-7s %-27s %s\n", commands[i].name, commands[i].args,
 		        commands[i].help);
 	}
-	fprintf(f, "\n'saguaro help COMMAND' lists the flags of a command.\n"
-	           "Exit status: 0 fine, 1 something is wrong or the answer is no, 2 wrong usage or\n"
-	           "it cannot be told, 3 the answer is stale because saguarod is gone.\n");
+	fprintf(f,
+	        "\n'saguaro help COMMAND' lists the flags of a command.\n"
+	        "Exit status: 0 fine, 1 something is wrong or the answer is no, 2 wrong "
+	        "usage or\n"
+	        "it cannot be told, 3 the answer is stale because saguarod is gone.\n");
 }
 
 void command_each(const char *prefix, int (*use)(const char *name))

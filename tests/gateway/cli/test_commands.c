@@ -156,8 +156,10 @@ static unsigned read_commands(word *name)
 	unsigned n = 0;
 
 	ck_assert_int_eq(run("--help"), 0);
-	for (const char *p = strstr(out, "\n  "); p != NULL && n < 64; p = strstr(p + 1, "\n  ")) {
-		n += sscanf(p, " %31[a-z]", name[n]) == 1; /* no line of flags begins so */
+	for (const char *p = strstr(out, "\n  "); p != NULL && n < 64;
+	     p = strstr(p + 1, "\n  ")) {
+		n += sscanf(p, " %31[a-z]", name[n]) ==
+		     1; /* no line of flags begins so */
 	}
 	ck_assert_uint_gt(n, 30);
 	return n;
@@ -172,7 +174,8 @@ START_TEST(test_help)
 		ck_assert_msg(run("%s --help", name[i]) == 0, "%s: %s", name[i], err);
 		assert_has(out, "Usage: saguaro %.31s", name[i]);
 		ck_assert_str_eq(err, "");
-		ck_assert_msg(run("%s --no-such-flag", name[i]) == 2, "%s: %s", name[i], err);
+		ck_assert_msg(run("%s --no-such-flag", name[i]) == 2, "%s: %s", name[i],
+		              err);
 		ck_assert_str_ne(err, "");
 		ck_assert_str_eq(out, "");
 	}
@@ -211,7 +214,8 @@ static void check_fields(unsigned i)
 	ck_assert_msg(run("%s --field list", words) == 0, "%s: %s", words, err);
 	fields = strdup(out);
 	head[0] = '\0';
-	for (line = strtok_r(fields, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
+	for (line = strtok_r(fields, "\n", &save); line != NULL;
+	     line = strtok_r(NULL, "\n", &save)) {
 		size_t len = strlen(line);
 
 		if (strcmp(line + len - 2, ".*") != 0) {
@@ -256,7 +260,8 @@ START_TEST(test_fields_of_every_list)
 		for (unsigned k = 0; k < N(field_lists); k++) {
 			known = known || strcmp(field_lists[k].command, name[i]) == 0;
 		}
-		ck_assert_msg(known || strstr(out, "--csv") == NULL, "%s is not tested", name[i]);
+		ck_assert_msg(known || strstr(out, "--csv") == NULL, "%s is not tested",
+		              name[i]);
 	}
 }
 END_TEST
