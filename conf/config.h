@@ -26,6 +26,7 @@ extern const char *const path_selection_names[];
 
 /*! Names of enum credit_loops, NULL-terminated: "fallback", "refuse", "program". */
 extern const char *const credit_loops_names[];
+extern const char *const log_format_names[]; /*!< by enum log_format */
 
 /*! How switches change from old to new tables (routing/proof/transition.h). */
 enum { TRANSITION_SAFE, TRANSITION_ANY };

@@ -672,6 +672,7 @@ int main(int argc, char **argv)
 		stop_daemon(&d);
 		return status;
 	}
+	log_set_format((enum log_format)d.now->config.log_format);
 	log_info(source, "saguaro %s starts", PACKAGE_VERSION);
 	service_open_log(source, d.now->config.log_file, d.now->config.verbose);
 	catch_signals();

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +24,10 @@
  * takes them. The file's descriptor number is fixed by the first log_open(); opening
  * again (after a rotation) replaces what it refers to with dup3(), which a writing thread
  * cannot notice.
+ *
+ * Where standard error is the journal, a line goes to it as a datagram of its native protocol
+ * (systemd.journal-fields(7)), so that it keeps what the message is about. That needs no library.
+ * Where that socket does not take it, it goes to standard error with a priority in front.
  */
 
 enum { LINE_BYTES = 2048 };
@@ -30,6 +36,9 @@ enum style { STYLE_PLAIN, STYLE_COLOUR, STYLE_JOURNAL };
 
 static _Atomic int level_max = LOG_LEVEL_INFO;
 static _Atomic int file_fd = -1;
+static _Atomic int format_now = LOG_FORMAT_TEXT;
+static const char *_Atomic journal_path = "/run/systemd/journal/socket";
+static _Atomic int journal_fd = -1;
 /* Errors are seldom, so a lock around their text costs nothing. */
 static pthread_mutex_t last_error_lock = PTHREAD_MUTEX_INITIALIZER;
 static char last_error[LINE_BYTES];
@@ -38,7 +47,7 @@ static char last_error[LINE_BYTES];
 static const struct {
 	const char *name;
 	const char *colour;  /* terminal escape around the name */
-	const char *journal; /* syslog priority prefix that journald reads */
+	const char *journal; /* syslog priority prefix that journald reads, <N> */
 } levels[] = {
 	[LOG_LEVEL_ERROR]   = { "error",   "\033[1;31m", "<3>" },
 	[LOG_LEVEL_WARNING] = { "warning", "\033[1;33m", "<4>" },
@@ -50,6 +59,16 @@ static const struct {
 void log_set_level(enum log_level level)
 {
 	level_max = (int)level;
+}
+
+void log_set_format(enum log_format format)
+{
+	format_now = (int)format;
+}
+
+void log_set_journal(const char *path)
+{
+	journal_path = path;
 }
 
 /* Standard error is the journal if it is the socket that systemd names in JOURNAL_STREAM.
@@ -125,40 +144,183 @@ __attribute__((format(printf, 2, 3))) static void write_line(int fd, const char 
 	write_all(fd, line, (size_t)len);
 }
 
-static void write_stderr(enum log_level level, const char *source, const char *text)
-{
-	const char *name = levels[level].name;
+/* --- lines ------------------------------------------------------------------------------ */
 
-	switch (stderr_style()) {
-	case STYLE_COLOUR:
-		write_line(STDERR_FILENO, "%s%s\033[0m %s: %s\n", levels[level].colour,
-		           name, source, text);
-		break;
-	case STYLE_JOURNAL:
-		write_line(STDERR_FILENO, "%s%s: %s\n", levels[level].journal, source,
-		           text);
-		break;
-	case STYLE_PLAIN:
-		write_line(STDERR_FILENO, "%s %s: %s\n", name, source, text);
-		break;
+/* A message on its way. */
+struct message {
+	enum log_level level;
+	const char *source, *text;
+	const struct log_field *fields; /* NULL: none */
+};
+
+/* A line that is put together; what does not fit is cut off. */
+struct line {
+	char text[2 * LINE_BYTES];
+	size_t len;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *fmt,
+                                                      ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(l->text + l->len, sizeof(l->text) - l->len, fmt, ap);
+	va_end(ap);
+	if (n > 0) {
+		l->len += (size_t)n < sizeof(l->text) - l->len
+		                  ? (size_t)n
+		                  : sizeof(l->text) - 1 - l->len;
 	}
 }
 
-static void write_file(int fd, enum log_level level, const char *source, const char *text)
+/* A member of an object. Room for its end stays. */
+static void add_member(struct line *l, const char *name, const char *value)
+{
+	enum { END_BYTES = 8 };
+	const char *p = value;
+
+	add(l, "%s\"%s\":\"", l->len > 1 ? "," : "", name);
+	while (*p != '\0' && l->len < sizeof(l->text) - LINE_BYTES / 4 - END_BYTES) {
+		unsigned n = text_utf8_length(p);
+
+		if (*p == '"' || *p == '\\') {
+			add(l, "\\%c", *p);
+		} else if ((unsigned char)*p < 0x20 || n == 0) {
+			add(l, "?");
+		} else {
+			add(l, "%.*s", (int)n, p);
+		}
+		p += n > 0 ? n : 1;
+	}
+	add(l, "\"");
+}
+
+/* "2026-11-23T04:05:06.789Z" */
+static void time_stamp(char *buf, size_t size)
 {
 	struct timespec now;
 	struct tm tm;
-	char stamp[32];
+	char seconds[24];
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &tm);
-	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
-	write_line(fd, "%s.%03ldZ %s %s: %s\n", stamp, now.tv_nsec / 1000000,
-	           levels[level].name, source, text);
+	strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf, size, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
 }
 
-__attribute__((format(printf, 3, 0))) static void
-log_va(enum log_level level, const char *source, const char *fmt, va_list ap)
+static void write_json(int fd, const struct message *m)
+{
+	struct line l = { .len = 0 };
+	char stamp[40];
+
+	time_stamp(stamp, sizeof(stamp));
+	add(&l, "{");
+	add_member(&l, "time", stamp);
+	add_member(&l, "level", levels[m->level].name);
+	add_member(&l, "source", m->source);
+	for (unsigned i = 0;
+	     m->fields != NULL && m->fields[i].name != NULL && i < LOG_FIELDS_MAX; i++) {
+		if (m->fields[i].value != NULL) {
+			add_member(&l, m->fields[i].name, m->fields[i].value);
+		}
+	}
+	add_member(&l, "text", m->text);
+	add(&l, "}\n");
+	write_all(fd, l.text, l.len);
+}
+
+/* --- the journal -------------------------------------------------------------------------- */
+
+static int journal_socket(void)
+{
+	int fd = journal_fd, none = -1;
+
+	if (fd >= 0) {
+		return fd;
+	}
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && !atomic_compare_exchange_strong(&journal_fd, &none, fd)) {
+		close(fd); /* another thread was first */
+		fd = none;
+	}
+	return fd;
+}
+
+static void add_journal_field(struct line *l, const struct log_field *f)
+{
+	add(l, "SAGUARO_");
+	for (const char *p = f->name; *p != '\0'; p++) {
+		add(l, "%c", *p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
+	}
+	add(l, "=");
+	for (const char *p = f->value; *p != '\0'; p++) { /* a new line would end it */
+		add(l, "%c", (unsigned char)*p < 0x20 ? '?' : *p);
+	}
+	add(l, "\n");
+}
+
+/* \return false: nobody takes it. */
+static bool write_journal(const struct message *m)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct line l = { .len = 0 };
+	int fd = journal_socket();
+
+	if (fd < 0 || strlen(journal_path) >= sizeof(to.sun_path)) {
+		return false;
+	}
+	strcpy(to.sun_path, journal_path);
+	add(&l, "PRIORITY=%c\nSAGUARO_SOURCE=%s\n", levels[m->level].journal[1],
+	    m->source);
+	for (unsigned i = 0;
+	     m->fields != NULL && m->fields[i].name != NULL && i < LOG_FIELDS_MAX; i++) {
+		if (m->fields[i].value != NULL) {
+			add_journal_field(&l, &m->fields[i]);
+		}
+	}
+	add(&l, "MESSAGE=%s: %s\n", m->source, m->text);
+	return sendto(fd, l.text, l.len, MSG_NOSIGNAL, (const struct sockaddr *)&to,
+	              sizeof(to)) == (ssize_t)l.len;
+}
+
+static void write_stderr(const struct message *m)
+{
+	const char *name = levels[m->level].name;
+	enum style style = stderr_style();
+
+	if (style == STYLE_JOURNAL) {
+		if (!write_journal(m)) {
+			write_line(STDERR_FILENO, "%s%s: %s\n", levels[m->level].journal,
+			           m->source, m->text);
+		}
+	} else if (format_now == LOG_FORMAT_JSON) {
+		write_json(STDERR_FILENO, m);
+	} else if (style == STYLE_COLOUR) {
+		write_line(STDERR_FILENO, "%s%s\033[0m %s: %s\n", levels[m->level].colour,
+		           name, m->source, m->text);
+	} else {
+		write_line(STDERR_FILENO, "%s %s: %s\n", name, m->source, m->text);
+	}
+}
+
+static void write_file(int fd, const struct message *m)
+{
+	char stamp[40];
+
+	if (format_now == LOG_FORMAT_JSON) {
+		write_json(fd, m);
+		return;
+	}
+	time_stamp(stamp, sizeof(stamp));
+	write_line(fd, "%s %s %s: %s\n", stamp, levels[m->level].name, m->source,
+	           m->text);
+}
+
+__attribute__((format(printf, 4, 0))) static void log_with(enum log_level level,
+                                                           const char *source,
+                                                           const struct log_field *fields,
+                                                           const char *fmt, va_list ap)
 {
 	char text[LINE_BYTES];
 	int saved = errno;
@@ -175,12 +337,19 @@ log_va(enum log_level level, const char *source, const char *fmt, va_list ap)
 		snprintf(last_error, sizeof(last_error), "%s", text);
 		pthread_mutex_unlock(&last_error_lock);
 	}
-	write_stderr(level, source, text);
+	const struct message m = { level, source, text, fields };
+	write_stderr(&m);
 	int fd = file_fd;
 	if (fd >= 0) {
-		write_file(fd, level, source, text);
+		write_file(fd, &m);
 	}
 	errno = saved;
+}
+
+__attribute__((format(printf, 3, 0))) static void
+log_va(enum log_level level, const char *source, const char *fmt, va_list ap)
+{
+	log_with(level, source, NULL, fmt, ap);
 }
 
 void log_last_error(char *buf, size_t size)
@@ -204,25 +373,40 @@ LOG_FUNCTION(log_warning, LOG_LEVEL_WARNING)
 LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
 LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)
 
-__attribute__((format(printf, 3, 4))) static void
-log_at(enum log_level level, const char *source, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void log_at(enum log_level level,
+                                                         const char *source,
+                                                         const struct log_field *fields,
+                                                         const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_va(level, source, fmt, ap);
+	log_with(level, source, fields, fmt, ap);
 	va_end(ap);
+}
+
+static void log_each_line(enum log_level level, const char *source,
+                          const struct log_field *fields, const char *lead,
+                          const char *text)
+{
+	for (const char *end; text != NULL; text = end) {
+		size_t len = strcspn(text, "\n");
+
+		log_at(level, source, fields, "%s%.*s", lead, (int)len, text);
+		end = text[len] != '\0' && text[len + 1] != '\0' ? text + len + 1 : NULL;
+	}
 }
 
 void log_lines(enum log_level level, const char *source, const char *lead,
                const char *text)
 {
-	for (const char *end; text != NULL; text = end) {
-		size_t len = strcspn(text, "\n");
+	log_each_line(level, source, NULL, lead, text);
+}
 
-		log_at(level, source, "%s%.*s", lead, (int)len, text);
-		end = text[len] != '\0' && text[len + 1] != '\0' ? text + len + 1 : NULL;
-	}
+void log_fields(enum log_level level, const char *source, const struct log_field *fields,
+                const char *text)
+{
+	log_each_line(level, source, fields, "", text);
 }
 
 bool log_allowed(struct log_limit *l, uint64_t now_ms, unsigned burst,

@@ -17,6 +17,14 @@
  */
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
+/*! How lines look on standard error and in the file. The journal has its own form. */
+enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+void log_set_format(enum log_format format);
+
+/*! \brief Another socket than that of the journal of this machine, for tests. \a path is
+ *  borrowed for ever. */
+void log_set_journal(const char *path);
+
 /*! \brief Lines above \a level are dropped. Default: info. */
 void log_set_level(enum log_level level);
 
@@ -31,6 +39,20 @@ void log_info(const char *source, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void log_debug(const char *source, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*! What a message is about, beside its text: a member in JSON, SAGUARO_NAME in the journal. */
+struct log_field {
+	const char *name;  /*!< lower case, "node_guid"; NULL: the end */
+	const char *value; /*!< NULL: it has none */
+};
+
+/*!
+ * \brief A text of several lines as so many messages, each with all \a fields.
+ * \param fields  Ends with a NULL name; at most LOG_FIELDS_MAX of them count.
+ */
+enum { LOG_FIELDS_MAX = 12 };
+void log_fields(enum log_level level, const char *source, const struct log_field *fields,
+                const char *text);
 
 /*! \brief Copies the text of the newest error of this process, "" if there is none. */
 void log_last_error(char *buf, size_t size);

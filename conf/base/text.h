@@ -63,3 +63,7 @@ size_t text_count(const char *text, size_t len, char c);
 
 /*! \brief Replaces control characters by '?' in place: text from outside for a log or terminal. */
 void text_printable(char *s);
+
+/*! \brief Bytes of the character that a text begins with; 0: they are not UTF-8 (RFC 3629: no
+ * overlong forms, no surrogates, nothing above U+10FFFF). */
+unsigned text_utf8_length(const char *text);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "conf/base/text.h"
 #include "gateway/view/body.h"
-#include "gateway/view/json_text.h"
 
 void exposition_family(struct body *b, const char *prefix, const char *name,
                        const char *type, const char *help)

@@ -9,30 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "conf/base/text.h"
 #include "routing/graph/graph.h"
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
-
-/* The text ends in a NUL, which is no continuation byte, so this never reads past the end. */
-unsigned text_utf8_length(const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	unsigned n = s[0] < 0x80   ? 1
-	             : s[0] < 0xc2 ? 0
-	             : s[0] < 0xe0 ? 2
-	             : s[0] < 0xf0 ? 3
-	             : s[0] < 0xf5 ? 4
-	                           : 0;
-
-	for (unsigned i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-	}
-	bool bad = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	           (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f);
-	return bad ? 0 : n;
-}
 
 static json_t *repaired(const char *bytes)
 {

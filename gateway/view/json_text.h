@@ -13,10 +13,6 @@
  */
 json_t *text_json(const char *bytes);
 
-/*! \brief Bytes of the character that a text begins with; 0: they are not UTF-8 (RFC 3629: no
- * overlong forms, no surrogates, nothing above U+10FFFF). */
-unsigned text_utf8_length(const char *text);
-
 /*! \brief "0x%016x": JSON numbers lose digits above 2^53. */
 json_t *guid_json(uint64_t guid);
 

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "sa/sm/events.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,20 +106,45 @@ static void add_row(struct sm *sm, const struct fabric_event *e)
 	}
 }
 
-static void log_line(const struct fabric_event *e)
+/* A value for the log; NULL: there is none. */
+static const char *guid_text(uint64_t guid, char *buf, size_t size)
+{
+	snprintf(buf, size, "0x%016" PRIx64, guid);
+	return guid != 0 ? buf : NULL;
+}
+
+static const char *number_text(uint64_t number, char *buf, size_t size)
+{
+	snprintf(buf, size, "%" PRIu64, number);
+	return number != 0 ? buf : NULL;
+}
+
+static void log_line(const struct sm *sm, const struct fabric_event *e)
 {
 	static const enum log_level level[EVENT_SEVERITIES] = { LOG_LEVEL_INFO,
 		                                                LOG_LEVEL_WARNING,
 		                                                LOG_LEVEL_ERROR };
-	char text[EVENT_TEXT_BYTES];
+	char text[EVENT_TEXT_BYTES], guid[24], peer_guid[24], port[24], peer_port[24],
+		epoch[24];
+	const struct log_field fields[] = {
+		{ "event", event_types[e->kind].name },
+		{ "epoch", number_text(sm->status.epoch, epoch, sizeof(epoch)) },
+		{ "node_guid", guid_text(e->node_guid, guid, sizeof(guid)) },
+		{ "node", e->node },
+		{ "port", number_text(e->port, port, sizeof(port)) },
+		{ "peer_guid", guid_text(e->peer_guid, peer_guid, sizeof(peer_guid)) },
+		{ "peer", e->peer },
+		{ "peer_port", number_text(e->peer_port, peer_port, sizeof(peer_port)) },
+		{ NULL, NULL }
+	};
 
-	log_lines(level[event_types[e->kind].severity], source, "",
-	          event_text(e, text, sizeof(text)));
+	log_fields(level[event_types[e->kind].severity], source, fields,
+	           event_text(e, text, sizeof(text)));
 }
 
 void events_note(struct sm *sm, const struct fabric_event *e)
 {
-	log_line(e);
+	log_line(sm, e);
 	add_row(sm, e);
 }
 
@@ -187,7 +213,7 @@ void events_sweep_failed(struct sm *sm, const char *why)
 	struct events *ev = &sm->events;
 	const struct fabric_event e = { .kind = EVENT_SWEEP_FAILED, .detail = why };
 
-	log_line(&e);
+	log_line(sm, &e);
 	if (strncmp(ev->failure, why, sizeof(ev->failure) - 1) != 0) {
 		snprintf(ev->failure, sizeof(ev->failure), "%s", why);
 		add_row(sm, &e);
@@ -205,7 +231,7 @@ void events_routing(struct sm *sm, const char *asked, const char *fallback)
 		e.detail = asked;
 		events_note(sm, &e);
 	} else if (fallback != NULL) {
-		log_line(&e);
+		log_line(sm, &e);
 		if (strncmp(ev->fallback, fallback, sizeof(ev->fallback) - 1) != 0) {
 			snprintf(ev->fallback, sizeof(ev->fallback), "%s", fallback);
 			add_row(sm, &e);
@@ -259,7 +285,7 @@ static void note_change(struct comparison *c, enum event_kind kind, const struct
 		e.peer_port = g->ports[peer].num;
 	}
 	if (logged) {
-		log_line(&e);
+		log_line(c->sm, &e);
 	}
 	add_row(c->sm, &e);
 }

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "conf/base/arena.h"
@@ -131,6 +133,7 @@ START_TEST(test_journal)
 	struct stat st;
 	struct capture c = capture_file();
 
+	log_set_journal("/none/journal"); /* so lines stay here */
 	fstat(STDERR_FILENO, &st);
 	snprintf(env, sizeof(env), "%llu:%llu", (unsigned long long)st.st_dev,
 	         (unsigned long long)st.st_ino);
@@ -144,6 +147,76 @@ START_TEST(test_journal)
 	log_error("e", "f");
 	capture_end(&c, text, sizeof(text));
 	ck_assert_str_eq(text, "<3>a: b\nerror c: d\nerror e: f\n");
+}
+END_TEST
+
+static const struct log_field some[] = { { "event", "cable_lost" },
+	                                 { "node", "evil\nPRIORITY=0 \"x\\" },
+	                                 { "peer", NULL },
+	                                 { NULL, NULL } };
+
+/* The journal gets what a message is about, and nobody can forge a field. */
+START_TEST(test_journal_fields)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char dir[] = "/tmp/test_log.XXXXXX", text[1024], env[64];
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	struct capture c;
+	struct stat st;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s/socket", dir);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	log_set_journal(at.sun_path);
+	c = capture_file();
+	fstat(STDERR_FILENO, &st);
+	snprintf(env, sizeof(env), "%llu:%llu", (unsigned long long)st.st_dev,
+	         (unsigned long long)st.st_ino);
+	setenv("JOURNAL_STREAM", env, 1);
+	log_fields(LOG_LEVEL_WARNING, "sweep", some, "cable lost");
+	capture_end(&c, text, sizeof(text));
+	ck_assert_str_eq(text, "");
+	ssize_t n = recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+	ck_assert_int_gt(n, 0);
+	text[n] = '\0';
+	ck_assert_str_eq(text,
+	                 "PRIORITY=4\nSAGUARO_SOURCE=sweep\nSAGUARO_EVENT=cable_lost\n"
+	                 "SAGUARO_NODE=evil?PRIORITY=0 \"x\\\n"
+	                 "MESSAGE=sweep: cable lost\n");
+	close(fd);
+	unlink(at.sun_path);
+	rmdir(dir);
+}
+END_TEST
+
+static bool matches(const char *text, const char *pattern);
+
+START_TEST(test_json)
+{
+	char text[8192], big[5000];
+	struct capture c = capture_file();
+
+	memset(big, '"', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	log_set_format(LOG_FORMAT_JSON);
+	log_fields(LOG_LEVEL_WARNING, "sweep", some, "cable lost\nand found");
+	log_error("umad", "caf\xc3\xa9 \xff");
+	log_error("umad", "%s", big);
+	log_set_format(LOG_FORMAT_TEXT);
+	capture_end(&c, text, sizeof(text));
+
+	char *second = strchr(text, '\n') + 1, *third = strchr(second, '\n') + 1;
+	char *fourth = strchr(third, '\n') + 1;
+	ck_assert(matches(
+		text,
+		"^\\{\"time\":\"[0-9T:.-]+Z\",\"level\":\"warning\",\"source\":\"sweep\","
+		"\"event\":\"cable_lost\",\"node\":\"evil[?]PRIORITY=0 \\\\\"x\\\\\\\\\","
+		"\"text\":\"cable lost\"[}]"));
+	ck_assert_ptr_nonnull(strstr(second, "\"text\":\"and found\"}\n"));
+	ck_assert_int_eq(
+		strncmp(strstr(third, "\"text\""), "\"text\":\"caf\xc3\xa9 ?\"}\n", 18),
+		0);
+	ck_assert_str_eq(fourth + strlen(fourth) - 3, "\"}\n");
 }
 END_TEST
 
@@ -340,6 +413,8 @@ TEST_SUITE_FORKED(log)
 	tcase_add_test(tc, test_several);
 	tcase_add_test(tc, test_terminal);
 	tcase_add_test(tc, test_journal);
+	tcase_add_test(tc, test_journal_fields);
+	tcase_add_test(tc, test_json);
 	tcase_add_test(tc, test_file);
 	tcase_add_test(tc, test_threads);
 	tcase_add_test(tc, test_limit);
