@@ -208,6 +208,8 @@ bool vports_check(struct run *r, const bool *reached, bool settled)
 				return false;
 			}
 			r->vports.known[k].lid = lid;
+		} else if (field_get(info, VPI_LID_BY_INDEX) != 0) {
+			continue; /* a corrupted Set made it share the LID of another one */
 		} else {
 			lid = port_lid(r, r->vports.known[k].port);
 		}
