@@ -40,9 +40,8 @@ guid() { on "$1" ibstat | sed -n 's/.*Port GUID: 0x//p'; }
 status() { "$bin/saguaro" status --snapshot-dir "$work/$1/run" "${@:2}"; }
 # shellcheck disable=SC2317 # called by until_true
 copy_is() { [ "$(status "$1" --json | jq -r ".sm.copy.$2")" = "$3" ]; }
-events() { "$bin/saguaro" events --snapshot-dir "$work/low/run" 2>/dev/null | grep -c "$1"; }
 # shellcheck disable=SC2317 # called by until_true
-has_event() { [ "$(events "$1")" -gt 0 ]; }
+has_event() { "$bin/saguaro" events --snapshot-dir "$work/low/run" 2>/dev/null | grep -q "$1"; }
 lines() { grep -c "$1" "$work/low.log"; }
 lft_blocks() { sed -n 's/.*SUBNET UP.*sent [0-9]* PortInfo and \([0-9]*\) LFT blocks.*/\1/p' "$work/low.log" | tail -n 1; }
 fill() { dd if=/dev/zero of="$disk/filler" bs=4096 2>/dev/null; }

@@ -35,9 +35,6 @@ start() { # start INDEX
 	manager[$1]=$daemon
 }
 # shellcheck disable=SC2317 # called by until_true
-says_times() { [ "$(grep -c -- "$2" "$work/$1.log")" -ge "$3" ]; }
-times() { grep -c -- "$2" "$work/$1.log"; }
-# shellcheck disable=SC2317 # called by until_true
 is_master() { "$bin/saguaro" status --snapshot-dir "$work/m$1/run" --json 2>/dev/null | jq -e '.ready and .sm.state == "master"' >/dev/null; }
 # shellcheck disable=SC2317 # called by until_true
 has_standby() { "$bin/saguaro" status --snapshot-dir "$work/m$1/run" --json 2>/dev/null | jq -e '.sm.copy.standbys_in_step == 1' >/dev/null; }
@@ -87,8 +84,9 @@ lost() {
 start_simulator "$tree"
 client_guid=() client_gid=()
 for c in "${clients[@]}"; do
-	client_guid+=("$(guid "$c")")
-	client_gid+=("$(printf 'fe80::%x:%x:%x:%x' $(sed 's/..../0x& /g' <<<"${client_guid[-1]}"))")
+	g=$(guid "$c")
+	client_guid+=("$g")
+	client_gid+=("$(printf 'fe80::%x:%x:%x:%x' "0x${g:0:4}" "0x${g:4:4}" "0x${g:8:4}" "0x${g:12:4}")")
 done
 manager=()
 start 0
