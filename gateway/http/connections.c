@@ -148,6 +148,7 @@ struct connection *connections_add(struct connections *c, int fd,
 		return NULL;
 	}
 	p->fd = fd;
+	p->request = NULL;
 	set_address(p, from);
 	set_state(p, CONNECTION_FRESH, now_ms);
 	for (unsigned i = 0; i < c->n; i++) {

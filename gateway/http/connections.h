@@ -52,8 +52,9 @@ enum {
 	CONNECTIONS_STALLED_MS = 2000 /*!< a stream that is not read */
 };
 
-/*! A place. The members belong to connections.c. */
+/*! A place. The other members belong to connections.c. */
 struct connection {
+	void *request;           /*!< of who serves it, for its own use; NULL at first */
 	struct in6_addr address; /* IPv4 mapped; of IPv6 the network of 64 bits */
 	int fd;
 	_Atomic uint64_t state; /* since when in ms, and in the low byte the step */

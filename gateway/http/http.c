@@ -563,12 +563,33 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 	                          : answer(h, conn, method, x);
 }
 
+static void exchange_free(struct exchange *x)
+{
+	if (x != NULL) {
+		drop_body(x);
+		body_clear(&x->result.out);
+		body_clear(&x->result.error);
+	}
+	free(x);
+}
+
+/* The library tells of the end of a request by end(), but not of every one: among some hundred thousand that
+ * a fuzzer had damaged, four were left. So the place knows its request, and the next one or the end of the
+ * connection frees it. */
+static void keep_request(struct connection *place, struct exchange *x)
+{
+	if (place != NULL) {
+		exchange_free(place->request);
+		place->request = x;
+	}
+}
+
 static void *begin(void *cls, const char *target, struct MHD_Connection *conn)
 {
 	size_t bytes = strlen(target) + 1;
 	struct exchange *x = calloc(1, sizeof(*x) + bytes);
 
-	(void)conn;
+	keep_request(place_of(conn), x);
 	if (x != NULL) {
 		x->http = cls;
 		memcpy(x->target, target, bytes);
@@ -583,16 +604,15 @@ static void *begin(void *cls, const char *target, struct MHD_Connection *conn)
 static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
                 enum MHD_RequestTerminationCode why)
 {
+	struct connection *place = place_of(conn);
+
 	(void)cls;
 	(void)why;
-	struct exchange *x = *con_cls;
-	connections_enter(place_of(conn), CONNECTION_IDLE, monotonic_ms());
-	if (x != NULL) {
-		drop_body(x);
-		body_clear(&x->result.out);
-		body_clear(&x->result.error);
+	connections_enter(place, CONNECTION_IDLE, monotonic_ms());
+	if (place != NULL && place->request == *con_cls) {
+		place->request = NULL;
 	}
-	free(*con_cls);
+	exchange_free(*con_cls);
 	*con_cls = NULL;
 }
 
@@ -606,6 +626,7 @@ static void on_connection(void *cls, struct MHD_Connection *conn, void **context
 		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		keep_request(*context, NULL);
 		connections_remove(h->connections, *context);
 		*context = NULL;
 	} else if (socket != NULL) {
