@@ -8,8 +8,8 @@
 #   sockets     saguarod, and OpenSM where it is installed, one after the other on the same
 #               simulated fat tree (saguaro-sim): bring-up, a light sweep, a cable, a host and
 #               a switch that go and come back. smps: requests that the fabric got until all was
-#               quiet for 3 s, for BENCH_QUIET (10) with OpenSM, which computes that long on a
-#               busy machine; lft_blocks: Set(LinearForwardingTable) among them;
+#               quiet for 3 s, for BENCH_QUIET (6) with OpenSM, which computes for seconds and
+#               looks at the fabric every ten; lft_blocks: Set(LinearForwardingTable) among them;
 #               seconds: from the change until the last of these blocks had arrived (0: there
 #               was none), smp_seconds: until the last request; to 30 ms. What ten
 #               seconds without a change cost is measured after the first light sweep
@@ -122,7 +122,7 @@ sockets() {
 		simulator
 		"$bin/saguaro-sim" --run opensm -d2 -D 0x43 -f "$work/osm.log" >/dev/null 2>&1 &
 		pids+=($!)
-		quiet=${BENCH_QUIET:-10}
+		quiet=${BENCH_QUIET:-6}
 		life opensm "$EPOCHREALTIME" "$work/osm.log"
 		end_last
 		end_last
