@@ -13,7 +13,7 @@
 #include "gateway/view/ready.h"
 #include "gateway/view/source.h"
 
-/* What the daemon says of itself; problems are those of a sweep of its own. */
+/* The state of the daemon by its own words; problems are those of a sweep of its own. */
 static int add_readiness(struct api_call *c, struct alarms *a)
 {
 	struct stats_copy stats;

@@ -125,7 +125,7 @@ static void write_counters(struct body *b, const struct inventory *v, uint32_t p
 
 /* --- the list -------------------------------------------------------------------------- */
 
-/* What a request wants. */
+/* A request in parsed form. */
 struct wanted {
 	struct inventory_filter filter;
 	int8_t errors, history;

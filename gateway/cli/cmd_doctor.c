@@ -30,7 +30,7 @@ static const char doc[] = "What is wrong with the fabric, the worst first, and w
 
 enum { SHOWN = 10 /* of one kind */, FULL_PERCENT = 2 };
 
-/* What to do where the sentence tells more than the kind. The first that fits counts. */
+/* Advice by the words of a sentence, where these tell more than its kind. The first that fits counts. */
 /* clang-format off */
 static const struct {
 	const char *words, *advice;

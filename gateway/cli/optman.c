@@ -229,7 +229,7 @@ static const struct engine *engine_named(const char *name)
 	return NULL;
 }
 
-/* What an engine is and guarantees, by its own declaration. */
+/* Kind and guarantees of an engine, by its own declaration. */
 static void print_engine(const struct engine *e)
 {
 	printf(".SS ");

@@ -254,7 +254,7 @@ static void set_stages(struct stats *to, const struct job *j)
 	}
 }
 
-/* What the last heavy sweep could not make sense of. */
+/* Findings of the last heavy sweep that it could not make sense of. */
 static void set_problems(struct stats *to, const struct sm *sm)
 {
 	const struct job *j = sm_known_job(sm);

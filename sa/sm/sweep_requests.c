@@ -248,7 +248,7 @@ static void configure_keys(struct sm *sm)
 	}
 }
 
-/* What makes a port unhealthy, and what follows. */
+/* Conditions of an unhealthy port, and the action on each. */
 static void configure_health(struct sm *sm)
 {
 	const struct config *c = sm->d.config;

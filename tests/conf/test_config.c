@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Options from files and flags. Longer than most: each form of a file and each kind of mistake in it has a case.
+ */
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>

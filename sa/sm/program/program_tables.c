@@ -28,6 +28,9 @@
  * While tables of neighbours change one after another a packet can be lost, or circulate
  * until its switches agree again. Blocks are not ordered to prevent that.
  *
+ * Longer than most: unicast and multicast tables share the cursor, the window and the order in which
+ * switches get blocks.
+ *
  * Source: IBA vol. 1, 14.2.5.11 (LinearForwardingTable), 14.2.5.12
  * (MulticastForwardingTable).
  */
