@@ -10,15 +10,7 @@
 . "$here/tests/e2e/simulator.sh"
 command -v curl >/dev/null && command -v jq >/dev/null || skip "curl or jq is missing"
 
-tree=$work/tree.topo
-"$bin/saguaro" topo ft2 4 4 2 -o "$tree"
-mapfile -t hosts < <(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$tree")
-start_simulator "$tree"
-start_daemon_on "${hosts[0]}" d --sweep_interval=1 --perfmgr --perfmgr_sweep_time_s=1
-holds "comes up" until_true log_says d 'SUBNET UP'
-start_gateway g
-wait_ready
-export SAGUARO_SNAPSHOT_DIR=$run_dir
+start_fabric_with_counters
 
 port='leaf-0000[5]'
 counters() { get "/v1/counters?node=leaf-0000" | jq ".counters[] | select(.port == 5) | $1"; }

@@ -12,15 +12,7 @@
 for p in curl jq prometheus promtool; do command -v "$p" >/dev/null || skip "$p is not installed"; done
 dist=$here/dist/monitoring
 
-tree=$work/tree.topo
-"$bin/saguaro" topo ft2 4 4 2 -o "$tree"
-mapfile -t hosts < <(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$tree")
-start_simulator "$tree"
-start_daemon_on "${hosts[0]}" d --sweep_interval=1 --perfmgr --perfmgr_sweep_time_s=1
-holds "comes up" until_true log_says d 'SUBNET UP'
-start_gateway g
-wait_ready
-export SAGUARO_SNAPSHOT_DIR=$run_dir
+start_fabric_with_counters
 
 # --- the text ---
 # shellcheck disable=SC2317 # called by until_true

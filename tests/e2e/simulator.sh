@@ -45,3 +45,16 @@ swept_twice() { awk '/num:128/ { up = 0 } /SUBNET UP/ { up = 1; n++ } END { exit
 
 # shellcheck source=tests/e2e/hosts.sh
 . "$here/tests/e2e/hosts.sh"
+
+# A small tree whose subnet manager d reads port counters each second, and gateway g; sets tree and hosts.
+start_fabric_with_counters() {
+	tree=$work/tree.topo
+	"$bin/saguaro" topo ft2 4 4 2 -o "$tree"
+	mapfile -t hosts < <(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$tree")
+	start_simulator "$tree"
+	start_daemon_on "${hosts[0]}" d --sweep_interval=1 --perfmgr --perfmgr_sweep_time_s=1
+	holds "comes up" until_true log_says d 'SUBNET UP'
+	start_gateway g
+	wait_ready
+	export SAGUARO_SNAPSHOT_DIR=$run_dir
+}
