@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "conf/base/diag.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/base/text_file.h"
 #include "gateway/view/accept.h"
@@ -49,17 +49,6 @@ void page_free(struct page *p)
 	free(p);
 }
 
-/* FNV-1a. It tells builds apart; nothing else depends on it. */
-static uint64_t fingerprint(const char *data, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < len; i++) {
-		h = (h ^ (unsigned char)data[i]) * 0x100000001b3;
-	}
-	return h;
-}
-
 /* A file that is not there leaves the content empty. */
 static int read_content(const char *dir, const char *name, const char *ending,
                         struct diags *d, struct content *ret)
@@ -78,7 +67,7 @@ static int read_content(const char *dir, const char *name, const char *ending,
 	int err = text_file_read(path, &kind, d, &ret->data, &ret->len);
 	if (err == E_OK) {
 		snprintf(ret->etag, sizeof(ret->etag), "\"%016" PRIx64 "\"",
-		         fingerprint(ret->data, ret->len));
+		         digest_bytes(0, ret->data, ret->len));
 	}
 	return err;
 }
