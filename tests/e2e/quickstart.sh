@@ -36,6 +36,26 @@ refuses "nobody answers any more" curl -s "$url/healthz"
 none_left() { ! pgrep -s "$demo" >/dev/null; }
 holds "no process of it is left" until_true none_left
 
+# installs COMMANDS...: the packages that quickstart check asks apt for where these commands are there
+# and apt refuses Debian's nodejs and npm. make fails, so nothing is built.
+installs() {
+	local p
+	rm -rf "$work/path" && mkdir -p "$work/path" "$work/build/check" && touch "$work/build/check/Makefile"
+	for p in bash env dirname nproc mkdir find grep tail cat; do ln -s "$(command -v "$p")" "$work/path/$p"; done
+	for p in make "$@"; do ln -s /bin/false "$work/path/$p"; done
+	cat >"$work/path/id" <<<$'#!/bin/sh\necho 0'
+	cat >"$work/path/dpkg-query" <<<$'#!/bin/sh\ncase $3 in nodejs | npm | chromium | ibutils) exit 1 ;; esac\necho installed'
+	cat >"$work/path/apt-get" <<<$'#!/bin/sh\nshift\necho "$@" >>"$asked"\ncase "$*" in *npm* | *nodejs*) exit 100 ;; esac'
+	chmod +x "$work"/path/{id,dpkg-query,apt-get}
+	: >"$work/asked"
+	asked=$work/asked PATH=$work/path QUICKSTART_BUILD=$work/build "$here/quickstart" check >"$work/check.out" 2>&1
+	sed -n 's/^-y -qq --no-install-recommends //p' "$work/asked" | tr '\n' ' '
+}
+same "npm inside another nodejs: only the browser is installed" "chromium " "$(installs node npm systemd-analyze python3 ibdmchk opasaquery prometheus)"
+same "a refused npm costs no other package" "ibutils nodejs npm chromium " "$(installs systemd-analyze python3 opasaquery prometheus)"
+has "which is said" "$(cat "$work/check.out")" "npm is not to be had: the page is not tried in a browser"
+same "and nothing where all is there" "" "$(installs node npm chromium systemd-analyze python3 ibdmchk opasaquery prometheus)"
+
 refuses "a topology that is not there" "$here/quickstart" --topology "$work/nothing"
 has "in a sentence" "$said" "cannot read the topology file"
 refuses "an unknown word" "$here/quickstart" --what
