@@ -32,6 +32,8 @@
 
 enum { LINE_BYTES = 2048 };
 
+static const char code_end[] = ": "; /* between code and text */
+
 enum style { STYLE_PLAIN, STYLE_COLOUR, STYLE_JOURNAL };
 
 static _Atomic int level_max = LOG_LEVEL_INFO;
@@ -53,6 +55,18 @@ static const struct {
 	[LOG_LEVEL_WARNING] = { "warning", "\033[1;33m", "<4>" },
 	[LOG_LEVEL_INFO]    = { "info",    "\033[32m",   "<6>" },
 	[LOG_LEVEL_DEBUG]   = { "debug",   "\033[36m",   "<7>" },
+};
+
+static const struct message_type {
+	const char *code; /* "SAG-SM-001"; NULL: none */
+	enum log_level level;
+} message_types[MSG_COUNT] = {
+	[MSG_NONE] = { NULL, LOG_LEVEL_INFO },
+#define MESSAGE(area, number, level_, name, meaning, cause, remedy) \
+	[MSG_##area##_##name] = { "SAG-" #area "-" #number, LOG_LEVEL_##level_ },
+#define EVENT_MESSAGE(number, level_, kind, alarm, cause, remedy) \
+	[MSG_EVENT_##kind] = { "SAG-EVENT-" #number, LOG_LEVEL_##level_ },
+#include "conf/base/messages.def"
 };
 /* clang-format on */
 
@@ -147,11 +161,19 @@ __attribute__((format(printf, 2, 3))) static void write_line(int fd, const char 
 /* --- lines ------------------------------------------------------------------------------ */
 
 /* A message on its way. */
-struct message {
+struct entry {
 	enum log_level level;
-	const char *source, *text;
+	const char *source;
+	const char *code;               /* NULL: none */
+	const char *text;               /* with the code in front, and printable */
 	const struct log_field *fields; /* NULL: none */
 };
+
+/* The text without the code, which has a member of its own in JSON. */
+static const char *bare_text(const struct entry *m)
+{
+	return m->text + (m->code != NULL ? strlen(m->code) + strlen(code_end) : 0);
+}
 
 /* A line that is put together; what does not fit is cut off. */
 struct line {
@@ -209,7 +231,7 @@ static void time_stamp(char *buf, size_t size)
 	snprintf(buf, size, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
 }
 
-static void write_json(int fd, const struct message *m)
+static void write_json(int fd, const struct entry *m)
 {
 	struct line l = { .len = 0 };
 	char stamp[40];
@@ -219,13 +241,16 @@ static void write_json(int fd, const struct message *m)
 	add_member(&l, "time", stamp);
 	add_member(&l, "level", levels[m->level].name);
 	add_member(&l, "source", m->source);
+	if (m->code != NULL) {
+		add_member(&l, "code", m->code);
+	}
 	for (unsigned i = 0;
 	     m->fields != NULL && m->fields[i].name != NULL && i < LOG_FIELDS_MAX; i++) {
 		if (m->fields[i].value != NULL) {
 			add_member(&l, m->fields[i].name, m->fields[i].value);
 		}
 	}
-	add_member(&l, "text", m->text);
+	add_member(&l, "text", bare_text(m));
 	add(&l, "}\n");
 	write_all(fd, l.text, l.len);
 }
@@ -261,7 +286,7 @@ static void add_journal_field(struct line *l, const struct log_field *f)
 }
 
 /* \return false: nobody takes it. */
-static bool write_journal(const struct message *m)
+static bool write_journal(const struct entry *m)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	struct line l = { .len = 0 };
@@ -273,6 +298,9 @@ static bool write_journal(const struct message *m)
 	strcpy(to.sun_path, journal_path);
 	add(&l, "PRIORITY=%c\nSAGUARO_SOURCE=%s\n", levels[m->level].journal[1],
 	    m->source);
+	if (m->code != NULL) {
+		add(&l, "SAGUARO_CODE=%s\n", m->code);
+	}
 	for (unsigned i = 0;
 	     m->fields != NULL && m->fields[i].name != NULL && i < LOG_FIELDS_MAX; i++) {
 		if (m->fields[i].value != NULL) {
@@ -284,7 +312,7 @@ static bool write_journal(const struct message *m)
 	              sizeof(to)) == (ssize_t)l.len;
 }
 
-static void write_stderr(const struct message *m)
+static void write_stderr(const struct entry *m)
 {
 	const char *name = levels[m->level].name;
 	enum style style = stderr_style();
@@ -304,7 +332,7 @@ static void write_stderr(const struct message *m)
 	}
 }
 
-static void write_file(int fd, const struct message *m)
+static void write_file(int fd, const struct entry *m)
 {
 	char stamp[40];
 
@@ -317,10 +345,10 @@ static void write_file(int fd, const struct message *m)
 	           m->text);
 }
 
-__attribute__((format(printf, 4, 0))) static void log_with(enum log_level level,
-                                                           const char *source,
-                                                           const struct log_field *fields,
-                                                           const char *fmt, va_list ap)
+/* The message of a \a code, which may be NULL, on its way to all targets. */
+__attribute__((format(printf, 5, 0))) static void
+log_with(enum log_level level, const char *code, const char *source,
+         const struct log_field *fields, const char *fmt, va_list ap)
 {
 	char text[LINE_BYTES];
 	int saved = errno;
@@ -328,7 +356,11 @@ __attribute__((format(printf, 4, 0))) static void log_with(enum log_level level,
 	if ((int)level > level_max) {
 		return;
 	}
-	if (vsnprintf(text, sizeof(text), fmt, ap) >= (int)sizeof(text)) {
+	size_t lead = code != NULL ? (size_t)snprintf(text, sizeof(text), "%s%s", code,
+	                                              code_end)
+	                           : 0;
+	if (vsnprintf(text + lead, sizeof(text) - lead, fmt, ap) >=
+	    (int)(sizeof(text) - lead)) {
 		memcpy(text + sizeof(text) - 4, "...", 4);
 	}
 	text_printable(text); /* names come from the fabric: they must not forge lines */
@@ -337,19 +369,13 @@ __attribute__((format(printf, 4, 0))) static void log_with(enum log_level level,
 		snprintf(last_error, sizeof(last_error), "%s", text);
 		pthread_mutex_unlock(&last_error_lock);
 	}
-	const struct message m = { level, source, text, fields };
+	const struct entry m = { level, source, code, text, fields };
 	write_stderr(&m);
 	int fd = file_fd;
 	if (fd >= 0) {
 		write_file(fd, &m);
 	}
 	errno = saved;
-}
-
-__attribute__((format(printf, 3, 0))) static void
-log_va(enum log_level level, const char *source, const char *fmt, va_list ap)
-{
-	log_with(level, source, NULL, fmt, ap);
 }
 
 void log_last_error(char *buf, size_t size)
@@ -359,12 +385,22 @@ void log_last_error(char *buf, size_t size)
 	pthread_mutex_unlock(&last_error_lock);
 }
 
+void log_message(enum message message, const char *source, const char *fmt, ...)
+{
+	const struct message_type *type = &message_types[message];
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_with(type->level, type->code, source, NULL, fmt, ap);
+	va_end(ap);
+}
+
 #define LOG_FUNCTION(function, level)                                                    \
 	void function(const char *source, const char *fmt, ...)                          \
 	{                                                                                \
 		va_list ap;                                                              \
 		va_start(ap, fmt);                                                       \
-		log_va((level), source, fmt, ap);                                        \
+		log_with((level), NULL, source, NULL, fmt, ap);                          \
 		va_end(ap);                                                              \
 	}
 
@@ -373,7 +409,7 @@ LOG_FUNCTION(log_warning, LOG_LEVEL_WARNING)
 LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
 LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)
 
-__attribute__((format(printf, 4, 5))) static void log_at(enum log_level level,
+__attribute__((format(printf, 4, 5))) static void log_at(const struct message_type *type,
                                                          const char *source,
                                                          const struct log_field *fields,
                                                          const char *fmt, ...)
@@ -381,18 +417,18 @@ __attribute__((format(printf, 4, 5))) static void log_at(enum log_level level,
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_with(level, source, fields, fmt, ap);
+	log_with(type->level, type->code, source, fields, fmt, ap);
 	va_end(ap);
 }
 
-static void log_each_line(enum log_level level, const char *source,
+static void log_each_line(const struct message_type *type, const char *source,
                           const struct log_field *fields, const char *lead,
                           const char *text)
 {
 	for (const char *end; text != NULL; text = end) {
 		size_t len = strcspn(text, "\n");
 
-		log_at(level, source, fields, "%s%.*s", lead, (int)len, text);
+		log_at(type, source, fields, "%s%.*s", lead, (int)len, text);
 		end = text[len] != '\0' && text[len + 1] != '\0' ? text + len + 1 : NULL;
 	}
 }
@@ -400,13 +436,19 @@ static void log_each_line(enum log_level level, const char *source,
 void log_lines(enum log_level level, const char *source, const char *lead,
                const char *text)
 {
-	log_each_line(level, source, NULL, lead, text);
+	log_each_line(&(struct message_type){ NULL, level }, source, NULL, lead, text);
 }
 
-void log_fields(enum log_level level, const char *source, const struct log_field *fields,
+void log_message_lines(enum message message, const char *source, const char *lead,
+                       const char *text)
+{
+	log_each_line(&message_types[message], source, NULL, lead, text);
+}
+
+void log_fields(enum message message, const char *source, const struct log_field *fields,
                 const char *text)
 {
-	log_each_line(level, source, fields, "", text);
+	log_each_line(&message_types[message], source, fields, "", text);
 }
 
 bool log_allowed(struct log_limit *l, uint64_t now_ms, unsigned burst,
@@ -426,4 +468,14 @@ bool log_allowed(struct log_limit *l, uint64_t now_ms, unsigned burst,
 	}
 	l->skipped = 0;
 	return true;
+}
+
+const char *log_skipped(unsigned skipped, char buf[LOG_SKIPPED_BYTES])
+{
+	buf[0] = '\0';
+	if (skipped > 0) {
+		snprintf(buf, LOG_SKIPPED_BYTES, "; %u more such line%s skipped", skipped,
+		         skipped == 1 ? " was" : "s were");
+	}
+	return buf;
 }

@@ -9,13 +9,23 @@
 
 /*!
  * Log: one line per event, "LEVEL source: text" on standard error (journald reads it)
- * and, with log_open(), in a file with a time stamp in front.
+ * and, with log_open(), in a file with a time stamp in front. Each warning and error is a row
+ * of messages.def, whose code stands before the text: "LEVEL source: SAG-SM-001: text".
  *
  * Levels mean: error = the operator must act; warning = something is worse than it
  * should be; info = one line per state change; debug = for developers.
  * Libraries below the job that gives up never log (see err.h).
  */
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+/*! The rows of messages.def: MSG_SM_NO_ISSM and so on. */
+enum message {
+	MSG_NONE, /*!< has no code; its level is info */
+#define MESSAGE(area, number, level, name, meaning, cause, remedy) MSG_##area##_##name,
+#define EVENT_MESSAGE(number, level, kind, alarm, cause, remedy) MSG_EVENT_##kind,
+#include "conf/base/messages.def"
+	MSG_COUNT
+};
 
 /*! How lines look on standard error and in the file. The journal has its own form. */
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
@@ -31,6 +41,12 @@ void log_set_level(enum log_level level);
 /*! \brief Also append to \a path ("-" or NULL: standard error only). \retval -errno */
 int log_open(const char *path);
 
+/*!
+ * \brief A warning or an error. The text says what is wrong and where; the row of the message
+ *        says why that may be and what to do.
+ */
+void log_message(enum message message, const char *source, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void log_error(const char *source, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void log_warning(const char *source, const char *fmt, ...)
@@ -51,7 +67,7 @@ struct log_field {
  * \param fields  Ends with a NULL name; at most LOG_FIELDS_MAX of them count.
  */
 enum { LOG_FIELDS_MAX = 12 };
-void log_fields(enum log_level level, const char *source, const struct log_field *fields,
+void log_fields(enum message message, const char *source, const struct log_field *fields,
                 const char *text);
 
 /*! \brief Copies the text of the newest error of this process, "" if there is none. */
@@ -64,6 +80,10 @@ void log_last_error(char *buf, size_t size);
  * could make lines of their own.
  */
 void log_lines(enum log_level level, const char *source, const char *lead, const char *text);
+
+/*! \brief The same for a warning or an error. */
+void log_message_lines(enum message message, const char *source, const char *lead,
+                       const char *text);
 
 /*!
  * Limiter for a message that may repeat: at most \a burst lines per \a interval_ms,
@@ -81,3 +101,8 @@ struct log_limit {
  */
 bool log_allowed(struct log_limit *l, uint64_t now_ms, unsigned burst,
                  unsigned interval_ms, unsigned *ret_skipped);
+
+/*! \brief The end of a line that says how many were skipped before it: "; 3 more such lines were
+ *  skipped", or "" for none. Fills \a buf. */
+enum { LOG_SKIPPED_BYTES = 48 };
+const char *log_skipped(unsigned skipped, char buf[LOG_SKIPPED_BYTES]);

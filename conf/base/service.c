@@ -111,7 +111,7 @@ void service_open_log(const char *source, const char *path, bool verbose)
 	int ret = log_open(path);
 
 	if (ret != E_OK) {
-		log_warning(source,
+		log_message(MSG_LOG_NO_FILE, source,
 		            "cannot write the log file %s: %s; the log goes to standard "
 		            "error "
 		            "only; choose another file with --log-file",
@@ -126,8 +126,8 @@ int service_reopen_log(const char *source, const char *path)
 	}
 	int ret = log_open(path);
 	if (ret != E_OK) {
-		log_error(source, "cannot open the log file %s again: %s", path,
-		          err_text(ret));
+		log_message(MSG_LOG_NOT_REOPENED, source,
+		            "cannot open the log file %s again: %s", path, err_text(ret));
 	} else {
 		log_info(source, "log file opened again");
 	}
@@ -164,8 +164,9 @@ static int write_port_file(const struct service_server *s)
 		ret = fclose(f) != 0 || bad ? -EIO : E_OK;
 	}
 	if (ret != E_OK) {
-		log_error(s->source, "cannot write the port to %s: %s", s->port_file,
-		          err_text(ret));
+		log_message(MSG_LOG_NO_PORT_FILE, s->source,
+		            "cannot write the port to %s: %s", s->port_file,
+		            err_text(ret));
 	}
 	return ret;
 }

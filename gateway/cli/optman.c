@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * optman: writes what manual pages have from tables: options by heading, keys without effect,
- * kinds of events, routing engines with their guarantees. Run at build time; so manual,
- * --help and parser cannot disagree.
+ * kinds of events, messages of the log, routing engines with their guarantees. Run at build
+ * time; so manual, --help and parser cannot disagree.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -192,30 +192,132 @@ static void print_ignored(void)
 	}
 }
 
-static void print_events(void)
+/* A text of a table as a sentence. */
+static void print_sentence(const char *text)
 {
-	static const struct {
-		const char *name, *severity, *help;
-	} kinds[] = {
+	putchar(toupper((unsigned char)text[0]));
+	print_text(text + 1);
+	puts(text[strlen(text) - 1] == '.' ? "" : ".");
+}
+
+static void print_lower(const char *word)
+{
+	for (const char *p = word; *p; p++) {
+		putchar(tolower((unsigned char)*p));
+	}
+}
+
+/* The kinds of events by their ID. */
+enum {
+#define EVENT(id, name, severity, sentence, help) EVENT_##id,
+#include "db/events.def"
+#undef EVENT
+	EVENT_KINDS
+};
+
+static const struct {
+	const char *name, *severity, *help;
+} events[EVENT_KINDS] = {
 #define EVENT(id, name_, severity_, sentence, help_) { #name_, #severity_, help_ },
 #include "db/events.def"
 #undef EVENT
-	};
+};
 
+static void print_events(void)
+{
 	puts(".SH EVENTS\nWhat happens is logged and kept as a row of the stats database, the "
 	     "newest event_history rows; see saguaro events and /v1/events. A row has a "
 	     "number that never comes again, the time, both ends by name and GUID, and of "
 	     "the sweep that found it the cause, the epoch, the duration, the table entries "
 	     "that moved and the blocks that were sent. Kinds, with their severity:");
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		printf(".TP\n\\fB%s\\fR (", kinds[i].name);
-		for (const char *p = kinds[i].severity; *p; p++) {
-			putchar(tolower((unsigned char)*p));
-		}
+	for (unsigned i = 0; i < EVENT_KINDS; i++) {
+		printf(".TP\n\\fB%s\\fR (", events[i].name);
+		print_lower(events[i].severity);
 		puts(")");
-		putchar(toupper((unsigned char)kinds[i].help[0]));
-		print_text(kinds[i].help + 1);
-		puts(".");
+		print_sentence(events[i].help);
+	}
+}
+
+/* The kinds of alarms by their name, and one that stands for no alarm. */
+enum {
+	ALARM_none,
+#define ALARM(id, name, severity, help, remedy) ALARM_##name,
+#include "gateway/inventory/alarms.def"
+#undef ALARM
+};
+
+static const struct {
+	const char *name, *remedy;
+} alarms[] = {
+	[ALARM_none] = { NULL, NULL },
+#define ALARM(id, name_, severity, help, remedy_) [ALARM_##name_] = { #name_, remedy_ },
+#include "gateway/inventory/alarms.def"
+#undef ALARM
+};
+
+/* A row of messages.def: a heading, if it has a title, or a message. */
+struct message_row {
+	const char *area, *title;
+	const char *number, *level;
+	const char *meaning, *cause, *remedy;
+	const char *event; /* NULL: it is none */
+	unsigned alarm;
+};
+
+static const struct message_row message_rows[] = {
+#define AREA(area_, title_) { .area = #area_, .title = title_ },
+#define MESSAGE(area_, number_, level_, name, meaning_, cause_, remedy_)                 \
+	{ .area = #area_,                                                                \
+	  .number = #number_,                                                            \
+	  .level = #level_,                                                              \
+	  .meaning = meaning_,                                                           \
+	  .cause = cause_,                                                               \
+	  .remedy = remedy_ },
+#define EVENT_MESSAGE(number_, level_, kind, alarm_, cause_, remedy_)                    \
+	{ .area = "EVENT",                                                               \
+	  .number = #number_,                                                            \
+	  .level = #level_,                                                              \
+	  .cause = cause_,                                                               \
+	  .meaning = events[EVENT_##kind].help,                                          \
+	  .event = events[EVENT_##kind].name,                                            \
+	  .remedy = remedy_,                                                             \
+	  .alarm = ALARM_##alarm_ },
+#include "conf/base/messages.def"
+};
+
+static void print_message(const struct message_row *row)
+{
+	const char *alarm = alarms[row->alarm].name;
+
+	printf(".TP\n\\fBSAG\\-%s\\-%s\\fR (", row->area, row->number);
+	print_lower(row->level);
+	putchar(')');
+	if (row->event != NULL) {
+		printf(", event %s", row->event);
+	}
+	if (alarm != NULL) {
+		printf(", alarm %s", alarm);
+	}
+	putchar('\n');
+	print_sentence(row->meaning);
+	fputs(".br\n\\fICause:\\fR ", stdout);
+	print_sentence(row->cause);
+	fputs(".br\n\\fIRemedy:\\fR ", stdout);
+	print_sentence(alarm != NULL ? alarms[row->alarm].remedy : row->remedy);
+}
+
+/* saguaro-messages(7) below its introduction. */
+static void print_messages(void)
+{
+	puts(".SH MESSAGES");
+	for (unsigned i = 0; i < sizeof(message_rows) / sizeof(message_rows[0]); i++) {
+		const struct message_row *row = &message_rows[i];
+
+		if (row->title != NULL) {
+			printf(".SS %s (%s)\n", row->title, row->area);
+		} else {
+			print_message(row);
+		}
 	}
 }
 
@@ -317,7 +419,7 @@ static void print_keys(void)
 	print_ignored();
 }
 
-/* optman daemon | keys | routing FILE */
+/* optman daemon | keys | messages | routing FILE */
 int main(int argc, char **argv)
 {
 	const char *part = argc > 1 ? argv[1] : "";
@@ -327,10 +429,13 @@ int main(int argc, char **argv)
 		print_daemon();
 	} else if (strcmp(part, "keys") == 0) {
 		print_keys();
+	} else if (strcmp(part, "messages") == 0) {
+		print_messages();
 	} else if (strcmp(part, "routing") == 0 && argc > 2) {
 		ret = print_routing(argv[2]);
 	} else {
-		fprintf(stderr, "usage: optman daemon | keys | routing FILE\n");
+		fprintf(stderr,
+		        "usage: optman daemon | keys | messages | routing FILE\n");
 		ret = 2;
 	}
 	return ret || ferror(stdout) ? 1 : 0;

@@ -119,11 +119,18 @@ static const char *number_text(uint64_t number, char *buf, size_t size)
 	return number != 0 ? buf : NULL;
 }
 
+/* Warnings and errors have a row in messages.def. */
+#define MESSAGE_INFO(id) MSG_NONE
+#define MESSAGE_WARNING(id) MSG_EVENT_##id
+#define MESSAGE_ERROR(id) MSG_EVENT_##id
+static const enum message messages[] = {
+#define EVENT(id, name, severity, sentence, help) [EVENT_##id] = MESSAGE_##severity(id),
+#include "db/events.def"
+#undef EVENT
+};
+
 static void log_line(const struct sm *sm, const struct fabric_event *e)
 {
-	static const enum log_level level[EVENT_SEVERITIES] = { LOG_LEVEL_INFO,
-		                                                LOG_LEVEL_WARNING,
-		                                                LOG_LEVEL_ERROR };
 	char text[EVENT_TEXT_BYTES], guid[24], peer_guid[24], port[24], peer_port[24],
 		epoch[24];
 	const struct log_field fields[] = {
@@ -138,8 +145,7 @@ static void log_line(const struct sm *sm, const struct fabric_event *e)
 		{ NULL, NULL }
 	};
 
-	log_fields(level[event_types[e->kind].severity], source, fields,
-	           event_text(e, text, sizeof(text)));
+	log_fields(messages[e->kind], source, fields, event_text(e, text, sizeof(text)));
 }
 
 void events_note(struct sm *sm, const struct fabric_event *e)

@@ -57,7 +57,7 @@ lost=$(get "/v1/events?kind=cable_lost&since=$((before - 1))" | jq -c '.events[0
 same "the sentence" "cable lost: 'leaf-0000' port 5 - 'spine-0000' port 1" "$(jq -r .text <<<"$lost")"
 same "the ends" '["leaf-0000",5,"spine-0000",1]' "$(jq -c '[.node.name, .node.port, .peer.name, .peer.port]' <<<"$lost")"
 holds "blocks were sent" jq -e '.lft_blocks > 0 and .paths_moved > 0 and .epoch > 0' <<<"$lost"
-holds "the log has the same sentence" log_says d "warning sweep: $(jq -r .text <<<"$lost")"
+holds "the log has the same sentence" log_says d "warning sweep: SAG-EVENT-004: $(jq -r .text <<<"$lost")"
 holds "the feed has the last one" until_true file_has "$work/hosts.sse" '"kind":"host_new"'
 same "the filter of a feed" '"host_gone" "host_new"' "$(sed -n 's/^data: //p' "$work/hosts.sse" | jq .kind | xargs -d '\n')"
 holds "the other feed has it, too" until_true file_has "$work/all.sse" '"kind":"host_new"'

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdio.h>
@@ -60,24 +61,26 @@ START_TEST(test_lines)
 	errno = EBADF;
 	log_info("sweep", "SUBNET UP, %d nodes", 3);
 	log_debug("sweep", "not shown");
-	log_warning("umad", "node '%s'", "evil\nerror forged: \033[31mline");
+	log_message(MSG_LOG_NO_FILE, "umad", "node '%s'",
+	            "evil\nerror forged: \033[31mline");
 	log_set_level(LOG_LEVEL_ERROR);
-	log_warning("sweep", "not shown");
-	log_error("sweep", "%s", big);
+	log_message(MSG_LOG_NO_FILE, "sweep", "not shown");
+	log_message(MSG_LOG_NO_PORT_FILE, "sweep", "%s", big);
 	log_set_level(LOG_LEVEL_DEBUG);
 	log_debug("sweep", "shown");
 	ck_assert_int_eq(errno, EBADF);
 	capture_end(&c, text, sizeof(text));
 
-	char *rest = strstr(text, "error sweep: xxx");
+	char *rest = strstr(text, "error sweep: SAG-LOG-003: xxx");
 	ck_assert_ptr_nonnull(rest);
 	char *end = strchr(rest, '\n');
 	ck_assert_ptr_nonnull(end);
 	ck_assert_int_eq(strncmp(end - 3, "...", 3), 0);
 	ck_assert_str_eq(end, "\ndebug sweep: shown\n");
 	*rest = '\0';
-	ck_assert_str_eq(text, "info sweep: SUBNET UP, 3 nodes\n"
-	                       "warning umad: node 'evil?error forged: ?[31mline'\n");
+	ck_assert_str_eq(
+		text, "info sweep: SUBNET UP, 3 nodes\n"
+		      "warning umad: SAG-LOG-001: node 'evil?error forged: ?[31mline'\n");
 }
 END_TEST
 
@@ -87,14 +90,16 @@ START_TEST(test_several)
 	char text[256];
 	struct capture c = capture_file();
 
-	log_lines(LOG_LEVEL_WARNING, "sweep", "routing: ", "one\ntwo 100 %s\n\nfour\n");
-	log_lines(LOG_LEVEL_ERROR, "sweep", "", "alone");
+	log_message_lines(MSG_LOG_NO_FILE, "sweep",
+	                  "routing: ", "one\ntwo 100 %s\n\nfour\n");
+	log_lines(LOG_LEVEL_INFO, "sweep", "", "alone");
 	log_lines(LOG_LEVEL_DEBUG, "sweep", "", "not\nshown");
 	capture_end(&c, text, sizeof(text));
-	ck_assert_str_eq(
-		text, "warning sweep: routing: one\nwarning sweep: routing: two 100 %s\n"
-		      "warning sweep: routing: \nwarning sweep: routing: four\n"
-		      "error sweep: alone\n");
+	ck_assert_str_eq(text, "warning sweep: SAG-LOG-001: routing: one\n"
+	                       "warning sweep: SAG-LOG-001: routing: two 100 %s\n"
+	                       "warning sweep: SAG-LOG-001: routing: \n"
+	                       "warning sweep: SAG-LOG-001: routing: four\n"
+	                       "info sweep: alone\n");
 }
 END_TEST
 
@@ -110,9 +115,9 @@ START_TEST(test_terminal)
 
 	struct capture c = capture_fd(terminal);
 	unsetenv("NO_COLOR");
-	log_error("a", "b");
+	log_message(MSG_LOG_NO_PORT_FILE, "a", "b");
 	setenv("NO_COLOR", "1", 1);
-	log_error("c", "d");
+	log_message(MSG_LOG_NO_PORT_FILE, "c", "d");
 	dup2(c.old, STDERR_FILENO);
 	/* A terminal gives what was written in pieces of its own choice. */
 	for (size_t len = 0; strstr(text, "d\r\n") == NULL;) {
@@ -120,7 +125,8 @@ START_TEST(test_terminal)
 		ck_assert_int_gt(n, 0);
 		len += (size_t)n;
 	}
-	ck_assert_str_eq(text, "\033[1;31merror\033[0m a: b\r\nerror c: d\r\n");
+	ck_assert_str_eq(text, "\033[1;31merror\033[0m a: SAG-LOG-003: b\r\nerror c: "
+	                       "SAG-LOG-003: d\r\n");
 	close(terminal);
 	close(master);
 }
@@ -138,15 +144,16 @@ START_TEST(test_journal)
 	snprintf(env, sizeof(env), "%llu:%llu", (unsigned long long)st.st_dev,
 	         (unsigned long long)st.st_ino);
 	setenv("JOURNAL_STREAM", env, 1);
-	log_error("a", "b");
+	log_message(MSG_LOG_NO_PORT_FILE, "a", "b");
 	setenv("JOURNAL_STREAM", "1:1", 1);
-	log_error("c", "d");
+	log_message(MSG_LOG_NO_PORT_FILE, "c", "d");
 	snprintf(other, sizeof(other), "%llu:%llu", (unsigned long long)st.st_dev + 1,
 	         (unsigned long long)st.st_ino); /* the same number elsewhere */
 	setenv("JOURNAL_STREAM", other, 1);
-	log_error("e", "f");
+	log_message(MSG_LOG_NO_PORT_FILE, "e", "f");
 	capture_end(&c, text, sizeof(text));
-	ck_assert_str_eq(text, "<3>a: b\nerror c: d\nerror e: f\n");
+	ck_assert_str_eq(text, "<3>a: SAG-LOG-003: b\nerror c: SAG-LOG-003: d\n"
+	                       "error e: SAG-LOG-003: f\n");
 }
 END_TEST
 
@@ -173,16 +180,17 @@ START_TEST(test_journal_fields)
 	snprintf(env, sizeof(env), "%llu:%llu", (unsigned long long)st.st_dev,
 	         (unsigned long long)st.st_ino);
 	setenv("JOURNAL_STREAM", env, 1);
-	log_fields(LOG_LEVEL_WARNING, "sweep", some, "cable lost");
+	log_fields(MSG_EVENT_CABLE_LOST, "sweep", some, "cable lost");
 	capture_end(&c, text, sizeof(text));
 	ck_assert_str_eq(text, "");
 	ssize_t n = recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT);
 	ck_assert_int_gt(n, 0);
 	text[n] = '\0';
 	ck_assert_str_eq(text,
-	                 "PRIORITY=4\nSAGUARO_SOURCE=sweep\nSAGUARO_EVENT=cable_lost\n"
+	                 "PRIORITY=4\nSAGUARO_SOURCE=sweep\nSAGUARO_CODE=SAG-EVENT-004\n"
+	                 "SAGUARO_EVENT=cable_lost\n"
 	                 "SAGUARO_NODE=evil?PRIORITY=0 \"x\\\n"
-	                 "MESSAGE=sweep: cable lost\n");
+	                 "MESSAGE=sweep: SAG-EVENT-004: cable lost\n");
 	close(fd);
 	unlink(at.sun_path);
 	rmdir(dir);
@@ -199,9 +207,9 @@ START_TEST(test_json)
 	memset(big, '"', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
 	log_set_format(LOG_FORMAT_JSON);
-	log_fields(LOG_LEVEL_WARNING, "sweep", some, "cable lost\nand found");
-	log_error("umad", "caf\xc3\xa9 \xff");
-	log_error("umad", "%s", big);
+	log_fields(MSG_EVENT_CABLE_LOST, "sweep", some, "cable lost\nand found");
+	log_message(MSG_LOG_NO_PORT_FILE, "umad", "caf\xc3\xa9 \xff");
+	log_message(MSG_LOG_NO_PORT_FILE, "umad", "%s", big);
 	log_set_format(LOG_FORMAT_TEXT);
 	capture_end(&c, text, sizeof(text));
 
@@ -210,9 +218,11 @@ START_TEST(test_json)
 	ck_assert(matches(
 		text,
 		"^\\{\"time\":\"[0-9T:.-]+Z\",\"level\":\"warning\",\"source\":\"sweep\","
-		"\"event\":\"cable_lost\",\"node\":\"evil[?]PRIORITY=0 \\\\\"x\\\\\\\\\","
+		"\"code\":\"SAG-EVENT-004\",\"event\":\"cable_lost\",\"node\":\"evil[?]"
+		"PRIORITY=0 \\\\\"x\\\\\\\\\","
 		"\"text\":\"cable lost\"[}]"));
 	ck_assert_ptr_nonnull(strstr(second, "\"text\":\"and found\"}\n"));
+	ck_assert_ptr_nonnull(strstr(third, "\"code\":\"SAG-LOG-003\",\"text\":"));
 	ck_assert_int_eq(
 		strncmp(strstr(third, "\"text\""), "\"text\":\"caf\xc3\xa9 ?\"}\n", 18),
 		0);
@@ -342,6 +352,75 @@ START_TEST(test_limit)
 }
 END_TEST
 
+START_TEST(test_skipped)
+{
+	char buf[LOG_SKIPPED_BYTES];
+
+	ck_assert_str_eq(log_skipped(0, buf), "");
+	ck_assert_str_eq(log_skipped(1, buf), "; 1 more such line was skipped");
+	ck_assert_str_eq(log_skipped(UINT_MAX, buf),
+	                 "; 4294967295 more such lines were skipped");
+}
+END_TEST
+
+static const struct {
+	const char *area, *code, *text[3];
+	bool alarm; /* has the remedy */
+} rows[] = {
+#define AREA(area_, title) { .area = #area_ },
+#define MESSAGE(area_, number, level, name, meaning, cause, remedy)                      \
+	{ #area_, "SAG-" #area_ "-" #number, { meaning, cause, remedy }, false },
+#define EVENT_MESSAGE(number, level, kind, alarm_, cause, remedy)                        \
+	{ "EVENT",                                                                       \
+	  "SAG-EVENT-" #number,                                                          \
+	  { "The meaning is in db/events.def.", cause, remedy },                         \
+	  strcmp(#alarm_, "none") != 0 },
+#include "conf/base/messages.def"
+};
+
+/* No code is there twice, and each stands below the heading of its area. */
+START_TEST(test_codes)
+{
+	const unsigned n = sizeof(rows) / sizeof(rows[0]);
+	const char *area = "";
+
+	for (unsigned i = 0; i < n; i++) {
+		if (rows[i].code == NULL) {
+			area = rows[i].area;
+			continue;
+		}
+		ck_assert_str_eq(rows[i].area, area);
+		ck_assert_msg(matches(rows[i].code, "^SAG-[A-Z]+-[0-9]{3}$"), "%s",
+		              rows[i].code);
+		for (unsigned k = 0; k < i; k++) {
+			ck_assert_msg(rows[k].code == NULL ||
+			                      strcmp(rows[k].code, rows[i].code) != 0,
+			              "%s is there twice", rows[i].code);
+		}
+	}
+}
+END_TEST
+
+/* Meaning, cause and remedy are sentences: at least four words and a full stop. */
+START_TEST(test_sentences)
+{
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (unsigned k = 0; rows[i].code != NULL && k < 3; k++) {
+			const char *text = rows[i].text[k];
+
+			if (k == 2 && rows[i].alarm) {
+				ck_assert_str_eq(text, ""); /* said once */
+				continue;
+			}
+			ck_assert_msg(matches(text, "^['A-Z]([^ ]* ){3,}.*[.]$"),
+			              "%s: '%s' is no sentence", rows[i].code, text);
+			ck_assert_msg(strstr(text, "  ") == NULL, "%s: two blanks",
+			              rows[i].code);
+		}
+	}
+}
+END_TEST
+
 static char *printed(const struct diags *d, enum diag_level least)
 {
 	char *text = NULL;
@@ -418,6 +497,9 @@ TEST_SUITE_FORKED(log)
 	tcase_add_test(tc, test_file);
 	tcase_add_test(tc, test_threads);
 	tcase_add_test(tc, test_limit);
+	tcase_add_test(tc, test_skipped);
+	tcase_add_test(tc, test_codes);
+	tcase_add_test(tc, test_sentences);
 	tcase_add_test(tc, test_diags);
 	tcase_add_test(tc, test_diags_full);
 	suite_add_tcase(suite, tc);
