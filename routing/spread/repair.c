@@ -26,6 +26,8 @@ struct repair_job {
 	uint32_t *lost;  /* [n][width] 1 + index in r->lost, 0: it is not lost */
 	uint32_t *moves; /* [r->n_lost] LIDs that have to leave the link */
 	uint8_t *all;    /* [lids->top + 1] all switches look at the LID */
+	uint32_t *order; /* [n] switches by distance to the LID at hand */
+	uint8_t *stays;  /* [n] the whole route from a switch stays */
 };
 
 /* A LID with the paths that are allowed to it. */
@@ -73,7 +75,10 @@ static int job_init(struct repair_job *j, struct arena *tmp)
 	j->lost = arena_array(tmp, cells, sizeof(*j->lost));
 	j->moves = arena_array(tmp, r->n_lost, sizeof(*j->moves));
 	j->all = arena_alloc(tmp, r->lft->n_lids);
-	if (!j->load || !j->link || !j->lost || !j->moves || !j->all) {
+	j->order = arena_array(tmp, g->n_switches, sizeof(*j->order));
+	j->stays = arena_alloc(tmp, g->n_switches);
+	if (!j->load || !j->link || !j->lost || !j->moves || !j->all || !j->order ||
+	    !j->stays) {
 		return -ENOMEM;
 	}
 	memcpy(j->load, r->load, cells * sizeof(*j->load));
@@ -120,14 +125,78 @@ static unsigned count_range(const struct repair_job *j, uint32_t s,
 	return n;
 }
 
-/* Takes the best of the ports that lead closer. \a routes: that come by for the LID. */
-static int choose(struct repair_job *j, uint32_t s, const struct repair_lid *l,
-                  uint32_t routes)
+/* A step of a route by the entries as they stand, over a lost link if need be. */
+struct repair_hop {
+	size_t port; /* index in load */
+	uint32_t to;
+};
+
+/* \return false: the entry leads into no link between switches. */
+static bool next_hop(const struct repair_job *j, uint32_t s, uint32_t lid,
+                     struct repair_hop *ret)
+{
+	uint8_t port = lft_row(j->r->lft, s)[lid];
+	size_t at = (size_t)s * j->r->width + port;
+
+	if (port >= j->r->width || (!j->lost[at] && j->link[at] == GRAPH_NONE)) {
+		return false;
+	}
+	ret->port = at;
+	ret->to =
+		j->lost[at] ? j->r->lost[j->lost[at] - 1].to : j->g->adj[j->link[at]].to;
+	return true;
+}
+
+/* Adds routes from a switch to a LID to the load of each link on their way, or takes them off. */
+static void add_routes(struct repair_job *j, uint32_t s, uint32_t lid, int64_t routes)
+{
+	struct repair_hop h;
+
+	for (uint32_t n = 0; n < j->g->n_switches && next_hop(j, s, lid, &h); n++) {
+		int64_t load = (int64_t)j->load[h.port] + routes;
+
+		j->load[h.port] = load > 0 ? (uint32_t)load : 0;
+		s = h.to;
+	}
+}
+
+/* Load of the busiest link between a switch and a LID. */
+static uint32_t find_busiest(const struct repair_job *j, uint32_t s, uint32_t lid)
+{
+	struct repair_hop h;
+	uint32_t ret = 0;
+
+	for (uint32_t n = 0; n < j->g->n_switches && next_hop(j, s, lid, &h); n++) {
+		ret = j->load[h.port] > ret ? j->load[h.port] : ret;
+		s = h.to;
+	}
+	return ret;
+}
+
+/* Price of a port, the first number that differs decides. */
+struct repair_cost {
+	unsigned range; /* other LIDs of the same owner that leave by the port */
+	uint32_t
+		busiest; /* load of the busiest link on the whole way; LIDs of switches: 0 */
+	uint32_t own;    /* load of the port; LIDs of switches: the switch behind it */
+};
+
+static bool is_cheaper(const struct repair_cost *a, const struct repair_cost *b)
+{
+	if (a->range != b->range) {
+		return a->range < b->range;
+	}
+	return a->busiest != b->busiest ? a->busiest < b->busiest : a->own < b->own;
+}
+
+/* Takes the cheapest of the ports that lead closer; the ways behind them are settled. */
+static int choose(struct repair_job *j, uint32_t s, const struct repair_lid *l)
 {
 	const struct sw_link *link = j->g->adj + j->g->adj_first[s];
-	uint32_t *load = j->load + (size_t)s * j->r->width;
-	unsigned best = 0, best_range = 0;
+	const uint32_t *load = j->load + (size_t)s * j->r->width;
 	struct spread_ports p = { .n = 0 };
+	struct repair_cost least = { 0 };
+	unsigned best = 0;
 
 	l->closer(l->ctx, s, l->home, link, j->g->adj_first[s + 1] - j->g->adj_first[s],
 	          SPREAD_PORTS_MAX, &p);
@@ -136,21 +205,22 @@ static int choose(struct repair_job *j, uint32_t s, const struct repair_lid *l,
 	}
 	for (unsigned i = 0; i < p.n; i++) {
 		unsigned k = l->to_host ? (i + l->lid) % p.n : i;
-		unsigned range = count_range(j, s, l, p.port[k]);
-		bool less = range < best_range;
+		struct repair_cost cost = { count_range(j, s, l, p.port[k]), 0, p.to[k] };
 
-		if (range == best_range) {
-			less = l->to_host ? load[p.port[k]] < load[p.port[best]]
-			                  : p.to[k] < p.to[best];
+		if (l->to_host) {
+			cost.own = load[p.port[k]];
+			cost.busiest = find_busiest(j, p.to[k], l->lid);
+			cost.busiest = cost.own > cost.busiest ? cost.own : cost.busiest;
 		}
-		if (i == 0 || less) {
+		if (i == 0 || is_cheaper(&cost, &least)) {
 			best = k;
-			best_range = range;
+			least = cost;
 		}
 	}
-	load[p.port[best]] += l->to_host ? routes : 0;
 	return engine_set_entry(j->r, s, l->lid, p.port[best]);
 }
+
+/* ---- LIDs that all switches look at ---- */
 
 static bool leads_closer(const struct repair_job *j, uint32_t s,
                          const struct repair_lid *l)
@@ -166,20 +236,74 @@ static bool leads_closer(const struct repair_job *j, uint32_t s,
 	return p.n != 0;
 }
 
-/* All switches look whether their entry leads closer. */
+/* Routes to a LID that begin on a switch. */
+static uint32_t routes_of(const struct repair_job *j, uint32_t s,
+                          const struct repair_lid *l)
+{
+	return l->to_host ? j->g->host_first[s + 1] - j->g->host_first[s] : 0;
+}
+
+/* Other switches that reach the home of a LID into j->order, the nearest first. \return How many. */
+static uint32_t sort_switches(struct repair_job *j, const struct repair_lid *l)
+{
+	uint32_t at[HOPS_NONE + 1] = { 0 }, n = 0;
+
+	for (uint32_t s = 0; s < j->g->n_switches; s++) {
+		at[hops_between(l->hops, s, l->home)]++;
+	}
+	for (unsigned d = 1; d < HOPS_NONE; d++) {
+		uint32_t here = at[d];
+
+		at[d] = n;
+		n += here;
+	}
+	for (uint32_t s = 0; s < j->g->n_switches; s++) {
+		unsigned d = hops_between(l->hops, s, l->home);
+
+		if (d != HOPS_NONE && s != l->home) {
+			j->order[at[d]++] = s;
+		}
+	}
+	return n;
+}
+
+/*
+ * Entries that lead closer stay, the others are chosen again. Routes that stay as a whole are
+ * load before the first choice; each of the others is load once its way is settled.
+ */
 static int repair_column(struct repair_job *j, const struct repair_lid *l)
 {
+	uint32_t n = sort_switches(j, l);
 	int ret = E_OK;
 
-	for (uint32_t s = 0; s < j->g->n_switches && ret == E_OK; s++) {
-		if (s == l->home) {
-			if (lft_row(j->r->lft, s)[l->lid] != l->home_port) {
-				ret = engine_set_entry(j->r, s, l->lid, l->home_port);
-			}
-		} else if (hops_between(l->hops, s, l->home) != HOPS_NONE &&
-		           !leads_closer(j, s, l)) {
-			ret = choose(j, s, l, 1);
+	for (uint32_t s = 0; s < j->g->n_switches; s++) {
+		add_routes(j, s, l->lid, -(int64_t)routes_of(j, s, l));
+	}
+	if (lft_row(j->r->lft, l->home)[l->lid] != l->home_port) {
+		ret = engine_set_entry(j->r, l->home, l->lid, l->home_port);
+	}
+	memset(j->stays, 0, j->g->n_switches);
+	j->stays[l->home] = 1;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = j->order[i];
+		struct repair_hop h;
+
+		j->stays[s] = leads_closer(j, s, l) && next_hop(j, s, l->lid, &h) &&
+		              j->stays[h.to];
+		if (j->stays[s]) {
+			add_routes(j, s, l->lid, routes_of(j, s, l));
 		}
+	}
+	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
+		uint32_t s = j->order[i];
+
+		if (j->stays[s]) {
+			continue;
+		}
+		if (!leads_closer(j, s, l)) {
+			ret = choose(j, s, l);
+		}
+		add_routes(j, s, l->lid, routes_of(j, s, l));
 	}
 	return ret;
 }
@@ -207,8 +331,10 @@ static int replace_entry(struct repair_job *j, struct route_entry e)
 {
 	size_t row = (size_t)e.sw * j->r->width;
 	uint32_t i = j->lost[row + lft_row(j->r->lft, e.sw)[e.lid]], length;
+	uint32_t routes; /* that come by, on average */
 	const struct shape_link *link = &j->r->lost[i - 1];
 	struct repair_lid l;
+	int ret;
 
 	if (!find_lid(j, e.lid, &l)) {
 		return E_OK;
@@ -218,7 +344,11 @@ static int replace_entry(struct repair_job *j, struct route_entry e)
 		j->all[e.lid] = 1;
 		return E_OK;
 	}
-	return choose(j, e.sw, &l, j->r->load[row + link->port] / j->moves[i - 1]);
+	routes = l.to_host ? j->r->load[row + link->port] / j->moves[i - 1] : 0;
+	add_routes(j, e.sw, e.lid, -(int64_t)routes);
+	ret = choose(j, e.sw, &l);
+	add_routes(j, e.sw, e.lid, routes);
+	return ret;
 }
 
 /* \return 1 + index of the lost link into which an entry leads, 0: none. */

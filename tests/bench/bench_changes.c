@@ -139,8 +139,10 @@ static void measure(struct bench *b, const char *what)
 	cpu = cpu_seconds() - cpu;
 	st = sweep_status(b->sweep);
 	j = sweep_job(b->sweep);
-	printf("{\"bench\": \"changes\", \"hosts\": %u, \"change\": \"%s\", \"heavy_sweeps\": %u, "
-	       "\"local_sweeps\": %u, \"smps\": %u, \"port_infos_set\": %u, \"lft_blocks\": %u, "
+	printf("{\"bench\": \"changes\", \"hosts\": %u, \"change\": \"%s\", "
+	       "\"heavy_sweeps\": %u, "
+	       "\"local_sweeps\": %u, \"smps\": %u, \"port_infos_set\": %u, "
+	       "\"lft_blocks\": %u, "
 	       "\"seconds\": %.4f, \"cpu\": %.4f, \"stages\": {",
 	       b->g->n_hosts, what, st->heavy_sweeps - was.heavy_sweeps,
 	       st->local_sweeps - was.local_sweeps,
@@ -151,8 +153,11 @@ static void measure(struct bench *b, const char *what)
 		printf("%s\"%s\": %.4f", i ? ", " : "", j->stage[i].name,
 		       j->stage[i].seconds);
 	}
-	printf(", \"engine\": %.4f, \"proof\": %.4f, \"transition\": %.4f}}\n",
-	       j->route.seconds_route, j->route.seconds_prove, j->seconds_transition);
+	printf(", \"engine\": %.4f, \"proof\": %.4f, \"transition\": %.4f}, "
+	       "\"routes_max\": %u, "
+	       "\"routes_mean\": %.1f}\n",
+	       j->route.seconds_route, j->route.seconds_prove, j->seconds_transition,
+	       j->route.load.max, j->route.load.mean);
 	fflush(stdout);
 }
 

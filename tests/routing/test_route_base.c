@@ -217,6 +217,31 @@ static void keep_tables(struct life *l, const struct lft *t)
 	l->request.prev = &l->prev;
 }
 
+/* A cable from a leaf of a whole tree is lost: its routes in both directions find their place on the
+ * other cables, no worse than when all is routed with what can be kept. */
+START_TEST(lost_cable_is_spread)
+{
+	struct life l = { 0 };
+	struct route_result res, whole;
+	uint32_t port = 0;
+
+	start(&l, "ft3 8", _i ? "updn" : "minhop", 1, 0);
+	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
+	keep_tables(&l, &res.out.lft);
+	while (!between_switches(l.whole, port)) {
+		port++;
+	}
+	l.cut[port] = true;
+	make_fabric(&l);
+	l.request.incremental = true;
+	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
+	ck_assert(res.incremental);
+	l.request.base = NULL;
+	ck_assert_int_eq(route_run(&l.request, arena, &whole), E_OK);
+	ck_assert_uint_le(res.load.max, whole.load.max + whole.load.max / 8);
+}
+END_TEST
+
 static const struct {
 	const char *fabric, *engines;
 	uint32_t lmc;
@@ -318,6 +343,7 @@ TEST_SUITE(route_base)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, small_changes, 0, N_LIVES);
+	tcase_add_loop_test(t, lost_cable_is_spread, 0, 2);
 	tcase_add_test(t, same_on_all_threads);
 	tcase_add_test(t, other_tables);
 	suite_add_tcase(suite, t);
