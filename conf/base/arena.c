@@ -17,7 +17,8 @@
 /*
  * Chunks form a list; blocks are cut from the newest small one. A block of LARGE bytes or
  * more is a mapping of its own: the kernel zeroes it page by page when it is first
- * touched, and munmap gives it back at once.
+ * touched, and munmap gives it back at once. For one of HUGE bytes huge pages are asked for,
+ * because faults of small pages took a fifth of the time of routing a large fabric.
  *
  * Under AddressSanitizer the unused rest of a chunk and a gap behind each block are
  * poisoned, so running over the end of a block is found as it would be with malloc.
@@ -39,6 +40,7 @@ enum {
 	CHUNK_FIRST = 4096,
 	CHUNK_MAX = 256 * 1024,
 	LARGE = 128 * 1024,
+	HUGE = 4 * 1024 * 1024,
 };
 
 struct chunk {
@@ -106,6 +108,9 @@ static struct chunk *chunk_add(struct arena *a, size_t bytes, bool mapped)
 		         -1, 0);
 		if (c == MAP_FAILED) {
 			return NULL;
+		}
+		if (bytes >= HUGE) {
+			(void)madvise(c, bytes, MADV_HUGEPAGE); /* a hint */
 		}
 	} else {
 		c = aligned_alloc(ALIGN_LINE, bytes);
