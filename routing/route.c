@@ -698,11 +698,12 @@ static const struct engine engine_foreign = {
 	.route = no_route,
 };
 
-int route_check(const struct route_request *r, const struct lft *lft,
-                const struct lanes *lanes, struct arena *a, struct route_result *ret)
+/* Proves tables of an engine, makes rows and load. */
+static int check_tables(const struct route_request *r, const struct engine *made_by,
+                        const struct lft *lft, const struct lanes *lanes, struct arena *a,
+                        struct route_result *ret)
 {
-	struct route_result res = { .engine_asked = engine_foreign.name,
-		                    .used = &engine_foreign };
+	struct route_result res = { .engine_asked = made_by->name, .used = made_by };
 	int outcome;
 
 	res.out.lft = *lft;
@@ -714,6 +715,33 @@ int route_check(const struct route_request *r, const struct lft *lft,
 	}
 	*ret = res;
 	return outcome == E_OK ? finish(r, a, ret) : outcome;
+}
+
+int route_check(const struct route_request *r, const struct lft *lft,
+                const struct lanes *lanes, struct arena *a, struct route_result *ret)
+{
+	return check_tables(r, &engine_foreign, lft, lanes, a, ret);
+}
+
+int route_resume(const struct route_request *r, const struct engine *made_by,
+                 const struct lft *lft, const struct lanes *lanes, struct arena *a,
+                 struct route_result *ret)
+{
+	struct arena *own = arena_new();
+	struct lft mine;
+	int outcome = -ENOMEM;
+
+	route_base_clear(r->base);
+	if (own && lft_init(&mine, lft->n_switches, lft->n_lids - 1, own) == E_OK) {
+		memcpy(mine.rows, lft->rows, lft->n_switches * lft->stride);
+		outcome = check_tables(r, made_by, &mine, lanes, own, ret);
+	}
+	if (outcome == E_OK) {
+		route_base_take(r->base, r, lanes_to_use(r), own, ret);
+	} else if (own) {
+		arena_join(a, own);
+	}
+	return outcome;
 }
 
 int route_multicast(const struct route_request *r, const struct engine *used,

@@ -121,6 +121,18 @@ int route_check(const struct route_request *r, const struct lft *lft,
                 const struct lanes *lanes, struct arena *a, struct route_result *ret);
 
 /*!
+ * \brief route_check() of tables that engine \a made_by made in another process, so that a run with
+ *        r->incremental can go on from them.
+ *
+ * \param r    r->base is set; it holds the result, of which it may change the tables from then on,
+ *             and a copy of \a lft. r->list and r->options are those that the tables were made with.
+ * \param a    Holds what a refused check left.
+ */
+int route_resume(const struct route_request *r, const struct engine *made_by,
+                 const struct lft *lft, const struct lanes *lanes, struct arena *a,
+                 struct route_result *ret);
+
+/*!
  * \brief Multicast trees over the same graph, by the engine that made the unicast tables.
  *
  * \param r     Request of that run; graph and options still the same.

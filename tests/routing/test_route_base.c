@@ -317,6 +317,40 @@ START_TEST(same_on_all_threads)
 }
 END_TEST
 
+/* Another process goes on from the tables: it comes to the same as the one that made them. */
+START_TEST(resumed)
+{
+	struct life l = { 0 };
+	struct route_base *mine = base;
+	struct route_result made, res, same;
+	uint64_t state = 11;
+
+	start(&l, "ft3 8", _i ? "updn" : "minhop", 1, 0);
+	ck_assert_int_eq(route_run(&l.request, arena, &made), E_OK);
+	keep_tables(&l, &made.out.lft);
+	l.request.base = route_base_new();
+	ck_assert_int_eq(route_resume(&l.request, made.used, &l.prev, &made.out.lanes,
+	                              arena, &res),
+	                 E_OK);
+	ck_assert_ptr_ne(res.out.lft.rows, l.prev.rows);
+	ck_assert_uint_eq(res.load.max, made.load.max);
+	l.request.incremental = true;
+	change_fabric(&l, &state);
+	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
+	ck_assert_msg(res.incremental, "%s", res.full_reason.text);
+	check_proof(&l, &res);
+	check_rows(&l, &res);
+	check_entries(&l, &res);
+	base = l.request.base; /* for teardown() */
+	l.request.base = mine;
+	ck_assert_int_eq(route_run(&l.request, arena, &same), E_OK);
+	ck_assert_int_eq(memcmp(same.out.lft.rows, res.out.lft.rows,
+	                        same.out.lft.n_switches * same.out.lft.stride),
+	                 0);
+	route_base_free(mine);
+}
+END_TEST
+
 /* Tables in the switches that are not those that were computed: all is computed. */
 START_TEST(other_tables)
 {
@@ -346,5 +380,6 @@ TEST_SUITE(route_base)
 	tcase_add_loop_test(t, lost_cable_is_spread, 0, 2);
 	tcase_add_test(t, same_on_all_threads);
 	tcase_add_test(t, other_tables);
+	tcase_add_loop_test(t, resumed, 0, 2);
 	suite_add_tcase(suite, t);
 }
