@@ -5,7 +5,9 @@
  * of a topology file, after some changes, and says what would be different. It only reads.
  *
  * The copy is routed as the daemon would route it: with the options of the daemon, the LIDs
- * that ports have, and the present tables for engines that keep what they can of them.
+ * that ports have, and the present tables for engines that keep what they can of them. Where the
+ * options stay and the switches, too, only what the change touches is routed and proven, as in a
+ * local sweep (routing/route_base.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "routing/proof/compare.h"
+#include "routing/route_base.h"
 
 /* clang-format off */
 #define CHANGE_ROW(name, words, text) \
@@ -66,6 +69,9 @@ struct whatif {
 	struct route_job before, after;
 	struct route_job_running running;
 	struct whatif_changes *changes;
+	struct route_base
+		*base;  /* holds the result before, and after a local run that after it */
+	bool local;     /* the run after may go on from the one before */
 	struct lft lft; /* before */
 	struct lanes lanes;
 	struct lft prev; /* the same entries in the rows of the switches after */
@@ -98,18 +104,46 @@ static int route_before(struct whatif *x)
 	return EXIT_GOOD;
 }
 
-/* Proof and load of the tables before. */
+/* As the run after the change, so that this can go on from the result. */
+static void request_from_base(const struct whatif *x, struct route_request *ret)
+{
+	route_job_request(&x->after, ret);
+	ret->base = x->base;
+	ret->no_paths = false; /* paths say which load a change moves */
+}
+
+/* Proof and load of the tables before. What outlives a run that goes on from them is copied. */
 static int prove_before(struct whatif *x)
 {
+	struct route_job *j = &x->before;
+	const struct engine *used = engine_find(x->running.engine);
 	struct route_request request;
+	uint32_t *load;
 
-	if (x->before.result.used != NULL) {
+	if (j->result.used != NULL) {
 		return EXIT_GOOD;
 	}
-	route_job_request(&x->before, &request);
-	x->before.outcome = route_check(&request, &x->lft, &x->lanes, x->before.arena,
-	                                &x->before.result);
-	return x->before.outcome == -ENOMEM ? EXIT_USAGE : EXIT_GOOD;
+	x->local &= used != NULL;
+	if (!x->local) {
+		route_job_request(j, &request);
+		j->outcome =
+			route_check(&request, &x->lft, &x->lanes, j->arena, &j->result);
+		return j->outcome == -ENOMEM ? EXIT_USAGE : EXIT_GOOD;
+	}
+	request_from_base(x, &request);
+	request.g = j->g;
+	request.lids = &j->lids;
+	j->outcome =
+		route_resume(&request, used, &x->lft, &x->lanes, j->arena, &j->result);
+	load = arena_array(j->arena, j->g->n_adj, sizeof(*load));
+	if (j->outcome == -ENOMEM || load == NULL) {
+		return EXIT_USAGE;
+	}
+	if (j->result.load.all != NULL) {
+		memcpy(load, j->result.load.all, j->g->n_adj * sizeof(*load));
+		j->result.load.all = load;
+	}
+	return EXIT_GOOD;
 }
 
 /* A file that exists in memory alone, with the options of the daemon. \return Its path. */
@@ -152,6 +186,65 @@ static int read_after(struct whatif *x, int argc, char **argv)
 	}
 	return route_job_init(&x->after, whatif_rows, doc, ROUTE_JOB_FILE_OPTIONAL, n,
 	                      args);
+}
+
+/* malloc; NULL: out of memory. */
+static char *options_text(struct route_job *j)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (f == NULL) {
+		return NULL;
+	}
+	if (config_dump(&j->config, &j->engines.sets, j->arena, false, f) != E_OK) {
+		fclose(f);
+		free(text);
+		return NULL;
+	}
+	return fclose(f) == 0 ? text : NULL;
+}
+
+/* Do flags leave the options as the daemon has them? */
+static bool options_stay(struct whatif *x, char *program)
+{
+	struct route_job daemon;
+	char *args[] = { program, arena_strdup(x->before.arena, "--config"),
+		         arena_strdup(x->before.arena, options_file(x, x->before.arena)),
+		         NULL };
+	char *now, *then;
+	bool ret;
+
+	if (!args[1] || !args[2] ||
+	    route_job_init(&daemon, whatif_rows, doc, ROUTE_JOB_FILE_OPTIONAL, 3, args) !=
+	            EXIT_GOOD) {
+		return false;
+	}
+	daemon.config.instance = x->after.config.instance;
+	daemon.config.snapshot_dir = x->after.config.snapshot_dir;
+	now = options_text(&x->after);
+	then = options_text(&daemon);
+	ret = now && then && strcmp(now, then) == 0;
+	free(now);
+	free(then);
+	route_job_done(&daemon);
+	return ret;
+}
+
+/* A set of switches that stays is what a run needs that goes on from the one before. */
+static bool switches_stay(const struct whatif *x)
+{
+	for (uint32_t i = 0; i < x->changes->n; i++) {
+		const struct alteration *a = &x->changes->change[i];
+
+		if (a->kind == ALTER_SWITCH ||
+		    (a->kind == ALTER_NODE_DOWN &&
+		     x->before.g->nodes[a->node].type == NODE_SWITCH)) {
+			return false;
+		}
+	}
+	return x->changes->n != 0;
 }
 
 /* --- after ---------------------------------------------------------------------------- */
@@ -231,7 +324,12 @@ static int route_after(struct whatif *x)
 	if (route_job_assign_lids(j) != EXIT_GOOD) {
 		return EXIT_USAGE;
 	}
-	route_job_request(j, &request);
+	if (x->local) {
+		request_from_base(x, &request);
+		request.incremental = true;
+	} else {
+		route_job_request(j, &request);
+	}
 	if (load_prev(x) != E_OK) {
 		return EXIT_USAGE;
 	}
@@ -530,10 +628,12 @@ static int run(struct whatif *x, int argc, char **argv)
 		status = whatif_resolve(x->changes, x->before.g, x->before.arena);
 	}
 	if (status == EXIT_GOOD) {
-		status = prove_before(x);
+		status = read_after(x, argc, argv);
 	}
 	if (status == EXIT_GOOD) {
-		status = read_after(x, argc, argv);
+		x->local = x->before.file == NULL && switches_stay(x) &&
+		           options_stay(x, argv[0]);
+		status = prove_before(x);
 	}
 	if (status == EXIT_GOOD) {
 		status = route_after(x);
@@ -559,10 +659,12 @@ int cmd_whatif(int argc, char **argv)
 	if (x != NULL && changes != NULL) {
 		x->changes = changes;
 		x->lanes.n = 1;
+		x->base = route_base_new();
 		status = whatif_take_flags(changes, &argc, argv);
 		if (status == EXIT_GOOD) {
 			status = run(x, argc, argv);
 		}
+		route_base_free(x->base);
 		route_job_done(&x->after);
 		route_job_done(&x->before);
 	}

@@ -42,7 +42,10 @@ try() { # fabric, engine, a cable
 "$bin/saguaro" topo ft2 6 4 4 -o "$work/tree.topo"
 "$bin/saguaro" topo jellyfish 12 5 3 -s 3 -o "$work/jelly.topo"
 "$bin/saguaro" topo torus 4x4 2 -o "$work/torus.topo"
+"$bin/saguaro" topo ft3 6 -o "$work/pods.topo"
 try tree minhop leaf-0000:5
+try pods minhop edge-000-000:4
+try pods updn agg-001-000:5
 try tree ftree leaf-0001:6
 try jelly minhop,dnup jf-00003:4
 try jelly nue jf-00003:4
