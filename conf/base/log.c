@@ -452,7 +452,7 @@ void log_fields(enum message message, const char *source, const struct log_field
 }
 
 bool log_allowed(struct log_limit *l, uint64_t now_ms, unsigned burst,
-                 unsigned interval_ms, unsigned *ret_skipped)
+                 unsigned interval_ms, char ret_skipped[LOG_SKIPPED_BYTES])
 {
 	if (l->shown == 0 || now_ms - l->window_ms >= interval_ms) {
 		l->window_ms = now_ms;
@@ -463,19 +463,11 @@ bool log_allowed(struct log_limit *l, uint64_t now_ms, unsigned burst,
 		return false;
 	}
 	l->shown++;
-	if (ret_skipped != NULL) {
-		*ret_skipped = l->skipped;
+	ret_skipped[0] = '\0';
+	if (l->skipped > 0) {
+		snprintf(ret_skipped, LOG_SKIPPED_BYTES, "; %u more such line%s skipped",
+		         l->skipped, l->skipped == 1 ? " was" : "s were");
 	}
 	l->skipped = 0;
 	return true;
-}
-
-const char *log_skipped(unsigned skipped, char buf[LOG_SKIPPED_BYTES])
-{
-	buf[0] = '\0';
-	if (skipped > 0) {
-		snprintf(buf, LOG_SKIPPED_BYTES, "; %u more such line%s skipped", skipped,
-		         skipped == 1 ? " was" : "s were");
-	}
-	return buf;
 }

@@ -86,8 +86,8 @@ void log_message_lines(enum message message, const char *source, const char *lea
                        const char *text);
 
 /*!
- * Limiter for a message that may repeat: at most \a burst lines per \a interval_ms,
- * then one line that says how many were skipped. Zero-initialised, one per call site.
+ * Limiter for a message that may repeat: at most \a burst lines per \a interval_ms;
+ * the next line that is shown says how many were skipped. Zero-initialised, one per call site.
  */
 struct log_limit {
 	uint64_t window_ms; /*!< start of the present window */
@@ -97,12 +97,9 @@ struct log_limit {
 
 /*!
  * \brief May this line be shown now? \a now_ms is the caller's clock.
- * \param ret_skipped  How many were dropped before it (0: none); may be NULL.
+ * \param ret_skipped  Filled if so: the end of the line, "; 3 more such lines were skipped" for
+ *                     what was dropped before it, or "".
  */
-bool log_allowed(struct log_limit *l, uint64_t now_ms, unsigned burst,
-                 unsigned interval_ms, unsigned *ret_skipped);
-
-/*! \brief The end of a line that says how many were skipped before it: "; 3 more such lines were
- *  skipped", or "" for none. Fills \a buf. */
 enum { LOG_SKIPPED_BYTES = 48 };
-const char *log_skipped(unsigned skipped, char buf[LOG_SKIPPED_BYTES]);
+bool log_allowed(struct log_limit *l, uint64_t now_ms, unsigned burst,
+                 unsigned interval_ms, char ret_skipped[LOG_SKIPPED_BYTES]);

@@ -377,15 +377,14 @@ static int send_report(struct reports *rp, const struct report *report)
 
 static void give_up(struct reports *rp, const struct report *report, uint64_t now_ms)
 {
-	unsigned skipped;
+	char skipped[LOG_SKIPPED_BYTES];
 
 	rp->counters.given_up++;
-	if (log_allowed(&rp->lines, now_ms, LINES, LINES_MS, &skipped)) {
-		log_warning(source,
-		            "LID %u QP %u does not answer to the report of trap %u%s",
-		            report->addr.lid, report->addr.qpn,
-		            (unsigned)field_get(report->notice, NTC_TRAP_NUMBER),
-		            skipped ? " (more such reports not shown)" : "");
+	if (log_allowed(&rp->lines, now_ms, LINES, LINES_MS, skipped)) {
+		log_warning(
+			source, "LID %u QP %u does not answer to the report of trap %u%s",
+			report->addr.lid, report->addr.qpn,
+			(unsigned)field_get(report->notice, NTC_TRAP_NUMBER), skipped);
 	}
 }
 

@@ -175,14 +175,14 @@ static int take_answer(struct sa_origin *origin, const struct mad_addr *to, cons
 
 static void log_bad_client(struct oob *o)
 {
-	unsigned skipped;
+	char skipped[LOG_SKIPPED_BYTES];
 
-	if (log_allowed(&o->bad_lines, monotonic_ms(), BAD_LINES, BAD_LINES_MS, &skipped)) {
+	if (log_allowed(&o->bad_lines, monotonic_ms(), BAD_LINES, BAD_LINES_MS,
+	                skipped)) {
 		log_warning(source,
 		            "a client of %s sends something else than requests: "
 		            "closed%s",
-		            o->listening.address,
-		            skipped ? " (more such clients not shown)" : "");
+		            o->listening.address, skipped);
 	}
 }
 

@@ -37,19 +37,18 @@ void server_drop(const struct mad_addr *from)
 static void report_large(struct sa_server *s, const struct fair_request *q,
                        const struct sa_reply *reply)
 {
-	unsigned skipped;
+	char skipped[LOG_SKIPPED_BYTES];
 
 	s->refused_large++;
 	if (log_allowed(&s->large_lines, monotonic_ms(), LARGE_LINES, LARGE_LINES_MS,
-	                &skipped)) {
+	                skipped)) {
 		log_warning(source,
 		            "%s %u asks for %s of more than %zu bytes "
 		            "(sa_max_response): refused; saguaro-gateway streams it: "
 		            "GET /v1/records/%s?stream=1%s",
 		            q->addr.origin ? "TCP client" : "LID",
 		            q->addr.origin ? q->addr.qpn : q->addr.lid, reply->too_large,
-		            s->limits.max_response, reply->too_large,
-		            skipped ? " (more such requests not shown)" : "");
+		            s->limits.max_response, reply->too_large, skipped);
 	}
 }
 
@@ -122,13 +121,13 @@ static void on_commit(void *ctx, int ret)
 	struct sa_server *s = w->s;
 
 	if (ret != E_OK) {
-		unsigned skipped;
+		char skipped[LOG_SKIPPED_BYTES];
 
 		if (log_allowed(&s->commit_lines, monotonic_ms(), COMMIT_LINES,
-		                COMMIT_LINES_MS, &skipped)) {
+		                COMMIT_LINES_MS, skipped)) {
 			log_error(source,
 			          "client records are not stored, requests are "
-			          "refused: %s%s; %u more since the last such line",
+			          "refused: %s%s%s",
 			          err_text(ret),
 			          ret == E_FULL ? "; free space in the state folder" : "",
 			          skipped);

@@ -49,14 +49,14 @@ static void write_mad(struct sim_device *d, const struct ib_user_mad *h,
 		.len = len,
 	};
 	int ret = kernel_write(d->file, &row);
-	unsigned skipped;
+	char skipped[LOG_SKIPPED_BYTES];
 	/* a device would fail the write(), but here the program has finished it already */
 	if (ret != E_OK &&
-	    log_allowed(&limit, wakeup_now_us() / 1000, 10, 60000, &skipped)) {
+	    log_allowed(&limit, wakeup_now_us() / 1000, 10, 60000, skipped)) {
 		log_warning("saguaro-sim",
 		            "process %d: a MAD of class 0x%02x, method 0x%02x was "
-		            "refused: %s",
-		            (int)d->data->pid, mad[1], mad[3], err_text(ret));
+		            "refused: %s%s",
+		            (int)d->data->pid, mad[1], mad[3], err_text(ret), skipped);
 	}
 }
 

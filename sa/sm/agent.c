@@ -73,6 +73,7 @@ static void take_trap(struct agent *a, const struct mad_msg *m)
 	struct sm *sm = a->sm;
 	uint8_t mad[MAD_BYTES];
 	const uint8_t *notice = m->data + SMP_DATA_AT;
+	char skipped[LOG_SKIPPED_BYTES];
 
 	memcpy(mad, m->data, MAD_BYTES);
 	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP_REPRESS);
@@ -84,10 +85,10 @@ static void take_trap(struct agent *a, const struct mad_msg *m)
 	if (sm->d.sa != NULL && a->election->state == SM_MASTER) {
 		sa_server_trap(sm->d.sa, notice);
 	}
-	if (log_allowed(&a->trap_lines, sm_now(sm), TRAP_LINES, TRAP_LINES_MS, NULL)) {
-		log_info(source, "trap %u from LID %u",
+	if (log_allowed(&a->trap_lines, sm_now(sm), TRAP_LINES, TRAP_LINES_MS, skipped)) {
+		log_info(source, "trap %u from LID %u%s",
 		         (unsigned)field_get(notice, NTC_TRAP_NUMBER),
-		         (unsigned)field_get(notice, NTC_ISSUER_LID));
+		         (unsigned)field_get(notice, NTC_ISSUER_LID), skipped);
 	}
 	p_keys_violation(a->p_keys, sm, notice);
 	if (sm->d.config->sweep_on_trap) {

@@ -114,15 +114,17 @@ static int take_file(struct sm *sm, struct arena *a, struct assignment *as)
 		log_info(source, "LIDs of %zu ports are taken from %s", n, path);
 		ret = merge_file(as, file, n, a);
 	} else {
-		log_error(source,
-		          "%s (honor_guid2lid_file) is not used: LIDs are those that the "
-		          "state remembers",
-		          path);
+		log_message(
+			MSG_LID_FILE_UNUSED, source,
+			"%s (honor_guid2lid_file) is not used: LIDs are those that the "
+			"state remembers",
+			path);
 	}
 	sm->lids_file_bad = d->n_errors != 0;
 	for (unsigned i = 0; i < d->n; i++) {
-		log_error(source, "%s%s", diag_place(&d->items[i], place, sizeof(place)),
-		          d->items[i].text);
+		log_message(MSG_LID_FILE_LINE, source, "%s%s",
+		            diag_place(&d->items[i], place, sizeof(place)),
+		            d->items[i].text);
 	}
 	free(text);
 	return ret;
@@ -148,8 +150,8 @@ static void write_file(struct sm *sm, struct arena *a)
 		ret = text_file_replace(path, text, len);
 	}
 	if (ret != E_OK) {
-		log_error(source, "cannot write %s (guid2lid_file): %s", path,
-		          err_text(ret));
+		log_message(MSG_LID_FILE_NOT_WRITTEN, source,
+		            "cannot write %s (guid2lid_file): %s", path, err_text(ret));
 	}
 	sm->lids_written = ret == E_OK;
 	free(text);
@@ -266,7 +268,8 @@ static void note_moved(struct sm *sm, const struct assignment *as, const struct 
 		events_note(sm, &e);
 	}
 	if (as->n_moved > LINES) {
-		log_warning(source, "%zu more LIDs move", as->n_moved - LINES);
+		log_message(MSG_EVENT_LID_MOVED, source, "%zu more LIDs move",
+		            as->n_moved - LINES);
 	}
 }
 
@@ -308,7 +311,7 @@ static void note_recycled(struct sm *sm, const struct assignment *as,
 		events_note(sm, &e);
 	}
 	if (l->n_recycled > LINES) {
-		log_warning(source,
+		log_message(MSG_EVENT_LID_RECYCLED, source,
 		            "%u more LIDs of ports that are gone are given to others",
 		            l->n_recycled - LINES);
 	}
@@ -425,8 +428,8 @@ void assign_note_presence(struct sm *sm, const struct graph *g, struct arena *a,
 		ret = state_put_lids(sm->d.state, changed, n, false);
 	}
 	if (ret != E_OK) {
-		log_warning(source, "cannot note which ports are gone: %s",
-		            err_text(ret));
+		log_message(MSG_LID_GONE_NOT_NOTED, source,
+		            "cannot note which ports are gone: %s", err_text(ret));
 	}
 	sm->lids_file_bad &= sm->d.config->honor_guid2lid_file;
 	if (sm->d.config->guid2lid_file != NULL && !sm->lids_written &&

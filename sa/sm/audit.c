@@ -208,15 +208,14 @@ static void report(struct audit *a, unsigned kind, const struct place *w)
 	struct fabric_event e = { .kind = EVENT_TABLE_REPAIRED,
 		           .port = w->port,
 		           .detail = detail };
-	unsigned skipped;
+	char skipped[LOG_SKIPPED_BYTES];
 
 	a->n_differ += !a->late.at_work;
 	a->sm->status.tables_changed += a->late.at_work;
-	if (log_allowed(&a->lines, sm_now(a->sm), LINES, LINES_MS, &skipped)) {
+	if (log_allowed(&a->lines, sm_now(a->sm), LINES, LINES_MS, skipped)) {
 		snprintf(detail, sizeof(detail), "%s, block 0x%x, %s; %s%s",
 		         kinds[kind].table, (unsigned)w->request.mod, why,
-		         kinds[kind].then,
-		         skipped ? " (and others, which are not listed)" : "");
+		         kinds[kind].then, skipped);
 		events_set_node(&e, a->job->disc.g, w->node->graph_node);
 		events_note(a->sm, &e);
 	}
@@ -366,7 +365,7 @@ static void end_round(struct audit *a)
 	st->audits++;
 	st->tables_changed += a->n_differ;
 	if (a->n_differ) {
-		log_warning(source,
+		log_message(MSG_SM_TABLES_CHANGED, source,
 		            "%u blocks of tables read back, %u were changed by "
 		            "somebody else",
 		            a->n_read, a->n_differ);

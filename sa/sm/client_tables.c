@@ -44,7 +44,7 @@ bool client_tables_end(struct client_tables *c)
 	if (p->n_timeouts) {
 		sm_request_heavy(sm, "%s", p->first_trouble);
 	} else if (p->first_trouble != NULL) {
-		log_warning(source, "%s", p->first_trouble);
+		log_message(MSG_SM_CLIENTS_REFUSED, source, "%s", p->first_trouble);
 	}
 	sm->status.mft_sets += p->n_mft_sets;
 	log_debug(source, "clients wrote: sent %u blocks of multicast tables, %u of GUIDs",

@@ -100,9 +100,9 @@ void election_sm_info(const struct election *e, uint8_t info[SMP_DATA_BYTES])
 	field_set(info, SMI_SM_STATE, e->state);
 }
 
-static bool may_warn(struct election *e)
+static bool may_warn(struct election *e, char ret_skipped[LOG_SKIPPED_BYTES])
 {
-	return log_allowed(&e->lines, sm_now(e->sm), WARNINGS, WARNINGS_MS, NULL);
+	return log_allowed(&e->lines, sm_now(e->sm), WARNINGS, WARNINGS_MS, ret_skipped);
 }
 
 /* --- SMInfo of others -------------------------------------------------------------- */
@@ -254,15 +254,16 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	struct election *e = q->e;
 	const struct disc_port *p = &q->node->ports[q->port];
 	struct other_sm o, *best;
+	char skipped[LOG_SKIPPED_BYTES];
 	const char *wrong;
 	bool is_new;
 
 	if (r->ret != E_OK) {
-		if (may_warn(e)) {
+		if (may_warn(e, skipped)) {
 			log_info(source,
 			         "node 0x%016" PRIx64
-			         " port %u has the IsSM bit but no SMInfo",
-			         q->node->guid, q->port);
+			         " port %u has the IsSM bit but no SMInfo%s",
+			         q->node->guid, q->port, skipped);
 		}
 		return;
 	}
@@ -279,9 +280,11 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	if (wrong != NULL) {
 		if (is_new && o.state == SM_MASTER) {
 			note_rival(q, wrong);
-		} else if (is_new && may_warn(e)) {
-			log_warning(source, "the SM 0x%016" PRIx64 " at %s is ignored: it %s",
-			            o.guid, disc_place(q->d, q->node, q->port), wrong);
+		} else if (is_new && may_warn(e, skipped)) {
+			log_message(MSG_SM_IGNORED, source,
+			            "the SM 0x%016" PRIx64 " at %s is ignored: it %s%s",
+			            o.guid, disc_place(q->d, q->node, q->port), wrong,
+			            skipped);
 		}
 		return;
 	}
@@ -367,7 +370,7 @@ static void say_standby(struct election *e, const char *what)
 	snprintf(status->not_ready, sizeof(status->not_ready),
 	         "%s: GUID 0x%016" PRIx64 ", LID %u, priority %u", what, e->master.guid,
 	         e->master.lid, e->master.priority);
-	log_warning(source, "%s", status->not_ready);
+	log_message(MSG_SM_STANDS_BY, source, "%s", status->not_ready);
 }
 
 /* Becomes standby and waits for e->master. */
@@ -478,9 +481,9 @@ static bool has_copy(struct election *e, const struct other_sm *o)
 	if (sm_now(e->sm) < e->copying.until) {
 		return false;
 	}
-	log_warning(source,
+	log_message(MSG_SM_PEER_NO_COPY, source,
 	            "the SM 0x%016" PRIx64 " has no copy of the state (standby_peer, "
-	                                   "standby_secret), so clients have to "
+	            "standby_secret), so clients have to "
 	            "register again there",
 	            o->guid);
 	return true;
@@ -520,12 +523,13 @@ int election_yield(struct election *e, char *why, size_t why_bytes)
 static enum election_result end_as_master(struct election *e)
 {
 	const struct other_sm *o = &e->highest_master;
+	char skipped[LOG_SKIPPED_BYTES];
 
-	if (o->guid != 0 && !outranks_us(e, o) && may_warn(e)) {
-		log_warning(source,
+	if (o->guid != 0 && !outranks_us(e, o) && may_warn(e, skipped)) {
+		log_message(MSG_SM_TWO_MASTERS, source,
 		            "another SM is master, too: GUID 0x%016" PRIx64
-		            ", LID %u, priority %u; we are higher and stay",
-		            o->guid, o->lid, o->priority);
+		            ", LID %u, priority %u; we are higher and stay%s",
+		            o->guid, o->lid, o->priority, skipped);
 	}
 	if (!outranks_us(e, o)) {
 		o = &e->highest_other;
@@ -743,13 +747,14 @@ bool election_control(struct election *e, uint32_t control,
 	bool from_master = field_get(info, SMI_SM_STATE) == SM_MASTER;
 	bool from_ours = from_master && from == e->master.guid;
 	const char *wrong = distrust(e, info, 0);
+	char skipped[LOG_SKIPPED_BYTES];
 
 	if (wrong != NULL) {
-		if (may_warn(e)) {
-			log_warning(source,
+		if (may_warn(e, skipped)) {
+			log_message(MSG_SM_SET_REFUSED, source,
 			            "Set(SMInfo) of the SM 0x%016" PRIx64
-			            " is refused: it %s",
-			            from, wrong);
+			            " is refused: it %s%s",
+			            from, wrong, skipped);
 		}
 		return false;
 	}

@@ -116,7 +116,7 @@ static void mirror_rows(struct mirror *m)
 	struct sm *sm = m->sm;
 	struct copy c = { .a = arena_new() };
 	struct snap_published done = { 0 };
-	unsigned skipped;
+	char skipped[LOG_SKIPPED_BYTES];
 	int ret = c.a == NULL ? -ENOMEM : copy_rows(m, &c);
 
 	if (ret == E_OK && (c.n > 0 || m->all)) {
@@ -130,11 +130,11 @@ static void mirror_rows(struct mirror *m)
 	/* The state does not report again what was taken and not written. */
 	m->all = ret != E_OK;
 	if (ret != E_OK &&
-	    log_allowed(&m->mirror_lines, sm_now(sm), LINES, LINES_MS, &skipped)) {
-		log_warning(source,
+	    log_allowed(&m->mirror_lines, sm_now(sm), LINES, LINES_MS, skipped)) {
+		log_message(MSG_SM_NOT_MIRRORED, source,
 		            "the gateway does not see what clients write (groups, "
-		            "services, subscriptions) as it is now: %s",
-		            err_text(ret));
+		            "services, subscriptions) as it is now: %s%s",
+		            err_text(ret), skipped);
 	}
 }
 
@@ -168,7 +168,7 @@ void mirror_dump(struct mirror *m)
 	const struct sweep_deps *d = &m->sm->d;
 	const char *dir = d->config->dump_files_dir;
 	struct dump_counts c;
-	unsigned skipped;
+	char skipped[LOG_SKIPPED_BYTES];
 	uint64_t version = 1;
 
 	if (!d->config->sa_db_dump || d->state == NULL || d->wall_clock == NULL) {
@@ -188,11 +188,10 @@ void mirror_dump(struct mirror *m)
 		          "%s/" DUMP_FILE_NAME
 		          ": %zu groups, %zu members, %zu services, %zu subscriptions",
 		          dir, c.groups, c.members, c.services, c.subscriptions);
-	} else if (log_allowed(&m->dump_lines, sm_now(m->sm), LINES, LINES_MS,
-	                       &skipped)) {
-		log_warning(source,
-		            "%s/" DUMP_FILE_NAME " (sa_db_dump) is not written: %s", dir,
-		            err_text(ret));
+	} else if (log_allowed(&m->dump_lines, sm_now(m->sm), LINES, LINES_MS, skipped)) {
+		log_message(MSG_SM_NO_DUMP, source,
+		            "%s/" DUMP_FILE_NAME " (sa_db_dump) is not written: %s%s",
+		            dir, err_text(ret), skipped);
 	}
 }
 

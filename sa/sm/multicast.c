@@ -217,8 +217,8 @@ static int make_tables(const struct job *j, const struct mcast_in *in, struct ar
 	                                          trees, &why);
 
 	if (why.text[0]) {
-		log_lines(LOG_LEVEL_WARNING, source,
-		          "multicast trees are those of minhop: ", why.text);
+		log_message_lines(MSG_ROUTE_MULTICAST, source,
+		                  "multicast trees are those of minhop: ", why.text);
 	}
 	if (err == E_OK) {
 		err = mcast_blocks(in, trees, a, &blocks, &ret->n);

@@ -257,8 +257,8 @@ static void tell_full(struct step *s, const struct disc_node *n, unsigned num,
                       uint32_t n_keys, unsigned cap)
 {
 	if (s->n_full++ < LINES) {
-		log_error(
-			source,
+		log_message(
+			MSG_PKEY_TABLE_FULL, source,
 			"%s: its P_Key table has %u entries, too few for its %u P_Keys; "
 			"it gets the first ones, the default partition before others",
 			disc_place(&s->j->disc, n, num), cap, n_keys);
@@ -317,8 +317,8 @@ static void tell_unable(struct step *s, const struct disc_node *n)
 {
 	if (hash_get(&s->k->told, n->guid) == HASH_NONE &&
 	    hash_put(&s->k->told, n->guid, 0) == E_OK) {
-		log_warning(
-			source,
+		log_message(
+			MSG_PKEY_NOT_ENFORCED, source,
 			"%s cannot enforce partitions at all or in the direction that "
 			"part_enforce names: hosts at it are kept apart only by their "
 			"own P_Key tables",
@@ -396,7 +396,8 @@ int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
 	int ret = sm_refresh_runtime(sm); /* another master may have changed them */
 
 	if (ret != E_OK) {
-		log_error(source, "those made at run time cannot be read: %s", err_text(ret));
+		log_message(MSG_PKEY_RUNTIME_UNREAD, source,
+		            "those made at run time cannot be read: %s", err_text(ret));
 	}
 	return program_all(k, sm, j, j->arena);
 }
@@ -449,7 +450,7 @@ bool p_keys_change_end(struct p_keys *k, struct sm *sm)
 	} else if (p->n_timeouts != 0) {
 		sm_request_heavy(sm, "%s", p->first_trouble);
 	} else if (p->first_trouble != NULL) {
-		log_warning(source, "%s", p->first_trouble);
+		log_message(MSG_PKEY_NOT_SET, source, "%s", p->first_trouble);
 	}
 	log_info(source,
 	         "version %" PRIu64 ": sent %u blocks of P_Keys in %" PRIu64 " ms",

@@ -483,9 +483,10 @@ static void log_partition_sls(struct publisher *p, const struct snap_content *c,
 		if (t->sl == 0 || ruled || c->free_sls >> t->sl & 1 || n++ >= SL_LINES) {
 			continue;
 		}
-		log_warning(
-			source, "SL %u of partition 0x%04x %s has no effect on paths: %s",
-			t->sl, t->p_key, t->name,
+		log_message(
+			MSG_QOS_SL_UNUSED, source,
+			"SL %u of partition 0x%04x %s has no effect on paths: %s", t->sl,
+			t->p_key, t->name,
 			c->qos ? "ports drop it, or the routing takes SLs for its lanes"
 			       : "qos is FALSE");
 	}
@@ -506,14 +507,15 @@ static void log_policy(struct publisher *p, const struct policy *policy,
 	}
 	p->policy_logged = now;
 	for (unsigned i = 0; i < d->n; i++) {
-		log_warning(source, "%s%s",
+		log_message(MSG_QOS_POLICY_LINE, source, "%s%s",
 		            diag_place(&d->items[i], place, sizeof(place)),
 		            d->items[i].text);
 	}
 	if (fabrics && c->qos_policy != NULL &&
 	    c->qos_policy->default_level != QOS_LEVEL_NONE) {
-		log_warning(source, "qos_policy_file has no effect: virtual fabrics say "
-		                    "what paths get");
+		log_message(MSG_QOS_POLICY_UNUSED, source,
+		            "qos_policy_file has no effect: virtual fabrics say "
+		            "what paths get");
 	}
 	if (fabrics) {
 		log_info(source,
@@ -522,7 +524,8 @@ static void log_policy(struct publisher *p, const struct policy *policy,
 		         "paths have a P_Key that they share",
 		         policy->head.n_fabrics);
 	} else if (policy == NULL && policy_needs_qos(c->qos_policy, NULL)) {
-		log_warning(source, "qos_policy_file has no effect: qos is FALSE");
+		log_message(MSG_QOS_POLICY_UNUSED, source,
+		            "qos_policy_file has no effect: qos is FALSE");
 	}
 }
 

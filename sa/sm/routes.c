@@ -530,8 +530,9 @@ static void log_transition(const struct job *j)
 		return;
 	}
 	if (j->unsafe) {
-		log_lines(LOG_LEVEL_WARNING, source,
-		          "transition: no order of updates is safe: ", t->why.text);
+		log_message_lines(
+			MSG_ROUTE_NO_SAFE_ORDER, source,
+			"transition: no order of updates is safe: ", t->why.text);
 		return;
 	}
 	log_info(source,
@@ -586,10 +587,12 @@ int routes_end(struct routes *r)
 		events_routing(r->sm, res->engine_asked, NULL);
 	}
 	if (res->warning.text[0]) {
-		log_lines(LOG_LEVEL_WARNING, source, "routing: ", res->warning.text);
+		log_message_lines(MSG_ROUTE_WARNING, source,
+		                  "routing: ", res->warning.text);
 	}
 	if (res->out.notes.text[0]) {
-		log_lines(LOG_LEVEL_WARNING, source, "routing: ", res->out.notes.text);
+		log_message_lines(MSG_ROUTE_NOTE, source,
+		                  "routing: ", res->out.notes.text);
 	}
 	log_rebalance(r);
 	log_transition(j);
@@ -723,7 +726,8 @@ void routes_rebalance_end(struct rebalance *b)
 		          ret == E_OK ? "a fresh start takes the same engine"
 		                      : err_text(ret));
 	} else if (ret != E_OK) {
-		log_warning(source, "rebalance: the routes cannot be compared: %s",
+		log_message(MSG_ROUTE_NOT_COMPARED, source,
+		            "rebalance: the routes cannot be compared: %s",
 		            err_text(ret));
 	} else {
 		b->sm->status.routes_per_link_fresh = f->route.load.max;

@@ -441,10 +441,11 @@ static void save_keys(struct sm *sm)
 	}
 	ret = keyring_save(&sm->keys, sm->d.key_file);
 	if (ret != E_OK) {
-		log_error(source,
-		          "cannot write %s, by which ports can be set up after m_key was "
-		          "changed: %s",
-		          sm->d.key_file, err_text(ret));
+		log_message(
+			MSG_SM_KEYS_NOT_WRITTEN, source,
+			"cannot write %s, by which ports can be set up after m_key was "
+			"changed: %s",
+			sm->d.key_file, err_text(ret));
 	}
 }
 
@@ -514,8 +515,9 @@ static void after_tables(struct sweep *s)
 	program_lfts_end(p);
 	job_stage(j, &s->sm, "tables");
 	if (p->first_trouble != NULL) {
-		log_warning(source, "%s (%u requests refused, %u not answered)",
-		            p->first_trouble, p->n_refused, p->n_timeouts);
+		log_message(MSG_SM_TABLES_REFUSED, source,
+		            "%s (%u requests refused, %u not answered)", p->first_trouble,
+		            p->n_refused, p->n_timeouts);
 	} else {
 		log_info(source, "%s tables configured on all switches",
 		         j->route.used != NULL ? j->route.used->name : "no");

@@ -187,8 +187,9 @@ const struct runtime_partitions *sweep_runtime_partitions(struct sweep *s)
 	int ret = sm_refresh_runtime(&s->sm);
 
 	if (ret != E_OK) {
-		log_error(source, "partitions made at run time cannot be read: %s",
-		          err_text(ret));
+		log_message(MSG_PKEY_RUNTIME_UNREAD, source,
+		            "partitions made at run time cannot be read: %s",
+		            err_text(ret));
 	}
 	return s->sm.runtime;
 }
@@ -242,8 +243,9 @@ static void configure_keys(struct sm *sm)
 	int ret = keyring_configure(&sm->keys, c->m_key, c->m_key_per_port);
 
 	if (ret != E_OK) {
-		log_error(source, "no M_Key of their own for ports (m_key_per_port): %s",
-		          err_text(ret));
+		log_message(MSG_SM_NO_PORT_KEYS, source,
+		            "no M_Key of their own for ports (m_key_per_port): %s",
+		            err_text(ret));
 		sm->keys.per_port = false;
 	}
 }
@@ -289,10 +291,11 @@ static void load_keys(struct sm *sm)
 		diags_init(d, a);
 		if (keyring_load(&sm->keys, files[i], d) != E_OK) {
 			sm->keys_file_bad |= i == 0;
-			log_error(source, "%s is not used", files[i]);
+			log_message(MSG_SM_KEYS_UNUSED, source, "%s is not used",
+			            files[i]);
 		}
 		for (unsigned k = 0; k < d->n; k++) {
-			log_warning(source, "%s%s",
+			log_message(MSG_SM_KEYS_LINE, source, "%s%s",
 			            diag_place(&d->items[k], place, sizeof(place)),
 			            d->items[k].text);
 		}
@@ -310,7 +313,8 @@ static void read_counters(struct sweep *s)
 	s->perf = NULL;
 	if (d->config->perfmgr &&
 	    perf_new(d->transport, d->stats, d->config, d->wall_clock, &s->perf) != E_OK) {
-		log_error(source, "port counters are not read: out of memory");
+		log_message(MSG_SM_NO_COUNTERS, source,
+		            "port counters are not read: out of memory");
 	}
 	s->perf_stale = true;
 }
@@ -328,8 +332,9 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	sm->d = *d;
 	int err = sm_refresh_runtime(sm);
 	if (err != E_OK) {
-		log_error(source, "partitions made at run time cannot be read: %s",
-		          err_text(err));
+		log_message(MSG_PKEY_RUNTIME_UNREAD, source,
+		            "partitions made at run time cannot be read: %s",
+		            err_text(err));
 		smp_free(sm->smp);
 		free(s);
 		return err;
@@ -361,7 +366,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	election_set_state(&s->election, SM_DISCOVERING, "start");
 	sm_request_heavy(sm, "start");
 	if (d->transport->ops->set_issm(d->transport, true) != E_OK) {
-		log_warning(source, "cannot set the IsSM bit of %s",
+		log_message(MSG_SM_NO_ISSM, source, "cannot set the IsSM bit of %s",
 		            d->transport->local.name);
 	}
 	qos_reads_serve(&s->qos_reads, true);

@@ -32,7 +32,7 @@ static int drop_state(struct takeover *t, const char *why)
 	const struct state_copy_mark ours = { 0 };
 	struct state_write clear[RECORDS_OF_CLIENTS];
 
-	log_warning(source,
+	log_message(MSG_SM_NO_COPY, source,
 	            "takes over without the state of the last master: %s; LIDs stay as "
 	            "the ports "
 	            "have them, and clients have to register again",

@@ -44,11 +44,12 @@ void standby_link_trouble(struct standby *l, const char *fmt, ...)
 static void log_trouble(struct peer *p, const char *what, const char *remedy)
 {
 	struct standby *l = p->link;
+	char skipped[LOG_SKIPPED_BYTES];
 
 	standby_link_trouble(l, "%s: %s", p->name, what);
-	if (log_allowed(&l->lines, standby_link_now_ms(), LINES, LINES_MS, NULL)) {
-		log_warning(source, "%s: %s%s%s", p->name, what, remedy[0] ? "; " : "",
-		            remedy);
+	if (log_allowed(&l->lines, standby_link_now_ms(), LINES, LINES_MS, skipped)) {
+		log_warning(source, "%s: %s%s%s%s", p->name, what, remedy[0] ? "; " : "",
+		            remedy, skipped);
 	}
 }
 
@@ -381,6 +382,7 @@ static int go_on_handshake(struct peer *p)
 {
 	struct standby *l = p->link;
 	const char *why = "";
+	char skipped[LOG_SKIPPED_BYTES];
 	int ret = tls_handshake(p->tls, &why);
 
 	if (ret == E_OK) {
@@ -388,11 +390,11 @@ static int go_on_handshake(struct peer *p)
 	} else if (ret != -EAGAIN) {
 		standby_link_trouble(l, "%s: handshake: %s", p->name, why);
 		if (log_allowed(&l->handshake_lines, standby_link_now_ms(), LINES,
-		                LINES_MS, NULL)) {
+		                LINES_MS, skipped)) {
 			log_warning(source,
 			            "%s: no TLS handshake: %s; is standby_secret the "
-			            "same on both?",
-			            p->name, why);
+			            "same on both?%s",
+			            p->name, why, skipped);
 		}
 	}
 	return ret == -EAGAIN ? E_OK : ret;

@@ -491,10 +491,10 @@ void disc_log_problems(const struct disc *d)
 		d->n_problems < DISC_PROBLEMS_MAX ? d->n_problems : DISC_PROBLEMS_MAX;
 
 	for (unsigned i = 0; i < n && i < PROBLEM_LINES; i++) {
-		log_warning(source, "%s", d->problem[i]);
+		log_message(MSG_SM_PROBLEM, source, "%s", d->problem[i]);
 	}
 	if (d->n_problems > PROBLEM_LINES) {
-		log_warning(source, "%u more problems of this kind",
+		log_message(MSG_SM_PROBLEM, source, "%u more problems of this kind",
 		            d->n_problems - PROBLEM_LINES);
 	}
 }

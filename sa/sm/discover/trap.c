@@ -100,15 +100,15 @@ bool trap_believe(const struct graph *g, const struct lids *l, const struct mad_
 {
 	const uint8_t *notice = m->data + SMP_DATA_AT;
 	const char *fault = fault_of(g, l, m);
-	unsigned skipped;
+	char skipped[LOG_SKIPPED_BYTES];
 
 	if (fault == NULL) {
 		return true;
 	}
-	if (log_allowed(lines, now_ms, FORGED_LINES, FORGED_LINES_MS, &skipped)) {
-		log_warning(source,
+	if (log_allowed(lines, now_ms, FORGED_LINES, FORGED_LINES_MS, skipped)) {
+		log_message(MSG_SM_TRAP_FORGED, source,
 		            "trap %u is not believed: %s (issuer LID %u, sent from LID "
-		            "%u); %u more were not logged",
+		            "%u)%s",
 		            (unsigned)field_get(notice, NTC_TRAP_NUMBER), fault,
 		            (unsigned)field_get(notice, NTC_ISSUER_LID), m->addr.lid,
 		            skipped);

@@ -52,8 +52,8 @@ static void warn_overruled(const struct program *p, const char *engine, unsigned
 
 	if (p->lanes->rule == NULL) {
 		if (sl < QOS_SLS) {
-			log_warning(
-				source,
+			log_message(
+				MSG_QOS_SL2VL_OVERRULED, source,
 				"%s_sl2vl gives SL %u VL %u, but %s needs VL %u there "
 				"and has it",
 				key[of], sl, p->qos_setup[of].sl2vl[sl], engine, sl);
@@ -61,13 +61,14 @@ static void warn_overruled(const struct program *p, const char *engine, unsigned
 		return;
 	}
 	if (is_set(p->config, of, offsetof(struct qos_keys, sl2vl))) {
-		log_warning(source, "%s_sl2vl has no effect: %s says the VL of every SL",
-		            key[of], engine);
+		log_message(MSG_QOS_SL2VL_OVERRULED, source,
+		            "%s_sl2vl has no effect: %s says the VL of every SL", key[of],
+		            engine);
 	}
 	if (of == QOS_SWE && weights_are_set(p->config, of) &&
 	    qos_table_uneven(&p->qos_setup[of], p->lanes->rule)) {
-		log_warning(
-			source,
+		log_message(
+			MSG_QOS_WEIGHTS, source,
 			"%s_vlarb_high and %s_vlarb_low weigh VLs differently that %s "
 			"uses alike",
 			key[of], key[of], engine);

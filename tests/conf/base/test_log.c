@@ -3,7 +3,6 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdio.h>
@@ -337,29 +336,23 @@ END_TEST
 START_TEST(test_limit)
 {
 	struct log_limit l = { 0 };
-	unsigned skipped = 9;
+	char skipped[LOG_SKIPPED_BYTES];
 
-	ck_assert(log_allowed(&l, 0, 2, 1000, &skipped));
-	ck_assert_uint_eq(skipped, 0);
-	ck_assert(log_allowed(&l, 10, 2, 1000, NULL));
-	ck_assert(!log_allowed(&l, 20, 2, 1000, &skipped));
-	ck_assert(!log_allowed(&l, 999, 2, 1000, &skipped));
-	ck_assert_uint_eq(skipped, 0);
-	ck_assert(log_allowed(&l, 1000, 2, 1000, &skipped));
-	ck_assert_uint_eq(skipped, 2);
-	ck_assert(log_allowed(&l, 1001, 2, 1000, &skipped));
-	ck_assert_uint_eq(skipped, 0);
-}
-END_TEST
-
-START_TEST(test_skipped)
-{
-	char buf[LOG_SKIPPED_BYTES];
-
-	ck_assert_str_eq(log_skipped(0, buf), "");
-	ck_assert_str_eq(log_skipped(1, buf), "; 1 more such line was skipped");
-	ck_assert_str_eq(log_skipped(UINT_MAX, buf),
-	                 "; 4294967295 more such lines were skipped");
+	ck_assert(log_allowed(&l, 0, 2, 1000, skipped));
+	ck_assert_str_eq(skipped, "");
+	ck_assert(log_allowed(&l, 10, 2, 1000, skipped));
+	ck_assert(!log_allowed(&l, 20, 2, 1000, skipped));
+	ck_assert(!log_allowed(&l, 999, 2, 1000, skipped));
+	ck_assert(log_allowed(&l, 1000, 2, 1000, skipped));
+	ck_assert_str_eq(skipped, "; 2 more such lines were skipped");
+	ck_assert(log_allowed(&l, 1001, 2, 1000, skipped));
+	ck_assert_str_eq(skipped, "");
+	ck_assert(!log_allowed(&l, 1002, 2, 1000, skipped));
+	ck_assert(log_allowed(&l, 2000, 2, 1000, skipped));
+	ck_assert_str_eq(skipped, "; 1 more such line was skipped");
+	l.skipped = UINT32_MAX;
+	ck_assert(log_allowed(&l, 3000, 2, 1000, skipped));
+	ck_assert_str_eq(skipped, "; 4294967295 more such lines were skipped");
 }
 END_TEST
 
@@ -497,7 +490,6 @@ TEST_SUITE_FORKED(log)
 	tcase_add_test(tc, test_file);
 	tcase_add_test(tc, test_threads);
 	tcase_add_test(tc, test_limit);
-	tcase_add_test(tc, test_skipped);
 	tcase_add_test(tc, test_codes);
 	tcase_add_test(tc, test_sentences);
 	tcase_add_test(tc, test_diags);

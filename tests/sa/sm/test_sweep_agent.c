@@ -665,6 +665,29 @@ START_TEST(log_of_many_changes)
 }
 END_TEST
 
+/* What is logged again and again is limited, and the next line says how often that was. */
+START_TEST(log_limited)
+{
+	const uint64_t us = sim_transport(fixture->sim)->local.port_guid;
+
+	up();
+	log_begin();
+	for (unsigned i = 0; i < 13; i++) {
+		ck_assert_uint_eq(control(1, us + 1, 3, 2), 0x1c);
+		trap(128, switch_lid(0));
+	}
+	ck_assert_uint_eq(n_logged("SAG-SM-005: Set(SMInfo) of the SM"), 10);
+	ck_assert_uint_eq(n_logged("trap 128 from LID"), 10);
+	ck_assert_uint_eq(n_logged("skipped"), 0);
+	fixture_run_ms(fixture, 60000);
+	ck_assert_uint_eq(control(1, us + 1, 3, 2), 0x1c);
+	trap(128, switch_lid(0));
+	ck_assert_uint_eq(n_logged("skipped"), 2);
+	ck_assert_uint_eq(n_logged("of a subnet; 3 more such lines were skipped"), 1);
+	log_open(NULL);
+}
+END_TEST
+
 /* Any length and content from outside: nothing happens, nothing breaks. */
 START_TEST(nonsense)
 {
@@ -1035,6 +1058,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_test(t, early_flood);
 	tcase_add_test(t, log_of_changes);
 	tcase_add_test(t, log_of_many_changes);
+	tcase_add_test(t, log_limited);
 	tcase_add_test(t, burst);
 	tcase_add_test(t, nonsense);
 	tcase_add_loop_test(t, another_master, 0, 4);
