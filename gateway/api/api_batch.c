@@ -22,6 +22,7 @@
 #include "gateway/api/api_call.h"
 #include "gateway/view/components.h"
 #include "gateway/view/json_text.h"
+#include "gateway/view/path_json.h"
 #include "gateway/view/path_none.h"
 #include "gateway/view/path_params.h"
 
@@ -29,8 +30,8 @@ enum {
 	END_TEXT = 128, /* an end port as endpoint_find() takes it, with NUL */
 	SLICE_PAIRS = 2048,
 	SLICE_BYTES = 1 << 17,
-	GROUP = 16,      /* pairs whose rows are prefetched together */
-	PATH_BYTES = 256 /* of one path as text, at most */
+	LINE_BYTES = 64, /* around the paths of a line */
+	GROUP = 16       /* pairs whose rows are prefetched together */
 };
 
 struct batch {
@@ -148,28 +149,6 @@ static int read_line(const char *line, struct ends *e)
 
 /* --- writing a line ------------------------------------------------------------------- */
 
-#define PUT(p, literal) put_bytes(p, literal, sizeof(literal) - 1)
-
-static char *put_bytes(char *p, const char *from, size_t n)
-{
-	memcpy(p, from, n);
-	return p + n;
-}
-
-static char *put_path(char *p, const struct path_record *rec)
-{
-	p = json_put_number(PUT(p, "{\"slid\":"), rec->slid);
-	p = json_put_number(PUT(p, ",\"dlid\":"), rec->dlid);
-	p = json_put_number(PUT(p, ",\"sl\":"), rec->sl);
-	p = json_put_number(PUT(p, ",\"p_key\":"), rec->p_key);
-	p = json_put_number(PUT(p, ",\"mtu\":"), rec->mtu);
-	p = json_put_number(PUT(p, ",\"rate\":"), rec->rate);
-	p = json_put_number(PUT(p, ",\"packet_life_time\":"), rec->packet_life_time);
-	p = json_put_number(PUT(p, ",\"hop_count\":"), rec->hops);
-	p = json_put_number(PUT(p, ",\"reversible\":"), rec->reversible);
-	return PUT(p, "}");
-}
-
 /* Ends a line that has no path. */
 static void write_none(struct body *out, uint32_t pair, const char *reason,
                        const char *key, const char *text)
@@ -223,18 +202,18 @@ static int write_paths(struct batch *b, struct snap_reader *r, const struct path
 		return path_none(err) ? write_reason(b, r, q, err, pair, out) : err;
 	}
 	while (path_iter_next(&it, &rec)) {
-		p = body_room(out, PATH_BYTES);
+		p = body_room(out, LINE_BYTES + PATH_BRIEF_BYTES);
 		if (p == NULL) {
 			return -ENOMEM;
 		}
 		char *at = p;
 		if (n++ == 0) {
-			p = json_put_number(PUT(p, "{\"pair\":"), pair);
-			p = PUT(p, ",\"paths\":[");
+			p = json_put_number(JSON_PUT(p, "{\"pair\":"), pair);
+			p = JSON_PUT(p, ",\"paths\":[");
 		} else {
-			p = PUT(p, ",");
+			p = JSON_PUT(p, ",");
 		}
-		out->len += (size_t)(put_path(p, &rec) - at);
+		out->len += (size_t)(path_brief_put(p, &rec) - at);
 	}
 	if (it.ret != E_OK || n == 0) {
 		out->len = begin;

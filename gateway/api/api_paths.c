@@ -85,7 +85,6 @@ static int write_pair(struct path_stream *s, struct snap_reader *r,
 	struct path_iter it;
 	struct path_record rec;
 	size_t at = 0;
-	json_t *line;
 
 	*ret_all = true;
 	int err = path_iter_init(&it, r, q);
@@ -102,12 +101,12 @@ static int write_pair(struct path_stream *s, struct snap_reader *r,
 			*ret_all = false;
 			return E_OK;
 		}
-		err = path_answer_record(r, &rec, s->wildcard.detail, s->arena, &line,
+		err = path_answer_record(r, &rec, s->wildcard.detail, s->arena, out,
 		                         &s->problem);
 		if (err != E_OK) {
 			return err;
 		}
-		body_json(out, line);
+		body_write(out, "\n", 1);
 		++*skip;
 		++*ret_n;
 	}
@@ -181,7 +180,6 @@ static int stream_paths(struct api_call *c, const struct path_params *params)
 static int list_paths(struct api_call *c, const struct path_params *params)
 {
 	struct path_answer answer;
-	json_t *json;
 
 	if (params->from != NULL) {
 		return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER, "from",
@@ -190,11 +188,8 @@ static int list_paths(struct api_call *c, const struct path_params *params)
 	int err = path_params_answer(c->snap, params, &c->thread->components, c->arena,
 	                             &answer, &c->problem);
 	if (err == E_OK) {
-		err = path_answer_json(c->snap, &answer, c->stale, c->arena, &json,
-		                       &c->problem);
-	}
-	if (err == E_OK) {
-		body_json(&c->body, json);
+		err = path_answer_write(c->snap, &answer, c->stale, c->arena, &c->body,
+		                        &c->problem);
 	}
 	return err;
 }

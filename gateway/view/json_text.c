@@ -47,21 +47,22 @@ char *json_put_number(char *p, uint64_t v)
 {
 	char digits[JSON_NUMBER_BYTES], *d = digits + sizeof(digits);
 
+	if (v < 10) { /* as most codes are */
+		*p = (char)('0' + v);
+		return p + 1;
+	}
 	do {
 		*--d = (char)('0' + v % 10);
 		v /= 10;
 	} while (v != 0);
-	size_t n = (size_t)(digits + sizeof(digits) - d);
-	memcpy(p, d, n);
-	return p + n;
+	return json_put_bytes(p, d, (size_t)(digits + sizeof(digits) - d));
 }
 
 char *json_put_guid(char *p, uint64_t v)
 {
 	static const char digits[] = "0123456789abcdef";
 
-	memcpy(p, "\"0x", 3);
-	p += 3;
+	p = JSON_PUT(p, "\"0x");
 	for (int shift = 60; shift >= 0; shift -= 4) {
 		*p++ = digits[v >> shift & 0xf];
 	}
@@ -146,6 +147,29 @@ json_t *gid_json(uint64_t prefix, uint64_t guid)
 	unsigned len = gid_text(prefix, guid, text);
 
 	return json_stringn_nocheck(text, len);
+}
+
+char *json_put_gid(char *p, uint64_t prefix, uint64_t guid)
+{
+	*p++ = '"';
+	p += gid_text(prefix, guid, p);
+	*p++ = '"';
+	return p;
+}
+
+char *json_put_rate_gbps(char *p, uint8_t rate)
+{
+	uint32_t tenths = rate_speed(rate);
+
+	if (tenths == 0) {
+		return JSON_PUT(p, "null");
+	}
+	p = json_put_number(p, tenths / 10);
+	if (tenths % 10 != 0) {
+		*p++ = '.';
+		p = json_put_number(p, tenths % 10);
+	}
+	return p;
 }
 
 json_t *rate_gbps_json(uint8_t rate)

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <jansson.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*!
  * JSON values that several bodies share. NULL is returned when out of memory.
@@ -16,17 +18,29 @@ json_t *text_json(const char *bytes);
 /*! \brief "0x%016x": JSON numbers lose digits above 2^53. */
 json_t *guid_json(uint64_t guid);
 
-/*! Rows of long lists are written without values of jansson, which would take ten times as
- * long. These write at \a p, at most JSON_NUMBER_BYTES, without a NUL. \return The end. */
+/*! Paths and rows of long lists are written without values of jansson, which would take ten
+ * times as long. These write at \a p, at most JSON_NUMBER_BYTES, without a NUL. \return The end. */
 enum { JSON_NUMBER_BYTES = 20 };
 char *json_put_number(char *p, uint64_t v);
 char *json_put_guid(char *p, uint64_t guid); /*!< "0x%016x" in quotes */
+char *json_put_rate_gbps(char *p, uint8_t rate); /*!< as rate_gbps_json() */
+
+/*! \brief Text as it is, so without what JSON escapes. \return The end. */
+static inline char *json_put_bytes(char *p, const char *text, size_t n)
+{
+	memcpy(p, text, n);
+	return p + n;
+}
+#define JSON_PUT(p, literal) json_put_bytes(p, literal, sizeof(literal) - 1)
 
 enum { GID_TEXT_BYTES = 46 };
 
 /*! \brief GID as IPv6 text (RFC 5952). \return Its length. */
 unsigned gid_text(uint64_t prefix, uint64_t guid, char ret[GID_TEXT_BYTES]);
 json_t *gid_json(uint64_t prefix, uint64_t guid);
+
+/*! \brief The same in quotes at \a p, where GID_TEXT_BYTES + 1 are free. \return The end. */
+char *json_put_gid(char *p, uint64_t prefix, uint64_t guid);
 
 /*! \brief Rate code as a number of Gb/s, null when unknown. */
 json_t *rate_gbps_json(uint8_t rate);

@@ -7,37 +7,50 @@
 #include "conf/base/err.h"
 #include "gateway/view/json_text.h"
 
-json_t *path_record_json(const struct path_record *rec)
+#define NUMBER(p, name, value) json_put_number(JSON_PUT(p, ",\"" name "\":"), value)
+
+char *path_record_put(char *p, const struct path_record *rec)
 {
 	/* Order of the members: PathRecord's components (IBA vol. 1, 15.2.5.16). */
-	/* clang-format off */
-	return json_pack("{s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, "
-	                 "s:i, s:i, s:i, s:i, s:i, s:o, s:i, s:i, s:i, s:i}",
-		"service_id", guid_json(rec->service_id),
-		"dgid", gid_json(rec->dgid_prefix, rec->dgid_guid),
-		"sgid", gid_json(rec->sgid_prefix, rec->sgid_guid),
-		"dlid", (int)rec->dlid,
-		"slid", (int)rec->slid,
-		"raw_traffic", rec->raw_traffic,
-		"flow_label", (int)rec->flow_label,
-		"hop_limit", rec->hop_limit,
-		"t_class", rec->t_class,
-		"reversible", rec->reversible,
-		"numb_path", rec->numb_path,
-		"p_key", rec->p_key,
-		"qos_class", rec->qos_class,
-		"sl", rec->sl,
-		"mtu_selector", rec->mtu_selector,
-		"mtu", rec->mtu,
-		"mtu_bytes", mtu_bytes(rec->mtu),
-		"rate_selector", rec->rate_selector,
-		"rate", rec->rate,
-		"rate_gbps", rate_gbps_json(rec->rate),
-		"packet_life_time_selector", rec->packet_life_time_selector,
-		"packet_life_time", rec->packet_life_time,
-		"preference", rec->preference,
-		"hop_count", rec->hops);
-	/* clang-format on */
+	p = json_put_guid(JSON_PUT(p, "{\"service_id\":"), rec->service_id);
+	p = json_put_gid(JSON_PUT(p, ",\"dgid\":"), rec->dgid_prefix, rec->dgid_guid);
+	p = json_put_gid(JSON_PUT(p, ",\"sgid\":"), rec->sgid_prefix, rec->sgid_guid);
+	p = NUMBER(p, "dlid", rec->dlid);
+	p = NUMBER(p, "slid", rec->slid);
+	p = NUMBER(p, "raw_traffic", rec->raw_traffic);
+	p = NUMBER(p, "flow_label", rec->flow_label);
+	p = NUMBER(p, "hop_limit", rec->hop_limit);
+	p = NUMBER(p, "t_class", rec->t_class);
+	p = NUMBER(p, "reversible", rec->reversible);
+	p = NUMBER(p, "numb_path", rec->numb_path);
+	p = NUMBER(p, "p_key", rec->p_key);
+	p = NUMBER(p, "qos_class", rec->qos_class);
+	p = NUMBER(p, "sl", rec->sl);
+	p = NUMBER(p, "mtu_selector", rec->mtu_selector);
+	p = NUMBER(p, "mtu", rec->mtu);
+	p = NUMBER(p, "mtu_bytes", (uint64_t)mtu_bytes(rec->mtu));
+	p = NUMBER(p, "rate_selector", rec->rate_selector);
+	p = NUMBER(p, "rate", rec->rate);
+	p = json_put_rate_gbps(JSON_PUT(p, ",\"rate_gbps\":"), rec->rate);
+	p = NUMBER(p, "packet_life_time_selector", rec->packet_life_time_selector);
+	p = NUMBER(p, "packet_life_time", rec->packet_life_time);
+	p = NUMBER(p, "preference", rec->preference);
+	p = NUMBER(p, "hop_count", rec->hops);
+	return JSON_PUT(p, "}");
+}
+
+char *path_brief_put(char *p, const struct path_record *rec)
+{
+	p = json_put_number(JSON_PUT(p, "{\"slid\":"), rec->slid);
+	p = NUMBER(p, "dlid", rec->dlid);
+	p = NUMBER(p, "sl", rec->sl);
+	p = NUMBER(p, "p_key", rec->p_key);
+	p = NUMBER(p, "mtu", rec->mtu);
+	p = NUMBER(p, "rate", rec->rate);
+	p = NUMBER(p, "packet_life_time", rec->packet_life_time);
+	p = NUMBER(p, "hop_count", rec->hops);
+	p = NUMBER(p, "reversible", rec->reversible);
+	return JSON_PUT(p, "}");
 }
 
 int path_hops_json(struct snap_reader *r, const struct path_hop *hops, unsigned n,

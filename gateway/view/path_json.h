@@ -13,8 +13,16 @@
  * by the caller.
  */
 
-/*! \brief A PathRecord plus mtu_bytes, rate_gbps and hop_count. */
-json_t *path_record_json(const struct path_record *rec);
+/*! A PathRecord is text, without a NUL, because millions of them are written. */
+enum { PATH_RECORD_BYTES = 640, PATH_BRIEF_BYTES = 192 };
+
+/*! \brief A PathRecord plus mtu_bytes, rate_gbps and hop_count. \return The end, at most
+ * PATH_RECORD_BYTES behind \a p. */
+char *path_record_put(char *p, const struct path_record *rec);
+
+/*! \brief Its members of an answer to many pairs: slid, dlid, sl, p_key, mtu, rate,
+ * packet_life_time, hop_count, reversible. \return The end, at most PATH_BRIEF_BYTES behind \a p. */
+char *path_brief_put(char *p, const struct path_record *rec);
 
 /*! \brief [{"guid","name","description","lid","in_port","out_port"}]. \retval E_MALFORMED
  * A hop's node is not in the snapshot. */

@@ -10,6 +10,7 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "db/policy.h"
+#include "gateway/view/body.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_json.h"
 #include "gateway/view/path_none.h"
@@ -398,12 +399,13 @@ int path_params_answer(struct snap_reader *r, const struct path_params *params,
 	return err;
 }
 
-static int record_with_hops(struct context *cx, const struct path_record *rec,
-                            enum path_detail detail, json_t *o)
+/* Adds "hops", and "why" when that is wanted, to a record that was just written. */
+static int add_hops(struct context *cx, const struct path_record *rec,
+                    enum path_detail detail, struct body *out)
 {
 	struct path_hop hops[PATH_HOPS_MAX];
+	json_t *list = NULL, *why = NULL;
 	unsigned n = 0;
-	json_t *list;
 
 	int err = path_hops(cx->r, rec->slid, rec->dlid, hops, &n);
 	if (err == E_NOPATH || err == E_LOOP) {
@@ -415,13 +417,22 @@ static int record_with_hops(struct context *cx, const struct path_record *rec,
 	if (err == E_OK) {
 		err = path_hops_json(cx->r, hops, n, &list);
 	}
-	if (err == E_OK && json_object_set_new(o, "hops", list) != 0) {
-		err = -ENOMEM;
-	}
 	if (err == E_OK && detail == PATH_WITH_WHY) {
-		err = path_why_json(cx->r, rec, hops, n, cx->a, o);
+		err = path_why_json(cx->r, rec, hops, n, cx->a, list, &why);
 	}
-	return err;
+	if (err != E_OK) {
+		json_decref(list);
+		return err;
+	}
+	out->len--; /* the brace of the record */
+	body_printf(out, ",\"hops\":");
+	body_value(out, list);
+	if (why != NULL) {
+		body_printf(out, ",\"why\":");
+		body_value(out, why);
+	}
+	body_write(out, "}", 1);
+	return E_OK;
 }
 
 int path_params_wildcard(struct snap_reader *r, const struct path_params *params,
@@ -442,53 +453,50 @@ int path_params_wildcard(struct snap_reader *r, const struct path_params *params
 }
 
 int path_answer_record(struct snap_reader *r, const struct path_record *rec,
-                       enum path_detail detail, struct arena *a, json_t **ret,
+                       enum path_detail detail, struct arena *a, struct body *out,
                        struct problem *p)
 {
 	struct context cx = { .r = r, .a = a, .p = p };
-	json_t *o = path_record_json(rec);
+	size_t begin = out->len;
+	char *at = body_room(out, PATH_RECORD_BYTES);
 
-	int err = o == NULL              ? -ENOMEM
-	          : detail == PATH_PLAIN ? E_OK
-	                                 : record_with_hops(&cx, rec, detail, o);
-	if (err == E_OK) {
-		*ret = o;
-	} else {
-		json_decref(o);
+	if (at == NULL) {
+		return -ENOMEM;
+	}
+	out->len += (size_t)(path_record_put(at, rec) - at);
+	int err = detail == PATH_PLAIN ? E_OK : add_hops(&cx, rec, detail, out);
+	if (err != E_OK) {
+		out->len = begin;
 	}
 	return err;
 }
 
-int path_answer_json(struct snap_reader *r, struct path_answer *answer, bool stale,
-                     struct arena *a, json_t **ret, struct problem *p)
+int path_answer_write(struct snap_reader *r, struct path_answer *answer, bool stale,
+                      struct arena *a, struct body *out, struct problem *p)
 {
-	json_t *list = json_array();
+	enum { HEAD_BYTES = 64 };
+	char *begin = body_room(out, HEAD_BYTES + PATH_RECORD_BYTES), *at = begin;
+	int err = at == NULL ? -ENOMEM : E_OK;
 
-	for (size_t i = 0; i < answer->n; i++) {
-		json_t *o;
-		int err = path_answer_record(r, &answer->records[i], answer->detail, a,
-		                             &o, p);
-		if (err == E_OK && json_array_append_new(list, o) != 0) {
-			err = -ENOMEM;
-		}
-		if (err != E_OK) {
-			json_decref(list);
-			return err;
-		}
+	if (err == E_OK) {
+		at = json_put_number(JSON_PUT(at, "{\"epoch\":"), snap_meta(r)->epoch);
+		at = stale ? JSON_PUT(at, ",\"stale\":true") : at;
+		at = JSON_PUT(at, ",\"paths\":[");
+		out->len += (size_t)(at - begin);
 	}
-	json_t *body = json_pack("{s:I}", "epoch", (json_int_t)snap_meta(r)->epoch);
-	if (stale) {
-		json_object_set_new(body, "stale", json_true());
+	for (size_t i = 0; err == E_OK && i < answer->n; i++) {
+		if (i > 0) {
+			body_write(out, ",", 1);
+		}
+		err = path_answer_record(r, &answer->records[i], answer->detail, a, out,
+		                         p);
 	}
-	int bad = json_object_set_new(body, "paths", list);
+	body_write(out, "]", 1);
 	if (answer->excluded != NULL) {
-		bad |= json_object_set_new(body, "excluded_by", answer->excluded);
+		body_printf(out, ",\"excluded_by\":");
+		body_value(out, answer->excluded);
 		answer->excluded = NULL;
 	}
-	if (bad != 0) {
-		json_decref(body);
-		return -ENOMEM;
-	}
-	*ret = body;
-	return E_OK;
+	body_write(out, "}\n", 2);
+	return err == E_OK ? body_done(out) : err;
 }

@@ -11,6 +11,7 @@
 #include "sa/path/path_query.h"
 
 struct arena;
+struct body;
 
 /*!
  * The query parameters of /v1/paths, and the answer. No HTTP: the gateway and the command
@@ -82,14 +83,15 @@ int path_params_answer(struct snap_reader *r, const struct path_params *params,
                        struct path_answer *ret, struct problem *p);
 
 /*!
- * \brief {"epoch":E,"paths":[...]}: the body of /paths; with "excluded_by" when selectors
- *        leave nothing over and the reason is wanted.
+ * \brief Writes {"epoch":E,"paths":[...]} and a new line: the body of /paths; with
+ *        "excluded_by" when selectors leave nothing over and the reason is wanted.
  * \param answer  Its excluded is taken.
  * \param stale   Adds "stale":true.
- * \retval E_NOPATH E_LOOP  A hop list does not reach its end; \a p says where.
+ * \param out     On failure it holds a part.
+ * \retval E_NOPATH E_LOOP  A hop list does not reach its end; \a p says where. \retval -ENOMEM
  */
-int path_answer_json(struct snap_reader *r, struct path_answer *answer, bool stale,
-                     struct arena *a, json_t **ret, struct problem *p);
+int path_answer_write(struct snap_reader *r, struct path_answer *answer, bool stale,
+                      struct arena *a, struct body *out, struct problem *p);
 
 /*! A query with "*" for one end or both: all end ports. */
 struct path_wildcard {
@@ -104,8 +106,11 @@ bool path_params_have_wildcard(const struct path_params *params);
 int path_params_wildcard(struct snap_reader *r, const struct path_params *params,
                          struct arena *a, struct path_wildcard *ret, struct problem *p);
 
-/*! \brief One element of "paths". \retval E_NOPATH E_LOOP -ENOMEM  As path_answer_json().
+/*!
+ * \brief Writes one element of "paths".
+ * \param out  On failure as it was.
+ * \retval E_NOPATH E_LOOP -ENOMEM  As path_answer_write().
  */
 int path_answer_record(struct snap_reader *r, const struct path_record *rec,
-                       enum path_detail detail, struct arena *a, json_t **ret,
+                       enum path_detail detail, struct arena *a, struct body *out,
                        struct problem *p);

@@ -200,8 +200,8 @@ static int add_end(struct snap_reader *r, const struct snap_end *end, const char
 }
 
 int path_why_json(struct snap_reader *r, const struct path_record *rec,
-                  const struct path_hop *hops, unsigned n, struct arena *a,
-                  json_t *record)
+                  const struct path_hop *hops, unsigned n, struct arena *a, json_t *list,
+                  json_t **ret)
 {
 	struct snap_end src, dst;
 	struct path_bounds bounds;
@@ -224,10 +224,11 @@ int path_why_json(struct snap_reader *r, const struct path_record *rec,
 		err = add_bounds(r, rec, &src, &dst, &bounds, o);
 	}
 	if (err == E_OK) {
-		err = add_hops(r, rec, &dst, hops, n, a, json_object_get(record, "hops"));
+		err = add_hops(r, rec, &dst, hops, n, a, list);
 	}
 	if (err == E_OK) {
-		return json_object_set_new(record, "why", o) == 0 ? E_OK : -ENOMEM;
+		*ret = o;
+		return E_OK;
 	}
 	json_decref(o);
 	return err == E_NOTFOUND ? E_MALFORMED : err;

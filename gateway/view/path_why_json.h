@@ -9,7 +9,7 @@
 struct arena;
 
 /*!
- * \brief Explains a path: "why" of the record, and in each of its "hops" the ports of equal
+ * \brief Explains a path: "why" of its record, and in each of its "hops" the ports of equal
  *        cost, the routes on them, and why this one.
  *
  *   "why": {"engine", "src": {"guid","name","port","state"}, "dst": ...,
@@ -17,10 +17,12 @@ struct arena;
  *   hop:   "choice", "why", "routes", "vl", "vl_from", "candidates": [{"port","to","rate_gbps",
  *          "routes","taken"}]
  *
- * \param record  Has "hops", the JSON of \a hops.
+ * \param list  path_hops_json() of \a hops; each gets the members of a hop, on failure perhaps
+ *              only some.
+ * \param ret   "why".
  * \retval E_MALFORMED E_STALE -ENOMEM
  * Cost: that of path_hop_why() for each hop.
  */
 int path_why_json(struct snap_reader *r, const struct path_record *rec,
-                  const struct path_hop *hops, unsigned n, struct arena *a,
-                  json_t *record);
+                  const struct path_hop *hops, unsigned n, struct arena *a, json_t *list,
+                  json_t **ret);

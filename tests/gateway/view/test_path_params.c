@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "conf/base/p_key.h"
+#include "gateway/view/body.h"
 #include "gateway/view/path_params.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/query_fixture.h"
@@ -179,11 +180,14 @@ static void check_records(struct path_answer *answer, const struct path_record *
                           struct arena *a)
 {
 	struct problem p = { .err = 0 };
+	struct body out = { .len = 0 };
 	json_t *body, *path;
 	size_t i;
 
 	ck_assert(memcmp(answer->records, want, answer->n * sizeof(*want)) == 0);
-	ck_assert_int_eq(path_answer_json(w->r, answer, false, a, &body, &p), E_OK);
+	ck_assert_int_eq(path_answer_write(w->r, answer, false, a, &out, &p), E_OK);
+	body = json_loadb(out.data, out.len, 0, NULL);
+	ck_assert_msg(body != NULL, "%s", out.data);
 	json_array_foreach(json_object_get(body, "paths"), i, path)
 	{
 		struct path_hop hops[PATH_HOPS_MAX];
@@ -204,6 +208,7 @@ static void check_records(struct path_answer *answer, const struct path_record *
 			json_object_get(json_object_get(path, "why"), "engine")));
 	}
 	json_decref(body);
+	body_clear(&out);
 }
 
 static void ask(uint64_t *state, struct components *components)

@@ -12,6 +12,7 @@
 #include "conf/base/err.h"
 #include "gateway/view/body.h"
 #include "gateway/view/json_text.h"
+#include "gateway/view/path_json.h"
 #include "gateway/view/problem.h"
 #include "tests/lib/suite.h"
 
@@ -144,6 +145,51 @@ START_TEST(test_values)
 }
 END_TEST
 
+/* Text written in place is what jansson writes, which is taken. */
+static void check_put(const char *begin, const char *end, json_t *want)
+{
+	char *text = json_dumps(want, JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+
+	ck_assert_msg(strlen(text) == (size_t)(end - begin) &&
+	                      memcmp(text, begin, strlen(text)) == 0,
+	              "%.*s, not %s", (int)(end - begin), begin, text);
+	free(text);
+	json_decref(want);
+}
+
+START_TEST(test_put)
+{
+	static const uint64_t numbers[] = { 0, 9, 10, 65535, UINT32_MAX, INT64_MAX };
+	char p[GID_TEXT_BYTES + 1];
+
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		check_put(p, json_put_number(p, numbers[i]),
+		          json_integer((json_int_t)numbers[i]));
+		check_put(p, json_put_guid(p, numbers[i]), guid_json(numbers[i]));
+		check_put(p, json_put_gid(p, numbers[i], ~numbers[i]),
+		          gid_json(numbers[i], ~numbers[i]));
+	}
+	for (unsigned rate = 0; rate <= UINT8_MAX; rate++) {
+		check_put(p, json_put_rate_gbps(p, (uint8_t)rate),
+		          rate_gbps_json((uint8_t)rate));
+	}
+}
+END_TEST
+
+START_TEST(test_longest_path)
+{
+	char text[PATH_RECORD_BYTES];
+	struct path_record rec;
+
+	memset(&rec, 0xff, sizeof(rec));
+	ck_assert_int_le(path_record_put(text, &rec) - text, PATH_RECORD_BYTES);
+	rec.mtu = 5; /* of known codes those with the longest text */
+	rec.rate = 5;
+	ck_assert_int_le(path_record_put(text, &rec) - text, PATH_RECORD_BYTES);
+	ck_assert_int_le(path_brief_put(text, &rec) - text, PATH_BRIEF_BYTES);
+}
+END_TEST
+
 START_TEST(test_list)
 {
 	struct body b = { .len = 0 };
@@ -177,6 +223,8 @@ TEST_SUITE(problem)
 	tcase_add_test(t, test_bare);
 	tcase_add_loop_test(t, test_text, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(t, test_values);
+	tcase_add_test(t, test_put);
+	tcase_add_test(t, test_longest_path);
 	tcase_add_test(t, test_list);
 	suite_add_tcase(suite, t);
 }
