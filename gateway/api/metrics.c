@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "config.h"
 
@@ -380,6 +381,19 @@ static void write_series(struct body *b, const struct series *s, size_t n)
 	}
 }
 
+/* Seconds. A daemon that ended in order took its heartbeat back, so that it counts as gone at once:
+ * then the time of day says when that was. */
+static double heartbeat_age(const struct stats_copy *c, uint64_t now_ms)
+{
+	const char *ended = stats_copy_text(c, "ended");
+	int64_t seconds = (int64_t)time(NULL) - (int64_t)c->heartbeat_realtime_s;
+
+	if (ended != NULL && ended[0] != '\0') {
+		return seconds > 0 ? (double)seconds : 0;
+	}
+	return now_ms > c->heartbeat_ms ? (double)(now_ms - c->heartbeat_ms) / 1000 : 0;
+}
+
 /* Whether the daemon lives, which can be told of a dead one, too. */
 static void write_life(struct body *b, const struct stats_copy *c, uint64_t now_ms,
                        bool fresh)
@@ -387,11 +401,9 @@ static void write_life(struct body *b, const struct stats_copy *c, uint64_t now_
 	double up = 0;
 
 	if (c != NULL) {
-		double age = now_ms > c->heartbeat_ms
-		                     ? (double)(now_ms - c->heartbeat_ms) / 1000
-		                     : 0;
 		simple(b, "daemon_heartbeat_age_seconds", "gauge",
-		       "Time since the last sign of life of saguarod.", age);
+		       "Time since the last sign of life of saguarod.",
+		       heartbeat_age(c, now_ms));
 		simple(b, "daemon_heartbeat_timestamp_seconds", "gauge",
 		       "When saguarod gave the last sign of life, in seconds since 1970.",
 		       (double)c->heartbeat_realtime_s);

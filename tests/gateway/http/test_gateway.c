@@ -1244,6 +1244,21 @@ START_TEST(test_metrics_of_dead_daemon)
 }
 END_TEST
 
+/* A daemon that was stopped a moment ago was not gone since the machine was started. */
+START_TEST(metrics_age_after_an_orderly_end)
+{
+	const char *age;
+
+	stats_text(fixture.stats, "ended", "it was stopped");
+	ck_assert_int_eq(stats_commit(fixture.stats, 1), E_OK);
+	ck_assert_int_eq(client_get(&client, "/metrics"), 200);
+	ck_assert(has_metric("saguaro_daemon_up 0\n"));
+	age = strstr(client.body, "\nsaguaro_daemon_heartbeat_age_seconds ");
+	ck_assert_ptr_nonnull(age);
+	ck_assert_double_lt(strtod(strchr(age, ' '), NULL), 120);
+}
+END_TEST
+
 /* --- while sweeps are published
  * ---------------------------------------------------------- */
 
@@ -1349,6 +1364,7 @@ TEST_SUITE(gateway)
 	tcase_add_test(t, test_hole);
 	tcase_add_test(t, test_metrics);
 	tcase_add_test(t, test_metrics_of_dead_daemon);
+	tcase_add_test(t, metrics_age_after_an_orderly_end);
 	tcase_add_test(t, test_while_publishing);
 	t = case_of(suite, "LMC", setup_lmc);
 	tcase_add_test(t, test_modes);
