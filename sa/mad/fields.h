@@ -195,7 +195,8 @@ enum { NTC_144_SM_PRIORITY_CHANGE = 1 << 3 }; /* of the change flags */
  *
  * The AttributeModifier of VPORT_ATTR_GUID_INFO and VPORT_ATTR_P_KEYS is not published. The
  * index in the upper and the block in the lower 16 bits is a guess after other tables, so both
- * are used only if an operator allows it (virt_unverified_layouts).
+ * are used only if an operator allows it (virt_unverified_layouts). An adapter has the former only
+ * with capability 22 of GeneralInfo.
  */
 enum vport_attr {
 	ATTR_GENERAL_INFO = 0xFF17,
@@ -218,6 +219,7 @@ enum {
 	VPORT_TRAP_Q_KEY = 1258
 };
 /* clang-format off */
+#define GI_VPORT_GUID_INFO       9,  1 /* capability 22 */
 #define GI_VIRTUALIZATION       16,  1 /* capability 15 */
 #define VI_VPORT_CAP             0, 16
 #define VI_TOP_INDEX            16, 16

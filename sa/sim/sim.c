@@ -289,9 +289,7 @@ int sim_set_lid(struct sim *s, uint64_t node_guid, uint8_t port, uint32_t lid)
 
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr)
 {
-	return method < SIM_METHODS
-	               ? s->counts[method][attr < SIM_ATTRS ? attr : SIM_ATTRS]
-	               : 0;
+	return method < SIM_METHODS ? s->counts[method][sim_count_column(attr)] : 0;
 }
 
 uint64_t sim_bounces(const struct sim *s)

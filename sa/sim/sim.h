@@ -44,6 +44,9 @@ struct sim_options {
 	bool omni_path;
 	uint16_t
 		vport_cap; /*!< virtual ports of each port of a channel adapter, 0: none */
+	bool no_vport_guids; /*!< adapters lack VPortGUIDInfo */
+	bool vport_block_first; /*!< they have the block, not the virtual port, in the upper 16 bits of
+	                             the AttributeModifier */
 	bool slvl_one_by_one; /*!< switches do not support one Set for several SL-to-VL tables */
 };
 
@@ -147,7 +150,7 @@ int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_
 /*! \brief Next message for that port, whole (reassembled). \retval E_TIMEOUT none waits. Buffer borrowed until the next call. */
 int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret, size_t *ret_len);
 
-/*! \brief For tests: number of requests that the SM sent, by (method, attribute), with retries; attributes from 0x40 on share one counter. */
+/*! \brief For tests: number of requests that the SM sent, by (method, attribute), with retries; attributes from 0x40 on share one counter, but for those of virtual ports. */
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr);
 /*! \brief How often a port fell from ACTIVE/ARMED to DOWN or INIT because of a Set. */
 uint64_t sim_bounces(const struct sim *s);

@@ -488,6 +488,13 @@ static const char *attr_name(unsigned attr)
 	case UMAD_SM_ATTR_RANDOM_FT: return "RandomForwardingTable";
 	case UMAD_SM_ATTR_MCAST_FT: return "MulticastForwardingTable";
 	case UMAD_SM_ATTR_SM_INFO: return "SMInfo";
+	case VPORT_ATTR_VIRTUALIZATION_INFO: return "VirtualizationInfo";
+	case VPORT_ATTR_INFO: return "VPortInfo";
+	case VPORT_ATTR_NODE_INFO: return "VNodeInfo";
+	case VPORT_ATTR_STATES: return "VPortState";
+	case VPORT_ATTR_NODE_DESC: return "VNodeDescription";
+	case VPORT_ATTR_GUID_INFO: return "VPortGUIDInfo";
+	case VPORT_ATTR_P_KEYS: return "VPort P_KeyTable";
 	}
 	return "other";
 }
@@ -503,7 +510,12 @@ static int run_smps(struct run *r)
 
 	pthread_mutex_lock(&r->c->sim->lock);
 	for (unsigned m = 0; m < sizeof(methods) / sizeof(*methods); m++) {
-		for (uint16_t attr = 0; attr <= SIM_ATTRS; attr++) {
+		for (unsigned i = 0; i <= SIM_ATTRS + SIM_VPORT_ATTRS; i++) {
+			uint16_t attr =
+				(uint16_t)(i <= SIM_ATTRS
+			                           ? i
+			                           : VPORT_ATTR_VIRTUALIZATION_INFO + i -
+			                                     SIM_ATTRS - 1);
 			uint64_t n = sim_count(r->c->sim, methods[m].method, attr);
 
 			all += n;

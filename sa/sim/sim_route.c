@@ -194,7 +194,7 @@ static bool send_smp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 	uint32_t lid = m->addr.lid;
 
 	if (method < SIM_METHODS) { /* a request */
-		s->counts[method][attr < SIM_ATTRS ? attr : SIM_ATTRS]++;
+		s->counts[method][sim_count_column(attr)]++;
 	}
 	if (m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED) {
 		return send_by_lid(s, from, m, at);

@@ -72,7 +72,7 @@ struct sim_perf {
 	uint64_t sent_us, received_us; /*!< until when traffic is counted */
 };
 
-enum { SIM_VPORT_P_KEY_BLOCKS = PARTITION_CAP / PKEY_BLOCK };
+enum { SIM_VPORT_P_KEY_BLOCKS = PARTITION_CAP / PKEY_BLOCK, SIM_VPORT_GUID_BLOCKS = 4 };
 
 /*! A virtual port. */
 struct sim_vport {
@@ -82,6 +82,8 @@ struct sim_vport {
 	uint8_t info[SMP_DATA_BYTES]; /*!< VPortInfo without the state */
 	uint64_t node_guid;
 	uint8_t p_keys[SIM_VPORT_P_KEY_BLOCKS][SMP_DATA_BYTES];
+	uint8_t guids[SIM_VPORT_GUID_BLOCKS]
+		     [SMP_DATA_BYTES]; /*!< without its own in front */
 };
 
 /*! The virtual ports of a port. Index 0 is the port itself. */
@@ -171,7 +173,17 @@ struct sim_stored {
 	uint8_t data[SMP_DATA_BYTES];
 };
 
-enum { SIM_METHODS = 8, SIM_ATTRS = 0x40 };
+enum { SIM_METHODS = 8, SIM_ATTRS = 0x40, SIM_VPORT_ATTRS = 7 };
+
+/*! Column of sim.counts: attributes below SIM_ATTRS, those of virtual ports, all others. */
+static inline unsigned sim_count_column(uint16_t attr)
+{
+	unsigned vport = (unsigned)attr - VPORT_ATTR_VIRTUALIZATION_INFO;
+
+	return attr < SIM_ATTRS          ? attr
+	       : vport < SIM_VPORT_ATTRS ? SIM_ATTRS + vport
+	                                 : SIM_ATTRS + SIM_VPORT_ATTRS;
+}
 
 struct sim {
 	struct transport transport; /* first: the transport's functions cast back */
@@ -206,8 +218,7 @@ struct sim {
 	uint32_t n_clients;
 	size_t cap_clients;
 
-	uint64_t counts[SIM_METHODS]
-		       [SIM_ATTRS + 1]; /*!< last column: all attributes beyond */
+	uint64_t counts[SIM_METHODS][SIM_ATTRS + SIM_VPORT_ATTRS + 1];
 	uint64_t bounces;
 	uint64_t changes; /*!< of anything that a Get shows */
 };
