@@ -344,7 +344,8 @@ struct alias {
 	uint32_t port;   /* index */
 	uint32_t
 		second; /* 0: PortGUID, 1: a switch's NodeGUID, 2: out of GUIDInfo, 3 and more:
-	                    virtual ports; of equal GUIDs the first in this order counts */
+	                    virtual ports, then their alias GUIDs; of equal GUIDs the first in
+	                    this order counts */
 };
 
 enum { ALIAS_VPORT = 3 };
@@ -407,14 +408,43 @@ static size_t list_block(const struct graph *g, const struct snap_attr *at,
 	return n;
 }
 
+static size_t count_vport_guids(const struct snap_content *c)
+{
+	size_t n = c->n_vports;
+	for (size_t i = 0; i < c->n_vports; i++) {
+		n += c->vports[i].v.guid_cap;
+	}
+	return n;
+}
+
+/* GUIDs of virtual ports, and those that they have besides. */
+static size_t list_vport_guids(const struct snap_content *c, struct alias *list)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < c->n_vports; i++) {
+		const struct snap_vport_row *v = &c->vports[i];
+		list[n++] = (struct alias){ v->v.guid, v->port, ALIAS_VPORT + i };
+		for (unsigned k = 1; k < v->v.guid_cap; k++) {
+			uint64_t guid = key_read_u64(v->guids + 8 * k);
+			if (guid != 0) {
+				list[n++] = (struct alias){
+					guid, v->port,
+					ALIAS_VPORT + (uint32_t)c->n_vports + i
+				};
+			}
+		}
+	}
+	return n;
+}
+
 static void emit_guids(const struct rows *r, struct diff *d)
 {
 	const struct graph *g = r->c->g;
 	const struct snap_attr *info;
 	size_t n_info = guid_info_rows(r->c, &info);
-	struct alias *list =
-		malloc((2 * (size_t)g->n_end_ports + 8 * n_info + r->c->n_vports + 1) *
-	               sizeof(*list));
+	struct alias *list = malloc(
+		(2 * (size_t)g->n_end_ports + 8 * n_info + count_vport_guids(r->c) + 1) *
+		sizeof(*list));
 	if (!list) {
 		d->ret = -ENOMEM;
 		return;
@@ -423,10 +453,7 @@ static void emit_guids(const struct rows *r, struct diff *d)
 	for (size_t i = 0; i < n_info; i++) {
 		n += list_block(g, &info[i], list + n);
 	}
-	for (uint32_t i = 0; i < r->c->n_vports; i++) {
-		list[n++] = (struct alias){ r->c->vports[i].v.guid, r->c->vports[i].port,
-			                    ALIAS_VPORT + i };
-	}
+	n += list_vport_guids(r->c, list + n);
 	sort_rows(list, n, sizeof(*list), compare_alias);
 	for (size_t i = 0; i < n; i++) {
 		if (i && list[i].guid == list[i - 1].guid) {
@@ -439,7 +466,8 @@ static void emit_guids(const struct rows *r, struct diff *d)
 			.port = p->num,
 		};
 		if (list[i].second >= ALIAS_VPORT) {
-			uint32_t k = list[i].second - ALIAS_VPORT;
+			uint32_t k =
+				(list[i].second - ALIAS_VPORT) % (uint32_t)r->c->n_vports;
 
 			row.base_lid = r->c->vports[k].v.lid;
 			row.is_vport = 1;
@@ -503,7 +531,8 @@ static void emit_vports(const struct rows *r, struct diff *d)
 				                     .p_key_set = r->keys.of_vport[i + n],
 				                     .port = v->port,
 				                     .state = v->state,
-				                     .own_lid = v->own_lid };
+				                     .own_lid = v->own_lid,
+				                     .guid_cap = v->guid_cap };
 			memcpy(row[n].description, v->description,
 			       name_len(v->description));
 		}

@@ -49,6 +49,7 @@ struct snap_vport_row {
 	uint32_t port;        /*!< in the graph */
 	const uint16_t *keys; /*!< [n_keys]; NULL: those of its port */
 	uint32_t n_keys;
+	const uint8_t *guids; /*!< [v.guid_cap] its own and alias GUIDs, wire order */
 };
 
 struct snap_stage {

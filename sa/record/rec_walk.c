@@ -105,7 +105,11 @@ static int offer_rows(struct snap_reader *r, const struct sa_query *q,
 	struct sa_row_walk w;
 	struct snap_attr_row row;
 
-	sa_rows_begin(q, rows->attr, rows->shift, rows->port, end, &w);
+	bool own = end->is_vport && rows->vport_attr != 0;
+	struct snap_end vport = { .node_guid = end->port_guid, .type = end->type };
+
+	sa_rows_begin(q, own ? rows->vport_attr : rows->attr, rows->shift, rows->port,
+	              own ? &vport : end, &w);
 	while (!sa_full(out)) {
 		int ret = sa_rows_next(r, &w, &row);
 		if (ret != E_OK) {
@@ -116,9 +120,8 @@ static int offer_rows(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
-/* Are there records of this end port? Only some attributes have any of virtual ports. */
-static bool has_records(struct snap_reader *r, const struct sa_query *q,
-                        const struct snap_end *end)
+bool sa_has_records(struct snap_reader *r, const struct sa_query *q,
+                    const struct snap_end *end)
 {
 	return !end->is_vport || (q->attr->of_vports && snap_meta(r)->vport_records);
 }
@@ -132,7 +135,7 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out 
 
 	if (sa_asked(q, SA_LID)) {
 		ret = snap_lid(r, (uint32_t)sa_component(q, SA_LID), &end);
-		return ret == E_OK && sa_sees(r, q, &end) && has_records(r, q, &end)
+		return ret == E_OK && sa_sees(r, q, &end) && sa_has_records(r, q, &end)
 		               ? offer(r, q, &end, out)
 		               : ret;
 	}
@@ -141,7 +144,7 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out 
 		if (ret == E_NOTFOUND) {
 			return E_OK;
 		}
-		if (ret == E_OK && sa_sees(r, q, &end) && has_records(r, q, &end)) {
+		if (ret == E_OK && sa_sees(r, q, &end) && sa_has_records(r, q, &end)) {
 			sa_at(out, end.base_lid, 0);
 			ret = offer(r, q, &end, out);
 		}

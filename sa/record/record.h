@@ -46,6 +46,8 @@ enum {
  */
 struct sa_rows {
 	uint16_t attr;      /*!< UMAD_SM_ATTR_* */
+	uint16_t
+		vport_attr; /*!< of_vports: their own rows, by their GUIDs; 0: those of their ports */
 	uint8_t shift;
 	int8_t port, block; /*!< components that hold both; without a port component only the end port's own rows count */
 	uint16_t at, bytes; /*!< the payload in the record */
@@ -221,6 +223,10 @@ int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *o
 
 /*! \brief May the requester see what belongs to this end port? Both share a P_Key, or are one. */
 bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end);
+
+/*! \brief Are there records of this end port? Only attributes with of_vports have any of virtual ports. */
+bool sa_has_records(struct snap_reader *r, const struct sa_query *q,
+                    const struct snap_end *end);
 
 /*! \brief Attribute of the records in the reply. */
 static inline const struct sa_attr *sa_reply_attr(const struct sa_attr *attr)

@@ -43,6 +43,9 @@ bool client_tables_end(struct client_tables *c)
 	}
 	if (p->n_timeouts) {
 		sm_request_heavy(sm, "%s", p->first_trouble);
+	} else if (c->alias_guids.n_silent) {
+		sm_request_heavy(sm, "%u virtual ports do not answer Set(VPortGUIDInfo)",
+		                 c->alias_guids.n_silent);
 	} else if (p->first_trouble != NULL) {
 		log_message(MSG_SM_CLIENTS_REFUSED, source, "%s", p->first_trouble);
 	}

@@ -399,7 +399,8 @@ int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
 		log_message(MSG_PKEY_RUNTIME_UNREAD, source,
 		            "those made at run time cannot be read: %s", err_text(ret));
 	}
-	return program_all(k, sm, j, j->arena);
+	ret = program_all(k, sm, j, j->arena);
+	return ret == E_OK ? vports_read_guids(&j->vports_program) : ret;
 }
 
 void p_keys_published(struct p_keys *k)

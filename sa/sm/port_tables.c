@@ -17,6 +17,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/log.h"
 #include "conf/config.h"
 #include "db/state.h"
 #include "routing/graph/graph.h"
@@ -26,6 +27,8 @@
 #include "sa/store/alias.h"
 
 enum { KEY_BYTES = 9 };
+
+static const char *const source = "sweep";
 
 /* --- reading -------------------------------------------------------------------------- */
 
@@ -181,23 +184,112 @@ int port_tables_read(struct sm *sm, struct job *j, bool forget)
 
 /* --- alias GUIDs ----------------------------------------------------------------------- */
 
-/* A Set(GUIDInfo) that waits for its answer. */
+/* A block of the GUIDs of a port or virtual port: our copy, and where Sets go. */
+struct guid_block {
+	struct port_block *copy;
+	const struct disc_node *node;
+	const struct disc_port *port;
+	struct vport_host *host; /* of a virtual port, else NULL */
+	bool managed;            /* it may be written */
+	uint16_t attr;
+	uint32_t mod;
+};
+
+/* A Set(GUIDInfo) or Set(VPortGUIDInfo) that waits for its answer. */
 struct guid_set {
 	struct alias_guids *a;
-	const struct disc_node *node;
-	uint8_t port;
-	struct port_block *block;
+	uint64_t guid; /* of the port */
+	unsigned block;
 	uint8_t guids[PORT_BLOCK_BYTES]; /* as sent */
 };
+
+static bool port_guid_block(const struct alias_guids *a, uint32_t port, unsigned block,
+                            struct guid_block *ret)
+{
+	const struct graph *g = a->job->disc.g;
+	const struct disc_node *node = a->job->disc.of[g->ports[port].node];
+	const struct disc_port *p = &node->ports[g->ports[port].num];
+	struct shadow_port *t = shadow_port_find(&a->sm->shadow, node->guid, p->num);
+
+	if (t == NULL || p->dest == NULL || block >= t->table[PORT_GUIDS].n) {
+		return false; /* it has fewer GUIDs than it had */
+	}
+	*ret = (struct guid_block){ .copy = &t->table[PORT_GUIDS].block[block],
+		                    .node = node,
+		                    .port = p,
+		                    .managed = true,
+		                    .attr = UMAD_SM_ATTR_GUID_INFO,
+		                    .mod = block };
+	return true;
+}
+
+/* Written only if the whole table was read and found where it is expected. */
+static bool vport_guid_block(const struct alias_guids *a, uint64_t guid, unsigned block,
+                             struct guid_block *ret)
+{
+	const struct graph *g = a->job->disc.g;
+	struct vport_host *h;
+	struct vport *v = vports_by_guid(&a->sm->vports, guid, &h);
+
+	if (v == NULL || v->guids == NULL || h->port >= g->n_ports ||
+	    block * PORT_BLOCK_GUIDS >= v->guid_cap) {
+		return false;
+	}
+	const struct disc_node *node = a->job->disc.of[g->ports[h->port].node];
+	const struct disc_port *p = &node->ports[h->num];
+	*ret = (struct guid_block){ .copy = &v->guids->block[block],
+		                    .node = node,
+		                    .port = p,
+		                    .host = h,
+		                    .managed = vport_guid_count(v) != 0,
+		                    .attr = VPORT_ATTR_GUID_INFO,
+		                    .mod = (uint32_t)v->index << 16 | block };
+	return node->guid == h->node_guid && p->dest != NULL;
+}
+
+/* \return false: the port is not there at present, or has no such block. */
+static bool find_block(const struct alias_guids *a, uint64_t guid, unsigned block,
+                       struct guid_block *ret)
+{
+	uint32_t port = graph_port_by_guid(a->job->disc.g, guid);
+
+	return port != GRAPH_NONE ? port_guid_block(a, port, block, ret)
+	                          : vport_guid_block(a, guid, block, ret);
+}
+
+/* A virtual port that refuses is asked again by the next sweep, as vports_program.c does it: it says
+ * nothing about its port. */
+static bool vport_answered(struct alias_guids *a, const struct guid_block *b,
+                           const struct smp_reply *r)
+{
+	if (r->ret == E_TIMEOUT) {
+		a->n_silent++;
+		smp_dest_revive(r->dest);
+	} else if (r->ret != E_OK && !b->host->told) {
+		b->host->told = true;
+		log_warning(source,
+		            "%s: virtual port %u refuses Set(VPortGUIDInfo) with status "
+		            "0x%04x",
+		            disc_place(&a->job->disc, b->node, b->port->num),
+		            b->mod >> 16, r->status);
+	}
+	return r->ret == E_OK;
+}
 
 static void on_guids_set(void *ctx, const struct smp_reply *r)
 {
 	struct guid_set *g = ctx;
+	struct guid_block b;
 
-	g->block->known = program_answered(&g->a->job->program, g->node, g->port, r->ret,
-	                                   r->status, "Set(GUIDInfo)");
-	if (g->block->known) { /* else it may or may not have arrived */
-		memcpy(g->block->data, r->data, PORT_BLOCK_BYTES);
+	if (!find_block(g->a, g->guid, g->block, &b)) {
+		return; /* a virtual port that has gone meanwhile */
+	}
+	b.copy->known = b.host != NULL ? vport_answered(g->a, &b, r)
+	                               : program_answered(&g->a->job->program, b.node,
+	                                                  b.port->num, r->ret, r->status,
+	                                                  "Set(GUIDInfo)");
+	if (b.copy->known) { /* else it may or may not have arrived */
+		memcpy(b.copy->data, r->data, PORT_BLOCK_BYTES);
 	}
 }
 
@@ -205,44 +297,35 @@ static void on_guids_set(void *ctx, const struct smp_reply *r)
 static int set_block(struct alias_guids *a, uint64_t port_guid, unsigned block,
                      const struct alias_block *b)
 {
-	const struct disc *d = &a->job->disc;
-	struct program *program = &a->job->program;
-	uint32_t port = graph_port_by_guid(d->g, port_guid);
 	uint8_t guids[PORT_BLOCK_BYTES] = { 0 };
+	struct guid_block at;
 	struct guid_set *g;
 
-	if (port == GRAPH_NONE) {
-		return E_OK; /* not there at present */
+	if (!find_block(a, port_guid, block, &at) || !at.managed) {
+		return E_OK;
 	}
-	const struct disc_node *node = d->of[d->g->ports[port].node];
-	const struct disc_port *p = &node->ports[d->g->ports[port].num];
-	struct shadow_port *t = shadow_port_find(&a->sm->shadow, node->guid, p->num);
-	if (t == NULL || p->dest == NULL || block >= t->table[PORT_GUIDS].n) {
-		return E_OK; /* it has fewer GUIDs than it had */
-	}
-	struct port_block *copy = &t->table[PORT_GUIDS].block[block];
-	if (copy->known) {
-		memcpy(guids, copy->data, sizeof(guids));
+	if (at.copy->known) {
+		memcpy(guids, at.copy->data, sizeof(guids));
 	} else if (block == 0) {
 		field_set(guids, 0, 64, port_guid);
 	}
 	alias_overlay(b, guids);
-	if (copy->known && memcmp(guids, copy->data, sizeof(guids)) == 0) {
+	if (at.copy->known && memcmp(guids, at.copy->data, sizeof(guids)) == 0) {
 		return E_OK;
 	}
 	g = arena_alloc(a->arena, sizeof(*g));
 	if (g == NULL) {
 		return -ENOMEM;
 	}
-	*g = (struct guid_set){ .a = a, .node = node, .port = p->num, .block = copy };
+	*g = (struct guid_set){ .a = a, .guid = port_guid, .block = block };
 	memcpy(g->guids, guids, sizeof(guids));
-	program->n_guid_sets++;
+	a->job->program.n_guid_sets++;
 	return smp_submit(a->sm->smp,
 	                  &(struct smp_request){
-				  .dest = p->dest,
+				  .dest = at.port->dest,
 				  .method = UMAD_METHOD_SET,
-				  .attr = UMAD_SM_ATTR_GUID_INFO,
-				  .mod = block,
+				  .attr = at.attr,
+				  .mod = at.mod,
 				  .data = g->guids,
 				  .retries = 2 * a->sm->d.config->transaction_retries + 1,
 				  .done = on_guids_set,
@@ -271,6 +354,7 @@ int alias_guids_start(struct alias_guids *a, struct job *j)
 {
 	alias_guids_end(a); /* of a step that was given up */
 	a->job = j;
+	a->n_silent = 0;
 	a->version = state_version(a->sm->d.state, RECORDS_GUIDS);
 	a->arena = arena_new();
 	return a->arena == NULL

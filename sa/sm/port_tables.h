@@ -14,7 +14,7 @@ struct sm;
  * port's link stays up and we stay master, because nobody else writes them. p_keys.h sets
  * P_Keys. Alias GUIDs
  * that clients registered, as the durable state has them, are set over the GUIDs of the
- * port, by difference.
+ * port, by difference. Those of virtual ports are, too, in blocks that vports_read_guids() has read.
  *
  * End ports have both tables. An external port of a switch has a P_Key table that matters
  * only while it enforces partitions, or is to do so; only then it is read.
@@ -24,6 +24,7 @@ struct alias_guids {
 	struct job *job;
 	struct arena *arena; /*!< of the step at work, NULL: none */
 	uint64_t version;    /*!< of alias GUIDs when the last step began */
+	unsigned n_silent;   /*!< virtual ports that did not answer */
 };
 
 /*!

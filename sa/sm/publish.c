@@ -224,6 +224,40 @@ static const struct {
 	{ UMAD_SM_ATTR_SM_INFO, put_sm_info },
 };
 
+static int compare_guids(const void *x, const void *y)
+{
+	uint64_t a = (*(const struct snap_vport_row *const *)x)->v.guid;
+	uint64_t b = (*(const struct snap_vport_row *const *)y)->v.guid;
+
+	return (a > b) - (a < b);
+}
+
+/* The GUIDs of virtual ports, as rows of the virtual ports' own GUIDs. */
+static void put_vport_guids(struct attr_list *l, const struct snap_content *c)
+{
+	const struct snap_vport_row **v = arena_array(l->a, c->n_vports + 1, sizeof(*v));
+	size_t n = 0;
+
+	if (v == NULL) {
+		l->ret = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < c->n_vports; i++) {
+		if (c->vports[i].v.guid_cap != 0) {
+			v[n++] = &c->vports[i];
+		}
+	}
+	if (n != 0) {
+		qsort(v, n, sizeof(*v), compare_guids);
+	}
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned k = 0; k < v[i]->v.guid_cap; k += PORT_BLOCK_GUIDS) {
+			add(l, v[i]->v.guid, VPORT_ATTR_GUID_INFO, k / PORT_BLOCK_GUIDS,
+			    v[i]->guids + 8 * k, PORT_BLOCK_BYTES);
+		}
+	}
+}
+
 static int list_attrs(const struct publisher *p, const struct job *j, struct arena *a,
                       struct snap_content *c)
 {
@@ -235,6 +269,7 @@ static int list_attrs(const struct publisher *p, const struct job *j, struct are
 			payloads[k].put(&l, j->disc.of[i], payloads[k].attr);
 		}
 	}
+	put_vport_guids(&l, c);
 	c->attrs = l.items;
 	c->n_attrs = l.n;
 	return l.ret;
@@ -251,8 +286,25 @@ static int compare_hosts(const void *x, const void *y)
 	                                    : (int)a->num - (int)b->num;
 }
 
-static void put_vport(const struct vport_host *h, const struct vport *v,
-                      struct snap_vport_row *ret)
+/* Copies the GUIDs of a virtual port, one block behind the other. */
+static int put_guids(const struct vport *v, struct arena *a, struct snap_vport_row *row)
+{
+	uint8_t *guids = arena_alloc(a, 8 * VPORT_GUIDS_MAX);
+
+	if (guids == NULL) {
+		return -ENOMEM;
+	}
+	for (unsigned i = 0; i < VPORT_GUIDS_MAX / PORT_BLOCK_GUIDS; i++) {
+		memcpy(guids + i * PORT_BLOCK_BYTES, v->guids->block[i].data,
+		       PORT_BLOCK_BYTES);
+	}
+	row->guids = guids;
+	row->v.guid_cap = (uint8_t)vport_guid_count(v);
+	return E_OK;
+}
+
+static int put_vport(const struct vport_host *h, const struct vport *v, struct arena *a,
+                     struct snap_vport_row *ret)
 {
 	*ret = (struct snap_vport_row){ .v = { .guid = v->guid,
 		                               .node_guid = v->node_guid,
@@ -266,6 +318,7 @@ static void put_vport(const struct vport_host *h, const struct vport *v,
 		                        .keys = v->keys != NULL ? v->keys->want : NULL,
 		                        .n_keys = v->keys != NULL ? v->keys->n : 0 };
 	memcpy(ret->v.description, v->description, sizeof(ret->v.description));
+	return vport_guid_count(v) != 0 ? put_guids(v, a, ret) : E_OK;
 }
 
 static int list_vports(const struct vports *v, struct arena *a, struct snap_content *c)
@@ -274,6 +327,7 @@ static int list_vports(const struct vports *v, struct arena *a, struct snap_cont
 	struct snap_vport_row *row;
 	uint32_t n_hosts = 0;
 	size_t n = 0;
+	int ret = E_OK;
 
 	for (uint32_t i = 0; hosts != NULL && i < v->n_hosts; i++) {
 		if (v->hosts[i]->port != GRAPH_NONE && v->hosts[i]->n != 0) {
@@ -289,15 +343,15 @@ static int list_vports(const struct vports *v, struct arena *a, struct snap_cont
 		qsort(hosts, n_hosts, sizeof(*hosts), compare_hosts);
 	}
 	for (uint32_t i = 0; i < n_hosts; i++) {
-		for (uint32_t k = 0; k < hosts[i]->n; k++) {
+		for (uint32_t k = 0; k < hosts[i]->n && ret == E_OK; k++) {
 			if (!hosts[i]->list[k].refused) {
-				put_vport(hosts[i], &hosts[i]->list[k],
-				          &row[c->n_vports++]);
+				ret = put_vport(hosts[i], &hosts[i]->list[k], a,
+				                &row[c->n_vports++]);
 			}
 		}
 	}
 	c->vports = row;
-	return E_OK;
+	return ret;
 }
 
 /* --- the epoch ---------------------------------------------------------------------------- */
@@ -325,7 +379,8 @@ static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
 		const struct snap_attr *a = &c->attrs[i];
 
 		if (a->attr == UMAD_SM_ATTR_PKEY_TABLE ||
-		    a->attr == UMAD_SM_ATTR_GUID_INFO) {
+		    a->attr == UMAD_SM_ATTR_GUID_INFO ||
+		    a->attr == VPORT_ATTR_GUID_INFO) {
 			h = digest_bytes(digest_add(digest_add(h, a->guid), a->block),
 			                 a->data, a->len);
 		}
@@ -614,9 +669,9 @@ static int publish_content(struct publisher *p, struct job *j, struct arena *a,
 {
 	struct snap_content c = { .options_text = options };
 	struct snap_published done;
-	int ret = list_attrs(p, j, a, &c);
+	int ret = list_vports(&p->sm->vports, a, &c);
 
-	ret = ret == E_OK ? list_vports(&p->sm->vports, a, &c) : ret;
+	ret = ret == E_OK ? list_attrs(p, j, a, &c) : ret;
 	if (ret == E_OK) {
 		fill_content(p, j, &c);
 		log_partition_sls(p, &c, &j->route.out.lanes);

@@ -532,6 +532,7 @@ static void after_multicast(struct sweep *s)
 	struct job *j = s->sm.job;
 
 	client_tables_done(&s->client_tables);
+	j->n_unread += s->client_tables.alias_guids.n_silent;
 	if (step_failed(s)) {
 		return;
 	}

@@ -137,6 +137,19 @@ int alias_block_put(struct sa_store *st, uint64_t port_guid, unsigned block,
 
 /* --- the port of a GUID ----------------------------------------------------------- */
 
+int alias_published(struct snap_reader *r, const struct snap_end *end, unsigned block,
+                    const uint8_t **ret)
+{
+	uint16_t len;
+	int err = end->is_vport ? snap_attr(r, VPORT_ATTR_GUID_INFO, end->port_guid,
+	                                    block, ret, &len)
+	                        : snap_attr(r, UMAD_SM_ATTR_GUID_INFO, end->node_guid,
+	                                    (uint32_t)end->port << PORT_SHIFT | block,
+	                                    ret, &len);
+
+	return err == E_OK && len < ALIAS_BLOCK_BYTES ? E_NOTFOUND : err;
+}
+
 /* Whether a port has lost an alias GUID since it was published with it. */
 static bool has_lost_guid(struct snap_reader *r, const struct sa_store *st,
                           const struct snap_end *end, uint64_t guid)
@@ -145,12 +158,8 @@ static bool has_lost_guid(struct snap_reader *r, const struct sa_store *st,
 		unsigned block = k / ALIAS_BLOCK_GUIDS, i = k % ALIAS_BLOCK_GUIDS;
 		struct alias_block b;
 		const uint8_t *data;
-		uint16_t len;
 
-		if (snap_attr(r, UMAD_SM_ATTR_GUID_INFO, end->node_guid,
-		              (uint32_t)end->port << PORT_SHIFT | block, &data,
-		              &len) != E_OK ||
-		    len < ALIAS_BLOCK_BYTES) {
+		if (alias_published(r, end, block, &data) != E_OK) {
 			return false;
 		}
 		if (field_get(data, 64 * i, 64) == guid) {
@@ -167,7 +176,7 @@ int alias_port(struct snap_reader *r, const struct sa_store *st, uint64_t guid,
 	struct alias_row row;
 	int err = snap_port_guid(r, guid, ret);
 
-	if (st == NULL || (err == E_OK && (ret->port_guid == guid || ret->is_vport)) ||
+	if (st == NULL || (err == E_OK && ret->port_guid == guid) ||
 	    (err != E_OK && err != E_NOTFOUND)) {
 		return err;
 	}

@@ -13,7 +13,8 @@ struct snap_reader;
 /*!
  * Alias GUIDs that clients asked for, as rows of the store:
  *
- *   guids    PortGUID, BlockNum (8 bytes and 1, wire order) -> struct alias_block
+ *   guids    PortGUID, BlockNum (8 bytes and 1, wire order) -> struct alias_block; the port may be
+ *            a virtual one
  *   aliases  alias GUID (8 bytes, wire order)               -> struct alias_row
  *
  * Both tables change together, so that each leads to the other. The store holds only what
@@ -63,6 +64,11 @@ void alias_overlay(const struct alias_block *b, uint8_t guids[ALIAS_BLOCK_BYTES]
  */
 int alias_block_put(struct sa_store *st, uint64_t port_guid, unsigned block,
                      const struct alias_block *b);
+
+/*! \brief A block of the GUIDs of an end port or of a virtual port with a LID of its own, as published.
+ *  \param ret  [ALIAS_BLOCK_BYTES] borrowed as by snap_attr(). \retval E_NOTFOUND */
+int alias_published(struct snap_reader *r, const struct snap_end *end, unsigned block,
+                    const uint8_t **ret);
 
 /*!
  * \brief The end port with a GUID, as snap_port_guid(), but with the alias GUIDs that

@@ -18,6 +18,7 @@ void vports_done(struct vports *v)
 	for (uint32_t i = 0; i < v->n_hosts; i++) {
 		for (uint32_t k = 0; k < v->hosts[i]->n; k++) {
 			free(v->hosts[i]->list[k].keys);
+			free(v->hosts[i]->list[k].guids);
 		}
 		free(v->hosts[i]->list);
 		free(v->hosts[i]);
@@ -43,15 +44,36 @@ bool vports_has_guid(const struct vports *v, uint64_t guid)
 	return hash_get(&v->by_guid, guid) != HASH_NONE;
 }
 
+struct vport *vports_by_guid(const struct vports *v, uint64_t guid,
+                             struct vport_host **ret_host)
+{
+	uint32_t i = hash_get(&v->by_guid, guid);
+	struct vport_host *h = i != HASH_NONE ? v->hosts[i / VPORTS_MAX] : NULL;
+	struct vport *one;
+
+	if (h == NULL || i % VPORTS_MAX >= h->n) {
+		return NULL;
+	}
+	one = &h->list[i % VPORTS_MAX];
+	*ret_host = h;
+	return one->guid == guid && one->own_lid && !one->refused ? one : NULL;
+}
+
+struct found {
+	struct vport *vport;
+	uint32_t place; /* value of by_guid */
+};
+
 /* The virtual ports that are there, the longest known first. */
 static int compare_since(const void *x, const void *y)
 {
-	const struct vport *a = *(struct vport *const *)x, *b = *(struct vport *const *)y;
+	uint64_t a = ((const struct found *)x)->vport->since;
+	uint64_t b = ((const struct found *)y)->vport->since;
 
-	return (a->since > b->since) - (a->since < b->since);
+	return (a > b) - (a < b);
 }
 
-static int refuse_twins(struct vports *v, const struct graph *g, struct vport **all,
+static int refuse_twins(struct vports *v, const struct graph *g, const struct found *all,
                         uint32_t n)
 {
 	uint32_t n_refused = 0;
@@ -59,17 +81,19 @@ static int refuse_twins(struct vports *v, const struct graph *g, struct vport **
 	bool fresh = false;
 
 	for (uint32_t i = 0; i < n; i++) {
-		bool was = all[i]->refused;
+		struct vport *one = all[i].vport;
+		bool was = one->refused;
 
-		all[i]->refused = graph_port_by_guid(g, all[i]->guid) != GRAPH_NONE ||
-		                  vports_has_guid(v, all[i]->guid);
-		if (!all[i]->refused && hash_put(&v->by_guid, all[i]->guid, i) != E_OK) {
+		one->refused = graph_port_by_guid(g, one->guid) != GRAPH_NONE ||
+		               vports_has_guid(v, one->guid);
+		if (!one->refused &&
+		    hash_put(&v->by_guid, one->guid, all[i].place) != E_OK) {
 			return -ENOMEM;
 		}
-		n_refused += all[i]->refused;
-		if (all[i]->refused && !was) {
+		n_refused += one->refused;
+		if (one->refused && !was) {
 			fresh = true;
-			example = all[i]->guid;
+			example = one->guid;
 		}
 	}
 	if (fresh) {
@@ -83,7 +107,7 @@ static int refuse_twins(struct vports *v, const struct graph *g, struct vport **
 
 int vports_index(struct vports *v, const struct graph *g)
 {
-	struct vport **all;
+	struct found *all;
 	uint32_t n = 0;
 	int ret;
 
@@ -95,7 +119,7 @@ int vports_index(struct vports *v, const struct graph *g)
 		n += h->port != GRAPH_NONE ? h->n : 0;
 	}
 	hash_done(&v->by_guid);
-	all = malloc((n + 1) * sizeof(struct vport *));
+	all = malloc((n + 1) * sizeof(*all));
 	if (all == NULL) {
 		return -ENOMEM;
 	}
@@ -103,10 +127,11 @@ int vports_index(struct vports *v, const struct graph *g)
 	for (uint32_t i = 0; i < v->n_hosts; i++) {
 		for (uint32_t k = 0;
 		     v->hosts[i]->port != GRAPH_NONE && k < v->hosts[i]->n; k++) {
-			all[n++] = &v->hosts[i]->list[k];
+			all[n++] = (struct found){ &v->hosts[i]->list[k],
+				                   i * VPORTS_MAX + k };
 		}
 	}
-	qsort(all, n, sizeof(struct vport *), compare_since);
+	qsort(all, n, sizeof(*all), compare_since);
 	ret = refuse_twins(v, g, all, n);
 	free(all);
 	return ret;

@@ -37,6 +37,7 @@ struct smp;
  *   vports_assign_lids()  GUIDs that are there twice are refused; LIDs
  *   vports_extend_routes()
  *   vports_set_p_keys()   with P_Key tables of ports
+ *   vports_read_guids()   with them; alias GUIDs are written as those of ports (sa/sm/port_tables.h)
  *   vports_set_lids()     before ports go ACTIVE
  *   vports_activate()     with the ports
  *
@@ -44,7 +45,7 @@ struct smp;
  * local sweep, which begins with vports_read().
  *
  * The memory that an adapter can fill is bounded. It has at most VPORTS_MAX virtual ports with at
- * most VPORT_KEYS_MAX P_Keys each, takes at most VPORTS_LIDS_MAX LIDs for GUIDs that come and go,
+ * most VPORT_KEYS_MAX P_Keys and VPORT_GUIDS_MAX GUIDs each, takes at most VPORTS_LIDS_MAX LIDs for GUIDs that come and go,
  * and is read again ever more rarely while VPortStateChange stays set. A GUID belongs to the port
  * that has it first; a port in the fabric comes before any virtual one.
  *
@@ -53,6 +54,7 @@ struct smp;
 enum {
 	VPORTS_MAX = 1024,
 	VPORT_KEYS_MAX = 128,
+	VPORT_GUIDS_MAX = 32, /*!< the own one and alias GUIDs */
 	VPORTS_LIDS_MAX = 4096,
 	VPORT_DESCRIPTION_BYTES = 64
 };
@@ -64,6 +66,11 @@ struct vport_keys {
 	uint16_t want[VPORT_KEYS_MAX];
 };
 
+/*! The GUIDs of a virtual port, as its adapter holds them. */
+struct vport_guids {
+	struct port_block block[VPORT_GUIDS_MAX / PORT_BLOCK_GUIDS];
+};
+
 struct vport {
 	uint64_t guid, node_guid; /*!< of the virtual node */
 	uint64_t since;           /*!< the lower, the longer it is known with this GUID */
@@ -73,10 +80,12 @@ struct vport {
 	uint16_t shown_lid;    /*!< VPortInfo.LID */
 	uint16_t partition_cap;
 	uint8_t state; /*!< enum port_state */
+	uint8_t guid_cap; /*!< VPortInfo: places for GUIDs, at most VPORT_GUIDS_MAX */
 	bool own_lid;  /*!< it needs one */
 	bool refused;  /*!< its GUID is another port's */
 	char description[VPORT_DESCRIPTION_BYTES + 1];
-	struct vport_keys *keys; /*!< malloc; NULL: they are not managed */
+	struct vport_keys *keys;   /*!< malloc; NULL: they are not managed */
+	struct vport_guids *guids; /*!< malloc; NULL: likewise */
 };
 
 enum vports_support { VPORTS_UNKNOWN, VPORTS_NO, VPORTS_YES };
@@ -86,6 +95,7 @@ struct vport_host {
 	uint64_t node_guid;
 	uint8_t num;
 	uint8_t support; /*!< enum vports_support: GeneralInfo */
+	bool has_guids;  /*!< GeneralInfo: VPortGUIDInfo is there */
 	bool known;      /*!< list was read, and no change was reported since */
 	bool told;       /*!< a complaint about it was logged */
 	uint16_t cap;    /*!< VPortCap */
@@ -103,7 +113,8 @@ struct vports {
 	size_t cap_hosts;
 	struct hash_table by_port; /*!< guid_port_key() -> index in hosts */
 	struct hash_table
-		by_guid;  /*!< GUIDs of virtual ports that are there and not refused */
+		by_guid;  /*!< virtual ports that are there and not refused: index in
+	                      hosts * VPORTS_MAX + that in the list */
 	uint64_t counter; /*!< for since */
 	bool told_unverified;
 };
@@ -115,6 +126,11 @@ struct vport_host *vports_find(const struct vports *v, uint64_t node_guid, uint8
 
 /*! \brief Is a virtual port with this GUID there? After vports_index(). */
 bool vports_has_guid(const struct vports *v, uint64_t guid);
+
+/*! \brief The virtual port with this GUID, if it has a LID of its own, and its adapter's port.
+ *  \return NULL: there is none, or it has changed since vports_index(). */
+struct vport *vports_by_guid(const struct vports *v, uint64_t guid,
+                             struct vport_host **ret_host);
 
 /*! \brief Finds all hosts in a graph, refuses GUIDs that are there twice, and says so once.
  *  \retval -ENOMEM */
@@ -215,6 +231,14 @@ struct vports_program {
 /*! \brief Computes the P_Keys of virtual ports, and queues reading or writing their tables if
  *         virt_unverified_layouts allows it. \retval -ENOMEM */
 int vports_set_p_keys(const struct vports_program *p);
+
+/*! \brief Queues reading the GUIDs of virtual ports that have a LID of their own, where they are not
+ *         known and virt_unverified_layouts allows it. \retval -ENOMEM */
+int vports_read_guids(const struct vports_program *p);
+
+/*! \brief How many GUIDs of a virtual port are managed: as many as it has places for, or none unless
+ *         all blocks were read, and the first one begins with the port's own GUID. */
+unsigned vport_guid_count(const struct vport *v);
 
 /*! \brief Adds the P_Keys of a port's virtual ports to its own, for the switch that enforces them.
  *  \param keys  [n] sorted by partition, limited before full; room for \a max. \return How many. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * P_Keys, LIDs and states of virtual ports, by difference. A virtual port that does not answer or
+ * P_Keys, LIDs and states of virtual ports, by difference; and their GUIDs are read. A virtual port that does not answer or
  * refuses holds nobody up: the sweep goes on, and the next one tries again.
  */
 #include <errno.h>
@@ -314,6 +314,91 @@ int vports_set_p_keys(const struct vports_program *p)
 	}
 	return for_each(p, forget_keys);
 }
+
+/* --- GUIDs -------------------------------------------------------------------------------- */
+
+static unsigned n_guid_blocks(const struct vport *v)
+{
+	return (v->guid_cap + PORT_BLOCK_GUIDS - 1) / PORT_BLOCK_GUIDS;
+}
+
+unsigned vport_guid_count(const struct vport *v)
+{
+	for (unsigned b = 0; v->guids != NULL && b < n_guid_blocks(v); b++) {
+		if (!v->guids->block[b].known) {
+			return 0;
+		}
+	}
+	return v->guids != NULL && v->guid_cap != 0 &&
+	                       field_get(v->guids->block[0].data, 0, 64) == v->guid
+	               ? v->guid_cap
+	               : 0;
+}
+
+static void on_guids_read(void *ctx, const struct smp_reply *r)
+{
+	struct vport_set *s = ctx;
+	struct vport *v = s->vport;
+	struct port_block *b = &v->guids->block[s->block];
+
+	if (!answered(s, r, "Get(VPortGUIDInfo)")) {
+		return;
+	}
+	memcpy(b->data, r->data, PORT_BLOCK_BYTES);
+	b->known = true;
+	if (s->block == 0 && field_get(b->data, 0, 64) != v->guid && !s->host->told) {
+		s->host->told = true;
+		log_warning(source,
+		            "virtual port %u (0x%016llx): VPortGUIDInfo does not begin "
+		            "with its GUID, so the adapter does not expect the layout of "
+		            "virt_unverified_layouts; it keeps the GUIDs that it has",
+		            v->index, (unsigned long long)v->guid);
+	}
+}
+
+static int read_guids(const struct vports_program *p, struct vport_host *h,
+                      struct vport *v)
+{
+	int ret = E_OK;
+
+	if (!h->has_guids || !v->own_lid) {
+		return E_OK;
+	}
+	if (v->guids == NULL) {
+		v->guids = calloc(1, sizeof(*v->guids));
+	}
+	if (v->guids == NULL) {
+		return -ENOMEM;
+	}
+	for (unsigned b = 0; b < n_guid_blocks(v) && ret == E_OK; b++) {
+		struct vport_set *s = v->guids->block[b].known ? NULL : set_new(p, h, v);
+
+		if (s != NULL) {
+			s->block = b;
+			ret = submit(s, UMAD_METHOD_GET, VPORT_ATTR_GUID_INFO,
+			             (uint32_t)v->index << 16 | b, on_guids_read);
+		}
+	}
+	return ret;
+}
+
+static int forget_guids(const struct vports_program *p, struct vport_host *h,
+                        struct vport *v)
+{
+	(void)p;
+	(void)h;
+	free(v->guids);
+	v->guids = NULL;
+	return E_OK;
+}
+
+int vports_read_guids(const struct vports_program *p)
+{
+	return for_each(p, p->program->config->virt_unverified_layouts ? read_guids
+	                                                               : forget_guids);
+}
+
+/* --- P_Keys of switch ports --------------------------------------------------------------- */
 
 static int compare_key(const void *x, const void *y)
 {

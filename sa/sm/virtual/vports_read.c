@@ -145,6 +145,9 @@ static void on_info(void *ctx, const struct smp_reply *r)
 		v->own_lid = field_get(r->data, VPI_LID_REQUIRED);
 		v->shown_lid = (uint16_t)field_get(r->data, VPI_LID);
 		v->lid_by_index = (uint16_t)field_get(r->data, VPI_LID_BY_INDEX);
+		v->guid_cap = (uint8_t)field_get(r->data, VPI_GUID_CAP);
+		v->guid_cap =
+			v->guid_cap < VPORT_GUIDS_MAX ? v->guid_cap : VPORT_GUIDS_MAX;
 		/* the port itself stands among them */
 		if (v->guid != 0 && v->guid != q->reader->port->guid) {
 			ask(q->reader, UMAD_METHOD_GET, VPORT_ATTR_NODE_INFO, v->index,
@@ -323,6 +326,7 @@ static void on_general_info(void *ctx, const struct smp_reply *r)
 	if (answered(x, r)) {
 		x->host->support =
 			field_get(r->data, GI_VIRTUALIZATION) ? VPORTS_YES : VPORTS_NO;
+		x->host->has_guids = field_get(r->data, GI_VPORT_GUID_INFO);
 	} else if (r->ret != E_TIMEOUT) {
 		x->host->support = VPORTS_NO;
 	}
@@ -341,13 +345,15 @@ static bool same_vport(const struct vport *a, const struct vport *b)
 	return a->index == b->index && a->guid == b->guid &&
 	       a->node_guid == b->node_guid && a->own_lid == b->own_lid &&
 	       a->lid_by_index == b->lid_by_index &&
-	       a->partition_cap == b->partition_cap &&
+	       a->partition_cap == b->partition_cap && a->guid_cap == b->guid_cap &&
 	       strcmp(a->description, b->description) == 0;
 }
 
-/* Takes over what we know of the same virtual port. \return true: there is something to do. */
-static bool take_over(struct vport *now, struct vport *was)
+/* Takes over what we know of the same virtual port. Its tables are read again if it was restarted,
+ * or if nothing that is known counts. \return true: there is something to do. */
+static bool take_over(struct vport *now, struct vport *was, bool forget)
 {
+	bool read = forget || now->state < PORT_ARMED;
 	bool work = now->state != PORT_ACTIVE ||
 	            (was->lid != 0 && now->own_lid && now->shown_lid != was->lid);
 
@@ -355,8 +361,14 @@ static bool take_over(struct vport *now, struct vport *was)
 	now->lid = was->lid;
 	now->refused = was->refused;
 	now->keys = was->keys;
-	if (now->keys != NULL && now->state < PORT_ARMED) { /* it was restarted */
+	now->guids = was->guids;
+	was->keys = NULL;
+	was->guids = NULL;
+	if (now->keys != NULL && read) {
 		memset(now->keys->block, 0, sizeof(now->keys->block));
+	}
+	if (now->guids != NULL && read) {
+		memset(now->guids, 0, sizeof(*now->guids));
 	}
 	return work && !was->refused;
 }
@@ -404,8 +416,7 @@ static bool replace_list(struct vport_reader *x)
 		if (at < h->n && h->list[at].index == list[i].index &&
 		    h->list[at].guid == list[i].guid) {
 			changed |= !same_vport(&list[i], &h->list[at]);
-			changed |= take_over(&list[i], &h->list[at]);
-			h->list[at].keys = NULL;
+			changed |= take_over(&list[i], &h->list[at], x->round->forget);
 		} else {
 			list[i].since = ++x->round->v->counter;
 			changed = true;
@@ -413,6 +424,7 @@ static bool replace_list(struct vport_reader *x)
 	}
 	for (uint32_t i = 0; i < h->n; i++) {
 		free(h->list[i].keys);
+		free(h->list[i].guids);
 	}
 	free(h->list);
 	h->list = list;
