@@ -264,7 +264,7 @@ bool faults_do(struct run *r, const struct event *e)
 		                 ? (enum disk_fault)(1 + e->what % (DISK_FAULTS - 1))
 		                 : DISK_GOOD);
 		return true;
-	case EVENT_VPORT: vports_disturb(r, e->what, r->nonsense); return true;
+	case EVENT_VPORT: return vports_disturb(r, e->what, r->nonsense);
 	case EVENT_COUNT: break;
 	}
 	return true;
