@@ -291,8 +291,8 @@ static void accept_connection(struct control *c)
 	}
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 ||
 	    !may_connect(c, &peer)) {
-		log_warning(
-			source,
+		log_message(
+			MSG_CONTROL_REFUSED, source,
 			"refused process %d of user %u: only root, the daemon's user and "
 			"members of the group %s may connect",
 			(int)peer.pid, peer.uid, c->o.group ? c->o.group : "(none)");
@@ -611,8 +611,8 @@ static int open_listener(struct control *c, struct arena *a, const char **ret_wh
 		return ret;
 	}
 	if (c->has_group && chown(c->path, (uid_t)-1, c->group) != 0) {
-		log_warning(
-			source,
+		log_message(
+			MSG_CONTROL_NO_GROUP, source,
 			"cannot give %s to the group %s: %s; only root and the daemon's "
 			"user can use it",
 			c->path, c->o.group, strerror(errno));

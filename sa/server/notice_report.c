@@ -381,10 +381,11 @@ static void give_up(struct reports *rp, const struct report *report, uint64_t no
 
 	rp->counters.given_up++;
 	if (log_allowed(&rp->lines, now_ms, LINES, LINES_MS, skipped)) {
-		log_warning(
-			source, "LID %u QP %u does not answer to the report of trap %u%s",
-			report->addr.lid, report->addr.qpn,
-			(unsigned)field_get(report->notice, NTC_TRAP_NUMBER), skipped);
+		log_message(MSG_SA_NO_REPORT_ANSWER, source,
+		            "LID %u QP %u does not answer to the report of trap %u%s",
+		            report->addr.lid, report->addr.qpn,
+		            (unsigned)field_get(report->notice, NTC_TRAP_NUMBER),
+		            skipped);
 	}
 }
 

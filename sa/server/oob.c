@@ -179,7 +179,7 @@ static void log_bad_client(struct oob *o)
 
 	if (log_allowed(&o->bad_lines, monotonic_ms(), BAD_LINES, BAD_LINES_MS,
 	                skipped)) {
-		log_warning(source,
+		log_message(MSG_SA_TCP_NO_REQUEST, source,
 		            "a client of %s sends something else than requests: "
 		            "closed%s",
 		            o->listening.address, skipped);
@@ -511,7 +511,7 @@ static void log_listening(const struct oob *o)
 	if (o->listening.loopback) {
 		log_info(source, "requests over TCP on %s", address);
 	} else {
-		log_warning(source,
+		log_message(MSG_SA_TCP_PUBLIC, source,
 		            "requests over TCP on %s: whoever reaches it sees every "
 		            "record of the fabric; 127.0.0.1:%u is for this host alone",
 		            address, o->listening.port);

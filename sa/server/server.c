@@ -55,7 +55,7 @@ static void do_due_work(struct sa_server *s, struct snap_reader *r)
 		                   steady_clock_at(&s->lease_clock, monotonic_ms()));
 	}
 	if (ret != E_OK) {
-		log_error(source, "client records: %s", err_text(ret));
+		log_message(MSG_SA_RECORDS, source, "client records: %s", err_text(ret));
 	}
 	server_report_events(s, r);
 	struct state_batch *b = store_take_changes(s->store);

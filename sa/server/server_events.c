@@ -78,15 +78,18 @@ void server_report_events(struct sa_server *s, struct snap_reader *r)
 	if (events->swept && r != NULL) {
 		int ret = alias_after_sweep(s->store, r);
 		if (ret != E_OK) {
-			log_warning(source, "alias GUIDs: %s", err_text(ret));
+			log_message(MSG_SA_AFTER_SWEEP, source, "alias GUIDs: %s",
+			            err_text(ret));
 		}
 		ret = mcast_after_sweep(s->store, r);
 		if (ret != E_OK) {
-			log_warning(source, "multicast groups: %s", err_text(ret));
+			log_message(MSG_SA_AFTER_SWEEP, source, "multicast groups: %s",
+			            err_text(ret));
 		}
 		ret = reports_ports(s->reports, r, s->store);
 		if (ret != E_OK) {
-			log_warning(source, "ports that appear and disappear: %s", err_text(ret));
+			log_message(MSG_SA_AFTER_SWEEP, source,
+			            "ports that appear and disappear: %s", err_text(ret));
 		}
 	}
 	events->n_traps = 0;

@@ -233,9 +233,10 @@ void standby_outlived(struct standby *l)
 		return;
 	}
 	if (l->current) {
-		log_warning("standby", "the master is alive but its link is silent, so "
-		                       "the copy of its state "
-		                       "lags and is of no use until the link is back");
+		log_message(MSG_STANDBY_SILENT, "standby",
+		            "the master is alive but its link is silent, so "
+		            "the copy of its state "
+		            "lags and is of no use until the link is back");
 	}
 	l->current = false;
 	pthread_mutex_unlock(&l->applying);

@@ -165,8 +165,8 @@ void standby_link_settle(void *ctx)
 	while ((p = late_peer(l)) != NULL) {
 		p->dropped = true;
 		l->status.dropped++;
-		log_warning(
-			source,
+		log_message(
+			MSG_STANDBY_SLOW, source,
 			"the standby %s does not acknowledge within %u ms "
 			"(standby_wait): "
 			"clients get their replies without it until it has a new copy",

@@ -48,8 +48,8 @@ static void log_trouble(struct peer *p, const char *what, const char *remedy)
 
 	standby_link_trouble(l, "%s: %s", p->name, what);
 	if (log_allowed(&l->lines, standby_link_now_ms(), LINES, LINES_MS, skipped)) {
-		log_warning(source, "%s: %s%s%s%s", p->name, what, remedy[0] ? "; " : "",
-		            remedy, skipped);
+		log_message(MSG_STANDBY_CLOSED, source, "%s: %s%s%s%s", p->name, what,
+		            remedy[0] ? "; " : "", remedy, skipped);
 	}
 }
 
@@ -391,7 +391,7 @@ static int go_on_handshake(struct peer *p)
 		standby_link_trouble(l, "%s: handshake: %s", p->name, why);
 		if (log_allowed(&l->handshake_lines, standby_link_now_ms(), LINES,
 		                LINES_MS, skipped)) {
-			log_warning(source,
+			log_message(MSG_STANDBY_NO_HANDSHAKE, source,
 			            "%s: no TLS handshake: %s; is standby_secret the "
 			            "same on both?%s",
 			            p->name, why, skipped);

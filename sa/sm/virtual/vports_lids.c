@@ -228,8 +228,8 @@ int vports_assign_lids(struct vports *v, const struct vports_lids_in *in, struct
 		}
 	}
 	if (c.n_full != 0) {
-		log_error(
-			source,
+		log_message(
+			MSG_VIRT_NO_LID, source,
 			"%u virtual ports get no LID, because none is left or their host "
 			"took %u already: raise unicast_lid_limit, lower the LMC, or "
 			"let them share the LID of their port",

@@ -79,7 +79,8 @@ static bool answered(const struct vport_set *s, const struct smp_reply *r,
 		smp_dest_revive(r->dest);
 	} else if (r->ret != E_OK && !s->host->told) {
 		s->host->told = true;
-		log_warning(source, "%s: virtual port %u refuses %s with status 0x%04x",
+		log_message(MSG_VIRT_REFUSED, source,
+		            "%s: virtual port %u refuses %s with status 0x%04x",
 		            disc_place(program->disc, program->disc->of[port->node],
 		                       port->num),
 		            s->vport->index, what, r->status);
@@ -201,11 +202,12 @@ static int send_keys(const struct vports_program *p, struct vport_host *h,
 	                          size, want) &&
 	    !h->told) {
 		h->told = true;
-		log_error(source,
-		          "virtual port %u (0x%016llx): its P_Key table has %u entries, "
-		          "too "
-		          "few for its %u P_Keys; it gets the first ones",
-		          v->index, (unsigned long long)v->guid, size, v->keys->n);
+		log_message(
+			MSG_VIRT_TABLE_FULL, source,
+			"virtual port %u (0x%016llx): its P_Key table has %u entries, "
+			"too "
+			"few for its %u P_Keys; it gets the first ones",
+			v->index, (unsigned long long)v->guid, size, v->keys->n);
 	}
 	for (unsigned b = 0; b < n_blocks(v) && ret == E_OK; b++) {
 		struct vport_set *s = set_new(p, h, v);
@@ -308,7 +310,7 @@ int vports_set_p_keys(const struct vports_program *p)
 	}
 	if (has_members(p->partitions) && p->v->n_hosts != 0 && !p->v->told_unverified) {
 		p->v->told_unverified = true;
-		log_warning(source,
+		log_message(MSG_VIRT_ALL_VCAS, source,
 		            "ALL_VCAS has no effect, because P_Key tables of virtual "
 		            "ports are not written without virt_unverified_layouts");
 	}

@@ -101,7 +101,7 @@ static void complain(struct vport_reader *x, const char *what)
 {
 	if (!x->host->told) {
 		x->host->told = true;
-		log_warning(source, "%s: %s",
+		log_message(MSG_VIRT_UNREAD, source, "%s: %s",
 		            disc_place(x->round->disc, x->node, x->port->num), what);
 	}
 }
