@@ -221,8 +221,7 @@ int saguarod_reload(struct daemon *d)
 	sweep_request_audit(d->sweep);
 	configuration_free(d->now);
 	d->now = fresh;
-	log_open(fresh->config.log_file); /* a rotated file gets a new one */
-	log_set_level(fresh->config.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+	service_open_log(source, fresh->config.log_file, fresh->config.verbose);
 	log_info(source, "configuration read again, heavy sweep asked for");
 	return E_OK;
 }

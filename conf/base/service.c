@@ -111,6 +111,7 @@ void service_open_log(const char *source, const char *path, bool verbose)
 	int ret = log_open(path);
 
 	if (ret != E_OK) {
+		log_open(NULL); /* not on into the file of the configuration before */
 		log_message(MSG_LOG_NO_FILE, source,
 		            "cannot write the log file %s: %s; the log goes to standard "
 		            "error "

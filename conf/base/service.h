@@ -34,8 +34,8 @@ int service_socket(void);
 
 /* --- servers ------------------------------------------------------------------------ */
 
-/*! \brief Sets the level of the log and opens its file; NULL: standard error only. If the file
- *  cannot be written, a warning says so, and the log goes on without it. */
+/*! \brief Sets the level of the log and opens its file, also anew; NULL: standard error only. If
+ *  the file cannot be written, a warning says so, and the log goes to standard error only. */
 void service_open_log(const char *source, const char *path, bool verbose);
 
 /*! \brief Opens the log file again, so that a rotated one gets a new one. NULL: there is none.

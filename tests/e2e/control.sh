@@ -72,6 +72,15 @@ holds "the log file is opened again" wait_for "log file opened again"
 holds "the new log file is there" test -s "$work/file.log"
 holds "the daemon runs on" kill -0 "$pid"
 
+# A reload with a log file that cannot be written says so; the log goes on, but not in the old file.
+printf 'log_file %s\nsweep_interval 0\n' "$work/none/y.log" >"$work/saguaro.conf"
+holds "a reload without its log file" test "$("$bin/saguaro" reload)" = "configuration read again, heavy sweep requested"
+holds "is said, with the reason" wait_for "SAG-LOG-001: cannot write the log file $work/none/y.log: No such file or directory"
+holds "not in the old file" test "$(grep -c "configuration read again" "$work/file.log")" = 0
+printf 'log_file %s\nsweep_interval 0\n' "$work/file.log" >"$work/saguaro.conf"
+holds "a reload with another one" test "$("$bin/saguaro" reload)" = "configuration read again, heavy sweep requested"
+holds "writes that" grep -q "configuration read again" "$work/file.log"
+
 holds "an unknown instance" grep -q "cannot reach saguarod" <(SAGUARO_SNAPSHOT_DIR='' "$bin/saguaro" sweep --snapshot-dir "$work/none" 2>&1)
 kill "$pid"
 wait "$pid"

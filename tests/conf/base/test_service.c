@@ -106,7 +106,13 @@ END_TEST
 
 START_TEST(test_log_failures)
 {
-	service_open_log("test", "/proc/none/log", false); /* goes on without it */
+	char *path = temp_file("", arena);
+
+	service_open_log("test", path, false);
+	service_open_log("test", "/proc/none/log", false); /* goes on without any */
+	log_info("test", "not into the file before");
+	ck_assert_str_eq(text_of(path), "");
+	unlink(path);
 	ck_assert_int_eq(service_reopen_log("test", "/proc/none/log"), -ENOENT);
 	ck_assert_int_eq(service_reopen_log("test", NULL), E_OK);
 }
