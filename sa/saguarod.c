@@ -149,9 +149,9 @@ static void log_diags(const struct diags *d)
 
 		diag_place(item, place, sizeof(place));
 		if (item->level == DIAG_ERROR) {
-			log_error(source, "%s%s", place, item->text);
+			log_message(MSG_CONF_ERROR, source, "%s%s", place, item->text);
 		} else if (item->level == DIAG_WARNING) {
-			log_warning(source, "%s%s", place, item->text);
+			log_message(MSG_CONF_WARNING, source, "%s%s", place, item->text);
 		} else {
 			log_info(source, "%s%s", place, item->text);
 		}
@@ -188,14 +188,16 @@ int saguarod_reload(struct daemon *d)
 
 	if (!diags) {
 		arena_free(a);
-		log_error(source, "configuration not read again: %s", err_text(-ENOMEM));
+		log_message(MSG_CONF_REFUSED, source, "configuration not read again: %s",
+		            err_text(-ENOMEM));
 		return -ENOMEM;
 	}
 	diags_init(diags, a);
 	int ret = configuration_read(d->argc, d->argv, diags, &fresh);
 	log_diags(diags);
 	if (ret != E_OK) {
-		log_error(source, "configuration refused, the running one stays");
+		log_message(MSG_CONF_REFUSED, source,
+		            "configuration refused, the running one stays");
 		arena_free(a);
 		return ret;
 	}
@@ -204,7 +206,8 @@ int saguarod_reload(struct daemon *d)
 		fresh->config.sa_key = d->now->config.sa_key; /* read at the start */
 	}
 	if (config_keep(&d->now->config, &fresh->config, a, diags) != E_OK) {
-		log_error(source, "configuration refused: %s", err_text(-ENOMEM));
+		log_message(MSG_CONF_REFUSED, source, "configuration refused: %s",
+		            err_text(-ENOMEM));
 		configuration_free(fresh);
 		return -ENOMEM;
 	}
@@ -212,7 +215,8 @@ int saguarod_reload(struct daemon *d)
 	char why[300] = "out of memory";
 	ret = sweep_suits(d->sweep, &fresh->config, why, sizeof(why));
 	if (ret != E_OK) {
-		log_error(source, "configuration refused, the running one stays: %s", why);
+		log_message(MSG_CONF_REFUSED, source,
+		            "configuration refused, the running one stays: %s", why);
 		configuration_free(fresh);
 		return ret;
 	}
@@ -259,7 +263,8 @@ static int open_sim(struct daemon *d, const char *file)
 	int ret = topo_read(file, d->now->config.strict_config, d->arena, diags, &g);
 	log_diags(diags);
 	if (ret != E_OK) {
-		log_error(source, "no simulated fabric from %s: %s", file, err_text(ret));
+		log_message(MSG_START_NO_SIM, source, "no simulated fabric from %s: %s",
+		            file, err_text(ret));
 		return ret;
 	}
 	ret = E_UNKNOWN;
@@ -268,7 +273,8 @@ static int open_sim(struct daemon *d, const char *file)
 		ret = sim_new(g, &options, false, &d->sim);
 	}
 	if (ret != E_OK) {
-		log_error(source, "simulated fabric %s: %s", file, err_text(ret));
+		log_message(MSG_START_NO_SIM, source, "simulated fabric %s: %s", file,
+		            err_text(ret));
 		return ret;
 	}
 	d->transport = sim_transport(d->sim);
@@ -283,15 +289,15 @@ static int open_umad(struct daemon *d, const char *spec)
 	const char *name = spec + strlen("umad");
 
 	if (*name && (*name != ':' || sscanf(name, ":%63[^:]:%u", ca, &port) < 1)) {
-		log_error(source, "fabric '%s': expected umad, umad:CA or umad:CA:PORT",
-		          spec);
+		log_message(MSG_START_FABRIC, source,
+		            "fabric '%s': expected umad, umad:CA or umad:CA:PORT", spec);
 		return E_SYNTAX;
 	}
 	const struct option_guids *guids = &d->now->config.guid;
 	int ret = E_UNKNOWN;
 	for (uint32_t i = 0; ret != E_OK && i < guids->n; i++) {
 		if (i > 0) {
-			log_warning(source,
+			log_message(MSG_START_NEXT_PORT, source,
 			            "port GUID 0x%016" PRIx64
 			            ": %s; the next one is tried",
 			            guids->guid[i - 1], why ? why : err_text(ret));
@@ -300,7 +306,7 @@ static int open_umad(struct daemon *d, const char *spec)
 		                          &d->transport);
 	}
 	if (ret != E_OK) {
-		log_error(source, "%s", why ? why : err_text(ret));
+		log_message(MSG_START_NO_PORT, source, "%s", why ? why : err_text(ret));
 	}
 	return ret;
 }
@@ -315,7 +321,8 @@ static int open_fabric(struct daemon *d)
 	if (!strncmp(spec, "umad", 4)) {
 		return open_umad(d, spec);
 	}
-	log_error(source, "fabric '%s': expected umad[:CA[:PORT]] or sim:FILE", spec);
+	log_message(MSG_START_FABRIC, source,
+	            "fabric '%s': expected umad[:CA[:PORT]] or sim:FILE", spec);
 	return E_SYNTAX;
 }
 
@@ -341,19 +348,20 @@ static int open_databases(struct daemon *d)
 		ret = snap_writer_open(run_dir, &options, d->arena, &why, &d->snap);
 	}
 	if (ret == E_OK && why != NULL) {
-		log_warning(source, "%s", why);
+		log_message(MSG_START_DAMAGED, source, "%s", why);
 		why = NULL;
 	}
 	if (ret == E_OK) {
 		ret = stats_open(run_dir, d->arena, &why, &d->stats);
 	}
 	if (ret == E_OK && why != NULL) {
-		log_warning(source, "%s", why);
+		log_message(MSG_START_DAMAGED, source, "%s", why);
 	}
 	if (ret == E_OK) {
 		stats_text(d->stats, "ended", "");
 	} else {
-		log_error(source, "%s", why ? why : err_text(ret));
+		log_message(MSG_START_NO_DATABASE, source, "%s",
+		            why ? why : err_text(ret));
 	}
 	return ret;
 }
@@ -380,7 +388,8 @@ static int import_dump(struct daemon *d)
 	log_diags(diags);
 	arena_free(a);
 	if (ret != E_OK) {
-		log_error(source, "nothing of %s is taken over: %s", path, err_text(ret));
+		log_message(MSG_START_NO_IMPORT, source,
+		            "nothing of %s is taken over: %s", path, err_text(ret));
 		return E_OK;
 	}
 	log_info(source,
@@ -401,7 +410,7 @@ static int open_oob(struct daemon *d)
 	}
 	int ret = oob_new(&options, d->sa, d->arena, &why, &d->oob);
 	if (ret != E_OK && why != NULL) {
-		log_error(source, "%s", why);
+		log_message(MSG_START_NO_TCP, source, "%s", why);
 	}
 	return ret;
 }
@@ -425,7 +434,8 @@ static int open_standby(struct daemon *d)
 	}
 	int ret = standby_new(&options, d->arena, &why, &d->standby);
 	if (ret != E_OK) {
-		log_error(source, "%s", why ? why : err_text(ret));
+		log_message(MSG_START_NO_STANDBY, source, "%s",
+		            why ? why : err_text(ret));
 	}
 	return ret;
 }
@@ -448,7 +458,8 @@ static int open_control(struct daemon *d)
 	}
 	ret = control_new(&o, d->arena, &why, &d->control);
 	if (ret != E_OK) {
-		log_error(source, "control socket: %s", why ? why : err_text(ret));
+		log_message(MSG_START_NO_CONTROL, source, "control socket: %s",
+		            why ? why : err_text(ret));
 	}
 	return ret;
 }
@@ -471,14 +482,14 @@ static int choose_sa_key(struct daemon *d)
 		ret = sa_key_read(file, d->arena, &why, &c->sa_key, &made);
 	}
 	if (ret != E_OK) {
-		log_error(source, "%s", why);
+		log_message(MSG_START_NO_SA_KEY, source, "%s", why);
 	} else if (made) {
 		log_info(source,
 		         "a random sa_key is in %s, for clients that have to be trusted",
 		         file);
 	} else if (c->sa_key == SA_KEY_OF_ALL) {
-		log_warning(
-			source,
+		log_message(
+			MSG_START_SA_KEY_OF_ALL, source,
 			"sa_key is 1, as on every subnet where nobody has set it: "
 			"every host can change what belongs to others; set sa_key "
 			"or sa_key_file, and give the key to the clients that need it");
@@ -530,7 +541,7 @@ static int start_daemon(struct daemon *d)
 		ret = open_control(d);
 	}
 	if (ret != E_OK) {
-		log_error(source, "cannot start: %s", err_text(ret));
+		log_message(MSG_START_FAILED, source, "cannot start: %s", err_text(ret));
 	}
 	return ret;
 }
@@ -549,7 +560,8 @@ static void note_end(struct daemon *d, int ret)
 	}
 	stats_text(d->stats, "ended", why);
 	if (stats_commit(d->stats, LONG_AGO_MS) != E_OK) {
-		log_warning(source, "cannot tell readers that this saguarod ended");
+		log_message(MSG_START_END_UNTOLD, source,
+		            "cannot tell readers that this saguarod ended");
 	}
 }
 
@@ -614,7 +626,8 @@ static int run_fabric_thread(struct daemon *d)
 		}
 	}
 	if (ret != E_OK) {
-		log_error(source, "the fabric port is gone: %s", err_text(ret));
+		log_message(MSG_START_PORT_GONE, source, "the fabric port is gone: %s",
+		            err_text(ret));
 	}
 	if (d->now->config.once && ret == E_OK && !sweep_status(d->sweep)->up) {
 		ret = E_NOTREADY;
