@@ -404,8 +404,6 @@ void log_message(enum message message, const char *source, const char *fmt, ...)
 		va_end(ap);                                                              \
 	}
 
-LOG_FUNCTION(log_error, LOG_LEVEL_ERROR)
-LOG_FUNCTION(log_warning, LOG_LEVEL_WARNING)
 LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
 LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)
 

@@ -47,10 +47,6 @@ int log_open(const char *path);
  */
 void log_message(enum message message, const char *source, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-void log_error(const char *source, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-void log_warning(const char *source, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
 void log_info(const char *source, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void log_debug(const char *source, const char *fmt, ...)

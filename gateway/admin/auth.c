@@ -138,9 +138,10 @@ static int refresh(struct auth *a)
 		char place[DIAG_PLACE_MAX];
 
 		for (unsigned i = 0; i < d->n; i++) {
-			log_error(me, "%s%s; nobody is let in until it is mended",
-			          diag_place(&d->items[i], place, sizeof(place)),
-			          d->items[i].text);
+			log_message(MSG_ADMIN_USERS, me,
+			            "%s%s; nobody is let in until it is mended",
+			            diag_place(&d->items[i], place, sizeof(place)),
+			            d->items[i].text);
 		}
 		arena_free(arena);
 		a->users = (struct users){ .n = 0 };

@@ -116,8 +116,9 @@ static int check_user(struct door_call *c)
 	if (err != E_OK) {
 		if ((rq->authorization != NULL || rq->certificate != NULL) &&
 		    limits_take(c->door->lines, rq->address, rq->now_ms, NULL)) {
-			log_warning(
-				me, "login refused from %s: %s", rq->address,
+			log_message(
+				MSG_ADMIN_LOGIN, me, "login refused from %s: %s",
+				rq->address,
 				err == E_HTTP_RATE ? "too many wrong ones"
 				: err == E_HTTP_AUTH
 					? "wrong user, secret or certificate, or expired"
@@ -312,8 +313,9 @@ static int audit_ask(struct door_call *c, unsigned long long number)
 	json_object_set_new(line, "request", json_deep_copy(c->ask));
 	err = audit_write(c->door->audit, line);
 	if (err != E_OK) {
-		log_error(me, "cannot write the audit log: %s; changes are refused",
-		          err_text(err));
+		log_message(MSG_ADMIN_AUDIT_FULL, me,
+		            "cannot write the audit log: %s; changes are refused",
+		            err_text(err));
 		return problem_set(
 			&c->problem, c->arena, E_FULL,
 			"the audit log cannot be written, so nothing is changed");
@@ -351,8 +353,8 @@ static void audit_outcome(struct door_call *c, unsigned long long number, int er
 		json_object_set_new(line, "error", text_json(c->problem.detail));
 	}
 	if (audit_write(c->door->audit, line) != E_OK) {
-		log_error(me, "the outcome of change %llu is not in the audit log",
-		          number);
+		log_message(MSG_ADMIN_OUTCOME_LOST, me,
+		            "the outcome of change %llu is not in the audit log", number);
 	}
 	log_info(me,
 	         "change %llu user=%s role=%s from=%s fabric=%s %s%s%s of %.80s "

@@ -41,8 +41,8 @@ static int error_of(const char *code, bool has_version)
 
 static int unreachable(struct door_call *c, int err)
 {
-	log_warning(me, "no answer from saguarod at %s: %s", c->fabric->socket,
-	            err_text(err));
+	log_message(MSG_ADMIN_NO_ANSWER, me, "no answer from saguarod at %s: %s",
+	            c->fabric->socket, err_text(err));
 	if (err == E_TIMEOUT) {
 		return problem_set(
 			&c->problem, c->arena, err,

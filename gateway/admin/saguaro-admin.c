@@ -194,9 +194,9 @@ static void reopen_audit(void *ctx)
 	int err = audit_reopen(f->audit);
 
 	if (err != E_OK) {
-		log_error(me,
-		          "cannot open the audit log %s: %s; the old one is written on",
-		          f->path, err_text(err));
+		log_message(MSG_ADMIN_AUDIT_NOT_REOPENED, me,
+		            "cannot open the audit log %s: %s; the old one is written on",
+		            f->path, err_text(err));
 	} else {
 		log_info(me, "audit log opened again");
 	}
@@ -224,7 +224,8 @@ static int run_server(const struct admin_config *c, struct door *door, struct ar
 		err = admin_http_start(&o, a, &why, &h);
 	}
 	if (err != E_OK) {
-		log_error(me, "%s", why != NULL ? why : err_text(err));
+		log_message(MSG_ADMIN_NO_ADDRESS, me, "%s",
+		            why != NULL ? why : err_text(err));
 		return err;
 	}
 	log_info(me, "answering on %s for %u fabric%s", admin_http_address(h),
@@ -256,8 +257,8 @@ static int serve(const struct admin_config *c, struct arena *a)
 	sem_init(&asking.free, 0, ASK_AT_A_TIME);
 	err = audit_new(c->audit_log, &door.audit);
 	if (err != E_OK) {
-		log_error(
-			me,
+		log_message(
+			MSG_ADMIN_NO_AUDIT, me,
 			"cannot open the audit log %s: %s; name another with --audit-log",
 			c->audit_log, err_text(err));
 	}

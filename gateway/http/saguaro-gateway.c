@@ -48,13 +48,13 @@ static int serve(const struct gw_config *c, const struct page *page, struct aren
 	raise_descriptors();
 	int err = http_start(&o, a, &why, &h);
 	if (err != E_OK) {
-		log_error(me, "%s", why);
+		log_message(MSG_GATEWAY_NO_ADDRESS, me, "%s", why);
 		return err;
 	}
 	log_info(me, "answering on http://%s from %s", http_address(h), c->snapshot_dir);
 	if (http_is_public(h)) {
-		log_warning(
-			me,
+		log_message(
+			MSG_GATEWAY_PUBLIC, me,
 			"other machines can reach %s and there is no authentication yet: "
 			"whoever reaches the port reads the fabric",
 			http_address(h));
@@ -78,7 +78,8 @@ static struct page *read_page(const struct gw_config *c, struct arena *a)
 	int err = page_read(c->web_dir, &d, &page);
 	if (err != E_OK) {
 		const char *why = diags_first_error(&d);
-		log_warning(me, "no page at /: %s; browsers get the list of resources",
+		log_message(MSG_GATEWAY_NO_PAGE, me,
+		            "no page at /: %s; browsers get the list of resources",
 		            why != NULL ? why : err_text(err));
 	} else if (page == NULL) {
 		log_info(me,
