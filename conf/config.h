@@ -28,6 +28,20 @@ extern const char *const path_selection_names[];
 extern const char *const credit_loops_names[];
 extern const char *const log_format_names[]; /*!< by enum log_format */
 
+/* clang-format off */
+#define LOG_FORMAT_HELP \
+	"Lines of the log on standard error and in the log file: text, or JSON with code, event, epoch, node, port and so on as members. The journal always has these as fields, SAGUARO_CODE and so on"
+
+/*! The rows of a server for its log; its struct has the members log_file, log_format and verbose. */
+#define SERVER_LOG_ROWS(type_) \
+	{ .name = "log_file", .type = OPT_STRING, .offset = offsetof(type_, log_file), .letter = 'f', \
+	  .flags_long = "log-file", .arg = "FILE", .help = "Append the log to FILE as well" }, \
+	{ .name = "log_format", .type = OPT_ENUM, .offset = offsetof(type_, log_format), .def = "text", \
+	  .names = log_format_names, .flags_long = "log-format", .arg = "text|json", .help = LOG_FORMAT_HELP }, \
+	{ .name = "verbose", .type = OPT_UINT, .offset = offsetof(type_, verbose), .def = "0", .min = 0, .max = 1, \
+	  .letter = 'v', .flags_long = "verbose", .arg = "0|1", .help = "1: log debug lines too" }
+/* clang-format on */
+
 /*! How switches change from old to new tables (routing/proof/transition.h). */
 enum { TRANSITION_SAFE, TRANSITION_ANY };
 enum smp_routing { SMP_ROUTING_DIRECTED, SMP_ROUTING_LID };

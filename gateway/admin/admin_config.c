@@ -66,10 +66,7 @@ const struct option_row admin_config_rows[] = {
 	  .flags = OPT_CLI_ONLY, .help = "Remove a user, and end" },
 	{ .name = "list", .type = OPT_BOOL, MEMBER(list), .def = "FALSE", .flags_long = "list",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "List the users, and end" },
-	{ .name = "log_file", .type = OPT_STRING, MEMBER(log_file), .letter = 'f',
-	  .flags_long = "log-file", .arg = "FILE", .help = "Append the log to FILE as well" },
-	{ .name = "verbose", .type = OPT_UINT, MEMBER(verbose), .def = "0", .min = 0, .max = 1,
-	  .letter = 'v', .flags_long = "verbose", .arg = "0|1", .help = "1: log debug lines too" },
+	SERVER_LOG_ROWS(struct admin_config),
 	{ .name = NULL },
 };
 /* clang-format on */

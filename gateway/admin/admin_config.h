@@ -20,6 +20,7 @@ struct admin_config {
 	const char *audit_log, *log_file;
 	uint32_t connections, per_address, request_s, saguarod_s;
 	uint32_t failures_per_minute, requests_per_minute;
+	uint32_t log_format; /*!< enum log_format */
 	uint32_t verbose;
 	/* commands instead of serving */
 	const char *add_token, *add_password, *add_certificate, *remove;

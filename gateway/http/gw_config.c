@@ -46,10 +46,7 @@ const struct option_row gw_config_rows[] = {
 	  .arg = "NAME[,NAME...]", .help = "Further names that requests may have in Host, beside addresses, localhost and the name of this machine; *: any" },
 	{ .name = "allow_origin", .type = OPT_STRING, MEMBER(origins), .flags_long = "allow-origin",
 	  .arg = "ORIGIN[,ORIGIN...]", .help = "Origins, such as https://a.example, whose pages may read answers; *: any; none by default" },
-	{ .name = "log_file", .type = OPT_STRING, MEMBER(log_file), .letter = 'f',
-	  .flags_long = "log-file", .arg = "FILE", .help = "Append the log to FILE as well" },
-	{ .name = "verbose", .type = OPT_UINT, MEMBER(verbose), .def = "0", .min = 0, .max = 1,
-	  .letter = 'v', .flags_long = "verbose", .arg = "0|1", .help = "1: log debug lines too" },
+	SERVER_LOG_ROWS(struct gw_config),
 	{ .name = NULL },
 };
 /* clang-format on */

@@ -107,6 +107,7 @@ int main(int argc, char **argv)
 		arena_free(a);
 		return 2;
 	}
+	log_set_format((enum log_format)c.log_format);
 	service_open_log(me, c.log_file, c.verbose > 0);
 	struct page *page = read_page(&c, a);
 	err = serve(&c, page, a);

@@ -38,12 +38,16 @@ if [ -x "$bin/saguaro-admin" ]; then
 	holds "saguaro-admin answers on its socket" until_true curl -sf --unix-socket "$work/admin.sock" http://localhost/healthz
 	same "and nowhere else" "tcp 0100007F:21AC" "$(listening)"
 	refuses "on TCP it does not start without TLS" "$bin/saguaro-admin" --users "$work/users" --listen 127.0.0.1:0
+	has "an error has a code" "$("$bin/saguaro-admin" --users "$work/users" --listen "$work/none/admin.sock" --log-format json 2>&1)" \
+		'"code":"SAG-ADMIN-001"'
 	same "the socket is for its group" "srw-rw----" "$(stat -c %A "$work/admin.sock")"
 fi
 holds "the control socket is for its user, and its group if there is one" grep -qxE 'srw-(rw-|---)---' \
 	<(find "$work/d" -type s -printf '%M\n')
 
 # --- the list would show more ---
+has "a second one on the same port says why it ends" "$("$bin/saguaro-gateway" --snapshot-dir "$run_dir" --log-format json 2>&1)" \
+	'"code":"SAG-GATEWAY-001"'
 "$bin/saguaro-gateway" --snapshot-dir "$run_dir" --listen 0.0.0.0:8621 2>>"$work/g.log" &
 pids+=("$!")
 holds "a gateway for everybody answers" until_true curl -sf http://127.0.0.1:8621/healthz

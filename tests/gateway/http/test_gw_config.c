@@ -9,6 +9,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/log.h"
 #include "gateway/http/gw_config.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/words.h"
@@ -48,6 +49,7 @@ START_TEST(test_defaults)
 	ck_assert_uint_eq(config.threads, 4);
 	ck_assert_uint_eq(config.per_address, 120);
 	ck_assert_uint_eq(config.listeners_per_address, 1000);
+	ck_assert_uint_eq(config.log_format, LOG_FORMAT_TEXT);
 	ck_assert_uint_eq(config.verbose, 0);
 }
 END_TEST
@@ -57,7 +59,8 @@ START_TEST(test_each_option)
 	ck_assert_int_eq(
 		read_words("--listen [::1]:1 --instance two --snapshot-dir /three "
 	                   "--log-file /four --port-file /five --threads 6 "
-	                   "--connections-per-address 7 --verbose 1"),
+	                   "--connections-per-address 7 --log-format json "
+	                   "--verbose 1"),
 		E_OK);
 	ck_assert_str_eq(config.listen, "[::1]:1");
 	ck_assert_str_eq(config.instance, "two");
@@ -66,6 +69,7 @@ START_TEST(test_each_option)
 	ck_assert_str_eq(config.port_file, "/five");
 	ck_assert_uint_eq(config.threads, 6);
 	ck_assert_uint_eq(config.per_address, 7);
+	ck_assert_uint_eq(config.log_format, LOG_FORMAT_JSON);
 	ck_assert_uint_eq(config.verbose, 1);
 }
 END_TEST
@@ -77,9 +81,9 @@ START_TEST(test_instance)
 }
 END_TEST
 
-static const char *const bad[] = { "--threads 0",   "--threads 65", "--threads x",
-	                           "--verbose 2",   "--no-such 1",  "word",
-	                           "--instance a/b" };
+static const char *const bad[] = { "--threads 0", "--threads 65",     "--threads x",
+	                           "--verbose 2", "--log-format xml", "--no-such 1",
+	                           "word",        "--instance a/b" };
 
 START_TEST(test_refused)
 {
