@@ -293,7 +293,7 @@ int option_apply_argv(const struct option_sets *s, struct arena *a,
  * \param args  Usage of the positional arguments ("FILE"), NULL: none allowed.
  * \param ret_first  Index of the first positional argument in \a argv (permuted).
  *
- * --help, --usage and --version print and exit 0. Usage errors print one sentence and a
+ * --help, --usage and --version print and exit 0, and so does OPTION_MAN_FLAG (conf/option_man.h). Usage errors print one sentence and a
  * pointer to --help on standard error and return E_SYNTAX. Its values are stored
  * by option_set(), so they are checked like those of a file.
  */

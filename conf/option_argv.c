@@ -12,6 +12,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/option_man.h"
 #include "conf/option_value.h"
 
 /*
@@ -366,6 +367,10 @@ int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, ch
 
 	for (int i = 1; i < argc; i++) {
 		most += strlen(argv[i]);
+	}
+	if (argc == 2 && strcmp(argv[1], OPTION_MAN_FLAG) == 0) {
+		option_man_page(s, argv[0], args);
+		exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 	}
 	job.out.first = argc;
 	job.out.flags = arena_array(a, most, sizeof(*job.out.flags));

@@ -154,6 +154,21 @@ void text_printable(char *s)
 	}
 }
 
+void text_print_roff(const char *s, FILE *f)
+{
+	for (; *s != '\0'; s++) {
+		if (*s == '-') {
+			fputs("\\-", f);
+		} else if (*s == '\\') {
+			fputs("\\e", f);
+		} else if (*s == '\'') {
+			fputs("\\(aq", f);
+		} else {
+			putc(*s, f);
+		}
+	}
+}
+
 /* The text ends in a NUL, which is no continuation byte, so this never reads past the end. */
 unsigned text_utf8_length(const char *text)
 {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /*!
  * Small text helpers that several rooms share.
@@ -63,6 +64,9 @@ size_t text_count(const char *text, size_t len, char c);
 
 /*! \brief Replaces control characters by '?' in place: text from outside for a log or terminal. */
 void text_printable(char *s);
+
+/*! \brief Writes a text as the source of a manual page: what roff would read as markup is escaped. */
+void text_print_roff(const char *s, FILE *f);
 
 /*! \brief Bytes of the character that a text begins with; 0: they are not UTF-8 (RFC 3629: no
  * overlong forms, no surrogates, nothing above U+10FFFF). */

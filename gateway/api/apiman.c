@@ -9,20 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conf/base/text.h"
 #include "gateway/api/api.h"
 
-/* Text for roff: a dash must not be read as a hyphen. */
 static void print_text(const char *s)
 {
-	for (; *s != '\0'; s++) {
-		if (*s == '-') {
-			fputs("\\-", stdout);
-		} else if (*s == '\\') {
-			fputs("\\e", stdout);
-		} else {
-			putchar(*s);
-		}
-	}
+	text_print_roff(s, stdout);
 }
 
 static void print_parameters(const char *const *names)

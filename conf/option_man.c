@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/option_man.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/base/text.h"
+#include "conf/option.h"
+
+static void print_text(const char *s)
+{
+	text_print_roff(s, stdout);
+}
+
+static void print_char(char c)
+{
+	print_text((char[]){ c, '\0' });
+}
+
+static bool is_flag_only(const struct option_row *row)
+{
+	return (row->flags & OPT_CLI_ONLY) != 0;
+}
+
+/* "--mtu"; a flag that is no key is written with dashes. */
+static void print_long(const struct option_row *row)
+{
+	const char *names = row->flags_long ? row->flags_long : row->name;
+	size_t len = strcspn(names, ",");
+
+	fputs("\\fB\\-\\-", stdout);
+	for (size_t i = 0; i < len; i++) {
+		print_char(names[i] == '_' && is_flag_only(row) ? '-' : names[i]);
+	}
+	fputs("\\fR", stdout);
+}
+
+static void print_flags(const struct option_row *row)
+{
+	if (row->letter) {
+		printf("\\fB\\-%c\\fR, ", row->letter);
+	}
+	print_long(row);
+	if (row->arg) {
+		printf(" \\fI%s\\fR", row->arg);
+	}
+	if (!is_flag_only(row)) {
+		fputs("; key \\fB", stdout);
+		print_text(row->name);
+		fputs("\\fR", stdout);
+	}
+	putchar('\n');
+}
+
+static void print_key(const struct option_row *row)
+{
+	fputs("\\fB", stdout);
+	print_text(row->name);
+	printf("\\fR \\fI%s\\fR\n", row->arg                ? row->arg
+	                            : row->type == OPT_BOOL ? "TRUE|FALSE"
+	                                                    : "VALUE");
+}
+
+static void print_values(const struct option_row *row)
+{
+	if (row->names) {
+		for (unsigned i = 0; row->names[i]; i++) {
+			printf("%s%s", i ? ", " : " One of ", row->names[i]);
+		}
+		putchar('.');
+	}
+	if (row->max && (row->type == OPT_UINT || row->type == OPT_INT)) {
+		printf(" From %" PRId64 " to %" PRId64 ".", (int64_t)row->min,
+		       (int64_t)row->max);
+	}
+	if (row->def && !(row->flags & OPT_NO_ARG)) {
+		fputs(" Default ", stdout);
+		print_text(row->def);
+		putchar('.');
+	}
+	if (row->flags & OPT_RESTART) {
+		fputs(" A change needs a restart.", stdout);
+	}
+	putchar('\n');
+}
+
+void option_man_row(const struct option_row *row, bool key_first)
+{
+	puts(".TP");
+	if (key_first) {
+		print_key(row);
+	} else {
+		print_flags(row);
+	}
+	if (row->help) {
+		print_char((char)toupper((unsigned char)row->help[0]));
+		print_text(row->help + 1);
+		if (row->help[strlen(row->help) - 1] != '.') {
+			putchar('.');
+		}
+	}
+	print_values(row);
+}
+
+/* --- a program --------------------------------------------------------------------------- */
+
+/* A word of a usage line: a name for a value in italics, a word to be typed in bold. */
+static const char *print_word(const char *p)
+{
+	bool is_name = isupper((unsigned char)*p);
+
+	fputs(is_name ? "\\fI" : "\\fB", stdout);
+	while (*p == '_' || (is_name ? isupper((unsigned char)*p) : islower((unsigned char)*p))) {
+		putchar(*p++);
+	}
+	fputs("\\fR", stdout);
+	return p;
+}
+
+static void print_args(const char *p)
+{
+	while (*p != '\0') {
+		if (isalpha((unsigned char)*p)) {
+			p = print_word(p);
+		} else {
+			print_char(*p++);
+		}
+	}
+	putchar('\n');
+}
+
+/* Calls \a use with each option without a heading. \return Is there one with a heading? */
+static bool each_row(const struct option_sets *s, void (*use)(const struct option_row *row))
+{
+	bool others = false;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		for (const struct option_row *row = s->set[i].rows; row->name; row++) {
+			bool plain = row->group == OPTION_GROUP_NONE &&
+			             s->set[i].group == OPTION_GROUP_NONE;
+
+			others = others || !plain;
+			if (plain && row->type != OPT_IGNORED &&
+			    option_find(s, row->name) == row) {
+				use(row);
+			}
+		}
+	}
+	return others;
+}
+
+static void print_in_synopsis(const struct option_row *row)
+{
+	putchar('[');
+	print_long(row);
+	if (row->arg) {
+		printf("\\ \\fI%s\\fR", row->arg);
+	}
+	puts("]");
+}
+
+static void print_in_options(const struct option_row *row)
+{
+	option_man_row(row, false);
+}
+
+void option_man_page(const struct option_sets *s, const char *program, const char *args)
+{
+	printf(".SH SYNOPSIS\n.B ");
+	print_text(program);
+	putchar('\n');
+	if (each_row(s, print_in_synopsis)) {
+		puts("[\\fIOPTION\\fR]...");
+	}
+	if (args != NULL && *args != '\0') {
+		print_args(args);
+	}
+	puts(".SH OPTIONS");
+	(void)each_row(s, print_in_options);
+}
