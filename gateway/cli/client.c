@@ -19,6 +19,7 @@
 #include "gateway/api/metrics.h"
 #include "gateway/api/stream.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/help/help.h"
 #include "gateway/view/source.h"
 
 static const char default_url[] = "http://127.0.0.1:8620";
@@ -79,8 +80,9 @@ static int read_flags(struct client *s, const struct option_row *const *own,
 		ret = option_set_defaults(&sets, s->arena);
 	}
 	if (ret == E_OK) {
-		ret = option_read_argv(&sets, s->arena, argc, argv, doc, args, &s->first,
-		                       d);
+		ret = option_read_argv(&sets, s->arena, argc, argv,
+		                       help_doc(s->arena, s->program, doc), args,
+		                       &s->first, d);
 	}
 	diags_print(d, stderr, DIAG_WARNING);
 	int n = argc - s->first;

@@ -105,8 +105,7 @@ int cmd_check(int argc, char **argv)
 		&j, check_rows,
 		"Proves forwarding tables: those of the running fabric, or "
 		"with FILE those that something else computed, for "
-		"instance OpenSM's dump. Exit status 0: proven, "
-		"1: the proof fails, 2: usage or bad input.",
+		"instance OpenSM's dump.",
 		ROUTE_JOB_FILE_OPTIONAL, argc, argv);
 
 	if (status == EXIT_GOOD && !j.file && (j.flags.lfts || j.flags.to)) {

@@ -14,6 +14,7 @@
 #include "conf/base/err.h"
 #include "conf/config.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/help/help.h"
 #include "routing/engine_options.h"
 
 struct config_flags {
@@ -214,11 +215,10 @@ static int read_arguments(struct job *j, int argc, char **argv)
 	    option_set_defaults(&own, j->arena) != E_OK ||
 	    option_read_argv(
 		    &own, j->arena, argc, argv,
-		    "Reads an opensm.conf or an opafm.xml as saguarod -F would and tells "
-		    "what was understood, what has no effect here and what is wrong. "
-	            "Exit "
-		    "status 0: good, 1: errors in the file, 2: usage, or it cannot be "
-	            "read.",
+		    help_doc(j->arena, argv[0],
+	                     "Reads an opensm.conf or an opafm.xml as saguarod -F would "
+	                     "and tells what was understood, what has no effect here and "
+	                     "what is wrong."),
 		    "check FILE", &first, &j->diags) != E_OK) {
 		return EXIT_USAGE;
 	}

@@ -20,13 +20,10 @@
 #include "gateway/cli/command.h"
 #include "gateway/inventory/alarms.h"
 
-static const char doc[] = "What is wrong with the fabric, the worst first, and what to "
-                          "do about it. With HOST, a "
-			  "name, GUID or LID: whether the subnet manager can reach it, "
-                          "and if not, why. With two: "
-			  "whether they can reach each other. Exit status 0: nothing is "
-                          "wrong, 1: something is, 2: "
-			  "it cannot be told.";
+static const char doc[] =
+	"What is wrong with the fabric, the worst first, and what to do about it. With HOST, "
+	"a name, GUID or LID: whether the subnet manager can reach it, and if not, why. With "
+	"two: whether they can reach each other.";
 
 enum { SHOWN = 10 /* of one kind */, FULL_PERCENT = 2 };
 

@@ -107,7 +107,7 @@ static const struct list_command load = { { "links", "LinkLoad", load_columns, N
 static const struct list_command counters = { { "counters", "PortCounters", counter_columns, NULL, NULL }, counter_rows, "/v1/counters?limit=65536",
 	"Port counters as the performance manager read them last (saguarod --perfmgr). errors: by how much all error counters rose since the reading before.", NULL };
 static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL, NULL }, no_rows, "/v1/alarms?limit=65536",
-	"What is wrong at this moment, the worst first. Exit status 1: something is.", NULL };
+	"What is wrong at this moment, the worst first.", NULL };
 static const struct list_command services = { { "services", "Service", service_columns, NULL, NULL }, no_rows, "/v1/services?limit=65536",
 	"Services that hosts registered; without a lease they stay for ever.", NULL };
 static const struct list_command sweeps = { { "sweeps", "Sweep", sweep_columns, NULL, NULL }, no_rows, "/v1/sweeps?limit=100",

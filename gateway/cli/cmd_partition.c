@@ -11,6 +11,7 @@
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/control_call.h"
+#include "gateway/cli/help/help.h"
 #include "gateway/cli/list.h"
 
 static const char list_doc[] = "Partitions in effect, one per line.";
@@ -388,6 +389,8 @@ static int usage(const char *name, FILE *to)
 	            "durable when\nthe command returns; 'wait', or --wait, returns when "
 	            "ports have "
 	            "them.\n");
+	fprintf(to, "\n");
+	help_print_exits(to, name);
 	return to == stdout ? EXIT_GOOD : EXIT_USAGE;
 }
 
@@ -395,12 +398,14 @@ int cmd_partition(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 	const char *name = argv[0];
+	char action[64];
 
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0) {
 		return usage(name, stdout);
 	}
+	snprintf(action, sizeof(action), "%s %s", name, word);
 	if (argc > 1) {
-		argv[1] = argv[0];
+		argv[1] = action;
 	}
 	if (strcmp(word, "list") == 0 || strcmp(word, "show") == 0) {
 		return print_partitions(*word == 's', argc - 1, argv + 1);

@@ -12,6 +12,7 @@
 #include "conf/base/err.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/help/help.h"
 #include "gateway/cli/report.h"
 #include "gateway/cli/route_job.h"
 #include "gateway/view/json_text.h"
@@ -79,9 +80,8 @@ static void usage(FILE *f)
 	for (unsigned i = 0; i < N_REPORTS; i++) {
 		fprintf(f, "  %-20s %s\n", reports[i]->name, reports[i]->help);
 	}
-	fprintf(f,
-	        "\nExit status 0: nothing wrong, 1: a fault is reported, 2: usage or bad "
-	        "input.\n'saguaro report NAME --help' lists the flags.\n");
+	fprintf(f, "\n'saguaro report NAME --help' lists the flags.\n\n");
+	help_print_exits(f, "report");
 }
 
 /* --- where the tables come from ----------------------------------------------------- */

@@ -130,8 +130,7 @@ int cmd_route(int argc, char **argv)
 	int status =
 		route_job_init(&j, route_rows,
 	                       "Routes a topology file, proves the tables and shows the "
-	                       "figures. Exit status 0: proven, 1: the proof fails, "
-	                       "2: usage or bad input.",
+	                       "figures.",
 	                       ROUTE_JOB_FILE_NEEDED, argc, argv);
 
 	if (status == EXIT_GOOD) {

@@ -201,9 +201,7 @@ int cmd_status(int argc, char **argv)
 	struct client c;
 	int status = client_init(
 		&c, NULL,
-		"Is the subnet up, and how was it routed? Exit status 0: "
-		"up, or a standby whose master is alive, 1: not ready, 2: nobody to "
-		"ask.",
+		"Is the subnet up, and how was it routed?",
 		NULL, 0, argc, argv);
 
 	if (status == EXIT_GOOD) {

@@ -9,6 +9,7 @@
 #include "conf/base/err.h"
 #include "conf/option.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/help/help.h"
 #include "routing/text/topofile.h"
 #include "routing/topogen/topogen.h"
 
@@ -90,8 +91,8 @@ static int generate(struct arena *a, struct diags *d, int argc, char **argv)
 
 	if (option_sets_add(&sets, topo_rows, &flags) != E_OK ||
 	    option_set_defaults(&sets, a) != E_OK ||
-	    option_read_argv(&sets, a, argc, argv, kinds_text(a), "KIND ARGS...", &first,
-	                     d) != E_OK) {
+	    option_read_argv(&sets, a, argc, argv, help_doc(a, argv[0], kinds_text(a)),
+	                     "KIND ARGS...", &first, d) != E_OK) {
 		return EXIT_USAGE;
 	}
 	if (first == argc) {

@@ -54,16 +54,10 @@ static const struct option_row whatif_rows[] = {
 /* clang-format on */
 
 static const char doc[] =
-	"What a change would do to the running fabric, or to a topology file: the pairs "
-	"of "
+	"What a change would do to the running fabric, or to a topology file: the pairs of "
 	"hosts that get another route or none, load before and after, new credit loops. "
-	"Routing flags (-R, --lmc, --root_guid_file, ...) are those after the change; "
-	"the "
-	"others are the daemon's. Nothing on the fabric is touched. Exit status 0: "
-	"nothing "
-	"gets worse, 1: pairs are lost, the proof fails or the fabric cannot be routed, "
-	"2: "
-	"usage or bad input.";
+	"Routing flags (-R, --lmc, --root_guid_file, ...) are those after the change; the "
+	"others are the daemon's. Nothing on the fabric is touched.";
 
 struct whatif {
 	struct route_job before, after;

@@ -14,6 +14,7 @@
 #include "conf/config.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/help/help.h"
 #include "gateway/view/control_client.h"
 
 #define FLAG(member)                                                                     \
@@ -57,7 +58,8 @@ int control_call_begin(struct control_call *c, const struct option_row *own,
 		ret = option_set_defaults(&sets, c->a);
 	}
 	if (ret == E_OK) {
-		ret = option_read_argv(&sets, c->a, argc, argv, doc, args, &first, d);
+		ret = option_read_argv(&sets, c->a, argc, argv,
+		                       help_doc(c->a, argv[0], doc), args, &first, d);
 	}
 	diags_print(d, stderr, DIAG_WARNING);
 	if (ret != E_OK) {

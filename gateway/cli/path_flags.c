@@ -13,14 +13,14 @@
 	{ "mode", OPT_STRING, offsetof(struct client_flags, mode), NULL, .letter = 'm', .flags_long = "mode", \
 	  .flags = OPT_CLI_ONLY, .arg = "MODE", .help = "minimal, pairwise, orderall or srcdstall; by default the mode of the SA" }, \
 	{ "numb_path", OPT_UINT, offsetof(struct client_flags, numb_path), "0", .letter = 'n', .flags_long = "numb_path", \
-	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "at most so many paths" }, \
+	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "at most so many paths; 0: as many as the SA gives" }, \
 	PATH_FLAG(service_id, .arg = "ID", .help = "paths for this service, by the policy"), \
 	PATH_FLAG(qos_class, .arg = "N", .help = "paths of this QoS class, likewise"), \
 	PATH_FLAG(p_key, .arg = "P_KEY", .help = "paths of this partition"), \
 	PATH_FLAG(sl, .arg = "N", .help = "paths of this service level"), \
-	PATH_FLAG(mtu, .arg = "CODE", .help = "MTU code 1-5; '>4', '<4' and '=4' compare, 'largest' takes the largest; likewise:"), \
-	PATH_FLAG(rate, .arg = "CODE", .help = "rate code"), \
-	PATH_FLAG(life, .arg = "CODE", .help = "packet life time; 'smallest' takes the smallest")
+	PATH_FLAG(mtu, .arg = "CODE", .help = "MTU code 1 to 5 (256 to 4096 bytes); '>4', '<4' and '=4' compare, 'largest' takes the largest"), \
+	PATH_FLAG(rate, .arg = "CODE", .help = "rate code, likewise: 3 is 10 Gb/s, 16 is 100 Gb/s"), \
+	PATH_FLAG(life, .arg = "CODE", .help = "packet life time code, likewise; 'smallest' takes the smallest")
 
 const struct option_row paths_rows[] = { PATH_ROWS, { NULL } };
 

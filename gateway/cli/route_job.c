@@ -14,6 +14,7 @@
 #include "db/fabric.h"
 #include "db/reader.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/help/help.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
@@ -39,8 +40,10 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 	if (ret != E_OK) {
 		return ret;
 	}
-	ret = config_read_args(&j->config, &j->engines.sets, j->arena, argc, argv, doc,
-	                       "FILE", &first, &j->diags);
+	ret = config_read_args(&j->config, &j->engines.sets, j->arena, argc, argv,
+	                       help_doc(j->arena, argv[0], doc),
+	                       file == ROUTE_JOB_FILE_OPTIONAL ? "[FILE]" : "FILE", &first,
+	                       &j->diags);
 	if (ret != E_OK) {
 		return ret;
 	}

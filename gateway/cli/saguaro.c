@@ -7,6 +7,7 @@
  */
 #include <config.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,60 +16,30 @@
 #include "conf/base/openmp.h"
 #include "conf/base/text.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/help/help.h"
 
-/* clang-format off */
-static const struct command commands[] = {
-	{ "route",  "FILE [routing flags]",   "route a topology file, prove the tables, show the figures", cmd_route, true },
-	{ "check",  "[FILE --lfts F [--sl F]]", "prove the running tables, or foreign ones of a topology file", cmd_check, true },
-	{ "report", "NAME [FILE]",            "credit loops, routes and port usage: of a running fabric or a file", cmd_report, true },
-	{ "whatif", "[FILE] [--down NODE[:PORT]]", "what another cabling, engine or LMC would change", cmd_whatif, true },
-	{ "plan",   "FILE",                   "the cables of the running fabric against a plan: missing, extra, swapped", cmd_plan, false },
-	{ "config", "check FILE",             "what a file of configuration says, what is wrong with it", cmd_config, false },
-	{ "engines", "",                      "routing engines that -R may name", cmd_engines, false },
-	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo, false },
-	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths, false },
-	{ "trace",  "SRC DST",                "the switches, ports and LIDs that a packet passes", cmd_trace, false },
-	{ "why",    "SRC DST",                "why a path goes where it goes, or why there is none", cmd_why, false },
-	{ "records", "NAME [--COMPONENT VALUE]", "records of subnet administration", cmd_records, false },
-	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups, false },
-	{ "partition", "list | COMMAND [P_KEY]", "partitions: list, show, and change them at run time", cmd_partition, false },
-	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes, false },
-	{ "links",  "",                       "cables: state, speed, what it could be, routes", cmd_links, false },
-	{ "ports",  "",                       "ports, also those without a cable", cmd_ports, false },
-	{ "lids",   "",                       "owners of LIDs", cmd_lids, false },
-	{ "lft",    "SWITCH",                 "the linear forwarding table of a switch", cmd_lft, false },
-	{ "counters", "",                     "port counters: errors, rates, congestion", cmd_counters, false },
-	{ "load",   "",                       "links by the routes on them, most first", cmd_load, false },
-	{ "services", "",                     "services that hosts registered", cmd_services, false },
-	{ "sweeps", "",                       "the last sweeps: what they changed, how long they took", cmd_sweeps, false },
-	{ "doctor", "[HOST [HOST]]",          "what is wrong, and what to do about it", cmd_doctor, false },
-	{ "alarms", "",                       "what is wrong at this moment", cmd_alarms, false },
-	{ "export", "[FORMAT]",               "the fabric for other programs: ibsim, Slurm, Graphviz; alone: the formats", cmd_export, false },
-	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status, false },
-	{ "events", "[-f] [--since N]",       "what happened: cables, hosts, switches, subnet managers, sweeps", cmd_events, false },
-	{ "sweep",  "[--heavy]",              "ask the running daemon for a sweep", cmd_sweep, false },
-	{ "reload", "",                       "make the running daemon read its configuration again", cmd_reload, false },
-	{ "rebalance", "",                    "balance the routes of the running fabric anew", cmd_rebalance, false },
-	{ "port",   "disable|enable NAME:PORT", "switch a port of the running fabric off or on", cmd_port, false },
-	{ "handover", "",                     "hand the fabric over to the other subnet manager", cmd_handover, false },
-	{ "loglevel", "LEVEL",                "set the log level of the running daemon", cmd_loglevel, false },
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	bool parallel; /* computes with several threads */
+} commands[] = {
+#define TOPIC(text)
+#define COMMAND(name, asks, parallel, ...) { #name, cmd_##name, parallel },
+#include "gateway/cli/help/commands.def"
+#undef TOPIC
+#undef COMMAND
 };
-/* clang-format on */
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 static void usage(FILE *f)
 {
-	fprintf(f, "Usage: saguaro COMMAND [ARGS]\n\nCommands:\n");
-	for (unsigned i = 0; i < N_COMMANDS; i++) {
-		fprintf(f, "  %-7s %-27s %s\n", commands[i].name, commands[i].args,
-		        commands[i].help);
-	}
-	fprintf(f,
-	        "\n'saguaro help COMMAND' lists the flags of a command.\n"
-	        "Exit status: 0 fine, 1 something is wrong or the answer is no, 2 wrong "
-	        "usage or\n"
-	        "it cannot be told, 3 the answer is stale because saguarod is gone.\n");
+	fprintf(f, "Usage: saguaro COMMAND [ARGS]\n\n");
+	help_commands(f);
+	fprintf(f, "\n'saguaro help COMMAND' lists the flags of a command, 'man saguaro-COMMAND' is its manual.\n"
+	           "Exit status: 0 fine, 1 something is wrong or the answer is no, 2 wrong "
+	           "usage or\n"
+	           "it cannot be told, 3 the answer is stale because saguarod is gone.\n");
 }
 
 void command_each(const char *prefix, int (*use)(const char *name))
@@ -140,6 +111,9 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "complete")) { /* not for people */
 		return cmd_complete(argc - 1, argv + 1);
+	}
+	if (!strcmp(argv[1], "manual")) { /* for the build */
+		return help_manual(argc - 1, argv + 1);
 	}
 	return run_command(argc, argv);
 }

@@ -6,99 +6,19 @@
  * time; so manual, --help and parser cannot disagree.
  */
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/text.h"
 #include "conf/config.h"
+#include "conf/option_man.h"
 #include "routing/route.h"
 
-/* Text for roff: a dash or dot must not be read as markup. */
 static void print_text(const char *s)
 {
-	for (; *s; s++) {
-		if (*s == '-') {
-			fputs("\\-", stdout);
-		} else if (*s == '\\') {
-			fputs("\\e", stdout);
-		} else {
-			putchar(*s);
-		}
-	}
-}
-
-static void print_flags(const struct option_row *row)
-{
-	if (row->letter) {
-		printf("\\fB\\-%c\\fR", row->letter);
-	}
-	const char *names = row->flags_long ? row->flags_long : row->name;
-	char name[128];
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(names, ","), names);
-	fputs(row->letter ? ", \\fB\\-\\-" : "\\fB\\-\\-", stdout);
-	print_text(name);
-	fputs("\\fR", stdout);
-	if (row->arg) {
-		printf(" \\fI%s\\fR", row->arg);
-	}
-	if (!(row->flags & OPT_CLI_ONLY)) {
-		fputs("; key \\fB", stdout);
-		print_text(row->name);
-		fputs("\\fR", stdout);
-	}
-	putchar('\n');
-}
-
-static void print_key(const struct option_row *row)
-{
-	fputs("\\fB", stdout);
-	print_text(row->name);
-	printf("\\fR \\fI%s\\fR\n", row->arg                ? row->arg
-	                            : row->type == OPT_BOOL ? "TRUE|FALSE"
-	                                                    : "VALUE");
-}
-
-static void print_values(const struct option_row *row)
-{
-	if (row->names) {
-		for (unsigned i = 0; row->names[i]; i++) {
-			printf("%s%s", i ? ", " : " One of ", row->names[i]);
-		}
-		putchar('.');
-	}
-	if (row->max && (row->type == OPT_UINT || row->type == OPT_INT)) {
-		printf(" From %" PRId64 " to %" PRId64 ".", (int64_t)row->min,
-		       (int64_t)row->max);
-	}
-	if (row->def && !(row->flags & OPT_NO_ARG)) {
-		fputs(" Default ", stdout);
-		print_text(row->def);
-		putchar('.');
-	}
-	if (row->flags & OPT_RESTART) {
-		fputs(" A change needs a restart.", stdout);
-	}
-	putchar('\n');
-}
-
-static void print_row(const struct option_row *row, bool key_first)
-{
-	puts(".TP");
-	if (key_first) {
-		print_key(row);
-	} else {
-		print_flags(row);
-	}
-	if (row->help) {
-		putchar(toupper((unsigned char)row->help[0]));
-		print_text(row->help + 1);
-		if (row->help[strlen(row->help) - 1] != '.') {
-			putchar('.');
-		}
-	}
-	print_values(row);
+	text_print_roff(s, stdout);
 }
 
 /* By heading, in the order of the headings. */
@@ -116,7 +36,7 @@ static void print_groups(bool keys_only)
 				printf(".SS %s\n", option_group_titles[g]);
 				titled = true;
 			}
-			print_row(row, keys_only);
+			option_man_row(row, keys_only);
 		}
 	}
 }
@@ -164,7 +84,7 @@ static void print_engine_options(bool keys_only)
 		for (; row && row->name; row++) {
 			if (row->type != OPT_IGNORED &&
 			    first_engine(row->name) == engines[i]) {
-				print_row(row, keys_only);
+				option_man_row(row, keys_only);
 				print_engines_of(row->name);
 			}
 		}

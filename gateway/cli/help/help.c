@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/cli/help/help.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/text.h"
+#include "routing/topogen/topogen.h"
+
+enum asks { FILES, FABRIC, EITHER, DAEMON, BOTH };
+enum { EXITS = 4 };
+
+/* A command, or a topic: that has no name. */
+struct row {
+	const char *name, *args, *help;
+	enum asks asks;
+	const char *good, *bad;
+};
+
+static const struct row rows[] = {
+#define TOPIC(text) { .help = text },
+#define COMMAND(name, asks, parallel, args, help, good, bad)                             \
+	{ #name, args, help, asks, good, bad },
+#include "gateway/cli/help/commands.def"
+#undef TOPIC
+#undef COMMAND
+};
+
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+/* What each exit status means where a row says nothing else; NULL: it does not occur. */
+static const char *const exits_of[][EXITS] = {
+	[FILES] = { "done", NULL, "wrong usage or bad input", NULL },
+	[FABRIC] = { "answered", "there is no answer, because the subnet is not up",
+	             "wrong usage, or nobody can be asked",
+	             "answered, but the answer is stale, because saguarod is gone" },
+	[EITHER] = { "answered", NULL,
+	             "wrong usage or bad input, or no fabric can be read", NULL },
+	[DAEMON] = { "saguarod took the request",
+	             "saguarod refused the request, or cannot be reached", "wrong usage",
+	             NULL },
+	[BOTH] = { "done", NULL, "wrong usage, or nobody can be asked",
+	           "answered, but the answer is stale, because saguarod is gone" },
+};
+
+static const char *exit_text(const struct row *row, unsigned status)
+{
+	const char *own = status == 0 ? row->good : status == 1 ? row->bad : "";
+
+	return *own != '\0' ? own : exits_of[row->asks][status];
+}
+
+/* The row of "NAME", "saguaro NAME" or "saguaro NAME WORD", NULL: there is none. */
+static const struct row *find(const char *program)
+{
+	const char *name = strncmp(program, "saguaro ", 8) == 0 ? program + 8 : program;
+	size_t len = strcspn(name, " ");
+
+	for (unsigned i = 0; i < N_ROWS; i++) {
+		if (rows[i].name != NULL && strlen(rows[i].name) == len &&
+		    memcmp(rows[i].name, name, len) == 0) {
+			return &rows[i];
+		}
+	}
+	return NULL;
+}
+
+void help_commands(FILE *f)
+{
+	for (unsigned i = 0; i < N_ROWS; i++) {
+		if (rows[i].name == NULL) {
+			fprintf(f, "%s%s:\n", i > 0 ? "\n" : "", rows[i].help);
+		} else {
+			fprintf(f, "  %-9s %-27s %s\n", rows[i].name, rows[i].args,
+			        rows[i].help);
+		}
+	}
+}
+
+/* --- the help of a command --------------------------------------------------------------- */
+
+static const char *exits_text(struct arena *a, const struct row *row)
+{
+	const char *text = "Exit status:";
+
+	for (unsigned i = 0; i < EXITS && text != NULL; i++) {
+		if (exit_text(row, i) != NULL) {
+			text = arena_printf(a, "%s\n  %u  %s", text, i, exit_text(row, i));
+		}
+	}
+	return text == NULL ? NULL
+	                    : arena_printf(a, "%s\n\nManual: man saguaro-%s", text, row->name);
+}
+
+const char *help_doc(struct arena *a, const char *program, const char *doc)
+{
+	const struct row *row = find(program);
+	const char *exits = row != NULL ? exits_text(a, row) : NULL;
+	/* the parser prints behind the flags what stands behind a vertical tab */
+	const char *text = exits != NULL ? arena_printf(a, "%s\v%s", doc, exits) : NULL;
+
+	return text != NULL ? text : doc;
+}
+
+void help_print_exits(FILE *f, const char *program)
+{
+	const struct row *row = find(program);
+	struct arena *a = arena_new();
+	const char *text = row != NULL && a != NULL ? exits_text(a, row) : NULL;
+
+	fprintf(f, "%s\n", text != NULL ? text : "");
+	arena_free(a);
+}
+
+/* --- manual pages ------------------------------------------------------------------------ */
+
+static void print_sentence(const char *text)
+{
+	putchar(toupper((unsigned char)*text));
+	text_print_roff(text + 1, stdout);
+	puts(".");
+}
+
+static void print_overview(void)
+{
+	for (unsigned i = 0; i < N_ROWS; i++) {
+		if (rows[i].name == NULL) {
+			printf(".SS %s\n", rows[i].help);
+		} else {
+			printf(".TP\n.BR saguaro\\-%s (1)\n", rows[i].name);
+			print_sentence(rows[i].help);
+		}
+	}
+}
+
+static void print_exits(const struct row *row)
+{
+	for (unsigned i = 0; i < EXITS; i++) {
+		if (exit_text(row, i) != NULL) {
+			printf(".TP\n%u\n", i);
+			print_sentence(exit_text(row, i));
+		}
+	}
+}
+
+static void print_kinds(void)
+{
+	for (const struct topogen_kind *k = topogen_kinds; k->name != NULL; k++) {
+		printf(".TP\n\\fB%s\\fR \\fI", k->name);
+		text_print_roff(k->args, stdout);
+		puts("\\fR");
+		print_sentence(k->help);
+	}
+}
+
+int help_manual(int argc, char **argv)
+{
+	const char *part = argc > 1 ? argv[1] : "";
+	const struct row *row = argc > 2 ? find(argv[2]) : NULL;
+
+	if (strcmp(part, "commands") == 0) {
+		print_overview();
+	} else if (strcmp(part, "kinds") == 0) {
+		print_kinds();
+	} else if (strcmp(part, "name") == 0 && row != NULL) {
+		printf("saguaro\\-%s \\- ", row->name);
+		text_print_roff(row->help, stdout);
+		putchar('\n');
+	} else if (strcmp(part, "exit") == 0 && row != NULL) {
+		print_exits(row);
+	} else {
+		fprintf(stderr, "usage: saguaro manual commands | kinds | name NAME | exit NAME\n");
+		return 2;
+	}
+	return ferror(stdout) ? 1 : 0;
+}
