@@ -11,19 +11,20 @@
 #include "conf/option.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/help/help.h"
+#include "gateway/cli/list.h"
 #include "routing/engine.h"
-
-struct engines_flags {
-	bool json;
-};
 
 /* clang-format off */
 static const struct option_row engines_rows[] = {
-	{ "json", OPT_BOOL, offsetof(struct engines_flags, json), "FALSE", .letter = 'j', .flags_long = "json",
+	{ "json", OPT_BOOL, offsetof(struct client_flags, json), "FALSE", .letter = 'j', .flags_long = "json",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "as JSON, with the options of each engine" },
 	{ NULL }
 };
 /* clang-format on */
+
+static const char *const fields[] = { "name", "virtual_lanes", "deadlock_free", "lmc",
+	                              "deadlockfree_order", "summary", NULL };
 
 static const char *lanes_of(const struct engine *e)
 {
@@ -58,8 +59,11 @@ static json_t *engines_json(void)
 	return all;
 }
 
-static void print_engines(void)
+static int print_table(const struct client *s, const json_t *body, bool first)
 {
+	(void)s;
+	(void)body;
+	(void)first;
 	printf("%-14s %-7s %-11s %-4s %s\n", "engine", "lanes", "deadlocks", "LMC", "");
 	for (const struct engine *const *e = engines; *e; e++) {
 		printf("%-14s %-7s %-11s %-4s %s\n", (*e)->name, lanes_of(*e),
@@ -68,39 +72,44 @@ static void print_engines(void)
 	}
 	printf("\ndeadlockfree stands for the first that proves out of those that are free of "
 	       "deadlocks\nor may be; no_fallback keeps to the engines that are listed.\n");
+	return EXIT_GOOD;
+}
+
+static const struct list list = { "engines", NULL, .print = print_table };
+
+static int print_engines(struct client *s)
+{
+	json_t *all = engines_json();
+	json_t *body = json_pack("{s:O}", "engines", all);
+	int status = s->flags.json && !list_of_fields(s)
+	                     ? client_print_json(all)
+	                     : list_print_body(s, &list, fields, body);
+
+	json_decref(body);
+	json_decref(all);
+	return status;
 }
 
 int cmd_engines(int argc, char **argv)
 {
-	struct engines_flags flags = { 0 };
+	struct client s = { .program = argv[0], .arena = arena_new() };
 	struct option_sets sets = { .n = 0 };
-	struct arena *a = arena_new();
-	struct diags *d = a ? arena_alloc(a, sizeof(*d)) : NULL;
+	struct diags *d = s.arena ? arena_alloc(s.arena, sizeof(*d)) : NULL;
 	int first = argc, status = EXIT_USAGE;
 
 	if (!d) {
-		goto out;
+		arena_free(s.arena);
+		return EXIT_USAGE;
 	}
-	diags_init(d, a);
-	if (option_sets_add(&sets, engines_rows, &flags) != E_OK ||
-	    option_set_defaults(&sets, a) != E_OK ||
-	    option_read_argv(&sets, a, argc, argv, "The routing engines that -R may name.", NULL,
-	                     &first, d) != E_OK) {
-		goto out;
+	diags_init(d, s.arena);
+	if (option_sets_add(&sets, engines_rows, &s.flags) == E_OK &&
+	    option_sets_add(&sets, list_rows, &s.flags) == E_OK &&
+	    option_set_defaults(&sets, s.arena) == E_OK &&
+	    option_read_argv(&sets, s.arena, argc, argv,
+	                     help_doc(s.arena, argv[0], "The routing engines that -R may name."),
+	                     NULL, &first, d) == E_OK) {
+		status = print_engines(&s);
 	}
-	status = EXIT_GOOD;
-	if (flags.json) {
-		json_t *all = engines_json();
-
-		status = client_print_json(all);
-		json_decref(all);
-	} else {
-		print_engines();
-	}
-out:
-	if (d) {
-		diags_print(d, stderr, DIAG_WARNING);
-	}
-	arena_free(a);
-	return status;
+	diags_print(d, stderr, DIAG_WARNING);
+	return client_done(&s, status);
 }

@@ -5,22 +5,20 @@
 #include "conf/base/arena.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/list.h"
 
 static const char doc[] =
-	"The running fabric on standard output, as other programs read it: topology text "
-        "for "
+	"The running fabric on standard output, as other programs read it: topology text for "
 	"ibsim, forwarding tables, Graphviz, GraphML, topology.conf and topology.yaml of "
-	"Slurm. Without FORMAT it lists the formats.";
+	"Slurm. Without FORMAT it lists the formats, which --csv and --field print, too.";
 
 static int print_formats(const struct client *s, const json_t *body, bool first)
 {
 	size_t i;
 	json_t *f;
 
+	(void)s;
 	(void)first;
-	if (s->flags.json) {
-		return client_print_json(body);
-	}
 	json_array_foreach(json_object_get(body, "formats"), i, f)
 	{
 		printf("%-12s  %s\n", member_text(f, "name"), member_text(f, "summary"));
@@ -28,14 +26,20 @@ static int print_formats(const struct client *s, const json_t *body, bool first)
 	return EXIT_GOOD;
 }
 
+static const struct list formats = { "formats", "ExportFormat", .print = print_formats };
+
 int cmd_export(int argc, char **argv)
 {
 	struct client s;
 	int status =
-		client_init(&s, NULL, doc, "[FORMAT]", CLIENT_MAY_HAVE_ONE, argc, argv);
+		client_init(&s, list_rows, doc, "[FORMAT]", CLIENT_MAY_HAVE_ONE, argc, argv);
 
 	if (status == EXIT_GOOD && s.first >= argc) {
-		status = client_print_list(&s, "/v1/export", print_formats);
+		status = list_print(&s, &formats, "/v1/export");
+	} else if (status == EXIT_GOOD && list_of_fields(&s)) {
+		fprintf(stderr, "%s: --csv and --field print the list of formats, without FORMAT\n",
+		        s.program);
+		status = EXIT_USAGE;
 	} else if (status == EXIT_GOOD) {
 		const char *target = arena_printf(s.arena, "/v1/export/%s",
 		                                  client_escape(&s, argv[s.first]));

@@ -377,3 +377,16 @@ int list_print_named(struct client *s, const struct list *l, const char *const *
 	list_close(s);
 	return status;
 }
+
+int list_print_body(struct client *s, const struct list *l, const char *const *names,
+                    const json_t *body)
+{
+	bool done = false;
+	int status = list_open(s, l, names, &done);
+
+	if (status == EXIT_GOOD && !done) {
+		status = print_page(s, body, true);
+	}
+	list_close(s);
+	return status;
+}

@@ -62,3 +62,10 @@ int list_print(struct client *s, const struct list *l, const char *target);
 /*! \brief The same for a list without a schema; \a names are its fields, as in list_open(). */
 int list_print_named(struct client *s, const struct list *l, const char *const *names,
                      const char *target);
+
+/*!
+ * \brief The same for a list that is made here, without a fabric: its flags are read, and no origin is chosen.
+ * \param body  Borrowed.
+ */
+int list_print_body(struct client *s, const struct list *l, const char *const *names,
+                    const json_t *body);
