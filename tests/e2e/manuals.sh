@@ -3,7 +3,8 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # The help of saguarod fits on three screens and --help-all has every flag of it; each flag stands in the
-# manual. Manual pages have no fault that mandoc finds.
+# manual. Each command of saguaro has a page, with its flags and its examples, and stands in saguaro(1). Pages
+# refer to pages that there are. Manual pages have no fault that mandoc finds.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
@@ -30,6 +31,32 @@ done
 for flag in $effective; do
 	sed -n '/^.SH KEYS WITHOUT EFFECT/,/^.SH SEE/p' "$bin/doc/man/saguaro.conf.5" | grep -q "^${flag//-/_}\*\?$" &&
 		fail "saguaro.conf(5) says that $flag has no effect"
+done
+
+overview=$(cat "$bin/doc/man/saguaro.1")
+# own_flags HELP: flags without a heading, with dashes.
+own_flags() { sed '/^ [A-Z].*:$/,$d' <<<"$1" | flags | tr _ -; }
+for command in $("$bin/saguaro" complete ''); do
+	page=$(cat "$bin/doc/man/saguaro-$command.1") || fail "saguaro $command has no manual page"
+	for section in NAME SYNOPSIS DESCRIPTION OPTIONS 'EXIT STATUS' EXAMPLES 'SEE ALSO'; do
+		has "saguaro-$command(1): $section" "$page" ".SH $section"
+	done
+	has "saguaro(1) has $command" "$overview" ".BR saguaro\\-$command (1)"
+	case $command in
+	partition) helps=$(for action in list show create add set remove delete wait; do "$bin/saguaro" partition "$action" --help; done) ;;
+	report) helps=$("$bin/saguaro" report route --help) ;;
+	*) helps=$("$bin/saguaro" "$command" --help) ;;
+	esac
+	for flag in $(own_flags "$helps"); do
+		case $page in *"\\-\\-${flag//-/\\-}"*) ;; *) fail "--$flag is not in saguaro-$command(1)" ;; esac
+	done
+done
+for name in $("$bin/saguaro" report --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+	has "saguaro-report(1) has $name" "$(cat "$bin/doc/man/saguaro-report.1")" ".B $name"
+done
+has "--help tells the exit status" "$("$bin/saguaro" why --help)" "  1  there is no path"
+for name in $(sed -n 's/^\.BR \(saguaro[a-z\\.-]*\) (\([1-8]\)).*/\1.\2/p' "$bin"/doc/man/saguaro*.[1578] "$here"/doc/man/*.[18] | sort -u); do
+	holds "$name is there" test -e "$bin/doc/man/${name//\\/}" -o -e "$here/doc/man/${name//\\/}"
 done
 
 if command -v mandoc >/dev/null; then
