@@ -27,7 +27,7 @@ static const char default_url[] = "http://127.0.0.1:8620";
 /* clang-format off */
 const struct option_row client_rows[] = {
 	{ "json", OPT_BOOL, offsetof(struct client_flags, json), "FALSE", .letter = 'j', .flags_long = "json",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the body as JSON" },
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the answer as JSON" },
 	{ "instance", OPT_STRING, offsetof(struct client_flags, instance), NULL, .flags_long = "instance",
 	  .flags = OPT_CLI_ONLY, .arg = "NAME", .help = "which saguarod, when there are several; main by default" },
 	{ "snapshot_dir", OPT_STRING, offsetof(struct client_flags, snapshot_dir), NULL, .flags_long = "snapshot_dir",

@@ -22,12 +22,12 @@
 
 /* clang-format off */
 const struct option_row control_rows[] = {
-	{ .name = "json", .type = OPT_BOOL, FLAG(json), .def = "FALSE",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "print the reply as JSON" },
-	{ .name = "instance", .type = OPT_STRING, FLAG(instance), .def = "main", .flags = OPT_CLI_ONLY,
-	  .arg = "NAME", .help = "instance of saguarod" },
+	{ .name = "json", .type = OPT_BOOL, .letter = 'j', FLAG(json), .def = "FALSE",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the answer as JSON" },
+	{ .name = "instance", .type = OPT_STRING, FLAG(instance), .flags = OPT_CLI_ONLY,
+	  .arg = "NAME", .help = "which saguarod, when there are several; main by default" },
 	{ .name = "snapshot_dir", .type = OPT_STRING, FLAG(snapshot_dir), .flags = OPT_CLI_ONLY,
-	  .arg = "DIR", .help = "snapshot folder of that saguarod, if it is not that of the instance" },
+	  .arg = "DIR", .help = "its snapshot folder; also SAGUARO_SNAPSHOT_DIR" },
 	{ .name = "control_socket", .type = OPT_STRING, FLAG(control_socket), .flags = OPT_CLI_ONLY,
 	  .arg = "PATH", .help = "its control socket, if it is not the default one" },
 	{ NULL }
@@ -68,7 +68,8 @@ int control_call_begin(struct control_call *c, const struct option_row *own,
 	if (c->flags.snapshot_dir == NULL) {
 		c->flags.snapshot_dir = getenv("SAGUARO_SNAPSHOT_DIR");
 	}
-	dir = config_dir(c->flags.snapshot_dir, SAGUARO_RUNDIR, c->flags.instance, c->a);
+	dir = config_dir(c->flags.snapshot_dir, SAGUARO_RUNDIR,
+	                 c->flags.instance != NULL ? c->flags.instance : "main", c->a);
 	c->path = dir ? config_control_socket(c->flags.control_socket, dir, c->a) : NULL;
 	c->name = argv[0];
 	c->arg = argv + first;
