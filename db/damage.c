@@ -98,7 +98,10 @@ static bool is_sound(const struct db_kind *kind, const char *path)
 	MDB_dbi dbi;
 	MDB_envinfo info;
 
+	/* LMDB raises a map of one byte to what is in use, which needs no more address space
+	 * than the file has bytes. */
 	if (mdb_env_create(&env) != 0 || mdb_env_set_maxdbs(env, DB_TABLES_MAX) != 0 ||
+	    mdb_env_set_mapsize(env, 1) != 0 ||
 	    mdb_env_open(env, path, MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS, 0) != 0 ||
 	    mdb_env_info(env, &info) != 0 ||
 	    mdb_txn_begin(env, NULL, MDB_RDONLY, &txn) != 0 ||

@@ -392,7 +392,6 @@ static int check_space(const struct opening *o, uint64_t need_bytes)
 	return E_OK;
 }
 
-/* \param map_bytes  0: as the file says */
 static int map_env(const struct opening *o, struct db *db, size_t map_bytes,
                    unsigned flags)
 {
@@ -403,7 +402,7 @@ static int map_env(const struct opening *o, struct db *db, size_t map_bytes,
 	if (rc == 0) {
 		rc = mdb_env_set_maxreaders(db->env, MAX_READERS);
 	}
-	if (rc == 0 && map_bytes) {
+	if (rc == 0) {
 		rc = mdb_env_set_mapsize(db->env, map_bytes);
 	}
 	if (rc == 0) {
@@ -724,7 +723,9 @@ int db_open_reader(const struct db_kind *kind, const char *path, struct arena *a
 		res = map_incarnation(&o, db, false);
 	}
 	if (res == E_OK) {
-		res = open_env(&o, db, 0, MDB_RDONLY | MDB_NOLOCK);
+		/* the kind's and not the file's: another process may have written the file
+		 * with less or more address space */
+		res = open_env(&o, db, kind->map_bytes, MDB_RDONLY | MDB_NOLOCK);
 	}
 	if (res == E_OK) {
 		res = setup_reader(&o, db);

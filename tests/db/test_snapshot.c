@@ -654,23 +654,38 @@ START_TEST(test_too_small)
 }
 END_TEST
 
-/* A process with little address space (ulimit -v) has a smaller map. */
+/* A process with little address space (ulimit -v) has a smaller map: a writer of a new file (0), a
+ * writer of the file of a process that had more (1), and a reader of that (2). */
 START_TEST(test_address_space)
 {
 #if !defined(__SANITIZE_ADDRESS__) && SIZE_MAX > UINT32_MAX /* it needs terabytes */
 	const char *why = "";
 	struct snap_options o = { .grace_ms = 10000 };
+	struct snap_content c;
 	struct rlimit was, eight_gib;
+	struct snap_reader *far = NULL;
+	fabric_init(&fabric, "ft2 4 4 2", 0);
+	c = fabric_content(&fabric, 1);
+	publish(&c, 0);
 	snap_writer_close(w);
 	w = NULL;
-	remove_tree(dir);
+	if (_i == 0) {
+		remove_tree(dir);
+	}
 	ck_assert_int_eq(getrlimit(RLIMIT_AS, &was), 0);
 	eight_gib = was;
 	eight_gib.rlim_cur = (rlim_t)(UINT64_C(8) << 30);
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &eight_gib), 0);
-	int ret = open_writer(&o, &why);
+	int ret = _i < 2 ? open_writer(&o, &why)
+	                 : snap_reader_open(dir, arena, &why, &far);
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &was), 0);
 	ck_assert_msg(ret == E_OK, "%s", why);
+	ck_assert_msg(!why || !*why, "%s", why); /* it is not taken for damaged */
+	if (far) {
+		ck_assert_int_eq(snap_pin(far), E_OK);
+		check_all(far, &fabric, &c);
+		snap_reader_close(far);
+	}
 #endif
 }
 END_TEST
@@ -1415,7 +1430,7 @@ TEST_SUITE(snapshot)
 	tcase_add_test(t, test_reader_without_folder);
 	tcase_add_test(t, test_modes);
 	tcase_add_test(t, test_too_small);
-	tcase_add_test(t, test_address_space);
+	tcase_add_loop_test(t, test_address_space, 0, 3);
 	tcase_add_test(t, test_second_writer);
 	tcase_add_loop_test(t, test_full, 0, 2);
 	tcase_add_loop_test(t, test_wrong_length, SNAP_META + 1, SNAP_SERVICES);
