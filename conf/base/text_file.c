@@ -41,9 +41,11 @@ static size_t size_of(int fd)
 	enum { SOME = 1 << 14 };
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0
-	               ? (size_t)st.st_size
-	               : SOME;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) {
+		return SOME;
+	}
+	/* a size_t of 32 bits does not hold the size of every file */
+	return (uint64_t)st.st_size < SIZE_MAX ? (size_t)st.st_size : SIZE_MAX;
 }
 
 /* Bytes of a text that are looked at before the rest is read. */

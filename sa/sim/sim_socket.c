@@ -112,7 +112,7 @@ int sim_socket_memory_read(int fd, size_t most, void **ret_data, size_t *ret_len
 	if (fstat(fd, &st) != 0) {
 		return -errno;
 	}
-	if (st.st_size < 0 || (size_t)st.st_size > most) {
+	if (st.st_size < 0 || (uint64_t)st.st_size > most) {
 		return -EFBIG;
 	}
 	size_t len = (size_t)st.st_size;
