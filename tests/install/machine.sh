@@ -3,53 +3,78 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # Unit tests as programs of another machine, with Debian's libraries for it. MACHINE is
-#   i386   words of 32 bits; compiled and run in a Debian of that machine, which this kernel runs
-#   s390x  big-endian; compiled by s390x-linux-gnu-gcc and run by qemu-s390x-static
-# TESTS='test_db ...' chooses programs. Sources are those of the tarball of "make dist".
+#   i386   words of 32 bits
+#   s390x  big-endian
+# They are compiled by Debian's cross compiler (gcc-i686-linux-gnu, gcc-s390x-linux-gnu) and run by
+# qemu-user-static, because not every kernel runs programs of 32 bits. TESTS='test_db ...' chooses
+# programs. Sources are those of the tarball of "make dist".
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/install/root.sh
 . "$here/tests/install/root.sh"
 machine=${MACHINE:-i386}
-libraries=libc6-dev,libibumad-dev,liblmdb-dev,libmicrohttpd-dev,libjansson-dev,libcurl4-gnutls-dev,libexpat1-dev,libcrypt-dev,libgnutls28-dev,check,libsystemd-dev
+libraries=libc6-dev,libgomp1,libibumad-dev,liblmdb-dev,libmicrohttpd-dev,zlib1g-dev,libzstd-dev,libjansson-dev,libcurl4-gnutls-dev,libexpat1-dev,libcrypt-dev,libgnutls28-dev,check,libsystemd-dev
 unset MAKEFLAGS MAKELEVEL
 export CK_DEFAULT_TIMEOUT=600 CK_TIMEOUT_MULTIPLIER=10 OMP_WAIT_POLICY=passive TEST_SHORT=1
 
 case $machine in
 i386)
-	base_root i386 "$libraries,gcc,make,pkg-config"
-	at=/build
-	within() { setarch i686 chroot "$base" env -C "$at" "$@"; }
-	execute() { within env srcdir=/source top_builddir="$at" "$@"; }
-	configure=(/source/configure --build=i686-linux-gnu)
+	triplet=i686-linux-gnu multiarch=i386-linux-gnu emulator=qemu-i386-static
+	magic='\x7fELF\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x03\x00'
+	mask='\xff\xff\xff\xff\xff\xff\xff\xfc\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
 	;;
 s390x)
-	need_root debootstrap s390x-linux-gnu-gcc qemu-s390x-static
-	base=$roots/$suite-s390x
-	if [ ! -e "$base.ready" ]; then
-		rm -rf "$base" && mkdir -p "$roots"
-		debootstrap --foreign --arch=s390x --variant=minbase --include="$libraries" "$suite" "$base" "$mirror" >"$roots/debootstrap.log" 2>&1 ||
-			skip "debootstrap does not get Debian $suite for s390x from $mirror"
-		for deb in "$base"/var/cache/apt/archives/*.deb; do dpkg-deb -x "$deb" "$base" 2>/dev/null; done
-		# Links that start at / would lead out of it, and devices are those of this machine.
-		# shellcheck disable=SC2016 # for the inner shell
-		find "$base/usr" "$base/lib" -type l -lname '/*' -exec sh -c 'for l; do ln -sfr "$0$(readlink "$l")" "$l"; done' "$base" {} +
-		rm -rf "${base:?}/dev"
-		touch "$base.ready"
-	fi
-	at=$base/build
-	export QEMU_LD_PREFIX=$base PKG_CONFIG_SYSROOT_DIR=$base PKG_CONFIG_LIBDIR=$base/usr/lib/s390x-linux-gnu/pkgconfig
-	within() { env -C "$at" "$@"; }
-	execute() { within env srcdir="$base/source" top_builddir="$at" qemu-s390x-static "$@"; }
-	configure=("$base/source/configure" --host=s390x-linux-gnu "CC=s390x-linux-gnu-gcc --sysroot=$base")
+	triplet=s390x-linux-gnu multiarch=s390x-linux-gnu emulator=qemu-s390x-static
+	magic='\x7fELF\x02\x02\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x16'
+	mask='\xff\xff\xff\xff\xff\xff\xff\xfc\xff\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff'
 	;;
 *) skip "MACHINE is i386 or s390x" ;;
 esac
 
+need_root debootstrap "$triplet-gcc" "$emulator"
+base=$roots/$suite-$machine
+if [ ! -e "$base.ready" ]; then
+	rm -rf "$base" && mkdir -p "$roots"
+	debootstrap --foreign --arch="$machine" --variant=minbase --include="$libraries" "$suite" "$base" "$mirror" >"$roots/debootstrap.log" 2>&1 ||
+		skip "debootstrap does not get Debian $suite for $machine from $mirror"
+	for deb in "$base"/var/cache/apt/archives/*.deb; do dpkg-deb -x "$deb" "$base" 2>/dev/null; done
+	# Links that start at / would lead out of it, and devices are those of this machine.
+	# shellcheck disable=SC2016 # for the inner shell
+	find "$base/usr" "$base/lib" -type l -lname '/*' -exec sh -c 'for l; do ln -sfr "$0$(readlink "$l")" "$l"; done' "$base" {} +
+	rm -rf "${base:?}/dev"
+	touch "$base.ready"
+fi
+at=$base/build
+mkdir -p "$base/source" "$at"
+export QEMU_LD_PREFIX=$base PKG_CONFIG_SYSROOT_DIR=$base
+export PKG_CONFIG_LIBDIR=$base/usr/lib/$multiarch/pkgconfig:$base/usr/share/pkgconfig
+within() { env -C "$at" "$@"; }
+# Programs that tests start are of that machine, too: a user namespace has formats of its own.
+format=:$emulator:M::$magic:$mask:$(command -v "$emulator"):PF
+unshare --user --mount sleep infinity &
+space=$!
+pids+=("$space")
+inside() { nsenter --user --mount --target "$space" --setuid 0 --setgid 0 "$@"; }
+# shellcheck disable=SC2317 # called by until_true
+is_apart() { [ "$(readlink /proc/self/ns/user)" != "$(readlink "/proc/$space/ns/user")" ]; }
+until_true is_apart
+echo '0 0 65536' | tee "/proc/$space/uid_map" >"/proc/$space/gid_map"
+# shellcheck disable=SC2016 # for the inner shell
+inside sh -c 'mount -t binfmt_misc none "$0" && printf %s "$1" >"$0/register"' /proc/sys/fs/binfmt_misc "$format" ||
+	skip "this kernel has no binfmt_misc in user namespaces"
+execute() { inside env -C "$at" srcdir="$base/source" top_builddir="$at" "$@"; }
+configure=("$base/source/configure" --host="$triplet" "CC=$triplet-gcc --sysroot=$base")
+
 tarball=$(echo "$bin"/saguaro-*.tar.xz)
 [ -e "$tarball" ] || skip "no tarball: make dist"
-mkdir -p "$base/source" "$base/build"
-tar -C "$base/source" --strip-components=1 --keep-newer-files -xf "$tarball" 2>/dev/null
+# Only files that are others than the last time get a new time, so that make compiles no more.
+rm -rf "$base/new" && mkdir "$base/new" && tar -C "$base/new" --strip-components=1 -xmf "$tarball"
+(
+	cd "$base/new" || exit 1
+	find . -type f -print0 | while IFS= read -rd '' f; do
+		cmp -s "$f" "$base/source/$f" || { mkdir -p "$base/source/${f%/*}" && cp "$f" "$base/source/$f"; }
+	done
+)
 log=$roots/$machine.log
 build() { [ -e "$base/build/Makefile" ] || within "${configure[@]}" CFLAGS='-O2 -g1' && within make -s -j2 check-programs; }
 build >"$log" 2>&1 || { fail "$machine: it builds (see $log)"; grep -E 'error|\*\*\*' "$log" | head; finish; }

@@ -18,23 +18,22 @@ need_root() {
 	done
 }
 
-# base_root [ARCH PACKAGES]: a minimal system, made once; its folder in $base.
-# shellcheck disable=SC2120 # machine.sh gives arguments
+# base_root: a minimal system, made once; its folder in $base.
 base_root() {
-	local arch=${1:-$(dpkg --print-architecture)}
+	local arch
+	arch=$(dpkg --print-architecture)
 	need_root debootstrap systemd-nspawn
 	base=$roots/$suite-$arch
 	[ -e "$base.ready" ] && return
 	mkdir -p "$roots"
 	rm -rf "$base"
-	debootstrap --arch="$arch" --variant=minbase ${2:+--include="$2"} "$suite" "$base" "$mirror" >"$roots/debootstrap.log" 2>&1 ||
+	debootstrap --arch="$arch" --variant=minbase "$suite" "$base" "$mirror" >"$roots/debootstrap.log" 2>&1 ||
 		skip "debootstrap does not get Debian $suite from $mirror (see $roots/debootstrap.log)"
 	touch "$base.ready"
 }
 
 # new_root NAME [PACKAGES...]: a copy of the base with these packages; its folder in $root.
 new_root() {
-	# shellcheck disable=SC2119
 	base_root
 	root=$roots/$1
 	shift
