@@ -276,9 +276,9 @@ static bool same_kind(const char *x, const char *y)
 	       strncmp(x, y, n) == 0;
 }
 
-static unsigned long number_of(const char *x)
+static unsigned long long number_of(const char *x)
 {
-	return strtoul(x + strlen(x) - digits_of(x), NULL, 10);
+	return strtoull(x + strlen(x) - digits_of(x), NULL, 10);
 }
 
 /* Names as Slurm's host lists have them: leaf-[0000-0035,0040],login. They are sorted. */

@@ -68,7 +68,7 @@ static int begin_table(void *ctx, uint64_t guid)
 static bool parse_entry(const char *text, struct entry *e)
 {
 	char *end;
-	unsigned long lid = strtoul(text, &end, 16), value;
+	unsigned long long lid = strtoull(text, &end, 16), value;
 
 	if (end == text || !isblank((unsigned char)*end) || lid > UINT32_MAX) {
 		return false;
@@ -79,7 +79,7 @@ static bool parse_entry(const char *text, struct entry *e)
 	if (!isdigit((unsigned char)*end)) {
 		return false;
 	}
-	value = strtoul(end, &end, 10);
+	value = strtoull(end, &end, 10);
 	if ((*end && !isspace((unsigned char)*end)) || value > UINT8_MAX) {
 		return false;
 	}
