@@ -53,7 +53,7 @@
  *                             struct row_counters, then struct counter_sample [], oldest
  *                             first
  *
- * Environment snapshot, layout 9. The rows of one node are one value
+ * Environment snapshot, layout 10. The rows of one node are one value
  * (doc/decisions/0001). SNAP_TABLES lists the tables; the comment beside each gives its
  * key and its value.
  *
@@ -67,7 +67,7 @@ enum { DB_LAYOUT, DB_META };
 enum layout_number {
 	LAYOUT_STATE = 6,
 	LAYOUT_STATE_OLDEST = 1,
-	LAYOUT_SNAPSHOT = 9,
+	LAYOUT_SNAPSHOT = 10,
 	LAYOUT_STATS = 3
 };
 
@@ -106,7 +106,7 @@ enum { SNAP_ANY_EPOCH, SNAP_NEW_EPOCH };
  * the tables of an ETag. To add a table: a line here (and the struct of its row below),
  * and emit_NAME() in rows.c.
  *
- *   HEAD(id, name)           written by every commit
+ *   HEAD(id, name)           made by the publish itself, not of the sweep
  *   ROWS(id, name, epoch)    a publish compares the rows that emit_NAME() offers
  *   CHUNKS(id, name, epoch)  a publish compares the long rows struct rows.NAME in chunks
  *   CLIENT(id, name)         client records, which snap_mirror() writes; in the order of
@@ -164,6 +164,12 @@ enum { SNAP_ANY_EPOCH, SNAP_NEW_EPOCH };
 	/* u16 enum policy_part  ->  an array of structs of db/policy.h, the bitmaps by \
 	 * p_key_set; empty without a policy */ \
 	ROWS(POLICY, policy, SNAP_NEW_EPOCH) \
+	/* u64 epoch, u16 enum change_kind, key of a row  ->  u32 length of the old value, the old \
+	 * value, the new one \
+	 * ..., CHANGE_HEAD  ->  struct row_change_head \
+	 * ..., CHANGE_LFT, key of a chunk  ->  u32 entries that changed, struct lft_change [] of \
+	 *   all of them, or none; see db/history.h */ \
+	HEAD(CHANGES, changes) \
 	/* keys and values as in the state */ \
 	CLIENT(SERVICES, services) \
 	CLIENT(SUBSCRIPTIONS, subscriptions) \
@@ -343,6 +349,22 @@ struct row_meta {
 		transition_credit_loops, blocks_sent;
 };
 
+/*! Head of what changed in an epoch. */
+struct row_change_head {
+	uint64_t since; /*!< the epoch before; 0: none is kept */
+	int64_t computed_at;
+	uint64_t bytes; /*!< of the record */
+};
+
+/*! What the head of an epoch says of routing, to be compared with that of another epoch. */
+struct row_routing {
+	uint64_t pairs, unreachable_pairs, forwarding_loops, credit_loops, sm_port_guid;
+	uint32_t sm_lid;
+	uint8_t vls_used, lmc;
+	uint8_t reserved[2];
+	char engine[32]; /*!< with NUL */
+};
+
 struct row_heartbeat {
 	struct row_head head;
 	uint64_t heartbeat_ms;
@@ -385,6 +407,8 @@ _Static_assert(sizeof(struct row_load) == 8, "row_load");
 _Static_assert(sizeof(struct row_prefix_route) == 24, "row_prefix_route");
 _Static_assert(sizeof(struct row_meta) == 16 + 16 + 8 * SNAP_TABLE_COUNT + 16 + 48 + 24 + 96 + 48 + 24 + 8 + 16 + 24,
                "row_meta");
+_Static_assert(sizeof(struct row_change_head) == 24, "row_change_head");
+_Static_assert(sizeof(struct row_routing) == 80, "row_routing");
 _Static_assert(sizeof(struct row_heartbeat) == 56, "row_heartbeat");
 _Static_assert(sizeof(struct row_counters) == 24 + 16 * PORT_COUNTERS, "row_counters");
 _Static_assert(sizeof(struct counter_sample) == 24, "counter_sample");

@@ -6,8 +6,8 @@
  *
  * First each table is compared with the stored one through read transactions on the
  * newest epoch: several tables at a time, and tables of long rows chunk by chunk on all
- * processors. Then the write transaction begins. It writes the changed rows and the head
- * in `meta`. The file is the only copy of what was published last.
+ * processors. Then the write transaction begins. It writes the changed rows, a record of
+ * them (history.h) and the head in `meta`. The file is the only copy of what was published last.
  *
  * Invariants: every commit rewrites the head with its own transaction id; before the next
  * commit begins, the newest epoch is pinned (pins.h); a failure before or in the commit
@@ -23,6 +23,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "db/diff.h"
+#include "db/history.h"
 #include "db/layout.h"
 #include "db/pins.h"
 #include "db/reader_int.h"
@@ -53,6 +54,7 @@ static int read_head(struct snap_writer *w)
 	ret = db_get(&t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v);
 	if (ret == E_OK && v.len >= sizeof(w->last)) {
 		memcpy(&w->last, v.data, sizeof(w->last));
+		ret = history_open(&w->history, &t);
 	} else if (ret != E_OK || v.len != sizeof(struct row_head)) {
 		ret = E_MALFORMED;
 	}
@@ -64,7 +66,8 @@ int snap_writer_open(const char *dir, const struct snap_options *o, struct arena
                      const char **ret_why, struct snap_writer **ret)
 {
 	char path[4096];
-	uint64_t need = (o->need_bytes ? o->need_bytes : NEED_DEFAULT) * NEED_FACTOR;
+	uint64_t need = (o->need_bytes ? o->need_bytes : NEED_DEFAULT) * NEED_FACTOR +
+	                o->history_bytes;
 	struct snap_writer *w = calloc(1, sizeof(*w));
 	if (!w) {
 		return -ENOMEM;
@@ -82,10 +85,12 @@ int snap_writer_open(const char *dir, const struct snap_options *o, struct arena
 	if (res == E_MALFORMED && w->db) {
 		db_unref(w->db);
 		w->db = NULL;
+		w->history = (struct history){ .epochs = 0 };
 		res = db_open_writer_anew(&kind_snapshot, path, o->map_bytes, need, a,
 		                          ret_why, &w->db);
 		res = res == E_OK ? read_head(w) : res;
 	}
+	history_limit(&w->history, o->history_bytes);
 	if (res == E_OK) {
 		res = pins_init(&w->pins, w->db,
 		                o->grace_ms ? o->grace_ms : GRACE_DEFAULT_MS);
@@ -259,8 +264,10 @@ static void put_meta(struct db_txn *t, const struct snap_content *c,
 }
 
 static int write_all(struct snap_writer *w, const struct snap_content *c,
-                     const struct diff *d, struct row_meta *ret_meta)
+                     const struct diff *d, const struct recording *rec,
+                     struct row_meta *ret_meta)
 {
+	struct history history;
 	struct db_txn t;
 	int ret = pins_prepare(&w->pins);
 	if (ret == E_OK) {
@@ -273,8 +280,40 @@ static int write_all(struct snap_writer *w, const struct snap_content *c,
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		diff_apply(&d[i], &t);
 	}
+	if (history_write(rec, &w->history, &t, &history)) {
+		ret_meta->version[SNAP_CHANGES] = ret_meta->head.txn;
+	}
 	put_meta(&t, c, ret_meta);
-	return db_commit(&t);
+	ret = db_commit(&t);
+	if (ret == E_OK) {
+		w->history = history;
+	}
+	return ret;
+}
+
+/* What changed is worth less than the sweep: where both do not fit, it is dropped. */
+static int write_or_forget(struct snap_writer *w, const struct snap_content *c,
+                           const struct diff *d, struct recording *rec,
+                           struct row_meta *ret_meta)
+{
+	int ret = write_all(w, c, d, rec, ret_meta);
+
+	if (ret == E_FULL && w->history.max_bytes > 0 && !rec->clear) {
+		history_forget(rec);
+		ret = write_all(w, c, d, rec, ret_meta);
+	}
+	return ret;
+}
+
+/* Before the stored rows are let go. */
+static int collect_changes(const struct snap_writer *w, const struct snap_content *c,
+                           struct diff *d, struct recording *rec)
+{
+	const struct engine *used = c->route->used;
+	struct row_meta meta;
+
+	fill_meta(w, c, d, 0, &meta);
+	return history_collect(rec, w, d, &meta, used != NULL ? used->name : "");
 }
 
 int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t now_ms,
@@ -283,6 +322,7 @@ int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t n
 	struct diff d[SNAP_TABLE_COUNT];
 	struct rows r;
 	struct row_meta meta;
+	struct recording rec = { .a = NULL };
 	if (c->epoch == 0) {
 		return -EINVAL;
 	}
@@ -296,6 +336,9 @@ int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t n
 	if (res == E_OK && c->epoch == w->last.epoch && routing_differs(d)) {
 		res = -EINVAL;
 	}
+	if (res == E_OK) {
+		res = collect_changes(w, c, d, &rec);
+	}
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		if (d[i].t.db) {
 			db_abort(
@@ -303,7 +346,7 @@ int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t n
 		}
 	}
 	if (res == E_OK) {
-		res = write_all(w, c, d, &meta);
+		res = write_or_forget(w, c, d, &rec, &meta);
 	}
 	if (res == E_OK) {
 		pins_supersede(&w->pins, now_ms);
@@ -319,6 +362,7 @@ int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t n
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		diff_done(&d[i]);
 	}
+	history_done(&rec);
 	rows_done(&r);
 	return res;
 }

@@ -106,7 +106,8 @@ struct snap_published {
 struct snap_options {
 	uint32_t grace_ms;     /*!< how long a superseded epoch stays pinned */
 	uint64_t map_bytes;    /*!< 0: 64 GiB of address space */
-	uint64_t need_bytes;   /*!< expected live size, to refuse a too small tmpfs (4x this); 0: 64 MiB */
+	uint64_t history_bytes; /*!< for what changed from epoch to epoch (db/history.h), 0: none */
+	uint64_t need_bytes;   /*!< expected live size without history, to refuse a too small tmpfs (4x this); 0: 64 MiB */
 };
 
 /*!

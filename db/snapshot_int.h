@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include "db/history.h"
 #include "db/layout.h"
 #include "db/pins.h"
 
@@ -9,5 +10,6 @@
 struct snap_writer {
 	struct db *db;
 	struct pins pins;
+	struct history history;
 	struct row_meta last; /*!< head of the newest epoch, without its texts */
 };

@@ -329,7 +329,10 @@ static int open_fabric(struct daemon *d)
 static int open_databases(struct daemon *d)
 {
 	const struct config *c = &d->now->config;
-	const struct snap_options options = { .grace_ms = c->snapshot_grace };
+	const struct snap_options options = {
+		.grace_ms = c->snapshot_grace,
+		.history_bytes = (uint64_t)c->epoch_history << 20,
+	};
 	const char *why = NULL;
 	const char *state_dir = d->state_dir =
 		config_dir(c->state_dir, SAGUARO_STATEDIR, c->instance, d->arena);

@@ -10,9 +10,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "db/history.h"
 #include "db/layout.h"
 #include "db/policy.h"
 #include "db/reader.h"
+#include "db/snapshot_int.h"
 #include "db/txn.h"
 #include "routing/graph/node_text.h"
 #include "tests/lib/db_util.h"
@@ -825,6 +827,10 @@ static int read_table(struct snap_reader *r, unsigned table)
 		ck_assert_int_eq(snap_lid(r, end.base_lid == 1 ? 2 : 1, &peer), E_OK);
 		return snap_common_p_key(r, &end, &peer, 0, &key);
 	}
+	case SNAP_CHANGES: {
+		uint64_t oldest;
+		return snap_changes_oldest(r, &oldest);
+	}
 	case SNAP_PREFIX_ROUTES:
 		return snap_prefix_route(r, 0, &(struct snap_prefix_route){ 0 });
 	case SNAP_PARTITIONS:
@@ -900,6 +906,7 @@ START_TEST(test_wrong_length)
 	c.attrs = fabric_attrs(&fabric, 3, &c.n_attrs);
 	c.vports = &vport;
 	c.n_vports = 1;
+	history_limit(&w->history, 1 << 20);
 	publish(&c, 0);
 	snap_writer_close(w);
 	w = NULL;

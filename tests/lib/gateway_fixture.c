@@ -45,6 +45,7 @@ void gateway_fixture_route(struct gateway_fixture *w, uint32_t lmc)
 void gateway_fixture_open(struct gateway_fixture *w)
 {
 	struct snap_options o = { .grace_ms = w->grace_ms ? w->grace_ms : 10000,
+		                  .history_bytes = 1 << 20,
 		                  .map_bytes = 1 << 30,
 		                  .need_bytes = 1 << 20 };
 	const char *why = "";

@@ -91,7 +91,10 @@ uint32_t fixture_host(const struct sweep_fixture *r, unsigned i)
 
 void fixture_start(struct sweep_fixture *r)
 {
-	struct snap_options o = { .grace_ms = r->config.snapshot_grace };
+	struct snap_options o = {
+		.grace_ms = r->config.snapshot_grace,
+		.history_bytes = (uint64_t)r->config.epoch_history << 20,
+	};
 	const char *why = "";
 
 	r->run = arena_new();

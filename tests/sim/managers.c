@@ -126,7 +126,10 @@ bool managers_init(struct run *r, uint32_t draw)
 
 bool manager_start(struct run *r, struct manager *m)
 {
-	struct snap_options o = { .grace_ms = m->config.snapshot_grace };
+	struct snap_options o = {
+		.grace_ms = m->config.snapshot_grace,
+		.history_bytes = (uint64_t)m->config.epoch_history << 20,
+	};
 	const char *why = "";
 
 	m->daemon = arena_new();
