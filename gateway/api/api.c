@@ -38,6 +38,8 @@ static const char *const load_params[] = { "node",   "name", "limit", "cursor",
 	                                   "stream", "from", NULL };
 static const char *const counter_params[] = { "node",  "name",   "type", "errors", "history",
 	                                      "limit", "cursor", NULL };
+static const char *const diff_params[] = { "from",  "to",     "kind", "node",
+	                                   "limit", "cursor", NULL };
 static const char *const fabric_metric_params[] = { "hosts", "collect", NULL };
 static const char *const topology_params[] = { "group", "switches", "hosts", NULL };
 
@@ -87,6 +89,7 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/ports",               api_ports,   port_params, LINKS_TABLES, "all ports, also those without a cable, likewise", "PortList" },
 	{ "GET", "/v1/load",                api_load,    load_params, LINKS_TABLES, "links between switches by the routes on them, most first, and the load between tiers", "LoadList" },
 	{ "GET", "/v1/counters",            api_counters, counter_params, LINKS_TABLES | TABLE_MOMENT, "port counters as last read: errors, rates, congestion; with history=1 the readings before", "CounterList" },
+	{ "GET", "/v1/diff",                api_diff,    diff_params, TABLE_CHANGES, "what changed between two epochs: routing, nodes, cables, ports, partitions, forwarding tables; by default since the epoch before the newest", "DiffList" },
 	{ "GET", "/v1/topology",            api_topology, topology_params, LINKS_TABLES, "a map: tiers, groups of switches, bundles of cables between them", "Topology" },
 	{ "GET", "/v1/alarms",              api_alarms,  page_params, LINKS_TABLES | TABLE_META | TABLE_MOMENT, "what is wrong now, the worst first", "AlarmList" },
 	{ "GET", "/v1/lids",                api_lids,    page_params, TABLE_LIDS | TABLE_NODES, "owner of each LID range", "LidList" },

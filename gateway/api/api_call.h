@@ -175,6 +175,7 @@ int api_links(struct api_call *c);
 int api_ports(struct api_call *c);
 int api_load(struct api_call *c);
 int api_counters(struct api_call *c);
+int api_diff(struct api_call *c);
 int api_topology(struct api_call *c);
 int api_alarms(struct api_call *c);
 int api_services(struct api_call *c);

@@ -15,6 +15,7 @@
 
 #include "db/stats.h"
 #include "gateway/cli/command.h"
+#include "gateway/view/diff_json.h"
 #include "routing/engine.h"
 
 extern char **environ;
@@ -191,9 +192,14 @@ static void offer_engines(const struct completion *c)
 	}
 }
 
-static void offer_kinds(const struct completion *c)
+static void offer_kinds(const struct completion *c, const char *command)
 {
-	for (unsigned k = 0; k < EVENT_KINDS; k++) {
+	bool diff = strcmp(command, "diff") == 0;
+
+	for (unsigned k = 0; diff && k < DIFF_KIND_COUNT; k++) {
+		offer(c, diff_kind_names[k]);
+	}
+	for (unsigned k = 0; !diff && k < EVENT_KINDS; k++) {
 		offer(c, event_types[k].name);
 	}
 }
@@ -217,7 +223,7 @@ static bool offer_value(struct completion *c, const char *command, const char *f
 	} else if (strcmp(flag, "--mode") == 0 || strcmp(flag, "-m") == 0) {
 		offer_all(c, modes);
 	} else if (strcmp(flag, "--kind") == 0 || strcmp(flag, "-k") == 0) {
-		offer_kinds(c);
+		offer_kinds(c, command);
 	} else if (strcmp(flag, "-R") == 0 || strcmp(flag, "--routing_engine") == 0 ||
 	           strcmp(flag, "--routing-engine") == 0) {
 		offer_engines(c);

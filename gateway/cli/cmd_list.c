@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* saguaro nodes, links, ports, lids, lft, load, counters and alarms: lists of the running fabric. */
+/* saguaro nodes, links, ports, lids, lft, load, counters, diff and alarms: lists of the running
+ * fabric. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,12 @@ static const struct option_row load_rows[] = { ROW_NODE, ROW_NAME, { NULL } };
 static const struct option_row counter_rows[] = { ROW_TYPE, ROW_NODE, ROW_NAME,
 	{ "errors", OPT_BOOL, offsetof(struct client_flags, errors), "FALSE", .flags_long = "errors",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "only ports whose error counters rose at the last reading" },
+	{ NULL } };
+static const struct option_row diff_rows[] = {
+	{ "kind", OPT_STRING, offsetof(struct client_flags, kind), NULL, .letter = 'k', .flags_long = "kind",
+	  .flags = OPT_CLI_ONLY, .arg = "KIND[,KIND...]", .help = "only these kinds; route_changed: each entry of the forwarding tables" },
+	{ "node", OPT_STRING, offsetof(struct client_flags, node), NULL, .flags_long = "node",
+	  .flags = OPT_CLI_ONLY, .arg = "GLOB", .help = "only changes of nodes whose name or GUID matches, with * and ?" },
 	{ NULL } };
 static const struct option_row no_rows[] = { { NULL } };
 
@@ -70,6 +77,19 @@ static const struct list_column sweep_columns[] = {
 	{ "blocks", "lft_blocks", 8 }, { "cause", "cause", -24 }, { "what", "text", 0 }, { NULL }
 };
 
+static const struct list_column diff_columns[] = {
+	{ "kind", "kind", -17 }, { "what", "text", 0 }, { NULL }
+};
+
+/* Which epochs, and when they were. */
+static void print_epochs(const json_t *body)
+{
+	const char *from = member_text(body, "from_time"), *to = member_text(body, "to_time");
+
+	printf("epoch %lld%s%s -> %lld%s%s\n", member_int(body, "from"), *from != '\0' ? " of " : "",
+	       from, member_int(body, "to"), *to != '\0' ? " of " : "", to);
+}
+
 /* The virtual ports of an adapter, below it. */
 static void print_vports(const json_t *node)
 {
@@ -92,25 +112,28 @@ struct list_command {
 	const char *doc, *args;
 };
 
-static const struct list_command nodes = { { "nodes", "Node", node_columns, print_vports, NULL }, nodes_rows, "/v1/nodes?limit=65536",
+static const struct list_command nodes = { { "nodes", "Node", node_columns, print_vports, NULL, NULL }, nodes_rows, "/v1/nodes?limit=65536",
 	"Nodes of the running fabric.", NULL };
-static const struct list_command links = { { "links", "Link", link_columns, NULL, NULL }, links_rows, "/v1/links?limit=65536",
+static const struct list_command links = { { "links", "Link", link_columns, NULL, NULL, NULL }, links_rows, "/v1/links?limit=65536",
 	"Cables of the running fabric: state, speed, the best that both ends support, routes from either end.", NULL };
-static const struct list_command ports = { { "ports", "Port", port_columns, NULL, NULL }, ports_rows, "/v1/ports?limit=65536",
+static const struct list_command ports = { { "ports", "Port", port_columns, NULL, NULL, NULL }, ports_rows, "/v1/ports?limit=65536",
 	"Ports of the running fabric, also those without a cable.", NULL };
-static const struct list_command lids = { { "lids", "Lid", lid_columns, NULL, NULL }, no_rows, "/v1/lids?limit=65536",
+static const struct list_command lids = { { "lids", "Lid", lid_columns, NULL, NULL, NULL }, no_rows, "/v1/lids?limit=65536",
 	"Owners of the LIDs of the running fabric.", NULL };
-static const struct list_command lft = { { "routes", "LftEntry", lft_columns, NULL, NULL }, no_rows, "/v1/switches/%s/lft?limit=65536",
+static const struct list_command lft = { { "routes", "LftEntry", lft_columns, NULL, NULL, NULL }, no_rows, "/v1/switches/%s/lft?limit=65536",
 	"The linear forwarding table of a switch: which LIDs leave by which port. SWITCH is a name, GUID or LID.", "SWITCH" };
-static const struct list_command load = { { "links", "LinkLoad", load_columns, NULL, NULL }, load_rows, "/v1/load?limit=65536",
+static const struct list_command load = { { "links", "LinkLoad", load_columns, NULL, NULL, NULL }, load_rows, "/v1/load?limit=65536",
 	"Links between switches by the routes on them, most first; relative is to the mean of the links between the same tiers.", NULL };
-static const struct list_command counters = { { "counters", "PortCounters", counter_columns, NULL, NULL }, counter_rows, "/v1/counters?limit=65536",
+static const struct list_command counters = { { "counters", "PortCounters", counter_columns, NULL, NULL, NULL }, counter_rows, "/v1/counters?limit=65536",
 	"Port counters as the performance manager read them last (saguarod --perfmgr). errors: by how much all error counters rose since the reading before.", NULL };
-static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL, NULL }, no_rows, "/v1/alarms?limit=65536",
+static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL, NULL, NULL }, no_rows, "/v1/alarms?limit=65536",
 	"What is wrong at this moment, the worst first.", NULL };
-static const struct list_command services = { { "services", "Service", service_columns, NULL, NULL }, no_rows, "/v1/services?limit=65536",
+static const struct list_command services = { { "services", "Service", service_columns, NULL, NULL, NULL }, no_rows, "/v1/services?limit=65536",
 	"Services that hosts registered; without a lease they stay for ever.", NULL };
-static const struct list_command sweeps = { { "sweeps", "Sweep", sweep_columns, NULL, NULL }, no_rows, "/v1/sweeps?limit=100",
+static const struct list_command diff = { { "changes", "Change", diff_columns, NULL, NULL, print_epochs }, diff_rows, "/v1/diff?limit=65536",
+	"What changed in the running fabric after epoch FROM, up to epoch TO: routing, nodes, cables, ports, partitions, forwarding tables. "
+	"Without FROM since the epoch before TO; without TO until now.", "[FROM [TO]]" };
+static const struct list_command sweeps = { { "sweeps", "Sweep", sweep_columns, NULL, NULL, NULL }, no_rows, "/v1/sweeps?limit=100",
 	"The last heavy sweeps that changed something or failed, the newest first.", NULL };
 /* clang-format on */
 
@@ -197,6 +220,26 @@ int cmd_counters(int argc, char **argv)
 int cmd_alarms(int argc, char **argv)
 {
 	return run_list(&alarms, argc, argv);
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	const struct option_row *own[] = { diff.rows, list_rows, NULL };
+	struct client s;
+	int status = client_init_rows(&s, own, diff.doc, diff.args, CLIENT_MAY_HAVE_TWO, argc,
+	                              argv);
+
+	if (status == EXIT_GOOD) {
+		const char *from = s.first < argc ? argv[s.first] : NULL;
+		const char *to = s.first + 1 < argc ? argv[s.first + 1] : NULL;
+		const char *target = with_param(&s, diff.path, "from", from);
+
+		target = with_param(&s, target, "to", to);
+		target = with_param(&s, target, "kind", s.flags.kind);
+		target = with_param(&s, target, "node", s.flags.node);
+		status = list_print(&s, &diff.list, target);
+	}
+	return client_done(&s, status);
 }
 
 int cmd_services(int argc, char **argv)

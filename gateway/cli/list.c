@@ -342,6 +342,9 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 	if (first && fields) {
 		list_head(s);
 	}
+	if (first && !fields && l->above != NULL) {
+		l->above(body);
+	}
 	for (const struct list_column *c = l->columns;
 	     first && !fields && c->title != NULL; c++) {
 		print_cell(c, c->title);

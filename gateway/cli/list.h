@@ -27,6 +27,8 @@ struct list {
 	void (*below)(
 		const json_t *row); /*!< prints lines below a row of the table, or NULL */
 	client_print_f *print;
+	void (*above)(
+		const json_t *body); /*!< prints a line above the table, or NULL */
 };
 
 /*! Rows over struct client_flags: --csv and --field. */

@@ -46,7 +46,7 @@ static const struct problem_row rows[] = {
 	{ E_HTTP_METHOD,    405, "method-not-allowed", "the method is not allowed here" },
 	{ E_HTTP_LONG,      414, "uri-too-long",       "the request target is too long" },
 	{ E_HTTP_BODY,      413, "no-body-wanted",     "a request body is not accepted" },
-	{ E_HTTP_GONE,      410, "epoch-gone",         "the epoch of the cursor is gone" },
+	{ E_HTTP_GONE,      410, "epoch-gone",         "the epoch is gone" },
 	{ E_HTTP_ENDPOINT,  404, "no-such-resource",   "there is no such resource" },
 	{ E_HTTP_PARAMETER, 400, "bad-parameter",      "the query parameters do not fit" },
 	{ E_HTTP_AUTH,      401, "unauthorized",       "a user is needed" },

@@ -19,7 +19,7 @@ enum http_err {
 	E_HTTP_METHOD = -1100, /*!< 405 */
 	E_HTTP_LONG,           /*!< 414 */
 	E_HTTP_BODY,           /*!< 413 */
-	E_HTTP_GONE,           /*!< 410: a cursor of another epoch */
+	E_HTTP_GONE,           /*!< 410: a cursor of another epoch, an epoch that is not kept */
 	E_HTTP_ENDPOINT,       /*!< 404: no such resource at all */
 	E_HTTP_PARAMETER,      /*!< 400: a query parameter does not exist, occurs
 	                     twice, or is missing */

@@ -187,6 +187,8 @@ static const char *const targets[] = {
 	"/v1/export/topology",
 	"/v1/topology",
 	"/v1/topology?hosts=1&switches=1",
+	"/v1/diff",
+	"/v1/diff?limit=1&kind=route_changed",
 	"/v1/alarms",
 	"/v1/alarms?limit=1",
 	"/v1/lids",
