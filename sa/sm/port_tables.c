@@ -267,7 +267,7 @@ static bool vport_answered(struct alias_guids *a, const struct guid_block *b,
 		smp_dest_revive(r->dest);
 	} else if (r->ret != E_OK && !b->host->told) {
 		b->host->told = true;
-		log_warning(source,
+		log_message(MSG_VIRT_REFUSED, source,
 		            "%s: virtual port %u refuses Set(VPortGUIDInfo) with status "
 		            "0x%04x",
 		            disc_place(&a->job->disc, b->node, b->port->num),

@@ -350,7 +350,7 @@ static void on_guids_read(void *ctx, const struct smp_reply *r)
 	b->known = true;
 	if (s->block == 0 && field_get(b->data, 0, 64) != v->guid && !s->host->told) {
 		s->host->told = true;
-		log_warning(source,
+		log_message(MSG_VIRT_UNREAD, source,
 		            "virtual port %u (0x%016llx): VPortGUIDInfo does not begin "
 		            "with its GUID, so the adapter does not expect the layout of "
 		            "virt_unverified_layouts; it keeps the GUIDs that it has",
