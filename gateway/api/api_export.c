@@ -86,7 +86,10 @@ static int prepare(struct api_call *c, struct export_stream *s)
 
 	s->v = inventory_ref(c->thread->inventory);
 	s->fabric =
-		(struct export_fabric){ .g = s->v->g, .shape = s->v->shape, .arg = s };
+		(struct export_fabric){ .g = s->v->g,
+		                        .shape = s->v->shape,
+		                        .arg = s,
+		                        .time = snap_meta(c->snap)->computed_at };
 	if ((s->format->needs & EXPORT_TABLES) == 0) {
 		return E_OK;
 	}

@@ -84,6 +84,7 @@ const struct export_format export_formats[] = {
 	{ "slurm-tree",  "text/plain",           "topology.conf of Slurm for topology/tree", 0, NULL, export_slurm_tree },
 	{ "slurm-block", "text/plain",           "topology.conf of Slurm for topology/block: a block per leaf switch", 0, NULL, export_slurm_block },
 	{ "slurm-yaml",  "application/yaml",     "topology.yaml of Slurm: a tree, and blocks", 0, NULL, export_slurm_yaml },
+	{ "opareport",   "application/xml",      "a snapshot for opareport -X of Omni-Path's FastFabric: links, validateroutes, pathusage, ...", EXPORT_TABLES, export_opareport_parts, export_opareport },
 	{ NULL, NULL, NULL, 0, NULL, NULL },
 };
 /* clang-format on */

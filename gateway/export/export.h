@@ -25,6 +25,7 @@ struct export_fabric {
 	 * none; forms of EXPORT_TABLES, else NULL. */
 	int (*row)(void *arg, uint32_t sw, uint8_t *ret);
 	void *arg;
+	int64_t time; /*!< when it was computed, seconds since 1970 */
 };
 
 enum export_needs {

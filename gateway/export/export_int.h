@@ -11,3 +11,5 @@ int export_graphml(const struct export_fabric *x, uint32_t part, struct body *ou
 int export_slurm_tree(const struct export_fabric *x, uint32_t part, struct body *out);
 int export_slurm_block(const struct export_fabric *x, uint32_t part, struct body *out);
 int export_slurm_yaml(const struct export_fabric *x, uint32_t part, struct body *out);
+uint32_t export_opareport_parts(const struct export_fabric *x);
+int export_opareport(const struct export_fabric *x, uint32_t part, struct body *out);

@@ -4,7 +4,7 @@
 #
 # saguaro export: the same bytes from the snapshot and over HTTP; ibsim serves the topology and
 # ibnetdiscover finds the same fabric there; the tables pass saguaro check; slurmctld takes the
-# tree. saguaro plan holds the fabric against what was exported.
+# tree, opareport the snapshot. saguaro plan holds the fabric against what was exported.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/ibsim.sh
@@ -17,7 +17,7 @@ start_gateway gw --saguaro "$bin/saguaro"
 wait_ready
 export SAGUARO_SNAPSHOT_DIR=$run_dir
 formats=$("$bin/saguaro" export | awk '{ print $1 }')
-same "all formats" "topology lfts dot graphml slurm-tree slurm-block slurm-yaml" "$(paste -sd" " <<<"$formats")"
+same "all formats" "topology lfts dot graphml slurm-tree slurm-block slurm-yaml opareport" "$(paste -sd" " <<<"$formats")"
 for format in $formats; do
 	"$bin/saguaro" export "$format" >"$work/$format" || fail "saguaro export $format"
 	holds "$format: not empty" test -s "$work/$format"
@@ -49,6 +49,14 @@ if [ -n "$sim_preload" ] && command -v ibsim >/dev/null && command -v ibnetdisco
 	until_true "$bin/saguaro" status >/dev/null 2>&1 || fail "no subnet from what ibnetdiscover found"
 	"$bin/saguaro" export dot >"$work/again.dot"
 	holds "ibsim serves the same fabric" cmp "$work/dot" "$work/again.dot"
+fi
+
+if command -v opareport >/dev/null; then # Debian: opa-basic-tools
+	report() { opareport -X "$work/opareport" -o "$1" 2>/dev/null; }
+	has "opareport has all cables" "$(report links)" "$(grep -c '<Link id=' "$work/opareport") Links in Fabric"
+	has "and all routes" "$(report validateroutes)" "0 Incomplete Route(s)"
+	has "without credit loops" "$(report validatecreditloops)" "Routes are deadlock free"
+	has "by their names" "$(report brnodes)" "node01"
 fi
 
 if command -v slurmctld >/dev/null && command -v scontrol >/dev/null; then

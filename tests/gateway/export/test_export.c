@@ -15,11 +15,13 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/xml.h"
 #include "gateway/export/export.h"
 #include "gateway/inventory/topology.h"
 #include "gateway/view/body.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
+#include "routing/graph/node_text.h"
 #include "routing/graph/tables.h"
 #include "routing/text/lftfile.h"
 #include "routing/text/topofile.h"
@@ -79,7 +81,7 @@ static int some_row(void *arg, uint32_t sw, uint8_t *ret)
 
 static struct body text_of_form(const char *name)
 {
-	const struct export_fabric x = { g, &lids, &shape, some_row, NULL };
+	const struct export_fabric x = { g, &lids, &shape, some_row, NULL, 1795424400 };
 	const struct export_format *f = export_find(name);
 	struct body out = { .len = 0 };
 
@@ -171,6 +173,42 @@ START_TEST(drawings_have_each_cable_once)
 	ck_assert_ptr_nonnull(strstr(xml.data, ">a\"b\\c&lt;d&gt;&amp;e\?\?<"));
 	body_clear(&dot);
 	body_clear(&xml);
+	arena_free(arena);
+}
+END_TEST
+
+/* Well-formed, each node and cable once, and the entries of all tables. */
+START_TEST(snapshot_for_opareport)
+{
+	struct xml_element *root, *nodes;
+	unsigned n = 0, entries = 0;
+
+	setup_fabric(_i);
+	const struct lids_in in = { .g = g };
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &lids, NULL, NULL), E_OK);
+	g->nodes[0].name = "a<b>&c";
+	struct body text = text_of_form("opareport");
+	ck_assert_int_eq(xml_parse("text", text.data, text.len, arena, &diags, &root), E_OK);
+	ck_assert_str_eq(root->name, "Snapshot");
+	ck_assert_ptr_nonnull(strstr(text.data, " unixtime=\"1795424400\" stats=\"0\""));
+	nodes = xml_child(root, "Nodes");
+	for (const struct xml_element *e = xml_child(nodes, "Node"); e != NULL;
+	     e = xml_again(e), n++) {
+		ck_assert_str_eq(xml_child(e, "NodeDesc")->text, node_name(&g->nodes[n]));
+	}
+	ck_assert_uint_eq(n, g->n_nodes);
+	ck_assert_uint_eq(count(text.data, "<Link id="), g->n_links);
+	ck_assert_uint_eq(count(text.data, "<PortInfo id="), 2 * g->n_links + g->n_switches);
+	uint8_t *row = malloc(lids.top + 1);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		some_row(NULL, s, row);
+		for (uint32_t lid = 1; lid <= lids.top; lid++) {
+			entries += row[lid] != LFT_NO_ROUTE;
+		}
+	}
+	ck_assert_uint_eq(count(text.data, "<Value LID="), entries);
+	free(row);
+	body_clear(&text);
 	arena_free(arena);
 }
 END_TEST
@@ -328,6 +366,7 @@ TEST_SUITE(export)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, topology_is_read_back, 0, N_FABRICS);
+	tcase_add_loop_test(t, snapshot_for_opareport, 0, N_FABRICS);
 	tcase_add_loop_test(t, tables_are_read_back, 0, N_FABRICS);
 	tcase_add_loop_test(t, drawings_have_each_cable_once, 0, N_FABRICS);
 	tcase_add_loop_test(t, slurm_has_each_host_once, 0, N_FABRICS);
