@@ -248,6 +248,23 @@ static void note_rival(const struct sm_request *q, const char *wrong)
 	events_note(q->e->sm, &what);
 }
 
+/* An SM that answered before has ended. A heavy sweep compares the bits of its ports with those
+ * of the fabric as known; so the bit goes here, too, where that sweep would tell it again. */
+static void note_gone(struct election *e, struct disc *d, uint32_t port)
+{
+	struct port *p = &d->g->ports[port];
+	struct fabric_event what = { .kind = EVENT_SM_GONE, .port = p->num };
+
+	disc_port_of(d, port)->sm_info = NULL;
+	e->changed = true;
+	if ((p->capability_mask & CAP_IS_SM) == 0) {
+		return; /* this sweep has found it */
+	}
+	p->capability_mask &= ~(uint32_t)CAP_IS_SM;
+	events_set_node(&what, d->g, p->node);
+	events_note(e->sm, &what);
+}
+
 static void on_sm_info(void *ctx, const struct smp_reply *r)
 {
 	struct sm_request *q = ctx;
@@ -264,6 +281,9 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 			         "node 0x%016" PRIx64
 			         " port %u has the IsSM bit but no SMInfo%s",
 			         q->node->guid, q->port, skipped);
+		}
+		if (p->sm_info != NULL) {
+			note_gone(e, q->d, q->graph_port);
 		}
 		return;
 	}
@@ -323,8 +343,9 @@ void election_ask(struct election *e, struct disc *d, uint32_t port, struct aren
 		return;
 	}
 	if (!(field_get(p->info, PI_CAPABILITY_MASK) & CAP_IS_SM)) {
-		e->changed |= p->sm_info != NULL;
-		p->sm_info = NULL;
+		if (p->sm_info != NULL) {
+			note_gone(e, d, port);
+		}
 		return;
 	}
 	q = request_new(e, d, port, a);

@@ -314,6 +314,39 @@ START_TEST(other_sm)
 }
 END_TEST
 
+/* Another subnet manager ends: a light sweep says so, and the next heavy one not again. */
+START_TEST(other_sm_ends)
+{
+	const struct graph *g = fixture->g;
+	const struct port *host = cable(NODE_CA, NODE_SWITCH);
+	struct stats_events ev;
+
+	fixture->config.sm_priority = 5;
+	tap_init(&tap, fixture);
+	up();
+	tap.other_guid = g->nodes[host->node].guid;
+	tap.other_priority = 1;
+	tap.other_state = 2;
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 5000);
+	(void)new_rows();
+	uint32_t sweeps = fixture_sweeps(fixture);
+	tap.other_guid = 0;
+	sweep_request_light(fixture->sweep);
+	fixture_run_ms(fixture, 10000);
+	ev = new_rows();
+	snprintf(sentence[0], sizeof(sentence[0]),
+	         "subnet manager on '%s' port %u is gone", g->nodes[host->node].description,
+	         host->num);
+	expect(&ev, (const char *const[]){ sentence[0], NULL });
+	ck_assert_uint_eq(fixture_sweeps(fixture), sweeps);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 5000);
+	ev = new_rows();
+	expect(&ev, (const char *const[]){ NULL });
+}
+END_TEST
+
 static bool lose_all(const uint8_t *mad)
 {
 	(void)mad;
@@ -465,6 +498,7 @@ TEST_SUITE(sweep_events)
 	tcase_add_test(t, deaf);
 	tcase_add_test(t, flapping);
 	tcase_add_test(t, other_sm);
+	tcase_add_test(t, other_sm_ends);
 	tcase_add_test(t, failures);
 	tcase_add_test(t, restart);
 	tcase_add_test(t, audit);
