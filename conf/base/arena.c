@@ -67,6 +67,16 @@ struct arena *arena_new(void)
 	return a;
 }
 
+static void chunk_free(struct chunk *c)
+{
+	UNPOISON(c->data, c->bytes - offsetof(struct chunk, data));
+	if (c->mapped) {
+		munmap(c, c->bytes);
+	} else {
+		free(c);
+	}
+}
+
 void arena_free(struct arena *a)
 {
 	if (a == NULL) {
@@ -75,14 +85,40 @@ void arena_free(struct arena *a)
 	struct chunk *next;
 	for (struct chunk *c = a->chunks; c != NULL; c = next) {
 		next = c->next;
-		UNPOISON(c->data, c->bytes - offsetof(struct chunk, data));
-		if (c->mapped) {
-			munmap(c, c->bytes);
-		} else {
-			free(c);
-		}
+		chunk_free(c);
 	}
 	free(a);
+}
+
+void arena_clear(struct arena *a)
+{
+	struct chunk *kept = NULL, *next;
+
+	if (a == NULL) {
+		return;
+	}
+	for (struct chunk *c = a->chunks; c != NULL; c = next) {
+		next = c->next;
+		if (kept == NULL && !c->mapped && c->bytes == CHUNK_FIRST) {
+			kept = c;
+		} else {
+			chunk_free(c);
+		}
+	}
+	char *at = a->at;
+	*a = (struct arena){ .chunks = kept, .chunk_bytes = CHUNK_FIRST };
+	if (kept == NULL) {
+		return;
+	}
+	kept->next = NULL;
+	a->chunk_bytes = 2 * CHUNK_FIRST;
+	a->at = kept->data;
+	a->end = (char *)kept + kept->bytes;
+	UNPOISON(a->at, (size_t)(a->end - a->at));
+	/* behind the last block of the chunk in use all is zero still */
+	bool in_use = at >= a->at && at <= a->end;
+	memset(a->at, 0, (size_t)((in_use ? at : a->end) - a->at));
+	POISON(a->at, (size_t)(a->end - a->at));
 }
 
 void arena_join(struct arena *to, struct arena *from)

@@ -19,13 +19,16 @@ struct arena *arena_new(void);
 /*! \brief Frees the arena and all blocks in it. NULL is fine. */
 void arena_free(struct arena *a);
 
+/*! \brief Frees all blocks, and keeps a little memory for the next ones. NULL is fine. */
+void arena_clear(struct arena *a);
+
 /*!
  * \brief Moves all blocks of \a from to \a to, which owns them from now on; they stay where
  *        they are. \a from is freed; NULL is fine.
  */
 void arena_join(struct arena *to, struct arena *from);
 
-/*! \brief Zeroed block of \a size bytes, NULL when out of memory. Borrowed until arena_free(). */
+/*! \brief Zeroed block of \a size bytes, NULL when out of memory. Borrowed until arena_clear() or arena_free(). */
 void *arena_alloc(struct arena *a, size_t size);
 
 /*! \brief Zeroed array; NULL when n * size overflows or memory is out. n == 0 gives a valid pointer. */

@@ -78,6 +78,45 @@ START_TEST(test_join)
 }
 END_TEST
 
+/* Blocks after a clearing are zeroed and apart, whatever was there before. */
+START_TEST(test_clear)
+{
+	enum { ROUNDS = 40, N = 30 };
+	struct arena *a = arena_new();
+
+	srandom(2);
+	for (unsigned k = 0; k < ROUNDS; k++) {
+		unsigned char *block[N];
+		size_t size[N], total = 0;
+		/* within the first chunk, over several, and with mappings */
+		size_t most = k % 3 == 0 ? 100 : k % 3 == 1 ? 5000 : 200000;
+
+		for (unsigned i = 0; i < N; i++) {
+			size[i] = (size_t)random() % most;
+			block[i] = arena_alloc(a, size[i]);
+			ck_assert(all_are(0, block[i], size[i]));
+			memset(block[i], (int)i + 1, size[i]);
+			total += size[i];
+		}
+		for (unsigned i = 0; i < N; i++) {
+			ck_assert(all_are((unsigned char)(i + 1), block[i], size[i]));
+		}
+		if (k % 7 == 0) {
+			struct arena *other = arena_new();
+
+			memset(arena_alloc(other, 300), 0xff, 300);
+			total += 300;
+			arena_join(a, other);
+		}
+		ck_assert_uint_eq(arena_used(a), total);
+		arena_clear(a);
+		ck_assert_uint_eq(arena_used(a), 0);
+	}
+	arena_clear(NULL);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(test_limits)
 {
 	struct arena *a = arena_new();
@@ -114,6 +153,7 @@ TEST_SUITE(arena)
 	TCase *tc = tcase_create("arena");
 	tcase_add_test(tc, test_blocks);
 	tcase_add_test(tc, test_join);
+	tcase_add_test(tc, test_clear);
 	tcase_add_test(tc, test_limits);
 	tcase_add_test(tc, test_strings);
 	suite_add_tcase(suite, tc);
