@@ -148,10 +148,11 @@ int uri_parse(const char *target, struct arena *a, struct uri *ret, struct probl
 		                   target);
 	}
 	const char *end = target + strcspn(target, "?");
-	u.path = arena_printf(a, "%.*s", (int)(end - target), target);
-	if (u.path == NULL) {
+	char *path = arena_alloc(a, (size_t)(end - target) + 1);
+	if (path == NULL) {
 		return -ENOMEM;
 	}
+	u.path = memcpy(path, target, (size_t)(end - target));
 	int err = parse_path(target, end, a, &u, p);
 	if (err == E_OK && *end == '?') {
 		err = parse_query(end + 1, a, &u, p);
