@@ -421,6 +421,9 @@ static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 
 void api_thread_done(struct api_thread *t)
 {
+	arena_free(t->arena);
+	t->arena = NULL;
+	ends_done(&t->ends);
 	components_done(&t->components);
 	inventory_unref(t->inventory);
 	t->inventory = NULL;
@@ -436,7 +439,8 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 		              .now_ms = source_now_ms() };
 	struct api_reply reply = { .status = 200 };
 
-	c.arena = arena_new();
+	c.arena = t->arena != NULL ? t->arena : arena_new();
+	t->arena = NULL;
 	int err = c.arena != NULL ? route(&c, rq) : -ENOMEM;
 	if (err == E_OK) {
 		err = run_handler(&c, rq, &reply);
@@ -463,7 +467,8 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 		reply.job_file = c.job_file;
 		reply.arena = c.arena;
 	} else {
-		arena_free(c.arena);
+		arena_clear(c.arena);
+		t->arena = c.arena;
 		http_stats_count(t->stats, reply.route, reply.status,
 		                 monotonic_ns() / 1000 - start);
 	}

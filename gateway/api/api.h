@@ -8,6 +8,7 @@
 
 #include "gateway/view/body.h"
 #include "gateway/view/components.h"
+#include "gateway/view/ends.h"
 #include "sa/record/record.h"
 
 struct api_call;
@@ -56,6 +57,8 @@ extern const struct api_rows api_rows;
 struct api_thread {
 	struct source *source;
 	struct http_stats *stats; /*!< shared by all threads */
+	struct arena *arena;      /*!< empty, for the next request; NULL: none yet */
+	struct ends ends;         /*!< that requests named */
 	struct components components; /*!< of the last epoch in which they were needed */
 	struct inventory *inventory;  /*!< the same; NULL: not needed yet */
 };

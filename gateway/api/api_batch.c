@@ -36,6 +36,7 @@ enum {
 
 struct batch {
 	struct path_query q; /* selectors */
+	struct ends *ends;   /* of the thread, which pulls the stream, too */
 	struct components components;
 	char *text;   /* the body, NUL-terminated */
 	size_t *line; /* [n] begin of each pair */
@@ -54,7 +55,7 @@ static void batch_done(void *state)
 
 /* --- reading a line ------------------------------------------------------------------- */
 
-struct ends {
+struct pair_text {
 	char src[END_TEXT], dst[END_TEXT];
 };
 
@@ -86,7 +87,7 @@ static const char *read_plain(const char *p, char *to)
 }
 
 /* {"src":A,"dst":B}, in this order or the other, or [A,B]. \return Is it so? */
-static bool read_fast(const char *p, struct ends *e)
+static bool read_fast(const char *p, struct pair_text *e)
 {
 	bool object = *p == '{', seen[2] = { false, false };
 	char key[END_TEXT];
@@ -131,7 +132,7 @@ static bool read_value(const json_t *v, char *to)
 	return true;
 }
 
-static int read_line(const char *line, struct ends *e)
+static int read_line(const char *line, struct pair_text *e)
 {
 	if (read_fast(line, e)) {
 		return E_OK;
@@ -229,16 +230,16 @@ static int write_paths(struct batch *b, struct snap_reader *r, const struct path
 /* --- the stream ----------------------------------------------------------------------- */
 
 /* \retval E_SYNTAX E_NOTFOUND E_AMBIGUOUS  *ret_end: which end. */
-static int resolve(struct snap_reader *r, const struct ends *e, struct path_query *q,
-                   const char **ret_end)
+static int resolve(struct batch *b, struct snap_reader *r, const struct pair_text *text,
+                   struct path_query *q, const char **ret_end)
 {
 	struct endpoint src, dst;
 
 	*ret_end = "src";
-	int err = endpoint_find(r, e->src, &src);
+	int err = ends_find(b->ends, r, text->src, &src);
 	if (err == E_OK) {
 		*ret_end = "dst";
-		err = endpoint_find(r, e->dst, &dst);
+		err = ends_find(b->ends, r, text->dst, &dst);
 	}
 	if (err == E_OK) {
 		q->src = src.end;
@@ -261,13 +262,13 @@ struct pair {
 static void read_pair(struct batch *b, struct snap_reader *r, uint32_t number,
                       struct pair *ret)
 {
-	struct ends e;
+	struct pair_text text;
 
 	ret->q = b->q;
 	ret->end = "line";
-	ret->err = read_line(b->text + b->line[number], &e);
+	ret->err = read_line(b->text + b->line[number], &text);
 	if (ret->err == E_OK) {
-		ret->err = resolve(r, &e, &ret->q, &ret->end);
+		ret->err = resolve(b, r, &text, &ret->q, &ret->end);
 	}
 	if (ret->err == E_OK) {
 		snap_prefetch_path(r, &ret->q.src, ret->q.dst.base_lid);
@@ -377,8 +378,8 @@ int api_batch(struct api_call *c)
 	struct batch *b = NULL;
 
 	params.src = params.dst = "*";
-	int err =
-		path_params_wildcard(c->snap, &params, c->arena, &wildcard, &c->problem);
+	int err = path_params_wildcard(c->snap, &params, &c->thread->ends, c->arena,
+	                               &wildcard, &c->problem);
 	if (err == E_OK) {
 		err = batch_new(c, &b);
 	}
@@ -388,6 +389,7 @@ int api_batch(struct api_call *c)
 			                    .state = b,
 			                    .name = "paths" };
 		b->q = wildcard.q;
+		b->ends = &c->thread->ends;
 		err = api_stream(c, &spec);
 	}
 	if (err != E_OK && b != NULL) {

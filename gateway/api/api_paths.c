@@ -163,8 +163,8 @@ static int stream_paths(struct api_call *c, const struct path_params *params)
 	struct stream_spec spec = {
 		.more = more_paths, .done = path_stream_done, .state = s, .name = "paths"
 	};
-	int err = path_params_wildcard(c->snap, params, c->arena, &s->wildcard,
-	                               &c->problem);
+	int err = path_params_wildcard(c->snap, params, &c->thread->ends, c->arena,
+	                               &s->wildcard, &c->problem);
 	if (err == E_OK) {
 		err = api_from(c, &spec.from.key);
 	}
@@ -185,8 +185,9 @@ static int list_paths(struct api_call *c, const struct path_params *params)
 		return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER, "from",
 		                     "from goes with * for src or dst");
 	}
-	int err = path_params_answer(c->snap, params, &c->thread->components, c->arena,
-	                             &answer, &c->problem);
+	int err = path_params_answer(c->snap, params, &c->thread->ends,
+	                             &c->thread->components, c->arena, &answer,
+	                             &c->problem);
 	if (err == E_OK) {
 		err = path_answer_write(c->snap, &answer, c->stale, c->arena, &c->body,
 		                        &c->problem);

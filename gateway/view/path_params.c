@@ -20,6 +20,7 @@
 struct context {
 	struct snap_reader *r;
 	const struct path_params *params;
+	struct ends *ends;
 	struct arena *a;
 	struct problem *p;
 };
@@ -78,7 +79,7 @@ static int endpoint_problem(struct context *cx, int err, const char *parameter,
 static int resolve(struct context *cx, const char *parameter, const char *text,
                    struct endpoint *ret)
 {
-	struct endpoint_candidates c = { .n = 0 };
+	struct endpoint_candidates c;
 
 	if (text == NULL || text[0] == '\0') {
 		return problem_param(
@@ -87,7 +88,11 @@ static int resolve(struct context *cx, const char *parameter, const char *text,
 			"or description:port",
 			parameter);
 	}
-	int err = endpoint_resolve(cx->r, text, ret, &c);
+	int err = ends_find(cx->ends, cx->r, text, ret);
+	if (err == E_NOTFOUND ||
+	    err == E_AMBIGUOUS) { /* in another case, or candidates */
+		err = endpoint_resolve(cx->r, text, ret, &c);
+	}
 	return err == E_OK ? E_OK : endpoint_problem(cx, err, parameter, text, &c);
 }
 
@@ -382,10 +387,10 @@ static int run_query(struct context *cx, struct components *components,
 }
 
 int path_params_answer(struct snap_reader *r, const struct path_params *params,
-                       struct components *components, struct arena *a,
+                       struct ends *ends, struct components *components, struct arena *a,
                        struct path_answer *ret, struct problem *p)
 {
-	struct context cx = { .r = r, .params = params, .a = a, .p = p };
+	struct context cx = { .r = r, .params = params, .ends = ends, .a = a, .p = p };
 	struct path_query q = { .numb_path = 0 };
 	struct path_answer answer = { .n = 0 };
 
@@ -436,9 +441,10 @@ static int add_hops(struct context *cx, const struct path_record *rec,
 }
 
 int path_params_wildcard(struct snap_reader *r, const struct path_params *params,
-                         struct arena *a, struct path_wildcard *ret, struct problem *p)
+                         struct ends *ends, struct arena *a, struct path_wildcard *ret,
+                         struct problem *p)
 {
-	struct context cx = { .r = r, .params = params, .a = a, .p = p };
+	struct context cx = { .r = r, .params = params, .ends = ends, .a = a, .p = p };
 	struct path_query q = { .numb_path = 0 };
 	struct path_answer answer = { .n = 0 };
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "gateway/view/components.h"
+#include "gateway/view/ends.h"
 #include "gateway/view/problem.h"
 #include "sa/path/path_query.h"
 
@@ -72,14 +73,14 @@ struct path_answer {
 /*!
  * \brief Answers from a pinned snapshot.
  *
- * \param components  Kept by the caller from request to request; zeroed at first.
+ * \param ends, components  Kept by the caller from request to request; zeroed at first.
  * \param p      Filled on failure: the parameter, what was expected, candidates, or why
  *               there is no path (another component of the fabric, a hole at a switch).
  * \retval E_HTTP_PARAMETER E_SYNTAX E_RANGE E_UNKNOWN E_NOTFOUND E_AMBIGUOUS E_NOPATH
  * E_PARTITION E_POLICY E_LOOP
  */
 int path_params_answer(struct snap_reader *r, const struct path_params *params,
-                       struct components *components, struct arena *a,
+                       struct ends *ends, struct components *components, struct arena *a,
                        struct path_answer *ret, struct problem *p);
 
 /*!
@@ -104,7 +105,8 @@ bool path_params_have_wildcard(const struct path_params *params);
 
 /*! \brief The query of such parameters; fails as path_params_answer(). */
 int path_params_wildcard(struct snap_reader *r, const struct path_params *params,
-                         struct arena *a, struct path_wildcard *ret, struct problem *p);
+                         struct ends *ends, struct arena *a, struct path_wildcard *ret,
+                         struct problem *p);
 
 /*!
  * \brief Writes one element of "paths".

@@ -211,7 +211,7 @@ static void check_records(struct path_answer *answer, const struct path_record *
 	body_clear(&out);
 }
 
-static void ask(uint64_t *state, struct components *components)
+static void ask(uint64_t *state, struct ends *ends_of, struct components *components)
 {
 	const struct end_keys *a = &ends[random_below(state, ENDS)],
 			      *b = &ends[random_below(state, ENDS)];
@@ -224,7 +224,8 @@ static void ask(uint64_t *state, struct components *components)
 	size_t n = 0;
 
 	int err = path_query_run(w->r, &q, want, 4, &n);
-	int ret = path_params_answer(w->r, &params, components, arena, &answer, &p);
+	int ret = path_params_answer(w->r, &params, ends_of, components, arena, &answer,
+	                             &p);
 	ck_assert_msg(ret == err, "%s, not %s", err_name(ret), err_name(err));
 	if (err == E_OK) {
 		ck_assert_uint_eq(answer.n, n);
@@ -250,14 +251,16 @@ START_TEST(gives_the_reason)
 {
 	uint64_t state = 4711 + (uint64_t)_i;
 	struct components components = { .epoch = 0 };
+	struct ends known = { .slot = NULL };
 
 	w = query_fixture_small(0, 0, PATH_MINIMAL);
 	deal_keys(&state);
 	query_fixture_publish(w, PATH_MINIMAL);
 	for (unsigned i = 0; i < QUERIES; i++) {
-		ask(&state, &components);
+		ask(&state, &known, &components);
 	}
 	components_done(&components);
+	ends_done(&known);
 	query_fixture_free(w);
 }
 END_TEST
@@ -276,6 +279,7 @@ START_TEST(names_ports_without_lid)
 		{ "idle:9", "", "there is no end port" },
 	};
 	struct components components = { .epoch = 0 };
+	struct ends known = { .slot = NULL };
 
 	w = query_fixture_new();
 	uint32_t a = query_fixture_add(w, NODE_SWITCH, SW_A, 8, "sw-a");
@@ -289,14 +293,15 @@ START_TEST(names_ports_without_lid)
 		struct problem p = { .err = 0 };
 		struct arena *arena = arena_new();
 
-		ck_assert_int_eq(path_params_answer(w->r, &params, &components, arena,
-		                                    &answer, &p),
+		ck_assert_int_eq(path_params_answer(w->r, &params, &known, &components,
+		                                    arena, &answer, &p),
 		                 E_NOTFOUND);
 		ck_assert_str_eq(reason_of(&p), cases[i].reason);
 		ck_assert_msg(strstr(p.detail, cases[i].detail) != NULL, "%s", p.detail);
 		problem_clear(&p);
 		arena_free(arena);
 	}
+	ends_done(&known);
 	components_done(&components);
 	query_fixture_free(w);
 }
