@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conf/base/digest.h"
 #include "gateway/view/ends.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/query_fixture.h"
@@ -24,6 +25,19 @@ static void check_same(struct ends *e, struct snap_reader *r, const char *text)
 		                      found.end.p_key_set == want.end.p_key_set &&
 		                      found.lid == want.lid && found.alias == want.alias,
 		              "'%s'", text);
+	}
+}
+
+/* Another text that has the place of this one in the memory, and its first letter. */
+static void neighbour(const char *text, char *ret, size_t bytes)
+{
+	uint64_t at = digest_bytes(0, text, strlen(text)) % ENDS_SLOTS;
+
+	for (unsigned i = 0;; i++) {
+		snprintf(ret, bytes, "%c%u", text[0], i);
+		if (digest_bytes(0, ret, strlen(ret)) % ENDS_SLOTS == at) {
+			return;
+		}
 	}
 }
 
@@ -62,6 +76,10 @@ START_TEST(finds_what_a_search_finds)
 			draw(&state, text, sizeof(text));
 			check_same(&known, w->r, text);
 		}
+		char other[24];
+		neighbour("host0", other, sizeof(other));
+		check_same(&known, w->r, "host0");
+		check_same(&known, w->r, other);
 		for (unsigned i = 0; i < HOSTS; i++) {
 			snprintf(name[i], sizeof(name[i]), "host%u",
 			         (unsigned)random_below(&state, HOSTS));
