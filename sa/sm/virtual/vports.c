@@ -115,7 +115,10 @@ int vports_index(struct vports *v, const struct graph *g)
 		struct vport_host *h = v->hosts[i];
 		uint32_t node = graph_node_by_guid(g, h->node_guid);
 
-		h->port = node != GRAPH_NONE ? graph_port(g, node, h->num) : GRAPH_NONE;
+		/* an adapter that claims the GUID of a switch may have been there before it */
+		h->port = node != GRAPH_NONE && g->nodes[node].type == NODE_CA
+		                  ? graph_port(g, node, h->num)
+		                  : GRAPH_NONE;
 		n += h->port != GRAPH_NONE ? h->n : 0;
 	}
 	hash_done(&v->by_guid);

@@ -284,6 +284,26 @@ START_TEST(guid_belongs_to_the_first)
 }
 END_TEST
 
+/* An adapter claimed the GUID of a switch, and is gone. Its virtual ports are not those of the switch. */
+START_TEST(adapter_with_the_guid_of_a_switch)
+{
+	struct vport one = { .guid = 0xabc };
+	struct vport_host gone = {
+		.node_guid = fixture->g->nodes[fixture->g->switches[0]].guid,
+		.num = 1,
+		.list = &one,
+		.n = 1
+	};
+	struct vport_host *hosts[] = { &gone };
+	struct vports v = { .hosts = hosts, .n_hosts = 1 };
+
+	ck_assert_int_eq(vports_index(&v, fixture->g), E_OK);
+	ck_assert_uint_eq(gone.port, GRAPH_NONE);
+	ck_assert(!vports_has_guid(&v, 0xabc));
+	hash_done(&v.by_guid);
+}
+END_TEST
+
 START_TEST(quiet_when_nothing_changes)
 {
 	uint64_t before;
@@ -531,6 +551,7 @@ TEST_SUITE(sweep_vports)
 	tcase_add_test(t, earlier_tables_have_their_lids);
 	tcase_add_test(t, rebooted_host);
 	tcase_add_test(t, guid_belongs_to_the_first);
+	tcase_add_test(t, adapter_with_the_guid_of_a_switch);
 	tcase_add_test(t, quiet_when_nothing_changes);
 	tcase_add_test(t, paths);
 	tcase_add_test(t, lid_by_index);
