@@ -91,7 +91,7 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/counters",            api_counters, counter_params, LINKS_TABLES | TABLE_MOMENT, "port counters as last read: errors, rates, congestion; with history=1 the readings before", "CounterList" },
 	{ "GET", "/v1/diff",                api_diff,    diff_params, TABLE_CHANGES, "what changed between two epochs: routing, nodes, cables, ports, partitions, forwarding tables; by default since the epoch before the newest", "DiffList" },
 	{ "GET", "/v1/topology",            api_topology, topology_params, LINKS_TABLES, "a map: tiers, groups of switches, bundles of cables between them", "Topology" },
-	{ "GET", "/v1/alarms",              api_alarms,  page_params, LINKS_TABLES | TABLE_META | TABLE_MOMENT, "what is wrong now, the worst first", "AlarmList" },
+	{ "GET", "/v1/alarms",              api_alarms,  page_params, LINKS_TABLES | TABLE_META | TABLE_MOMENT | TABLE_IF_ANY, "what is wrong now, the worst first", "AlarmList" },
 	{ "GET", "/v1/lids",                api_lids,    page_params, TABLE_LIDS | TABLE_NODES, "owner of each LID range", "LidList" },
 	{ "GET", "/v1/switches/{node}/lft", api_lft,     page_params, TABLE_LFT | TABLE_NODES | TABLE_LIDS, "linear forwarding table of a switch", "Lft" },
 	{ "GET", "/v1/switches/{node}/alternates", api_alternates, page_params, ALTERNATES_TABLES, "ports of equal cost per LID of a switch, for adaptive routing", "Alternates" },
@@ -329,6 +329,10 @@ static int pin(struct api_call *c, struct api_reply *ret)
 	const char *why = NULL;
 
 	int err = source_pin(c->thread->source, c->now_ms, &why, &c->snap);
+	if (err == E_NOTREADY && (c->row->tables & TABLE_IF_ANY) != 0) {
+		c->snap = NULL;
+		return E_OK;
+	}
 	if (err != E_OK) {
 		return problem_set(&c->problem, c->arena, err, "%s", why);
 	}
@@ -362,7 +366,7 @@ static int try_answer(struct api_call *c, const struct api_request *rq,
 	ret->status = same ? 304 : 200;
 	err = same ? E_OK : c->row->handle(c);
 	/* An epoch that changed meanwhile explains any result, so it is checked first. */
-	int torn = snap_check(c->snap);
+	int torn = c->snap != NULL ? snap_check(c->snap) : E_OK;
 	return torn != E_OK ? torn : err;
 }
 

@@ -18,8 +18,8 @@ static int add_readiness(struct api_call *c, struct alarms *a)
 {
 	struct stats_copy stats;
 	bool has = source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK;
-	const char *why = ready_reason(has ? &stats : NULL, snap_meta(c->snap)->epoch,
-	                               NULL, c->now_ms, c->arena);
+	const char *why =
+		ready_reason(has ? &stats : NULL, c->epoch, NULL, c->now_ms, c->arena);
 
 	if (why != NULL && alarms_add(a, ALARM_NOT_READY, why) == NULL) {
 		return -ENOMEM;
@@ -41,8 +41,12 @@ static int add_events(struct api_call *c, struct alarms *a)
 	return alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
 }
 
+/* A standby that never was master has no snapshot, but may be in trouble. */
 static int find_alarms(struct api_call *c, struct alarms *a)
 {
+	if (c->snap == NULL) {
+		return add_readiness(c, a);
+	}
 	int err = inventory_get(&c->thread->inventory, c->snap);
 
 	if (err == E_OK) {

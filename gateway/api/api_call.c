@@ -27,7 +27,7 @@ uint64_t api_epoch(struct api_call *c, const char **ret_why)
 
 json_t *api_head(const struct api_call *c)
 {
-	json_t *head = json_pack("{s:I}", "epoch", (json_int_t)snap_meta(c->snap)->epoch);
+	json_t *head = json_pack("{s:I}", "epoch", (json_int_t)c->epoch);
 
 	if (c->stale) {
 		json_object_set_new(head, "stale", json_true());
@@ -176,12 +176,12 @@ int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
 			"unchanged",
 			text);
 	}
-	if (epoch != snap_meta(c->snap)->epoch) {
+	if (epoch != c->epoch) {
 		return problem_param(&c->problem, c->arena, E_HTTP_GONE, "cursor",
 		                     "the cursor is of epoch %" PRIu64
 		                     ", the fabric is at epoch %" PRIu64
 		                     " now; begin again without a cursor",
-		                     epoch, snap_meta(c->snap)->epoch);
+		                     epoch, c->epoch);
 	}
 	at.skip = (size_t)rest;
 	*ret = at;
@@ -242,8 +242,7 @@ json_t *api_next_place(struct api_call *c, const struct stream_place *at)
 {
 	char text[API_CURSOR_BYTES];
 	int n = snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%zx%s",
-	                 snap_meta(c->snap)->epoch, at->key, at->sub, at->skip,
-	                 at->row_len ? "-" : "");
+	                 c->epoch, at->key, at->sub, at->skip, at->row_len ? "-" : "");
 
 	for (unsigned i = 0; i < at->row_len; i++) {
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "%02x", at->row[i]);

@@ -28,12 +28,14 @@ enum { API_LIMIT_DEFAULT = 20000, API_LIMIT_MAX = 65536 };
 enum api_table {
 	SNAP_TABLES(API_TABLE, API_TABLE, API_TABLE, API_TABLE) TABLE_CLIENT_RECORDS =
 		TABLE_SERVICES | TABLE_SUBSCRIPTIONS | TABLE_GROUPS | TABLE_MEMBERS,
+	/*! Answers without a snapshot, too: api_call.snap is NULL then. */
+	TABLE_IF_ANY = 1U << 28,
 	TABLE_OF_RECORD =
 		1U << 29, /*!< and those of the record's name: api_record_tables() */
 	TABLE_MOMENT = 1U << 30 /*!< and numbers of the moment: no ETag */
 };
 #undef API_TABLE
-_Static_assert((int)SNAP_TABLE_COUNT <= 29, "bits of enum api_table");
+_Static_assert((int)SNAP_TABLE_COUNT <= 28, "bits of enum api_table");
 
 /*! One request being answered, as handlers see it. */
 struct api_call {

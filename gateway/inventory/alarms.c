@@ -13,6 +13,7 @@
 #include "db/reader.h"
 #include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"
+#include "gateway/view/ready.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 
@@ -160,9 +161,17 @@ int alarms_of_snapshot(struct alarms *a, const struct snap_meta *m,
 
 int alarms_of_stats(struct alarms *a, const struct stats_copy *stats)
 {
+	const char *trouble = stats_copy_text(stats, "standby.trouble");
 	char name[STATS_NAME_MAX];
+	double paused = 0;
 	int err = E_OK;
 
+	if (stats_number(stats, "standby_paused", &paused) && paused != 0) {
+		err = add_text(a, ALARM_COPY_PAUSED,
+		               arena_printf(a->arena,
+		                            "the copy of the master's state pauses: %s",
+		                            trouble != NULL ? trouble : "?"));
+	}
 	for (unsigned i = 0; err == E_OK && i < STATS_PROBLEMS; i++) {
 		snprintf(name, sizeof(name), "problem.%u", i);
 		err = add_text(a, ALARM_PROBLEM, stats_copy_text(stats, name));

@@ -56,7 +56,8 @@ struct alarm *alarms_add(struct alarms *a, enum alarm_kind kind, const char *tex
 int alarms_of_snapshot(struct alarms *a, const struct snap_meta *m,
                        const struct inventory *v);
 
-/*! \brief Adds what the last heavy sweep could not make sense of. \retval -ENOMEM */
+/*! \brief Adds what the last heavy sweep could not make sense of, and that the copy of a standby pauses.
+ *  \retval -ENOMEM */
 int alarms_of_stats(struct alarms *a, const struct stats_copy *stats);
 
 /*! \brief Adds what events of the past left behind. \retval -ENOMEM  Cost: O(n log n). */

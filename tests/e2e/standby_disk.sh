@@ -70,6 +70,9 @@ holds "the copy pauses" until_true copy_is low paused true
 has "status says why and what to do" "$(status low)" \
 	"pauses: the disk is full; free space in the state folder"
 holds "an event says so" until_true has_event "the copy of the master's state pauses: the disk is full"
+start_gateway g --snapshot-dir "$work/low/run"
+has "and an alarm, although the standby has no snapshot" \
+	"$(curl -s "$url/v1/alarms" | jq -r '.alarms[] | select(.kind == "copy_paused").text')" "the copy of the master's state pauses: the disk is full"
 same "the log has one line" 1 "$(lines "the copy of the master's state pauses")"
 rm "$disk/filler"
 holds "with room it goes on by itself" until_true copy_is low in_step true

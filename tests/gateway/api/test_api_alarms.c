@@ -3,6 +3,7 @@
 
 /* /v1/alarms over the small fabric: what the snapshot shows, and what events left behind. */
 #include <check.h>
+#include <sys/stat.h>
 
 #include "db/stats.h"
 #include "gateway/api/metrics.h"
@@ -132,6 +133,38 @@ static const struct {
 	  "sweep_failed:-:0 host_gone:0990:0 disabled:2000:5" },
 };
 
+/* The copy of a standby pauses, and goes on; also where no snapshot was ever published. */
+START_TEST(test_paused_copy)
+{
+	if (_i == 1) {
+		char dir[200];
+		const char *why = "";
+
+		snprintf(dir, sizeof(dir), "%s/standby", w->dir);
+		ck_assert_int_eq(mkdir(dir, 0700), 0);
+		stats_close(stats);
+		ck_assert_int_eq(stats_open(dir, w->a, &why, &stats), E_OK);
+		stats_set(stats, "subnet_up", 1);
+		source_free(thread.source);
+		thread.source = source_new(dir);
+	}
+	stats_set(stats, "standby_paused", 1);
+	stats_text(stats, "standby.trouble", "the disk is full");
+	check_alarms(_i == 1 ? "not_ready:-:0 copy_paused:-:0" : "copy_paused:-:0");
+	json_t *o = api_json(&thread, 200, "/v1/alarms");
+	const json_t *last = json_array_get(json_object_get(o, "alarms"), _i == 1);
+
+	if (_i == 1) { /* else alarms of the fixture's ports follow */
+		ck_assert_str_eq(
+			json_string_value(json_object_get(last, "text")),
+			"the copy of the master's state pauses: the disk is full");
+	}
+	json_decref(o);
+	stats_set(stats, "standby_paused", 0);
+	check_alarms(_i == 1 ? "not_ready:-:0" : "");
+}
+END_TEST
+
 START_TEST(test_events)
 {
 	for (unsigned i = 0; i < cases[_i].n; i++) {
@@ -192,6 +225,7 @@ TEST_SUITE(api_alarms)
 
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_loop_test(t, test_events, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(t, test_paused_copy, 0, 2);
 	tcase_add_test(t, test_ready);
 	tcase_add_test(t, test_daemon_gone);
 	tcase_add_test(t, test_not_active);
