@@ -222,7 +222,7 @@ int saguarod_reload(struct daemon *d)
 	}
 	fill_deps(d, fresh, &deps);
 	sweep_reconfigure(d->sweep, &deps);
-	sweep_request_audit(d->sweep);
+	sweep_request_audit(d->sweep, NULL);
 	configuration_free(d->now);
 	d->now = fresh;
 	service_open_log(source, fresh->config.log_file, fresh->config.verbose);

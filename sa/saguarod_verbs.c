@@ -48,15 +48,17 @@ static int verb_sweep(void *ctx, const json_t *request, json_t *reply, char *why
 {
 	struct daemon *d = ctx;
 	const json_t *heavy = json_object_get(request, "heavy");
+	char by[CONTROL_USER_BYTES];
 
 	if (heavy != NULL && !json_is_boolean(heavy)) {
 		snprintf(why, why_bytes, "'heavy' must be true or false");
 		return E_SYNTAX;
 	}
+	control_user(d->control, request, by, sizeof(by));
 	if (json_is_true(heavy)) {
-		sweep_request_audit(d->sweep);
+		sweep_request_audit(d->sweep, by);
 	} else {
-		sweep_request_light(d->sweep);
+		sweep_request_light(d->sweep, by);
 	}
 	return verb_status(ctx, request, reply, why, why_bytes);
 }
@@ -74,8 +76,10 @@ static int verb_rebalance(void *ctx, const json_t *request, json_t *reply, char 
                           size_t why_bytes)
 {
 	const struct daemon *d = ctx;
+	char by[CONTROL_USER_BYTES];
 
-	sweep_request_rebalance(d->sweep);
+	control_user(d->control, request, by, sizeof(by));
+	sweep_request_rebalance(d->sweep, by);
 	return verb_status(ctx, request, reply, why, why_bytes);
 }
 
@@ -84,7 +88,9 @@ static int verb_port(void *ctx, const json_t *request, json_t *reply, char *why,
 {
 	const struct daemon *d = ctx;
 	const char *action = json_string_value(json_object_get(request, "action"));
+	char by[CONTROL_USER_BYTES];
 	const struct port_request rq = {
+		.by = by,
 		.place = json_string_value(json_object_get(request, "port")),
 		.disable = action != NULL && strcmp(action, "disable") == 0,
 		.force = json_is_true(json_object_get(request, "force"))
@@ -98,6 +104,7 @@ static int verb_port(void *ctx, const json_t *request, json_t *reply, char *why,
 		         "'action' must be disable or enable, and 'port' name a port");
 		return E_SYNTAX;
 	}
+	control_user(d->control, request, by, sizeof(by));
 	ret = sweep_request_port(d->sweep, &rq, &c, why, why_bytes);
 	if (ret != E_OK) {
 		return ret;

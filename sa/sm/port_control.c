@@ -234,6 +234,7 @@ int port_control_request(struct port_control *p, const struct port_request *rq,
 	}
 	p->wanted = true;
 	p->disable = rq->disable;
+	snprintf(p->by, sizeof(p->by), "%s", rq->by != NULL ? rq->by : "");
 	p->guid = g->nodes[g->ports[port].node].guid;
 	p->port = choice.port;
 	*ret = choice;
@@ -242,12 +243,16 @@ int port_control_request(struct port_control *p, const struct port_request *rq,
 
 /* --- carried out --------------------------------------------------------------------------- */
 
-static void note(struct port_control *p, enum event_kind kind, const char *detail)
+/* An event that ends with who asked. */
+static void note(struct port_control *p, enum event_kind kind, const char *outcome)
 {
 	const struct job *j = sm_known_job(p->sm);
+	char detail[EVENT_DETAIL_BYTES];
 	struct fabric_event e = { .kind = kind, .port = p->port, .detail = detail };
 	uint32_t node = j != NULL ? graph_node_by_guid(j->disc.g, p->guid) : GRAPH_NONE;
 
+	snprintf(detail, sizeof(detail), "%s%s%s", outcome, p->by[0] ? "; by " : "",
+	         p->by);
 	e.node_guid = p->guid;
 	if (node != GRAPH_NONE) {
 		events_set_node(&e, j->disc.g, node);

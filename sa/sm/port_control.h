@@ -29,6 +29,7 @@ struct port_control {
 	bool wanted;   /*!< a request waits or is at work */
 	bool disable;  /*!< what it wants */
 	bool ended;    /*!< it was answered */
+	char by[160];  /*!< who wants it; "": not known */
 	uint64_t guid; /*!< NodeGUID of the switch */
 	uint8_t port;
 	struct smp_dest dest;

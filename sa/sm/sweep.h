@@ -95,11 +95,12 @@ int sweep_run_once(struct sweep *s);
 /*! \brief Asks for a heavy sweep. On the fabric thread only (after a wake-up). */
 void sweep_request_heavy(struct sweep *s);
 /*! \brief Asks for a heavy sweep that reads all tables back, in place of trusting the shadow
- *  copies: what an operator asks for. */
-void sweep_request_audit(struct sweep *s);
+ *  copies: what an operator asks for.
+ *  \param by  The user and the way that the request came, for the log and the events; NULL: not known. */
+void sweep_request_audit(struct sweep *s, const char *by);
 /*! \brief Asks for a heavy sweep whose routes keep nothing of earlier ones, if that eases the
  *  busiest link and the switches can get there safely; the log says so. */
-void sweep_request_rebalance(struct sweep *s);
+void sweep_request_rebalance(struct sweep *s, const char *by);
 /*!
  * \brief Gives the fabric to another subnet manager, also to a lower one: until the next start,
  *        reload, or until we take the fabric again, our priority is 0.
@@ -107,8 +108,8 @@ void sweep_request_rebalance(struct sweep *s);
  * \retval E_NOTREADY  We are no master, or there is no other.
  */
 int sweep_request_handover(struct sweep *s, char *why, size_t why_bytes);
-/*! \brief Lets the next light sweep begin at once. */
-void sweep_request_light(struct sweep *s);
+/*! \brief Lets the next light sweep begin at once. The log says so if \a by is not NULL. */
+void sweep_request_light(struct sweep *s, const char *by);
 
 /*!
  * \brief Does a configuration suit the fabric as it is known? To be asked before
@@ -125,6 +126,8 @@ struct port_request {
 	                        there is only one */
 	bool disable;
 	bool force; /*!< also the last link of the SM's own port */
+	const char
+		*by; /*!< the user and the way that the request came; NULL: not known */
 };
 
 /*! Which end of its cable is switched. */

@@ -32,16 +32,18 @@ void sweep_request_heavy(struct sweep *s)
 	sm_request_heavy(&s->sm, "operator request");
 }
 
-void sweep_request_audit(struct sweep *s)
+void sweep_request_audit(struct sweep *s, const char *by)
 {
 	s->sm.read_tables = true;
-	sm_request_heavy(&s->sm, "operator request");
+	sm_request_heavy(&s->sm, "operator request%s%s", by != NULL ? "; by " : "",
+	                 by != NULL ? by : "");
 }
 
-void sweep_request_rebalance(struct sweep *s)
+void sweep_request_rebalance(struct sweep *s, const char *by)
 {
 	s->routes.requested = true;
-	sm_request_heavy(&s->sm, "operator request: rebalance");
+	sm_request_heavy(&s->sm, "operator request: rebalance%s%s",
+	                 by != NULL ? "; by " : "", by != NULL ? by : "");
 }
 
 int sweep_request_handover(struct sweep *s, char *why, size_t why_bytes)
@@ -54,8 +56,11 @@ int sweep_request_handover(struct sweep *s, char *why, size_t why_bytes)
 	return ret;
 }
 
-void sweep_request_light(struct sweep *s)
+void sweep_request_light(struct sweep *s, const char *by)
 {
+	if (by != NULL) {
+		log_info(source, "light sweep: operator request; by %s", by);
+	}
 	s->next_light = 0;
 }
 

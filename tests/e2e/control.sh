@@ -42,7 +42,8 @@ holds "the socket is for its user alone" test "$(stat -c %a "$work/run.control")
 
 holds "sweep" test "$("$bin/saguaro" sweep)" = "light sweep requested"
 holds "sweep --heavy" test "$("$bin/saguaro" sweep --heavy)" = "heavy sweep requested"
-holds "a heavy sweep follows" wait_for "heavy sweep: operator request"
+holds "who asked is in the log" wait_for "light sweep: operator request; by $(id -un), control socket"
+holds "a heavy sweep follows" wait_for "heavy sweep: operator request; by $(id -un), control socket"
 holds "sweep --json" grep -q '"phase"' <("$bin/saguaro" sweep --json)
 
 holds "loglevel" test "$("$bin/saguaro" loglevel debug)" = "log level set"
@@ -54,9 +55,9 @@ holds "balanced routes stay" wait_for "rebalance: the routes stay: the routes ar
 holds "status says how busy the links are" grep -q '"routes_per_link_fresh": *[1-9]' <("$bin/saguaro" sweep --json)
 
 holds "port disable" grep -q "disable requested" <("$bin/saguaro" port disable "$(sed -n 's/^Switch.*# "\([^"]*\)".*/\1/p' "$here/tests/fabrics/ring-4.topo" | head -n 1):1")
-holds "the port is disabled" wait_for "port 1 is disabled: operator request"
+holds "the port is disabled" wait_for "port 1 is disabled: operator request; by $(id -un), control socket"
 holds "port enable" grep -q "enable requested" <("$bin/saguaro" port enable "$(sed -n 's/^Switch.*# "\([^"]*\)".*/\1/p' "$here/tests/fabrics/ring-4.topo" | head -n 1):1")
-holds "the port is enabled" wait_for "port 1 is enabled: operator request"
+holds "the port is enabled" wait_for "port 1 is enabled: operator request; by $(id -un), control socket"
 holds "a port that is not there" grep -q "there is no 'nothing:1'" <("$bin/saguaro" port disable nothing:1 2>&1)
 holds "a wrong word" grep -q "expected disable or enable" <("$bin/saguaro" port close nothing:1 2>&1)
 holds "one word" grep -q "two arguments are needed" <("$bin/saguaro" port disable 2>&1)

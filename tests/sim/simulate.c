@@ -442,7 +442,7 @@ static bool settle(struct run *r, uint32_t what)
 		}
 		for (unsigned i = 0; i < r->n_managers; i++) {
 			if (r->m[i].sweep != NULL) {
-				sweep_request_audit(r->m[i].sweep);
+				sweep_request_audit(r->m[i].sweep, NULL);
 			}
 		}
 	}

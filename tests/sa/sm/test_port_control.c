@@ -40,13 +40,20 @@ static unsigned count(enum event_kind kind)
 	stats_reader_close(r);
 	for (size_t i = 0; i < ev.n; i++) {
 		n += ev.events[i].kind == kind;
+		if (ev.events[i].kind == EVENT_PORT_DISABLED ||
+		    ev.events[i].kind == EVENT_PORT_ENABLED) {
+			ck_assert_str_eq(ev.events[i].detail,
+			                 "operator request; by alice, control socket");
+		}
 	}
 	return n;
 }
 
 static int ask(const char *place, bool disable, struct port_choice *ret, char why[300])
 {
-	const struct port_request rq = { .place = place, .disable = disable };
+	const struct port_request rq = { .place = place,
+		                         .disable = disable,
+		                         .by = "alice, control socket" };
 
 	why[0] = '\0';
 	return sweep_request_port(fixture->sweep, &rq, ret, why, 300);
@@ -107,7 +114,7 @@ START_TEST(cable)
 	ck_assert_uint_eq(count(EVENT_CABLE_LOST), 1);
 	sweep_request_heavy(fixture->sweep);
 	fixture_run_ms(fixture, 10000);
-	sweep_request_audit(fixture->sweep);
+	sweep_request_audit(fixture->sweep, NULL);
 	fixture_run_ms(fixture, 10000);
 	fixture_stop(fixture);
 	fixture_start(fixture);

@@ -232,7 +232,7 @@ START_TEST(asks_first)
 	ck_assert_uint_gt(st->routes_per_link_fresh, 0);
 	ck_assert_uint_lt(st->routes_per_link_fresh, st->routes_per_link_max);
 	ck_assert_uint_eq(n_fresh, 2);
-	sweep_request_rebalance(fixture->sweep);
+	sweep_request_rebalance(fixture->sweep, NULL);
 	periods(1);
 	st = sweep_status(fixture->sweep);
 	ck_assert_uint_eq(st->heavy_sweeps, heavy + 1);
@@ -250,7 +250,7 @@ START_TEST(never)
 	periods(5 * QUIET);
 	ck_assert_uint_eq(n_fresh, 1);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->routes_per_link_fresh, 0);
-	sweep_request_rebalance(fixture->sweep); /* an order counts all the same */
+	sweep_request_rebalance(fixture->sweep, NULL); /* an order counts all the same */
 	periods(1);
 	ck_assert_uint_lt(sweep_status(fixture->sweep)->routes_per_link_max, max);
 }
@@ -265,7 +265,7 @@ START_TEST(cache_has_the_new_tables)
 	max = sweep_status(fixture->sweep)->routes_per_link_max;
 	fixture->config.use_ucast_cache = true;
 	out_and_in(0);
-	sweep_request_rebalance(fixture->sweep);
+	sweep_request_rebalance(fixture->sweep, NULL);
 	periods(1);
 	for (unsigned i = 0; i < 3; i++) {
 		sweep_request_heavy(fixture->sweep);

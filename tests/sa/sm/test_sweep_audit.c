@@ -108,14 +108,14 @@ START_TEST(operator_asks)
 	n = overwrite_lfts();
 	sent = lft_sets();
 	uint64_t epoch = sweep_status(fixture->sweep)->epoch;
-	sweep_request_audit(fixture->sweep);
+	sweep_request_audit(fixture->sweep, NULL);
 	fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
 	check_lfts();
 	ck_assert_uint_eq(lft_sets() - sent, n);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, n);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->epoch, epoch);
 	sent = lft_sets();
-	sweep_request_audit(fixture->sweep);
+	sweep_request_audit(fixture->sweep, NULL);
 	fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
 	ck_assert_uint_eq(lft_sets(), sent);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, n);
@@ -136,7 +136,7 @@ START_TEST(asked_while_at_work)
 	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") != 0) {
 		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
-	sweep_request_audit(fixture->sweep);
+	sweep_request_audit(fixture->sweep, NULL);
 	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") == 0) {
 		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
@@ -220,13 +220,13 @@ START_TEST(lost_mads)
 	up(20 + (uint64_t)_i, 20000, INTERVAL_S);
 	for (unsigned round = 0; round < 3; round++) {
 		fixture_run_ms(fixture, INTERVAL_S * 1000);
-		sweep_request_audit(fixture->sweep);
+		sweep_request_audit(fixture->sweep, NULL);
 	}
 	fixture_up(fixture);
 	ck_assert_uint_ge(sweep_status(fixture->sweep)->audits, 3);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 0);
 	(void)overwrite_lfts();
-	sweep_request_audit(fixture->sweep);
+	sweep_request_audit(fixture->sweep, NULL);
 	fixture_run_ms(fixture, 2 * INTERVAL_S * 1000);
 	fixture_up(fixture);
 	check_lfts();
@@ -356,7 +356,7 @@ START_TEST(p_keys_of_our_own_port)
 	own = &fixture->g->ports[fixture->g->sm_port];
 	poke(fixture->g->nodes[own->node].guid, UMAD_SM_ATTR_PKEY_TABLE, 0, none);
 	if (_i == 0) {
-		sweep_request_audit(fixture->sweep);
+		sweep_request_audit(fixture->sweep, NULL);
 	}
 	fixture_run_ms(fixture, (INTERVAL_S + 10) * 1000);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 1);
@@ -439,7 +439,7 @@ START_TEST(sl_to_vl)
 	ck_assert_mem_ne(before, other, 8);
 	poke(switch_guid(0), UMAD_SM_ATTR_SLVL_TABLE, mod, other);
 	if (_i == 0) {
-		sweep_request_audit(fixture->sweep);
+		sweep_request_audit(fixture->sweep, NULL);
 	}
 	fixture_run_ms(fixture, (INTERVAL_S + 20) * 1000);
 	peek(switch_guid(0), UMAD_SM_ATTR_SLVL_TABLE, mod, now);

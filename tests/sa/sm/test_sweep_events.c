@@ -170,9 +170,9 @@ START_TEST(cause)
 	up();
 	set_link(fixture->g->nodes[p->node].guid, p->num, false);
 	if (_i == 0) {
-		sweep_request_light(fixture->sweep);
+		sweep_request_light(fixture->sweep, NULL);
 	} else {
-		sweep_request_audit(fixture->sweep);
+		sweep_request_audit(fixture->sweep, NULL);
 	}
 	fixture_run_ms(fixture, 10000);
 	ev = new_rows();
@@ -421,7 +421,7 @@ START_TEST(audit)
 	block[1] ^= 1;
 	ck_assert_int_eq(sim_poke(fixture->sim, guid, UMAD_SM_ATTR_LINEAR_FT, 0, block),
 	                 E_OK);
-	sweep_request_audit(fixture->sweep);
+	sweep_request_audit(fixture->sweep, NULL);
 	fixture_run_ms(fixture, 5000);
 	ev = new_rows();
 	snprintf(sentence[0], sizeof(sentence[0]),

@@ -219,7 +219,7 @@ START_TEST(changed_behind_our_back)
 	ck_assert_int_eq(sim_poke(fixture->sim, node_of(end)->guid,
 	                          UMAD_SM_ATTR_GUID_INFO, 1, none),
 	                 E_OK);
-	sweep_request_audit(fixture->sweep);
+	sweep_request_audit(fixture->sweep, NULL);
 	fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
 	check();
 	stop();

@@ -383,7 +383,7 @@ START_TEST(changed_behind_our_back)
 		                 fixture->g->nodes[fixture->g->switches[sw]].guid,
 		                 UMAD_SM_ATTR_MCAST_FT, block, data),
 			E_OK);
-		sweep_request_audit(fixture->sweep);
+		sweep_request_audit(fixture->sweep, NULL);
 		fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
 		check_tables(fixture->g);
 		ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed,

@@ -191,7 +191,7 @@ START_TEST(repairs)
 		                           i ? (uint32_t)p->num << 16 : 0, data),
 		                  0);
 		ck_assert_str_eq(table(port), "ffff 8099");
-		sweep_request_audit(fixture->sweep);
+		sweep_request_audit(fixture->sweep, NULL);
 		fixture_run_ms(fixture, 5000);
 		fixture_up(fixture);
 		ck_assert_str_eq(table(port), "7fff 8010");

@@ -277,7 +277,7 @@ START_TEST(audit_finds_what_differs)
 	                          (uint32_t)index << 16, none),
 	                 E_OK);
 	ck_assert_uint_eq(held(0, index, 1), 0);
-	sweep_request_audit(fixture->sweep);
+	sweep_request_audit(fixture->sweep, NULL);
 	fixture_heavy(fixture, 2);
 	fixture_up(fixture);
 	ck_assert_uint_eq(held(0, index, 1), ALIAS);
