@@ -241,7 +241,7 @@ static bool vport_guid_block(const struct alias_guids *a, uint64_t guid, unsigne
 		                    .node = node,
 		                    .port = p,
 		                    .host = h,
-		                    .managed = vport_guid_count(v) != 0,
+		                    .managed = vports_guid_count(v) != 0,
 		                    .attr = VPORT_ATTR_GUID_INFO,
 		                    .mod = (uint32_t)v->index << 16 | block };
 	return node->guid == h->node_guid && p->dest != NULL;

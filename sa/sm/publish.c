@@ -299,7 +299,7 @@ static int put_guids(const struct vport *v, struct arena *a, struct snap_vport_r
 		       PORT_BLOCK_BYTES);
 	}
 	row->guids = guids;
-	row->v.guid_cap = (uint8_t)vport_guid_count(v);
+	row->v.guid_cap = (uint8_t)vports_guid_count(v);
 	return E_OK;
 }
 
@@ -318,7 +318,7 @@ static int put_vport(const struct vport_host *h, const struct vport *v, struct a
 		                        .keys = v->keys != NULL ? v->keys->want : NULL,
 		                        .n_keys = v->keys != NULL ? v->keys->n : 0 };
 	memcpy(ret->v.description, v->description, sizeof(ret->v.description));
-	return vport_guid_count(v) != 0 ? put_guids(v, a, ret) : E_OK;
+	return vports_guid_count(v) != 0 ? put_guids(v, a, ret) : E_OK;
 }
 
 static int list_vports(const struct vports *v, struct arena *a, struct snap_content *c)

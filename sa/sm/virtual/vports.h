@@ -238,7 +238,7 @@ int vports_read_guids(const struct vports_program *p);
 
 /*! \brief How many GUIDs of a virtual port are managed: as many as it has places for, or none unless
  *         all blocks were read, and the first one begins with the port's own GUID. */
-unsigned vport_guid_count(const struct vport *v);
+unsigned vports_guid_count(const struct vport *v);
 
 /*! \brief Adds the P_Keys of a port's virtual ports to its own, for the switch that enforces them.
  *  \param keys  [n] sorted by partition, limited before full; room for \a max. \return How many. */

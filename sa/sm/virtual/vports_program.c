@@ -324,7 +324,7 @@ static unsigned n_guid_blocks(const struct vport *v)
 	return (v->guid_cap + PORT_BLOCK_GUIDS - 1) / PORT_BLOCK_GUIDS;
 }
 
-unsigned vport_guid_count(const struct vport *v)
+unsigned vports_guid_count(const struct vport *v)
 {
 	for (unsigned b = 0; v->guids != NULL && b < n_guid_blocks(v); b++) {
 		if (!v->guids->block[b].known) {
