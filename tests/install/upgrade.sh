@@ -29,7 +29,7 @@ for deb in "${debs[@]}"; do
 done
 # shellcheck disable=SC2016 # for dpkg-query
 version() { chroot "$root" dpkg-query -W -f='${Version} ${db:Status-Status}\n' saguaro saguaro-tools; }
-holds "apt-get install of the older version" install_in_root ./packages/old-saguaro{,-tools}_*.deb
+holds "apt-get install of the older version" install_in_root "${debs[@]/#*\//./packages/old-}"
 same "which is there" "$old installed
 $old installed" "$(version)"
 
@@ -45,7 +45,7 @@ echo 'LIDs of nobody' >"$root/var/lib/saguaro/note"
 echo 'SAGUAROD_OPTIONS=-v' >"$root/etc/default/saguaro"
 sums() { (cd "$root/var/lib/saguaro" && sha256sum note layout-*/data.mdb); }
 before=$(sums)
-holds "apt-get install of the newer one" install_in_root ./packages/saguaro{,-tools}_*.deb
+holds "apt-get install of the newer one" install_in_root "${debs[@]/#*\//./packages/}"
 has "what it printed names no error" "$(grep -iE 'error|fail|warn' "$work/apt.log" || echo none)" none
 same "which is there" "$new installed
 $new installed" "$(version)"
