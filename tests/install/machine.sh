@@ -46,7 +46,7 @@ if [ ! -e "$base.ready" ]; then
 fi
 at=$base/build
 mkdir -p "$base/source" "$at"
-export QEMU_LD_PREFIX=$base PKG_CONFIG_SYSROOT_DIR=$base
+export PKG_CONFIG_SYSROOT_DIR=$base
 export PKG_CONFIG_LIBDIR=$base/usr/lib/$multiarch/pkgconfig:$base/usr/share/pkgconfig
 within() { env -C "$at" "$@"; }
 # Programs that tests start are of that machine, too: a user namespace has formats of its own.
@@ -59,10 +59,12 @@ inside() { nsenter --user --mount --target "$space" --setuid 0 --setgid 0 "$@"; 
 is_apart() { [ "$(readlink /proc/self/ns/user)" != "$(readlink "/proc/$space/ns/user")" ]; }
 until_true is_apart
 echo '0 0 65536' | tee "/proc/$space/uid_map" >"/proc/$space/gid_map"
+# They run in the system that has their libraries, whatever environment a test gives its children.
 # shellcheck disable=SC2016 # for the inner shell
-inside sh -c 'mount -t binfmt_misc none "$0" && printf %s "$1" >"$0/register"' /proc/sys/fs/binfmt_misc "$format" ||
+inside sh -c 'mount -t binfmt_misc none "$0" && printf %s "$1" >"$0/register" && mkdir -p "$2/dev" "$2/proc" "$2/tmp" &&
+	mount --rbind /dev "$2/dev" && mount --rbind /proc "$2/proc"' /proc/sys/fs/binfmt_misc "$format" "$base" ||
 	skip "this kernel has no binfmt_misc in user namespaces"
-execute() { inside env -C "$at" srcdir="$base/source" top_builddir="$at" "$@"; }
+execute() { inside chroot "$base" env -C /build TMPDIR=/tmp srcdir=/source top_builddir=/build "$@"; }
 configure=("$base/source/configure" --host="$triplet" "CC=$triplet-gcc --sysroot=$base")
 
 tarball=$(echo "$bin"/saguaro-*.tar.xz)
@@ -83,7 +85,7 @@ same "without a warning" "" "$(grep -E 'warning:' "$log" | head)"
 # shellcheck disable=SC2016 # for make
 read -ra programs <<<"${TESTS:-$(within make -s --eval='names:;@echo $(notdir $(check_PROGRAMS))' names)}"
 for p in "${programs[@]}"; do
-	execute "$at/tests/$p" >"$roots/$machine.$p.log" 2>&1 && ok "$machine: $p" && continue
+	execute "/build/tests/$p" >"$roots/$machine.$p.log" 2>&1 && ok "$machine: $p" && continue
 	fail "$machine: $p (see $roots/$machine.$p.log)"
 	grep -aE ':[FES]:' "$roots/$machine.$p.log" | head
 done
