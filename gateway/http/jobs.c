@@ -247,6 +247,10 @@ static void end_job(struct job *job, int err, int status)
 	job->result.exit_status = WIFEXITED(status)     ? WEXITSTATUS(status)
 	                          : WIFSIGNALED(status) ? -WTERMSIG(status)
 	                                                : -1;
+	/* posix_spawn() may leave it to the child to tell that there is no such program. */
+	if (err == E_OK && job->result.exit_status == 127) {
+		err = -ENOENT;
+	}
 	finish(job, err);
 }
 

@@ -158,6 +158,7 @@ static const struct {
 	const char *detail;
 } bad[] = {
 	{ "kill -9 $$", 0, 503, "it was ended by signal 9" },
+	{ "exit 127", 0, 503, "--saguaro" },
 	{ "sleep 10000", 1, 504, "it took too long" },
 	{ "exec >&- 2>&-; sleep 10000", 1, 504, "it took too long" },
 	{ "yes", 60, 503, "too long an answer" },
