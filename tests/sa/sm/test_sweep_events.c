@@ -332,7 +332,7 @@ START_TEST(other_sm_ends)
 	(void)new_rows();
 	uint32_t sweeps = fixture_sweeps(fixture);
 	tap.other_guid = 0;
-	sweep_request_light(fixture->sweep);
+	sweep_request_light(fixture->sweep, NULL);
 	fixture_run_ms(fixture, 10000);
 	ev = new_rows();
 	snprintf(sentence[0], sizeof(sentence[0]),
