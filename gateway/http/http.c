@@ -41,6 +41,7 @@
 #include "gateway/http/feeds.h"
 #include "gateway/http/jobs.h"
 #include "gateway/http/sending.h"
+#include "gateway/view/json_text.h"
 #include "gateway/view/origin.h"
 #include "gateway/view/problem.h"
 #include "gateway/view/source.h"
@@ -136,8 +137,7 @@ static void add_headers(struct MHD_Response *r, const struct api_reply *reply)
 	add_header(r, MHD_HTTP_HEADER_ALLOW, reply->allow);
 	add_header(r, "X-Content-Type-Options", "nosniff");
 	if (reply->epoch != 0) {
-		snprintf(number, sizeof(number), "%llu",
-		         (unsigned long long)reply->epoch);
+		*json_put_number(number, reply->epoch) = '\0';
 		add_header(r, "Fabric-Epoch", number);
 	}
 	if (reply->retry_after != 0) {
