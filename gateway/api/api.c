@@ -522,6 +522,12 @@ static int job_problem(struct problem *p, struct arena *a, int err, int status,
 	                   text);
 }
 
+/* Exit status of a run of saguaro that has an answer: yes, no, and of a daemon that is gone. */
+static bool has_answer(int status)
+{
+	return status == 0 || status == 1 || status == 3;
+}
+
 void api_job_reply(struct api_thread *t, unsigned route, int err, int status,
                    struct body *out, const char *said, struct api_reply *ret)
 {
@@ -531,7 +537,7 @@ void api_job_reply(struct api_thread *t, unsigned route, int err, int status,
 	*ret = (struct api_reply){ .status = 200,
 		                   .route = route,
 		                   .content_type = "application/json" };
-	if (a != NULL && err == E_OK && (status == 0 || status == 1) && out->len > 0) {
+	if (a != NULL && err == E_OK && has_answer(status) && out->len > 0) {
 		ret->body = *out;
 	} else {
 		body_clear(out);

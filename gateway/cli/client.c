@@ -357,14 +357,19 @@ static int print_refusal(struct client *s, const struct body *body, unsigned sta
 	return status == 0 ? EXIT_USAGE : exit_of(status);
 }
 
+void client_print_stale(const char *program)
+{
+	fprintf(stderr,
+	        "%s: stale: saguarod gives no sign of life, and the fabric may "
+	        "have changed since; see 'saguaro status'\n",
+	        program);
+}
+
 /* Tells the user when the answers begin to be old. */
 static void note_stale(struct client *s, bool stale)
 {
 	if (stale && !s->stale && !s->explains) {
-		fprintf(stderr,
-		        "%s: stale: saguarod gives no sign of life, and the fabric may "
-		        "have changed since; see 'saguaro status'\n",
-		        s->program);
+		client_print_stale(s->program);
 	}
 	s->stale = stale;
 }

@@ -80,6 +80,9 @@ int client_init_explaining(struct client *s, const char *doc, const char *args,
 /*! \brief Nothing names an origin, and no snapshot can be read here. */
 bool client_is_default(const struct client *s);
 
+/*! \brief Says on standard error that what is read may be old, because saguarod is gone. */
+void client_print_stale(const char *program);
+
 /*! \brief Frees. \return The exit status: EXIT_STALE instead of EXIT_GOOD where the last
  * answer was stale. */
 int client_done(struct client *s, int status);

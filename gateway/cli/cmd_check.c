@@ -136,6 +136,5 @@ int cmd_check(int argc, char **argv)
 	}
 	status = route_job_report(&j);
 out:
-	route_job_done(&j);
-	return status;
+	return route_job_done(&j, status);
 }

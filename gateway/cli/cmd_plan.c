@@ -210,6 +210,5 @@ int cmd_plan(int argc, char **argv)
 	if (status == EXIT_GOOD && p.c.n_rows > 0) {
 		status = EXIT_BAD;
 	}
-	route_job_done(&j);
-	return status;
+	return route_job_done(&j, status);
 }

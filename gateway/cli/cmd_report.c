@@ -163,8 +163,7 @@ static int run_report(const struct report *r, int argc, char **argv)
 	if (status == EXIT_GOOD) {
 		status = print_report(&j, r, &lft, &lanes);
 	}
-	route_job_done(&j);
-	return status;
+	return route_job_done(&j, status);
 }
 
 int cmd_report(int argc, char **argv)

@@ -146,6 +146,5 @@ int cmd_route(int argc, char **argv)
 		status = route_job_report(&j);
 	}
 out:
-	route_job_done(&j);
-	return status;
+	return route_job_done(&j, status);
 }

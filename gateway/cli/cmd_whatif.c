@@ -222,7 +222,7 @@ static bool options_stay(struct whatif *x, char *program)
 	ret = now && then && strcmp(now, then) == 0;
 	free(now);
 	free(then);
-	route_job_done(&daemon);
+	(void)route_job_done(&daemon, EXIT_GOOD);
 	return ret;
 }
 
@@ -659,8 +659,8 @@ int cmd_whatif(int argc, char **argv)
 			status = run(x, argc, argv);
 		}
 		route_base_free(x->base);
-		route_job_done(&x->after);
-		route_job_done(&x->before);
+		(void)route_job_done(&x->after, status);
+		status = route_job_done(&x->before, status);
 	}
 	free(changes);
 	free(x);

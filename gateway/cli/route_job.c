@@ -13,9 +13,13 @@
 #include "conf/base/err.h"
 #include "db/fabric.h"
 #include "db/reader.h"
+#include "db/stats.h"
+#include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/help/help.h"
 #include "gateway/view/json_text.h"
+#include "gateway/view/ready.h"
+#include "gateway/view/source.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "routing/text/lftfile.h"
@@ -29,7 +33,8 @@ double route_job_now(void)
 }
 
 static int read_arguments(struct route_job *j, const struct option_row *own,
-                          const char *doc, enum route_job_file file, int argc, char **argv)
+                          const char *doc, enum route_job_file file, int argc,
+                          char **argv)
 {
 	int first = argc;
 	int ret = engine_options_init(&j->engines, j->arena);
@@ -42,8 +47,8 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 	}
 	ret = config_read_args(&j->config, &j->engines.sets, j->arena, argc, argv,
 	                       help_doc(j->arena, argv[0], doc),
-	                       file == ROUTE_JOB_FILE_OPTIONAL ? "[FILE]" : "FILE", &first,
-	                       &j->diags);
+	                       file == ROUTE_JOB_FILE_OPTIONAL ? "[FILE]" : "FILE",
+	                       &first, &j->diags);
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -154,6 +159,19 @@ static int copy_snapshot(struct route_job *j, struct snap_reader *r,
 	return err;
 }
 
+/* Is the daemon that wrote the snapshot gone? */
+static bool is_stale(struct route_job *j, const char *dir)
+{
+	struct stats_reader *r = NULL;
+	struct stats_copy copy = { .heartbeat_ms = 0 };
+
+	if (stats_reader_open(dir, &r) == E_OK) {
+		(void)stats_read(r, j->arena, &copy);
+	}
+	stats_reader_close(r);
+	return !heartbeat_fresh(copy.heartbeat_ms, source_now_ms());
+}
+
 int route_job_read_snapshot(struct route_job *j, struct lft *ret_lft,
                             struct lanes *ret_lanes, struct route_job_running *ret)
 {
@@ -180,6 +198,10 @@ int route_job_read_snapshot(struct route_job *j, struct lft *ret_lft,
 	j->lids = f.lids;
 	*ret_lft = f.lft;
 	*ret_lanes = f.lanes;
+	j->stale = is_stale(j, dir);
+	if (j->stale) {
+		client_print_stale(j->program);
+	}
 	return EXIT_GOOD;
 }
 
@@ -305,13 +327,12 @@ static json_t *culprits_json(const struct route_job *j)
 	for (unsigned i = 0; i < p->n_cycle; i++) {
 		json_array_append_new(cycles, cycle_json(j, &p->cycle[i]));
 	}
-	return json_pack("{s:o, s:o, s:o, s:{s:I, s:I, s:I}}", "holes", holes,
-	                 "forwarding_loops", loops, "credit_loops", cycles, "not_listed",
-	                 "holes", (json_int_t)(p->holes - p->n_hole),
-	                 "forwarding_loops",
-	                 (json_int_t)(p->forwarding_loops - p->n_loop), "credit_loops",
-	                 (json_int_t)(p->credit_loops + p->management_credit_loops -
-	                              p->n_cycle));
+	return json_pack(
+		"{s:o, s:o, s:o, s:{s:I, s:I, s:I}}", "holes", holes, "forwarding_loops",
+		loops, "credit_loops", cycles, "not_listed", "holes",
+		(json_int_t)(p->holes - p->n_hole), "forwarding_loops",
+		(json_int_t)(p->forwarding_loops - p->n_loop), "credit_loops",
+		(json_int_t)(p->credit_loops + p->management_credit_loops - p->n_cycle));
 }
 
 static json_t *disjoint_sum_json(const struct disjoint_sum *x, uint64_t pairs)
@@ -341,12 +362,11 @@ json_t *route_job_disjoint_json(const struct disjoint *d)
 
 static json_t *alternates_json(const struct route_result *r)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:f}", "routes",
-	                 (json_int_t)r->alternates.routes, "served",
-	                 (json_int_t)r->alternates.served, "no_room",
-	                 (json_int_t)r->alternates.full, "left_out",
-	                 (json_int_t)r->alternates.thinned, "seconds",
-	                 r->seconds_alternates);
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:f}", "routes", (json_int_t)r->alternates.routes,
+		"served", (json_int_t)r->alternates.served, "no_room",
+		(json_int_t)r->alternates.full, "left_out",
+		(json_int_t)r->alternates.thinned, "seconds", r->seconds_alternates);
 }
 
 /* Routes are counted only in tables that may be used. */
@@ -432,7 +452,8 @@ static void print_figures(const struct route_job *j)
 	    (!r->used || strcmp(r->engine_asked, r->used->name) != 0)) {
 		printf(" (asked: %s)", r->engine_asked);
 	}
-	printf("\nfabric            %u switches, %u end ports, %u cables, %u LIDs, LMC %u",
+	printf("\nfabric            %u switches, %u end ports, %u cables, %u LIDs, LMC "
+	       "%u",
 	       j->g->n_switches, j->g->n_end_ports, j->g->n_links, j->lids.count,
 	       j->config.lmc);
 	if (j->g->n_aggregation) {
@@ -512,8 +533,11 @@ int route_job_report(struct route_job *j)
 	return passed ? EXIT_GOOD : EXIT_BAD;
 }
 
-void route_job_done(struct route_job *j)
+int route_job_done(struct route_job *j, int status)
 {
+	const bool stale = j->stale;
+
 	arena_free(j->arena);
 	memset(j, 0, sizeof(*j));
+	return status == EXIT_GOOD && stale ? EXIT_STALE : status;
 }

@@ -41,6 +41,7 @@ struct route_job {
 	struct disjoint disjoint; /*!< of the tables; set by route_job_report() */
 	int outcome; /*!< of route_run() or route_check() */
 	double seconds_parse;
+	bool stale; /*!< the fabric is that of a daemon that is gone, and the user was told */
 };
 
 /*! Wall clock for durations, in seconds. */
@@ -77,7 +78,7 @@ struct route_job_running {
 };
 
 /*!
- * \brief Fabric, LIDs and tables of a running daemon, from its snapshot.
+ * \brief Fabric, LIDs and tables of a running daemon, from its snapshot; says so if it is gone.
  * \param ret  NULL: not wanted. \return likewise
  */
 int route_job_read_snapshot(struct route_job *j, struct lft *ret_lft,
@@ -98,4 +99,5 @@ json_t *route_job_load_json(const struct load *l);
 /*! \brief Figures of struct disjoint, or null. */
 json_t *route_job_disjoint_json(const struct disjoint *d);
 
-void route_job_done(struct route_job *j);
+/*! \return \a status; EXIT_STALE instead of EXIT_GOOD where the fabric is stale. */
+int route_job_done(struct route_job *j, int status);

@@ -8,11 +8,16 @@
 
 #include "conf/base/arena.h"
 
+enum { AHEAD_MS = 2 * 60 * 60 * 1000 };
+
 bool heartbeat_fresh(uint64_t heartbeat_ms, uint64_t now_ms)
 {
-	/* A heartbeat ahead of the clock was written between the two readings. */
-	return heartbeat_ms != 0 &&
-	       (heartbeat_ms > now_ms || now_ms - heartbeat_ms <= STALE_AFTER_MS);
+	/* A heartbeat ahead of the clock was written between the two readings; one that is far ahead was
+	 * written before the machine was started again. */
+	if (heartbeat_ms > now_ms) {
+		return heartbeat_ms - now_ms <= AHEAD_MS;
+	}
+	return heartbeat_ms != 0 && now_ms - heartbeat_ms <= STALE_AFTER_MS;
 }
 
 bool stats_number(const struct stats_copy *c, const char *name, double *ret)

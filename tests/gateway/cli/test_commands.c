@@ -467,6 +467,7 @@ START_TEST(test_stale)
 		                             "lft leaf-0000",
 		                             "records NodeRecord",
 		                             "groups",
+		                             "check",
 		                             "records NodeRecord --stream" };
 
 	gateway_fixture_heartbeat(&fixture, 3600000, true);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "gateway/view/ready.h"
 #include "gateway/view/source.h"
 #include "tests/lib/gateway_fixture.h"
 #include "tests/lib/suite.h"
@@ -158,6 +159,20 @@ START_TEST(test_looks_are_rare)
 }
 END_TEST
 
+/* A folder that outlives a restart of the machine does not make a dead daemon look alive. */
+START_TEST(heartbeat_of_an_earlier_boot)
+{
+	const uint64_t minute = 60000, day = 24 * 60 * minute;
+
+	ck_assert(heartbeat_fresh(minute, minute + STALE_AFTER_MS));
+	ck_assert(!heartbeat_fresh(minute, minute + STALE_AFTER_MS + 1));
+	ck_assert(heartbeat_fresh(minute + 1, minute));
+	ck_assert(!heartbeat_fresh(10 * day, minute));
+	ck_assert(!heartbeat_fresh(minute - 2 * minute, minute)); /* wrapped */
+	ck_assert(!heartbeat_fresh(0, minute));
+}
+END_TEST
+
 TEST_SUITE(source)
 {
 	TCase *t = tcase_create("two threads");
@@ -169,4 +184,5 @@ TEST_SUITE(source)
 	tcase_add_test(t, test_ready_is_not_stale);
 	tcase_add_test(t, test_two_after_a_pause);
 	tcase_add_test(t, test_looks_are_rare);
+	tcase_add_test(t, heartbeat_of_an_earlier_boot);
 }
