@@ -716,7 +716,9 @@ int snap_changes(struct snap_reader *r, uint64_t from, uint64_t to, struct arena
 		err = gather(r, from, to, &rows, &n, ret);
 	}
 	if (err == E_OK) {
-		qsort(rows, n, sizeof(*rows), by_key);
+		if (n > 0) {
+			qsort(rows, n, sizeof(*rows), by_key);
+		}
 		err = compose(rows, n, a, ret);
 	}
 	free(rows);
