@@ -54,7 +54,7 @@ gateway/api           conf/base routing/graph db sa/path sa/record gateway/view 
 gateway/web           conf/base gateway/view
 gateway/http          conf/base conf gateway/view gateway/api gateway/web
 gateway/admin         conf/base conf gateway/view gateway/api
-gateway/cli/help      conf/base conf routing/topogen routing
+gateway/cli/help      conf/base conf routing/topogen routing db gateway/inventory
 gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db sa/record gateway/view gateway/inventory gateway/api gateway/cli/help
 '
 

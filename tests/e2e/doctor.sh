@@ -54,7 +54,7 @@ diagnoses "no daemon" "no saguarod has run here" "systemctl start saguarod"
 if [ ! -d /sys/class/infiniband ]; then
 	start_daemon none --fabric umad
 	wait "$daemon"
-	diagnoses "no adapter" "ended: no InfiniBand channel adapter on this host" "load its driver (modprobe mlx5_ib"
+	diagnoses "no adapter" "ended: SAG-START-002: no InfiniBand channel adapter on this host" "load its driver (modprobe mlx5_ib"
 fi
 
 # --- a fabric of two switches -----------------------------------------------------------------------

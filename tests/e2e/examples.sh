@@ -16,7 +16,7 @@ tries=100 # of 0.1 seconds: what a page shows may come a moment later
 # Text whose times are the same at all times.
 alike() {
 	sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g' -e 's/[0-9]+\.[0-9]{3}( s)?\b/SECONDS/g' \
-		-e 's/[0-9.]+ MB/SIZE/' -e 's/^(TIME +[0-9]+) +[0-9]+/\1 MS/' -e 's/  +/ /g' -e 's/ +$//' <<<"$1"
+		-e 's/[0-9.]+ MB/SIZE/' -e 's/^(TIME +[0-9]+) +[0-9]+/\1 MS/' -e 's/; by [^ ,]+, control socket/; by USER, control socket/' -e 's/  +/ /g' -e 's/ +$//' <<<"$1"
 }
 
 # prints_as_written: $said is what $expected has.
