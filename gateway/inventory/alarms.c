@@ -9,7 +9,6 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "conf/base/search.h"
 #include "conf/base/vector.h"
 #include "db/reader.h"
 #include "gateway/inventory/inventory.h"
@@ -301,27 +300,6 @@ static size_t find_traces(const struct fabric_event *e, size_t n, struct trace *
 	return found;
 }
 
-/* Did an operator switch a port off, and not on again? */
-static bool is_disabled(const struct trace *list, size_t n, uint64_t guid, uint8_t port)
-{
-	const struct trace key = {
-		.alarm = ALARM_DISABLED, .guid = guid, .port = port, .seq = UINT64_MAX
-	};
-	size_t at = (size_t)LOWER_BOUND(n, i, compare_traces(&list[i], &key) < 0);
-	const struct trace *last = at > 0 ? &list[at - 1] : NULL;
-
-	return last != NULL && last->alarm == ALARM_DISABLED && last->guid == guid &&
-	       last->port == port && last->begins;
-}
-
-/* A cable whose port an operator switched off is not lost. */
-static bool is_wanted(const struct trace *t, const struct trace *list, size_t n)
-{
-	return t->alarm == ALARM_LINK_DOWN &&
-	       (is_disabled(list, n, t->guid, t->port) ||
-	        is_disabled(list, n, t->e->peer_guid, t->e->peer_port));
-}
-
 int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
                      const struct inventory *v)
 {
@@ -337,7 +315,7 @@ int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
 		bool last = next == NULL || next->alarm != t->alarm ||
 		            next->guid != t->guid || next->port != t->port;
 
-		if (last && t->begins && !is_over(t, v) && !is_wanted(t, list, found)) {
+		if (last && t->begins && !is_over(t, v)) {
 			err = add_event(a, t);
 		}
 	}
