@@ -28,6 +28,7 @@ static void setup(void)
 
 static void teardown(void)
 {
+	api_thread_done(&thread);
 	source_free(thread.source);
 	gateway_fixture_done(&world);
 }

@@ -28,6 +28,7 @@ static void start(void)
 
 static void stop(void)
 {
+	api_thread_done(&thread);
 	source_free(thread.source);
 	query_fixture_free(w);
 }
