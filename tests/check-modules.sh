@@ -21,7 +21,7 @@ gateway/admin/fields       field
 gateway/admin/users        role user
 gateway/api/metrics        http_stats
 gateway/view               gw
-gateway/view/json_text     gid guid mtu rate real text time
+gateway/view/json_text     gid guid mtu named rate real text time word
 gateway/view/fabric_json   routing vl_rule
 gateway/view/node_json     end link
 gateway/view/ready         heartbeat stats

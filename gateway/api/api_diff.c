@@ -11,6 +11,7 @@
 #include "gateway/api/api_call.h"
 #include "gateway/view/diff_json.h"
 #include "gateway/view/json_text.h"
+#include "gateway/view/list_filter.h"
 
 struct range {
 	uint64_t from, to, oldest, newest;
@@ -106,7 +107,7 @@ static json_t *head_json(struct api_call *c, const struct range *r,
 
 int api_diff(struct api_call *c)
 {
-	struct diff_filter filter;
+	struct list_filter filter;
 	struct snap_changes changes;
 	struct range range;
 	struct api_page page;

@@ -31,7 +31,7 @@ static int read_number(struct api_call *c, const char *name, uint64_t *ret, bool
 
 /* Which events are wanted: those after a number, or the last so many. */
 struct wanted {
-	struct event_filter filter;
+	struct list_filter filter;
 	uint64_t since, last;
 	bool has_since, has_last;
 	uint32_t limit;

@@ -29,7 +29,7 @@ struct source;
  * No HTTP and no socket in here. Source: WHATWG HTML, "Server-sent events".
  */
 struct feed {
-	struct event_filter filter;
+	struct list_filter filter;
 	uint64_t at;   /*!< number of the next event */
 	uint64_t told; /*!< last id that the client has */
 };

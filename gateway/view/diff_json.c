@@ -10,13 +10,12 @@
 
 #include "conf/base/err.h"
 #include "conf/base/search.h"
-#include "conf/base/text.h"
 #include "db/history.h"
 #include "db/policy.h"
 #include "db/reader.h"
 #include "gateway/view/body.h"
 #include "gateway/view/json_text.h"
-#include "gateway/view/problem.h"
+#include "gateway/view/list_filter.h"
 #include "routing/graph/graph.h"
 
 enum { NAME_BYTES = 65, FIELDS_MAX = 12, FIELD_BYTES = 80, TEXT_BYTES = 800 };
@@ -27,55 +26,24 @@ const char *const diff_kind_names[] = { DIFF_KINDS(KIND_NAME) };
 
 /* --- filter ---------------------------------------------------------------------------- */
 
-static enum diff_kind kind_by_name(const char *name, size_t len)
+static const char *kind_name(unsigned kind)
 {
-	unsigned k = 0;
-
-	while (k < DIFF_KIND_COUNT && (strlen(diff_kind_names[k]) != len ||
-	                               strncmp(diff_kind_names[k], name, len) != 0)) {
-		k++;
-	}
-	return k;
+	return diff_kind_names[kind];
 }
 
-static int unknown_kind(struct problem *p, struct arena *a, const char *name, size_t len)
-{
-	json_t *known = json_array();
-
-	for (unsigned k = 0; k < DIFF_KIND_COUNT; k++) {
-		json_array_append_new(known, json_string(diff_kind_names[k]));
-	}
-	problem_member(p, "candidates", known);
-	return problem_param(
-		p, a, E_UNKNOWN, "kind",
-		"kind='%.*s': there are no changes of this kind; expected one of:",
-		len < 100 ? (int)len : 100, name);
-}
-
-int diff_filter_read(struct diff_filter *f, const char *kinds, const char *node,
+int diff_filter_read(struct list_filter *f, const char *kinds, const char *node,
                      struct problem *p, struct arena *a)
 {
-	memset(f, 0, sizeof(*f));
-	for (unsigned k = 0; kinds == NULL && k < DIFF_ROUTE_CHANGED; k++) {
-		f->kind[k] = true;
-	}
-	while (kinds != NULL) {
-		size_t len = strcspn(kinds, ",");
-		enum diff_kind k = kind_by_name(kinds, len);
+	static const struct list_kinds known = { "changes", kind_name, DIFF_KIND_COUNT };
 
-		if (k == DIFF_KIND_COUNT) {
-			return unknown_kind(p, a, kinds, len);
-		}
-		f->kind[k] = true;
-		kinds = kinds[len] == ',' ? kinds + len + 1 : NULL;
-	}
-	if (node != NULL && strlen(node) >= sizeof(f->node)) {
-		return problem_param(p, a, E_RANGE, "node",
-		                     "node= is longer than %d bytes, and so is no name",
-		                     DIFF_GLOB_BYTES - 1);
-	}
-	snprintf(f->node, sizeof(f->node), "%s", node != NULL ? node : "");
-	return E_OK;
+	_Static_assert((int)DIFF_KIND_COUNT <= (int)LIST_FILTER_KINDS,
+	               "kinds of changes");
+	return list_filter_read(f, &known, kinds, node, p, a);
+}
+
+static bool wants_kind(const struct list_filter *f, enum diff_kind kind)
+{
+	return f->some_kinds ? f->kind[kind] : kind != DIFF_ROUTE_CHANGED;
 }
 
 /* --- elements -------------------------------------------------------------------------- */
@@ -84,7 +52,7 @@ int diff_filter_read(struct diff_filter *f, const char *kinds, const char *node,
 struct list {
 	struct snap_reader *r;
 	const struct snap_changes *changes;
-	const struct diff_filter *filter;
+	const struct list_filter *filter;
 	struct body *body;
 	uint64_t first, end, n;
 	size_t nodes, n_nodes; /* where the rows of nodes are among the changes */
@@ -176,24 +144,6 @@ static void say_port(struct element *e, const struct end *end)
 	say(e, "'%s' port %u", end->name, end->port);
 }
 
-static json_t *end_object(const struct end *end)
-{
-	if (end->guid == 0) {
-		return json_null();
-	}
-	json_t *o = json_pack("{s:o, s:o}", "guid", guid_json(end->guid), "name",
-	                      text_json(end->name));
-	if (o != NULL && end->port != 0) {
-		json_object_set_new(o, "port", json_integer(end->port));
-	}
-	return o;
-}
-
-static json_t *word_json(const char *text)
-{
-	return text_json(text[0] != '\0' ? text : NULL);
-}
-
 static void add_number(json_t *o, const char *name, int64_t number)
 {
 	if (number >= 0) {
@@ -212,10 +162,12 @@ static json_t *element_json(const struct element *e)
 		                                        f->name, "was", word_json(f->was),
 		                                        "is", word_json(f->is)));
 	}
-	json_t *o =
-		json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", diff_kind_names[e->kind],
-	                  "text", text_json(e->text), "node", end_object(&e->node),
-	                  "peer", end_object(&e->peer), "fields", fields);
+	json_t *o = json_pack(
+		"{s:s, s:o, s:o, s:o, s:o}", "kind", diff_kind_names[e->kind], "text",
+		text_json(e->text), "node",
+		named_port_json(e->node.guid, e->node.name, e->node.port), "peer",
+		named_port_json(e->peer.guid, e->peer.name, e->peer.port), "fields",
+		fields);
 
 	if (o != NULL) {
 		add_number(o, "lid", e->lid);
@@ -228,22 +180,14 @@ static json_t *element_json(const struct element *e)
 	return o;
 }
 
-static bool is_named(const char *glob, const struct end *end)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%016" PRIx64, end->guid);
-	return end->guid != 0 && (text_glob(glob, end->name) || text_glob(glob, text));
-}
-
 /* Counts an element that is wanted. \return Is it on this page? */
 static bool count(struct list *l, enum diff_kind kind, const struct end *node,
                   const struct end *peer)
 {
-	const struct diff_filter *f = l->filter;
+	const struct list_filter *f = l->filter;
 
-	if (!f->kind[kind] || (f->node[0] != '\0' && !is_named(f->node, node) &&
-	                       !is_named(f->node, peer))) {
+	if (!wants_kind(f, kind) || (!list_filter_node(f, node->guid, node->name) &&
+	                             !list_filter_node(f, peer->guid, peer->name))) {
 		return false;
 	}
 	l->n++;
@@ -611,7 +555,7 @@ static int list_table(struct list *l, const struct snap_change *c, size_t n)
 	say(&e, "'%s': %s%" PRId64 " LIDs leave by another port", e.node.name,
 	    e.at_most ? "at most " : "", e.entries);
 	add(l, &e);
-	for (size_t i = 0; l->filter->kind[DIFF_ROUTE_CHANGED] && i < n; i++) {
+	for (size_t i = 0; wants_kind(l->filter, DIFF_ROUTE_CHANGED) && i < n; i++) {
 		list_entries(l, &e.node, &c[i]);
 	}
 	return E_OK;
@@ -643,7 +587,7 @@ static const struct {
 	{ CHANGE_PORT, list_ports },      { CHANGE_PARTITION, list_partition },
 };
 
-/* Where the changes of a kind begin. */
+/* Place of the first change of a kind. */
 static size_t first_of(const struct snap_changes *c, enum change_kind kind)
 {
 	return LOWER_BOUND(c->n, i, c->list[i].kind < kind);
@@ -664,7 +608,7 @@ static bool keys_fit(const struct snap_changes *c)
 }
 
 int diff_write(struct body *b, struct snap_reader *r, const struct snap_changes *c,
-               const struct diff_filter *f, uint64_t first, uint64_t n,
+               const struct list_filter *f, uint64_t first, uint64_t n,
                uint64_t *ret_total)
 {
 	struct list l = { .r = r, .changes = c, .filter = f, .body = b, .first = first };

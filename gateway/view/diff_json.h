@@ -8,12 +8,13 @@
 
 struct arena;
 struct body;
+struct list_filter;
 struct problem;
 struct snap_changes;
 struct snap_reader;
 
 /*!
- * What changed between two epochs (db/history.h) as a list of JSON objects: first routing,
+ * Changes between two epochs (db/history.h) as a list of JSON objects: first routing,
  * then nodes, cables, ports, partitions, and forwarding tables. Each entry of a forwarding
  * table that changed, the last kind, is listed only where it is asked for.
  */
@@ -37,18 +38,11 @@ enum diff_kind { DIFF_KINDS(DIFF_KIND) DIFF_KIND_COUNT };
 
 extern const char *const diff_kind_names[DIFF_KIND_COUNT];
 
-enum { DIFF_GLOB_BYTES = 128 };
-
-struct diff_filter {
-	bool kind[DIFF_KIND_COUNT];
-	char node[DIFF_GLOB_BYTES]; /*!< name or GUID of an end, with * and ?; "": any */
-};
-
 /*!
- * \brief Reads kind= (names, with commas between) and node=; NULL: any, but no entries.
+ * \brief list_filter_read() with the kinds of changes. Without kind= all are wanted but ROUTE_CHANGED.
  * \retval E_UNKNOWN E_RANGE  Problem filled.
  */
-int diff_filter_read(struct diff_filter *f, const char *kinds, const char *node,
+int diff_filter_read(struct list_filter *f, const char *kinds, const char *node,
                      struct problem *p, struct arena *a);
 
 /*!
@@ -61,5 +55,5 @@ int diff_filter_read(struct diff_filter *f, const char *kinds, const char *node,
  * Cost: O(all changes).
  */
 int diff_write(struct body *b, struct snap_reader *r, const struct snap_changes *c,
-               const struct diff_filter *f, uint64_t first, uint64_t n,
+               const struct list_filter *f, uint64_t first, uint64_t n,
                uint64_t *ret_total);

@@ -172,6 +172,24 @@ char *json_put_rate_gbps(char *p, uint8_t rate)
 	return p;
 }
 
+json_t *word_json(const char *text)
+{
+	return text_json(text != NULL && *text != '\0' ? text : NULL);
+}
+
+json_t *named_port_json(uint64_t guid, const char *name, uint8_t port)
+{
+	if (guid == 0) {
+		return json_null();
+	}
+	json_t *o =
+		json_pack("{s:o, s:o}", "guid", guid_json(guid), "name", text_json(name));
+	if (o != NULL && port != 0) {
+		json_object_set_new(o, "port", json_integer(port));
+	}
+	return o;
+}
+
 json_t *rate_gbps_json(uint8_t rate)
 {
 	uint32_t tenths = rate_speed(rate);

@@ -15,6 +15,12 @@
  */
 json_t *text_json(const char *bytes);
 
+/*! \brief text_json(), null also for "". */
+json_t *word_json(const char *text);
+
+/*! \brief {"guid", "name"} of a node, and "port" where it is not 0; null for GUID 0. */
+json_t *named_port_json(uint64_t guid, const char *name, uint8_t port);
+
 /*! \brief "0x%016x": JSON numbers lose digits above 2^53. */
 json_t *guid_json(uint64_t guid);
 
