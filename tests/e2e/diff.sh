@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026, The Saguaro authors
 #
-# What changed between two epochs: a cable is pulled and put back, a host goes and comes. The
+# Changes between two epochs: a cable is pulled and put back, a host goes and comes. The
 # command line and HTTP show each change, and nothing between the first epoch and the last;
 # over a restart of the gateway and of the daemon; and what is too old is refused.
 # shellcheck source=tests/e2e/lib.sh
@@ -11,15 +11,7 @@
 . "$here/tests/e2e/simulator.sh"
 command -v curl >/dev/null && command -v jq >/dev/null || skip "curl or jq is missing"
 
-tree=$work/tree.topo
-"$bin/saguaro" topo ft2 4 4 2 -o "$tree"
-mapfile -t hosts < <(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$tree")
-start_simulator "$tree"
-start_daemon_on "${hosts[0]}" d --sweep_interval=1
-holds "comes up" until_true log_says d 'SUBNET UP'
-start_gateway g
-wait_ready
-export SAGUARO_SNAPSHOT_DIR=$run_dir
+start_tree
 
 epoch() { get /v1/fabric | jq .epoch; }
 changes() { get "/v1/diff?$1" | jq -r '.changes[].kind' | sort | uniq -c | awk '{ print $2 "=" $1 }' | xargs; }

@@ -11,15 +11,7 @@
 . "$here/tests/e2e/simulator.sh"
 command -v curl >/dev/null && command -v jq >/dev/null || skip "curl or jq is missing"
 
-tree=$work/tree.topo
-"$bin/saguaro" topo ft2 4 4 2 -o "$tree"
-mapfile -t hosts < <(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$tree")
-start_simulator "$tree"
-start_daemon_on "${hosts[0]}" d --sweep_interval=1
-holds "comes up" until_true log_says d 'SUBNET UP'
-start_gateway g
-wait_ready
-export SAGUARO_SNAPSHOT_DIR=$run_dir
+start_tree
 
 ids() { sed -n 's/^data: {"id":\([0-9]*\),.*/\1/p' "$1" | xargs; }
 # shellcheck disable=SC2317 # called by until_true

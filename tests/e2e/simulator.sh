@@ -46,15 +46,18 @@ swept_twice() { awk '/num:128/ { up = 0 } /SUBNET UP/ { up = 1; n++ } END { exit
 # shellcheck source=tests/e2e/hosts.sh
 . "$here/tests/e2e/hosts.sh"
 
-# A small tree whose subnet manager d reads port counters each second, and gateway g; sets tree and hosts.
-start_fabric_with_counters() {
+# start_tree FLAGS...: a small tree with subnet manager d, which gets the flags, and gateway g; sets tree and hosts.
+start_tree() {
 	tree=$work/tree.topo
 	"$bin/saguaro" topo ft2 4 4 2 -o "$tree"
 	mapfile -t hosts < <(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$tree")
 	start_simulator "$tree"
-	start_daemon_on "${hosts[0]}" d --sweep_interval=1 --perfmgr --perfmgr_sweep_time_s=1
+	start_daemon_on "${hosts[0]}" d --sweep_interval=1 "$@"
 	holds "comes up" until_true log_says d 'SUBNET UP'
 	start_gateway g
 	wait_ready
 	export SAGUARO_SNAPSHOT_DIR=$run_dir
 }
+
+# The same, and the subnet manager reads port counters each second.
+start_fabric_with_counters() { start_tree --perfmgr --perfmgr_sweep_time_s=1; }

@@ -89,6 +89,26 @@ uint32_t fixture_host(const struct sweep_fixture *r, unsigned i)
 	return GRAPH_NONE;
 }
 
+uint64_t fixture_host_guid(const struct sweep_fixture *r, unsigned i)
+{
+	return r->g->nodes[r->g->ports[fixture_host(r, i)].node].guid;
+}
+
+uint8_t fixture_host_num(const struct sweep_fixture *r, unsigned i)
+{
+	return r->g->ports[fixture_host(r, i)].num;
+}
+
+uint16_t fixture_add_vport(struct sweep_fixture *r, unsigned i, uint64_t guid, bool own)
+{
+	uint16_t index = 0;
+
+	ck_assert_int_eq(sim_vport_add(r->sim, fixture_host_guid(r, i),
+	                               fixture_host_num(r, i), guid, own, &index),
+	                 E_OK);
+	return index;
+}
+
 void fixture_start(struct sweep_fixture *r)
 {
 	struct snap_options o = {

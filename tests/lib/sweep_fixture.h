@@ -76,6 +76,13 @@ void fixture_partitions(struct sweep_fixture *r, const char *text);
 /* The port of a host, from 0. */
 uint32_t fixture_host(const struct sweep_fixture *r, unsigned i);
 
+/* Its node, and the number of the port there. */
+uint64_t fixture_host_guid(const struct sweep_fixture *r, unsigned i);
+uint8_t fixture_host_num(const struct sweep_fixture *r, unsigned i);
+
+/* A virtual port more on the port of a host; own: it wants a LID of its own. Its index. */
+uint16_t fixture_add_vport(struct sweep_fixture *r, unsigned i, uint64_t guid, bool own);
+
 /* Opens the databases and starts the sweep. */
 void fixture_start(struct sweep_fixture *r);
 

@@ -280,22 +280,30 @@ START_TEST(flapping)
 }
 END_TEST
 
-/* Another subnet manager appears and goes. */
-START_TEST(other_sm)
+/* The SM is up, and another one appears on a host. \return Its port. */
+static const struct port *other_sm_appears(void)
 {
-	const struct graph *g = fixture->g;
 	const struct port *host = cable(NODE_CA, NODE_SWITCH);
-	const char *name = g->nodes[host->node].description;
-	struct stats_events ev;
 
 	fixture->config.sm_priority = 5;
 	tap_init(&tap, fixture);
 	up();
-	tap.other_guid = g->nodes[host->node].guid;
+	tap.other_guid = fixture->g->nodes[host->node].guid;
 	tap.other_priority = 1;
 	tap.other_state = 2;
 	sweep_request_heavy(fixture->sweep);
 	fixture_run_ms(fixture, 5000);
+	return host;
+}
+
+/* Another subnet manager appears and goes. */
+START_TEST(other_sm)
+{
+	const struct graph *g = fixture->g;
+	const struct port *host = other_sm_appears();
+	const char *name = g->nodes[host->node].description;
+	struct stats_events ev;
+
 	ev = new_rows();
 	snprintf(sentence[0], sizeof(sentence[0]),
 	         "subnet manager on '%s' port %u is new", name, host->num);
@@ -318,17 +326,9 @@ END_TEST
 START_TEST(other_sm_ends)
 {
 	const struct graph *g = fixture->g;
-	const struct port *host = cable(NODE_CA, NODE_SWITCH);
+	const struct port *host = other_sm_appears();
 	struct stats_events ev;
 
-	fixture->config.sm_priority = 5;
-	tap_init(&tap, fixture);
-	up();
-	tap.other_guid = g->nodes[host->node].guid;
-	tap.other_priority = 1;
-	tap.other_state = 2;
-	sweep_request_heavy(fixture->sweep);
-	fixture_run_ms(fixture, 5000);
 	(void)new_rows();
 	uint32_t sweeps = fixture_sweeps(fixture);
 	tap.other_guid = 0;

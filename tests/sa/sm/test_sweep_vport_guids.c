@@ -53,22 +53,17 @@ static void up(void)
 
 static uint64_t node_guid(unsigned h)
 {
-	return fixture->g->nodes[fixture->g->ports[fixture_host(fixture, h)].node].guid;
+	return fixture_host_guid(fixture, h);
 }
 
 static uint8_t num(unsigned h)
 {
-	return fixture->g->ports[fixture_host(fixture, h)].num;
+	return fixture_host_num(fixture, h);
 }
 
 static uint16_t add(unsigned h, uint64_t guid, bool own)
 {
-	uint16_t index = 0;
-
-	ck_assert_int_eq(
-		sim_vport_add(fixture->sim, node_guid(h), num(h), guid, own, &index),
-		E_OK);
-	return index;
+	return fixture_add_vport(fixture, h, guid, own);
 }
 
 static void commit_done(void *ctx, int ret)
@@ -125,7 +120,7 @@ static struct snap_reader *pinned(void)
 	return r;
 }
 
-/* What readers find by a GUID: the LID of the virtual port. */
+/* Do readers find the LID of a virtual port by a GUID? */
 static bool is_named(uint64_t guid, uint64_t vport)
 {
 	struct snap_reader *r = pinned();

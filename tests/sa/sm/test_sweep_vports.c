@@ -43,24 +43,19 @@ static uint32_t host(unsigned i)
 	return fixture_host(fixture, i);
 }
 
-static uint64_t node_guid(unsigned i)
+static uint64_t node_guid(unsigned h)
 {
-	return fixture->g->nodes[fixture->g->ports[host(i)].node].guid;
+	return fixture_host_guid(fixture, h);
 }
 
-static uint8_t num(unsigned i)
+static uint8_t num(unsigned h)
 {
-	return fixture->g->ports[host(i)].num;
+	return fixture_host_num(fixture, h);
 }
 
 static uint16_t add(unsigned h, uint64_t guid, bool own)
 {
-	uint16_t index = 0;
-
-	ck_assert_int_eq(
-		sim_vport_add(fixture->sim, node_guid(h), num(h), guid, own, &index),
-		E_OK);
-	return index;
+	return fixture_add_vport(fixture, h, guid, own);
 }
 
 static uint64_t peek(unsigned h, uint16_t index, unsigned bit, unsigned width)
