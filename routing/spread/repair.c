@@ -152,6 +152,9 @@ static void add_routes(struct repair_job *j, uint32_t s, uint32_t lid, int64_t r
 {
 	struct repair_hop h;
 
+	if (routes == 0) {
+		return; /* of a switch without hosts */
+	}
 	for (uint32_t n = 0; n < j->g->n_switches && next_hop(j, s, lid, &h); n++) {
 		int64_t load = (int64_t)j->load[h.port] + routes;
 
