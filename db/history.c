@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * What changed from epoch to epoch: recorded by a publish, composed by a reader.
+ * Changes from epoch to epoch: recorded by a publish, composed by a reader.
  *
  * A record is rows with the epoch in front of their keys, so that it is appended in one
  * place and dropped in one place. A value has the length of the old value, the old value and
@@ -27,8 +27,7 @@ enum {
 	PREFIX = 10, /* of a key: epoch, kind */
 	KEY_MAX = PREFIX + CHUNK_KEY,
 	ROW_COST = 16, /* bytes of administration */
-	LFT_SHARE = 8, /* entries of one record take at most this part of all records */
-	NO_ROUTE = 0xff
+	LFT_SHARE = 8  /* entries of one record take at most this part of all records */
 };
 
 /* Tables whose rows are recorded as they are. */
@@ -235,7 +234,7 @@ static int collect_routing(struct recording *rec, struct db_txn *t,
 
 static uint8_t entry(const struct db_val *chunk, size_t at)
 {
-	return at < chunk->len ? chunk->data[at] : NO_ROUTE;
+	return at < chunk->len ? chunk->data[at] : LFT_NO_ROUTE;
 }
 
 static uint32_t count_entries(const struct db_val *was, const struct db_val *is)
@@ -248,7 +247,7 @@ static uint32_t count_entries(const struct db_val *was, const struct db_val *is)
 		n += was->data[i] != is->data[i];
 	}
 	for (size_t i = both; i < longer->len; i++) {
-		n += longer->data[i] != NO_ROUTE;
+		n += longer->data[i] != LFT_NO_ROUTE;
 	}
 	return n;
 }
@@ -319,7 +318,7 @@ void history_forget(struct recording *rec)
 	rec->bytes = PREFIX + sizeof(struct row_change_head) + ROW_COST;
 }
 
-/* What the epoch has been recorded with so far. */
+/* Finds the record that the epoch has so far. */
 static int find_record(struct recording *rec, const struct snap_writer *w,
                        struct db_txn *t)
 {

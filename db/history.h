@@ -15,7 +15,7 @@ struct snap_reader;
 struct snap_writer;
 
 /*!
- * What changed from epoch to epoch. Each publish that begins an epoch records the rows that
+ * Changes from epoch to epoch. Each publish that begins an epoch records the rows that
  * it replaces, in the same transaction, in the table `changes` of the snapshot. A publish
  * within an epoch, which brings new port states, adds to the record of its epoch. So the
  * record of epoch E leads from the last rows of the epoch before E to the last rows of E,
@@ -74,7 +74,7 @@ int snap_changes_oldest(struct snap_reader *r, uint64_t *ret);
 int snap_changes_before(struct snap_reader *r, uint64_t epoch, uint64_t *ret);
 
 /*!
- * \brief What changed after \a from, up to and with \a to. An epoch that was never published
+ * \brief Changes after \a from, up to and with \a to. An epoch that was never published
  *        counts as the one before it.
  *
  * \param from  Not before the oldest one.
@@ -88,7 +88,7 @@ int snap_changes(struct snap_reader *r, uint64_t from, uint64_t to, struct arena
 
 enum { HISTORY_EPOCHS_MAX = 10000 };
 
-/*! What is kept; part of struct snap_writer. */
+/*! The records that are kept; part of struct snap_writer. */
 struct history {
 	uint64_t max_bytes;   /*!< 0: nothing is kept */
 	uint64_t max_entries; /*!< of tables in one record; above, only numbers */

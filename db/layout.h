@@ -356,7 +356,7 @@ struct row_change_head {
 	uint64_t bytes; /*!< of the record */
 };
 
-/*! What the head of an epoch says of routing, to be compared with that of another epoch. */
+/*! Routing in the head of an epoch, to be compared with that of another epoch. */
 struct row_routing {
 	uint64_t pairs, unreachable_pairs, forwarding_loops, credit_loops, sm_port_guid;
 	uint32_t sm_lid;

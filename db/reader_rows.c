@@ -453,7 +453,7 @@ struct guid_cache {
 	struct place place[];
 };
 
-/* Where the GUID has its place; NULL: out of memory, so nothing is kept. */
+/* Place of the GUID; NULL: out of memory, so nothing is kept. */
 static struct place *place_of(struct snap_reader *r, uint64_t guid)
 {
 	struct guid_cache *c = r->epoch.cache[CACHE_GUIDS].data;

@@ -291,7 +291,7 @@ static int write_all(struct snap_writer *w, const struct snap_content *c,
 	return ret;
 }
 
-/* What changed is worth less than the sweep: where both do not fit, it is dropped. */
+/* The sweep is worth more than its history: where both do not fit, the history goes. */
 static int write_or_forget(struct snap_writer *w, const struct snap_content *c,
                            const struct diff *d, struct recording *rec,
                            struct row_meta *ret_meta)

@@ -81,7 +81,7 @@ static const struct list_column diff_columns[] = {
 	{ "kind", "kind", -17 }, { "what", "text", 0 }, { NULL }
 };
 
-/* Which epochs, and when they were. */
+/* Prints the two epochs and their times. */
 static void print_epochs(const json_t *body)
 {
 	const char *from = member_text(body, "from_time"), *to = member_text(body, "to_time");

@@ -109,7 +109,7 @@ static int read_block(struct change *c)
 	return E_OK;
 }
 
-/* How many GUIDs a virtual port may have; and by its port it is a member of multicast groups. */
+/* Number of GUIDs that a virtual port may have; by its port it is a member of multicast groups. */
 static int read_vport(struct change *c, unsigned *ret_cap)
 {
 	struct snap_vport v;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Longer than most: asking other subnet managers, choosing the master, waiting for it and handing
+ * over are one state machine, whose functions change the same few members of struct election.
+ */
 #include "sa/sm/election.h"
 
 #include <infiniband/umad_sm.h>

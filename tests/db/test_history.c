@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-/* What changed from epoch to epoch: composed of records, and compared row by row. */
+/* Changes from epoch to epoch: composed of records, and compared row by row. */
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-/* Longer than other files: writer, readers and second processes share one set of
+/* Longer than most: writer, readers and second processes share one set of
  * fixtures. */
 #include <check.h>
 #include <errno.h>

@@ -30,7 +30,7 @@ static const struct row rows[] = {
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-/* What each exit status means where a row says nothing else; NULL: it does not occur. */
+/* Meaning of each exit status where a row says nothing else; NULL: it does not occur. */
 static const char *const exits_of[][EXITS] = {
 	[FILES] = { "done", NULL, "wrong usage or bad input", NULL },
 	[FABRIC] = { "answered", "there is no answer, because the subnet is not up",

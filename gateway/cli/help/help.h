@@ -7,7 +7,7 @@
 struct arena;
 
 /*!
- * What the table of commands (commands.def) says about each: for `saguaro --help`, for the --help of a
+ * Text about each command, from their table (commands.def): for `saguaro --help`, for the --help of a
  * command, and for manual pages.
  */
 

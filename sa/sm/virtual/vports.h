@@ -236,7 +236,7 @@ int vports_set_p_keys(const struct vports_program *p);
  *         known and virt_unverified_layouts allows it. \retval -ENOMEM */
 int vports_read_guids(const struct vports_program *p);
 
-/*! \brief How many GUIDs of a virtual port are managed: as many as it has places for, or none unless
+/*! \brief Number of GUIDs of a virtual port that are managed: as many as it has places for, or none unless
  *         all blocks were read, and the first one begins with the port's own GUID. */
 unsigned vports_guid_count(const struct vport *v);
 

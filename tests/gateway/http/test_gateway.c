@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-/* Longer than other files: one running server and one fabric serve all of its cases. */
+/* Longer than most: one running server and one fabric serve all of its cases. */
 
 /*
  * The real server on a port of its own, asked by libcurl. The expected answers are taken from the

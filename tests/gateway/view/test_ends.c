@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* What is remembered of end ports is what a search finds, also after names have changed hands. */
+/* Remembered end ports are those that a search finds, also after names have changed hands. */
 #include <stdio.h>
 #include <string.h>
 

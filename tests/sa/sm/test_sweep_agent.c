@@ -665,7 +665,7 @@ START_TEST(log_of_many_changes)
 }
 END_TEST
 
-/* What is logged again and again is limited, and the next line says how often that was. */
+/* Repeated lines are limited, and the next one says how many were skipped. */
 START_TEST(log_limited)
 {
 	const uint64_t us = sim_transport(fixture->sim)->local.port_guid;
