@@ -59,6 +59,7 @@ enum option_flag {
 	OPT_NO_ARG =
 		4, /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
 	OPT_BASIC = 64,  /*!< in --help; the others with a heading are in --help-all */
+	OPT_TASK = 128,  /*!< asks a server for a task instead of its service */
 	OPT_CLAMP = 8,   /*!< a number above max is a warning and becomes max */
 	OPT_SECRET = 32, /*!< a key: messages do not show its value */
 	OPT_REFUSE =
@@ -114,6 +115,7 @@ struct option_row {
 	unsigned flags;            /*!< enum option_flag */
 	const char *arg;           /*!< name of the argument in --help, or NULL */
 	const char *help;          /*!< one sentence */
+	const char *more;          /*!< more sentences for the manual page, or NULL */
 	enum option_group group;   /*!< its heading; OPTION_GROUP_NONE: that of the set */
 	option_read_f *read;       /*!< OPT_FILE */
 	const char *xml;           /*!< path of its element in opafm.xml, or NULL: it has none */
@@ -169,6 +171,7 @@ struct option_sets {
 	 *  file that does not exist, that is a warning, and the value is "(null)". */
 	bool lenient;
 	bool ignore_unsupported; /*!< protection that is not here is a warning, not an error */
+	bool flags_first; /*!< the first positional argument ends the flags of a command line */
 };
 
 /*! \brief Adds one; strings are copied. A NULL \a t is allowed. \retval -ENOMEM */

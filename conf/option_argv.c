@@ -382,7 +382,8 @@ int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, ch
 		.options = job.options, .parser = parse_one, .args_doc = args, .doc = doc
 	};
 	/* OpenSM takes long names behind one dash, too, and its manuals print them so. */
-	const unsigned how = ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_LONG_ONLY;
+	const unsigned how = ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_LONG_ONLY |
+	                     (s->flags_first ? ARGP_IN_ORDER : 0);
 	if (argp_parse(&argp, argc, argv, how, NULL, &job) != 0) {
 		return E_SYNTAX;
 	}

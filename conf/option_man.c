@@ -66,13 +66,15 @@ static void print_key(const struct option_row *row)
 
 static void print_values(const struct option_row *row)
 {
-	if (row->names) {
+	bool shown = row->arg && strchr(row->arg, '|'); /* the values, by the argument */
+
+	if (row->names && !shown) {
 		for (unsigned i = 0; row->names[i]; i++) {
 			printf("%s%s", i ? ", " : " One of ", row->names[i]);
 		}
 		putchar('.');
 	}
-	if (row->max && (row->type == OPT_UINT || row->type == OPT_INT)) {
+	if (row->max && !shown && (row->type == OPT_UINT || row->type == OPT_INT)) {
 		printf(" From %" PRId64 " to %" PRId64 ".", (int64_t)row->min,
 		       (int64_t)row->max);
 	}
@@ -101,6 +103,10 @@ void option_man_row(const struct option_row *row, bool key_first)
 		if (row->help[strlen(row->help) - 1] != '.') {
 			putchar('.');
 		}
+	}
+	if (row->more) {
+		putchar(' ');
+		print_text(row->more);
 	}
 	print_values(row);
 }
@@ -152,14 +158,47 @@ static bool each_row(const struct option_sets *s, void (*use)(const struct optio
 	return others;
 }
 
-static void print_in_synopsis(const struct option_row *row)
+static void print_usage(const struct option_row *row)
 {
-	putchar('[');
+	fputs("\\%[", stdout); /* is not hyphenated */
 	print_long(row);
 	if (row->arg) {
 		printf("\\ \\fI%s\\fR", row->arg);
 	}
-	puts("]");
+	puts("]\\&"); /* ends no sentence */
+}
+
+static void print_unless_task(const struct option_row *row)
+{
+	if ((row->flags & OPT_TASK) == 0) {
+		print_usage(row);
+	}
+}
+
+static void print_task(const struct option_row *row)
+{
+	if ((row->flags & OPT_TASK) != 0) {
+		print_usage(row);
+	}
+}
+
+static bool has_task(const struct option_sets *s)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		for (const struct option_row *row = s->set[i].rows; row->name; row++) {
+			if ((row->flags & OPT_TASK) != 0) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void print_program(const char *program)
+{
+	fputs(".B ", stdout);
+	print_text(program);
+	putchar('\n');
 }
 
 static void print_in_options(const struct option_row *row)
@@ -169,15 +208,24 @@ static void print_in_options(const struct option_row *row)
 
 void option_man_page(const struct option_sets *s, const char *program, const char *args)
 {
-	printf(".SH SYNOPSIS\n.B ");
-	print_text(program);
-	putchar('\n');
-	if (each_row(s, print_in_synopsis)) {
+	const char *slash = strrchr(program, '/');
+	const char *name = slash != NULL ? slash + 1 : program;
+
+	puts(".SH SYNOPSIS\n.ad l");
+	print_program(name);
+	if (each_row(s, print_unless_task)) {
 		puts("[\\fIOPTION\\fR]...");
 	}
 	if (args != NULL && *args != '\0') {
 		print_args(args);
 	}
-	puts(".SH OPTIONS");
+	if (has_task(s)) {
+		puts(".br");
+		print_program(name);
+		(void)each_row(s, print_task);
+	}
+	puts(".ad b\n.SH OPTIONS");
 	(void)each_row(s, print_in_options);
+	puts(".TP\n\\fB\\-\\-help\\fR, \\fB\\-\\-usage\\fR, \\fB\\-\\-version\\fR\n"
+	     "Print the options, a short usage, or the version, and end.");
 }

@@ -22,7 +22,9 @@ struct option_sets;
 void option_man_row(const struct option_row *row, bool key_first);
 
 /*!
- * \brief Sections SYNOPSIS and OPTIONS of a program, by the options that have no heading.
+ * \brief Sections SYNOPSIS and OPTIONS of a program, by the options that have no heading. OPT_TASK
+ * has a usage of its own.
+ * \param program  A path, or "saguaro NAME"; the page has its last part.
  * \param args  Usage of the positional arguments, NULL: none.
  */
 void option_man_page(const struct option_sets *s, const char *program, const char *args);

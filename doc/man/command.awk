@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026, The Saguaro authors
 #
-# Makes the manual page of a command of saguaro, or saguaro(1) itself, from its text: awk -v saguaro=PROGRAM
-# -v command=NAME -f command.awk FILE. These lines stand for what the program says itself; WORDS
-# are first words of the command which have flags of their own, such as the create of saguaro partition.
+# Makes the manual page of a command of saguaro, of saguaro itself or of another program of ours from its text:
+# awk -v program=PROGRAM -v command=NAME -f command.awk FILE. These lines stand for what the program says
+# itself; WORDS are first words which have flags of their own, such as the create of saguaro partition; '-' is
+# no word, and -=SHOWN names what has the flags then.
 #
-#   HEAD              title and NAME
+#   HEAD              title and NAME, of saguaro and its commands
 #   SYNOPSIS [WORDS]  the section
 #   OPTIONS [WORDS]   the section, each option once
 #   FIELDS [WORDS]    the section, by the fields of --field; '=' stands for a blank in a word, '-' for no word
@@ -22,7 +23,7 @@ function fail(text) {
 }
 # Prints what a command says. part: "" all of it, else what stands below this heading.
 function include(line, part,    said, n, on) {
-	line = saguaro " " line
+	line = program " " line
 	on = part == ""
 	while ((line | getline said) > 0) {
 		if (said ~ /^\.SH / && part != "") {
@@ -37,28 +38,32 @@ function include(line, part,    said, n, on) {
 		fail("'" line "' says nothing")
 	}
 }
+function typed(word) {
+	sub(/=.*/, "", word)
+	return word == "-" ? "" : word
+}
 # WORD=SHOWN: the flags are those of WORD, and SHOWN stands for it in the synopsis.
-function synopsis(word,    line, said, part, n) {
+function synopsis(word,    line, said, part, n, seen) {
 	n = split(word, part, "=")
-	line = saguaro " " command " " part[1] " --manual-source"
+	line = program " " command " " typed(word) " --manual-source"
 	while ((line | getline said) > 0 && said != ".SH OPTIONS") {
-		if (n == 2) {
+		if (n == 2 && typed(word) != "") {
 			sub("^\\.B .*" part[1] "$", ".B saguaro " command "\n\\fI" part[2] "\\fR", said)
 		}
 		if (said != ".SH SYNOPSIS") {
 			print said
-			n = 3
+			seen = 1
 		}
 	}
 	close(line)
-	if (n != 3) {
+	if (!seen) {
 		fail("'" line "' says nothing")
 	}
 }
 # Keeps the options of a word: each once, with the words that have it.
 function options(word,    line, said, on, text) {
-	sub(/=.*/, "", word)
-	line = saguaro " " command " " word " --manual-source"
+	line = program " " command " " typed(word) " --manual-source"
+	sub(typed(word) == "" ? "^-=" : "=.*", "", word)
 	while ((line | getline said) > 0) {
 		if (on && said == ".TP") {
 			keep(text, word)
@@ -79,6 +84,10 @@ function keep(text, word) {
 	if (text == "") {
 		return
 	}
+	if (text ~ /^\.TP\n\\fB\\-\\-help/) {
+		help = text
+		return
+	}
 	if (!(text in with)) {
 		option[++n_options] = text
 		with[text] = word
@@ -89,7 +98,7 @@ function keep(text, word) {
 function fields(words,    line, said, text) {
 	gsub(/=/, " ", words)
 	sub(/^-$/, "", words)
-	line = saguaro " " command " " words " --field list"
+	line = program " " command " " words " --field list"
 	while ((line | getline said) > 0) {
 		text = text (text == "" ? "" : ",\n") "\\fB" said "\\fR"
 	}
@@ -148,6 +157,7 @@ $1 == "OPTIONS" {
 			print "Only with " with[option[i]] "."
 		}
 	}
+	printf "%s", help
 	next
 }
 $1 == "FIELDS" {

@@ -7,9 +7,9 @@
 #include <config.h>
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
-#include "conf/base/text.h"
+#include "conf/option.h"
 #include "routing/graph/graph.h"
 #include "routing/text/topofile.h"
 #include "sa/sim/sim.h"
@@ -28,48 +28,82 @@
 
 enum { EXIT_GOOD, EXIT_FAILED, EXIT_USAGE, EXIT_NOT_FOUND = 127 };
 
+/* Of the command line. */
 struct args {
-	char socket[128];
+	const char *socket;
 	const char *host;
-	bool run, keep_lids, quiet, omni_path, strict, slvl_one_by_one;
-	uint8_t guid_cap; /* 0: the default */
-	uint16_t vport_cap;
-	const char *file;
-	char **rest; /* COMMAND ARGS or words for ctl */
+	bool keep_lids, quiet, omni_path, strict, slvl_one_by_one;
+	uint32_t guids, vports;
+	char **rest; /* FILE, COMMAND ARGS or words for ctl */
 };
 
-static const char usage_text[] =
-	"Usage: saguaro-sim FILE [--socket PATH] [--keep-lids] [--guid-cap N] "
-	"[--omnipath]\n"
-	"                   [--vports N] [--no-optimized-slvl] [--strict] [--quiet]\n"
-	"       saguaro-sim --run [--socket PATH] [--host NAME] COMMAND [ARGS]\n"
-	"       saguaro-sim ctl [--socket PATH] WORDS\n"
-	"\n"
-	"Serves the fabric of a topology file (what ibnetdiscover prints) to programs "
-	"that use\n"
-	"libibumad; --run starts such a program on one of its hosts; ctl changes it.\n"
-	"\n"
-	"  --socket PATH  where the simulator is; default: SAGUARO_SIM_SOCKET, else\n"
-	"                 saguaro-sim.sock in XDG_RUNTIME_DIR, else in /tmp with your "
-	"user number\n"
-	"  --host NAME    the command's host: id in the file, description or GUID; "
-	"several\n"
-	"                 adapters with commas; default: SIM_HOST, else the first host\n"
-	"  --keep-lids    LIDs and port states of the file, as if an SM had been there\n"
-	"  --guid-cap N   GUIDs that each end port can hold, 1 to 255; default: 8\n"
-	"  --vports N     virtual ports that each port of a host can have, 1 to "
-	"1024; default: 0\n"
-	"  --omnipath     hosts appear as Omni-Path hosts, for its tools "
-	"(opasaquery);\n"
-	"                 subnet management is that of InfiniBand\n"
-	"  --strict       refuses a file with an unknown line, instead of\n"
-	"                 skipping the line with a warning\n"
-	"  --no-optimized-slvl\n"
-	"                 switches do not support one Set for several SL-to-VL tables\n"
-	"  --quiet        prints nothing when it is ready\n"
-	"  --help, --version\n"
-	"\n"
-	"'saguaro-sim ctl help' lists the words for ctl.\n";
+#define MEMBER(m) .offset = offsetof(struct args, m)
+
+/* clang-format off */
+#define SOCKET_ROW \
+	{ .name = "socket", .type = OPT_STRING, MEMBER(socket), .flags_long = "socket", .arg = "PATH", .flags = OPT_CLI_ONLY, \
+	  .help = "Socket of the simulator; default: SAGUARO_SIM_SOCKET, else saguaro-sim.sock in XDG_RUNTIME_DIR, else in /tmp with your user number", \
+	  .more = "Each simulator needs a socket of its own. The folder PATH.hosts beside it holds the files that programs see in " \
+	          "place of /sys/class/infiniband. Both are removed when the simulator ends." }
+
+static const struct option_row serve_rows[] = {
+	SOCKET_ROW,
+	{ .name = "keep_lids", .type = OPT_BOOL, MEMBER(keep_lids), .def = "FALSE", .flags_long = "keep-lids",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "Ports start with the LIDs and states of the file, as if a subnet manager had set them" },
+	{ .name = "guid_cap", .type = OPT_UINT, MEMBER(guids), .def = "8", .min = 1, .max = UINT8_MAX, .flags_long = "guid-cap",
+	  .arg = "N", .flags = OPT_CLI_ONLY, .help = "Number of GUIDs that each end port can hold" },
+	{ .name = "vports", .type = OPT_UINT, MEMBER(vports), .def = "0", .min = 0, .max = 1024, .flags_long = "vports",
+	  .arg = "N", .flags = OPT_CLI_ONLY, .help = "Number of virtual ports that each port of a host can have, as an adapter with SR-IOV has them",
+	  .more = "There are none at first; see vport below. With 0 hosts do not show the capability." },
+	{ .name = "omnipath", .type = OPT_BOOL, MEMBER(omni_path), .def = "FALSE", .flags_long = "omnipath",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "Hosts look like Omni-Path hosts to its tools (opasaquery); subnet management is that of InfiniBand",
+	  .more = "NodeInfo has base version 0x80, P_Key tables begin with 0xffff and 0x7fff, and libibverbs shows the adapters. "
+	          "The hosts carry MADs of 2048 bytes to and from subnet administration (class version 0x80). No node answers "
+	          "SMPs of class version 0x80." },
+	{ .name = "strict", .type = OPT_BOOL, MEMBER(strict), .def = "FALSE", .flags_long = "strict",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "A line of the topology file that is not understood is an error, not a warning" },
+	{ .name = "no_optimized_slvl", .type = OPT_BOOL, MEMBER(slvl_one_by_one), .def = "FALSE", .flags_long = "no-optimized-slvl",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "Switches do not support one Set for several SL-to-VL tables, and refuse it",
+	  .more = "The field is SwitchInfo.OptimizedSLtoVLMappingProgramming." },
+	{ .name = "quiet", .type = OPT_BOOL, MEMBER(quiet), .def = "FALSE", .flags_long = "quiet",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "Do not print the line that says that the simulator is ready" },
+	{ .name = NULL },
+};
+
+static const struct option_row run_rows[] = {
+	SOCKET_ROW,
+	{ .name = "host", .type = OPT_STRING, MEMBER(host), .flags_long = "host", .arg = "NAME", .flags = OPT_CLI_ONLY,
+	  .help = "Host of the command: id in the file, description or GUID; several adapters with commas; default: SIM_HOST, else the first host",
+	  .more = "The GUID is that of a node or a port, and the first word of the descriptions of several adapters names all of "
+	          "them. The command sees them as sim0, sim1 and so on. A switch is a host, too." },
+	{ .name = NULL },
+};
+
+static const struct option_row ctl_rows[] = {
+	SOCKET_ROW,
+	{ .name = NULL },
+};
+/* clang-format on */
+
+/* A form of the command line. */
+static const struct form {
+	const char *word; /* that chooses it */
+	const char *program, *args, *doc;
+	const struct option_row *rows;
+} serve_form = { NULL, "saguaro-sim", "FILE",
+	         "Serves the fabric of a topology file (what ibnetdiscover prints) to "
+	         "programs that use libibumad.\v"
+	         "'saguaro-sim --run COMMAND' runs such a program on one of the hosts, "
+	         "and 'saguaro-sim ctl WORDS' changes the fabric; each of them has "
+	         "--help.\n\nManual: man saguaro-sim",
+	         serve_rows },
+  run_form = { "--run", "saguaro-sim --run", "COMMAND [ARGS]",
+	       "Runs a program that uses libibumad on a host of a simulated fabric.",
+	       run_rows },
+  ctl_form = { "ctl", "saguaro-sim ctl", "WORDS",
+	       "Changes or shows a simulated fabric. 'saguaro-sim ctl help' lists the "
+	       "words.",
+	       ctl_rows };
 
 static int usage_error(const char *text, const char *word)
 {
@@ -77,97 +111,60 @@ static int usage_error(const char *text, const char *word)
 	return EXIT_USAGE;
 }
 
-/* \return 0: continue; else the exit status + 1. */
-static int parse_flags(int argc, char **argv, struct args *a)
+/* Reads the command line of a form. In argv its word is left out. */
+static int read_args(const struct form *form, int argc, char **argv, struct arena *a,
+                     struct args *ret)
 {
-	enum {
-		FLAG_SOCKET = 256,
-		FLAG_HOST,
-		FLAG_RUN,
-		FLAG_KEEP,
-		FLAG_GUID_CAP,
-		FLAG_VPORTS,
-		FLAG_OMNIPATH,
-		FLAG_STRICT,
-		FLAG_SLVL,
-		FLAG_QUIET,
-		FLAG_HELP,
-		FLAG_VERSION
-	};
-	static const struct option flags[] = {
-		{ "socket", required_argument, NULL, FLAG_SOCKET },
-		{ "host", required_argument, NULL, FLAG_HOST },
-		{ "run", no_argument, NULL, FLAG_RUN },
-		{ "keep-lids", no_argument, NULL, FLAG_KEEP },
-		{ "guid-cap", required_argument, NULL, FLAG_GUID_CAP },
-		{ "vports", required_argument, NULL, FLAG_VPORTS },
-		{ "omnipath", no_argument, NULL, FLAG_OMNIPATH },
-		{ "strict", no_argument, NULL, FLAG_STRICT },
-		{ "no-optimized-slvl", no_argument, NULL, FLAG_SLVL },
-		{ "quiet", no_argument, NULL, FLAG_QUIET },
-		{ "help", no_argument, NULL, FLAG_HELP },
-		{ "version", no_argument, NULL, FLAG_VERSION },
-		{ NULL, 0, NULL, 0 },
-	};
-	uint64_t number;
-	int flag;
+	struct option_sets sets = { .flags_first = form->word != NULL };
+	char socket[128], *program = arena_strdup(a, form->program);
+	struct diags d;
+	int first = argc;
 
-	while ((flag = getopt_long(argc, argv, "+h", flags, NULL)) != -1) {
-		switch (flag) {
-		case FLAG_SOCKET:
-			snprintf(a->socket, sizeof(a->socket), "%s", optarg);
-			break;
-		case FLAG_HOST: a->host = optarg; break;
-		case FLAG_RUN: a->run = true; break;
-		case FLAG_KEEP: a->keep_lids = true; break;
-		case FLAG_GUID_CAP:
-			if (text_u64(optarg, UINT8_MAX, &number) != E_OK || number == 0) {
-				return usage_error(
-					       "--guid-cap is a number from 1 to 255: ",
-					       optarg) +
-				       1;
-			}
-			a->guid_cap = (uint8_t)number;
-			break;
-		case FLAG_VPORTS:
-			if (text_u64(optarg, 1024, &number) != E_OK || number == 0) {
-				return usage_error(
-					       "--vports is a number from 1 to 1024: ",
-					       optarg) +
-				       1;
-			}
-			a->vport_cap = (uint16_t)(number + 1); /* and the port itself */
-			break;
-		case FLAG_OMNIPATH: a->omni_path = true; break;
-		case FLAG_STRICT: a->strict = true; break;
-		case FLAG_SLVL: a->slvl_one_by_one = true; break;
-		case FLAG_QUIET: a->quiet = true; break;
-		case 'h':
-		case FLAG_HELP: fputs(usage_text, stdout); return EXIT_GOOD + 1;
-		case FLAG_VERSION:
-			printf("saguaro-sim %s\n", PACKAGE_VERSION);
-			return EXIT_GOOD + 1;
-		default:
-			fputs("Try 'saguaro-sim --help'.\n", stderr);
-			return EXIT_USAGE + 1;
-		}
+	if (program == NULL) {
+		return -ENOMEM;
 	}
-	a->rest = argv + optind;
-	return 0;
+	argv[0] = program;
+	diags_init(&d, a);
+	int err = option_sets_add(&sets, form->rows, ret);
+	if (err == E_OK) {
+		err = option_set_defaults(&sets, a);
+	}
+	if (err == E_OK) {
+		err = option_read_argv(&sets, a, argc, argv, form->doc, form->args,
+		                       &first, &d);
+	}
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (err != E_OK) {
+		return err;
+	}
+	if (ret->socket == NULL) {
+		sim_socket_path(socket);
+		ret->socket = arena_strdup(a, socket);
+	}
+	ret->rest = argv + first;
+	return ret->socket != NULL ? E_OK : -ENOMEM;
 }
 
-/* Reads flags, and the topology file, which may be between flags. */
-static int parse_args(int argc, char **argv, struct args *a, bool words)
+/* The form of a command line; its word is taken out. */
+static const struct form *take_form(int *argc, char **argv)
 {
-	sim_socket_path(a->socket);
-	optind = 1;
-	int stop = parse_flags(argc, argv, a);
-	if (stop == 0 && !a->run && !words && a->rest[0] != NULL) {
-		a->file = a->rest[0];
-		optind++;
-		stop = parse_flags(argc, argv, a);
+	const struct form *form = &serve_form;
+	int at = 1;
+
+	if (*argc > 1 && strcmp(argv[1], ctl_form.word) == 0) {
+		form = &ctl_form;
+	} else {
+		while (at < *argc && strcmp(argv[at], run_form.word) != 0) {
+			at++;
+		}
+		form = at < *argc ? &run_form : form;
 	}
-	return stop;
+	if (form->word != NULL) {
+		(*argc)--;
+		memmove(&argv[at], &argv[at + 1],
+		        (size_t)(*argc - at + 1) * sizeof(*argv));
+	}
+	return form;
 }
 
 /* --run */
@@ -267,7 +264,7 @@ static int print_reply(int memory, bool bad)
 	return bad ? EXIT_FAILED : EXIT_GOOD;
 }
 
-static int control(struct args *a, int argc, char **argv)
+static int control(const struct args *a)
 {
 	static char line[SIM_LINE_BYTES];
 	struct sim_hello h = { .kind = SIM_CONTROL };
@@ -275,10 +272,6 @@ static int control(struct args *a, int argc, char **argv)
 	int32_t bad;
 	int memory = -1;
 
-	int stop = parse_args(argc, argv, a, true);
-	if (stop != 0) {
-		return stop - 1;
-	}
 	size_t len = 0;
 	for (char **word = a->rest; *word != NULL; word++) {
 		len += (size_t)snprintf(line + len, sizeof(line) - len, "%s%s",
@@ -347,32 +340,40 @@ static int serve_fabric(const struct args *a, struct sim *s, const struct graph 
 	return ret == E_OK ? EXIT_GOOD : EXIT_FAILED;
 }
 
-static int serve_file(const struct args *a)
+static int serve_file(const struct args *a, struct arena *arena)
 {
+	const char *file = a->rest[0];
 	struct graph *g;
 	struct sim *s;
 	struct diags d;
-	struct arena *arena = arena_new();
 
+	if (file == NULL) {
+		return usage_error(
+			"which fabric? Name a topology file; 'saguaro topo' makes one",
+			"");
+	}
+	if (a->rest[1] != NULL) {
+		return usage_error("one topology file only, not also ", a->rest[1]);
+	}
 	diags_init(&d, arena);
-	int ret = topo_read(a->file, a->strict, arena, &d, &g);
+	int ret = topo_read(file, a->strict, arena, &d, &g);
 	diags_print(&d, stderr, DIAG_WARNING);
 	if (ret != E_OK) {
-		arena_free(arena);
 		return EXIT_USAGE;
 	}
+	/* the port itself counts */
+	const uint16_t vport_cap = a->vports > 0 ? (uint16_t)(a->vports + 1) : 0;
 	const struct sim_options options = { .seed = 1,
-		                             .guid_cap = a->guid_cap,
-		                             .vport_cap = a->vport_cap,
+		                             .guid_cap = (uint8_t)a->guids,
+		                             .vport_cap = vport_cap,
 		                             .omni_path = a->omni_path,
 		                             .slvl_one_by_one = a->slvl_one_by_one };
 	ret = sim_new(g, &options, a->keep_lids, &s);
 	if (ret != E_OK) {
-		fprintf(stderr, "saguaro-sim: %s: %s\n", a->file,
+		fprintf(stderr, "saguaro-sim: %s: %s\n", file,
 		        ret == E_NOTFOUND
 		                ? "there is no end port in this fabric; add a host"
 		                : err_text(ret));
-		arena_free(arena);
 		return EXIT_FAILED;
 	}
 	struct rlimit l; /* each open device of a program takes two descriptors here */
@@ -382,31 +383,25 @@ static int serve_file(const struct args *a)
 	}
 	int exit_status = serve_fabric(a, s, g);
 	sim_free(s);
-	arena_free(arena);
 	return exit_status;
 }
 
 int main(int argc, char **argv)
 {
 	struct args a = { .host = NULL };
+	struct arena *arena = arena_new();
+	const struct form *form = take_form(&argc, argv);
 
-	if (argc > 1 && strcmp(argv[1], "ctl") == 0) {
-		return control(&a, argc - 1, argv + 1);
+	if (arena == NULL) {
+		fputs("saguaro-sim: out of memory\n", stderr);
+		return EXIT_FAILED;
 	}
-	int stop = parse_args(argc, argv, &a, false);
-	if (stop != 0) {
-		return stop - 1;
+	int status = EXIT_USAGE;
+	if (read_args(form, argc, argv, arena, &a) == E_OK) {
+		status = form == &run_form   ? run_command(&a)
+		         : form == &ctl_form ? control(&a)
+		                             : serve_file(&a, arena);
 	}
-	if (a.run) {
-		return run_command(&a);
-	}
-	if (a.file == NULL) {
-		return usage_error(
-			"which fabric? Name a topology file; 'saguaro topo' makes one",
-			"");
-	}
-	if (a.rest[0] != NULL) {
-		return usage_error("one topology file only, not also ", a.rest[0]);
-	}
-	return serve_file(&a);
+	arena_free(arena);
+	return status;
 }

@@ -56,9 +56,4 @@ done
 start public --listen 0.0.0.0:0
 has "warns on a public address" "$(cat "$work/public.log")" "no authentication"
 
-# Each long option of --help stands in the manual, and the other way round.
-options() { grep -o -e '--[a-z][a-z-]*' | sort -u; }
-manual=$here/doc/man/saguaro-gateway.8
-same "manual and --help" "$("$gateway" --help | options)" "$(sed 's/\\-/-/g' "$manual" | options)"
-
 finish
