@@ -1,20 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * apiman: writes what saguaro-api(7) has from tables: the resources, their parameters and what
- * answers hold. /openapi.json comes from the same tables. Run at build time.
+ * apiman FILE: writes saguaro-api(7) from its text and from tables: the resources, their parameters, what
+ * answers hold and the kinds of alarms. /openapi.json comes from the same tables. In the text these lines
+ * stand for what the tables have:
+ *
+ *   RESOURCE METHOD PATH  one resource; further sentences follow, and then its parameters and its answer
+ *   ALARMS                the kinds of alarms
+ *   PARAMETERS, ANSWERS   these sections
+ *
+ * It fails unless the text has each resource once. Run at build time.
  */
 #include <config.h>
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "conf/base/text.h"
 #include "gateway/api/api.h"
+#include "gateway/api/metrics.h"
 
 static void print_text(const char *s)
 {
 	text_print_roff(s, stdout);
+}
+
+/* As a sentence. */
+static void print_sentence(const char *text)
+{
+	putchar(toupper((unsigned char)text[0]));
+	print_text(text + 1);
+	puts(".");
 }
 
 static void print_parameters(const char *const *names)
@@ -27,28 +45,70 @@ static void print_parameters(const char *const *names)
 		before = "\\fR, \\fB";
 	}
 	if (before[0] == '\\') {
-		puts("\\fR.");
+		puts("\\fR.\n.br");
 	}
 }
 
-static void print_resources(void)
+/* The end of a resource: behind its own sentences. */
+static void end_resource(const struct api_row **row)
 {
-	puts(".SH RESOURCES");
+	const struct api_row *r = *row;
+
+	*row = NULL;
+	if (r == NULL || strncmp(r->summary, "the same as ", 12) == 0) {
+		return;
+	}
+	puts(".br");
+	if (r->params == NULL) {
+		puts("Parameters: the components of the record, \\fBlimit\\fR, "
+		     "\\fBcursor\\fR, \\fBstream\\fR, \\fBfrom\\fR.\n.br");
+	}
+	print_parameters(r->params);
+	if (r->answer != NULL && strcmp(r->answer, "any") != 0) {
+		printf("Answer: \\fI%s\\fR.\n", r->answer);
+	}
+}
+
+static bool begin_resource(const char *method, const char *path, bool *done,
+                           const struct api_row **ret_row)
+{
 	for (unsigned i = 0; i < api_rows.n; i++) {
 		const struct api_row *row = &api_rows.row[i];
+		if (done[i] || strcmp(row->method, method) != 0 ||
+		    strcmp(row->path, path) != 0) {
+			continue;
+		}
+		done[i] = true;
 		printf(".TP\n\\fB%s ", row->method);
 		print_text(row->path);
 		puts("\\fR");
-		print_text(row->summary);
-		puts(".");
-		if (row->params == NULL) {
-			puts("Parameters: the components of the record, \\fBlimit\\fR, "
-			     "\\fBcursor\\fR, "
-			     "\\fBstream\\fR, \\fBfrom\\fR.");
-		}
-		print_parameters(row->params);
-		printf("Answer: %s.\n", row->answer != NULL ? row->answer : "text");
+		print_sentence(row->summary);
+		*ret_row = row;
+		return true;
 	}
+	return false;
+}
+
+static void print_alarms(void)
+{
+	static const struct {
+		const char *name, *severity, *help;
+	} alarms[] = {
+#define ALARM(id, name, severity, help, remedy) { #name, #severity, help },
+#include "gateway/inventory/alarms.def"
+#undef ALARM
+	};
+
+	puts(".RS");
+	for (size_t i = 0; i < sizeof(alarms) / sizeof(alarms[0]); i++) {
+		printf(".TP\n\\fB%s\\fR (", alarms[i].name);
+		for (const char *p = alarms[i].severity; *p != '\0'; p++) {
+			putchar(tolower((unsigned char)*p));
+		}
+		puts(")");
+		print_sentence(alarms[i].help);
+	}
+	puts(".RE\n.IP");
 }
 
 static void print_all_parameters(void)
@@ -67,8 +127,7 @@ static void print_all_parameters(void)
 		printf("\\fB%s=\\fR\\fI", params[i].name);
 		print_text(params[i].type);
 		puts("\\fR");
-		print_text(params[i].help);
-		puts(".");
+		print_sentence(params[i].help);
 	}
 }
 
@@ -106,16 +165,60 @@ static void print_answers(void)
 	     "above 2^53.");
 	for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
 		printf(".TP\n\\fB%s\\fR\n", schemas[i].name);
-		print_text(schemas[i].help);
-		puts(".\n.br");
+		print_sentence(schemas[i].help);
+		puts(".br");
 		print_members(schemas[i].members);
 	}
 }
 
-int main(void)
+static int print_page(const char *file, FILE *f)
 {
-	print_resources();
-	print_all_parameters();
-	print_answers();
-	return ferror(stdout) ? 1 : 0;
+	bool done[HTTP_ROUTES_MAX] = { false };
+	const struct api_row *row = NULL;
+	char line[1024], method[16], path[64];
+
+	while (fgets(line, sizeof(line), f) != NULL) {
+		bool resource = sscanf(line, "RESOURCE %15s %63s", method, path) == 2;
+		bool parameters = strcmp(line, "PARAMETERS\n") == 0;
+		bool answers = strcmp(line, "ANSWERS\n") == 0;
+
+		if (resource || parameters || answers || strncmp(line, ".S", 2) == 0) {
+			end_resource(&row);
+		}
+		if (resource && !begin_resource(method, path, done, &row)) {
+			fprintf(stderr, "%s: no resource, or twice: %s %s\n", file,
+			        method, path);
+			return 1;
+		}
+		if (parameters) {
+			print_all_parameters();
+		} else if (answers) {
+			print_answers();
+		} else if (strcmp(line, "ALARMS\n") == 0) {
+			print_alarms();
+		} else if (!resource) {
+			fputs(line, stdout);
+		}
+	}
+	for (unsigned i = 0; i < api_rows.n; i++) {
+		if (!done[i]) {
+			fprintf(stderr, "%s: RESOURCE %s %s is missing\n", file,
+			        api_rows.row[i].method, api_rows.row[i].path);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	FILE *f = argc == 2 ? fopen(argv[1], "r") : NULL;
+
+	if (f == NULL) {
+		perror(argc == 2 ? argv[1] : "usage: apiman FILE");
+		return 1;
+	}
+	int ret = print_page(argv[1], f);
+	fclose(f);
+	return ret != 0 || ferror(stdout) ? 1 : 0;
 }
