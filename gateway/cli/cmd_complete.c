@@ -245,6 +245,7 @@ static void offer_word(struct completion *c, const char *command, int at)
 	static const char *const on_off[] = { "disable", "enable", NULL };
 	static const char *const config[] = { "check", NULL };
 	const char *records[] = { "records", "list", NULL };
+	const char *codes[] = { "explain", "--field", "name", NULL };
 	const char *partitions[] = { "partition", "list", "--field", "name", NULL };
 
 	if (strcmp(command, "paths") == 0 || strcmp(command, "trace") == 0 ||
@@ -256,6 +257,8 @@ static void offer_word(struct completion *c, const char *command, int at)
 		offer_output(c, records, true, "", "\n");
 	} else if ((has_actions(command) || strcmp(command, "topo") == 0) && at == 0) {
 		offer_help(c, command, false);
+	} else if (strcmp(command, "explain") == 0 && at == 0) {
+		offer_output(c, codes, false, "", "\n");
 	} else if (strcmp(command, "config") == 0 && at == 0) {
 		offer_all(c, config);
 	} else if (strcmp(command, "partition") == 0 && at == 1) {

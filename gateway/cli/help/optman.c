@@ -14,6 +14,7 @@
 #include "conf/base/text.h"
 #include "conf/config.h"
 #include "conf/option_man.h"
+#include "gateway/cli/help/messages.h"
 #include "routing/route.h"
 
 static void print_text(const char *s)
@@ -120,29 +121,6 @@ static void print_sentence(const char *text)
 	puts(text[strlen(text) - 1] == '.' ? "" : ".");
 }
 
-static void print_lower(const char *word)
-{
-	for (const char *p = word; *p; p++) {
-		putchar(tolower((unsigned char)*p));
-	}
-}
-
-/* The kinds of events by their ID. */
-enum {
-#define EVENT(id, name, severity, sentence, help) EVENT_##id,
-#include "db/events.def"
-#undef EVENT
-	EVENT_KINDS
-};
-
-static const struct {
-	const char *name, *severity, *help;
-} events[EVENT_KINDS] = {
-#define EVENT(id, name_, severity_, sentence, help_) { #name_, #severity_, help_ },
-#include "db/events.def"
-#undef EVENT
-};
-
 static void print_events(void)
 {
 	puts(".SH EVENTS\nWhat happens is logged and kept as a row of the stats database, the "
@@ -150,93 +128,40 @@ static void print_events(void)
 	     "number that never comes again, the time, both ends by name and GUID, and of "
 	     "the sweep that found it the cause, the epoch, the duration, the table entries "
 	     "that moved and the blocks that were sent. Kinds, with their severity:");
-	for (unsigned i = 0; i < EVENT_KINDS; i++) {
-		printf(".TP\n\\fB%s\\fR (", events[i].name);
-		print_lower(events[i].severity);
-		puts(")");
-		print_sentence(events[i].help);
+	for (const struct event_text *e = event_texts; e->name != NULL; e++) {
+		printf(".TP\n\\fB%s\\fR (%s)\n", e->name, e->severity);
+		print_sentence(e->help);
 	}
 }
 
-/* The kinds of alarms by their name, and one that stands for no alarm. */
-enum {
-	ALARM_none,
-#define ALARM(id, name, severity, help, remedy) ALARM_##name,
-#include "gateway/inventory/alarms.def"
-#undef ALARM
-};
-
-static const struct {
-	const char *name, *remedy;
-} alarms[] = {
-	[ALARM_none] = { NULL, NULL },
-#define ALARM(id, name_, severity, help, remedy_) [ALARM_##name_] = { #name_, remedy_ },
-#include "gateway/inventory/alarms.def"
-#undef ALARM
-};
-
-/* A row of messages.def: a heading, if it has a title, or a message. */
-struct message_row {
-	const char *area, *title;
-	const char *number, *level;
-	const char *meaning, *cause, *remedy;
-	const char *event; /* NULL: it is none */
-	unsigned alarm;
-};
-
-static const struct message_row message_rows[] = {
-#define AREA(area_, title_) { .area = #area_, .title = title_ },
-#define MESSAGE(area_, number_, level_, name, meaning_, cause_, remedy_)                 \
-	{ .area = #area_,                                                                \
-	  .number = #number_,                                                            \
-	  .level = #level_,                                                              \
-	  .meaning = meaning_,                                                           \
-	  .cause = cause_,                                                               \
-	  .remedy = remedy_ },
-#define EVENT_MESSAGE(number_, level_, kind, alarm_, cause_, remedy_)                    \
-	{ .area = "EVENT",                                                               \
-	  .number = #number_,                                                            \
-	  .level = #level_,                                                              \
-	  .cause = cause_,                                                               \
-	  .meaning = events[EVENT_##kind].help,                                          \
-	  .event = events[EVENT_##kind].name,                                            \
-	  .remedy = remedy_,                                                             \
-	  .alarm = ALARM_##alarm_ },
-#include "conf/base/messages.def"
-};
-
-static void print_message(const struct message_row *row)
+static void print_message(const struct message_text *m)
 {
-	const char *alarm = alarms[row->alarm].name;
-
-	printf(".TP\n\\fBSAG\\-%s\\-%s\\fR (", row->area, row->number);
-	print_lower(row->level);
-	putchar(')');
-	if (row->event != NULL) {
-		printf(", event %s", row->event);
+	fputs(".TP\n\\fB", stdout);
+	print_text(m->code);
+	printf("\\fR (%s)", m->level);
+	if (m->event != NULL) {
+		printf(", event %s", m->event->name);
 	}
-	if (alarm != NULL) {
-		printf(", alarm %s", alarm);
+	if (m->alarm != NULL) {
+		printf(", alarm %s", m->alarm->name);
 	}
 	putchar('\n');
-	print_sentence(row->meaning);
+	print_sentence(message_meaning(m));
 	fputs(".br\n\\fICause:\\fR ", stdout);
-	print_sentence(row->cause);
+	print_sentence(m->cause);
 	fputs(".br\n\\fIRemedy:\\fR ", stdout);
-	print_sentence(alarm != NULL ? alarms[row->alarm].remedy : row->remedy);
+	print_sentence(message_remedy(m));
 }
 
 /* saguaro-messages(7) below its introduction. */
 static void print_messages(void)
 {
 	puts(".SH MESSAGES");
-	for (unsigned i = 0; i < sizeof(message_rows) / sizeof(message_rows[0]); i++) {
-		const struct message_row *row = &message_rows[i];
-
-		if (row->title != NULL) {
-			printf(".SS %s (%s)\n", row->title, row->area);
+	for (const struct message_text *m = message_texts; m->area != NULL; m++) {
+		if (m->title != NULL) {
+			printf(".SS %s (%s)\n", m->title, m->area);
 		} else {
-			print_message(row);
+			print_message(m);
 		}
 	}
 }
