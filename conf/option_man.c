@@ -38,16 +38,41 @@ static void print_long(const struct option_row *row)
 	fputs("\\fR", stdout);
 }
 
+/* What --help calls the argument, or better. NULL: there is none. */
+static const char *argument(const struct option_row *row)
+{
+	return (row->flags & OPT_NO_ARG) ? NULL
+	       : row->arg                ? row->arg
+	       : row->type == OPT_BOOL   ? "TRUE|FALSE"
+	       : (row->type == OPT_UINT || row->type == OPT_INT) && row->max ? "N"
+	                                                                     : "VALUE";
+}
+
+/* Is the long flag the key, but for '-' in place of '_'? */
+static bool is_key(const struct option_row *row)
+{
+	const char *names = row->flags_long ? row->flags_long : row->name;
+	size_t len = strcspn(names, ",");
+
+	for (size_t i = 0; i < len; i++) {
+		if (names[i] != row->name[i] &&
+		    !(names[i] == '-' && row->name[i] == '_')) {
+			return false;
+		}
+	}
+	return row->name[len] == '\0';
+}
+
 static void print_flags(const struct option_row *row)
 {
 	if (row->letter) {
 		printf("\\fB\\-%c\\fR, ", row->letter);
 	}
 	print_long(row);
-	if (row->arg) {
-		printf(" \\fI%s\\fR", row->arg);
+	if (argument(row)) {
+		printf(" \\fI%s\\fR", argument(row));
 	}
-	if (!is_flag_only(row)) {
+	if (!is_flag_only(row) && !is_key(row)) {
 		fputs("; key \\fB", stdout);
 		print_text(row->name);
 		fputs("\\fR", stdout);
@@ -59,7 +84,7 @@ static void print_key(const struct option_row *row)
 {
 	fputs("\\fB", stdout);
 	print_text(row->name);
-	printf("\\fR \\fI%s\\fR\n", row->arg                ? row->arg
+	printf("\\fR \\fI%s\\fR\n", argument(row)           ? argument(row)
 	                            : row->type == OPT_BOOL ? "TRUE|FALSE"
 	                                                    : "VALUE");
 }
@@ -98,7 +123,10 @@ void option_man_row(const struct option_row *row, bool key_first)
 		print_flags(row);
 	}
 	if (row->help) {
-		print_char((char)toupper((unsigned char)row->help[0]));
+		/* a first word that is a key stays as it is */
+		bool word = strcspn(row->help, "_") >= strcspn(row->help, " ");
+		print_char(word ? (char)toupper((unsigned char)row->help[0])
+		                : row->help[0]);
 		print_text(row->help + 1);
 		if (row->help[strlen(row->help) - 1] != '.') {
 			putchar('.');
@@ -162,8 +190,8 @@ static void print_usage(const struct option_row *row)
 {
 	fputs("\\%[", stdout); /* is not hyphenated */
 	print_long(row);
-	if (row->arg) {
-		printf("\\ \\fI%s\\fR", row->arg);
+	if (argument(row)) {
+		printf("\\ \\fI%s\\fR", argument(row));
 	}
 	puts("]\\&"); /* ends no sentence */
 }

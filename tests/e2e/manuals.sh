@@ -68,6 +68,20 @@ for page in saguaro-gateway.8 saguaro-admin.8 saguaro-sim.1; do
 done
 has "a page says more of an option than --help" "$(cat "$bin/doc/man/saguaro-gateway.8")" "DNS rebinding"
 
+# Where a page names a section of another one, that is there: "NODE NAMES in", "see Streams in".
+while read -r page section; do
+	holds "$page has the section $section" grep -qiE "^\.S[HS] \"?$section\"?$" "$bin/doc/man/$page"
+done < <(awk '
+	section != "" && match($0, /^\.BR saguaro[a-z\\.-]* \([1-8]\)/) {
+		split(substr($0, 5, RLENGTH - 5), part, / \(/)
+		gsub(/\\/, "", part[1])
+		print part[1] "." part[2], section
+	}
+	{ section = "" }
+	/ in$/ && match($0, /[A-Z][A-Z ]+[A-Z] in$/) { section = substr($0, RSTART, RLENGTH - 3) }
+	/ see [A-Z][a-z]+ in$/ && match($0, / see [A-Z][a-z]+ in$/) { section = substr($0, RSTART + 5, RLENGTH - 8) }
+	/^[A-Z ]+ in$/ { section = substr($0, 1, length($0) - 3) }' "$here"/doc/man/*.in "$here"/doc/man/saguarod.8.* | sort -u)
+
 for name in $(sed -n 's/^\.BR \(saguaro[a-z\\.-]*\) (\([1-8]\)).*/\1.\2/p' "$bin"/doc/man/saguaro*.[1578] | sort -u); do
 	holds "$name is there" test -e "$bin/doc/man/${name//\\/}"
 done

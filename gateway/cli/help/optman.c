@@ -92,6 +92,12 @@ static void print_engine_options(bool keys_only)
 	}
 }
 
+/* Is a value many digits that are all 0? */
+static bool is_long_zero(const char *value)
+{
+	return strlen(value) > 18 && strspn(value, "0x") == strlen(value);
+}
+
 static void print_ignored(void)
 {
 	puts(".SH KEYS WITHOUT EFFECT\nThese keys of opensm.conf are accepted, so that a "
@@ -108,7 +114,9 @@ static void print_ignored(void)
 		puts(row->flags & OPT_REFUSE ? "*" : "");
 		print_text(row->help);
 		fputs(" (", stdout);
-		print_text(row->def ? row->def : "(null)");
+		print_text(!row->def                ? "(null)"
+		           : is_long_zero(row->def) ? "0"
+		                                    : row->def);
 		puts(").");
 	}
 }
@@ -248,7 +256,24 @@ static int print_routing(const char *path)
 /* The options of saguarod(8) and what follows them. */
 static void print_daemon(void)
 {
-	puts(".SH OPTIONS");
+	puts(".SH OPTIONS\nEach of them is a key of the file, too: the flag with _ for "
+	     "\\-, or the key "
+	     "that is named behind the flag. Only flags are");
+	const char *between = "";
+	for (const struct option_row *row = config_rows; row->name; row++) {
+		if ((row->flags & OPT_CLI_ONLY) && row->type != OPT_IGNORED) {
+			printf("%s\\fB\\-", between);
+			print_text(row->flags_long ? "-" : "");
+			if (row->flags_long) {
+				print_text(row->flags_long);
+			} else {
+				printf("%c", row->letter);
+			}
+			fputs("\\fR", stdout);
+			between = ",\n";
+		}
+	}
+	puts(".\n.BR saguaro.conf (5)\nalso lists the keys without effect.");
 	print_groups(false);
 	puts(".SS Routing engines\nThe options of the routing engines are in\n.BR "
 	     "saguaro\\-routing (7).");
