@@ -184,14 +184,26 @@ static const struct engine *engine_named(const char *name)
 	return NULL;
 }
 
-/* Kind and guarantees of an engine, by its own declaration. */
-static void print_engine(const struct engine *e)
+/* What a manual says of an engine itself: a line "FOR text" and a line "COST text". */
+struct engine_lines {
+	char fits[1024], cost[1024];
+};
+
+static void print_tag(const char *tag)
+{
+	printf(".TP\n\\fI%s\\fR\n", tag);
+}
+
+static void print_engine(const struct engine *e, const struct engine_lines *lines)
 {
 	printf(".SS ");
 	print_text(e->name);
 	putchar('\n');
 	print_text(e->summary);
 	puts(".");
+	print_tag("For");
+	puts(lines->fits);
+	print_tag("Guarantees");
 	puts(e->flags & ENGINE_DEADLOCK_FREE
 	             ? "Free of deadlock by design."
 	             : "The proof tells whether its tables can deadlock.");
@@ -199,8 +211,10 @@ static void print_engine(const struct engine *e)
 	     : e->flags & ENGINE_MAY_USE_LANES ? "Uses several virtual lanes if asked to."
 	                                       : "One virtual lane is enough.");
 	puts(e->flags & ENGINE_LMC0_ONLY ? "LMC 0 only." : "Any LMC.");
+	print_tag("Cost");
+	puts(lines->cost);
 	if (e->options) {
-		printf("Options: ");
+		print_tag("Options");
 		for (const struct option_row *row = e->options; row->name; row++) {
 			printf("%s\\fB", row == e->options ? "" : ", ");
 			print_text(row->name);
@@ -211,38 +225,65 @@ static void print_engine(const struct engine *e)
 	puts(".PP");
 }
 
-/* saguaro-routing(7): the text of a file, in which a line ENGINE NAME stands for
- * what the engine declares, and OPTIONS for the options of all. Fails unless it has all engines. */
-static int print_routing(const char *path)
+/* Reads a line "WORD text". \return false: there is none. */
+static bool read_text(FILE *f, const char *word, char *ret, size_t size)
 {
-	char line[1024], name[64];
-	unsigned n = 0, all = 0;
-	FILE *f = fopen(path, "r");
+	char line[1024];
+	size_t len = strlen(word);
 
-	if (!f) {
-		perror(path);
-		return 1;
+	if (!fgets(line, sizeof(line), f) || strncmp(line, word, len) != 0 ||
+	    line[len] != ' ') {
+		return false;
 	}
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(ret, size, "%s", line + len + 1);
+	return ret[0] != '\0';
+}
+
+static int complain(const char *path, const char *name, const char *what)
+{
+	fprintf(stderr, "%s: engine '%s': %s\n", path, name, what);
+	return 1;
+}
+
+/* saguaro-routing(7): the text of a file, in which a line ENGINE NAME stands for
+ * what the engine declares, and OPTIONS for the options of all. Lines FOR and COST follow, and a
+ * picture from .EX to .EE. Fails unless it has all engines with these. */
+static int print_engines(const char *path, FILE *f)
+{
+	char line[1024], name[64] = "";
+	bool picture = true;
+	unsigned n = 0, all = 0;
+
 	while (fgets(line, sizeof(line), f)) {
+		bool engine = strncmp(line, "ENGINE ", 7) == 0;
+
+		if ((engine || strncmp(line, ".SH", 3) == 0) && !picture) {
+			return complain(path, name, "there is no picture");
+		}
+		picture = picture || strcmp(line, ".EX\n") == 0;
 		if (strcmp(line, "OPTIONS\n") == 0) {
 			puts(".SH OPTIONS");
 			print_engine_options(false);
 			continue;
 		}
-		if (sscanf(line, "ENGINE %63s", name) != 1) {
+		if (!engine || sscanf(line, "ENGINE %63s", name) != 1) {
 			fputs(line, stdout);
 			continue;
 		}
 		const struct engine *e = engine_named(name);
+		struct engine_lines lines;
 		if (!e) {
-			fprintf(stderr, "%s: there is no engine '%s'\n", path, name);
-			fclose(f);
-			return 1;
+			return complain(path, name, "there is none");
 		}
-		print_engine(e);
+		if (!read_text(f, "FOR", lines.fits, sizeof(lines.fits)) ||
+		    !read_text(f, "COST", lines.cost, sizeof(lines.cost))) {
+			return complain(path, name, "lines FOR and COST are missing");
+		}
+		print_engine(e, &lines);
+		picture = false;
 		n++;
 	}
-	fclose(f);
 	while (engines[all]) {
 		all++;
 	}
@@ -251,6 +292,19 @@ static int print_routing(const char *path)
 		return 1;
 	}
 	return 0;
+}
+
+static int print_routing(const char *path)
+{
+	FILE *f = fopen(path, "r");
+
+	if (!f) {
+		perror(path);
+		return 1;
+	}
+	int ret = print_engines(path, f);
+	fclose(f);
+	return ret;
 }
 
 /* The options of saguarod(8) and what follows them. */
