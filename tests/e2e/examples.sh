@@ -28,7 +28,7 @@ prints_as_written() {
 }
 
 # changes LINE: a request to the subnet manager.
-changes() { grep -q -E '^(\$ )?saguaro (port|partition (add|create|delete|remove|set)|sweep|reload|rebalance|handover|loglevel)\b' <<<"$1"; }
+changes() { grep -q -E '^(\$ )?(saguaro-sim ctl link|saguaro (port|partition (add|create|delete|remove|set)|sweep|reload|rebalance|handover|loglevel))\b' <<<"$1"; }
 
 # run_command LINE: in place of that of document.sh.
 run_command() {
@@ -67,9 +67,10 @@ run_page() {
 	while IFS= read -r line <&3; do
 		case $inside$line in
 		.EX) inside=yes ;;
-		yes.EE) run_example && inside='' ;;
+		yes.EE) run_example; inside='' ;;
 		'yes$ '*) run_example; command=${line#'$ '}; continue ;;
-		yes*) expected+=${expected:+$'\n'}$line; continue ;;
+		yes*) [ -n "$command" ] || { printf '%s\n' "$line" >>"$work/page"; continue; }
+			expected+=${expected:+$'\n'}$line; continue ;;
 		esac
 		printf '%s\n' "$line" >>"$work/page"
 	done 3<"$1"
