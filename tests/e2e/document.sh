@@ -90,7 +90,7 @@ run_command() {
 	case $2 in *'exit status '*) wanted=${2#*exit status } wanted=${wanted%%[!0-9]*} ;; esac
 	speaks=${line##*' -o '*} # a file is all that comes of it
 	[[ $2 != *nothing* ]] || speaks=
-	case $line in *' >'* | *'>>'* | mkdir* | cp* | chmod* | 'saguaro-sim ctl'* | 'saguaro port'* | wait*) speaks= ;; esac
+	case $line in *' >'* | *'>>'* | mkdir* | cp* | chmod* | 'saguaro-sim ctl'* | 'saguaro port'* | wait* | systemctl* | 'install '*) speaks= ;; esac
 	case $line,$2 in
 	*,*repeat* | 'saguaro status'*) holds "$line, repeated" until_true is_answered "$line" "$wanted" "$speaks" || return ;;
 	esac

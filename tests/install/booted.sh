@@ -21,45 +21,15 @@ cp "${debs[@]}" "$root/packages/"
 holds "apt-get install ./*.deb" install_in_root "${debs[@]/#*\//./packages/}"
 has "what it printed names no error" "$(grep -iE 'error|fail|warn' "$work/apt.log" || echo none)" none
 
-# The units as they are; only the fabric is simulated, by a service of its own.
+# The units as they are; only the fabric is simulated, by a service of its own. Two seconds of the
+# watchdog, so that its test is over soon.
 chroot "$root" saguaro topo ft2 8 6 4 -o /etc/fabric.topo
-cat >"$root/etc/systemd/system/fabric.service" <<'U'
-[Service]
-User=saguaro
-RuntimeDirectory=fabric
-Environment=SAGUARO_SIM_SOCKET=/run/fabric/socket
-ExecStart=/usr/bin/saguaro-sim /etc/fabric.topo
-ExecStartPost=/bin/sh -c 'until test -S /run/fabric/socket; do sleep 0.05; done'
-U
-for unit in saguarod saguarod@; do
-	mkdir -p "$root/etc/systemd/system/$unit.service.d"
-	cat >"$root/etc/systemd/system/$unit.service.d/fabric.conf" <<U
-[Unit]
-Requires=fabric.service
-After=fabric.service
-[Service]
-Environment=SAGUARO_SIM_SOCKET=/run/fabric/socket
-Environment=LD_PRELOAD=$(dpkg-deb -c "${debs[2]}" | sed -n 's/.* \.\(.*libsaguaro-umad-sim.so\)$/\1/p')
-# Two seconds, so that a test of the watchdog is over soon.
-WatchdogSec=2
-U
-done
+sim=${debs[2]}
+add_fabric fabric saguarod
+printf '[Service]\nWatchdogSec=2\n' >"$root/etc/systemd/system/saguarod.service.d/watchdog.conf"
 echo 'log_file /var/log/saguaro/saguarod.log' >>"$root/etc/saguaro/main/saguaro.conf"
 
-# It has a network of its own, so that ports of this machine do not matter.
-systemd-nspawn -q -b -D "$root" --register=no --keep-unit --private-network >"$work/console.log" 2>&1 </dev/null &
-machine=$!
-pids+=("$machine")
-inside() { nsenter -t "$init" -m -u -i -n -p -C -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
-# shellcheck disable=SC2317 # called by until_true
-has_booted() {
-	kill -0 "$machine" 2>/dev/null || { cat "$work/console.log"; skip "systemd does not boot in systemd-nspawn here"; }
-	init=$(pgrep -P "$machine" -x systemd | head -n 1)
-	[ -n "$init" ] && inside systemctl is-system-running 2>/dev/null | grep -qE 'running|degraded'
-}
-until_true has_booted || fail "Debian boots"
-inside systemctl --version | head -n 1
-inside ip link set lo up 2>/dev/null || true
+boot_root
 
 show_failure() { inside systemctl status --no-pager -l "$@"; inside journalctl --no-pager -n 40; }
 starts() { if inside systemctl start "$@"; then ok "systemctl start $*"; else fail "systemctl start $*"; show_failure "$@"; fi; }

@@ -46,3 +46,44 @@ new_root() {
 install_in_root() {
 	systemd-nspawn -q -D "$root" --register=no --keep-unit --pipe --resolv-conf=copy-host sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"' sh "$@" >"$work/apt.log" 2>&1
 }
+
+# add_fabric NAME UNIT: simulated fabric /etc/NAME.topo as a service of its own, and UNIT (saguarod or
+# saguarod@) uses it instead of umad devices. The unit stays as it is otherwise. $sim is the package
+# with the simulator.
+add_fabric() {
+	cat >"$root/etc/systemd/system/$1.service" <<-U
+		[Service]
+		User=saguaro
+		RuntimeDirectory=$1
+		Environment=SAGUARO_SIM_SOCKET=/run/$1/socket
+		ExecStart=/usr/bin/saguaro-sim /etc/$1.topo
+		ExecStartPost=/bin/sh -c 'until test -S /run/$1/socket; do sleep 0.05; done'
+	U
+	mkdir -p "$root/etc/systemd/system/$2.service.d"
+	cat >"$root/etc/systemd/system/$2.service.d/fabric.conf" <<-U
+		[Unit]
+		Requires=$1.service
+		After=$1.service
+		[Service]
+		Environment=SAGUARO_SIM_SOCKET=/run/$1/socket
+		Environment=LD_PRELOAD=$(dpkg-deb -c "$sim" | sed -n 's/.* \.\(.*libsaguaro-umad-sim.so\)$/\1/p')
+	U
+}
+
+# boot_root: boots the system in $root, with a network of its own, so that ports of this machine do not
+# matter. The process of systemd-nspawn is $machine, "inside" runs a command in it.
+boot_root() {
+	systemd-nspawn -q -b -D "$root" --register=no --keep-unit --private-network >"$work/console.log" 2>&1 </dev/null &
+	machine=$!
+	pids+=("$machine")
+	until_true has_booted || fail "Debian boots"
+	inside systemctl --version | head -n 1
+	inside ip link set lo up 2>/dev/null || true
+}
+inside() { nsenter -t "$init" -m -u -i -n -p -C -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
+# shellcheck disable=SC2317 # called by until_true
+has_booted() {
+	kill -0 "$machine" 2>/dev/null || { cat "$work/console.log"; skip "systemd does not boot in systemd-nspawn here"; }
+	init=$(pgrep -P "$machine" -x systemd | head -n 1)
+	[ -n "$init" ] && inside systemctl is-system-running 2>/dev/null | grep -qE 'running|degraded'
+}
