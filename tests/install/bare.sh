@@ -6,9 +6,9 @@
 # missing, builds, shows the demo, and ends with Ctrl-C; afterwards quickstart build finds nothing
 # to do, and needs no network.
 # shellcheck source=tests/e2e/lib.sh
-. "${srcdir:-.}/tests/e2e/lib.sh"
+. "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 # shellcheck source=tests/install/root.sh
-. "$here/tests/install/root.sh"
+. "$here/tests/install/root.sh" || exit 1
 need_root git
 git -C "$here" rev-parse --git-dir >/dev/null 2>&1 || skip "not a checkout"
 (exec 3<>/dev/tcp/127.0.0.1/8620) 2>/dev/null && skip "something listens on port 8620"

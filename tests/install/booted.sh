@@ -7,9 +7,9 @@
 # that hangs is restarted by the watchdog, logrotate turns the log, and a restart, an upgrade of the
 # package and a crash send no LFT block. Removal leaves nothing running and keeps the state.
 # shellcheck source=tests/e2e/lib.sh
-. "${srcdir:-.}/tests/e2e/lib.sh"
+. "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 # shellcheck source=tests/install/root.sh
-. "$here/tests/install/root.sh"
+. "$here/tests/install/root.sh" || exit 1
 need_root systemd-nspawn nsenter dpkg-deb
 debs=("$bin"/deb/saguaro_*.deb "$bin"/deb/saguaro-tools_*.deb "$bin"/deb/saguaro-sim_*.deb "$bin"/deb/saguaro-web_*.deb)
 [ -e "${debs[0]}" ] || skip "no packages: make deb"

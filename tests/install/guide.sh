@@ -5,11 +5,11 @@
 # Every command of doc/guide/install.md as it is written there, in order, on a booted Debian with the
 # packages of "make deb"; both fabrics are simulated.
 # shellcheck source=tests/e2e/lib.sh
-. "${srcdir:-.}/tests/e2e/lib.sh"
+. "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 # shellcheck source=tests/e2e/document.sh
-. "$here/tests/e2e/document.sh"
+. "$here/tests/e2e/document.sh" || exit 1
 # shellcheck source=tests/install/root.sh
-. "$here/tests/install/root.sh"
+. "$here/tests/install/root.sh" || exit 1
 need_root systemd-nspawn nsenter dpkg-deb
 debs=("$bin"/deb/saguaro_*.deb "$bin"/deb/saguaro-tools_*.deb "$bin"/deb/saguaro-web_*.deb "$bin"/deb/saguaro-sim_*.deb)
 for deb in "${debs[@]}"; do [ -e "$deb" ] || skip "no package ${deb##*/}: make web deb"; done
@@ -18,11 +18,11 @@ sim=${debs[3]}
 new_root guide systemd systemd-sysv dbus curl procps logrotate
 mkdir "$root/packages"
 cp "${debs[@]}" "$root/packages/"
-install_in_root ./packages/saguaro-sim_*.deb || install_in_root ./packages/saguaro-{sim,tools}_*.deb || fail "the simulator is installed"
 # There is no network inside, so the line that installs runs before.
 installs=$(commands_of "$here/doc/guide/install.md" | grep '^apt-get install')
 # shellcheck disable=SC2086,SC2046 # words of a command
 holds "$installs" install_in_root $(cd "$root/packages" && printf './packages/%s\n' ${installs#apt-get install })
+holds "the simulator is installed" install_in_root "./packages/${sim##*/}"
 chroot "$root" saguaro topo ft2 8 6 4 -o /etc/fabric.topo
 chroot "$root" saguaro topo ft2 4 4 2 -o /etc/fabric2.topo
 add_fabric fabric saguarod

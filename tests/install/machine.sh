@@ -9,9 +9,9 @@
 # qemu-user-static, because not every kernel runs programs of 32 bits. TESTS='test_db ...' chooses
 # programs. Sources are those of the tarball of "make dist".
 # shellcheck source=tests/e2e/lib.sh
-. "${srcdir:-.}/tests/e2e/lib.sh"
+. "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 # shellcheck source=tests/install/root.sh
-. "$here/tests/install/root.sh"
+. "$here/tests/install/root.sh" || exit 1
 machine=${MACHINE:-i386}
 libraries=libc6-dev,libgomp1,libibumad-dev,liblmdb-dev,libmicrohttpd-dev,zlib1g-dev,libzstd-dev,libjansson-dev,libcurl4-gnutls-dev,libexpat1-dev,libcrypt-dev,libgnutls28-dev,check,libsystemd-dev
 unset MAKEFLAGS MAKELEVEL

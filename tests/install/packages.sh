@@ -5,9 +5,9 @@
 # RPM packages in a scratch root (rpm --root): what is in them, what their scriptlets do, that an
 # upgrade and a removal keep state and configuration; and what rpmlint and lintian say.
 # shellcheck source=tests/e2e/lib.sh
-. "${srcdir:-.}/tests/e2e/lib.sh"
+. "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 # shellcheck source=tests/install/root.sh
-. "$here/tests/install/root.sh"
+. "$here/tests/install/root.sh" || exit 1
 need_root rpm rpmlint lintian
 mapfile -t rpms < <(find "$bin/rpm/RPMS" -name '*.rpm' 2>/dev/null | sort)
 [ ${#rpms[@]} -gt 0 ] || skip "no packages: make rpm"

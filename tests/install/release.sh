@@ -6,7 +6,7 @@
 # and makes a tarball and an SPDX list with checksums and with signatures by a key that is made here.
 # The page's packages come from npm; without them only the refusals are tried.
 # shellcheck source=tests/e2e/lib.sh
-. "${srcdir:-.}/tests/e2e/lib.sh"
+. "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 for p in git gpg jq xz; do command -v "$p" >/dev/null || skip "$p is not installed"; done
 git -C "$here" rev-parse --git-dir >/dev/null 2>&1 || skip "not a checkout"
 unset MAKEFLAGS MAKELEVEL

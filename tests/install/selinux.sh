@@ -6,7 +6,7 @@
 # that systemd starts is not confined, and may manage a subnet and listen on a port, so
 # Saguaro needs no policy of its own (doc/decisions/0015).
 # shellcheck source=tests/e2e/lib.sh
-. "${srcdir:-.}/tests/e2e/lib.sh"
+. "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 for p in apt-get dpkg-deb sesearch semodule_link semodule_expand bunzip2; do
 	command -v "$p" >/dev/null || skip "$p is not installed (Debian: setools semodule-utils bzip2)"
 done

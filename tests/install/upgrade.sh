@@ -7,9 +7,9 @@
 # LIDs and epoch stay, also in a fabric with one more host whose GUID is the lowest; a second start
 # finds the new layout.
 # shellcheck source=tests/e2e/lib.sh
-. "${srcdir:-.}/tests/e2e/lib.sh"
+. "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 # shellcheck source=tests/install/root.sh
-. "$here/tests/install/root.sh"
+. "$here/tests/install/root.sh" || exit 1
 need_root systemd-nspawn dpkg-deb perl
 debs=("$bin"/deb/saguaro_*.deb "$bin"/deb/saguaro-tools_*.deb)
 [ -e "${debs[0]}" ] || skip "no packages: make deb"

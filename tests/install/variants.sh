@@ -6,7 +6,7 @@
 # folder, and the unit tests pass. VARIANTS chooses: "--without-gnutls,--without-systemd --disable-web"
 # are two builds.
 # shellcheck source=tests/e2e/lib.sh
-. "${srcdir:-.}/tests/e2e/lib.sh"
+. "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 default="--without-check --without-systemd --disable-web --without-admin --without-gnutls --without-gnutls,--without-systemd,--disable-web,--with-systemdsystemunitdir=no"
 unset MAKEFLAGS MAKELEVEL
 here=$(cd "$here" && pwd)
