@@ -207,6 +207,8 @@ static const struct {
 	{ "events", "events", "events", true },
 	{ "export", "export", "formats", false },
 	{ "engines", "engines", NULL, false },
+	{ "explain", "explain", NULL, false },
+	{ "explain", "explain link_down", NULL, false },
 };
 
 static void check_fields(unsigned i)
