@@ -21,6 +21,7 @@
 #include "conf/base/text.h"
 #include "gateway/api/api.h"
 #include "gateway/api/metrics.h"
+#include "gateway/api/schema.h"
 
 static void print_text(const char *s)
 {
@@ -131,22 +132,39 @@ static void print_all_parameters(void)
 	}
 }
 
-/* "member?:type": \fImember\fR type, with '?' behind what may be missing. */
-static void print_members(const char *members)
+/* "member?:type": the member in italics, its type, and what it means. \return Is that said of all? */
+static bool print_members(const char *schema, const char *members)
 {
+	bool good = true;
+
+	puts(".RS\n.PD 0");
 	for (const char *p = members; *p != '\0';) {
 		size_t len = strcspn(p, " "), name = strcspn(p, ":");
-		printf("\\fI%.*s\\fR ", (int)name, p);
+		bool optional = name > 0 && p[name - 1] == '?';
+		char member[64];
+
+		snprintf(member, sizeof(member), "%.*s", (int)(name - optional), p);
+		printf(".TP\n\\fI%.*s\\fR ", (int)name, p);
 		if (len > name) {
 			printf("%.*s", (int)(len - name - 1), p + name + 1);
 		}
+		putchar('\n');
+		const char *help = schema_member_help(schema, member);
+		if (help == NULL) {
+			fprintf(stderr, "fields.def: %s has no row for %s\n", schema,
+			        member);
+			good = false;
+		} else {
+			print_sentence(help);
+		}
 		p += len;
 		p += strspn(p, " ");
-		puts(*p != '\0' ? "," : ".");
 	}
+	puts(".PD\n.RE");
+	return good;
 }
 
-static void print_answers(void)
+static bool print_answers(void)
 {
 	static const struct {
 		const char *name, *members, *help;
@@ -155,6 +173,8 @@ static void print_answers(void)
 #include "gateway/api/schemas.def"
 #undef SCHEMA
 	};
+
+	bool good = true;
 
 	puts(".SH ANSWERS\nMembers with their types. A member with ? may be missing, and "
 	     "a value "
@@ -166,9 +186,9 @@ static void print_answers(void)
 	for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
 		printf(".TP\n\\fB%s\\fR\n", schemas[i].name);
 		print_sentence(schemas[i].help);
-		puts(".br");
-		print_members(schemas[i].members);
+		good = print_members(schemas[i].name, schemas[i].members) && good;
 	}
+	return good;
 }
 
 static int print_page(const char *file, FILE *f)
@@ -192,8 +212,10 @@ static int print_page(const char *file, FILE *f)
 		}
 		if (parameters) {
 			print_all_parameters();
+		} else if (answers && !print_answers()) {
+			return 1;
 		} else if (answers) {
-			print_answers();
+			continue;
 		} else if (strcmp(line, "ALARMS\n") == 0) {
 			print_alarms();
 		} else if (!resource) {

@@ -18,7 +18,34 @@ static const struct {
 #undef SCHEMA
 };
 
+/* Meanings of members; the schema "ANY" stands for those without a row of their own. */
+static const struct {
+	const char *schema, *member, *help;
+} fields[] = {
+#define FIELD(schema, member, help) { #schema, #member, help },
+#include "gateway/api/fields.def"
+#undef FIELD
+};
+
 enum { N_SCHEMAS = sizeof(schemas) / sizeof(schemas[0]), WORD_MAX = 64 };
+
+const char *schema_member_help(const char *schema, const char *member)
+{
+	const char *any = NULL;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (strcmp(fields[i].member, member) != 0) {
+			continue;
+		}
+		if (strcmp(fields[i].schema, schema) == 0) {
+			return fields[i].help;
+		}
+		if (strcmp(fields[i].schema, "ANY") == 0) {
+			any = fields[i].help;
+		}
+	}
+	return any;
+}
 
 json_t *schema_ref(const char *name)
 {
@@ -148,7 +175,7 @@ json_t *schema_of_type(const char *type)
 }
 
 /* "member:type member?:type" */
-static json_t *object_schema(const char *members, const char *help)
+static json_t *object_schema(const char *schema, const char *members, const char *help)
 {
 	json_t *properties = json_object(), *required = json_array();
 
@@ -164,6 +191,10 @@ static json_t *object_schema(const char *members, const char *help)
 			json_decref(properties);
 			json_decref(required);
 			return NULL;
+		}
+		const char *text = schema_member_help(schema, name);
+		if (text != NULL) {
+			json_object_set_new(type, "description", json_string(text));
 		}
 		json_object_set_new(properties, name, type);
 		if (!optional) {
@@ -214,7 +245,8 @@ static json_t *record_schema_of(const struct sa_attr *attr)
 /* The answer to /v1/records/{name}, and a schema for each kind of records. */
 static void add_records(json_t *all)
 {
-	json_t *list = object_schema("epoch:uint stale?:bool name:text warning?:text "
+	json_t *list = object_schema("RecordList",
+	                             "epoch:uint stale?:bool name:text warning?:text "
 	                             "records:[any] next_cursor?:text",
 	                             "records of subnet administration");
 	json_t *kinds = json_array();
@@ -241,9 +273,9 @@ json_t *schema_all(void)
 	json_t *all = json_object();
 
 	for (unsigned i = 0; i < N_SCHEMAS; i++) {
-		if (json_object_set_new(
-			    all, schemas[i].name,
-			    object_schema(schemas[i].members, schemas[i].help)) != 0) {
+		if (json_object_set_new(all, schemas[i].name,
+		                        object_schema(schemas[i].name, schemas[i].members,
+		                                      schemas[i].help)) != 0) {
 			json_decref(all);
 			return NULL;
 		}

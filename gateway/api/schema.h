@@ -18,5 +18,8 @@ json_t *schema_all(void);
  */
 json_t *schema_of_type(const char *type);
 
+/*! \brief What a member of a schema means, by fields.def. \return NULL: nothing is said. */
+const char *schema_member_help(const char *schema, const char *member);
+
 /*! \brief Reference to a schema by name. */
 json_t *schema_ref(const char *name);

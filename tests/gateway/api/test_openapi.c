@@ -434,6 +434,85 @@ static const struct {
 	{ "", NULL },
 };
 
+static const struct {
+	const char *schema, *member, *help;
+} fields[] = {
+#define FIELD(schema, member, help) { #schema, #member, help },
+#include "gateway/api/fields.def"
+#undef FIELD
+};
+
+enum { N_FIELDS = sizeof(fields) / sizeof(fields[0]) };
+
+/* Each member of each answer says what it means. Records have no such texts. */
+START_TEST(test_members_are_described)
+{
+	const json_t *all =
+		json_object_get(json_object_get(document, "components"), "schemas");
+	const char *name, *member;
+	json_t *schema, *type;
+	unsigned n = 0;
+
+	json_object_foreach((json_t *)all, name, schema)
+	{
+		json_object_foreach(json_object_get(schema, "properties"), member, type)
+		{
+			const json_t *text = json_object_get(type, "description");
+
+			if (json_object_get(schema, "description") == NULL) {
+				continue;
+			}
+			ck_assert_msg(text != NULL, "%s.%s", name, member);
+			ck_assert_str_eq(json_string_value(text),
+			                 schema_member_help(name, member));
+			n++;
+		}
+	}
+	ck_assert_uint_gt(n, 500);
+}
+END_TEST
+
+static bool has_own_row(const char *schema, const char *member)
+{
+	for (unsigned i = 0; i < N_FIELDS; i++) {
+		if (strcmp(fields[i].schema, schema) == 0 &&
+		    strcmp(fields[i].member, member) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Each row of fields.def is of a member that there is, and there is no second one for it. */
+START_TEST(test_rows_of_members)
+{
+	const json_t *all =
+		json_object_get(json_object_get(document, "components"), "schemas");
+	bool any = strcmp(fields[_i].schema, "ANY") == 0;
+	unsigned users = 0;
+	const char *name;
+	json_t *schema;
+
+	for (int i = 0; i < _i; i++) {
+		ck_assert_msg(strcmp(fields[i].schema, fields[_i].schema) != 0 ||
+		                      strcmp(fields[i].member, fields[_i].member) != 0,
+		              "two rows for %s.%s", fields[_i].schema, fields[_i].member);
+	}
+	json_object_foreach((json_t *)all, name, schema)
+	{
+		bool here = any ? json_object_get(schema, "description") != NULL &&
+		                            !has_own_row(name, fields[_i].member)
+		                : strcmp(name, fields[_i].schema) == 0;
+
+		users += here && json_object_get(json_object_get(schema, "properties"),
+		                                 fields[_i].member) != NULL;
+	}
+	ck_assert_msg(users > 0, "no answer has %s.%s", fields[_i].schema,
+	              fields[_i].member);
+	ck_assert_int_ge((int)strlen(fields[_i].help), 3);
+}
+END_TEST
+
 START_TEST(test_types)
 {
 	json_t *found = schema_of_type(types[_i].type);
@@ -493,6 +572,8 @@ TEST_SUITE(openapi)
 	tcase_add_test(t, test_records);
 	tcase_add_loop_test(t, test_refusals, 0, sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(t, test_document);
+	tcase_add_test(t, test_members_are_described);
+	tcase_add_loop_test(t, test_rows_of_members, 0, N_FIELDS);
 	tcase_add_loop_test(t, test_types, 0, sizeof(types) / sizeof(types[0]));
 	suite_add_tcase(suite, t);
 }
