@@ -7,6 +7,7 @@
  */
 #include "tests/sim/clients.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include <infiniband/umad_sa.h>
@@ -182,8 +183,8 @@ static bool change(struct run *r, struct manager *m, const struct client_record 
 			good = store_reload(c->store) == E_OK ||
 			       run_fail(r, "the records of clients cannot be read again");
 		} else if (settled != E_OK) {
-			good = run_fail(r, "%s 0x%lx is not on disk",
-			                kind_name[rec->kind], (unsigned long)rec->id);
+			good = run_fail(r, "%s 0x%" PRIx64 " is not on disk",
+			                kind_name[rec->kind], rec->id);
 		} else {
 			*ret = true;
 		}
@@ -275,10 +276,9 @@ bool clients_check_records(struct run *r, struct manager *m)
 
 		good = !rec->known || is_there(m, end.base_lid, rec) == rec->there ||
 		       run_fail(r,
-		                "%s 0x%lx of port GUID 0x%lx: its %s was acknowledged "
-		                "and is lost",
-		                kind_name[rec->kind], (unsigned long)rec->id,
-		                (unsigned long)rec->guid,
+		                "%s 0x%" PRIx64 " of port GUID 0x%" PRIx64
+		                ": its %s was acknowledged and is lost",
+		                kind_name[rec->kind], rec->id, rec->guid,
 		                rec->there ? "registration" : "end");
 	}
 	snap_unpin(c->reader);

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include <check.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +112,7 @@ static char *lft_text(const struct graph *g, const struct lids *l, const struct 
 static char *without_switch(const char *text, uint64_t guid)
 {
 	char *copy = arena_strdup(arena, text);
-	char *at = strstr(copy,
-	                  arena_printf(arena, "guid 0x%016lx ('", (unsigned long)guid));
+	char *at = strstr(copy, arena_printf(arena, "guid 0x%016" PRIx64 " ('", guid));
 	char *next;
 
 	ck_assert_ptr_nonnull(at);
@@ -131,7 +131,7 @@ static char *without_switch(const char *text, uint64_t guid)
 /* The text without the lines that name a port GUID. */
 static char *without_port(const char *text, uint64_t guid)
 {
-	const char *word = arena_printf(arena, " portguid 0x%016lx", (unsigned long)guid);
+	const char *word = arena_printf(arena, " portguid 0x%016" PRIx64, guid);
 	char *copy = arena_alloc(arena, strlen(text) + 1), *to = copy;
 
 	while (*text) {
