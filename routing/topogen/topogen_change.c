@@ -217,7 +217,10 @@ static int draw_init(struct draw *w, const struct graph *g, const struct topogen
 			w->cable[w->n++] = i;
 		}
 	}
-	w->want = (uint32_t)(o->fail * w->n + 0.5);
+	/* In whole numbers: processors that calculate with more digits than a double has
+	 * would round halves otherwise. */
+	uint64_t billionths = (uint64_t)(o->fail * 1e9 + 0.5);
+	w->want = (uint32_t)((billionths * w->n + 500000000) / 1000000000);
 	return E_OK;
 }
 

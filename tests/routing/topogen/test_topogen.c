@@ -328,6 +328,29 @@ START_TEST(failed_links_leave_one_part)
 }
 END_TEST
 
+/* Halves are rounded up, on every machine: 0.15 and 0.35 are a bit less as doubles. */
+static const struct {
+	const char *command;
+	double fail;
+	uint32_t cables, failed;
+} halves[] = {
+	{ "ft2 5 2 2", 0.15, 10, 2 },
+	{ "ft2 5 2 2", 0.35, 10, 4 },
+	{ "ft2 25 2 15", 0.036, 375, 14 },
+};
+
+START_TEST(half_a_cable_fails)
+{
+	struct topogen_opts o = { .fail = halves[_i].fail, .seed = 1 };
+	struct graph *whole, *g;
+
+	ck_assert_int_eq(make(halves[_i].command, NULL, &whole), E_OK);
+	ck_assert_uint_eq(whole->n_adj / 2, halves[_i].cables);
+	ck_assert_int_eq(make(halves[_i].command, &o, &g), E_OK);
+	ck_assert_uint_eq((whole->n_adj - g->n_adj) / 2, halves[_i].failed);
+}
+END_TEST
+
 START_TEST(seeds_differ)
 {
 	struct topogen_opts one = { .fail = 0.2, .seed = 1 }, two = { .fail = 0.2, .seed = 2 };
@@ -369,6 +392,7 @@ TEST_SUITE(topogen)
 	tcase_add_test(t, random_kinds_follow_the_seed);
 	tcase_add_test(t, parts_are_told);
 	tcase_add_loop_test(t, failed_links_leave_one_part, 0, N_FAILING * FRACTIONS);
+	tcase_add_loop_test(t, half_a_cable_fails, 0, sizeof(halves) / sizeof(halves[0]));
 	tcase_add_test(t, seeds_differ);
 	tcase_add_test(t, bad_fraction);
 	suite_add_tcase(suite, t);
