@@ -263,6 +263,8 @@ static int map_incarnation(const struct opening *o, struct db *db, bool write)
 	return E_OK;
 }
 
+#define LMDB_MAGIC UINT32_C(0xBEEFC0DE)
+
 /* Offsets in a page of LMDB 0.9 that starts with a meta. Numbers of pages and of
  * transactions, sizes and addresses are words of the machine. */
 enum {
@@ -288,12 +290,30 @@ static uint64_t number_at(const uint8_t *page, size_t offset, size_t size)
 	return u64;
 }
 
+/* LMDB writes numbers in the byte order and the word size of its machine. */
+static bool is_of_other_machine(const uint8_t page[META_END])
+{
+	uint64_t in_32 = number_at(page, 4 + 8, 4), in_64 = number_at(page, 8 + 8, 4);
+	uint64_t swapped = __builtin_bswap32(LMDB_MAGIC);
+	return in_32 == LMDB_MAGIC || in_32 == swapped || in_64 == LMDB_MAGIC ||
+	       in_64 == swapped;
+}
+
 static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_bytes,
                       uint64_t *ret_page_size)
 {
 	uint8_t page[META_END];
-	if (pread(fd, page, sizeof(page), at) != (ssize_t)sizeof(page) ||
-	    number_at(page, META_MAGIC, 4) != 0xBEEFC0DE) {
+	bool is_read = pread(fd, page, sizeof(page), at) == (ssize_t)sizeof(page);
+	if (!is_read || number_at(page, META_MAGIC, 4) != LMDB_MAGIC) {
+		if (is_read && is_of_other_machine(page)) {
+			return fail_open(
+				o, E_FOREIGN,
+				"%s/data.mdb was written on another kind of machine "
+			        "(byte "
+				"order or word size); move it away, or choose another "
+				"folder with %s",
+				o->path, o->kind->option);
+		}
 		return fail_open(
 			o, E_FOREIGN,
 			"%s/data.mdb is not an LMDB database; move it away, or choose "

@@ -213,6 +213,33 @@ static void put_short(void)
 	fclose(f);
 }
 
+/* The head of a database of another machine: LMDB's magic after a page header. */
+static void put_head(size_t word, uint32_t magic)
+{
+	uint8_t page[8192] = { 0 };
+	FILE *f = fopen(in_dir("data.mdb"), "w");
+	memcpy(page + word + 8, &magic, sizeof(magic));
+	fwrite(page, sizeof(page), 1, f);
+	fclose(f);
+}
+
+enum { OTHER_WORD = sizeof(size_t) == 8 ? 4 : 8 };
+
+static void put_other_order(void)
+{
+	put_head(sizeof(size_t), 0xDEC0EFBE);
+}
+
+static void put_other_word(void)
+{
+	put_head(OTHER_WORD, 0xBEEFC0DE);
+}
+
+static void put_other_order_and_word(void)
+{
+	put_head(OTHER_WORD, 0xDEC0EFBE);
+}
+
 static void raw_open(MDB_env **env, MDB_txn **txn)
 {
 	ck_assert_int_eq(mdb_env_create(env), 0);
@@ -309,6 +336,9 @@ static const struct {
 } bad_files[] = {
 	{ put_garbage, E_FOREIGN, "not an LMDB database" },
 	{ put_short, E_FOREIGN, "not an LMDB database" },
+	{ put_other_order, E_FOREIGN, "another kind of machine" },
+	{ put_other_word, E_FOREIGN, "another kind of machine" },
+	{ put_other_order_and_word, E_FOREIGN, "another kind of machine" },
 	{ put_other_lmdb, E_FOREIGN, "no Saguaro database" },
 	{ put_other_tables, E_FOREIGN, "no Saguaro database" },
 	{ put_other_kind, E_FOREIGN, "another kind" },
