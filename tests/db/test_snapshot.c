@@ -931,10 +931,12 @@ END_TEST
 START_TEST(test_cut_attribute)
 {
 	enum { HEAD = 6, DATA = 4 };
-	static const uint8_t rows[2 * HEAD + DATA] = { 0, 0, 0, 0, DATA };
+	static const uint16_t len = DATA;
+	uint8_t rows[2 * HEAD + DATA] = { 0 };
 	unsigned cut = (unsigned)_i;
 	struct snap_attr_row row;
 
+	memcpy(rows + sizeof(uint32_t), &len, sizeof(len));
 	fabric_init(&fabric, "ft2 2 2 2", 0);
 	struct snap_content c = fabric_content(&fabric, 1);
 	c.attrs = fabric_attrs(&fabric, 3, &c.n_attrs);
