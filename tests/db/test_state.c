@@ -423,6 +423,18 @@ static void put_golden(const char *name)
 	fclose(in);
 }
 
+/* A machine without 64-bit words in little-endian order refuses the golden files. */
+static bool is_of_other_machine(void)
+{
+	if (sizeof(size_t) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+		return false;
+	}
+	refused(dir, E_FOREIGN, "another kind of machine");
+	fprintf(stderr,
+	        "skipped: take over the golden state of another kind of machine\n");
+	return true;
+}
+
 /* The file of a saguarod of layout 4: all LIDs and the epoch are there, and stay. */
 START_TEST(test_file_of_layout_4)
 {
@@ -430,10 +442,10 @@ START_TEST(test_file_of_layout_4)
 	size_t n, n_again;
 	uint64_t e;
 
-	if (sizeof(size_t) != 8 || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
-		return; /* the file is of another kind of machine */
-	}
 	put_golden("state-layout-4.hex");
+	if (is_of_other_machine()) {
+		return;
+	}
 	struct state *s = open_ok(dir);
 	ck_assert_int_eq(state_lids(s, arena, &got, &n), E_OK);
 	ck_assert_uint_eq(n, 6);
@@ -490,10 +502,10 @@ START_TEST(test_file_of_layout_5)
 	unsigned rows = 0;
 	size_t n;
 
-	if (sizeof(size_t) != 8 || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
-		return; /* the file is of another kind of machine */
-	}
 	put_golden("state-layout-5.hex");
+	if (is_of_other_machine()) {
+		return;
+	}
 	struct state *s = open_ok(dir);
 	ck_assert_int_eq(state_lids(s, arena, &got, &n), E_OK);
 	ck_assert_uint_eq(n, 6);
