@@ -11,7 +11,7 @@
 
 #define PATH_ROWS \
 	{ "mode", OPT_STRING, offsetof(struct client_flags, mode), NULL, .letter = 'm', .flags_long = "mode", \
-	  .flags = OPT_CLI_ONLY, .arg = "MODE", .help = "minimal, pairwise, orderall or srcdstall; by default the mode of the SA" }, \
+	  .flags = OPT_CLI_ONLY, .arg = "MODE", .help = "which pairs of LIDs, in which order: minimal, pairwise, orderall or srcdstall; by default as the SA" }, \
 	{ "numb_path", OPT_UINT, offsetof(struct client_flags, numb_path), "0", .letter = 'n', .flags_long = "numb_path", \
 	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "at most so many paths; 0: as many as the SA gives" }, \
 	PATH_FLAG(service_id, .arg = "ID", .help = "paths for this service, by the policy"), \

@@ -57,12 +57,16 @@ for name in $("$bin/saguaro" report --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); 
 done
 has "--help tells the exit status" "$("$bin/saguaro" why --help)" "  1  there is no path"
 # listed PAGE: the flags that its OPTIONS open with.
-listed() { sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' "$bin/doc/man/$1" | sed -n 's/^\(\\fB\\-[a-z]\\fR, \)\?\\fB\\-\\-\([a-z\\-]*\)\\fR.*/\2/p' | tr -d '\\' | grep -v -x help | sort -u; }
+listed() { sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' "$bin/doc/man/$1" | sed -n 's/^\(\\fB\\-[a-z]\\fR, \)\?\\fB\\-\\-\([a-z\\-]*\)\\fR.*/\2/p' | tr -d '\\\\' | grep -v -x help | sort -u; }
 same "saguaro-gateway(8) lists the flags of --help" "$("$bin/saguaro-gateway" --help | flags)" "$(listed saguaro-gateway.8)"
-same "saguaro-admin(8), too" "$("$bin/saguaro-admin" --help | flags)" "$(listed saguaro-admin.8)"
+programs='saguaro-gateway.8 saguaro-sim.1'
+if [ -x "$bin/saguaro-admin" ]; then
+	programs+=' saguaro-admin.8'
+	same "saguaro-admin(8), too" "$("$bin/saguaro-admin" --help | flags)" "$(listed saguaro-admin.8)"
+fi
 same "saguaro-sim(1) those of its three forms" \
 	"$({ "$bin/saguaro-sim" --help; "$bin/saguaro-sim" --run --help; "$bin/saguaro-sim" ctl --help; } | flags)" "$(listed saguaro-sim.1)"
-for page in saguaro-gateway.8 saguaro-admin.8 saguaro-sim.1; do
+for page in $programs; do
 	same "$page: options are no keys of a file" "" "$(grep '; key ' "$bin/doc/man/$page")"
 	holds "$page: the synopsis has its forms" grep -q '^\.B saguaro' "$bin/doc/man/$page"
 done
@@ -83,7 +87,7 @@ done < <(awk '
 	/^[A-Z ]+ in$/ { section = substr($0, 1, length($0) - 3) }' "$here"/doc/man/*.in "$here"/doc/man/saguarod.8.* | sort -u)
 
 for name in $(sed -n 's/^\.BR \(saguaro[a-z\\.-]*\) (\([1-8]\)).*/\1.\2/p' "$bin"/doc/man/saguaro*.[1578] | sort -u); do
-	holds "$name is there" test -e "$bin/doc/man/${name//\\/}"
+	holds "$name is there" test -e "$bin/doc/man/${name//\\/}" -o -e "$here/doc/man/${name//\\/}.in"
 done
 
 if command -v mandoc >/dev/null; then
