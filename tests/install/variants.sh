@@ -4,7 +4,7 @@
 #
 # Each option of configure that leaves something out: it builds without a warning, installs into a
 # folder, and the unit tests pass. VARIANTS chooses: "--without-gnutls,--without-systemd --disable-web"
-# are two builds.
+# are two builds. An LMDB that is too old is refused.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 default="--without-check --without-systemd --disable-web --without-admin --without-gnutls --without-gnutls,--without-systemd,--disable-web,--with-systemdsystemunitdir=no"
@@ -36,4 +36,9 @@ for variant in "${variants[@]}"; do
 	fi
 	rm -rf dest
 done
+
+mkdir -p "$work/lmdb" "$work/build"
+printf '#define MDB_VERINT(a,b,c) (((a) << 24) | ((b) << 16) | (c))\n#define MDB_VERSION_FULL MDB_VERINT(0, 9, 23)\n' >"$work/lmdb/lmdb.h"
+refuses "LMDB 0.9.23" env -C "$work/build" "$here/configure" CPPFLAGS="-I$work/lmdb"
+has "LMDB 0.9.23: the reason" "$said" "LMDB is too old: install liblmdb-dev or lmdb-devel 0.9.24 or later"
 finish
