@@ -413,8 +413,8 @@ static const char *text_nothing(const struct option_row *row, const void *member
 
 static const struct value_ops ops[] = {
 	[OPT_BOOL] = { store_bool, text_bool, NULL, "TRUE or FALSE" },
-	[OPT_UINT] = { store_uint, text_uint, expected_uint },
-	[OPT_INT] = { store_int, text_int, expected_int },
+	[OPT_UINT] = { store_uint, text_uint, expected_uint, NULL },
+	[OPT_INT] = { store_int, text_int, expected_int, NULL },
 	[OPT_GUID] = { store_guid, text_guid64, NULL, "0x and up to 16 hex digits" },
 	[OPT_GUIDS] = { store_guids, text_guids, NULL,
 	                "up to 16 times 0x and up to 16 hex digits, with commas "
@@ -424,7 +424,7 @@ static const struct value_ops ops[] = {
 	[OPT_GUID_FILE] = { store_file, text_file, NULL,
 	                    "a file with one GUID per line" },
 	[OPT_FILE] = { store_file, text_file, NULL, "a file that can be read" },
-	[OPT_ENUM] = { store_enum, text_enum, expected_enum },
+	[OPT_ENUM] = { store_enum, text_enum, expected_enum, NULL },
 	[OPT_QOS] = { store_qos, text_qos, NULL, "TRUE, FALSE or auto" },
 	[OPT_VL_WEIGHTS] = { store_vl_weights, text_string, NULL,
 	                     "up to 64 pairs VL:WEIGHT with commas between, VLs from 0 "
@@ -435,9 +435,9 @@ static const struct value_ops ops[] = {
 	                     "up to 10 codes from 1 to 31 with commas between, for 1, 2, "
 	                     "3 ... switches" },
 	[OPT_DEVICE_GROUP] = { store_device_list, text_device_list,
-	                       expected_device_list },
+	                       expected_device_list, NULL },
 	[OPT_DEVICE_GROUPS] = { store_device_list, text_device_list,
-	                        expected_device_list },
+	                        expected_device_list, NULL },
 	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, NULL,
 	                   "FALSE, TRUE or a number from 0 to 7" },
 	[OPT_IGNORED] = { store_nothing, text_nothing, NULL, "anything" },

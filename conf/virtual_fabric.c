@@ -183,7 +183,7 @@ static void read_application(struct reader *r, const struct xml_element *e,
 /* Does the fabric set quality of service itself? The first such element. */
 static const struct xml_element *own_qos(const struct xml_element *fabric)
 {
-	const struct option_sets sets = { .set = { { qos_rows, NULL } }, .n = 1 };
+	const struct option_sets sets = { .set = { { .rows = qos_rows } }, .n = 1 };
 	const struct xml_element *e = fabric->child;
 
 	while (e != NULL && option_find(&sets, e->name) == NULL) {

@@ -118,7 +118,7 @@ static int parse_list(const char *text, const struct engine *usual,
                       struct route_list *ret, struct why *why)
 {
 	struct route_list l = { .usual = usual };
-	bool choose = false, adaptive;
+	bool choose = false, adaptive = false;
 
 	for (const char *p = text ? text : ""; *(p += strspn(p, separators));) {
 		size_t len = strcspn(p, separators);

@@ -191,7 +191,7 @@ int service_run_server(const struct service_server *s)
 			}
 		}
 	} while (sig != SIGTERM && sig != SIGINT);
-	log_info(s->source, "signal %s: stopping", sigabbrev_np(sig));
+	log_info(s->source, "signal %s: stopping", sig == SIGINT ? "INT" : "TERM");
 	service_stopping();
 	return E_OK;
 }

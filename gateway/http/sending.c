@@ -76,9 +76,11 @@ static ssize_t pull(void *arg, uint64_t at, char *to, size_t max)
 		return pull_encoded(s, to, max);
 	}
 	n = stream_read(s->stream, to, max);
-	return n > 0                      ? (ssize_t)n
-	       : stream_broken(s->stream) ? MHD_CONTENT_READER_END_WITH_ERROR
-	                                  : MHD_CONTENT_READER_END_OF_STREAM;
+	if (n == 0) { /* libmicrohttpd 0.9.72 has these as size_t */
+		return stream_broken(s->stream) ? MHD_CONTENT_READER_END_WITH_ERROR
+		                                : MHD_CONTENT_READER_END_OF_STREAM;
+	}
+	return (ssize_t)n;
 }
 
 /* With an unknown length the library sends chunks, to a client of HTTP/1.0 until it
