@@ -655,7 +655,8 @@ static int run_without_fabric(const struct configuration *g, struct diags *d)
 		return ret == E_OK ? 0 : 1;
 	}
 	if (g->config.check) {
-		printf("configuration is good, %u warnings\n", d->n_warnings);
+		printf("configuration is good, %u warning%s\n", d->n_warnings,
+		       d->n_warnings == 1 ? "" : "s");
 		return 0;
 	}
 	return -1;

@@ -169,6 +169,8 @@ void mirror_dump(struct mirror *m)
 	const char *dir = d->config->dump_files_dir;
 	struct dump_counts c;
 	char skipped[LOG_SKIPPED_BYTES];
+	size_t len = strlen(dir);
+	const char *slash = len > 0 && dir[len - 1] == '/' ? "" : "/";
 	uint64_t version = 1;
 
 	if (!d->config->sa_db_dump || d->state == NULL || d->wall_clock == NULL) {
@@ -185,13 +187,13 @@ void mirror_dump(struct mirror *m)
 	if (ret == E_OK) {
 		m->dumped_version = version;
 		log_debug(source,
-		          "%s/" DUMP_FILE_NAME
+		          "%s%s" DUMP_FILE_NAME
 		          ": %zu groups, %zu members, %zu services, %zu subscriptions",
-		          dir, c.groups, c.members, c.services, c.subscriptions);
+		          dir, slash, c.groups, c.members, c.services, c.subscriptions);
 	} else if (log_allowed(&m->dump_lines, sm_now(m->sm), LINES, LINES_MS, skipped)) {
 		log_message(MSG_SM_NO_DUMP, source,
-		            "%s/" DUMP_FILE_NAME " (sa_db_dump) is not written: %s%s",
-		            dir, err_text(ret), skipped);
+		            "%s%s" DUMP_FILE_NAME " (sa_db_dump) is not written: %s%s",
+		            dir, slash, err_text(ret), skipped);
 	}
 }
 

@@ -36,7 +36,7 @@ sim=${debs[2]}
 add_fabric fabric saguarod
 add_fabric fabric2 saguarod@
 printf '[Service]\nWatchdogSec=2\n' >"$root/etc/systemd/system/saguarod.service.d/watchdog.conf"
-echo 'log_file /var/log/saguaro/saguarod.log' >>"$root/etc/saguaro/main/saguaro.conf"
+printf '%s\n' 'log_file /var/log/saguaro/saguarod.log' 'sa_db_dump TRUE' >>"$root/etc/saguaro/main/saguaro.conf"
 # An instance has a configuration and flags of its own.
 mkdir "$root/etc/saguaro/two"
 echo 'log_file /var/log/saguaro/two.log' >"$root/etc/saguaro/two/saguaro.conf"
@@ -75,6 +75,10 @@ same "the gateway runs as its own user" saguaro-gateway "$(user_of saguaro-gatew
 holds "the gateway answers" until_true answers
 hosts=$(inside saguaro nodes --type ca --field description)
 has "a path" "$(ask "/paths?src=$(head -n 1 <<<"$hosts")&dst=$(tail -n 1 <<<"$hosts")")" '"dlid"'
+has "a what-if, by a child of the gateway" \
+	"$(inside curl -s -X POST -H 'Content-Type: application/json' -d '{"down":["spine-0000"]}' http://127.0.0.1:8620/v1/whatif)" '"before"'
+holds "client records are written where the unit may write" until_true test -s "$root/var/log/saguaro/opensm-sa.dump"
+same "the control socket is for its group" "saguaro-admin 660" "$(inside stat -c '%G %a' /run/saguaro/main.control)"
 has "systemctl status says what it does" "$(inside systemctl show -p StatusText --value saguarod)" "SUBNET UP"
 refuses "another user does not get into the state" inside setpriv --reuid=nobody --regid=nogroup --clear-groups ls /var/lib/saguaro
 inside systemd-analyze security --no-pager saguarod.service saguaro-gateway.service saguaro-admin.service 2>/dev/null | grep -i overall || true
@@ -149,7 +153,7 @@ two_up() { [ "$(ups two)" -gt "$two_ups" ] && two_answers; }
 holds "the other instance comes again" until_true two_up
 same "and sends no LFT block" 0 "$(lft_blocks two)"
 same "with other processes" 0 "$(grep -cwE "${two_before/ /|}" <<<"$(pid_of saguarod@two) $(pid_of saguaro-gateway@two)")"
-has "configuration is kept" "$(tail -n 1 "$root/etc/saguaro/main/saguaro.conf")" "log_file"
+has "configuration is kept" "$(tail -n 2 "$root/etc/saguaro/main/saguaro.conf")" "log_file"
 has "the new one lies beside it" "$(tail -n 1 "$root/etc/saguaro/main/saguaro.conf.dpkg-dist")" "# of version 2"
 
 # In the midst of a sweep: the fabric answers nothing while the packages are unpacked.
