@@ -11,6 +11,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/log.h"
 #include "conf/config_file.h"
 
 static const char doc[] = "Subnet manager and subnet administration server for "
@@ -148,6 +149,13 @@ static int read_config(struct config *c, const struct option_sets *extra, struct
 		*ret_first = cmdline.first;
 	}
 	return ret;
+}
+
+void config_diags_init(struct diags *d, struct arena *a)
+{
+	diags_init(d, a);
+	d->codes[DIAG_ERROR] = log_message_code(MSG_CONF_ERROR);
+	d->codes[DIAG_WARNING] = log_message_code(MSG_CONF_WARNING);
 }
 
 int config_read(struct config *c, const struct option_sets *extra, struct arena *a,

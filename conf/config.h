@@ -80,6 +80,9 @@ struct config {
 /*! Rows of struct config, including every key of OpenSM's file that has no effect here. */
 extern const struct option_row config_rows[];
 
+/*! \brief diags_init() for a configuration: what it prints has the codes SAG-CONF-001 and 002. */
+void config_diags_init(struct diags *d, struct arena *a);
+
 /*!
  * \brief Reads the command line and the file it names; command line wins over the file.
  *

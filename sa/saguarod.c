@@ -675,7 +675,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	umask(0027);
-	diags_init(diags, a);
+	config_diags_init(diags, a);
 	int ret = configuration_read(argc, argv, diags, &d.now);
 	diags_print(diags, stderr, DIAG_NOTE);
 	if (ret != E_OK) {

@@ -90,8 +90,13 @@ void diags_print(const struct diags *d, FILE *f, enum diag_level least)
 		if (item->level >= least) {
 			char place[DIAG_PLACE_MAX];
 
-			fprintf(f, "%s%s: %s\n", diag_place(item, place, sizeof(place)),
-			        level_names[item->level], item->text);
+			const char *code = d->codes[item->level];
+
+			fprintf(f, "%s%s: %s%s%s%s\n",
+			        diag_place(item, place, sizeof(place)),
+			        level_names[item->level], item->text,
+			        code != NULL ? " [" : "", code != NULL ? code : "",
+			        code != NULL ? "]" : "");
 		}
 	}
 	if (errors > 0) {

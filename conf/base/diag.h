@@ -31,6 +31,7 @@ struct diags {
 	unsigned n;          /*!< entries of items */
 	unsigned n_errors;   /*!< all errors, also those not kept */
 	unsigned n_warnings; /*!< likewise */
+	const char *codes[DIAG_ERROR + 1]; /*!< of messages.def by level, NULL: none */
 };
 
 /*! \brief Empty list whose texts live in \a a. */
@@ -45,7 +46,7 @@ enum { DIAG_PLACE_MAX = 512 };
 /*! \brief Where it is: "file:line: ", "file: " or "", cut to \a size. \return \a buf. */
 const char *diag_place(const struct diag *item, char *buf, size_t size);
 
-/*! \brief Prints "file:line: error: text" lines, most severe kinds only from \a least up. */
+/*! \brief Prints "file:line: error: text [code]" lines, most severe kinds only from \a least up. */
 void diags_print(const struct diags *d, FILE *f, enum diag_level least);
 
 /*! \brief Text of the first error, or "" when there is none. */

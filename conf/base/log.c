@@ -70,6 +70,11 @@ static const struct message_type {
 };
 /* clang-format on */
 
+const char *log_message_code(enum message message)
+{
+	return message_types[message].code;
+}
+
 void log_set_level(enum log_level level)
 {
 	level_max = (int)level;

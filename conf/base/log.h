@@ -52,6 +52,9 @@ void log_info(const char *source, const char *fmt, ...)
 void log_debug(const char *source, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*! \brief "SAG-SM-001". \return NULL: it has none. */
+const char *log_message_code(enum message message);
+
 /*! What a message is about, beside its text: a member in JSON, SAGUARO_NAME in the journal. */
 struct log_field {
 	const char *name;  /*!< lower case, "node_guid"; NULL: the end */

@@ -295,7 +295,7 @@ int cmd_config(int argc, char **argv)
 
 	if (j) {
 		j->arena = a;
-		diags_init(&j->diags, a);
+		config_diags_init(&j->diags, a);
 		status = check_file(j, argc, argv);
 	}
 	arena_free(a);

@@ -48,4 +48,13 @@ refuses "two codes" explain SAG-START-006 SAG-START-007
 has "which is one too many" "$said" "SAG-START-007"
 has "completion of codes" "$("$bin/saguaro" complete explain SAG-START-00)" "SAG-START-006"
 same "and of alarms" "link_down" "$("$bin/saguaro" complete explain link_d)"
+
+# What a wrong configuration prints has a code that can be explained.
+printf 'lmc 9\nno_such_key 1\nlmc 1\n' >"$work/bad.conf"
+refuses "saguarod --check" "$bin/saguarod" --check -F "$work/bad.conf"
+has "an error has its code" "$said" "bad.conf:1: error: lmc '9': expected a number from 0 to 7 [SAG-CONF-001]"
+has "a warning, too" "$said" "bad.conf:3: warning: lmc was already set in line 1; the last one counts [SAG-CONF-002]"
+refuses "saguaro config check" "$bin/saguaro" config check "$work/bad.conf"
+has "as saguarod" "$said" "from 0 to 7 [SAG-CONF-001]"
+has "which is explained" "$(explain SAG-CONF-001)" "A file or value of the configuration is wrong."
 finish
