@@ -508,7 +508,10 @@ static void say_egress(struct element *e, uint8_t port)
 
 static void port_word(char to[8], uint8_t port)
 {
-	snprintf(to, 8, port == LFT_NO_ROUTE ? "" : "%u", port);
+	to[0] = '\0';
+	if (port != LFT_NO_ROUTE) {
+		snprintf(to, 8, "%u", port);
+	}
 }
 
 static void list_entries(struct list *l, const struct end *node,

@@ -47,10 +47,11 @@ install_in_root() {
 	systemd-nspawn -q -D "$root" --register=no --keep-unit --pipe --resolv-conf=copy-host sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"' sh "$@" >"$work/apt.log" 2>&1
 }
 
-# add_fabric NAME UNIT: simulated fabric /etc/NAME.topo as a service of its own, and UNIT (saguarod or
-# saguarod@) uses it instead of umad devices. The unit stays as it is otherwise. $sim is the package
-# with the simulator.
+# add_fabric NAME UNIT [PRELOAD]: simulated fabric /etc/NAME.topo as a service of its own, and UNIT (saguarod or
+# saguarod@) uses it instead of umad devices. The unit stays as it is otherwise. $sim is the deb package
+# with the simulator, if it is not told which library to preload.
 add_fabric() {
+	local preload=${3-$(dpkg-deb -c "${sim-}" | sed -n 's/.* \.\(.*libsaguaro-umad-sim.so\)$/\1/p')}
 	cat >"$root/etc/systemd/system/$1.service" <<-U
 		[Service]
 		User=saguaro
@@ -66,7 +67,7 @@ add_fabric() {
 		After=$1.service
 		[Service]
 		Environment=SAGUARO_SIM_SOCKET=/run/$1/socket
-		Environment=LD_PRELOAD=$(dpkg-deb -c "$sim" | sed -n 's/.* \.\(.*libsaguaro-umad-sim.so\)$/\1/p')
+		Environment=LD_PRELOAD=$preload
 	U
 }
 
