@@ -95,18 +95,27 @@ function keep(text, word) {
 		with[text] = with[text] "," word
 	}
 }
-function fields(words,    line, said, text) {
+# The fields of a list: each with what it means, or names only where nothing is said.
+function fields(words, deeper,    line, said, part, names, entries) {
 	gsub(/=/, " ", words)
 	sub(/^-$/, "", words)
-	line = program " " command " " words " --field list"
+	line = program " " command " " words " --field manual-source"
 	while ((line | getline said) > 0) {
-		text = text (text == "" ? "" : ",\n") "\\fB" said "\\fR"
+		split(said, part, "\t")
+		names = names (names == "" ? "" : ",\n") "\\fB" part[1] "\\fR"
+		if (part[2] != "") {
+			entries = entries ".TP\n\\fB" part[1] "\\fR\n" literal(toupper(substr(part[2], 1, 1)) substr(part[2], 2)) ".\n"
+		}
 	}
 	close(line)
-	if (text == "") {
+	if (names == "") {
 		fail("'" line "' says nothing")
 	}
-	print text "."
+	if (entries == "") {
+		print names "."
+	} else {
+		printf "%s.PD 0\n%s.PD\n%s", deeper ? ".RS\n" : "", entries, deeper ? ".RE\n" : ""
+	}
 }
 function literal(line) {
 	gsub(/\\/, "\\e", line)
@@ -164,10 +173,10 @@ $1 == "FIELDS" {
 	print ".SH FIELDS"
 	print "Those that \\-\\-csv prints and that \\-\\-field takes;"
 	print ".BR saguaro\\-api (7)"
-	print "has their types and meanings. A field whose name ends in .* stands for all that begin so."
+	print "has their types. A field whose name ends in .* stands for all that begin so."
 	if (NF == 1) {
 		print ".PP"
-		fields("")
+		fields("", 0)
 	}
 	for (i = 2; i <= NF; i++) {
 		head = $i
@@ -175,7 +184,7 @@ $1 == "FIELDS" {
 		sub(/^-$/, "", head)
 		print ".TP"
 		print ".B saguaro " command (head == "" ? "" : " " head)
-		fields($i)
+		fields($i, 1)
 	}
 	next
 }

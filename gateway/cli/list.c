@@ -13,7 +13,7 @@
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
 
-enum { PATH_BYTES = 128, DEPTH_MAX = 4 };
+enum { PATH_BYTES = 128, HELP_BYTES = 256, DEPTH_MAX = 4 };
 
 /* clang-format off */
 const struct option_row list_rows[] = {
@@ -30,7 +30,8 @@ const struct option_row list_rows[] = {
 
 struct list_fields {
 	char (*path)[PATH_BYTES];
-	size_t n, cap;
+	char (*help)[HELP_BYTES]; /* what it means; "": nothing is said */
+	size_t n, cap, help_cap;
 };
 
 /* --- fields, from the schema ----------------------------------------------------------- */
@@ -47,22 +48,24 @@ static const json_t *objects_of(const json_t *all, const json_t *type)
 	return ref != NULL ? json_object_get(all, strrchr(ref, '/') + 1) : NULL;
 }
 
-static bool add_field(struct list_fields *f, const char *path)
+static bool add_field(struct list_fields *f, const char *path, const char *help)
 {
-	if (VECTOR_RESERVE(f->path, f->cap, f->n + 1) != 0) {
+	if (VECTOR_RESERVE(f->path, f->cap, f->n + 1) != 0 ||
+	    VECTOR_RESERVE(f->help, f->help_cap, f->n + 1) != 0) {
 		return false;
 	}
+	snprintf(f->help[f->n], HELP_BYTES, "%s", help);
 	snprintf(f->path[f->n++], PATH_BYTES, "%s", path);
 	return true;
 }
 
 /* Members that every row has, down to values; members of members with a dot between. */
 static bool add_fields(struct list_fields *f, const json_t *all, const json_t *schema,
-                       const char *prefix, unsigned depth)
+                       const char *prefix, const char *above, unsigned depth)
 {
 	const json_t *properties = json_object_get(schema, "properties");
 	json_t *name;
-	char path[PATH_BYTES];
+	char path[PATH_BYTES], help[HELP_BYTES];
 	size_t i;
 	bool good = true;
 
@@ -75,16 +78,21 @@ static bool add_fields(struct list_fields *f, const json_t *all, const json_t *s
 		             json_string_value(name)) >= (int)sizeof(path) - 1) {
 			continue;
 		}
+		const char *text =
+			json_string_value(json_object_get(type, "description"));
+		size_t len = strcspn(above, ";"); /* more than that is about null */
+		snprintf(help, sizeof(help), "%.*s%s%.120s", len < 120 ? (int)len : 120,
+		         above, above[0] != '\0' ? ": " : "", text != NULL ? text : "");
 		if (json_is_object(json_object_get(type, "additionalProperties")) &&
 		    strlen(path) + sizeof(ANY_MEMBER) < sizeof(path)) {
 			strcat(path, ANY_MEMBER);
 		}
 		if (inner == NULL || depth == DEPTH_MAX) {
-			good = good && add_field(f, path);
+			good = good && add_field(f, path, help);
 			continue;
 		}
 		strcat(path, ".");
-		good = good && add_fields(f, all, inner, path, depth + 1);
+		good = good && add_fields(f, all, inner, path, help, depth + 1);
 	}
 	return good;
 }
@@ -117,6 +125,7 @@ static void drop_any_members(struct list_fields *f)
 
 	for (size_t i = 0; i < f->n; i++) {
 		if (!is_any_member(f->path[i])) {
+			memmove(f->help[n], f->help[i], HELP_BYTES);
 			memmove(f->path[n++], f->path[i], PATH_BYTES);
 		}
 	}
@@ -128,6 +137,21 @@ static void print_fields(FILE *to, const struct list_fields *f, const char *befo
 	for (size_t i = 0; i < f->n; i++) {
 		fprintf(to, "%s%s\n", before, f->path[i]);
 	}
+}
+
+/* For the build: the names with what they mean, a tab between. */
+static void print_manual(const struct list_fields *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		printf("%s\t%s\n", f->path[i], f->help[i]);
+	}
+}
+
+static void free_fields(struct list_fields *f)
+{
+	free(f->path);
+	free(f->help);
+	*f = (struct list_fields){ .n = 0 };
 }
 
 /* Replaces all fields by those that --field names. */
@@ -144,17 +168,17 @@ static int choose_fields(const struct client *s, struct list_fields *f)
 			fprintf(stderr, "%s: there is no field '%.*s'; expected one of\n",
 			        s->program, len < 100 ? (int)len : 100, p);
 			print_fields(stderr, f, "  ");
-			free(chosen.path);
+			free_fields(&chosen);
 			return EXIT_USAGE;
 		}
 		snprintf(path, sizeof(path), "%.*s", (int)len, p);
-		if (!add_field(&chosen, path)) {
-			free(chosen.path);
+		if (!add_field(&chosen, path, "")) {
+			free_fields(&chosen);
 			return EXIT_USAGE;
 		}
 		p = p[len] == ',' ? p + len + 1 : NULL;
 	}
-	free(f->path);
+	free_fields(f);
 	*f = chosen;
 	return EXIT_GOOD;
 }
@@ -166,13 +190,13 @@ static bool name_fields(struct list_fields *f, const struct list *l,
 	json_t *all;
 
 	for (; names != NULL && *names != NULL && good; names++) {
-		good = add_field(f, *names);
+		good = add_field(f, *names, "");
 	}
 	if (l->schema == NULL) {
 		return good;
 	}
 	all = schema_all();
-	good = add_fields(f, all, json_object_get(all, l->schema), "", 0);
+	good = add_fields(f, all, json_object_get(all, l->schema), "", "", 0);
 	json_decref(all);
 	return good;
 }
@@ -182,6 +206,8 @@ int list_open(struct client *s, const struct list *l, const char *const *names,
 {
 	struct list_fields *f = arena_alloc(s->arena, sizeof(*f));
 	bool ask = s->flags.field != NULL && strcmp(s->flags.field, "list") == 0;
+	bool manual =
+		s->flags.field != NULL && strcmp(s->flags.field, "manual-source") == 0;
 	int status = EXIT_GOOD;
 
 	if (list_of_fields(s) && s->flags.json) {
@@ -197,19 +223,21 @@ int list_open(struct client *s, const struct list *l, const char *const *names,
 	s->fields = f;
 	if (ask) {
 		print_fields(stdout, f, "");
+	} else if (manual) {
+		print_manual(f);
 	} else if (s->flags.field != NULL) {
 		status = choose_fields(s, f);
 	} else {
 		drop_any_members(f);
 	}
-	*ret_done = ask;
+	*ret_done = ask || manual;
 	return status;
 }
 
 void list_close(struct client *s)
 {
 	if (s->fields != NULL) {
-		free(s->fields->path);
+		free_fields(s->fields);
 		s->fields = NULL;
 	}
 }

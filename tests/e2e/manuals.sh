@@ -70,6 +70,11 @@ for page in $programs; do
 	same "$page: options are no keys of a file" "" "$(grep '; key ' "$bin/doc/man/$page")"
 	holds "$page: the synopsis has its forms" grep -q '^\.B saguaro' "$bin/doc/man/$page"
 done
+has "a page says what a field means" "$(tr '\n' ' ' <"$bin/doc/man/saguaro-links.1")" '\fBa.guid\fR One end: NodeGUID.'
+for page in $(grep -l '^FIELDS' "$here"/doc/man/saguaro-*.1.in); do
+	page=${page##*/}
+	holds "${page%.in} lists fields" grep -q '^\.SH FIELDS' "$bin/doc/man/${page%.in}"
+done
 has "a page says more of an option than --help" "$(cat "$bin/doc/man/saguaro-gateway.8")" "DNS rebinding"
 
 # Where a page names a section of another one, that is there: "NODE NAMES in", "see Streams in".
