@@ -3,6 +3,7 @@
 #include "gateway/cli/help/help.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
@@ -118,7 +119,9 @@ void help_print_exits(FILE *f, const char *program)
 
 static void print_sentence(const char *text)
 {
-	putchar(toupper((unsigned char)*text));
+	bool program = strncmp(text, "saguarod ", 9) == 0; /* its name stays as it is */
+
+	putchar(program ? *text : toupper((unsigned char)*text));
 	text_print_roff(text + 1, stdout);
 	puts(".");
 }
