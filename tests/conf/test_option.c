@@ -495,7 +495,8 @@ END_TEST
 
 #define N(x) (int)(sizeof(x) / sizeof((x)[0]))
 
-TEST_SUITE(option)
+/* --help ends its process. */
+TEST_SUITE_FORKED(option)
 {
 	TCase *tc = tcase_create("option");
 	tcase_add_checked_fixture(tc, setup, teardown);

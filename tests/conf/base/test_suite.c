@@ -75,6 +75,15 @@ START_TEST(needs_fresh_process)
 }
 END_TEST
 
+START_TEST(ends_process)
+{
+	exit(EXIT_SUCCESS);
+}
+END_TEST
+
+/* Suites of which no case dies. */
+enum { LEAVES_SOMETHING = N_DEATHS, ENDS_PROCESS, N_SUITES };
+
 static void fill_dying(Suite *suite)
 {
 	TCase *t = tcase_create("dying");
@@ -82,7 +91,11 @@ static void fill_dying(Suite *suite)
 	if (death < N_DEATHS) {
 		tcase_add_test(t, dies);
 	}
-	tcase_add_loop_test(t, needs_fresh_process, 0, 2);
+	if (death == ENDS_PROCESS) {
+		tcase_add_exit_test(t, ends_process, EXIT_SUCCESS);
+	} else {
+		tcase_add_loop_test(t, needs_fresh_process, 0, 2);
+	}
 	suite_add_tcase(suite, t);
 }
 
@@ -141,15 +154,16 @@ END_TEST
 START_TEST(suite_fails_in_one_process)
 {
 	char line[512];
-	FILE *output = start_dying(N_DEATHS, ways[_i]);
+	int way = _i % N_WAYS;
+	FILE *output = start_dying(LEAVES_SOMETHING + _i / N_WAYS, ways[way]);
 	bool says = false;
 
 	while (fgets(line, sizeof(line), output) != NULL) {
 		says = says ||
 		       strstr(line, "fails with all cases in one process") != NULL;
 	}
-	ck_assert_int_eq(pclose(output) != 0, _i == 1);
-	ck_assert_int_eq(says, _i == 1);
+	ck_assert_int_eq(pclose(output) != 0, way == 1);
+	ck_assert_int_eq(says, way == 1);
 }
 END_TEST
 
@@ -158,6 +172,7 @@ TEST_SUITE(suite)
 	TCase *t = tcase_create("suite");
 
 	tcase_add_loop_test(t, report_names_the_last_line, 0, N_DEATHS * N_WAYS);
-	tcase_add_loop_test(t, suite_fails_in_one_process, 0, N_WAYS);
+	tcase_add_loop_test(t, suite_fails_in_one_process, 0,
+	                    (N_SUITES - LEAVES_SOMETHING) * N_WAYS);
 	suite_add_tcase(suite, t);
 }
