@@ -6,8 +6,9 @@
 #   i386   words of 32 bits
 #   s390x  big-endian
 # They are compiled by Debian's cross compiler (gcc-i686-linux-gnu, gcc-s390x-linux-gnu) and run by
-# qemu-user-static, because not every kernel runs programs of 32 bits. TESTS='test_db ...' chooses
-# programs. Sources are those of the tarball of "make dist".
+# qemu-user-static, because not every kernel runs programs of 32 bits. As many run at a time as there
+# are processors; with two a whole run takes about 20 minutes. TESTS='test_db fuzz/fuzz_mad ...'
+# chooses programs. Sources are those of the tarball of "make dist".
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 # shellcheck source=tests/install/root.sh
@@ -15,7 +16,10 @@
 machine=${MACHINE:-i386}
 libraries=libc6-dev,libgomp1,libibumad-dev,liblmdb-dev,libmicrohttpd-dev,zlib1g-dev,libzstd-dev,libjansson-dev,libcurl4-gnutls-dev,libexpat1-dev,libcrypt-dev,libgnutls28-dev,check,libsystemd-dev
 unset MAKEFLAGS MAKELEVEL
-export CK_DEFAULT_TIMEOUT=600 CK_TIMEOUT_MULTIPLIER=10 OMP_WAIT_POLICY=passive TEST_SHORT=1
+export CK_DEFAULT_TIMEOUT=120 CK_TIMEOUT_MULTIPLIER=10 OMP_WAIT_POLICY=passive TEST_SHORT=1
+# A case in a process of its own costs three times as much, as the emulator translates it anew.
+export TEST_ONE_PROCESS=1
+limit=3600 # seconds of a program; a guard, as $patience is
 
 case $machine in
 i386)
@@ -60,11 +64,13 @@ is_apart() { [ "$(readlink /proc/self/ns/user)" != "$(readlink "/proc/$space/ns/
 until_true is_apart
 echo '0 0 65536' | tee "/proc/$space/uid_map" >"/proc/$space/gid_map"
 # They run in the system that has their libraries, whatever environment a test gives its children.
+# Tests that mount something ask for a root that is a mount itself.
 # shellcheck disable=SC2016 # for the inner shell
 inside sh -c 'mount -t binfmt_misc none "$0" && printf %s "$1" >"$0/register" && mkdir -p "$2/dev" "$2/proc" "$2/tmp" &&
-	mount --rbind /dev "$2/dev" && mount --rbind /proc "$2/proc"' /proc/sys/fs/binfmt_misc "$format" "$base" ||
+	mount --bind "$2" "$2" && mount --rbind /dev "$2/dev" && mount --rbind /proc "$2/proc" && mount -t tmpfs none "$2/tmp"' /proc/sys/fs/binfmt_misc "$format" "$base" ||
 	skip "this kernel has no binfmt_misc in user namespaces"
-execute() { inside chroot "$base" env -C /build TMPDIR=/tmp srcdir=/source top_builddir=/build "$@"; }
+# shellcheck disable=SC2317 # called by run_program
+execute() { inside timeout --foreground --kill-after=60 "$limit" chroot "$base" env -C /build TMPDIR=/tmp srcdir=/source top_builddir=/build "$@"; }
 configure=("$base/source/configure" --host="$triplet" "CC=$triplet-gcc --sysroot=$base")
 
 tarball=$(echo "$bin"/saguaro-*.tar.xz)
@@ -83,10 +89,32 @@ build >"$log" 2>&1 || { fail "$machine: it builds (see $log)"; grep -E 'error|\*
 ok "$machine: it builds"
 same "without a warning" "" "$(grep -E 'warning:' "$log" | head)"
 # shellcheck disable=SC2016 # for make
-read -ra programs <<<"${TESTS:-$(within make -s --eval='names:;@echo $(notdir $(check_PROGRAMS))' names)}"
-for p in "${programs[@]}"; do
-	execute "/build/tests/$p" >"$roots/$machine.$p.log" 2>&1 && ok "$machine: $p" && continue
-	fail "$machine: $p (see $roots/$machine.$p.log)"
-	grep -aE ':[FES]:' "$roots/$machine.$p.log" | head
-done
+read -ra programs <<<"${TESTS:-$(within make -s --eval='names:;@echo $(patsubst tests/%,%,$(check_PROGRAMS))' names)}"
+
+# run_program NAME: one line of how it ended, and of what failed. Fuzz targets have no cases.
+# shellcheck disable=SC2317 # called by xargs
+run_program() {
+	local out=$roots/$machine.${1##*/}.log status cases
+	SECONDS=0
+	execute "/build/tests/$1" >"$out" 2>&1
+	status=$?
+	cases=$(awk '/^[0-9]+%: Checks: / { n += $3 } END { if (n) printf ", %d cases", n }' "$out")
+	if [ "$status" = 0 ]; then
+		echo "ok: $machine: $1$cases, $SECONDS s"
+	else
+		echo "FAILED: $machine: $1$cases, $SECONDS s, status $status (see $out)"
+		grep -aE ':[FES]:' "$out" | head
+	fi
+	grep -a '^skipped: ' "$out" | sort -u | sed "s|^|$machine: ${1##*/}: |"
+}
+export -f inside execute run_program
+export base space machine roots limit
+# shellcheck disable=SC2016 # for the inner shell
+printf '%s\n' "${programs[@]}" | xargs -P "$(nproc)" -I{} bash -c 'run_program "$1"' bash {} | tee "$work/results"
+failures=$((failures + $(grep -c '^FAILED: ' "$work/results")))
+awk -v machine="$machine" -v n="${#programs[@]}" '
+	/^ok: / { ok++; if (match($0, /[0-9]+ cases/)) cases += substr($0, RSTART) }
+	END { printf "%s: %d of %d programs passed, %d cases in them\n", machine, ok, n, cases }' "$work/results"
+# A program of which there is no line did not run.
+same "$machine: all programs ran" "${#programs[@]}" "$(grep -cE '^(ok|FAILED): ' "$work/results")"
 finish
