@@ -12,6 +12,7 @@
 #   FIELDS [WORDS]    the section, by the fields of --field; '=' stands for a blank in a word, '-' for no word
 #   EXITS             the section EXIT STATUS
 #   COMMANDS          all commands by topic
+#   RESOURCES         those of saguaro-admin, which the program of -v resources=PROGRAM prints
 #   KINDS             the kinds of saguaro topo
 #   FABRIC            which fabric the examples are of
 #
@@ -191,6 +192,11 @@ $1 == "FIELDS" {
 $1 == "EXITS" {
 	print ".SH EXIT STATUS"
 	include("manual exit " command, "")
+	next
+}
+$1 == "RESOURCES" {
+	program = resources
+	include("", "")
 	next
 }
 $1 == "COMMANDS" {

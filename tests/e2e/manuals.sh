@@ -62,6 +62,8 @@ same "saguaro-gateway(8) lists the flags of --help" "$("$bin/saguaro-gateway" --
 programs='saguaro-gateway.8 saguaro-sim.1'
 if [ -x "$bin/saguaro-admin" ]; then
 	programs+=' saguaro-admin.8'
+	has "and the roles and bodies of the resources" "$(tr '\n' ' ' <"$bin/doc/man/saguaro-admin.8")" \
+		'\fBPOST /v1/sweep\fR (operator) Ask for a sweep. .RS .PD 0 .TP \fIheavy\fR (true or false)'
 	same "saguaro-admin(8), too" "$("$bin/saguaro-admin" --help | flags)" "$(listed saguaro-admin.8)"
 fi
 same "saguaro-sim(1) those of its three forms" \
