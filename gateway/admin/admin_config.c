@@ -91,10 +91,11 @@ const struct option_row admin_config_rows[] = {
 /* clang-format on */
 
 static const char doc[] = "The write door: changes of partitions and commands to "
-                          "saguarod over HTTP, by users "
+			  "saguarod over HTTP, by users "
 			  "with a role, over TLS or a Unix socket. It holds no data; it "
-                          "asks saguarod at its "
-			  "control socket.";
+			  "asks saguarod at its "
+			  "control socket."
+			  "\vManual: man saguaro-admin";
 
 bool admin_config_is_command(const struct admin_config *c)
 {

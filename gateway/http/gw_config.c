@@ -65,7 +65,8 @@ const struct option_row gw_config_rows[] = {
 
 static const char doc[] = "Answers path queries and questions about the fabric over "
 			  "HTTP, from the snapshot that "
-			  "saguarod publishes. Reads only; may start before saguarod.";
+			  "saguarod publishes. Reads only; may start before saguarod."
+			  "\vManual: man saguaro-gateway, man saguaro-api";
 
 int gw_config_read(struct gw_config *c, struct arena *a, int argc, char **argv,
                    struct diags *d)
