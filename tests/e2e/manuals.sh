@@ -97,6 +97,9 @@ for name in $(sed -n 's/^\.BR \(saguaro[a-z\\.-]*\) (\([1-8]\)).*/\1.\2/p' "$bin
 	holds "$name is there" test -e "$bin/doc/man/${name//\\/}" -o -e "$here/doc/man/${name//\\/}.in"
 done
 
+# A sentence behind a macro of two fonts loses its blanks: ".BR saguaro (1) has it".
+same "no sentence stands behind .BR" "" "$(grep -nE '^\.(BR|BI|IR|RB|RI|IB) [^"]*\([1-8]\)[^ ]* +[^" ]' "$bin"/doc/man/*.[1578])"
+
 if command -v mandoc >/dev/null; then
 	for page in "$bin"/doc/man/*.[1578]; do
 		same "${page##*/} has no fault" "" "$(mandoc -T lint "$page")"
