@@ -28,6 +28,12 @@ for flag in $effective; do
 	case $pages in *"\\-\\-${flag//-/\\-}"*) ;; *) fail "--$flag is not in saguarod(8) or saguaro-routing(7)" ;; esac
 done
 
+# So do flags without an effect, below a heading of their own.
+idle=$(sed -n '/^\.SS Flags without effect/,/^\.SH/p' "$bin/doc/man/saguarod.8")
+for flag in $(sed -n '/without effect here/,/--help/p' <<<"$all" | flags); do
+	case $idle in *"\\-\\-${flag//-/\\-}\\fR"*) ;; *) fail "--$flag is not among the flags without effect" ;; esac
+done
+
 # An option with an effect is not listed among those without one.
 for flag in $effective; do
 	sed -n '/^.SH KEYS WITHOUT EFFECT/,/^.SH SEE/p' "$bin/doc/man/saguaro.conf.5" | grep -q "^${flag//-/_}\*\?$" &&

@@ -307,6 +307,38 @@ static int print_routing(const char *path)
 	return ret;
 }
 
+/* Flags of OpenSM that are accepted only; their keys are in saguaro.conf(5). */
+static void print_ignored_flags(void)
+{
+	puts(".SS Flags without effect\nA command line of OpenSM is taken as it is. "
+	     "These flags have no "
+	     "effect here:");
+	for (const struct option_row *row = config_rows; row->name; row++) {
+		const char *names = row->flags_long;
+
+		if (row->type != OPT_IGNORED || (!row->letter && !names) ||
+		    has_effect(row->name)) {
+			continue;
+		}
+		puts(".TP");
+		if (row->letter) {
+			printf("\\fB\\-%c\\fR%s", row->letter, names ? ", " : "");
+		}
+		if (names) {
+			fputs("\\fB\\-\\-", stdout);
+			for (const char *c = names; *c && *c != ','; c++) {
+				print_text((char[]){ *c, '\0' });
+			}
+			fputs("\\fR", stdout);
+		}
+		if (row->arg) {
+			printf(" \\fI%s\\fR", row->arg);
+		}
+		putchar('\n');
+		print_sentence(row->help);
+	}
+}
+
 /* The options of saguarod(8) and what follows them. */
 static void print_daemon(void)
 {
@@ -331,6 +363,7 @@ static void print_daemon(void)
 	print_groups(false);
 	puts(".SS Routing engines\nThe options of the routing engines are in\n.BR "
 	     "saguaro\\-routing (7).");
+	print_ignored_flags();
 	print_events();
 }
 
