@@ -384,7 +384,8 @@ static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
 	*con_cls = NULL;
 }
 
-static void log_library(void *cls, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void log_library(void *cls, const char *fmt,
+                                                              va_list ap)
 {
 	char text[256];
 

@@ -224,8 +224,10 @@ static void set_sm(struct stats *to, const struct sm *sm, const struct election 
 	stats_text(to, "sm.state", states[e->state]);
 	snprintf(text, sizeof(text), "0x%016" PRIx64, sm->d.transport->local.port_guid);
 	stats_text(to, "sm.guid", text);
-	snprintf(text, sizeof(text), st->other.guid ? "0x%016" PRIx64 : "",
-	         st->other.guid);
+	text[0] = '\0';
+	if (st->other.guid != 0) {
+		snprintf(text, sizeof(text), "0x%016" PRIx64, st->other.guid);
+	}
 	stats_text(to, "sm.master.guid", text);
 	stats_text(to, "sm.master.name", st->other.guid ? st->other.name : "");
 	stats_set(to, "sm_priority", election_priority(e));

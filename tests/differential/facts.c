@@ -245,9 +245,11 @@ static void read_end(struct asked_paths *p, FILE *out, const char *gid, const ch
 static void read_gids(struct asked_paths *p, FILE *out)
 {
 	uint64_t n[2] = { 0, 0 };
-	bool both = asked(p, "SGIDCount", &n[0]) & asked(p, "DGIDCount", &n[1]);
+	bool sources = asked(p, "SGIDCount", &n[0]);
+	bool destinations = asked(p, "DGIDCount", &n[1]);
 
-	if (!both || n[0] == 0 || n[1] == 0 || n[0] + n[1] > GIDS_MAX) {
+	if (!sources || !destinations || n[0] == 0 || n[1] == 0 ||
+	    n[0] + n[1] > GIDS_MAX) {
 		fact(out, true, "count");
 		p->broken = true;
 		return;
@@ -275,9 +277,10 @@ static struct limit limit_of(const struct asked_paths *p, const char *selector,
                              const char *name)
 {
 	struct limit l = { .given = false };
-	bool both = asked(p, selector, &l.selector) & asked(p, name, &l.value);
+	bool has_selector = asked(p, selector, &l.selector);
+	bool has_value = asked(p, name, &l.value);
 
-	l.given = both;
+	l.given = has_selector && has_value;
 	return l;
 }
 
