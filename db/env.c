@@ -34,7 +34,6 @@
 #include "db/layout.h"
 #include "db/txn.h"
 
-#define GROUP "saguaro"
 enum { MAX_READERS = 256, OPEN_TRIES = 100 };
 /* 32 bits of address space have room for three maps, heap and stacks. */
 #define MAP_BYTES_MAX (SIZE_MAX > UINT32_MAX ? SIZE_MAX : (size_t)512 << 20)
@@ -116,7 +115,7 @@ static struct db *db_new(const struct db_kind *kind)
 /* Sets the group of the readers if it exists and we are allowed to; else the group stays. */
 static void set_group_and_mode(const char *path, mode_t mode)
 {
-	const struct group *g = getgrnam(GROUP);
+	const struct group *g = getgrnam(DB_GROUP);
 	if (g && chown(path, (uid_t)-1, g->gr_gid) != 0) {
 		errno = 0; /* only root and members of the group may */
 	}
@@ -141,10 +140,12 @@ static int make_folders(const struct opening *o)
 		char end = path[i];
 		path[i] = '\0';
 		if (mkdir(path, 0755) == 0) {
-			/* the instance's own folder and the environment's, not what is
-			 * above */
+			/* The instance's own folder and the environment's are for few.
+			 * Readers pass through those above, whatever the umask is. */
 			if (end == '\0' || !strchr(path + i + 1, '/')) {
 				set_group_and_mode(path, o->kind->shared ? 02750 : 0700);
+			} else if (chmod(path, 0755) != 0) {
+				errno = 0; /* not every file system has modes */
 			}
 		} else if (errno != EEXIST) {
 			int err = errno;
@@ -343,6 +344,43 @@ static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_b
 	return E_OK;
 }
 
+/* The system refused to open `path`: says what lets this user read. */
+static int refused(const struct opening *o, int err, const char *path)
+{
+	const struct group *g = getgrnam(DB_GROUP);
+	const char *slash = strrchr(o->path, '/');
+	char instance[4096];
+	struct stat st;
+
+	snprintf(instance, sizeof(instance), "%.*s",
+	         slash ? (int)(slash - o->path) : (int)strlen(o->path), o->path);
+	if (err == EACCES && o->kind->shared && !g) {
+		return fail_open(
+			o, -err,
+			"cannot read %s: %s; there is no group " DB_GROUP
+			": 'groupadd --system " DB_GROUP "' and 'chgrp -R " DB_GROUP " %s' "
+			"let its members read",
+			path, strerror(err), instance);
+	}
+	if (err == EACCES && o->kind->shared && stat(instance, &st) == 0 &&
+	    st.st_gid != g->gr_gid) {
+		return fail_open(o, -err,
+		                 "cannot read %s: %s; 'chgrp -R " DB_GROUP
+		                 " %s' lets members of group " DB_GROUP " read",
+		                 path, strerror(err), instance);
+	}
+	if (o->kind->shared) {
+		return fail_open(
+			o, -err,
+			"cannot read %s: %s; readers need membership of group " DB_GROUP,
+			path, strerror(err));
+	}
+	return fail_open(o, -err,
+	                 "cannot read %s: %s; only the user whose file it is may read "
+	                 "it, or choose another folder with %s",
+	                 path, strerror(err), o->kind->option);
+}
+
 /* The head of an existing data.mdb. An empty or missing file is fine for a writer. */
 static int check_head(const struct opening *o, bool write)
 {
@@ -367,10 +405,7 @@ static int check_head(const struct opening *o, bool write)
 			                         "with this %s?",
 			                         o->path, o->kind->option);
 		}
-		return fail_open(
-			o, -err,
-			"cannot read %s: %s; readers need membership of group " GROUP,
-			path, strerror(err));
+		return refused(o, err, path);
 	}
 	uint64_t page_size = 0;
 	ret = check_meta(o, fd, 0, (uint64_t)st.st_size, &page_size);

@@ -26,6 +26,9 @@ struct db_txn;
  */
 enum { DB_TABLES_MAX = 32 };
 
+/*! Its members read databases of shared kinds. */
+#define DB_GROUP "saguaro"
+
 struct db_kind {
 	const char *name;          /*!< "snapshot": in sentences and in the layout row */
 	const char *option;        /*!< flag that names another folder */

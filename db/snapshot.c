@@ -16,6 +16,7 @@
 #include "db/snapshot.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,11 @@ static int read_head(struct snap_writer *w)
 	}
 	db_abort(&t);
 	return ret;
+}
+
+bool snap_has_group(void)
+{
+	return getgrnam(DB_GROUP) != NULL;
 }
 
 int snap_writer_open(const char *dir, const struct snap_options *o, struct arena *a,

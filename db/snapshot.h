@@ -110,6 +110,10 @@ struct snap_options {
 	uint64_t need_bytes;   /*!< expected live size without history, to refuse a too small tmpfs (4x this); 0: 64 MiB */
 };
 
+/*! \brief Is there the group whose members read what is published? Without it only the daemon's
+ * user and root do. */
+bool snap_has_group(void);
+
 /*!
  * \brief Opens or creates <dir>/snapshot as its only writer.
  * \param ret_why  On success set only if the database was damaged: it is made anew, and the

@@ -360,6 +360,10 @@ static int open_databases(struct daemon *d)
 	if (ret == E_OK && why != NULL) {
 		log_message(MSG_START_DAMAGED, source, "%s", why);
 	}
+	if (ret == E_OK && geteuid() == 0 && !snap_has_group()) {
+		log_info(source, "only root reads %s, because there is no group saguaro; "
+		                 "'groupadd --system saguaro' makes it", run_dir);
+	}
 	if (ret == E_OK) {
 		stats_text(d->stats, "ended", "");
 	} else {

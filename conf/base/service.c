@@ -175,6 +175,7 @@ static int write_port_file(const struct service_server *s)
 int service_run_server(const struct service_server *s)
 {
 	const sigset_t set = server_signals();
+	const struct timespec second = { .tv_sec = 1 };
 	int sig, ret = s->port_file != NULL ? write_port_file(s) : E_OK;
 
 	if (ret != E_OK) {
@@ -183,7 +184,11 @@ int service_run_server(const struct service_server *s)
 	service_ready();
 	service_status(s->address);
 	do {
-		sig = sigwaitinfo(&set, NULL);
+		if (s->look != NULL) {
+			s->look(s->ctx);
+		}
+		sig = s->look != NULL ? sigtimedwait(&set, NULL, &second)
+		                      : sigwaitinfo(&set, NULL);
 		if (sig == SIGHUP) {
 			(void)service_reopen_log(s->source, s->log_file); /* it logs */
 			if (s->reopen != NULL) {

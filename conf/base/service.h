@@ -54,6 +54,7 @@ struct service_server {
 	const char *port_file; /*!< gets the port, because this shows that the server answers; NULL: none */
 	unsigned port;
 	void (*reopen)(void *ctx); /*!< on SIGHUP, after the log file; NULL: nothing else */
+	void (*look)(void *ctx); /*!< at the start, and then each second; NULL: nothing */
 	void *ctx;
 };
 

@@ -53,5 +53,13 @@ void http_stop(struct http *h);
 const char *http_address(const struct http *h);
 unsigned http_port(const struct http *h);
 
+/*!
+ * \brief Does it have something to answer with? For the thread that started it.
+ * \param ret_why  If not, the sentence of source_pin().
+ * \param ret_epoch  The newest epoch.
+ * \retval E_NOTREADY  Nothing is published. \retval -EACCES E_LAYOUT E_FOREIGN
+ */
+int http_look(struct http *h, const char **ret_why, uint64_t *ret_epoch);
+
 /*! \brief Can other machines reach it? */
 bool http_is_public(const struct http *h);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "conf/base/arena.h"
@@ -24,6 +26,39 @@ static void raise_descriptors(void)
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* What the log said last of the snapshot. */
+struct watch {
+	struct http *http;
+	int err;       /* of the last look; 1: there was none */
+	char why[512]; /* of the last failure */
+};
+
+/* Says in the log, and in "systemctl status", when there is nothing to answer with, and why, and
+ * when there is again. */
+static void look(void *ctx)
+{
+	struct watch *w = ctx;
+	const char *why = "";
+	uint64_t epoch = 0;
+	int err = http_look(w->http, &why, &epoch);
+
+	if (err == w->err && (err == E_OK || strcmp(why, w->why) == 0)) {
+		return;
+	}
+	w->err = err;
+	snprintf(w->why, sizeof(w->why), "%s", err == E_OK ? "" : why);
+	if (err == E_OK) {
+		log_info(me, "answers from epoch %" PRIu64, epoch);
+		service_status(http_address(w->http));
+	} else if (err == E_NOTREADY) {
+		log_info(me, "waiting: %s", w->why);
+		service_status(w->why);
+	} else {
+		log_message(MSG_GATEWAY_NO_SNAPSHOT, me, "%s", w->why);
+		service_status(w->why);
 	}
 }
 
@@ -59,7 +94,10 @@ static int serve(const struct gw_config *c, const struct page *page, struct aren
 			"whoever reaches the port reads the fabric",
 			http_address(h));
 	}
+	struct watch watch = { .http = h, .err = 1 };
 	err = service_run_server(&(struct service_server){ .source = me,
+	                                                   .look = look,
+	                                                   .ctx = &watch,
 	                                                   .log_file = c->log_file,
 	                                                   .address = http_address(h),
 	                                                   .port_file = c->port_file,

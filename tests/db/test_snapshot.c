@@ -643,6 +643,35 @@ START_TEST(test_modes)
 }
 END_TEST
 
+/* Readers pass through the folders above that of the instance, whatever the umask is. */
+START_TEST(test_modes_above)
+{
+	const char *far = arena_printf(arena, "%s/a/b/instance", dir);
+	struct snap_writer *other = NULL;
+	const char *why = "";
+	struct stat st;
+	static const struct {
+		const char *name;
+		mode_t mode;
+	} folders[] = {
+		{ "a", 0755 }, { "a/b", 0755 }, { "a/b/instance", 02750 }
+	};
+	const mode_t old = umask(0077);
+	int ret = snap_writer_open(far, &(struct snap_options){ .grace_ms = 10 }, arena,
+	                           &why, &other);
+
+	umask(old);
+	ck_assert_msg(ret == E_OK, "%s", why);
+	for (unsigned i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		ck_assert_int_eq(
+			stat(arena_printf(arena, "%s/%s", dir, folders[i].name), &st),
+			0);
+		ck_assert_uint_eq(st.st_mode & 07777, folders[i].mode);
+	}
+	snap_writer_close(other);
+}
+END_TEST
+
 START_TEST(test_too_small)
 {
 	const char *why;
@@ -1462,6 +1491,7 @@ TEST_SUITE(snapshot)
 	tcase_add_test(t, test_not_ready);
 	tcase_add_test(t, test_reader_without_folder);
 	tcase_add_test(t, test_modes);
+	tcase_add_test(t, test_modes_above);
 	tcase_add_test(t, test_too_small);
 	tcase_add_loop_test(t, test_address_space, 0, 3);
 	tcase_add_test(t, test_second_writer);

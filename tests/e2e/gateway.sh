@@ -56,4 +56,30 @@ done
 start public --listen 0.0.0.0:0
 has "warns on a public address" "$(cat "$work/public.log")" "no authentication"
 
+# Who may not read the snapshot says why in its log, and goes on when that is mended.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	"$bin/saguaro" topo ft2 2 2 1 -o "$work/tree.topo"
+	chmod 755 "$work"
+	start_daemon daemon --fabric "sim:$work/tree.topo" --snapshot-dir "$work/run/main"
+	run_dir=$work/run/main
+	until_true log_says daemon 'SUBNET UP'
+	chgrp -R 0 "$run_dir"
+	chown 65534 "$work"
+	# A copy, because others may not get into the folder of the build.
+	cp "$gateway" "$work/copy"
+	printf '#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups %s "$@"\n' "$work/copy" >"$work/as_nobody"
+	chmod 755 "$work/copy" "$work/as_nobody"
+	gateway=$work/as_nobody
+	start closed --snapshot-dir "$run_dir"
+	holds "its log says that it may not read" until_true log_says closed 'SAG-GATEWAY-004: cannot read'
+	if getent group saguaro >/dev/null; then remedy="chgrp -R saguaro $run_dir"; else remedy="groupadd --system saguaro"; fi
+	has "and what to do" "$(cat "$work/closed.log")" "$remedy"
+	same "the reply, too" 503 "$(curl -s -o "$work/reply" -w '%{http_code}' "http://127.0.0.1:$port/readyz")"
+	has "with the same words" "$(cat "$work/reply")" "$remedy"
+	chgrp -R 65534 "$run_dir"
+	holds "it goes on when that is mended" until_true log_says closed 'answers from epoch 1'
+	url=http://127.0.0.1:$port
+	holds "and is ready" until_true ready
+fi
+
 finish
