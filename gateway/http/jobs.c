@@ -194,6 +194,11 @@ static int spawn(struct job *job, const int out[2], const int error[2])
 	}
 	err = err ? err
 	          : posix_spawn(&job->pid, job->argv[0], &actions, &attr, job->argv, env);
+	if (err == 0) {
+		/* posix_spawn() may return before the child has its group, by which it is
+		 * ended. This fails, rightly, when the child executes its program already. */
+		setpgid(job->pid, job->pid);
+	}
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	return -err;
