@@ -4,12 +4,13 @@
 #
 # Each option of configure that leaves something out: it builds without a warning, installs into a
 # folder, and the unit tests pass. VARIANTS chooses: "--without-gnutls,--without-systemd --disable-web"
-# are two builds. An LMDB that is too old is refused.
+# are two builds. clang is one of them, where it is installed. An LMDB that is too old is refused.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
 default="--without-check --without-systemd --disable-web --without-admin --without-gnutls --without-gnutls,--without-systemd,--disable-web,--with-systemdsystemunitdir=no"
 unset MAKEFLAGS MAKELEVEL
 here=$(cd "$here" && pwd)
+! command -v clang >/dev/null || default="$default CC=clang"
 read -ra variants <<<"${VARIANTS:-$default}"
 for variant in "${variants[@]}"; do
 	dir=$bin/variants/$variant
