@@ -4,6 +4,7 @@
  * Options from files and flags. Longer than most: each form of a file and each kind of mistake in it has a case.
  */
 #include <check.h>
+#include <config.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -539,6 +540,16 @@ START_TEST(test_dump_file)
 }
 END_TEST
 
+/* Keys that differ from port to port are derived by GnuTLS; without it more is said. */
+#ifdef HAVE_GNUTLS
+#define NO_KEYS_OF_PORTS ""
+#else
+#define NO_KEYS_OF_PORTS                                                                 \
+	"%s: error: m_key_per_port: this saguarod is built without GnuTLS, which "       \
+	"derives the keys; all ports get m_key, or give --ignore-unsupported to run "    \
+	"without it\n"
+#endif
+
 /* Files as sites write them: shapes that OpenSM starts with, and what is said of them. %s
  * is the file. */
 static const struct {
@@ -619,13 +630,13 @@ static const struct {
 	  "of "
 	  "ports are derived from; set m_key, or give --ignore-unsupported to run "
 	  "without "
-	  "it\n" },
+	  "it\n" NO_KEYS_OF_PORTS },
 	{ "keys of ports that show nothing",
 	  "m_key 0x5\nm_key_per_port TRUE\nm_key_protection_level 2\n", "", E_RANGE,
 	  "%s: error: m_key_protection_level 2: with m_key_per_port it is 1, because the "
 	  "key of "
 	  "a node that shows nothing cannot be found; set it to 1, or give "
-	  "--ignore-unsupported to run without it\n" },
+	  "--ignore-unsupported to run without it\n" NO_KEYS_OF_PORTS },
 	{ "protection that is there",
 	  "m_key 0x1\nm_key_protection_level 2\npart_enforce out\npartition_config_file "
 	  "/dev/null\n",
