@@ -58,7 +58,8 @@ __attribute__((format(printf, 2, 3))) static void say(struct client *s, const ch
 	}
 }
 
-static int read_flags(struct client *s, const struct option_row *const *own,
+/* `origin`: also the flags that name whom to ask. */
+static int read_flags(struct client *s, const struct option_row *const *own, bool origin,
                       const char *doc, const char *args, int n_args, int argc,
                       char **argv)
 {
@@ -73,7 +74,7 @@ static int read_flags(struct client *s, const struct option_row *const *own,
 	for (; *own != NULL && ret == E_OK; own++) {
 		ret = option_sets_add(&sets, *own, &s->flags);
 	}
-	if (ret == E_OK) {
+	if (ret == E_OK && origin) {
 		ret = option_sets_add(&sets, client_rows, &s->flags);
 	}
 	if (ret == E_OK) {
@@ -85,8 +86,12 @@ static int read_flags(struct client *s, const struct option_row *const *own,
 		                       &s->first, d);
 	}
 	diags_print(d, stderr, DIAG_WARNING);
-	int n = argc - s->first;
-	if (ret == E_OK && (n_args < 0 ? n > -n_args : n != n_args)) {
+	int n = argc - s->first, most = n_args < 0 ? -n_args : n_args;
+	if (ret == E_OK && n > most) {
+		fprintf(stderr, "%s: unexpected argument '%s'; try '%s --help'\n",
+		        s->program, argv[s->first + most], s->program);
+		ret = E_SYNTAX;
+	} else if (ret == E_OK && n < n_args) {
 		fprintf(stderr, "%s: expected %s; try '%s --help'\n", s->program,
 		        args ? args : "no arguments", s->program);
 		ret = E_SYNTAX;
@@ -183,10 +188,22 @@ static int begin(struct client *s, const struct option_row *const *own, const ch
 {
 	s->program = argv[0];
 	s->arena = arena_new();
-	if (!s->arena || read_flags(s, own, doc, args, n_args, argc, argv) != EXIT_GOOD) {
+	if (!s->arena ||
+	    read_flags(s, own, true, doc, args, n_args, argc, argv) != EXIT_GOOD) {
 		return EXIT_USAGE;
 	}
 	return choose_origin(s);
+}
+
+int client_init_alone(struct client *s, const struct option_row *const *own,
+                      const char *doc, const char *args, int n_args, int argc,
+                      char **argv)
+{
+	memset(s, 0, sizeof(*s));
+	s->program = argv[0];
+	s->arena = arena_new();
+	return s->arena ? read_flags(s, own, false, doc, args, n_args, argc, argv)
+	                : EXIT_USAGE;
 }
 
 int client_init_rows(struct client *s, const struct option_row *const *own,

@@ -77,6 +77,11 @@ int client_init_rows(struct client *s, const struct option_row *const *own,
 int client_init_explaining(struct client *s, const char *doc, const char *args,
                            int n_args, int argc, char **argv);
 
+/*! \brief The same for a command that asks nobody: it has no flags but its own. */
+int client_init_alone(struct client *s, const struct option_row *const *own,
+                      const char *doc, const char *args, int n_args, int argc,
+                      char **argv);
+
 /*! \brief Nothing names an origin, and no snapshot can be read here. */
 bool client_is_default(const struct client *s);
 

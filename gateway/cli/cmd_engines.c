@@ -5,13 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "conf/base/arena.h"
-#include "conf/base/diag.h"
-#include "conf/base/err.h"
 #include "conf/option.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
-#include "gateway/cli/help/help.h"
 #include "gateway/cli/list.h"
 #include "routing/engine.h"
 
@@ -92,24 +88,10 @@ static int print_engines(struct client *s)
 
 int cmd_engines(int argc, char **argv)
 {
-	struct client s = { .program = argv[0], .arena = arena_new() };
-	struct option_sets sets = { .n = 0 };
-	struct diags *d = s.arena ? arena_alloc(s.arena, sizeof(*d)) : NULL;
-	int first = argc, status = EXIT_USAGE;
+	const struct option_row *rows[] = { engines_rows, list_rows, NULL };
+	struct client s;
+	int status = client_init_alone(&s, rows, "The routing engines that -R may name.",
+	                               NULL, 0, argc, argv);
 
-	if (!d) {
-		arena_free(s.arena);
-		return EXIT_USAGE;
-	}
-	diags_init(d, s.arena);
-	if (option_sets_add(&sets, engines_rows, &s.flags) == E_OK &&
-	    option_sets_add(&sets, list_rows, &s.flags) == E_OK &&
-	    option_set_defaults(&sets, s.arena) == E_OK &&
-	    option_read_argv(&sets, s.arena, argc, argv,
-	                     help_doc(s.arena, argv[0], "The routing engines that -R may name."),
-	                     NULL, &first, d) == E_OK) {
-		status = print_engines(&s);
-	}
-	diags_print(d, stderr, DIAG_WARNING);
-	return client_done(&s, status);
+	return client_done(&s, status == EXIT_GOOD ? print_engines(&s) : status);
 }

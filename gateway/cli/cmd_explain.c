@@ -13,13 +13,10 @@
 #include <strings.h>
 
 #include "conf/base/arena.h"
-#include "conf/base/diag.h"
-#include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "conf/option.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
-#include "gateway/cli/help/help.h"
 #include "gateway/cli/help/messages.h"
 #include "gateway/cli/list.h"
 
@@ -318,33 +315,17 @@ static int explain(struct client *s, const char *word)
 
 int cmd_explain(int argc, char **argv)
 {
-	struct client s = { .program = argv[0], .arena = arena_new() };
-	struct option_sets sets = { .n = 0 };
-	struct diags *d = s.arena ? arena_alloc(s.arena, sizeof(*d)) : NULL;
-	int first = argc, status = EXIT_USAGE;
+	const struct option_row *rows[] = { explain_rows, list_rows, NULL };
+	struct client s;
+	int status = client_init_alone(
+		&s, rows,
+		"What a message of the log means, why it may be, and what to do: by its "
+		"code, such as SAG-SM-001, or by the name of an event or an alarm. Alone: "
+		"lists them.",
+		"[CODE]", CLIENT_MAY_HAVE_ONE, argc, argv);
 
-	if (!d) {
-		arena_free(s.arena);
-		return EXIT_USAGE;
+	if (status == EXIT_GOOD) {
+		status = explain(&s, s.first < argc ? argv[s.first] : NULL);
 	}
-	diags_init(d, s.arena);
-	if (option_sets_add(&sets, explain_rows, &s.flags) == E_OK &&
-	    option_sets_add(&sets, list_rows, &s.flags) == E_OK &&
-	    option_set_defaults(&sets, s.arena) == E_OK &&
-	    option_read_argv(
-		    &sets, s.arena, argc, argv,
-		    help_doc(s.arena, argv[0],
-	                     "What a message of the log means, why it may be, and "
-	                     "what to do: by its code, such as SAG-SM-001, or by the "
-	                     "name of an event or an alarm. Alone: lists them."),
-		    "[CODE]", &first, d) == E_OK) {
-		if (argc - first > 1) {
-			fprintf(stderr, "%s: one code only, not also '%s'\n", s.program,
-			        argv[first + 1]);
-		} else {
-			status = explain(&s, first < argc ? argv[first] : NULL);
-		}
-	}
-	diags_print(d, stderr, DIAG_WARNING);
 	return client_done(&s, status);
 }

@@ -317,7 +317,7 @@ static const struct {
 	{ "whatif -R none", "none" },
 	{ "whatif --snapshot-dir /no/such", "no running fabric in /no/such" },
 	{ "why 1 2 --rate 1", "expected the code of the record, 2-63" },
-	{ "groups 1 2", "expected [GROUP]" },
+	{ "groups 1 2", "unexpected argument '2'" },
 	{ "groups 49155", "there is no multicast group '49155'" },
 	{ "status --url http://127.0.0.1:1", "no gateway answers" },
 	/* what is named is asked, or nothing */
