@@ -4,6 +4,9 @@
  * LIDs of virtual ports come after those of ports, out of what is left. lids_assign() sees the rows of
  * virtual ports in the memory as those of absent ports, so it gives their LIDs to others only when
  * there is no other LID; such a virtual port gets another one here.
+ *
+ * Those in the memory come first, then those that show a LID, then the new ones: so none takes a LID
+ * that another one uses.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,15 +104,21 @@ static bool claim_remembered(struct claims *c, struct applicant *x)
 	       claim(c, x, m->range.base, m->range.lmc == 0 && m->gone_epoch == 0);
 }
 
-static void claim_rest(struct claims *c, struct applicant *x)
+/* The LID that it has on the fabric, as another subnet manager may have given it. */
+static void claim_shown(struct claims *c, struct applicant *x)
+{
+	if (x->host->n_lids < VPORTS_LIDS_MAX) {
+		x->host->n_lids += claim(c, x, x->vport->shown_lid, false);
+	}
+}
+
+static void claim_any(struct claims *c, struct applicant *x)
 {
 	if (x->host->n_lids >= VPORTS_LIDS_MAX) {
 		return;
 	}
-	if (!claim(c, x, x->vport->shown_lid, false)) {
-		while (c->cursor <= c->limit && !claim(c, x, c->cursor, false)) {
-			c->cursor++;
-		}
+	while (c->cursor <= c->limit && !claim(c, x, c->cursor, false)) {
+		c->cursor++;
 	}
 	x->host->n_lids += x->vport->lid != 0;
 }
@@ -223,7 +232,12 @@ int vports_assign_lids(struct vports *v, const struct vports_lids_in *in, struct
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (x[i].vport->lid == 0) {
-			claim_rest(&c, &x[i]);
+			claim_shown(&c, &x[i]);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (x[i].vport->lid == 0) {
+			claim_any(&c, &x[i]);
 			c.n_full += x[i].vport->lid == 0;
 		}
 	}

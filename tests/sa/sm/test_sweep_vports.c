@@ -5,6 +5,8 @@
  * start and later, and adapters that lie about them cost little. */
 #include "sa/sim/sim_state.h" /* before db/layout.h, which names LFT_NO_ROUTE, too */
 
+#include <ftw.h>
+
 #include "conf/base/p_key.h"
 #include "sa/path/path_query.h"
 #include "sa/sm/sm.h"
@@ -213,6 +215,24 @@ START_TEST(lids_are_kept)
 	fixture_run_ms(fixture, 2 * INTERVAL_MS);
 	ck_assert_uint_eq(check_own(3, a), lid);
 	ck_assert_uint_eq(check_own(0, b), other);
+}
+END_TEST
+
+/* Another subnet manager without our state sees the LIDs that virtual ports have; one that is new
+ * gets none of them, also where its GUID is the lowest. */
+START_TEST(lids_are_kept_without_a_state)
+{
+	uint16_t a = add(0, 0xdef, OWN), b;
+	uint32_t lid;
+
+	up();
+	lid = check_own(0, a);
+	fixture_stop(fixture);
+	nftw(fixture->state_dir, fixture_remove, 16, FTW_DEPTH | FTW_PHYS);
+	b = add(2, 0xabc, OWN);
+	up();
+	ck_assert_uint_eq(check_own(0, a), lid);
+	ck_assert_uint_ne(check_own(2, b), lid);
 }
 END_TEST
 
@@ -543,6 +563,7 @@ TEST_SUITE(sweep_vports)
 	tcase_add_test(t, appear_without_a_heavy_sweep);
 	tcase_add_test(t, trap_is_enough);
 	tcase_add_test(t, lids_are_kept);
+	tcase_add_test(t, lids_are_kept_without_a_state);
 	tcase_add_test(t, earlier_tables_have_their_lids);
 	tcase_add_test(t, rebooted_host);
 	tcase_add_test(t, guid_belongs_to_the_first);
