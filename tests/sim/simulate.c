@@ -361,6 +361,7 @@ static bool is_quiet(struct run *r, const char **ret_why)
 		*ret_why = sweep_status(master->sweep)->not_ready;
 	} else if (n_masters == 1) {
 		r->judge = master;
+		*ret_why = "sweeps go on, or a virtual port is not up";
 		return true;
 	}
 	return false;
