@@ -38,7 +38,7 @@ static void print_long(const struct option_row *row)
 	fputs("\\fR", stdout);
 }
 
-/* What --help calls the argument, or better. NULL: there is none. */
+/* The argument as --help names it, or a better word. NULL: there is none. */
 static const char *argument(const struct option_row *row)
 {
 	return (row->flags & OPT_NO_ARG) ? NULL

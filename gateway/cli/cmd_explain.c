@@ -87,7 +87,7 @@ static bool is_code(const char *code, const char *word)
 	       strcasecmp(code + strlen("SAG-"), word) == 0;
 }
 
-/* What a word names; NULL: everything. */
+/* The entries that a word names; NULL: all. */
 static json_t *entries_json(struct arena *a, const char *word)
 {
 	json_t *all = json_array();

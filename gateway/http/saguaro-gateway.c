@@ -29,7 +29,7 @@ static void raise_descriptors(void)
 	}
 }
 
-/* What the log said last of the snapshot. */
+/* The last words of the log about the snapshot. */
 struct watch {
 	struct http *http;
 	int err;       /* of the last look; 1: there was none */

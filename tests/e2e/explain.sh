@@ -49,7 +49,7 @@ has "which is one too many" "$said" "SAG-START-007"
 has "completion of codes" "$("$bin/saguaro" complete explain SAG-START-00)" "SAG-START-006"
 same "and of alarms" "link_down" "$("$bin/saguaro" complete explain link_d)"
 
-# What a wrong configuration prints has a code that can be explained.
+# The errors of a wrong configuration have codes that can be explained.
 printf 'lmc 9\nno_such_key 1\nlmc 1\n' >"$work/bad.conf"
 refuses "saguarod --check" "$bin/saguarod" --check -F "$work/bad.conf"
 has "an error has its code" "$said" "bad.conf:1: error: lmc '9': expected a number from 0 to 7 [SAG-CONF-001]"

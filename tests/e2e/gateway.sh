@@ -56,7 +56,7 @@ done
 start public --listen 0.0.0.0:0
 has "warns on a public address" "$(cat "$work/public.log")" "no authentication"
 
-# Who may not read the snapshot says why in its log, and goes on when that is mended.
+# A gateway that may not read the snapshot says why in its log, and goes on when that is mended.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	"$bin/saguaro" topo ft2 2 2 1 -o "$work/tree.topo"
 	chmod 755 "$work"

@@ -85,7 +85,7 @@ for page in $(grep -l '^FIELDS' "$here"/doc/man/saguaro-*.1.in); do
 done
 has "a page says more of an option than --help" "$(cat "$bin/doc/man/saguaro-gateway.8")" "DNS rebinding"
 
-# Where a page names a section of another one, that is there: "NODE NAMES in", "see Streams in".
+# Sections of other pages that a page names are there: "NODE NAMES in", "see Streams in".
 while read -r page section; do
 	holds "$page has the section $section" grep -qiE "^\.S[HS] \"?$section\"?$" "$bin/doc/man/$page"
 done < <(awk '

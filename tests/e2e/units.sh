@@ -32,7 +32,7 @@ holds "the sample has more than 100 options" test "$(grep -c '^[a-z]' "$work/all
 has "and all of them are accepted" "$("$bin/saguarod" --check -F "$work/all.conf" 2>&1)" "configuration is good, 0 warnings"
 
 holds "all files name the same version" "$here/dist/release" --check
-# What configure asks of libraries is what the RPM asks of the build; libibmad is for one of its tests.
+# The RPM asks the build for the versions that configure asks for; libibmad is for one of its tests.
 same "the spec names the versions that configure wants" \
 	"$(sed -nE 's/.*PKG_CHECK_MODULES\(\[[A-Z]+\], \[(.*)\].*/\1/p' "$here/configure.ac" | cut -d']' -f1 | grep -v -e libibmad -e '^lmdb' | sort)" \
 	"$(sed -nE 's/^BuildRequires: *pkgconfig\((.*)\)/\1/p' "$here/dist/saguaro.spec" | sort)"

@@ -184,7 +184,7 @@ static const struct engine *engine_named(const char *name)
 	return NULL;
 }
 
-/* What a manual says of an engine itself: a line "FOR text" and a line "COST text". */
+/* The manual's own lines of an engine: "FOR text" and "COST text". */
 struct engine_lines {
 	char fits[1024], cost[1024];
 };
