@@ -286,7 +286,7 @@ static void keep_face(uint8_t *mad)
 
 START_TEST(empty_promises)
 {
-	struct tap tap;
+	static struct tap tap; /* until stop() */
 
 	other = fixture_case(1, 3);
 	other->slvl_one_by_one = true;

@@ -10,6 +10,7 @@
 enum { BLOCKS_OF_A_PORT = 3, BLOCKS_OF_A_PEER = 2 };
 
 static struct sweep_fixture *fixture;
+static struct tap tap; /* until stop() */
 
 static void stop(void)
 {
@@ -171,8 +172,6 @@ static bool loses_p_key_reads(const uint8_t *mad)
  * no path leads to a port of unknown P_Keys. */
 START_TEST(lost_reads_are_repeated)
 {
-	struct tap tap;
-
 	fixture = fixture_new();
 	fixture_topo(fixture, "ft2 2 2 1", 0, 1);
 	fixture_sim(fixture, 1, 0);
@@ -199,7 +198,6 @@ END_TEST
 /* Ports that never answer such a read do not keep the subnet manager busy. */
 START_TEST(reads_in_vain_become_rare)
 {
-	struct tap tap;
 	uint32_t before;
 
 	fixture = fixture_new();
