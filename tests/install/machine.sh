@@ -7,7 +7,7 @@
 #   s390x  big-endian
 # They are compiled by Debian's cross compiler (gcc-i686-linux-gnu, gcc-s390x-linux-gnu) and run by
 # qemu-user-static, because not every kernel runs programs of 32 bits. As many run at a time as there
-# are processors; with two a whole run takes about 20 to 40 minutes. TESTS='test_db fuzz/fuzz_mad ...'
+# are processors; with two a whole run takes about 20 to 40 minutes. PROGRAMS='test_db fuzz/fuzz_mad ...'
 # chooses programs. Sources are those of the tarball of "make dist".
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh" || exit 1
@@ -91,7 +91,7 @@ build >"$log" 2>&1 || { fail "$machine: it builds (see $log)"; grep -E 'error|\*
 ok "$machine: it builds"
 same "without a warning" "" "$(grep -E 'warning:' "$log" | head)"
 # shellcheck disable=SC2016 # for make
-read -ra programs <<<"${TESTS:-$(within make -s --eval='names:;@echo $(patsubst tests/%,%,$(check_PROGRAMS))' names)}"
+read -ra programs <<<"${PROGRAMS:-$(within make -s --eval='names:;@echo $(patsubst tests/%,%,$(check_PROGRAMS))' names)}"
 
 # run_program NAME: one line of how it ended, and of what failed. Fuzz targets have no cases.
 # shellcheck disable=SC2317 # called by xargs
