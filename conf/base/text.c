@@ -169,6 +169,15 @@ void text_print_roff(const char *s, FILE *f)
 	}
 }
 
+void text_print_roff_sentence(const char *s, FILE *f)
+{
+	bool name = strncmp(s, "saguarod", 8) == 0;
+
+	putc(name ? s[0] : toupper((unsigned char)s[0]), f);
+	text_print_roff(s + 1, f);
+	fputs(s[strlen(s) - 1] == '.' ? "\n" : ".\n", f);
+}
+
 /* The text ends in a NUL, which is no continuation byte, so this never reads past the end. */
 unsigned text_utf8_length(const char *text)
 {

@@ -68,6 +68,10 @@ void text_printable(char *s);
 /*! \brief Writes a text as the source of a manual page: what roff would read as markup is escaped. */
 void text_print_roff(const char *s, FILE *f);
 
+/*! \brief The same as a sentence and a line: with a capital, unless it begins with saguarod, whose name
+ *  stays as it is, and with a full stop. \param s  Not empty. */
+void text_print_roff_sentence(const char *s, FILE *f);
+
 /*! \brief Bytes of the character that a text begins with; 0: they are not UTF-8 (RFC 3629: no
  * overlong forms, no surrogates, nothing above U+10FFFF). */
 unsigned text_utf8_length(const char *text);

@@ -6,7 +6,6 @@
  */
 #include <config.h>
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,12 +18,9 @@ static void print_text(const char *s)
 	text_print_roff(s, stdout);
 }
 
-/* As a sentence; the daemon's name stays as it is. */
 static void print_sentence(const char *s)
 {
-	putchar(strncmp(s, "saguarod", 8) == 0 ? *s : toupper((unsigned char)*s));
-	print_text(s + 1);
-	puts(".");
+	text_print_roff_sentence(s, stdout);
 }
 
 static const char *type_text(enum field_type type)

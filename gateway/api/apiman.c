@@ -28,12 +28,9 @@ static void print_text(const char *s)
 	text_print_roff(s, stdout);
 }
 
-/* As a sentence. */
-static void print_sentence(const char *text)
+static void print_sentence(const char *s)
 {
-	putchar(toupper((unsigned char)text[0]));
-	print_text(text + 1);
-	puts(".");
+	text_print_roff_sentence(s, stdout);
 }
 
 static void print_parameters(const char *const *names)

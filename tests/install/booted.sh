@@ -44,7 +44,7 @@ echo 'SAGUARO_GATEWAY_OPTIONS=--listen=127.0.0.1:8630' >"$root/etc/default/sagua
 chroot "$root" chown -R root:saguaro /etc/saguaro/two
 # OpenSM's service without an adapter: it runs when it is started, and takes a second to end.
 mkdir "$root/etc/systemd/system/opensm.service.d"
-cat >"$root/etc/systemd/system/opensm.service.d/stub.conf" <<'U'
+cat >"$root/etc/systemd/system/opensm.service.d/no-adapter.conf" <<'U'
 [Unit]
 ConditionPathExists=
 [Service]
@@ -59,9 +59,7 @@ boot_root
 
 show_failure() { inside systemctl status --no-pager -l "$@"; inside journalctl --no-pager -n 40; }
 starts() { if inside systemctl start "$@"; then ok "systemctl start $*"; else fail "systemctl start $*"; show_failure "$@"; fi; }
-pid_of() { inside systemctl show -p MainPID --value "$1"; }
 user_of() { inside ps -o user:20= -p "$(pid_of "$1")" | tr -d ' '; }
-state_of() { inside systemctl show -p ActiveState --value "$1"; }
 ask() { inside curl -s "http://127.0.0.1:8620$1"; }
 # shellcheck disable=SC2317 # called by until_true
 answers() { inside curl -s -f -o /dev/null http://127.0.0.1:8620/readyz; }

@@ -21,8 +21,6 @@ cp "${rpms[@]}" "$root/packages/"
 preload=$(rpm -qlp "$root"/packages/saguaro-sim-*.rpm | grep 'libsaguaro-umad-sim.so$')
 boot_root
 holds "rpm -i" inside sh -c 'rpm -i --nodeps /packages/*.rpm'
-state_of() { inside systemctl show -p ActiveState --value "$1"; }
-pid_of() { inside systemctl show -p MainPID --value "$1"; }
 units=(saguarod saguaro-gateway saguarod@two saguaro-gateway@two)
 pids_of() { for unit in "${units[@]}"; do pid_of "$unit"; done; }
 same "nothing of it runs after installation" "inactive inactive" "$(state_of saguarod) $(state_of saguaro-gateway)"

@@ -82,6 +82,9 @@ boot_root() {
 	inside ip link set lo up 2>/dev/null || true
 }
 inside() { nsenter -t "$init" -m -u -i -n -p -C -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
+# Of a unit in it.
+pid_of() { inside systemctl show -p MainPID --value "$1"; }
+state_of() { inside systemctl show -p ActiveState --value "$1"; }
 # shellcheck disable=SC2317 # called by until_true
 has_booted() {
 	kill -0 "$machine" 2>/dev/null || { cat "$work/console.log"; skip "systemd does not boot in systemd-nspawn here"; }

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "gateway/cli/help/help.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -119,11 +118,7 @@ void help_print_exits(FILE *f, const char *program)
 
 static void print_sentence(const char *text)
 {
-	bool program = strncmp(text, "saguarod ", 9) == 0; /* its name stays as it is */
-
-	putchar(program ? *text : toupper((unsigned char)*text));
-	text_print_roff(text + 1, stdout);
-	puts(".");
+	text_print_roff_sentence(text, stdout);
 }
 
 static void print_overview(void)

@@ -5,7 +5,6 @@
  * kinds of events, messages of the log, routing engines with their guarantees. Run at build
  * time; so manual, --help and parser cannot disagree.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,11 +121,9 @@ static void print_ignored(void)
 }
 
 /* A text of a table as a sentence. */
-static void print_sentence(const char *text)
+static void print_sentence(const char *s)
 {
-	putchar(toupper((unsigned char)text[0]));
-	print_text(text + 1);
-	puts(text[strlen(text) - 1] == '.' ? "" : ".");
+	text_print_roff_sentence(s, stdout);
 }
 
 static void print_events(void)
