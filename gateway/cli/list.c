@@ -215,7 +215,8 @@ int list_open(struct client *s, const struct list *l, const char *const *names,
 		        s->program);
 		return EXIT_USAGE;
 	}
-	if (f == NULL || !name_fields(f, l, names)) {
+	/* A table for people has columns of its own, so the schemas need not be made. */
+	if (f == NULL || (list_of_fields(s) && !name_fields(f, l, names))) {
 		fprintf(stderr, "%s: out of memory\n", s->program);
 		return EXIT_USAGE;
 	}
