@@ -12,6 +12,7 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "conf/base/text_file.h"
+#include "conf/base/vector.h"
 #include "conf/device_group.h"
 #include "conf/option_value.h"
 
@@ -288,17 +289,8 @@ int option_trace_add(struct option_trace *t, const char *key, const char *elemen
 	if (t == NULL) {
 		return E_OK;
 	}
-	if (t->n == t->room) {
-		unsigned room = t->room != 0 ? 2 * t->room : 64;
-		struct option_seen *bigger = arena_array(t->arena, room, sizeof(*bigger));
-		if (bigger == NULL) {
-			return -ENOMEM;
-		}
-		if (t->n > 0) {
-			memcpy(bigger, t->seen, t->n * sizeof(*bigger));
-		}
-		t->seen = bigger;
-		t->room = room;
+	if (ARENA_RESERVE(t->arena, t->seen, t->n, t->room, t->n + 1U) != E_OK) {
+		return -ENOMEM;
 	}
 	struct option_seen seen = { .line = line, .fate = fate };
 	seen.key = key != NULL ? arena_strdup(t->arena, key) : NULL;

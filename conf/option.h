@@ -157,7 +157,8 @@ struct option_seen {
 struct option_trace {
 	struct arena *arena;
 	struct option_seen *seen; /*!< [n] */
-	unsigned n, room;
+	unsigned n;
+	size_t room;
 };
 
 enum { OPTION_SETS_MAX = 40 };
@@ -266,7 +267,7 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
 /*! One flag of a command line. */
 struct option_flag_value {
 	const char *key;   /*!< of its row */
-	const char *value; /*!< borrowed from argv; NULL: a flag without argument */
+	char *value; /*!< borrowed from argv; NULL: a flag without argument */
 };
 
 /*! A parsed command line; its values are not stored yet. */

@@ -20,6 +20,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 
@@ -42,7 +43,8 @@ struct prune {
 	uint32_t *seen; /* [n_switches] number of its stop + 1 */
 	uint32_t root;
 	struct stop *stops;
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	struct mcast_tree *tree;
 	struct arena *a;
 };
@@ -54,18 +56,8 @@ static const struct sw_link *up_from(const struct prune *p, uint32_t s)
 
 static int add_stop(struct prune *p, uint32_t s)
 {
-	if (p->n == p->cap) {
-		uint32_t cap = p->cap ? 2 * p->cap : 16;
-		struct stop *more = arena_array(p->a, cap, sizeof(*more));
-
-		if (!more) {
-			return -ENOMEM;
-		}
-		if (p->n) {
-			memcpy(more, p->stops, p->n * sizeof(*more));
-		}
-		p->stops = more;
-		p->cap = cap;
+	if (ARENA_RESERVE(p->a, p->stops, p->n, p->cap, p->n + 1U) != E_OK) {
+		return -ENOMEM;
 	}
 	p->stops[p->n++] = (struct stop){ .sw = s, .up = up_from(p, s) };
 	p->seen[s] = p->n;

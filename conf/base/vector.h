@@ -35,3 +35,21 @@
  * \param size   Bytes of an element.
  */
 int vector_grow(void *items, size_t *cap, size_t want, size_t size);
+
+struct arena;
+
+/*!
+ * \brief The same for an array in an arena, whose earlier place stays with the arena.
+ *
+ * \param used  Elements that are set; these are copied. Others are zeroed.
+ *
+ * Memory: at most as much again as the array takes in the end.
+ */
+#define ARENA_RESERVE(a, items, used, cap, want)                                         \
+	((want) <= (cap) ? 0                                                             \
+	                 : vector_grow_in((a), &(items), (used), &(cap), (want),         \
+	                                  sizeof(*(items))))
+
+/*! \brief ARENA_RESERVE() where the room does not suffice. */
+int vector_grow_in(struct arena *a, void *items, size_t used, size_t *cap, size_t want,
+                   size_t size);

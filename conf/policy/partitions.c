@@ -24,6 +24,7 @@
 #include "conf/base/search.h"
 #include "conf/base/text.h"
 #include "conf/base/text_file.h"
+#include "conf/base/vector.h"
 
 enum {
 	WORD_MAX = 128,
@@ -146,26 +147,6 @@ static bool begins(const char *word, const char *keyword)
 	return *word != '\0' && strncasecmp(word, keyword, strlen(word)) == 0;
 }
 
-static void *grown(struct reader *r, void *items, size_t *cap, size_t n, size_t size)
-{
-	size_t more = *cap ? 2 * *cap : 4;
-	void *copy;
-
-	if (n < *cap) {
-		return items;
-	}
-	copy = arena_array(r->a, more, size);
-	if (copy == NULL) {
-		r->ret = -ENOMEM;
-		return NULL;
-	}
-	if (n != 0) {
-		memcpy(copy, items, n * size);
-	}
-	*cap = more;
-	return copy;
-}
-
 /* --- membership --------------------------------------------------------------------- */
 
 const char *partition_membership_name(unsigned membership)
@@ -255,11 +236,12 @@ static void add_group(struct reader *r, struct draft *t, const struct partition_
 			return; /* the first one counts */
 		}
 	}
-	t->groups =
-		grown(r, t->groups, &t->cap_groups, t->is.n_groups, sizeof(*t->groups));
-	if (t->groups != NULL) {
-		t->groups[t->is.n_groups++] = *g;
+	if (ARENA_RESERVE(r->a, t->groups, t->is.n_groups, t->cap_groups,
+	                  t->is.n_groups + 1U) != E_OK) {
+		r->ret = -ENOMEM;
+		return;
 	}
+	t->groups[t->is.n_groups++] = *g;
 }
 
 /* One group for each scope that the flags name. */
@@ -388,11 +370,12 @@ static bool member_of(char *word, struct partition_member *ret)
 static void add_member(struct reader *r, struct draft *t,
                        const struct partition_member *m)
 {
-	t->members = grown(r, t->members, &t->cap_members, t->is.n_members,
-	                   sizeof(*t->members));
-	if (t->members != NULL) {
-		t->members[t->is.n_members++] = *m;
+	if (ARENA_RESERVE(r->a, t->members, t->is.n_members, t->cap_members,
+	                  t->is.n_members + 1U) != E_OK) {
+		r->ret = -ENOMEM;
+		return;
 	}
+	t->members[t->is.n_members++] = *m;
 }
 
 /* A member, or the membership of those that follow. \return false: the definition ends here,
@@ -522,8 +505,8 @@ static struct draft *draft_of(struct reader *r, const struct definition *f)
 		t = &r->drafts[i - 1];
 		t->is.line = t->is.line != 0 ? t->is.line : f->line;
 	} else {
-		r->drafts = grown(r, r->drafts, &r->cap, r->n, sizeof(*r->drafts));
-		if (r->drafts == NULL) {
+		if (ARENA_RESERVE(r->a, r->drafts, r->n, r->cap, r->n + 1U) != E_OK) {
+			r->ret = -ENOMEM;
 			return NULL;
 		}
 		t = &r->drafts[r->n++];

@@ -12,6 +12,7 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "conf/base/text_file.h"
+#include "conf/base/vector.h"
 
 enum { BLOCKS_MAX = 65536, FIELDS_MAX = 16 };
 static const struct text_file_kind policy_kind = {
@@ -25,7 +26,8 @@ struct reader {
 	struct diags *d;
 	unsigned line;
 	struct policy_block *blocks; /* [n] */
-	unsigned n, cap;
+	unsigned n;
+	size_t cap;
 	struct policy_field field[FIELDS_MAX];
 	unsigned n_fields;
 	unsigned open; /* line of the keyword, 0: between paragraphs */
@@ -46,20 +48,8 @@ static int close_block(struct reader *r)
 {
 	struct policy_field *fields = arena_array(r->a, r->n_fields, sizeof(*fields));
 
-	if (r->n == r->cap) {
-		unsigned cap = r->cap ? 2 * r->cap : 16;
-		struct policy_block *more = arena_array(r->a, cap, sizeof(*more));
-
-		if (!more) {
-			return -ENOMEM;
-		}
-		if (r->n) {
-			memcpy(more, r->blocks, r->n * sizeof(*more));
-		}
-		r->blocks = more;
-		r->cap = cap;
-	}
-	if (!fields) {
+	if (fields == NULL ||
+	    ARENA_RESERVE(r->a, r->blocks, r->n, r->cap, r->n + 1U) != E_OK) {
 		return -ENOMEM;
 	}
 	memcpy(fields, r->field, r->n_fields * sizeof(*fields));

@@ -16,13 +16,13 @@
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/base/search.h"
+#include "conf/base/vector.h"
 
 enum {
 	MAX_PORTS = 254,
 	MAX_DESCRIPTION = 64,
 	DEFAULT_MTU = 5, /* 4096 bytes */
 	DEFAULT_VLS = 4, /* 8 data VLs */
-	FIRST_CAPACITY = 64
 };
 
 struct graph *graph_new(struct arena *a)
@@ -34,36 +34,6 @@ struct graph *graph_new(struct arena *a)
 	g->arena = a;
 	g->sm_port = GRAPH_NONE;
 	return g;
-}
-
-/* Makes room for n more entries of size bytes; *array and *cap change on success only. */
-static int grow(struct arena *a, void **array, uint32_t used, uint32_t n, uint32_t *cap,
-                size_t size)
-{
-	if (n > GRAPH_NONE - 1 - used) {
-		return -ENOMEM;
-	}
-	if (used + n <= *cap) {
-		return E_OK;
-	}
-
-	uint64_t want = *cap ? *cap : FIRST_CAPACITY;
-	while (want < (uint64_t)used + n) {
-		want *= 2;
-	}
-	if (want > GRAPH_NONE) {
-		want = GRAPH_NONE;
-	}
-	void *bigger = arena_array(a, want, size);
-	if (!bigger) {
-		return -ENOMEM;
-	}
-	if (used) {
-		memcpy(bigger, *array, used * size);
-	}
-	*array = bigger;
-	*cap = (uint32_t)want;
-	return E_OK;
 }
 
 static void init_ports(struct graph *g, uint32_t node)
@@ -104,15 +74,12 @@ int graph_add_node(struct graph *g, enum node_type type, uint64_t guid, unsigned
 		return E_RANGE;
 	}
 
-	int ret = grow(g->arena, (void **)&g->nodes, g->n_nodes, 1, &g->cap_nodes,
-	               sizeof(*g->nodes));
-	if (ret != E_OK) {
-		return ret;
-	}
-	ret = grow(g->arena, (void **)&g->ports, g->n_ports, n_ports + 1, &g->cap_ports,
-	           sizeof(*g->ports));
-	if (ret != E_OK) {
-		return ret;
+	if (n_ports + 1 > GRAPH_NONE - 1 - g->n_ports ||
+	    ARENA_RESERVE(g->arena, g->nodes, g->n_nodes, g->cap_nodes,
+	                  g->n_nodes + 1U) != E_OK ||
+	    ARENA_RESERVE(g->arena, g->ports, g->n_ports, g->cap_ports,
+	                  g->n_ports + n_ports + 1U) != E_OK) {
+		return -ENOMEM;
 	}
 	const char *desc = copy_description(g->arena, description);
 	const char *own_id = id ? arena_strdup(g->arena, id) : NULL;

@@ -104,7 +104,7 @@ struct graph {
 	uint32_t n_links;      /*!< cables of any kind, each once */
 	uint8_t max_port;      /*!< largest n_ports of a switch */
 	/* used while building */
-	uint32_t cap_nodes, cap_ports;
+	size_t cap_nodes, cap_ports;
 	bool frozen;
 };
 

@@ -11,6 +11,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/text_file.h"
+#include "conf/base/vector.h"
 
 int dump_lids_init(struct dump_lids *l, struct arena *a)
 {
@@ -22,7 +23,6 @@ int dump_lids_init(struct dump_lids *l, struct arena *a)
 int dump_lids_note(struct dump_lids *l, uint32_t lid, uint64_t guid, unsigned line,
                    struct arena *a)
 {
-	struct dump_claim *claims;
 	uint64_t *guids = dump_reach(a, l->guid, lid, &l->cap_guid, sizeof(*guids), 0);
 
 	if (!guids) {
@@ -37,12 +37,11 @@ int dump_lids_note(struct dump_lids *l, uint32_t lid, uint64_t guid, unsigned li
 		l->guid[lid] = guid;
 		return E_OK;
 	}
-	claims = dump_grow(a, l->claims, l->n_claims, &l->cap_claims, sizeof(*claims));
-	if (!claims) {
+	if (ARENA_RESERVE(a, l->claims, l->n_claims, l->cap_claims, l->n_claims + 1U) !=
+	    E_OK) {
 		return -ENOMEM;
 	}
-	claims[l->n_claims++] = (struct dump_claim){ guid, lid, line };
-	l->claims = claims;
+	l->claims[l->n_claims++] = (struct dump_claim){ guid, lid, line };
 	return E_OK;
 }
 
@@ -143,25 +142,6 @@ int dump_read_tables(struct dump_reader *r)
 		fclose(f);
 	}
 	return err;
-}
-
-void *dump_grow(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t size)
-{
-	uint32_t more = *cap ? 2 * *cap : 16;
-	void *x;
-
-	if (n < *cap) {
-		return array;
-	}
-	x = arena_array(a, more, size);
-	if (!x) {
-		return NULL;
-	}
-	if (n) {
-		memcpy(x, array, n * size);
-	}
-	*cap = more;
-	return x;
 }
 
 void *dump_reach(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t size,

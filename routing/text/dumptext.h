@@ -26,7 +26,8 @@ struct dump_lids {
 	uint64_t *guid;            /*!< [top + 1] port GUID, 0: no remark */
 	uint32_t cap_guid;         /*!< elements there is room for */
 	struct dump_claim *claims; /*!< [n_claims] in order of the lines */
-	uint32_t n_claims, cap_claims;
+	uint32_t n_claims;
+	size_t cap_claims;
 	uint32_t top; /*!< highest LID of the dump */
 };
 
@@ -74,12 +75,6 @@ int dump_read_tables(struct dump_reader *r);
 
 /*! \brief Adds a bad line to r->d and r->errors, with \a text as its begin. */
 void dump_complain(struct dump_reader *r, const char *what, const char *text);
-
-/*!
- * \brief Room for one more item behind \a n, twice as much when it is used up.
- * \return The array, moved or not; NULL when out of memory.
- */
-void *dump_grow(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t size);
 
 /*!
  * \brief Room for item \a n of an array by number, at least twice as much as before; new

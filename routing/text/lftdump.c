@@ -10,6 +10,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "routing/graph/tables.h"
 
 enum { SL_MAX = 15 };
@@ -31,28 +32,27 @@ struct reader {
 	struct lft_dump_table now;
 	uint8_t *value; /* [cap_value] of now */
 	struct lft_dump_run *runs;
-	uint32_t cap_runs, cap_tables, cap_value;
+	size_t cap_runs, cap_tables;
+	uint32_t cap_value;
 };
 
 /* Stores the table that was being read. */
 static int end_table(void *ctx)
 {
 	struct reader *r = ctx;
-	struct lft_dump_table *t;
+	struct lft_dump *d = r->dump;
 
-	t = dump_grow(r->a, r->dump->tables, r->dump->n_tables, &r->cap_tables,
-	              sizeof(*t));
-	if (!t) {
+	if (ARENA_RESERVE(r->a, d->tables, d->n_tables, r->cap_tables, d->n_tables + 1U) !=
+	    E_OK) {
 		return -ENOMEM;
 	}
-	r->dump->tables = t;
 	r->now.value = dump_copy(r->a, r->value, r->now.n, 1);
 	r->now.runs = dump_copy(r->a, r->runs, r->now.n_runs, sizeof(*r->runs));
 	if (!r->now.value || !r->now.runs) {
 		return -ENOMEM;
 	}
 	memset(r->value, LFT_NO_ROUTE, r->now.n);
-	t[r->dump->n_tables++] = r->now;
+	d->tables[d->n_tables++] = r->now;
 	return E_OK;
 }
 
@@ -104,13 +104,11 @@ static int store_entry(struct reader *r, const struct entry *e)
 	if (run && run->lid + run->n == e->lid && run->line + run->n == r->in.line) {
 		run->n++;
 	} else {
-		run = dump_grow(r->tmp, r->runs, r->now.n_runs, &r->cap_runs,
-		                sizeof(*run));
-		if (!run) {
+		if (ARENA_RESERVE(r->tmp, r->runs, r->now.n_runs, r->cap_runs,
+		                  r->now.n_runs + 1U) != E_OK) {
 			return -ENOMEM;
 		}
-		r->runs = run;
-		run[r->now.n_runs++] = (struct lft_dump_run){ e->lid, r->in.line, 1 };
+		r->runs[r->now.n_runs++] = (struct lft_dump_run){ e->lid, r->in.line, 1 };
 	}
 	return dump_lids_note(&r->dump->lids, e->lid, e->portguid, r->in.line, r->a);
 }

@@ -13,6 +13,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 #include "routing/graph/lids.h"
@@ -85,7 +86,7 @@ struct reader {
 	uint32_t *lid;
 	unsigned *row_line;
 	uint8_t (*row)[WIDTH_MAX];
-	uint32_t cap_lid, cap_line, cap_row, cap_tables;
+	size_t cap_lid, cap_line, cap_row, cap_tables;
 };
 
 static int end_table(void *ctx)
@@ -94,12 +95,15 @@ static int end_table(void *ctx)
 	struct matrix_dump_table *t;
 	uint8_t *hops;
 
-	t = dump_grow(r->a, r->dump->tables, r->dump->n_tables, &r->cap_tables,
-	              sizeof(*t));
+	if (ARENA_RESERVE(r->a, r->dump->tables, r->dump->n_tables, r->cap_tables,
+	                  r->dump->n_tables + 1U) != E_OK) {
+		return -ENOMEM;
+	}
+	t = r->dump->tables;
 	hops = arena_array(r->a, r->now.n, r->now.width);
 	r->now.lid = dump_copy(r->a, r->lid, r->now.n, sizeof(*r->lid));
 	r->now.row_line = dump_copy(r->a, r->row_line, r->now.n, sizeof(*r->row_line));
-	if (!t || !hops || !r->now.lid || !r->now.row_line) {
+	if (!hops || !r->now.lid || !r->now.row_line) {
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < r->now.n; i++) {
@@ -147,11 +151,9 @@ static int store_row(struct reader *r, uint32_t lid, const uint8_t *row, unsigne
 {
 	uint32_t n = r->now.n;
 
-	r->lid = dump_grow(r->tmp, r->lid, n, &r->cap_lid, sizeof(*r->lid));
-	r->row_line =
-		dump_grow(r->tmp, r->row_line, n, &r->cap_line, sizeof(*r->row_line));
-	r->row = dump_grow(r->tmp, r->row, n, &r->cap_row, sizeof(*r->row));
-	if (!r->lid || !r->row_line || !r->row) {
+	if (ARENA_RESERVE(r->tmp, r->lid, n, r->cap_lid, n + 1U) != E_OK ||
+	    ARENA_RESERVE(r->tmp, r->row_line, n, r->cap_line, n + 1U) != E_OK ||
+	    ARENA_RESERVE(r->tmp, r->row, n, r->cap_row, n + 1U) != E_OK) {
 		return -ENOMEM;
 	}
 	r->lid[n] = lid;

@@ -13,6 +13,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/vector.h"
 #include "db/state.h"
 #include "routing/graph/graph.h"
 #include "routing/multicast.h"
@@ -28,28 +29,15 @@ struct gather {
 	struct arena *a;
 	struct mcast_group *groups;
 	uint8_t (*mgid)[MGID_BYTES]; /* of each group */
-	uint32_t n_groups, cap_groups;
+	uint32_t n_groups;
+	size_t cap_groups, cap_mgid;
 	struct mcast_member *members;
-	uint32_t n_members, cap_members;
+	uint32_t n_members;
+	size_t cap_members;
 	uint32_t at;    /* the group whose members are read */
 	uint32_t near;  /* the end port that was found last; members come by PortGID */
 	uint32_t *slot; /* [ports of the graph] where it was put last + 1 */
 };
-
-static void *more(struct arena *a, const void *old, uint32_t n, uint32_t *cap,
-                  size_t size)
-{
-	uint32_t want = *cap ? 2 * *cap : 64;
-	void *p = arena_array(a, want, size);
-
-	if (p != NULL) {
-		if (n) {
-			memcpy(p, old, n * size);
-		}
-		*cap = want;
-	}
-	return p;
-}
 
 /* The store's time of expiry stands in front of each value. */
 static const uint8_t *value_of(const uint8_t *value, size_t len, size_t want)
@@ -63,19 +51,15 @@ static int add_group(void *ctx, const uint8_t *key, size_t key_len, const uint8_
 	struct gather *c = ctx;
 	struct mcast_group_row row;
 	const uint8_t *at = value_of(value, len, sizeof(row));
-	uint32_t cap = c->cap_groups;
 
 	if (at == NULL || key_len != MGID_BYTES) {
 		return E_MALFORMED;
 	}
-	if (c->n_groups == cap) {
-		c->groups = more(c->a, c->groups, c->n_groups, &cap, sizeof(*c->groups));
-		cap = c->cap_groups;
-		c->mgid = more(c->a, c->mgid, c->n_groups, &cap, sizeof(*c->mgid));
-		if (c->groups == NULL || c->mgid == NULL) {
-			return -ENOMEM;
-		}
-		c->cap_groups = cap;
+	if (ARENA_RESERVE(c->a, c->groups, c->n_groups, c->cap_groups,
+	                  c->n_groups + 1U) != E_OK ||
+	    ARENA_RESERVE(c->a, c->mgid, c->n_groups, c->cap_mgid, c->n_groups + 1U) !=
+	            E_OK) {
+		return -ENOMEM;
 	}
 	memcpy(&row, at, sizeof(row));
 	memcpy(c->mgid[c->n_groups], key, MGID_BYTES);
@@ -88,12 +72,9 @@ static int put_member(struct gather *c, uint32_t port, bool sends_only)
 {
 	struct mcast_group *g = &c->groups[c->at];
 
-	if (c->n_members == c->cap_members) {
-		c->members = more(c->a, c->members, c->n_members, &c->cap_members,
-		                  sizeof(*c->members));
-		if (c->members == NULL) {
-			return -ENOMEM;
-		}
+	if (ARENA_RESERVE(c->a, c->members, c->n_members, c->cap_members,
+	                  c->n_members + 1U) != E_OK) {
+		return -ENOMEM;
 	}
 	c->members[c->n_members++] = (struct mcast_member){ port, sends_only };
 	g->n++;

@@ -20,6 +20,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/p_key.h"
+#include "conf/base/vector.h"
 #include "conf/policy/qos_policy.h"
 #include "conf/policy/qos_range.h"
 #include "conf/virtual_fabric.h"
@@ -44,7 +45,7 @@ struct policy_build {
 	struct policy_fabric *fabrics;
 	struct policy_range *ranges; /* grow */
 	struct policy_id *ids;
-	uint32_t room_ranges, room_ids;
+	size_t room_ranges, room_ids;
 	uint64_t *sets; /* [graph.n_ports][POLICY_SETS][words] */
 	int ret;
 };
@@ -82,18 +83,9 @@ static bool build_rules(struct policy_build *b, uint32_t n_rules, uint32_t n_lev
 static void build_range(struct policy_build *b, struct policy_list *to,
                         struct policy_range r)
 {
-	if (b->ret == E_OK && b->head.n_ranges == b->room_ranges) {
-		uint32_t room = b->room_ranges ? 2 * b->room_ranges : 64;
-		struct policy_range *more = arena_array(b->arena, room, sizeof(*more));
-		if (more == NULL) {
-			b->ret = -ENOMEM;
-			return;
-		}
-		if (b->room_ranges) {
-			memcpy(more, b->ranges, b->head.n_ranges * sizeof(*more));
-		}
-		b->ranges = more;
-		b->room_ranges = room;
+	if (b->ret == E_OK) {
+		b->ret = ARENA_RESERVE(b->arena, b->ranges, b->head.n_ranges,
+		                       b->room_ranges, b->head.n_ranges + 1U);
 	}
 	if (b->ret == E_OK) {
 		if (to->n == 0) {
@@ -439,18 +431,9 @@ struct collection {
 static void add_id(struct policy_build *b, struct policy_list *to,
                    const struct id_rule *from)
 {
-	if (b->ret == E_OK && b->head.n_ids == b->room_ids) {
-		uint32_t room = b->room_ids ? 2 * b->room_ids : 64;
-		struct policy_id *more = arena_array(b->arena, room, sizeof(*more));
-		if (more == NULL) {
-			b->ret = -ENOMEM;
-			return;
-		}
-		if (b->room_ids) {
-			memcpy(more, b->ids, b->head.n_ids * sizeof(*more));
-		}
-		b->ids = more;
-		b->room_ids = room;
+	if (b->ret == E_OK) {
+		b->ret = ARENA_RESERVE(b->arena, b->ids, b->head.n_ids, b->room_ids,
+		                       b->head.n_ids + 1U);
 	}
 	if (b->ret == E_OK) {
 		to->first = to->n == 0 ? b->head.n_ids : to->first;

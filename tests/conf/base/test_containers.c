@@ -68,6 +68,33 @@ START_TEST(test_vector)
 END_TEST
 
 /* A size that cannot fit is refused, and the array stays. */
+/* Elements in an arena keep their values and the others are zero; a size that cannot be changes
+ * nothing. */
+START_TEST(test_vector_in_arena)
+{
+	struct arena *a = arena_new();
+	uint64_t *row = NULL, *before;
+	size_t cap = 0, room;
+
+	for (size_t n = 0; n < 5000; n++) {
+		ck_assert_int_eq(ARENA_RESERVE(a, row, n, cap, n + 1), E_OK);
+		ck_assert_uint_gt(cap, n);
+		ck_assert_uint_eq(row[n], 0);
+		row[n] = n * n + 1;
+	}
+	for (size_t n = 0; n < 5000; n++) {
+		ck_assert_uint_eq(row[n], n * n + 1);
+	}
+	before = row;
+	room = cap;
+	ck_assert_int_eq(ARENA_RESERVE(a, row, 5000, cap, SIZE_MAX / sizeof(*row)),
+	                 -ENOMEM);
+	ck_assert_ptr_eq(row, before);
+	ck_assert_uint_eq(cap, room);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(test_vector_too_large)
 {
 	uint64_t *row = NULL, *before;
@@ -194,6 +221,7 @@ TEST_SUITE(containers)
 
 	tcase_add_loop_test(t, test_lower_bound, 0, 40);
 	tcase_add_test(t, test_vector);
+	tcase_add_test(t, test_vector_in_arena);
 	tcase_add_test(t, test_vector_too_large);
 	tcase_add_loop_test(t, test_hash, 0, 10);
 	tcase_add_test(t, test_hash_same_key);
