@@ -31,7 +31,11 @@ static const char *copy_file(struct diags *d, const char *file)
 	if (last != NULL && strcmp(last, file) == 0) {
 		return last;
 	}
-	return arena_strdup(d->arena, file);
+	char *copy = arena_strdup(d->arena, file);
+	if (copy != NULL) {
+		text_printable(copy);
+	}
+	return copy;
 }
 
 void diag_add(struct diags *d, enum diag_level level, const char *file, unsigned line,

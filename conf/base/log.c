@@ -201,6 +201,15 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *l, const char
 	}
 }
 
+/* A character of a value from outside. \return Its length. */
+static unsigned add_character(struct line *l, const char *p)
+{
+	unsigned n = text_utf8_length(p), kept = text_printable_length(p);
+
+	add(l, "%.*s", kept > 0 ? (int)kept : 1, kept > 0 ? p : "?");
+	return n > 0 ? n : 1;
+}
+
 /* A member of an object. Room for its end stays. */
 static void add_member(struct line *l, const char *name, const char *value)
 {
@@ -209,16 +218,11 @@ static void add_member(struct line *l, const char *name, const char *value)
 
 	add(l, "%s\"%s\":\"", l->len > 1 ? "," : "", name);
 	while (*p != '\0' && l->len < sizeof(l->text) - LINE_BYTES / 4 - END_BYTES) {
-		unsigned n = text_utf8_length(p);
-
 		if (*p == '"' || *p == '\\') {
-			add(l, "\\%c", *p);
-		} else if ((unsigned char)*p < 0x20 || n == 0) {
-			add(l, "?");
+			add(l, "\\%c", *p++);
 		} else {
-			add(l, "%.*s", (int)n, p);
+			p += add_character(l, p);
 		}
-		p += n > 0 ? n : 1;
 	}
 	add(l, "\"");
 }
@@ -284,8 +288,8 @@ static void add_journal_field(struct line *l, const struct log_field *f)
 		add(l, "%c", *p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
 	}
 	add(l, "=");
-	for (const char *p = f->value; *p != '\0'; p++) { /* a new line would end it */
-		add(l, "%c", (unsigned char)*p < 0x20 ? '?' : *p);
+	for (const char *p = f->value; *p != '\0';) { /* a new line would end it */
+		p += add_character(l, p);
 	}
 	add(l, "\n");
 }

@@ -145,13 +145,57 @@ unsigned text_distance(const char *a, const char *b, unsigned limit)
 	return prev[m] <= limit ? prev[m] : limit + 1;
 }
 
-void text_printable(char *s)
+void text_one_line(char *s)
 {
 	for (; *s != '\0'; s++) {
 		if ((unsigned char)*s < 0x20 || *s == 0x7f) {
 			*s = '?';
 		}
 	}
+}
+
+unsigned text_printable_length(const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	unsigned n = text_utf8_length(s);
+	unsigned c = n == 1   ? p[0]
+	             : n == 2 ? (p[0] & 0x1fU) << 6 | (p[1] & 0x3fU)
+	             : n == 3 ? (p[0] & 0xfU) << 12 | (p[1] & 0x3fU) << 6 | (p[2] & 0x3fU)
+	                      : 0xffff;
+	bool bad = n == 0 || c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x61c ||
+	           c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+	           (c >= 0x2066 && c <= 0x2069);
+
+	return bad ? 0 : n;
+}
+
+static void make_printable(char *s, const char *keep)
+{
+	char *to = s;
+
+	while (*s != '\0') {
+		unsigned n = text_utf8_length(s);
+		unsigned kept = strchr(keep, *s) != NULL ? 1 : text_printable_length(s);
+
+		if (kept > 0) {
+			memmove(to, s, kept);
+			to += kept;
+		} else {
+			*to++ = '?';
+		}
+		s += n > 0 ? n : 1;
+	}
+	*to = '\0';
+}
+
+void text_printable(char *s)
+{
+	make_printable(s, "");
+}
+
+void text_printable_lines(char *s)
+{
+	make_printable(s, "\n\t");
 }
 
 void text_print_roff(const char *s, FILE *f)

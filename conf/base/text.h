@@ -48,7 +48,7 @@ static inline bool text_is_blank(char c)
 /*! \brief Where the first that is no blank is. */
 char *text_skip_blanks(char *p);
 
-/*! \brief Is a control character among \a len bytes, other than blanks? */
+/*! \brief Is a control character of ASCII among \a len bytes, other than blanks? */
 bool text_has_control(const char *p, size_t len);
 
 /*!
@@ -62,8 +62,25 @@ size_t text_line(const char *text, size_t len, size_t *at);
 /*! \brief How often a character occurs among \a len bytes. */
 size_t text_count(const char *text, size_t len, char c);
 
-/*! \brief Replaces control characters by '?' in place: text from outside for a log or terminal. */
+/*!
+ * \brief Cleans a text from outside for a log, a terminal, the journal or a file of text, in place: each
+ *        character that could do more than stand there becomes '?', so the text may get shorter.
+ *
+ * These are what is not UTF-8, the control characters (U+0000 to U+001F, U+007F to U+009F), the ends of lines
+ * and paragraphs (U+2028, U+2029), and marks that turn the direction of other text (U+061C, U+200E, U+200F,
+ * U+202A to U+202E, U+2066 to U+2069).
+ */
 void text_printable(char *s);
+
+/*! \brief The same of a text of several lines, whose tabs and newlines stay. */
+void text_printable_lines(char *s);
+
+/*! \brief Bytes of the character that a text begins with, if text_printable() leaves it; 0: it does not. */
+unsigned text_printable_length(const char *s);
+
+/*! \brief Replaces control characters of ASCII by '?' in place, and leaves all else: a name as the fabric has
+ *  it, by which it is looked up. */
+void text_one_line(char *s);
 
 /*! \brief Writes a text as the source of a manual page: what roff would read as markup is escaped. */
 void text_print_roff(const char *s, FILE *f);

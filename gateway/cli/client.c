@@ -20,6 +20,7 @@
 #include "gateway/api/stream.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/help/help.h"
+#include "gateway/view/json_text.h"
 #include "gateway/view/source.h"
 
 static const char default_url[] = "http://127.0.0.1:8620";
@@ -366,6 +367,7 @@ static int print_refusal(struct client *s, const struct body *body, unsigned sta
 	json_t *problem = body->data ? json_loadb(body->data, body->len, 0, NULL) : NULL;
 
 	if (problem) {
+		json_make_printable(problem);
 		print_problem(s, problem);
 	} else if (status != 0) {
 		say(s, "the answer has status %u and no reason", status);
@@ -409,6 +411,9 @@ int client_get(struct client *s, const char *target, json_t **ret)
 		return EXIT_USAGE;
 	}
 	note_stale(s, json_is_true(json_object_get(value, "stale")));
+	if (!s->flags.json) {
+		json_make_printable(value);
+	}
 	*ret = value;
 	return EXIT_GOOD;
 }
@@ -574,7 +579,7 @@ int client_copy(struct client *s, const char *target)
 
 int client_print_json(const json_t *body)
 {
-	const int ret = json_dumpf(body, stdout, JSON_INDENT(2));
+	const int ret = json_dumpf(body, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 
 	printf("\n");
 	return ret == 0 && fflush(stdout) == 0 ? EXIT_GOOD : EXIT_USAGE;

@@ -12,9 +12,11 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/text.h"
 #include "conf/config.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/help/help.h"
+#include "gateway/view/json_text.h"
 #include "routing/engine_options.h"
 
 struct config_flags {
@@ -76,6 +78,15 @@ static const char *value_of(const struct job *j, const char *key)
 
 /* --- text ------------------------------------------------------------------------ */
 
+/* What a file says may be anything. */
+static void print_printable(char *line)
+{
+	if (line != NULL) {
+		text_printable(line);
+		printf("%s\n", line);
+	}
+}
+
 static void print_fate(const struct job *j, enum option_fate fate, const char *title)
 {
 	const struct option_trace *t = &j->file.trace;
@@ -93,11 +104,10 @@ static void print_fate(const struct job *j, enum option_fate fate, const char *t
 			any = true;
 		}
 		now = fate == OPTION_TAKEN && s->element ? value_of(j, s->key) : NULL;
-		printf("%6u  %s %s", s->line, s->element ? s->element : s->key, s->value);
-		if (now) {
-			printf("  (%s %s)", s->key, now);
-		}
-		printf("\n");
+		char *line = arena_printf(
+			j->arena, now ? "%6u  %s %s  (%s %s)" : "%6u  %s %s", s->line,
+			s->element ? s->element : s->key, s->value, s->key, now);
+		print_printable(line);
 	}
 }
 
@@ -132,13 +142,6 @@ static void print_text(const struct job *j)
 }
 
 /* --- JSON ------------------------------------------------------------------------ */
-
-static json_t *text_json(const char *text)
-{
-	json_t *s = text ? json_string(text) : json_null();
-
-	return s ? s : json_string("(not UTF-8)");
-}
 
 static json_t *fate_json(const struct job *j, enum option_fate fate)
 {
@@ -198,7 +201,7 @@ static int print_json(const struct job *j)
 	json_object_set_new(o, "warnings", diags_json(j, DIAG_WARNING));
 	json_object_set_new(o, "n_errors", json_integer(j->diags.n_errors));
 	json_object_set_new(o, "n_warnings", json_integer(j->diags.n_warnings));
-	int ret = json_dumpf(o, stdout, JSON_INDENT(2));
+	int ret = json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	printf("\n");
 	json_decref(o);
 	return ret;

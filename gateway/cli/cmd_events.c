@@ -71,7 +71,7 @@ static void print_event(struct client *s, const json_t *e)
 	char *text;
 
 	if (s->flags.json) {
-		json_dumpf(e, stdout, JSON_COMPACT);
+		json_dumpf(e, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
 		printf("\n");
 		return;
 	}

@@ -16,6 +16,7 @@
 #include "gateway/cli/command.h"
 #include "gateway/cli/help/help.h"
 #include "gateway/view/control_client.h"
+#include "gateway/view/json_text.h"
 
 #define FLAG(member)                                                                     \
 	.offset = offsetof(struct control_flags, member), .flags_long = #member
@@ -120,6 +121,7 @@ int control_call_print(const struct control_call *c, json_t *reply,
 	} else if (error != NULL) {
 		fprintf(stderr, "%s: %s\n", c->name, error);
 	} else if (reply != NULL) {
+		json_make_printable(reply);
 		print(c, reply);
 		status = EXIT_GOOD;
 	}

@@ -9,7 +9,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/text.h"
 #include "conf/base/vector.h"
-#include "gateway/api/schema.h"
+#include "gateway/api/api.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
 
@@ -195,7 +195,7 @@ static bool name_fields(struct list_fields *f, const struct list *l,
 	if (l->schema == NULL) {
 		return good;
 	}
-	all = schema_all();
+	all = api_schemas();
 	good = add_fields(f, all, json_object_get(all, l->schema), "", "", 0);
 	json_decref(all);
 	return good;
@@ -283,20 +283,26 @@ static void text_of(const json_t *v, char *buf, size_t size)
 	} else if (json_is_boolean(v)) {
 		snprintf(buf, size, "%s", json_is_true(v) ? "true" : "false");
 	} else if (v != NULL && !json_is_null(v)) {
-		json = json_dumps(v, JSON_COMPACT);
+		json = json_dumps(v, JSON_COMPACT | JSON_ENSURE_ASCII);
 		snprintf(buf, size, "%s", json != NULL ? json : "");
 		free(json);
 	}
 	text_printable(buf);
 }
 
-static void print_csv(const char *text)
+/* A name that begins as a formula does is text for a spreadsheet when a quote stands in front. */
+static void print_csv(const json_t *v, const char *text)
 {
+	const char *lead = json_is_string(v) && text[0] != '\0' &&
+	                                   strchr("=+-@\t\r", text[0]) != NULL
+	                           ? "'"
+	                           : "";
+
 	if (strpbrk(text, ",\"") == NULL) {
-		printf("%s", text);
+		printf("%s%s", lead, text);
 		return;
 	}
-	putchar('"');
+	printf("\"%s", lead);
 	for (; *text != '\0'; text++) {
 		printf(*text == '"' ? "\"\"" : "%c", *text);
 	}
@@ -309,14 +315,15 @@ void list_row(const struct client *s, const json_t *row)
 	char text[1024];
 
 	for (size_t i = 0; i < f->n; i++) {
-		text_of(value_at(row, f->path[i], strlen(f->path[i])), text,
-		        sizeof(text));
+		const json_t *v = value_at(row, f->path[i], strlen(f->path[i]));
+
+		text_of(v, text, sizeof(text));
 		if (!s->flags.csv) {
 			printf("%s%s", i > 0 ? "\t" : "", text);
 			continue;
 		}
 		printf("%s", i > 0 ? "," : "");
-		print_csv(text);
+		print_csv(v, text);
 	}
 	putchar('\n');
 }

@@ -11,6 +11,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/clock.h"
 #include "conf/base/err.h"
+#include "conf/base/text.h"
 #include "db/fabric.h"
 #include "db/reader.h"
 #include "db/stats.h"
@@ -75,6 +76,24 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 	return E_OK;
 }
 
+/* Shows nodes by what a terminal does not obey; they are still found by their descriptions. */
+static int make_names_printable(struct graph *g, struct arena *a)
+{
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		struct node *n = &g->nodes[i];
+		char *name = arena_strdup(a, node_name(n));
+
+		if (name == NULL) {
+			return -ENOMEM;
+		}
+		text_printable(name);
+		if (strcmp(name, node_name(n)) != 0) {
+			n->name = name;
+		}
+	}
+	return E_OK;
+}
+
 static int read_fabric(struct route_job *j)
 {
 	const double start = route_job_now();
@@ -88,6 +107,9 @@ static int read_fabric(struct route_job *j)
 	}
 	(void)graph_set_aggregation(j->g, j->config.aggregation_node_guids);
 	ret = graph_set_names(j->g, j->config.node_names);
+	if (ret == E_OK) {
+		ret = make_names_printable(j->g, j->arena);
+	}
 	j->seconds_parse = route_job_now() - start;
 	return ret;
 }
@@ -154,6 +176,9 @@ static int copy_snapshot(struct route_job *j, struct snap_reader *r,
 		}
 		if (err == E_OK) {
 			err = snap_fabric(r, j->arena, ret);
+		}
+		if (err == E_OK) {
+			err = make_names_printable(ret->g, j->arena);
 		}
 	}
 	return err;
@@ -406,10 +431,11 @@ json_t *route_job_json(const struct route_job *j)
 	                    json_integer((json_int_t)p->forwarding_loops));
 	json_object_set_new(o, "credit_loops", json_integer((json_int_t)p->credit_loops));
 	json_object_set_new(o, "management_pairs",
-	                    json_pack("{s:I, s:I}", "unreachable",
+	                    json_pack("{s:I, s:I, s:I}", "unreachable",
 	                              (json_int_t)p->management_unreachable,
 	                              "credit_loops",
-	                              (json_int_t)p->management_credit_loops));
+	                              (json_int_t)p->management_credit_loops, "vls",
+	                              (json_int_t)p->management_vls));
 	json_object_set_new(o, "vls_used", json_integer(p->vls_used));
 	json_object_set_new(o, "load", route_job_load_json(&r->load));
 	json_object_set_new(o, "disjoint_routes", route_job_disjoint_json(&j->disjoint));
@@ -467,9 +493,13 @@ static void print_figures(const struct route_job *j)
 	printf("forwarding loops  %llu\n", (unsigned long long)p->forwarding_loops);
 	printf("credit loops      %llu (virtual lanes used: %u)\n",
 	       (unsigned long long)p->credit_loops, p->vls_used);
-	printf("management pairs  %llu unreachable, %llu credit loops\n",
+	printf("management pairs  %llu unreachable, %llu credit loops",
 	       (unsigned long long)p->management_unreachable,
 	       (unsigned long long)p->management_credit_loops);
+	if (p->management_vls) {
+		printf(" (further virtual lanes: %u)", p->management_vls);
+	}
+	printf("\n");
 	if (r->load.all) {
 		printf("routes per link   max %u, mean %.1f, 99th percentile %u\n",
 		       r->load.max, r->load.mean, r->load.p99);
@@ -517,7 +547,7 @@ int route_job_report(struct route_job *j)
 	}
 	if (j->flags.json) {
 		json_t *o = route_job_json(j);
-		int ret = json_dumpf(o, stdout, JSON_INDENT(2));
+		int ret = json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 		json_decref(o);
 		printf("\n");
 		if (ret != 0) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/text.h"
 #include "gateway/export/export_int.h"
 #include "gateway/view/body.h"
 #include "routing/graph/graph.h"
@@ -37,7 +38,8 @@ static int text_close(struct text *t, int err, struct body *out)
 		err = -ENOMEM;
 	}
 	if (err == E_OK) {
-		body_write(out, t->data, t->len);
+		text_printable_lines(t->data);
+		body_write(out, t->data, strlen(t->data));
 	}
 	free(t->data);
 	return err;

@@ -38,7 +38,8 @@ static int fill_node(struct inventory *v, uint32_t n)
 	const struct node *node = &v->g->nodes[n];
 	struct inventory_node *to = &v->node[n];
 	json_t *name = text_json(node_name(node));
-	char *text = name != NULL ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
+	char *text = name != NULL ? json_dumps(name, JSON_ENCODE_ANY | JSON_ENSURE_ASCII)
+	                          : NULL;
 
 	json_decref(name);
 	if (text != NULL) {

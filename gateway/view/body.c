@@ -11,7 +11,10 @@
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
 
-enum { JSON_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10) };
+enum {
+	JSON_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII |
+	             JSON_REAL_PRECISION(10)
+};
 
 void body_clear(struct body *b)
 {

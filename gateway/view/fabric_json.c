@@ -84,7 +84,7 @@ static json_t *transition_json(const struct snap_transition *t)
 json_t *routing_json(const struct snap_meta *m)
 {
 	/* clang-format off */
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I}, s:i, "
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:i}, s:i, "
 	                 "s:{s:i, s:o, s:i}, s:{s:o, s:o}, s:o}",
 		"epoch", (json_int_t)m->epoch,
 		"engine_asked", note_json(m->engine_asked),
@@ -98,6 +98,7 @@ json_t *routing_json(const struct snap_meta *m)
 		"credit_loops", (json_int_t)m->credit_loops,
 		"management_pairs", "unreachable", (json_int_t)m->management_unreachable,
 			"credit_loops", (json_int_t)m->management_credit_loops,
+			"vls", (int)m->management_vls,
 		"vls_used", m->vls_used,
 		"load", "max", (int)m->load_max, "mean", real_json(m->load_mean), "p99", (int)m->load_p99,
 		"seconds", "route", real_json(m->seconds_route),

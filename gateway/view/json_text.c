@@ -23,8 +23,9 @@ static json_t *repaired(const char *bytes)
 	char *to = text;
 	while (*bytes != '\0') {
 		unsigned n = text_utf8_length(bytes);
-		const char *from = n > 0 ? bytes : replacement;
-		size_t len = n > 0 ? n : sizeof(replacement) - 1;
+		bool good = n > 0 && *bytes != 0x7f;
+		const char *from = good ? bytes : replacement;
+		size_t len = good ? n : sizeof(replacement) - 1;
 		memcpy(to, from, len);
 		to += len;
 		bytes += n > 0 ? n : 1;
@@ -39,8 +40,42 @@ json_t *text_json(const char *bytes)
 	if (bytes == NULL) {
 		return json_null();
 	}
-	json_t *value = json_string(bytes); /* refuses what is not UTF-8 */
+	json_t *value = strchr(bytes, 0x7f) == NULL
+	                        ? json_string(bytes) /* refuses what is not UTF-8 */
+	                        : NULL;
 	return value != NULL ? value : repaired(bytes);
+}
+
+static void make_string_printable(json_t *v)
+{
+	char *text = strdup(json_string_value(v));
+
+	if (text != NULL) {
+		text_printable(text);
+	}
+	if (text == NULL || strcmp(text, json_string_value(v)) != 0) {
+		json_string_set_nocheck(v, text != NULL ? text : "?");
+	}
+	free(text);
+}
+
+void json_make_printable(json_t *v)
+{
+	const char *name;
+	size_t i;
+	json_t *member;
+
+	if (json_is_string(v)) {
+		make_string_printable(v);
+	}
+	json_array_foreach(v, i, member)
+	{
+		json_make_printable(member);
+	}
+	json_object_foreach(v, name, member)
+	{
+		json_make_printable(member);
+	}
 }
 
 char *json_put_number(char *p, uint64_t v)

@@ -11,9 +11,12 @@
  * JSON values that several bodies share. NULL is returned when out of memory.
  */
 
-/*! \brief Any bytes as a JSON string: what is not UTF-8 becomes U+FFFD. NULL gives null.
- */
+/*! \brief Any bytes as a JSON string: what is not UTF-8 becomes U+FFFD, and so does DEL, which JSON does not
+ *  escape. NULL gives null. */
 json_t *text_json(const char *bytes);
+
+/*! \brief text_printable() of all strings of a value, before it is shown as text. */
+void json_make_printable(json_t *v);
 
 /*! \brief text_json(), null also for "". */
 json_t *word_json(const char *text);

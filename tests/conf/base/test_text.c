@@ -189,11 +189,48 @@ START_TEST(test_distance_long)
 }
 END_TEST
 
+/* What a terminal, an editor or a line of a log would obey becomes '?', and all else stays. */
+static const struct {
+	const char *text, *printable;
+} printables[] = {
+	{ "", "" },
+	{ "a\033[31m\nb\x7f\t\xc3\xa9", "a?[31m?b??\xc3\xa9" },
+	{ "\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0", "???\xc2\xa0" },
+	{ "\x9b\xff\xfe\xc0\xaf", "?????" },
+	{ "\xe2\x80\x8d|\xe2\x80\x8e|\xe2\x80\x8f|\xe2\x80\x90",
+	  "\xe2\x80\x8d|?|?|\xe2\x80\x90" },
+	{ "\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa\xe2\x80\xae\xe2\x80\xaf",
+	  "\xe2\x80\xa7????\xe2\x80\xaf" },
+	{ "\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa",
+	  "\xe2\x81\xa5??\xe2\x81\xaa" },
+	{ "\xd8\x9b\xd8\x9c\xd8\x9d", "\xd8\x9b?\xd8\x9d" },
+	{ "\xed\xa0\x80", "???" }, /* a surrogate */
+	{ "a\xe2\x80", "a??" },    /* cut off */
+	{ "\xf0\x9f\x98\x80 \xe6\x97\xa5", "\xf0\x9f\x98\x80 \xe6\x97\xa5" },
+};
+
 START_TEST(test_printable)
 {
-	char text[] = "a\033[31m\nb\x7f\t\xc3\xa9";
+	char text[64], lines[80], expected[80];
+
+	snprintf(text, sizeof(text), "%s", printables[_i].text);
 	text_printable(text);
-	ck_assert_str_eq(text, "a?[31m?b??\xc3\xa9");
+	ck_assert_str_eq(text, printables[_i].printable);
+	text_printable(text);
+	ck_assert_str_eq(text, printables[_i].printable);
+	snprintf(lines, sizeof(lines), "\t%s\n", printables[_i].printable);
+	strcpy(expected, lines);
+	text_printable_lines(lines);
+	ck_assert_str_eq(lines, expected);
+}
+END_TEST
+
+START_TEST(test_one_line)
+{
+	char text[] = "a\n\033\x7f\xff\xc2\x9b";
+
+	text_one_line(text);
+	ck_assert_str_eq(text, "a???\xff\xc2\x9b");
 }
 END_TEST
 
@@ -255,7 +292,8 @@ TEST_SUITE(text)
 	tcase_add_test(tc, test_gid);
 	tcase_add_loop_test(tc, test_distance, 0, N(words));
 	tcase_add_test(tc, test_distance_long);
-	tcase_add_test(tc, test_printable);
+	tcase_add_loop_test(tc, test_printable, 0, N(printables));
+	tcase_add_test(tc, test_one_line);
 	tcase_add_loop_test(tc, test_line, 0, N(texts));
 	tcase_add_test(tc, test_errors);
 	suite_add_tcase(suite, tc);
