@@ -20,23 +20,22 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
+#include "conf/base/loop.h"
 #include "gateway/api/feed.h"
 #include "gateway/view/source.h"
 
-enum { READY = 128 };
-
 struct listener {
+	struct loop_watch watch; /* first */
+	struct feeds *feeds;
 	struct listener *next, *prev;
 	struct feed feed;
 	struct in6_addr address; /* as IPv6; all zero: not known */
-	int fd;
 	bool is_new;         /* nothing was sent yet */
 	bool behind;         /* there is more to send at once */
 	char *unsent;        /* what the socket did not take; NULL: it took all */
@@ -46,14 +45,12 @@ struct listener {
 
 struct feeds {
 	struct feeds_options o;
-	pthread_t thread;
+	struct loop *loop;
 	pthread_mutex_t lock;
-	struct listener *joining; /* under the lock, as the next two */
+	struct listener *joining; /* under the lock, as the next one */
 	uint32_t n;
-	bool stop, started;
 	struct listener *all;
 	struct feed_page page;
-	int epoll, wake;
 	uint64_t looked_ms; /* for new events */
 };
 
@@ -93,9 +90,9 @@ static void drop(struct feeds *f, struct listener *l)
 	if (l->next != NULL) {
 		l->next->prev = l->prev;
 	}
-	epoll_ctl(f->epoll, EPOLL_CTL_DEL, l->fd, NULL);
-	shutdown(l->fd, SHUT_RDWR);
-	close(l->fd);
+	loop_remove(&l->watch);
+	shutdown(l->watch.fd, SHUT_RDWR);
+	close(l->watch.fd);
 	free(l->unsent);
 	free(l);
 	pthread_mutex_lock(&f->lock);
@@ -103,21 +100,17 @@ static void drop(struct feeds *f, struct listener *l)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static void watch(struct feeds *f, struct listener *l, int how)
+static void watch(struct listener *l)
 {
-	struct epoll_event e = { .events = EPOLLIN | EPOLLRDHUP, .data.ptr = l };
-
-	if (l->unsent != NULL || l->behind) {
-		e.events |= EPOLLOUT;
-	}
-	(void)epoll_ctl(f->epoll, how, l->fd, &e);
+	loop_events(&l->watch,
+	            LOOP_READ | (l->unsent != NULL || l->behind ? LOOP_WRITE : 0U));
 }
 
 /* Sends as much as the socket takes. \return How much; -1: the connection is gone. */
 static ssize_t send_some(struct listener *l, const char *data, size_t len,
                          uint64_t now_ms)
 {
-	ssize_t n = send(l->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	ssize_t n = send(l->watch.fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	if (n < 0) {
 		return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -1;
@@ -127,8 +120,7 @@ static ssize_t send_some(struct listener *l, const char *data, size_t len,
 }
 
 /* Sends a text and keeps what the socket does not take. \return false: drop the listener. */
-static bool say(struct feeds *f, struct listener *l, const struct body *text,
-                uint64_t now_ms)
+static bool say(struct listener *l, const struct body *text, uint64_t now_ms)
 {
 	ssize_t n = body_done(text) == E_OK ? send_some(l, text->data, text->len, now_ms)
 	                                    : -1;
@@ -147,13 +139,13 @@ static bool say(struct feeds *f, struct listener *l, const struct body *text,
 		l->n_unsent = left;
 		l->at = 0;
 		l->moved_ms = now_ms;
-		watch(f, l, EPOLL_CTL_MOD);
+		watch(l);
 	}
 	return true;
 }
 
 /* Goes on with what the socket did not take before. */
-static bool send_rest(struct feeds *f, struct listener *l, uint64_t now_ms)
+static bool send_rest(struct listener *l, uint64_t now_ms)
 {
 	ssize_t n = send_some(l, l->unsent + l->at, l->n_unsent - l->at, now_ms);
 
@@ -164,7 +156,7 @@ static bool send_rest(struct feeds *f, struct listener *l, uint64_t now_ms)
 	if (l->at == l->n_unsent) {
 		free(l->unsent);
 		l->unsent = NULL;
-		watch(f, l, EPOLL_CTL_MOD);
+		watch(l);
 	}
 	return true;
 }
@@ -183,20 +175,20 @@ static bool serve(struct feeds *f, struct listener *l, uint64_t now_ms)
 	}
 	l->behind = feed_pull(&l->feed, &f->page, f->o.source, now_ms, &text);
 	if (l->behind != was_behind) {
-		watch(f, l, EPOLL_CTL_MOD);
+		watch(l);
 	}
-	good = text.len == 0 || say(f, l, &text, now_ms);
+	good = text.len == 0 || say(l, &text, now_ms);
 	body_clear(&text);
 	return good;
 }
 
-static bool beat(struct feeds *f, struct listener *l, uint64_t now_ms)
+static bool beat(struct listener *l, uint64_t now_ms)
 {
 	struct body text = { .len = 0 };
 	bool good;
 
 	feed_heartbeat(&l->feed, &text);
-	good = say(f, l, &text, now_ms);
+	good = say(l, &text, now_ms);
 	body_clear(&text);
 	return good;
 }
@@ -217,15 +209,38 @@ static bool has_enough(const struct feeds *f, const struct listener *l)
 	return n > f->o.per_address;
 }
 
-static bool take_new(struct feeds *f, uint64_t now_ms)
+/* A listener has nothing more to say to us; it ends, or its socket takes more. */
+static void on_ready(struct loop_watch *w, unsigned events)
+{
+	struct listener *l = (struct listener *)w;
+	struct feeds *f = l->feeds;
+	uint64_t now_ms = source_now_ms();
+	char ignored[512];
+	bool good = (events & LOOP_HANGUP) == 0;
+
+	if (good && (events & LOOP_READ) != 0) {
+		ssize_t n = recv(w->fd, ignored, sizeof(ignored), MSG_DONTWAIT);
+
+		good = n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+	}
+	if (good && (events & LOOP_WRITE) != 0 && l->unsent != NULL) {
+		good = send_rest(l, now_ms);
+	}
+	if (good && (events & LOOP_WRITE) != 0 && l->unsent == NULL && l->behind) {
+		good = serve(f, l, now_ms);
+	}
+	if (!good) {
+		drop(f, l);
+	}
+}
+
+static void take_new(struct feeds *f, uint64_t now_ms)
 {
 	struct listener *l, *next;
-	bool stop;
 
 	pthread_mutex_lock(&f->lock);
 	l = f->joining;
 	f->joining = NULL;
-	stop = f->stop;
 	pthread_mutex_unlock(&f->lock);
 	for (; l != NULL; l = next) {
 		next = l->next;
@@ -236,37 +251,14 @@ static bool take_new(struct feeds *f, uint64_t now_ms)
 		}
 		f->all = l;
 		l->moved_ms = now_ms;
-		watch(f, l, EPOLL_CTL_ADD);
-		if (has_enough(f, l)) {
+		if (loop_add(f->loop, &l->watch, l->watch.fd, LOOP_READ) != E_OK) {
+			drop(f, l);
+		} else if (has_enough(f, l)) {
 			(void)send_some(l, refusal, sizeof(refusal) - 1, now_ms);
 			drop(f, l);
 		} else if (!serve(f, l, now_ms)) {
 			drop(f, l);
 		}
-	}
-	return !stop;
-}
-
-/* A listener has nothing more to say to us; it ends, or its socket takes more. */
-static void on_ready(struct feeds *f, struct listener *l, uint32_t events,
-                     uint64_t now_ms)
-{
-	char ignored[512];
-	bool good = (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) == 0;
-
-	if (good && (events & EPOLLIN)) {
-		ssize_t n = recv(l->fd, ignored, sizeof(ignored), MSG_DONTWAIT);
-
-		good = n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
-	}
-	if (good && (events & EPOLLOUT) && l->unsent != NULL) {
-		good = send_rest(f, l, now_ms);
-	}
-	if (good && (events & EPOLLOUT) && l->unsent == NULL && l->behind) {
-		good = serve(f, l, now_ms);
-	}
-	if (!good) {
-		drop(f, l);
 	}
 }
 
@@ -299,7 +291,7 @@ static void tend(struct feeds *f, uint64_t now_ms)
 		} else if (now.next != 0 && l->feed.at != now.next) {
 			good = serve(f, l, now_ms);
 		} else if (now_ms - l->moved_ms >= f->o.beat_ms) {
-			good = beat(f, l, now_ms);
+			good = beat(l, now_ms);
 		}
 		if (!good) {
 			drop(f, l);
@@ -308,33 +300,17 @@ static void tend(struct feeds *f, uint64_t now_ms)
 	feed_page_clear(&f->page);
 }
 
-static void *run_thread(void *arg)
+static uint64_t turn(void *ctx)
 {
-	struct feeds *f = arg;
-	struct epoll_event ready[READY];
-	uint64_t count;
+	struct feeds *f = ctx;
+	uint64_t now_ms = source_now_ms();
 
-	for (;;) {
-		int n = epoll_wait(f->epoll, ready, READY,
-		                   f->all != NULL ? FEEDS_LOOK_MS : -1);
-		uint64_t now_ms = source_now_ms();
-		bool woken = false;
-
-		for (int i = 0; i < n; i++) {
-			if (ready[i].data.ptr == NULL) {
-				woken = read(f->wake, &count, sizeof(count)) > 0;
-			} else {
-				on_ready(f, ready[i].data.ptr, ready[i].events, now_ms);
-			}
-		}
-		if (woken && !take_new(f, now_ms)) {
-			return NULL;
-		}
-		if (now_ms - f->looked_ms >= FEEDS_LOOK_MS) {
-			f->looked_ms = now_ms;
-			tend(f, now_ms);
-		}
+	take_new(f, now_ms);
+	if (now_ms - f->looked_ms >= FEEDS_LOOK_MS) {
+		f->looked_ms = now_ms;
+		tend(f, now_ms);
 	}
+	return f->all != NULL ? monotonic_ms() + FEEDS_LOOK_MS : UINT64_MAX;
 }
 
 /* --- calls from other threads -------------------------------------------------------------- */
@@ -357,13 +333,13 @@ int feeds_add(struct feeds *f, int fd, const struct sockaddr *from,
 {
 	struct listener *l = calloc(1, sizeof(*l));
 	const int on = 1, off = 0;
-	uint64_t one = 1;
 	int err = E_OK;
 
 	if (l == NULL) {
 		return -ENOMEM;
 	}
-	l->fd = fd;
+	l->watch = (struct loop_watch){ .fd = fd, .ready = on_ready };
+	l->feeds = f;
 	l->is_new = true;
 	l->feed = *feed;
 	set_address(l, from);
@@ -383,9 +359,7 @@ int feeds_add(struct feeds *f, int fd, const struct sockaddr *from,
 		free(l);
 		return err;
 	}
-	if (write(f->wake, &one, sizeof(one)) < 0) {
-		return E_OK; /* the thread is being woken already */
-	}
+	loop_wake(f->loop);
 	return E_OK;
 }
 
@@ -402,7 +376,6 @@ uint32_t feeds_count(struct feeds *f)
 int feeds_new(const struct feeds_options *o, struct feeds **ret)
 {
 	struct feeds *f = calloc(1, sizeof(*f));
-	struct epoll_event e = { .events = EPOLLIN };
 	int err;
 
 	if (f == NULL) {
@@ -413,14 +386,13 @@ int feeds_new(const struct feeds_options *o, struct feeds **ret)
 	f->o.stalled_ms = o->stalled_ms ? o->stalled_ms : FEEDS_STALLED_MS;
 	pthread_mutex_init(&f->lock, NULL);
 	f->o.source = source_join(o->source);
-	f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	f->epoll = epoll_create1(EPOLL_CLOEXEC);
-	err = f->o.source == NULL ? -ENOMEM
-	      : f->wake < 0 || f->epoll < 0 ||
-	                      epoll_ctl(f->epoll, EPOLL_CTL_ADD, f->wake, &e) != 0
-	              ? -errno
-	              : -pthread_create(&f->thread, NULL, run_thread, f);
-	f->started = err == E_OK;
+	err = f->o.source == NULL
+	              ? -ENOMEM
+	              : loop_new(&(struct loop_options){ .turn = turn, .ctx = f },
+	                         &f->loop);
+	if (err == E_OK) {
+		err = loop_start(f->loop);
+	}
 	if (err != E_OK) {
 		feeds_free(f);
 		return err;
@@ -431,26 +403,17 @@ int feeds_new(const struct feeds_options *o, struct feeds **ret)
 
 void feeds_free(struct feeds *f)
 {
-	uint64_t one = 1;
-
 	if (f == NULL) {
 		return;
 	}
-	pthread_mutex_lock(&f->lock);
-	f->stop = true;
-	pthread_mutex_unlock(&f->lock);
-	if (f->started && write(f->wake, &one, sizeof(one)) == sizeof(one)) {
-		pthread_join(f->thread, NULL);
+	loop_stop(f->loop);
+	if (f->loop != NULL) {
+		take_new(f, source_now_ms()); /* those that nobody has taken yet */
 	}
 	while (f->all != NULL) {
 		drop(f, f->all);
 	}
-	if (f->wake >= 0) {
-		close(f->wake);
-	}
-	if (f->epoll >= 0) {
-		close(f->epoll);
-	}
+	loop_free(f->loop);
 	feed_page_clear(&f->page);
 	source_free(f->o.source);
 	pthread_mutex_destroy(&f->lock);

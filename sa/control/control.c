@@ -3,9 +3,9 @@
 /*
  * The control socket.
  *
- * Two threads meet in two lists under one lock. The control thread polls, splits the
+ * Two threads meet in two lists under one lock. The control thread (conf/base/loop.h) splits the
  * bytes of a connection into lines and appends each as a request to `asked`. The fabric
- * thread takes them, runs the verb and appends the reply to `answered`. An eventfd wakes
+ * thread takes them, runs the verb and appends the reply to `answered`. It wakes
  * the control thread, which writes the replies. A request holds the number of its
  * connection, so a reply to a connection that has gone is dropped.
  *
@@ -21,12 +21,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -36,6 +35,7 @@
 #include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/loop.h"
 #include "conf/base/text.h"
 #include "conf/base/vector.h"
 
@@ -57,15 +57,15 @@ struct list {
 };
 
 struct connection {
+	struct loop_watch watch; /* first */
+	struct control *control;
 	uint64_t number; /* 0: free */
-	int fd;
-	bool busy; /* a request is at work */
+	bool busy;       /* a request is at work */
 	char user[USER_BYTES];
 	char *in;
 	size_t n_in, cap_in;
 	char *out;
 	size_t n_out, cap_out;
-	uint64_t active_ms;
 };
 
 struct control {
@@ -73,12 +73,12 @@ struct control {
 	char *path;
 	gid_t group;
 	bool has_group;
-	int listener, event;
-	pthread_t thread;
+	struct loop *loop;
+	struct loop_watch listener;
+	uint64_t checked_ms; /* when requests that wait were looked after; 0: none wait */
 	pthread_mutex_t lock;
 	struct list asked, answered; /* under the lock */
 	unsigned n_waiting;          /* likewise */
-	bool stop;                   /* likewise */
 	/* of the fabric thread: */
 	struct list waiting;
 	unsigned waiting_now; /* how many there are */
@@ -168,19 +168,30 @@ static void tell_user(const struct ucred *peer, char ret[USER_BYTES])
 
 static void close_connection(struct connection *n)
 {
-	close(n->fd);
+	int fd = n->watch.fd;
+
+	loop_remove(&n->watch);
+	close(fd);
 	free(n->in);
 	free(n->out);
-	*n = (struct connection){ .fd = -1 };
+	*n = (struct connection){ .number = 0 };
+}
+
+/* Waits for what there is to do. A client whose requests pile up is not read further. */
+static void watch_connection(struct connection *n)
+{
+	loop_events(&n->watch, (n->n_in > CONTROL_LINE_BYTES ? 0U : LOOP_READ) |
+	                               (n->n_out > 0 ? LOOP_WRITE : 0U));
 }
 
 static void send_now(struct connection *n)
 {
 	while (n->n_out > 0) {
-		ssize_t sent = send(n->fd, n->out, n->n_out, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t sent = send(n->watch.fd, n->out, n->n_out,
+		                    MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
-			return;
+			break;
 		}
 		if (sent <= 0) {
 			close_connection(n);
@@ -189,6 +200,7 @@ static void send_now(struct connection *n)
 		n->n_out -= (size_t)sent;
 		memmove(n->out, n->out + sent, n->n_out);
 	}
+	watch_connection(n);
 }
 
 static void reply_text(struct connection *n, const char *text, size_t len)
@@ -250,6 +262,7 @@ static void take_line(struct control *c, struct connection *n)
 	list_add(&c->asked, r);
 	pthread_mutex_unlock(&c->lock);
 	c->o.wake(c->o.ctx);
+	watch_connection(n);
 }
 
 static void read_connection(struct control *c, struct connection *n)
@@ -260,7 +273,7 @@ static void read_connection(struct control *c, struct connection *n)
 		close_connection(n);
 		return;
 	}
-	got = recv(n->fd, n->in + n->n_in, n->cap_in - n->n_in, MSG_DONTWAIT);
+	got = recv(n->watch.fd, n->in + n->n_in, n->cap_in - n->n_in, MSG_DONTWAIT);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
 		return;
 	}
@@ -269,7 +282,7 @@ static void read_connection(struct control *c, struct connection *n)
 		return;
 	}
 	n->n_in += (size_t)got;
-	n->active_ms = monotonic_ms();
+	loop_deadline(&n->watch, monotonic_ms() + CONTROL_IDLE_S * UINT64_C(1000));
 	if (n->n_in > CONTROL_LINE_BYTES && memchr(n->in, '\n', n->n_in) == NULL) {
 		reply_error(n, "the request is longer than 1 MiB");
 		if (n->number != 0) {
@@ -278,14 +291,41 @@ static void read_connection(struct control *c, struct connection *n)
 		return;
 	}
 	take_line(c, n);
+	if (n->number != 0) {
+		watch_connection(n);
+	}
 }
 
-static void accept_connection(struct control *c)
+static void on_ready(struct loop_watch *w, unsigned events)
 {
-	int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct connection *n = (struct connection *)w;
+
+	if ((events & LOOP_TIME) != 0) {
+		if (!n->busy) {
+			close_connection(n);
+		} else {
+			loop_deadline(w, monotonic_ms() + CONTROL_IDLE_S * UINT64_C(1000));
+		}
+		return;
+	}
+	if ((events & LOOP_WRITE) != 0) {
+		send_now(n);
+	}
+	if (n->number != 0 && (events & (LOOP_READ | LOOP_HANGUP)) != 0) {
+		read_connection(n->control, n);
+	}
+}
+
+static void accept_connection(struct loop_watch *w, unsigned events)
+{
+	struct control *c = (struct control *)((char *)w - offsetof(struct control, listener));
+	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	static const char refusal[] = "{\"ok\":false,\"error\":\"too many connections; try "
+				      "again later\"}\n";
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
+	(void)events;
 	if (fd < 0) {
 		return;
 	}
@@ -300,20 +340,23 @@ static void accept_connection(struct control *c)
 		return;
 	}
 	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
-		if (c->conn[i].number == 0) {
-			c->conn[i] = (struct connection){ .number = ++c->last_number,
-				                          .fd = fd,
-				                          .active_ms = monotonic_ms() };
-			tell_user(&peer, c->conn[i].user);
-			return;
-		}
-	}
-	struct connection full = { .fd = fd, .number = 1 };
+		struct connection *n = &c->conn[i];
 
-	reply_error(&full, "too many connections; try again later");
-	if (full.number != 0) {
-		close_connection(&full);
+		if (n->number != 0) {
+			continue;
+		}
+		*n = (struct connection){ .watch.ready = on_ready, .control = c };
+		if (loop_add(c->loop, &n->watch, fd, LOOP_READ) != E_OK) {
+			break;
+		}
+		n->number = ++c->last_number;
+		tell_user(&peer, n->user);
+		loop_deadline(&n->watch,
+		              monotonic_ms() + CONTROL_IDLE_S * UINT64_C(1000));
+		return;
 	}
+	(void)send(fd, refusal, sizeof(refusal) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
 }
 
 static void deliver_replies(struct control *c)
@@ -342,77 +385,27 @@ static void deliver_replies(struct control *c)
 	}
 }
 
-static void *serve(void *arg)
+/* While requests wait, the fabric thread is woken at times to try them again. */
+static uint64_t turn(void *ctx)
 {
-	struct control *c = arg;
+	struct control *c = ctx;
+	uint64_t now = monotonic_ms();
+	bool waits;
 
-	for (;;) {
-		struct pollfd fds[2 + CONTROL_CONNECTIONS];
-		struct connection *of[2 + CONTROL_CONNECTIONS];
-		nfds_t n = 0;
-		uint64_t count;
-		bool stop;
-		int pause_ms;
-
-		pthread_mutex_lock(&c->lock);
-		pause_ms = c->n_waiting > 0 ? CONTROL_RECHECK_MS : 10000;
-		pthread_mutex_unlock(&c->lock);
-		fds[n++] = (struct pollfd){ .fd = c->event, .events = POLLIN };
-		fds[n++] = (struct pollfd){ .fd = c->listener, .events = POLLIN };
-		for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
-			struct connection *conn = &c->conn[i];
-			/* A client whose requests pile up is not read further. */
-			bool full = conn->n_in > CONTROL_LINE_BYTES;
-
-			if (conn->number != 0) {
-				of[n] = conn;
-				fds[n++] = (struct pollfd){
-					.fd = conn->fd,
-					.events = (short)((full ? 0 : POLLIN) |
-					                  (conn->n_out ? POLLOUT : 0))
-				};
-			}
-		}
-		int ready = poll(fds, n, pause_ms);
-
-		if (ready < 0 && errno != EINTR) {
-			return NULL;
-		}
-		if (ready == 0 && pause_ms == CONTROL_RECHECK_MS) {
-			c->o.wake(c->o.ctx);
-		}
-		if (fds[0].revents && read(c->event, &count, sizeof(count)) < 0) {
-			continue;
-		}
-		pthread_mutex_lock(&c->lock);
-		stop = c->stop;
-		pthread_mutex_unlock(&c->lock);
-		if (stop) {
-			return NULL;
-		}
-		deliver_replies(c);
-		for (nfds_t i = 2; i < n; i++) {
-			struct connection *conn = of[i];
-
-			if (conn->number == 0 || conn->fd != fds[i].fd) {
-				continue;
-			}
-			if (fds[i].revents & POLLOUT) {
-				send_now(conn);
-			}
-			if (conn->number != 0 &&
-			    fds[i].revents & (POLLIN | POLLHUP | POLLERR)) {
-				read_connection(c, conn);
-			}
-			if (conn->number != 0 && !conn->busy &&
-			    monotonic_ms() - conn->active_ms > CONTROL_IDLE_S * UINT64_C(1000)) {
-				close_connection(conn);
-			}
-		}
-		if (fds[1].revents) {
-			accept_connection(c);
-		}
+	deliver_replies(c);
+	pthread_mutex_lock(&c->lock);
+	waits = c->n_waiting > 0;
+	pthread_mutex_unlock(&c->lock);
+	if (!waits) {
+		c->checked_ms = 0;
+		return UINT64_MAX;
 	}
+	if (c->checked_ms != 0 && now >= c->checked_ms + CONTROL_RECHECK_MS) {
+		c->o.wake(c->o.ctx);
+		c->checked_ms = 0;
+	}
+	c->checked_ms = c->checked_ms != 0 ? c->checked_ms : now;
+	return c->checked_ms + CONTROL_RECHECK_MS;
 }
 
 /* ---- the fabric thread ---- */
@@ -510,8 +503,6 @@ static bool settle_request(struct control *c, struct request *r, unsigned n_wait
 /* Runs requests; those that wait go to the list of waiting ones. */
 static void run_requests(struct control *c, struct request *r)
 {
-	const uint64_t one = 1;
-
 	while (r != NULL) {
 		struct request *next = r->next;
 
@@ -522,10 +513,7 @@ static void run_requests(struct control *c, struct request *r)
 			pthread_mutex_lock(&c->lock);
 			list_add(&c->answered, r);
 			pthread_mutex_unlock(&c->lock);
-			if (write(c->event, &one, sizeof(one)) < 0) {
-				log_debug(source, "the control thread is not woken: %s",
-				          strerror(errno));
-			}
+			loop_wake(c->loop);
 		}
 		r = next;
 	}
@@ -533,7 +521,7 @@ static void run_requests(struct control *c, struct request *r)
 
 void control_dispatch(struct control *c)
 {
-	const uint64_t now = monotonic_ms(), one = 1;
+	const uint64_t now = monotonic_ms();
 	struct request *fresh;
 	bool begins;
 
@@ -556,8 +544,8 @@ void control_dispatch(struct control *c)
 	begins = c->waiting_now > 0 && c->n_waiting == 0;
 	c->n_waiting = c->waiting_now;
 	pthread_mutex_unlock(&c->lock);
-	if (begins && write(c->event, &one, sizeof(one)) < 0) {
-		log_debug(source, "the control thread is not woken: %s", strerror(errno));
+	if (begins) {
+		loop_wake(c->loop);
 	}
 }
 
@@ -576,7 +564,8 @@ static bool is_served(const struct sockaddr_un *at)
 	return served;
 }
 
-static int open_listener(struct control *c, struct arena *a, const char **ret_why)
+/* \param ret  Closed by the caller, also on failure; -1: none. */
+static int open_listener(struct control *c, struct arena *a, const char **ret_why, int *ret_fd)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	mode_t mode = c->has_group ? 0660 : 0600, old;
@@ -596,12 +585,12 @@ static int open_listener(struct control *c, struct arena *a, const char **ret_wh
 		return -EADDRINUSE;
 	}
 	unlink(c->path);
-	c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	*ret_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	/* The file must never be open to more than it should, not even for a moment. */
 	old = umask(0177);
-	ret = c->listener < 0 ? -errno
-	      : bind(c->listener, (struct sockaddr *)&at, sizeof(at)) != 0 ||
-	                      listen(c->listener, 16) != 0
+	ret = *ret_fd < 0 ? -errno
+	      : bind(*ret_fd, (struct sockaddr *)&at, sizeof(at)) != 0 ||
+	                      listen(*ret_fd, 16) != 0
 	              ? -errno
 	              : E_OK;
 	umask(old);
@@ -626,35 +615,33 @@ int control_new(const struct control_options *o, struct arena *a, const char **r
 {
 	struct control *c = calloc(1, sizeof(*c));
 	struct group *group = o->group ? getgrnam(o->group) : NULL;
-	int err;
+	int err, fd = -1;
 
 	*ret_why = NULL;
 	if (c == NULL) {
 		return -ENOMEM;
 	}
 	c->o = *o;
-	c->listener = c->event = -1;
 	c->path = strdup(o->path);
 	c->has_group = group != NULL;
 	c->group = group ? group->gr_gid : 0;
-	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
-		c->conn[i].fd = -1;
-	}
+	c->listener.ready = accept_connection;
 	pthread_mutex_init(&c->lock, NULL);
-	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	err = c->path == NULL ? -ENOMEM
-	      : c->event < 0  ? -errno
-	                      : open_listener(c, a, ret_why);
+	err = c->path == NULL ? -ENOMEM : open_listener(c, a, ret_why, &fd);
 	if (err == E_OK) {
-		err = -pthread_create(&c->thread, NULL, serve, c);
+		err = loop_new(&(struct loop_options){ .turn = turn, .ctx = c }, &c->loop);
+	}
+	if (err == E_OK) {
+		err = loop_add(c->loop, &c->listener, fd, LOOP_READ);
+	}
+	if (err == E_OK) {
+		err = loop_start(c->loop);
 	}
 	if (err != E_OK) {
-		if (c->listener >= 0) {
-			close(c->listener);
+		if (fd >= 0) {
+			close(fd);
 		}
-		if (c->event >= 0) {
-			close(c->event);
-		}
+		loop_free(c->loop);
 		pthread_mutex_destroy(&c->lock);
 		free(c->path);
 		free(c);
@@ -666,17 +653,10 @@ int control_new(const struct control_options *o, struct arena *a, const char **r
 
 void control_free(struct control *c)
 {
-	uint64_t one = 1;
-
 	if (c == NULL) {
 		return;
 	}
-	pthread_mutex_lock(&c->lock);
-	c->stop = true;
-	pthread_mutex_unlock(&c->lock);
-	if (write(c->event, &one, sizeof(one)) == sizeof(one)) {
-		pthread_join(c->thread, NULL);
-	}
+	loop_stop(c->loop);
 	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
 		if (c->conn[i].number != 0) {
 			close_connection(&c->conn[i]);
@@ -686,8 +666,8 @@ void control_free(struct control *c)
 	free_requests(c->waiting.first);
 	free_requests(c->answered.first);
 	unlink(c->path);
-	close(c->listener);
-	close(c->event);
+	close(c->listener.fd);
+	loop_free(c->loop);
 	pthread_mutex_destroy(&c->lock);
 	free(c->path);
 	free(c);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * One thread polls the listening socket and all connections. It alone opens, reads and
+ * One thread (conf/base/loop.h) serves the listening socket and all connections. It alone opens, reads and
  * closes them. A connection has one request with the server at a time:
  *
  *   reading --frame--> waiting --answer--> writing --written--> reading
@@ -25,13 +25,11 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -40,6 +38,7 @@
 #include "conf/base/err.h"
 #include "conf/base/listen.h"
 #include "conf/base/log.h"
+#include "conf/base/loop.h"
 #include "sa/mad/transport.h"
 #include "sa/mad/wire.h"
 #include "sa/server/oob_frame.h"
@@ -67,7 +66,9 @@ static const char *const source = "oob";
 enum stage { CLOSED, READING, WAITING, WRITING, CLOSING };
 
 struct connection {
-	int fd;
+	struct loop_watch watch; /* first */
+	struct oob *oob;
+	bool open;
 	uint32_t requester;
 	uint64_t moved_ms; /* when something was read or written last */
 	uint64_t begun_ms; /* when the frame or the answer at work began; 0: none */
@@ -86,22 +87,14 @@ struct oob {
 	struct listening listening;
 	uint32_t idle_ms, least_rate;
 	uint64_t max_answer_bytes;
-	int wake;
-	pthread_t thread;
-	atomic_bool stop;
+	struct loop *loop;
+	struct loop_watch listener;
 	struct log_limit bad_lines;
 	uint32_t serial;
 	pthread_mutex_t lock;
 	uint64_t answer_bytes; /* of all connections; under the lock */
 	struct connection c[OOB_CONNECTIONS];
 };
-
-static void wake(struct oob *o)
-{
-	uint64_t one = 1;
-	ssize_t n = write(o->wake, &one, sizeof(one));
-	(void)n; /* a full counter is readable, too */
-}
 
 static enum stage stage_of(struct oob *o, const struct connection *c)
 {
@@ -127,8 +120,9 @@ static void set_stage(struct oob *o, struct connection *c, enum stage stage)
 static void close_connection(struct oob *o, struct connection *c)
 {
 	set_stage(o, c, CLOSED);
-	close(c->fd);
-	c->fd = -1;
+	loop_remove(&c->watch);
+	close(c->watch.fd);
+	c->open = false;
 	c->got = 0;
 }
 
@@ -166,7 +160,7 @@ static int take_answer(struct sa_origin *origin, const struct mad_addr *to, cons
 		c->stage = data != NULL && ret == E_OK ? WRITING : CLOSING;
 	}
 	pthread_mutex_unlock(&o->lock);
-	wake(o);
+	loop_wake(o->loop);
 	return ret;
 }
 
@@ -215,7 +209,7 @@ static void pass_request(struct oob *o, struct connection *c)
 
 static void read_more(struct oob *o, struct connection *c)
 {
-	ssize_t n = recv(c->fd, c->in + c->got, sizeof(c->in) - c->got, MSG_DONTWAIT);
+	ssize_t n = recv(c->watch.fd, c->in + c->got, sizeof(c->in) - c->got, MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		return;
@@ -241,7 +235,7 @@ static void write_more(struct oob *o, struct connection *c)
 		c->begun_ms = monotonic_ms();
 	}
 
-	ssize_t n = send(c->fd, c->out + c->out_at, left < TURN_BYTES ? left : TURN_BYTES,
+	ssize_t n = send(c->watch.fd, c->out + c->out_at, left < TURN_BYTES ? left : TURN_BYTES,
 	                 MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -260,21 +254,24 @@ static void write_more(struct oob *o, struct connection *c)
 	}
 }
 
-static void serve(struct oob *o, struct connection *c, short events)
+static void on_ready(struct loop_watch *w, unsigned events)
 {
-	if (events & (POLLERR | POLLHUP | POLLNVAL)) {
+	struct connection *c = (struct connection *)w;
+	struct oob *o = c->oob;
+
+	if ((events & (LOOP_HANGUP | LOOP_TIME)) != 0) {
 		close_connection(o, c);
 		return;
 	}
 	switch (stage_of(o, c)) {
 	case READING:
-		if (events & POLLIN) {
+		if ((events & LOOP_READ) != 0) {
 			read_more(o, c);
 		}
 		break;
 	case WRITING: write_more(o, c); break;
-	case CLOSING: close_connection(o, c); break;
 	case WAITING:
+	case CLOSING:
 	case CLOSED: break;
 	}
 }
@@ -319,7 +316,7 @@ static struct connection *find_victim(struct oob *o, uint32_t requester)
 		struct connection *c = &o->c[i];
 		enum stage stage = stage_of(o, c);
 
-		if (c->fd < 0 || (requester != 0 && c->requester != requester)) {
+		if (!c->open || (requester != 0 && c->requester != requester)) {
 			continue;
 		}
 		if (stage == READING && (idle == NULL || c->moved_ms < idle->moved_ms)) {
@@ -338,7 +335,7 @@ static bool has_its_places(const struct oob *o, uint32_t requester)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
-		n += o->c[i].fd >= 0 && o->c[i].requester == requester;
+		n += o->c[i].open && o->c[i].requester == requester;
 	}
 	return n >= OOB_OF_ADDRESS;
 }
@@ -350,7 +347,7 @@ static struct connection *find_slot(struct oob *o, uint32_t requester)
 	struct connection *victim;
 
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
-		if (o->c[i].fd < 0) {
+		if (!o->c[i].open) {
 			return &o->c[i];
 		}
 	}
@@ -367,17 +364,18 @@ static struct connection *find_slot(struct oob *o, uint32_t requester)
 	return find_victim(o, 0);
 }
 
-static void accept_connection(struct oob *o)
+static void accept_connection(struct loop_watch *w, unsigned events)
 {
+	struct oob *o = (struct oob *)((char *)w - offsetof(struct oob, listener));
 	struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
 	socklen_t len = sizeof(from);
-
 	struct connection *c;
 
+	(void)events;
 	if (find_slot(o, 0) == NULL) { /* the last places were given work in this turn */
 		return;
 	}
-	int fd = accept4(o->listening.fd, (struct sockaddr *)&from, &len,
+	int fd = accept4(w->fd, (struct sockaddr *)&from, &len,
 	                 SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
 		return;
@@ -387,10 +385,14 @@ static void accept_connection(struct oob *o)
 		close(fd);
 		return;
 	}
-	if (c->fd >= 0) {
+	if (c->open) {
 		close_connection(o, c);
 	}
-	c->fd = fd;
+	if (loop_add(o->loop, &c->watch, fd, LOOP_READ) != E_OK) {
+		close(fd);
+		return;
+	}
+	c->open = true;
 	c->requester = requester_number(&from);
 	c->moved_ms = monotonic_ms();
 	c->begun_ms = 0;
@@ -402,13 +404,6 @@ static void accept_connection(struct oob *o)
 
 /* --- the thread ------------------------------------------------------------------------
  */
-
-enum { POLL_WAKE, POLL_LISTEN, POLL_FIRST };
-
-static short wanted(enum stage stage)
-{
-	return stage == READING ? POLLIN : stage == WRITING ? POLLOUT : 0;
-}
 
 /* When a connection that reads or writes has had its time. */
 static uint64_t deadline_of(const struct oob *o, const struct connection *c,
@@ -425,83 +420,32 @@ static uint64_t deadline_of(const struct oob *o, const struct connection *c,
 	return idle < whole ? idle : whole;
 }
 
-/* Closes idle connections. \return Milliseconds until the next one is idle, -1: none. */
-static int close_idle(struct oob *o)
+/* Answers may have come to connections, and all of them have other deadlines now. */
+static uint64_t turn(void *ctx)
 {
-	uint64_t now = monotonic_ms(), next = UINT64_MAX;
+	struct oob *o = ctx;
+	bool room;
 
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
 		struct connection *c = &o->c[i];
-		enum stage stage = stage_of(o, c);
-		if (stage != READING && stage != WRITING) {
-			continue;
-		}
-		uint64_t end = deadline_of(o, c, stage);
-		if (end <= now) {
+		enum stage stage = c->open ? stage_of(o, c) : CLOSED;
+		bool moves = stage == READING || stage == WRITING;
+
+		if (stage == CLOSING) {
 			close_connection(o, c);
-		} else if (end < next) {
-			next = end;
-		}
-	}
-	return next == UINT64_MAX ? -1 : (int)(next - now);
-}
-
-static void fill_pollfds(struct oob *o, struct pollfd *fds)
-{
-	fds[POLL_WAKE] = (struct pollfd){ .fd = o->wake, .events = POLLIN };
-	fds[POLL_LISTEN] = (struct pollfd){ .fd = find_slot(o, 0) ? o->listening.fd : -1,
-		                            .events = POLLIN };
-	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
-		struct connection *c = &o->c[i];
-		fds[POLL_FIRST + i] =
-			(struct pollfd){ .fd = c->fd, .events = wanted(stage_of(o, c)) };
-	}
-}
-
-static void *run(void *arg)
-{
-	struct pollfd fds[POLL_FIRST + OOB_CONNECTIONS];
-	struct oob *o = arg;
-	uint64_t woken;
-
-	while (!o->stop) {
-		int timeout = close_idle(o);
-		fill_pollfds(o, fds);
-		if (fds[POLL_LISTEN].fd < 0 && (timeout < 0 || timeout > WRITING_MS)) {
-			timeout = WRITING_MS; /* by then a slow reader may make room */
-		}
-		if (poll(fds, POLL_FIRST + OOB_CONNECTIONS, timeout) < 0) {
 			continue;
 		}
-		if (fds[POLL_WAKE].revents) {
-			ssize_t n = read(o->wake, &woken, sizeof(woken));
-			(void)n;
-		}
-		for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
-			if (o->c[i].fd >= 0) {
-				serve(o, &o->c[i], fds[POLL_FIRST + i].revents);
-			}
-		}
-		if (fds[POLL_LISTEN].revents) {
-			accept_connection(o);
+		if (c->open) {
+			loop_events(&c->watch, stage == READING   ? LOOP_READ
+			                       : stage == WRITING ? LOOP_WRITE
+			                                          : 0U);
+			loop_deadline(&c->watch, moves ? deadline_of(o, c, stage) : 0);
 		}
 	}
-	return NULL;
-}
-
-static int start(struct oob *o)
-{
-	o->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (o->wake < 0) {
-		return -errno;
-	}
-	pthread_mutex_init(&o->lock, NULL);
-	int ret = -pthread_create(&o->thread, NULL, run, o);
-	if (ret != E_OK) {
-		pthread_mutex_destroy(&o->lock);
-		close(o->wake);
-	}
-	return ret;
+	room = find_slot(o, 0) != NULL;
+	loop_events(&o->listener, room ? LOOP_READ : 0U);
+	/* by then a slow reader may make room */
+	return room ? UINT64_MAX : monotonic_ms() + WRITING_MS;
 }
 
 static void log_listening(const struct oob *o)
@@ -533,20 +477,26 @@ int oob_new(const struct oob_options *options, struct sa_server *s, struct arena
 	o->max_answer_bytes =
 		options->max_answer_bytes ? options->max_answer_bytes : MAX_ANSWER_BYTES;
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
-		o->c[i].fd = -1;
+		o->c[i] = (struct connection){ .watch.ready = on_ready, .oob = o };
 	}
+	o->listener.ready = accept_connection;
+	pthread_mutex_init(&o->lock, NULL);
+	o->listening.fd = -1;
 	int err = listen_on(options->listen, "oob_listen", a, ret_why, &o->listening);
 	if (err == E_OK) {
 		/* connections have it from the socket that accepts them */
 		(void)setsockopt(o->listening.fd, SOL_SOCKET, SO_SNDBUF,
 		                 &(int){ SEND_BYTES }, sizeof(int));
-		err = start(o);
-		if (err != E_OK) {
-			close(o->listening.fd);
-		}
+		err = loop_new(&(struct loop_options){ .turn = turn, .ctx = o }, &o->loop);
+	}
+	if (err == E_OK) {
+		err = loop_add(o->loop, &o->listener, o->listening.fd, LOOP_READ);
+	}
+	if (err == E_OK) {
+		err = loop_start(o->loop);
 	}
 	if (err != E_OK) {
-		free(o);
+		oob_free(o);
 		return err;
 	}
 	log_listening(o);
@@ -556,12 +506,7 @@ int oob_new(const struct oob_options *options, struct sa_server *s, struct arena
 
 void oob_stop(struct oob *o)
 {
-	if (o == NULL || o->stop) {
-		return;
-	}
-	o->stop = true;
-	wake(o);
-	pthread_join(o->thread, NULL);
+	loop_stop(o != NULL ? o->loop : NULL);
 }
 
 void oob_free(struct oob *o)
@@ -571,12 +516,14 @@ void oob_free(struct oob *o)
 	}
 	oob_stop(o);
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
-		if (o->c[i].fd >= 0) {
+		if (o->c[i].open) {
 			close_connection(o, &o->c[i]);
 		}
 	}
-	close(o->listening.fd);
-	close(o->wake);
+	if (o->listening.fd >= 0) {
+		close(o->listening.fd);
+	}
+	loop_free(o->loop);
 	pthread_mutex_destroy(&o->lock);
 	free(o);
 }

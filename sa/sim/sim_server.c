@@ -4,12 +4,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -18,28 +16,30 @@
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
 #include "routing/graph/graph.h"
-#include "sa/mad/wakeup.h"
 #include "sa/sim/sim_control.h"
 #include "sa/sim/sim_server_int.h"
 #include "sa/sim/sim_socket.h"
 #include "sa/sim/sim_state.h"
 
 /*
- * The event loop of saguaro-sim. One iteration reads the sockets, handles the events of the
+ * The server of saguaro-sim. One turn of its loop reads the sockets, handles the events of the
  * fabric that are due, writes the files of hosts that changed, and then delivers MADs to
  * programs. So a program that is notified of a change finds it in its files.
  */
 
-enum { EVENTS = 64, WAIT_MAX_MS = 60000 };
-
 /* --- connections ------------------------------------------------------------------ */
+
+static void on_event(struct loop_watch *w, unsigned events);
 
 struct conn *conn_new(struct sim_server *v, int fd, enum conn_kind kind)
 {
 	struct conn *c = calloc(1, sizeof(*c));
-	struct epoll_event e = { .events = EPOLLIN, .data.ptr = c };
 
-	if (c == NULL || epoll_ctl(v->epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
+	if (c == NULL) {
+		return NULL;
+	}
+	c->watch.ready = on_event;
+	if (loop_add(v->loop, &c->watch, fd, LOOP_READ) != E_OK) {
 		free(c);
 		return NULL;
 	}
@@ -57,12 +57,7 @@ struct conn *conn_new(struct sim_server *v, int fd, enum conn_kind kind)
 
 void conn_watch(struct conn *c, bool out)
 {
-	struct epoll_event e = { .events = EPOLLIN | (out ? EPOLLOUT : 0),
-		                 .data.ptr = c };
-	if (c->wants_out != out) {
-		c->wants_out = out;
-		epoll_ctl(c->v->epoll, EPOLL_CTL_MOD, c->fd, &e);
-	}
+	loop_events(&c->watch, LOOP_READ | (out ? LOOP_WRITE : 0U));
 }
 
 static struct conn *issm_holder(struct sim_server *v, uint32_t port, bool waits)
@@ -97,6 +92,7 @@ void conn_close(struct conn *c)
 	if (c->fd < 0) {
 		return;
 	}
+	loop_remove(&c->watch);
 	close(c->fd);
 	c->fd = -1;
 	if (c->kind == CONN_ISSM) {
@@ -106,7 +102,7 @@ void conn_close(struct conn *c)
 	if (c->next != NULL) {
 		c->next->prev = c->prev;
 	}
-	c->next = v->gone; /* events of this iteration may still point to it */
+	c->next = v->gone; /* callers may still point to it */
 	v->gone = c;
 	if (c->device != NULL) {
 		device_gone(c);
@@ -250,7 +246,7 @@ static void list_clients(void *ctx, FILE *out)
 
 static void stop_from_control(void *ctx)
 {
-	((struct sim_server *)ctx)->stopping = true;
+	loop_stop(((struct sim_server *)ctx)->loop);
 }
 
 static void refresh_hosts(struct sim_server *v)
@@ -314,17 +310,16 @@ static void control(struct conn *c)
 	run_control(c, line);
 }
 
-/* --- event loop ------------------------------------------------------------------- */
+/* --- the loop --------------------------------------------------------------------- */
 
-static void on_event(struct conn *c, uint32_t events)
+static void on_event(struct loop_watch *w, unsigned events)
 {
-	if (c->fd < 0) {
-		return; /* closed earlier in this iteration */
-	}
-	if ((events & EPOLLOUT) && c->device != NULL) {
+	struct conn *c = (struct conn *)w;
+
+	if ((events & LOOP_WRITE) != 0 && c->device != NULL) {
 		device_readable(c->device);
 	}
-	if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
+	if ((events & (LOOP_READ | LOOP_HANGUP)) == 0) {
 		return;
 	}
 	switch ((enum conn_kind)c->kind) {
@@ -346,63 +341,46 @@ static void free_gone(struct sim_server *v)
 	}
 }
 
-static void accept_connections(struct sim_server *v)
+static void accept_connections(struct loop_watch *w, unsigned events)
 {
+	struct sim_server *v = (struct sim_server *)((char *)w - offsetof(struct sim_server, listen));
 	int fd;
-	while ((fd = accept4(v->listen, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+
+	(void)events;
+	while ((fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
 		if (conn_new(v, fd, CONN_NEW) == NULL) {
 			close(fd);
 		}
 	}
 }
 
+/* What is due on the fabric, and the programs that get something of it. */
+static uint64_t turn(void *ctx)
+{
+	struct sim_server *v = ctx;
+	uint64_t next_us = kernel_run(v->kernel, UINT64_MAX);
+
+	refresh_hosts(v);
+	for (struct sim_device *d; (d = v->ready) != NULL;) {
+		v->ready = d->next_ready;
+		d->ready = false;
+		device_flush(d);
+	}
+	free_gone(v);
+	return next_us < UINT64_MAX - 999 ? (next_us + 999) / 1000 : UINT64_MAX;
+}
+
 int sim_server_run(struct sim_server *v)
 {
-	struct epoll_event events[EVENTS];
-
-	while (!v->stopping) {
-		uint64_t next_us = kernel_run(v->kernel, UINT64_MAX);
-		refresh_hosts(v);
-		for (struct sim_device *d; (d = v->ready) != NULL;) {
-			v->ready = d->next_ready;
-			d->ready = false;
-			device_flush(d);
-		}
-		free_gone(v);
-		uint64_t now_us = wakeup_now_us();
-		uint64_t ms = next_us > now_us ? (next_us - now_us + 999) / 1000 : 0;
-		int n = epoll_wait(v->epoll, events, EVENTS,
-		                   ms < WAIT_MAX_MS ? (int)ms : WAIT_MAX_MS);
-		if (n < 0 && errno != EINTR) {
-			return -errno;
-		}
-		for (int i = 0; i < n; i++) {
-			if (events[i].data.ptr == &v->listen) {
-				accept_connections(v);
-			} else if (events[i].data.ptr == &v->stop) {
-				v->stopping = true;
-			} else {
-				on_event(events[i].data.ptr, events[i].events);
-			}
-		}
-	}
-	return E_OK;
+	return loop_run(v->loop);
 }
 
 void sim_server_stop(struct sim_server *v)
 {
-	uint64_t one = 1;
-	ssize_t n = write(v->stop, &one, sizeof(one));
-	(void)n; /* full: it is readable already */
+	loop_stop(v->loop);
 }
 
 /* --- start and end ---------------------------------------------------------------- */
-
-static int watch(struct sim_server *v, int *fd)
-{
-	struct epoll_event e = { .events = EPOLLIN, .data.ptr = fd };
-	return epoll_ctl(v->epoll, EPOLL_CTL_ADD, *fd, &e) == 0 ? E_OK : -errno;
-}
 
 /* Removes what a killed server left. \retval E_LOCKED  A server uses the socket. */
 static int clear_path(struct sim_server *v)
@@ -444,18 +422,20 @@ static int start_server(struct sim_server *v, const char *path, char *why)
 		v->path[0] = '\0'; /* not ours to remove */
 		return ret;
 	}
-	v->epoll = epoll_create1(EPOLL_CLOEXEC);
-	v->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	v->listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	v->listen.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	memcpy(address.sun_path, v->path, sizeof(v->path));
-	if (v->epoll < 0 || v->stop < 0 || v->listen < 0 ||
-	    bind(v->listen, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
-	    listen(v->listen, BACKLOG) != 0 || mkdir(v->dir, 0755) != 0) {
+	if (v->listen.fd < 0 ||
+	    bind(v->listen.fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
+	    listen(v->listen.fd, BACKLOG) != 0 || mkdir(v->dir, 0755) != 0) {
 		ret = -errno;
 	}
-	ret = ret == E_OK ? watch(v, &v->listen) : ret;
-	ret = ret == E_OK ? watch(v, &v->stop) : ret;
+	if (ret == E_OK) {
+		ret = loop_new(&(struct loop_options){ .turn = turn, .ctx = v }, &v->loop);
+	}
+	if (ret == E_OK) {
+		ret = loop_add(v->loop, &v->listen, v->listen.fd, LOOP_READ);
+	}
 	if (ret != E_OK) {
 		snprintf(why, SIM_SERVER_WHY, "cannot listen on %s: %s", path,
 		         err_text(ret));
@@ -473,7 +453,7 @@ int sim_server_new(struct sim *s, const struct graph *g, const char *path, char 
 	}
 	v->s = s;
 	v->g = g;
-	v->listen = v->epoll = v->stop = -1;
+	v->listen = (struct loop_watch){ .fd = -1, .ready = accept_connections };
 	int r = kernel_new(s, device_readable, &v->kernel);
 	if (r != E_OK) {
 		snprintf(ret_why, SIM_SERVER_WHY, "out of memory");
@@ -486,13 +466,6 @@ int sim_server_new(struct sim *s, const struct graph *g, const char *path, char 
 	}
 	*ret = v;
 	return E_OK;
-}
-
-static void close_fd(int fd)
-{
-	if (fd >= 0) {
-		close(fd);
-	}
 }
 
 void sim_server_free(struct sim_server *v)
@@ -509,9 +482,10 @@ void sim_server_free(struct sim_server *v)
 	}
 	free(v->hosts);
 	kernel_free(v->kernel);
-	close_fd(v->listen);
-	close_fd(v->epoll);
-	close_fd(v->stop);
+	if (v->listen.fd >= 0) {
+		close(v->listen.fd);
+	}
+	loop_free(v->loop);
 	if (v->path[0] != '\0') {
 		unlink(v->path);
 		sim_tree_remove(v->dir);

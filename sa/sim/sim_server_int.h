@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "conf/base/loop.h"
 #include "sa/sim/sim_kernel.h"
 #include "sa/sim/sim_server.h"
 #include "sa/sim/sim_tree.h"
@@ -19,11 +20,11 @@ enum conn_kind { CONN_NEW, CONN_INFO, CONN_UMAD, CONN_DATA, CONN_ISSM, CONN_CONT
 struct sim_device;
 
 struct conn {
+	struct loop_watch watch; /* first */
 	struct conn *next, *prev;
 	struct sim_server *v;
 	int fd;
 	uint8_t kind;   /* enum conn_kind */
-	bool wants_out; /* waits until the socket is writable */
 	bool waits;     /* CONN_ISSM: for the device */
 	uint32_t port;  /* end port of UMAD, DATA, ISSM */
 	pid_t pid;
@@ -43,10 +44,10 @@ struct sim_server {
 	const struct graph *g;
 	struct kernel *kernel;
 	char path[108], dir[128];
-	int listen, epoll, stop;
-	bool stopping;
+	struct loop *loop;
+	struct loop_watch listen;
 	struct conn *conns;
-	struct conn *gone; /* closed in this iteration, freed at its end */
+	struct conn *gone; /* closed in this turn, freed at its end */
 	struct sim_device *ready;
 	struct sim_host **hosts; /* [n_hosts] */
 	unsigned n_hosts;
