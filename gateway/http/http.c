@@ -37,10 +37,11 @@
 #include "gateway/api/api.h"
 #include "gateway/api/metrics.h"
 #include "gateway/api/stream.h"
-#include "gateway/http/connections.h"
 #include "gateway/http/feeds.h"
 #include "gateway/http/jobs.h"
 #include "gateway/http/sending.h"
+#include "gateway/httpd/connections.h"
+#include "gateway/httpd/strict.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/origin.h"
 #include "gateway/view/problem.h"
@@ -85,6 +86,7 @@ struct exchange {
 	unsigned route;
 	bool finished;
 	struct job_result result;
+	uintptr_t target_end; /* where it came in */
 	char target[];
 };
 
@@ -270,15 +272,23 @@ static bool has_body(struct MHD_Connection *conn)
 	                                   MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
 }
 
-static enum MHD_Result refuse(struct http *h, struct MHD_Connection *conn,
-                              const char *method, int err)
+static enum MHD_Result refuse_as(struct http *h, struct MHD_Connection *conn,
+                                 const char *method, int err, const char *detail)
 {
-	struct problem p = { .err = err };
+	struct problem p = { .err = err, .detail = detail };
 	struct api_reply reply = { .status = gw_status(err),
 		                   .content_type = "application/problem+json",
 		                   .retry_after = gw_retry_after(err) };
 
-	p.detail =
+	body_json(&reply.body, problem_json(&p, 0));
+	http_stats_count(&h->stats, api_resources.n, reply.status, 0);
+	return send_reply(h, conn, method, "", &reply);
+}
+
+static enum MHD_Result refuse(struct http *h, struct MHD_Connection *conn,
+                              const char *method, int err)
+{
+	const char *detail =
 		err == E_HTTP_HOST
 			? "the Host header names another server; ask by address, or let "
 			  "the name in with --allow-host"
@@ -287,9 +297,8 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *conn,
 		: has_body(conn)
 			? "too many request bodies at a time"
 			: "there are enough streams to this address; end one first";
-	body_json(&reply.body, problem_json(&p, 0));
-	http_stats_count(&h->stats, api_rows.n, reply.status, 0);
-	return send_reply(h, conn, method, "", &reply);
+
+	return refuse_as(h, conn, method, err, detail);
 }
 
 /* Room for so many bytes more, out of what all requests may take. */
@@ -451,7 +460,7 @@ static enum MHD_Result send_page(struct http *h, struct MHD_Connection *conn,
 	add_header(r, "X-Content-Type-Options", "nosniff");
 	enum MHD_Result queued = MHD_queue_response(conn, status, r);
 	MHD_destroy_response(r);
-	http_stats_count(&h->stats, api_rows.n, status, 0);
+	http_stats_count(&h->stats, api_resources.n, status, 0);
 	return queued;
 }
 
@@ -505,11 +514,13 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *conn,
 	                          : send_reply(h, conn, method, x->target, &reply);
 }
 
-/* The head of a request is there. A body that may not come is answered at once, which
- * closes the connection. */
+/* The head of a request is there. A head that could be read in two ways and a body that may not
+ * come are answered at once, which closes the connection. */
 static enum MHD_Result begin_exchange(struct http *h, struct MHD_Connection *conn,
-                                      const char *method, struct exchange *x)
+                                      const char *method, const char *version,
+                                      struct exchange *x)
 {
+	const char *fault = strict_fault(conn, method, x->target_end, version);
 	const char *length = header_of(conn, MHD_HTTP_HEADER_CONTENT_LENGTH);
 	bool body = has_body(conn);
 
@@ -517,6 +528,9 @@ static enum MHD_Result begin_exchange(struct http *h, struct MHD_Connection *con
 	x->place = place_of(conn);
 	connections_enter(x->place, body ? CONNECTION_BODY : CONNECTION_ANSWER,
 	                  monotonic_ms());
+	if (fault != NULL) {
+		return refuse_as(h, conn, method, E_SYNTAX, fault);
+	}
 	int err = body ? api_expects_body(method, x->target, &x->max) : E_OK;
 	if (err != E_OK) {
 		return answer(h, conn, method, x);
@@ -538,12 +552,11 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 	struct exchange *x = *con_cls;
 
 	(void)url;
-	(void)version;
 	if (x == NULL) {
 		return MHD_NO;
 	}
 	if (!x->begun) {
-		return begin_exchange(h, conn, method, x);
+		return begin_exchange(h, conn, method, version, x);
 	}
 	if (x->finished) {
 		return answer_by_job(h, conn, method, x);
@@ -593,6 +606,7 @@ static void *begin(void *cls, const char *target, struct MHD_Connection *conn)
 	if (x != NULL) {
 		x->http = cls;
 		memcpy(x->target, target, bytes);
+		x->target_end = (uintptr_t)target + bytes - 1;
 	}
 	/* the library's own copy, which it changes itself after this call */
 	for (char *at = (char *)target; (at = strchr(at, '&')) != NULL;) {
@@ -648,6 +662,7 @@ static struct MHD_Daemon *start_daemon(struct http *h, const struct http_options
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->threads * CONNECTIONS_PER_THREAD,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+		MHD_OPTION_STRICT_FOR_CLIENT, (int)STRICT_LEVEL,
 		MHD_OPTION_URI_LOG_CALLBACK, begin, h,
 		MHD_OPTION_NOTIFY_COMPLETED, end, h,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,

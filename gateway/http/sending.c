@@ -10,7 +10,7 @@
 #include "conf/base/err.h"
 #include "gateway/api/api.h"
 #include "gateway/api/stream.h"
-#include "gateway/http/connections.h"
+#include "gateway/httpd/connections.h"
 
 enum {
 	STREAM_BLOCK = 16 * 1024, /* that fits the connection's memory */

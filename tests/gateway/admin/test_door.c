@@ -209,7 +209,8 @@ START_TEST(test_roles)
 	static const char *const users[] = { NULL, "viewer", "partition-admin",
 		                             "operator" };
 
-	for (const struct door_row *r = door_rows; r->method != NULL; r++) {
+	for (unsigned i = 0; i < door_resources.n; i++) {
+		const struct resource *r = &door_resources.row[i];
 		for (unsigned role = 0; role < 4; role++) {
 			char target[256] = "", *to = target;
 			struct door_request rq;
@@ -223,7 +224,7 @@ START_TEST(test_roles)
 			}
 			rq = request(users[role], r->method, target);
 			status = door_fixture_send(&f, &rq, NULL, NULL).status;
-			if (role == 0 && (r->flags & DOOR_OPEN) == 0) {
+			if (role == 0 && (r->flags & RESOURCE_OPEN) == 0) {
 				ck_assert_uint_eq(status, 401);
 			} else if (role < r->role) {
 				ck_assert_uint_eq(status, 403);
@@ -257,12 +258,13 @@ END_TEST
 /* A change is never open and never for viewers. */
 START_TEST(test_table)
 {
-	for (const struct door_row *r = door_rows; r->method != NULL; r++) {
-		bool change = (r->flags & DOOR_CHANGE) != 0;
+	for (unsigned i = 0; i < door_resources.n; i++) {
+		const struct resource *r = &door_resources.row[i];
+		bool change = (r->flags & RESOURCE_CHANGE) != 0;
 
 		ck_assert_int_eq(change, strcmp(r->method, "GET") != 0);
 		ck_assert(!change ||
-		          (r->role >= ROLE_PARTITION_ADMIN && r->verb != NULL));
+		          (r->role >= ROLE_PARTITION_ADMIN && door_hows[i].verb != NULL));
 		ck_assert(r->role != ROLE_NONE || strcmp(r->path, "/healthz") == 0);
 	}
 }
@@ -510,7 +512,8 @@ START_TEST(test_document)
 	{
 		n += (unsigned)json_object_size(operations);
 	}
-	for (const struct door_row *r = door_rows; r->method != NULL; r++) {
+	for (unsigned i = 0; i < door_resources.n; i++) {
+		const struct resource *r = &door_resources.row[i];
 		n--;
 		ck_assert_ptr_nonnull(json_object_get(paths, r->path));
 	}

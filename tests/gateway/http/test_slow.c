@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* A running server and clients that are slow, many or too long on purpose. */
+/* A running server and clients that are slow, many, too long or ambiguous on purpose. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -10,6 +10,7 @@
 #include "gateway/http/http.h"
 #include "tests/lib/gateway_client.h"
 #include "tests/lib/gateway_fixture.h"
+#include "tests/lib/raw_requests.h"
 #include "tests/lib/suite.h"
 
 static struct gateway_fixture fixture;
@@ -111,6 +112,16 @@ START_TEST(many_parameters)
 }
 END_TEST
 
+/* A head that could be read in two ways ends its connection. */
+START_TEST(strict_heads)
+{
+	start_server(0);
+	for (unsigned i = 0; i < n_raw_requests; i++) {
+		raw_request_check(&raw_requests[i], send_part(""));
+	}
+}
+END_TEST
+
 TEST_SUITE(slow)
 {
 	TCase *t = tcase_create("slow");
@@ -120,5 +131,6 @@ TEST_SUITE(slow)
 	tcase_add_test(t, a_head_has_a_time_in_all);
 	tcase_add_test(t, a_crowd_keeps_nobody_out);
 	tcase_add_test(t, many_parameters);
+	tcase_add_test(t, strict_heads);
 	suite_add_tcase(suite, t);
 }

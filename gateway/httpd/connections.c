@@ -9,31 +9,36 @@
  * that changes while a connection is being cut off loses its request, as if the connection had
  * been cut off a moment later.
  */
-#include "gateway/http/connections.h"
+#include "gateway/httpd/connections.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "conf/base/clock.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
+#include "conf/base/loop.h"
 
-enum { LOOK_MS = 500, RESERVE = 16 /* a place in so many is kept free */ };
+enum {
+	LOOK_MS = 500,
+	RESERVE = 16, /* a place in so many is kept free */
+	CROWDS = 1024
+};
 
 struct connections {
 	struct connections_options o;
 	pthread_mutex_t lock;
 	struct connection *place; /* [n]; under the lock, but their state */
 	unsigned n;
-	pthread_t thread;
-	bool started;
-	int end; /* eventfd */
+	/* Connections of each address. Those that share a number count together, which only
+	 * changes who is cut off first. */
+	unsigned crowd[CROWDS];
+	uint64_t added;
+	struct loop *loop; /* looks at the time */
 };
 
 static enum connection_step step_of(const struct connection *p)
@@ -67,8 +72,18 @@ void connections_enter(struct connection *conn, enum connection_step step,
 	}
 }
 
+void connections_trust(struct connection *conn)
+{
+	if (conn != NULL) {
+		atomic_store(&conn->trusted, true);
+	}
+}
+
 static void set_address(struct connection *p, const struct sockaddr *from)
 {
+	socklen_t len = sizeof(struct ucred);
+	struct ucred peer;
+
 	memset(&p->address, 0, sizeof(p->address));
 	if (from != NULL && from->sa_family == AF_INET) {
 		const struct sockaddr_in *v4 =
@@ -81,6 +96,8 @@ static void set_address(struct connection *p, const struct sockaddr *from)
 		if (!IN6_IS_ADDR_V4MAPPED(&p->address)) {
 			memset(&p->address.s6_addr[8], 0, 8);
 		}
+	} else if (getsockopt(p->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0) {
+		memcpy(&p->address.s6_addr[12], &peer.uid, sizeof(peer.uid));
 	}
 }
 
@@ -94,11 +111,50 @@ static bool is_open(const struct connection *p)
 	return step_of(p) != CONNECTION_FREE && step_of(p) != CONNECTION_LEFT;
 }
 
-/* The lock is held. */
-static void cut_off(struct connection *p, uint64_t now_ms)
+static unsigned *crowd_of(struct connections *c, const struct connection *p)
 {
+	return &c->crowd[digest_bytes(0, &p->address, sizeof(p->address)) % CROWDS];
+}
+
+/* Its place does not count any more. The lock is held. */
+static void uncount(struct connections *c, struct connection *p)
+{
+	*crowd_of(c, p) -= p->counted;
+	p->counted = false;
+}
+
+/* The lock is held. */
+static void cut_off(struct connections *c, struct connection *p, uint64_t now_ms)
+{
+	uncount(c, p);
 	set_state(p, CONNECTION_LEFT, now_ms);
 	shutdown(p->fd, SHUT_RDWR);
+}
+
+/* How well a connection can be missed; 0: not at all. */
+static unsigned rank_of(const struct connections *c, const struct connection *p,
+                        uint64_t now_ms)
+{
+	enum connection_step step = step_of(p);
+
+	if (c->o.has_users && !atomic_load(&p->trusted)) {
+		return 3;
+	}
+	if (step == CONNECTION_FRESH || step == CONNECTION_IDLE) {
+		return 2;
+	}
+	return age_of(p, now_ms) >= CONNECTIONS_BUSY_MS ? 1 : 0;
+}
+
+/* Can p be missed better than another of the same rank? */
+static bool yields(struct connections *c, const struct connection *p,
+                   const struct connection *other)
+{
+	unsigned crowd = *crowd_of(c, p), others = *crowd_of(c, other);
+
+	return crowd != others                  ? crowd > others
+	       : since_of(p) != since_of(other) ? since_of(p) < since_of(other)
+	                                        : p->number < other->number;
 }
 
 /* Cuts off the connection that can be missed best. \param of  Of the address of this one;
@@ -106,29 +162,27 @@ static void cut_off(struct connection *p, uint64_t now_ms)
 static bool cut_one(struct connections *c, const struct connection *of,
                     const struct connection *but, uint64_t now_ms)
 {
-	struct connection *waits = NULL, *busy = NULL;
+	struct connection *best = NULL;
+	unsigned best_rank = 0;
 
 	for (unsigned i = 0; i < c->n; i++) {
 		struct connection *p = &c->place[i];
-		enum connection_step step = step_of(p);
-		bool idle = step == CONNECTION_FRESH || step == CONNECTION_IDLE;
 
 		if (p == but || !is_open(p) || (of != NULL && !same_address(of, p))) {
 			continue;
 		}
-		if (idle && (waits == NULL || since_of(p) < since_of(waits))) {
-			waits = p;
-		}
-		if (!idle && age_of(p, now_ms) >= CONNECTIONS_BUSY_MS &&
-		    (busy == NULL || since_of(p) < since_of(busy))) {
-			busy = p;
+		unsigned rank = rank_of(c, p, now_ms);
+
+		if (rank > best_rank ||
+		    (rank != 0 && rank == best_rank && yields(c, p, best))) {
+			best = p;
+			best_rank = rank;
 		}
 	}
-	waits = waits != NULL ? waits : busy;
-	if (waits != NULL) {
-		cut_off(waits, now_ms);
+	if (best != NULL) {
+		cut_off(c, best, now_ms);
 	}
-	return waits != NULL;
+	return best != NULL;
 }
 
 struct connection *connections_add(struct connections *c, int fd,
@@ -150,6 +204,10 @@ struct connection *connections_add(struct connections *c, int fd,
 	p->fd = fd;
 	p->request = NULL;
 	set_address(p, from);
+	atomic_store(&p->trusted, false);
+	p->number = c->added++;
+	p->counted = true;
+	++*crowd_of(c, p);
 	set_state(p, CONNECTION_FRESH, now_ms);
 	for (unsigned i = 0; i < c->n; i++) {
 		open += is_open(&c->place[i]);
@@ -161,7 +219,7 @@ struct connection *connections_add(struct connections *c, int fd,
 		(void)cut_one(c, NULL, p, now_ms);
 	}
 	if (!good) {
-		cut_off(p, now_ms);
+		cut_off(c, p, now_ms);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return p;
@@ -171,6 +229,7 @@ void connections_remove(struct connections *c, struct connection *conn)
 {
 	if (conn != NULL) {
 		pthread_mutex_lock(&c->lock);
+		uncount(c, conn);
 		conn->fd = -1;
 		set_state(conn, CONNECTION_FREE, 0);
 		pthread_mutex_unlock(&c->lock);
@@ -181,6 +240,7 @@ void connections_leave(struct connections *c, struct connection *conn)
 {
 	if (conn != NULL) {
 		pthread_mutex_lock(&c->lock);
+		uncount(c, conn);
 		set_state(conn, CONNECTION_LEFT, 0);
 		pthread_mutex_unlock(&c->lock);
 	}
@@ -214,7 +274,7 @@ void connections_cut_stalled(struct connections *c, uint64_t now_ms)
 		}
 	}
 	if (stalled != NULL) {
-		cut_off(stalled, now_ms);
+		cut_off(c, stalled, now_ms);
 	}
 	pthread_mutex_unlock(&c->lock);
 }
@@ -226,8 +286,8 @@ static uint64_t time_of(const struct connections *c, enum connection_step step)
 	case CONNECTION_FRESH: return c->o.fresh_ms;
 	case CONNECTION_IDLE: return c->o.idle_ms;
 	case CONNECTION_BODY: return c->o.body_ms;
+	case CONNECTION_ANSWER: return c->o.answer_ms;
 	case CONNECTION_FREE:
-	case CONNECTION_ANSWER:
 	case CONNECTION_STREAM:
 	case CONNECTION_LEFT: break;
 	}
@@ -242,21 +302,18 @@ void connections_tend(struct connections *c, uint64_t now_ms)
 		uint64_t most = time_of(c, step_of(p));
 
 		if (most != 0 && age_of(p, now_ms) >= most) {
-			cut_off(p, now_ms);
+			cut_off(c, p, now_ms);
 		}
 	}
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void *run_thread(void *arg)
+static uint64_t turn(void *ctx)
 {
-	struct connections *c = arg;
-	struct pollfd p = { .fd = c->end, .events = POLLIN };
+	uint64_t now = monotonic_ms();
 
-	while (poll(&p, 1, LOOK_MS) <= 0) {
-		connections_tend(c, monotonic_ms());
-	}
-	return NULL;
+	connections_tend(ctx, now);
+	return now + LOOK_MS;
 }
 
 int connections_new(const struct connections_options *o, struct connections **ret)
@@ -272,13 +329,14 @@ int connections_new(const struct connections_options *o, struct connections **re
 	c->o.idle_ms = o->idle_ms ? o->idle_ms : CONNECTIONS_IDLE_MS;
 	c->o.body_ms = o->body_ms ? o->body_ms : CONNECTIONS_BODY_MS;
 	pthread_mutex_init(&c->lock, NULL);
-	c->n = o->most + 1;
+	c->n = o->most + o->spare + 1;
 	c->place = calloc(c->n, sizeof(*c->place));
-	c->end = eventfd(0, EFD_CLOEXEC);
-	err = c->place == NULL ? -ENOMEM
-	      : c->end < 0     ? -errno
-	                       : -pthread_create(&c->thread, NULL, run_thread, c);
-	c->started = err == E_OK;
+	err = c->place == NULL
+	              ? -ENOMEM
+	              : loop_new(&(struct loop_options){ .turn = turn, .ctx = c }, &c->loop);
+	if (err == E_OK) {
+		err = loop_start(c->loop);
+	}
 	if (err != E_OK) {
 		connections_free(c);
 		return err;
@@ -289,17 +347,11 @@ int connections_new(const struct connections_options *o, struct connections **re
 
 void connections_free(struct connections *c)
 {
-	uint64_t one = 1;
-
 	if (c == NULL) {
 		return;
 	}
-	if (c->started && write(c->end, &one, sizeof(one)) == sizeof(one)) {
-		pthread_join(c->thread, NULL);
-	}
-	if (c->end >= 0) {
-		close(c->end);
-	}
+	loop_stop(c->loop);
+	loop_free(c->loop);
 	pthread_mutex_destroy(&c->lock);
 	free(c->place);
 	free(c);

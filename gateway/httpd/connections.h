@@ -4,6 +4,7 @@
 
 #include <netinet/in.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sockaddr;
@@ -19,9 +20,11 @@ struct sockaddr;
  *
  *   FRESH --head--> BODY --> ANSWER or STREAM --> IDLE --head--> BODY ...
  *
- * Before all places are taken, or all that one address may have, the connection that has waited
- * longest for a request gives its place to the new one. If none waits, it is the one whose body
- * or answer has made no progress for BUSY_MS. So a crowd of idle connections keeps nobody out.
+ * Before all places are taken, or all that one address may have, a connection gives its place to
+ * the new one: first one that no user has authenticated, if the server has users, then one that
+ * waits for a request, then one whose body or answer has made no progress for BUSY_MS. Of these it
+ * is one of the address with most connections, and of those the one that has been longest in its
+ * step. So a crowd of idle connections keeps nobody out.
  *
  * The functions may be called by any thread. connections_enter() takes no lock.
  */
@@ -40,8 +43,12 @@ enum connection_step {
 struct connections_options {
 	unsigned most;        /*!< connections at a time */
 	unsigned per_address; /*!< of them from one address, 0: no limit of its own */
+	unsigned
+		spare; /*!< places of those that were cut off and that the library has yet to close */
 	uint32_t fresh_ms, idle_ms,
-		body_ms; /*!< most time of a step; 0: the usual ones */
+		body_ms;    /*!< most time of a step; 0: the usual ones */
+	uint32_t answer_ms; /*!< the same of an answer; 0: any */
+	bool has_users;     /*!< connections_trust() tells of those with one */
 };
 
 enum {
@@ -55,8 +62,12 @@ enum {
 /*! A place. The other members belong to connections.c. */
 struct connection {
 	void *request;           /*!< of who serves it, for its own use; NULL at first */
-	struct in6_addr address; /* IPv4 mapped; of IPv6 the network of 64 bits */
+	struct in6_addr address; /* IPv4 mapped; of IPv6 the network of 64 bits; of a Unix
+	                            socket the user */
 	int fd;
+	uint64_t number; /* in the order in which they came */
+	bool counted;    /* in the crowd of its address */
+	_Atomic bool trusted;
 	_Atomic uint64_t state; /* since when in ms, and in the low byte the step */
 };
 
@@ -85,6 +96,9 @@ void connections_leave(struct connections *c, struct connection *conn);
 /*! \brief It enters a step, or the next part of a stream. NULL is fine. */
 void connections_enter(struct connection *conn, enum connection_step step,
                        uint64_t now_ms);
+
+/*! \brief A user has authenticated a request of it. NULL is fine. */
+void connections_trust(struct connection *conn);
 
 /*! \brief Streams to the address of a connection. NULL: 0. */
 unsigned connections_streams(struct connections *c, const struct connection *conn);

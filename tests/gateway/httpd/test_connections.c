@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "conf/base/err.h"
-#include "gateway/http/connections.h"
+#include "gateway/httpd/connections.h"
 #include "tests/lib/suite.h"
 
 enum { MOST = 32, DAY_MS = 86400000 };
@@ -213,6 +213,72 @@ START_TEST(a_stalled_stream_goes)
 }
 END_TEST
 
+/* With users, connections without one go first, whatever they do; then those that wait. */
+START_TEST(a_user_stays)
+{
+	const struct connections_options o = { .most = MOST, .has_users = true };
+	struct peer p[MOST + 1];
+
+	ck_assert_int_eq(connections_new(&o, &connections), E_OK);
+	for (unsigned i = 0; i < MOST - 2; i++) {
+		p[i] = join("10.0.0.1", day(i));
+		if (i < MOST - 3) {
+			connections_trust(p[i].place);
+		}
+		connections_enter(p[i].place, i % 2 ? CONNECTION_IDLE : CONNECTION_BODY,
+		                  day(i));
+	}
+	for (unsigned i = MOST - 2; i < MOST + 1; i++) {
+		p[i] = join("10.0.0.1", day(i));
+		connections_trust(p[i].place);
+		connections_enter(p[i].place, CONNECTION_BODY, day(i));
+	}
+	ck_assert(ended(&p[MOST - 3])); /* the only one without a user */
+	for (unsigned i = 0; i < MOST - 3; i++) {
+		ck_assert_msg(ended(&p[i]) == (i == 1 || i == 3), "%u", i);
+	}
+	stop(p, MOST + 1);
+}
+END_TEST
+
+/* An address with few connections keeps them, however old they are and however many connect from others. */
+START_TEST(a_crowd_yields_first)
+{
+	static const char *const crowd[] = { "10.0.0.1", "10.0.0.2", "10.0.0.3", "::1" };
+	struct peer quiet[2], p[8 * MOST];
+
+	start(0);
+	quiet[0] = join("10.0.0.9", day(0));
+	quiet[1] = join("10.0.0.9", day(0));
+	for (unsigned i = 0; i < 8 * MOST; i++) {
+		p[i] = join(crowd[i % 4], day(1 + i));
+		ck_assert(!ended(&p[i]));
+		close_ended(p, i);
+		ck_assert(!ended(&quiet[0]) && !ended(&quiet[1]));
+	}
+	leave(&quiet[0]);
+	leave(&quiet[1]);
+	stop(p, 8 * MOST);
+}
+END_TEST
+
+/* Of those that came in the same millisecond the first one goes, whatever place it has. */
+START_TEST(the_last_of_a_burst_stays)
+{
+	struct peer p[3 * MOST];
+
+	start(0);
+	for (unsigned i = 0; i < 3 * MOST; i++) {
+		p[i] = join("10.0.0.1", day(0));
+		close_ended(p, i);
+		for (unsigned k = i < 8 ? 0 : i - 8; k <= i; k++) {
+			ck_assert_msg(p[k].place != NULL, "%u of %u", k, i);
+		}
+	}
+	stop(p, 3 * MOST);
+}
+END_TEST
+
 /* A socket that somebody else serves is left alone. */
 START_TEST(one_that_left_stays)
 {
@@ -236,6 +302,9 @@ TEST_SUITE(connections)
 	tcase_add_test(t, a_stuck_answer_goes);
 	tcase_add_test(t, an_address_has_its_share);
 	tcase_add_test(t, a_stalled_stream_goes);
+	tcase_add_test(t, the_last_of_a_burst_stays);
+	tcase_add_test(t, a_user_stays);
+	tcase_add_test(t, a_crowd_yields_first);
 	tcase_add_test(t, one_that_left_stays);
 	suite_add_tcase(suite, t);
 }
