@@ -49,13 +49,15 @@ const struct option_row admin_config_rows[] = {
 	  .more = "The first line has all of the request, the second one the outcome, and both have the same number 'change'. If the "
 	          "first line cannot be written, the change is refused." },
 	{ .name = "connections", .type = OPT_UINT, MEMBER(connections), .def = "128", .min = 1, .max = 4096,
-	  .flags_long = "connections", .arg = "N", .flags = OPT_CLI_ONLY, .help = "Maximum number of connections at a time" },
+	  .flags_long = "connections", .arg = "N", .flags = OPT_CLI_ONLY, .help = "Maximum number of connections at a time",
+	  .more = "When nearly all places are taken, a connection gives its place to a new one: first one that no user has "
+	          "authenticated, then one without a request. So idle connections keep no user out." },
 	{ .name = "connections_per_address", .type = OPT_UINT, MEMBER(per_address), .def = "32", .min = 0, .max = 4096,
 	  .flags_long = "connections-per-address", .arg = "N", .flags = OPT_CLI_ONLY,
 	  .help = "Maximum number of connections from one address at a time; 0: no limit" },
 	{ .name = "request_seconds", .type = OPT_UINT, MEMBER(request_s), .def = "30", .min = 1, .max = 3600,
 	  .flags_long = "request-seconds", .arg = "N", .flags = OPT_CLI_ONLY,
-	  .help = "A connection is closed if the next request is not read and answered in this time",
+	  .help = "A connection is closed if the head of the next request, its body or its answer takes longer than this",
 	  .more = "Bytes that come meanwhile do not extend it." },
 	{ .name = "saguarod_seconds", .type = OPT_UINT, MEMBER(saguarod_s), .def = "20", .min = 1, .max = 3600,
 	  .flags_long = "saguarod-seconds", .arg = "N", .flags = OPT_CLI_ONLY,

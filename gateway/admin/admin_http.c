@@ -2,15 +2,10 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * libmicrohttpd limits how long a connection may be silent, but a client that sends a byte now
- * and then holds its place for ever. So a thread of our own looks at the connections and shuts
- * down the sockets of those whose request takes too long. The library tells of a connection's
- * end before it closes its socket, under the same lock, so no other socket is hit.
- *
  * A reply that is queued in the first call of the access handler closes the connection. If the
  * client is still sending its body then, the kernel may reset the connection before the client
  * has read the reply. So a body that nobody wants is read to its end and dropped, unless it is
- * announced as very long, or the client waits for leave to send it.
+ * announced as very long, or the client waits for leave to send it, or where it ends is in doubt.
  */
 #include "gateway/admin/admin_http.h"
 
@@ -19,12 +14,9 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <microhttpd.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -40,6 +32,8 @@
 #include "conf/base/text_file.h"
 #include "conf/base/vector.h"
 #include "gateway/admin/users.h"
+#include "gateway/httpd/connections.h"
+#include "gateway/httpd/strict.h"
 
 static const char me[] = "admin";
 static const char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
@@ -50,14 +44,8 @@ enum {
 	IDLE_SECONDS = 15,
 	ADDRESS_BYTES = 64,
 	NAMES_MAX = 256,
-	LOOK_MS = 500,
+	SPARE = 64, /* connections above their number, which have been cut off and end */
 	DROP_MAX = 16 << 20 /* bytes of a body that is not wanted */
-};
-
-/* A connection. */
-struct place {
-	int fd;            /* -1: free */
-	uint64_t since_ms; /* since when the present request takes */
 };
 
 struct admin_http {
@@ -67,13 +55,7 @@ struct admin_http {
 	char address[160];
 	struct door *door;
 	bool wants_certificates;
-	uint32_t request_ms;
-	pthread_t watch;
-	bool watching;
-	int end; /* eventfd */
-	pthread_mutex_t lock;
-	struct place *places; /* [n_places]; under the lock */
-	unsigned n_places;
+	struct connections *connections;
 };
 
 /* One request, from handler call to handler call. */
@@ -86,69 +68,43 @@ struct exchange {
 	uint64_t dropped; /* bytes of the body that were not kept */
 	char address[ADDRESS_BYTES];
 	char name[USER_NAME_MAX + 1]; /* of a client certificate */
+	uintptr_t target_end;         /* where it came in */
 	char target[];
 };
 
-/* ---- time ---- */
-
-static void *watch(void *arg)
-{
-	struct admin_http *h = arg;
-	struct pollfd p = { .fd = h->end, .events = POLLIN };
-
-	while (poll(&p, 1, LOOK_MS) <= 0) {
-		uint64_t now = monotonic_ms();
-
-		pthread_mutex_lock(&h->lock);
-		for (unsigned i = 0; i < h->n_places; i++) {
-			struct place *at = &h->places[i];
-
-			if (at->fd >= 0 && now - at->since_ms > h->request_ms) {
-				shutdown(at->fd, SHUT_RDWR);
-				at->since_ms = now;
-			}
-		}
-		pthread_mutex_unlock(&h->lock);
-	}
-	return NULL;
-}
+/* ---- connections ---- */
 
 static void on_connection(void *cls, struct MHD_Connection *conn, void **context,
                           enum MHD_ConnectionNotificationCode what)
 {
 	struct admin_http *h = cls;
-	const union MHD_ConnectionInfo *info =
+	const union MHD_ConnectionInfo *socket =
 		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *from =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 
-	pthread_mutex_lock(&h->lock);
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (*context != NULL) {
-			((struct place *)*context)->fd = -1;
-		}
-	} else if (info != NULL) {
-		for (unsigned i = 0; i < h->n_places; i++) {
-			if (h->places[i].fd < 0) {
-				h->places[i] = (struct place){ info->connect_fd,
-					                       monotonic_ms() };
-				*context = &h->places[i];
-				break;
-			}
-		}
+		connections_remove(h->connections, *context);
+		*context = NULL;
+	} else if (socket != NULL) {
+		*context = connections_add(h->connections, socket->connect_fd,
+		                           from != NULL ? from->client_addr : NULL,
+		                           monotonic_ms());
 	}
-	pthread_mutex_unlock(&h->lock);
 }
 
-/* The time of a request begins. */
-static void touch(struct admin_http *h, struct MHD_Connection *conn)
+/* The place of a connection; NULL: none. */
+static struct connection *place_of(struct MHD_Connection *conn)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
-	if (info != NULL && info->socket_context != NULL) {
-		pthread_mutex_lock(&h->lock);
-		((struct place *)info->socket_context)->since_ms = monotonic_ms();
-		pthread_mutex_unlock(&h->lock);
-	}
+	return info != NULL ? info->socket_context : NULL;
+}
+
+static void enter(struct MHD_Connection *conn, enum connection_step step)
+{
+	connections_enter(place_of(conn), step, monotonic_ms());
 }
 
 /* ---- requests ---- */
@@ -223,7 +179,7 @@ static const char *header(struct MHD_Connection *conn, const char *name)
 }
 
 static void read_head(struct admin_http *h, struct MHD_Connection *conn,
-                      const char *method, struct exchange *x)
+                      const char *method, const char *version, struct exchange *x)
 {
 	const char *length = header(conn, MHD_HTTP_HEADER_CONTENT_LENGTH);
 	uint64_t bytes = 0;
@@ -245,6 +201,7 @@ static void read_head(struct admin_http *h, struct MHD_Connection *conn,
 		.has_body = bytes > 0 ||
 		            header(conn, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL,
 		.body_bytes = bytes,
+		.fault = strict_fault(conn, method, x->target_end, version),
 		.now = (int64_t)time(NULL),
 		.now_ms = monotonic_ms()
 	};
@@ -329,9 +286,10 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *l
 /* Is a refusal sent before the body has come? */
 static bool refuses_now(struct MHD_Connection *conn, const struct exchange *x)
 {
-	return door_is_refused(x->call) && x->request.has_body &&
-	       (x->request.body_bytes > DROP_MAX ||
-	        header(conn, MHD_HTTP_HEADER_EXPECT) != NULL);
+	return x->request.fault != NULL ||
+	       (door_is_refused(x->call) && x->request.has_body &&
+	        (x->request.body_bytes > DROP_MAX ||
+	         header(conn, MHD_HTTP_HEADER_EXPECT) != NULL));
 }
 
 static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char *url,
@@ -342,19 +300,26 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 	struct exchange *x = *con_cls;
 
 	(void)url;
-	(void)version;
 	if (x == NULL) {
 		return MHD_NO; /* out of memory */
 	}
 	if (x->call == NULL) {
-		read_head(h, conn, method, x);
+		enter(conn, CONNECTION_BODY);
+		read_head(h, conn, method, version, x);
 		x->call = door_begin(h->door, &x->request);
 		if (x->call == NULL) {
 			return MHD_NO;
 		}
+		if (door_has_user(x->call)) {
+			connections_trust(place_of(conn));
+		}
 		return refuses_now(conn, x) ? answer(conn, x) : MHD_YES;
 	}
-	return *upload_size != 0 ? take_body(x, upload, upload_size) : answer(conn, x);
+	if (*upload_size != 0) {
+		return take_body(x, upload, upload_size);
+	}
+	enter(conn, CONNECTION_ANSWER);
+	return answer(conn, x);
 }
 
 static void *begin(void *cls, const char *target, struct MHD_Connection *conn)
@@ -362,9 +327,11 @@ static void *begin(void *cls, const char *target, struct MHD_Connection *conn)
 	size_t bytes = strlen(target) + 1;
 	struct exchange *x = calloc(1, sizeof(*x) + bytes);
 
-	touch(cls, conn);
+	(void)cls;
+	(void)conn;
 	if (x != NULL) {
 		memcpy(x->target, target, bytes);
+		x->target_end = (uintptr_t)target + bytes - 1;
 	}
 	return x;
 }
@@ -374,8 +341,9 @@ static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
 {
 	struct exchange *x = *con_cls;
 
+	(void)cls;
 	(void)why;
-	touch(cls, conn);
+	enter(conn, CONNECTION_IDLE);
 	if (x != NULL) {
 		door_free(x->call);
 		free(x->body);
@@ -564,11 +532,11 @@ static int start_daemon(struct admin_http *h, const struct admin_http_options *o
 	h->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, h,
 		MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
 		MHD_OPTION_LISTEN_SOCKET, h->listening.fd,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->connections,
-		MHD_OPTION_PER_IP_CONNECTION_LIMIT, h->path == NULL ? (unsigned)o->per_address : 0U,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->connections + SPARE,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
 		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
+		MHD_OPTION_STRICT_FOR_CLIENT, (int)STRICT_LEVEL,
 		MHD_OPTION_URI_LOG_CALLBACK, begin, h,
 		MHD_OPTION_NOTIFY_COMPLETED, end, h,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
@@ -598,25 +566,25 @@ int admin_http_start(const struct admin_http_options *o, struct arena *a,
 	if (h == NULL) {
 		return -ENOMEM;
 	}
-	pthread_mutex_init(&h->lock, NULL);
 	h->listening.fd = -1;
 	h->door = o->door;
-	h->request_ms = o->request_s * 1000;
 	h->wants_certificates = o->client_ca != NULL;
-	h->n_places = o->connections + 1;
-	h->places = calloc(h->n_places, sizeof(*h->places));
-	h->end = eventfd(0, EFD_CLOEXEC);
-	for (unsigned i = 0; h->places != NULL && i < h->n_places; i++) {
-		h->places[i].fd = -1;
-	}
-	err = h->places == NULL ? -ENOMEM : h->end < 0 ? -errno : E_OK;
+	json_object_seed(0); /* before threads make objects */
+	err = listen_there(h, o, a, ret_why);
 	if (err == E_OK) {
-		json_object_seed(0); /* before threads make objects */
-		err = listen_there(h, o, a, ret_why);
-	}
-	if (err == E_OK) {
-		err = -pthread_create(&h->watch, NULL, watch, h);
-		h->watching = err == E_OK;
+		const uint32_t ms = o->request_s * 1000;
+		const struct connections_options places = {
+			.most = o->connections,
+			.spare = SPARE,
+			.per_address = h->path == NULL ? o->per_address : 0,
+			.fresh_ms = ms,
+			.idle_ms = ms,
+			.body_ms = ms,
+			.answer_ms = ms,
+			.has_users = true,
+		};
+
+		err = connections_new(&places, &h->connections);
 	}
 	if (err == E_OK) {
 		err = start_daemon(h, o, a, ret_why);
@@ -631,8 +599,6 @@ int admin_http_start(const struct admin_http_options *o, struct arena *a,
 
 void admin_http_stop(struct admin_http *h)
 {
-	uint64_t one = 1;
-
 	if (h == NULL) {
 		return;
 	}
@@ -641,17 +607,10 @@ void admin_http_stop(struct admin_http *h)
 	} else if (h->listening.fd >= 0) {
 		close(h->listening.fd);
 	}
-	if (h->watching && write(h->end, &one, sizeof(one)) == sizeof(one)) {
-		pthread_join(h->watch, NULL);
-	}
-	if (h->end >= 0) {
-		close(h->end);
-	}
+	connections_free(h->connections);
 	if (h->path != NULL) {
 		unlink(h->path);
 	}
-	pthread_mutex_destroy(&h->lock);
-	free(h->places);
 	free(h);
 }
 

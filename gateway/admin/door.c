@@ -44,62 +44,21 @@ static void take_fabric(struct door_call *c)
 	}
 }
 
-static int no_such_resource(struct door_call *c)
-{
-	json_t *list = json_array();
-
-	for (const struct door_row *r = door_rows; r->method != NULL; r++) {
-		json_array_append_new(list, json_sprintf("%s %s", r->method, r->path));
-	}
-	problem_member(&c->problem, "resources", list);
-	return problem_set(&c->problem, c->arena, E_HTTP_ENDPOINT,
-	                   "there is no '%.200s'; see 'resources'", c->uri.path);
-}
-
 /* The row of method and path. */
 static int match(struct door_call *c)
 {
-	const char *method = c->request->method;
-	bool fits = false;
+	int err = resource_match(&door_resources, c->request->method, &c->uri, &c->row,
+	                         c->capture);
 
-	if (strcmp(method, "HEAD") == 0) {
-		method = "GET";
+	if (err == E_HTTP_ENDPOINT) {
+		return resource_unknown(&door_resources, &c->uri, c->arena, &c->problem);
 	}
-	for (const struct door_row *r = door_rows; r->method != NULL; r++) {
-		if (!uri_fits(&c->uri, r->path, DOOR_CAPTURES, c->capture)) {
-			continue;
-		}
-		c->row = r;
-		if (strcmp(r->method, method) == 0) {
-			return E_OK;
-		}
-		fits = true;
+	if (err == E_HTTP_METHOD) {
+		return problem_set(&c->problem, c->arena, err,
+		                   "%s does not take %.20s; see the Allow header",
+		                   c->row->path, c->request->method);
 	}
-	if (!fits) {
-		return no_such_resource(c);
-	}
-	return problem_set(&c->problem, c->arena, E_HTTP_METHOD,
-	                   "%s does not take %.20s; see the Allow header", c->row->path,
-	                   c->request->method);
-}
-
-static int check_params(struct door_call *c)
-{
-	for (unsigned i = 0; i < c->uri.n_params; i++) {
-		const char *const *known = c->row->params;
-
-		while (known != NULL && *known != NULL &&
-		       strcmp(*known, c->uri.param[i].name) != 0) {
-			known++;
-		}
-		if (known == NULL || *known == NULL) {
-			return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER,
-			                     c->uri.param[i].name,
-			                     "%s knows no parameter '%.60s'",
-			                     c->row->path, c->uri.param[i].name);
-		}
-	}
-	return E_OK;
+	return err;
 }
 
 static int check_user(struct door_call *c)
@@ -145,20 +104,11 @@ static int check_role(struct door_call *c)
 	                   role_name(c->who.role));
 }
 
-/* application/json, with parameters or without. */
-static bool is_json(const char *type)
-{
-	static const char json[] = "application/json";
-
-	return type != NULL && strncasecmp(type, json, sizeof(json) - 1) == 0 &&
-	       strchr("; \t", type[sizeof(json) - 1]) != NULL;
-}
-
 static int check_body_head(struct door_call *c)
 {
 	const struct door_request *rq = c->request;
 
-	if ((c->row->flags & DOOR_CHANGE) != 0 && rq->origin != NULL) {
+	if ((c->row->flags & RESOURCE_CHANGE) != 0 && rq->origin != NULL) {
 		return problem_set(
 			&c->problem, c->arena, E_HTTP_ORIGIN,
 			"a page in a browser sends an Origin header, and no page "
@@ -167,20 +117,17 @@ static int check_body_head(struct door_call *c)
 	if (!rq->has_body) {
 		return E_OK;
 	}
-	if (c->row->body == NULL) {
+	if (c->row->body.type == NULL) {
 		return problem_set(&c->problem, c->arena, E_HTTP_BODY,
 		                   "%s %s takes no request body", c->row->method,
 		                   c->row->path);
 	}
-	if (!is_json(rq->content_type)) {
-		return problem_set(&c->problem, c->arena, E_HTTP_TYPE,
-		                   "send the body with Content-Type: application/json");
+	int err = resource_check_type(c->row, rq->content_type, c->arena, &c->problem);
+	if (err == E_OK && rq->body_bytes > c->row->body.max_bytes) {
+		err = problem_set(&c->problem, c->arena, E_HTTP_LARGE,
+		                   "a body has at most %zu bytes", c->row->body.max_bytes);
 	}
-	if (rq->body_bytes > DOOR_BODY_MAX) {
-		return problem_set(&c->problem, c->arena, E_HTTP_LARGE,
-		                   "a body has at most %d bytes", DOOR_BODY_MAX);
-	}
-	return E_OK;
+	return err;
 }
 
 /* If-Match: "7" becomes "if_version". */
@@ -191,11 +138,11 @@ static int check_version(struct door_call *c)
 	uint64_t version;
 	size_t len;
 
-	if (text == NULL || (c->row->flags & DOOR_CHANGE) == 0 ||
+	if (text == NULL || (c->row->flags & RESOURCE_CHANGE) == 0 ||
 	    strcmp(text, "*") == 0) {
 		return E_OK;
 	}
-	if ((c->row->flags & DOOR_VERSION) == 0) {
+	if ((c->row->flags & RESOURCE_VERSION) == 0) {
 		return problem_set(&c->problem, c->arena, E_SYNTAX,
 		                   "%s has no version that If-Match could name",
 		                   c->row->path);
@@ -222,6 +169,10 @@ static int check_head(struct door_call *c)
 	const char *host = c->request->host;
 	int err;
 
+	if (c->request->fault != NULL) {
+		return problem_set(&c->problem, c->arena, E_SYNTAX, "%s",
+		                   c->request->fault);
+	}
 	if (c->door->hosts != NULL && !origin_host_fits(&ours, host)) {
 		return problem_set(
 			&c->problem, c->arena, E_HTTP_HOST,
@@ -236,7 +187,7 @@ static int check_head(struct door_call *c)
 	take_fabric(c);
 	err = match(c);
 	/* A client without a user does not learn what there is. */
-	if (err != E_OK || (c->row->flags & DOOR_OPEN) == 0) {
+	if (err != E_OK || (c->row->flags & RESOURCE_OPEN) == 0) {
 		struct problem found = c->problem;
 
 		c->problem = (struct problem){ .err = 0 };
@@ -252,7 +203,7 @@ static int check_head(struct door_call *c)
 		err = check_role(c);
 	}
 	if (err == E_OK) {
-		err = check_params(c);
+		err = resource_check_params(c->row, &c->uri, c->arena, &c->problem);
 	}
 	if (err == E_OK) {
 		err = check_body_head(c);
@@ -279,6 +230,11 @@ struct door_call *door_begin(struct door *d, const struct door_request *rq)
 bool door_is_refused(const struct door_call *c)
 {
 	return c->err != E_OK;
+}
+
+bool door_has_user(const struct door_call *c)
+{
+	return c->who.name[0] != '\0';
 }
 
 void door_free(struct door_call *c)
@@ -342,7 +298,8 @@ static void audit_outcome(struct door_call *c, unsigned long long number, int er
 {
 	json_t *line = audit_head(c, number, err == E_OK ? "done" : "failed");
 	const json_t *version = json_object_get(c->heard, "version");
-	const char *action = c->row->action != NULL ? c->row->action : "";
+	const struct door_how *how = door_how_of(c->row);
+	const char *action = how->action != NULL ? how->action : "";
 
 	json_object_set_new(line, "status",
 	                    json_integer(err == E_OK ? c->row->status : gw_status(err)));
@@ -361,7 +318,7 @@ static void audit_outcome(struct door_call *c, unsigned long long number, int er
 	         "members=%zu: "
 	         "%s%s",
 	         number, c->who.name, role_name(c->who.role), c->request->address,
-	         c->fabric->name, c->row->verb, *action ? " " : "", action, subject_of(c),
+	         c->fabric->name, how->verb, *action ? " " : "", action, subject_of(c),
 	         json_array_size(json_object_get(c->ask, "members")),
 	         err == E_OK ? "done" : "failed: ", err == E_OK ? "" : c->problem.detail);
 }
@@ -370,8 +327,6 @@ static void audit_outcome(struct door_call *c, unsigned long long number, int er
 
 static void fill_problem(struct door_call *c, int err, struct door_reply *ret)
 {
-	size_t at = 0;
-
 	c->problem.err = err;
 	body_clear(&ret->body);
 	body_json(&ret->body, problem_json(&c->problem, 0));
@@ -379,35 +334,32 @@ static void fill_problem(struct door_call *c, int err, struct door_reply *ret)
 	ret->content_type = "application/problem+json";
 	ret->retry_after = err == E_HTTP_RATE ? c->wait_s : gw_retry_after(err);
 	ret->challenge = err == E_HTTP_AUTH;
-	for (const struct door_row *r = door_rows;
-	     err == E_HTTP_METHOD && c->row != NULL && r->method != NULL; r++) {
-		if (strcmp(r->path, c->row->path) == 0 && at < sizeof(ret->allow)) {
-			at += (size_t)snprintf(ret->allow + at, sizeof(ret->allow) - at,
-			                       "%s%s", at > 0 ? ", " : "", r->method);
-		}
+	if (err == E_HTTP_METHOD) {
+		resource_methods(&door_resources, &c->uri, ret->allow);
 	}
 }
 
 static int run_handler(struct door_call *c, const char *body, size_t len)
 {
-	const struct door_row *row = c->row;
-	bool change = (row->flags & DOOR_CHANGE) != 0;
+	const struct resource *row = c->row;
+	const struct door_how *how = door_how_of(row);
+	bool change = (row->flags & RESOURCE_CHANGE) != 0;
 	unsigned long long number = change ? audit_number(c->door->audit) : 0;
 	int err = E_OK;
 
-	if (row->verb != NULL) {
-		json_object_set_new(c->ask, "verb", json_string(row->verb));
+	if (how->verb != NULL) {
+		json_object_set_new(c->ask, "verb", json_string(how->verb));
 	}
-	if (row->action != NULL) {
-		json_object_set_new(c->ask, "action", json_string(row->action));
+	if (how->action != NULL) {
+		json_object_set_new(c->ask, "action", json_string(how->action));
 	}
 	err = door_take_captures(c);
-	if (err == E_OK && row->body != NULL) {
-		err = fields_read(row->body, body, len, (row->flags & DOOR_STRICT) != 0,
-		                  c->arena, c->ask, &c->problem);
+	if (err == E_OK && row->body.fields != NULL) {
+		err = fields_read(row->body.fields, body, len, row->body.strict, c->arena,
+		                  c->ask, &c->problem);
 	}
-	if (err == E_OK && row->prepare != NULL) {
-		err = row->prepare(c);
+	if (err == E_OK && how->prepare != NULL) {
+		err = how->prepare(c);
 	}
 	if (err == E_OK && change) {
 		json_object_set_new(c->ask, "by", json_string(c->who.name));
@@ -417,7 +369,7 @@ static int run_handler(struct door_call *c, const char *body, size_t len)
 		}
 	}
 	if (err == E_OK) {
-		err = row->handle(c);
+		err = how->handle(c);
 		if (change) {
 			audit_outcome(c, number, err);
 		}

@@ -52,6 +52,7 @@ struct door_request {
 	const char *
 		certificate; /*!< common name of a verified client certificate, or NULL */
 	const char *address; /*!< of the client */
+	const char *fault;   /*!< why the head is refused, a sentence; NULL: it is not */
 	bool has_body;
 	uint64_t body_bytes; /*!< as announced, 0: not */
 	int64_t now;         /*!< seconds since 1970 */
@@ -79,6 +80,9 @@ struct door_call *door_begin(struct door *d, const struct door_request *rq);
 
 /*! \brief Was the request refused by its head? */
 bool door_is_refused(const struct door_call *c);
+
+/*! \brief Has a user authenticated it, whether it is refused or not? */
+bool door_has_user(const struct door_call *c);
 
 /*! \brief Carries it out; never fails, at worst with a 5xx. Once per call. */
 void door_answer(struct door_call *c, const char *body, size_t len,

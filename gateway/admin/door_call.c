@@ -89,14 +89,14 @@ static int take_p_key(struct door_call *c, const char *text)
 {
 	uint16_t p_key;
 
-	if (field_p_key(text, &p_key) != E_OK) {
+	if (fields_p_key(text, &p_key) != E_OK) {
 		return problem_set(
 			&c->problem, c->arena, E_SYNTAX,
 			"'%.60s' is no P_Key: expected 0x and 1-4 hex digits, or "
 			"a number, and not 0 or 0x8000",
 			text);
 	}
-	json_object_set_new(c->ask, "pkey", field_p_key_json(p_key));
+	json_object_set_new(c->ask, "pkey", fields_p_key_json(p_key));
 	return E_OK;
 }
 
@@ -135,7 +135,7 @@ int door_take_captures(struct door_call *c)
 	const char *p = c->row->path;
 	int err = E_OK;
 
-	for (unsigned n = 0; err == E_OK && n < DOOR_CAPTURES && c->capture[n] != NULL;
+	for (unsigned n = 0; err == E_OK && n < RESOURCE_CAPTURES && c->capture[n] != NULL;
 	     n++) {
 		p = strchr(p, '{');
 		for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -157,7 +157,7 @@ void door_set_version(struct door_call *c, const json_t *reply)
 	}
 	snprintf(c->etag, sizeof(c->etag), "\"%" PRId64 "\"",
 	         (int64_t)json_integer_value(version));
-	c->not_modified = (c->row->flags & DOOR_CHANGE) == 0 &&
+	c->not_modified = (c->row->flags & RESOURCE_CHANGE) == 0 &&
 	                  c->request->if_none_match != NULL &&
 	                  api_etag_matches(c->request->if_none_match, c->etag);
 }

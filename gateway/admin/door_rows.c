@@ -11,11 +11,11 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "gateway/admin/door_call.h"
+#include "gateway/resource/openapi.h"
+#include "gateway/resource/schema.h"
 #include "gateway/view/json_text.h"
 
 enum { WAIT_MAX_MS = 10000, WAIT_MS = 5000 };
-
-static const char *const wait_params[] = { "version", "timeout_ms", NULL };
 
 /* A list of partitions is short without their members. */
 static int without_members(struct door_call *c)
@@ -26,8 +26,9 @@ static int without_members(struct door_call *c)
 
 static int wait_for(struct door_call *c)
 {
-	const char *text[] = { uri_param(&c->uri, "version"),
-		               uri_param(&c->uri, "timeout_ms") };
+	static const char *const names[] = { "version", "timeout_ms" };
+	const char *text[] = { uri_param(&c->uri, names[0]),
+		               uri_param(&c->uri, names[1]) };
 	const uint64_t most[] = { INT64_MAX, WAIT_MAX_MS };
 	uint64_t number[] = { 0, WAIT_MS };
 
@@ -35,11 +36,11 @@ static int wait_for(struct door_call *c)
 		if (text[i] == NULL ? i == 0
 		                    : text_u64(text[i], most[i], &number[i]) != E_OK) {
 			return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER,
-			                     wait_params[i],
+			                     names[i],
 			                     "%s must be a number up to %" PRIu64,
-			                     wait_params[i], most[i]);
+			                     names[i], most[i]);
 		}
-		json_object_set_new(c->ask, wait_params[i],
+		json_object_set_new(c->ask, names[i],
 		                    json_integer((json_int_t)number[i]));
 	}
 	return E_OK;
@@ -91,46 +92,67 @@ static const struct field ufm_remove_fields[] = {
 	{ "guids", FIELD_GUIDS, FIELD_REQUIRED, "members", "GUIDs of ports" },
 	{ NULL }
 };
-static const char *const ufm_params[] = { "guids_data", "qos_conf", "port_info", NULL };
-
 #define READ ROLE_VIEWER
 #define WRITE ROLE_PARTITION_ADMIN
 #define RUN ROLE_OPERATOR
-#define OWN (DOOR_CHANGE | DOOR_VERSION | DOOR_STRICT)
-#define COMMAND (DOOR_CHANGE | DOOR_STRICT)
+#define NO_BODY { NULL }
+#define BODY(members) { .type = "application/json", .max_bytes = DOOR_BODY_MAX, .fields = members }
+#define STRICT(members) { .type = "application/json", .max_bytes = DOOR_BODY_MAX, .fields = members, .strict = true }
 
-const struct door_row door_rows[] = {
-	{ "GET",    "/v1/partitions",                  READ,  without_members, door_forward,  "partition", "list",   NULL, NULL, DOOR_VERSION, 200, "all partitions" },
-	{ "POST",   "/v1/partitions",                  WRITE, NULL,            door_forward,  "partition", "create", create_fields, NULL, OWN, 201, "make a partition" },
-	{ "GET",    "/v1/partitions/{p_key}",          READ,  NULL,            door_forward,  "partition", "show",   NULL, NULL, DOOR_VERSION, 200, "one partition with its members" },
-	{ "DELETE", "/v1/partitions/{p_key}",          WRITE, NULL,            door_forward,  "partition", "delete", NULL, NULL, OWN, 200, "remove a partition that was made at run time" },
-	{ "POST",   "/v1/partitions/{p_key}/members",  WRITE, NULL,            door_forward,  "partition", "add",    add_fields, NULL, OWN, 200, "add members; members that are there stay" },
-	{ "PUT",    "/v1/partitions/{p_key}/members",  WRITE, NULL,            door_forward,  "partition", "set",    add_fields, NULL, OWN, 200, "these members and no others, of those made at run time" },
-	{ "DELETE", "/v1/partitions/{p_key}/members/{guid}", WRITE, NULL,            door_forward,  "partition", "remove", NULL, NULL, OWN, 200, "remove one member" },
-	{ "POST",   "/v1/partitions/{p_key}/remove",   WRITE, NULL,            door_forward,  "partition", "remove", remove_fields, NULL, OWN, 200, "remove members; others that are not there do not matter" },
-	{ "GET",    "/v1/wait",                        READ,  wait_for,        door_forward,  "partition", "wait",   NULL, wait_params, 0, 200, "wait until a version of the partitions is in the tables of the ports" },
-	{ "GET",    "/v1/status",                      READ,  NULL,            door_forward,  "status",    NULL,     NULL, NULL, 0, 200, "what saguarod is doing" },
-	{ "POST",   "/v1/sweep",                       RUN,   NULL,            door_forward,  "sweep",     NULL,     sweep_fields, NULL, COMMAND, 202, "ask for a sweep" },
-	{ "POST",   "/v1/rebalance",                   RUN,   NULL,            door_forward,  "rebalance", NULL,     none_fields, NULL, COMMAND, 202, "ask for routes without regard to those that there are" },
-	{ "POST",   "/v1/reload",                      RUN,   NULL,            door_forward,  "reload",    NULL,     none_fields, NULL, COMMAND, 202, "read the configuration again" },
-	{ "POST",   "/v1/handover",                    RUN,   NULL,            door_forward,  "handover",  NULL,     none_fields, NULL, COMMAND, 202, "hand the fabric over to another subnet manager" },
-	{ "POST",   "/v1/port/{action}",               RUN,   NULL,            door_forward,  "port",      NULL,     port_fields, NULL, COMMAND, 202, "disable or enable a port" },
-	{ "GET",    "/ufmRest/app/ufm_version",        READ,  NULL,            ufm_version,   NULL,        NULL,     NULL, NULL, 0, 200, "for clients of that API: who answers" },
-	{ "GET",    "/ufmRest/resources/pkeys",        READ,  ufm_prepare,     ufm_list,      "partition", "list",   NULL, ufm_params, 0, 200, "P_Keys; with guids_data=true their GUIDs" },
-	{ "POST",   "/ufmRest/resources/pkeys",        WRITE, ufm_prepare,     ufm_change,    "partition", "add",    ufm_add_fields, NULL, DOOR_CHANGE, 200, "add members; makes the partition if there is none" },
-	{ "PUT",    "/ufmRest/resources/pkeys",        WRITE, ufm_prepare,     ufm_change,    "partition", "set",    ufm_add_fields, NULL, DOOR_CHANGE, 200, "these members and no others" },
-	{ "POST",   "/ufmRest/resources/pkeys/add",    WRITE, ufm_prepare,     ufm_change,    "partition", "create", ufm_create_fields, NULL, DOOR_CHANGE, 200, "make a partition without members" },
-	{ "GET",    "/ufmRest/resources/pkeys/last_updated", READ,  without_members, ufm_updated,   "partition", "list", NULL, NULL, 0, 200, "when partitions were changed last" },
-	{ "GET",    "/ufmRest/resources/pkeys/{p_key}", READ,  NULL,            ufm_show,      "partition", "show",   NULL, ufm_params, 0, 200, "one partition" },
-	{ "DELETE", "/ufmRest/resources/pkeys/{p_key}", WRITE, ufm_prepare,     ufm_change,    "partition", "delete", NULL, NULL, DOOR_CHANGE, 200, "remove a partition" },
-	{ "POST",   "/ufmRest/actions/remove_guids_from_pkey", WRITE, ufm_prepare,     ufm_change,    "partition", "remove", ufm_remove_fields, NULL, DOOR_CHANGE, 200, "remove members" },
-	{ "GET",    "/v1/user",                        READ,  NULL,            door_who,      NULL,        NULL,     NULL, NULL, 0, 200, "who is asking, and as what" },
-	{ "GET",    "/openapi.json",                   READ,  NULL,            door_openapi,  NULL,        NULL,     NULL, NULL, 0, 200, "this API as OpenAPI" },
-	{ "GET",    "/healthz",                        ROLE_NONE, NULL,            door_healthz,  NULL,      NULL,     NULL, NULL, DOOR_OPEN, 200, "this process lives" },
-	{ "GET",    "/",                               READ,  NULL,            door_index,    NULL,        NULL,     NULL, NULL, 0, 200, "this list" },
-	{ NULL }
+const struct door_how door_hows[] = {
+#define RESOURCE(method, path, role, prepare, handle, verb, action, ...) { prepare, handle, verb, action },
+#include "gateway/admin/resources.def"
+};
+
+static const struct resource rows[] = {
+#define RESOURCE(method_, path_, role_, prepare, handle, verb, action, body_, params_, flags_, status_, summary_) \
+	{ .method = #method_, .path = path_, .role = role_, .body = body_, .params = params_, .flags = flags_, \
+	  .status = status_, .answer = "any", .summary = summary_ },
+#include "gateway/admin/resources.def"
+};
+
+static const struct resource_param params[] = {
+#define PARAM(name, type, help) { #name, type, help },
+#include "gateway/admin/resources.def"
+};
+
+static const struct answer_schema schemas[] = {
+#define SCHEMA(name, members, help) { #name, members, help },
+#include "gateway/admin/resources.def"
+};
+
+static const struct answer_member members[] = {
+#define FIELD(schema, member, help) { #schema, #member, help },
+#include "gateway/admin/resources.def"
 };
 /* clang-format on */
+
+static const struct answers answers = { .schema = schemas,
+	                                .n_schemas = sizeof(schemas) / sizeof(schemas[0]),
+	                                .member = members,
+	                                .n_members = sizeof(members) / sizeof(members[0]) };
+
+static const char *name_of_role(unsigned role)
+{
+	return role_name((enum role)role);
+}
+
+const struct resources door_resources = {
+	.row = rows,
+	.n = sizeof(rows) / sizeof(rows[0]),
+	.param = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.answers = &answers,
+	.title = "saguaro-admin",
+	.description = "The write door of Saguaro. Below /NAME for a further fabric.",
+	.etag = "the version of the partitions",
+	.role_name = name_of_role
+};
+
+const struct door_how *door_how_of(const struct resource *row)
+{
+	return &door_hows[row - door_resources.row];
+}
 
 /* saguarod's "pkey": "0x0001" is "p_key": 1 in all answers over HTTP. */
 static void rename_p_key(json_t *o)
@@ -164,7 +186,7 @@ int door_forward(struct door_call *c)
 	if (err != E_OK) {
 		return err;
 	}
-	if ((c->row->flags & DOOR_VERSION) != 0) {
+	if ((c->row->flags & RESOURCE_VERSION) != 0) {
 		door_set_version(c, c->heard);
 	}
 	c->out = json_deep_copy(c->heard);
@@ -176,11 +198,14 @@ int door_index(struct door_call *c)
 {
 	json_t *list = json_array(), *fabrics = json_array();
 
-	for (const struct door_row *r = door_rows; r->method != NULL; r++) {
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "method",
-		                                      r->method, "path", r->path, "role",
-		                                      role_name(r->role), "summary",
-		                                      r->summary));
+	for (unsigned i = 0; i < door_resources.n; i++) {
+		const struct resource *r = &door_resources.row[i];
+
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:s, s:s}", "method", r->method,
+		                        "path", r->path, "role",
+		                        role_name(r->role), "summary",
+		                        r->summary));
 	}
 	for (unsigned i = 0; i < c->door->n_fabrics; i++) {
 		json_array_append_new(fabrics, json_string(c->door->fabric[i].name));
@@ -197,7 +222,7 @@ int door_healthz(struct door_call *c)
 
 int door_openapi(struct door_call *c)
 {
-	c->out = openapi_document(door_rows);
+	c->out = openapi_document(&door_resources);
 	return c->out != NULL ? E_OK : -ENOMEM;
 }
 

@@ -2,10 +2,12 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gateway/resource/resource.h"
 #include "gateway/view/body.h"
 #include "gateway/view/components.h"
 #include "gateway/view/ends.h"
@@ -14,15 +16,17 @@
 struct api_call;
 struct arena;
 struct feed;
-struct inventory;
 struct http_stats;
+struct inventory;
+struct resource;
+struct resources;
 struct source;
 struct stream;
 struct uri;
 
 /*!
- * The resources: one row per path. From the row follow the match, which parameters are
- * known, which snapshot tables an answer depends on (its ETag), the list at "/", and the
+ * The resources of the gateway: one row per path (gateway/resource/resource.h). From the row follow besides
+ * the handler, which snapshot tables an answer depends on (its ETag), and the
  * route label of the metrics. No HTTP library in here: request in, reply out.
  *
  * An answer is from one epoch, because a handler reads rows of a pinned snapshot. If the
@@ -33,25 +37,11 @@ enum { API_BATCH_PAIRS = 10000, API_BATCH_BYTES = 4 << 20, API_PLAN_BYTES = 32 <
 
 enum { API_TRIES = 3, API_CURSOR_BYTES = 80 + 2 * SA_ROW_KEY_BYTES };
 
-/*! A resource. */
-struct api_row {
-	const char *method;
-	const char *path; /*!< "/v1/nodes/{node}" */
-	int (*handle)(struct api_call *c);
-	const char *const *
-		params; /*!< known query parameters, NULL-terminated; NULL: the handler knows */
-	unsigned tables;     /*!< enum api_table; 0: needs no snapshot, has no ETag */
-	const char *summary; /*!< one line for the list at "/" */
-	const char *answer;  /*!< type of the body as in schemas.def; NULL: plain text */
-};
+/*! The resources of the gateway, made of resources.def; its rows have places of their own in api_hows. */
+extern const struct resources api_resources;
 
-struct api_rows {
-	const struct api_row *row;
-	unsigned n;
-};
-
-/*! The table of resources. */
-extern const struct api_rows api_rows;
+/*! \brief JSON Schemas of all answers. \return NULL: out of memory. */
+json_t *api_schemas(void);
 
 /*! State that one server thread keeps from request to request. */
 struct api_thread {
@@ -92,9 +82,9 @@ struct api_reply {
 	char etag[56];        /*!< quoted; "" none */
 	uint64_t epoch;       /*!< 0: none */
 	char next_cursor[API_CURSOR_BYTES]; /*!< of the page after this one; "": none */
-	const char *allow;    /*!< header, or NULL */
+	char allow[RESOURCE_METHODS_MAX]; /*!< header; "" none */
 	unsigned retry_after; /*!< seconds, 0: none */
-	unsigned route;       /*!< row index, for metrics; api_rows.n: no row */
+	unsigned route;       /*!< row index, for metrics; api_resources.n: no row */
 };
 
 /*! Where a run of `saguaro` finds api_reply.job_file. */
@@ -111,15 +101,6 @@ void api_job_reply(struct api_thread *t, unsigned route, int err, int status,
 
 /*! \brief Answers one request; never fails, at worst with a 5xx. */
 void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret);
-
-/*!
- * \brief Row of a method and path.
- * \param ret_capture  Borrowed from \a u, NULL when the row has no {...}.
- * \retval E_HTTP_ENDPOINT \retval E_HTTP_METHOD  The path exists, but with another method;
- *         ret_row is set.
- */
-int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
-              const char **ret_capture);
 
 /*!
  * \brief Before the body of a request is read: may it come?

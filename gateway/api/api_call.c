@@ -129,7 +129,7 @@ int api_capture_switch(struct api_call *c, struct snap_node *ret)
 	struct snap_node node;
 	uint64_t guid;
 
-	int err = api_find_node(c, c->capture, NULL, &guid);
+	int err = api_find_node(c, c->capture[0], NULL, &guid);
 	if (err == E_OK) {
 		err = snap_node(c->snap, guid, &node);
 	}

@@ -10,6 +10,7 @@
 #include "db/layout.h"
 #include "gateway/api/api.h"
 #include "gateway/api/stream.h"
+#include "gateway/resource/resource.h"
 #include "gateway/view/problem.h"
 #include "gateway/view/uri.h"
 
@@ -37,16 +38,24 @@ enum api_table {
 #undef API_TABLE
 _Static_assert((int)SNAP_TABLE_COUNT <= 28, "bits of enum api_table");
 
+/*! What a row has for the gateway alone. */
+struct api_how {
+	int (*handle)(struct api_call *c);
+	unsigned tables; /*!< enum api_table; 0: needs no snapshot, has no ETag */
+};
+
+/*! [api_resources.n], in the order of the rows. */
+extern const struct api_how api_hows[];
+
 /*! One request being answered, as handlers see it. */
 struct api_call {
 	struct api_thread *thread;
 	const struct api_request *request;
-	const struct api_rows *rows; /*!< all resources, */
-	const struct api_row *row;   /*!< and the one that was asked for; NULL: none */
-	struct arena *arena;         /*!< of this request */
+	const struct resource *row; /*!< that was asked for; NULL: none */
+	struct arena *arena;        /*!< of this request */
 	struct uri uri;
 	unsigned tables;          /*!< enum api_table: what the answer is made of */
-	const char *capture;      /*!< segment that matched {...}, or NULL */
+	const char *capture[RESOURCE_CAPTURES]; /*!< segments that matched {...}, else NULL */
 	struct snap_reader *snap; /*!< pinned; NULL: the row needs none */
 	uint64_t now_ms;          /*!< CLOCK_BOOTTIME */
 	uint64_t epoch;           /*!< of the answer, 0: none is known */
@@ -151,45 +160,10 @@ json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port);
  */
 int api_run_job(struct api_call *c, const char *const *words, const char *file);
 
-/*! \brief Media type of the request body of a resource. \return NULL: it takes none. */
-const char *api_body_type(const struct api_row *row);
-
 /* --- handlers --- */
-int api_index(struct api_call *c);
-int api_openapi(struct api_call *c);
-int api_healthz(struct api_call *c);
-int api_readyz(struct api_call *c);
-int api_sm(struct api_call *c);
-int api_metrics(struct api_call *c);
-int api_metrics_fabric(struct api_call *c);
-int api_paths(struct api_call *c);
-int api_batch(struct api_call *c);
-int api_check(struct api_call *c);
-int api_plan(struct api_call *c);
-int api_whatif(struct api_call *c);
-int api_events(struct api_call *c);
-int api_export(struct api_call *c);
-int api_export_list(struct api_call *c);
-int api_fabric(struct api_call *c);
-int api_nodes(struct api_call *c);
-int api_node(struct api_call *c);
-int api_links(struct api_call *c);
-int api_ports(struct api_call *c);
-int api_load(struct api_call *c);
-int api_counters(struct api_call *c);
-int api_diff(struct api_call *c);
-int api_topology(struct api_call *c);
-int api_alarms(struct api_call *c);
-int api_services(struct api_call *c);
-int api_sweeps(struct api_call *c);
-int api_partitions(struct api_call *c);
-int api_partition(struct api_call *c);
-int api_groups(struct api_call *c);
-int api_group(struct api_call *c);
-int api_lids(struct api_call *c);
-int api_lft(struct api_call *c);
-int api_record(struct api_call *c);
-int api_record_names(struct api_call *c);
+#define RESOURCE(path, handle, ...) int handle(struct api_call *c);
+#define REQUEST(path, handle, ...) int handle(struct api_call *c);
+#include "gateway/api/resources.def"
+
+/*! \brief Tables that records of a name are made of, for their ETag. */
 unsigned api_record_tables(const char *name);
-int api_alternates(struct api_call *c);
-int api_routing(struct api_call *c);

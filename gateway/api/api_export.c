@@ -106,14 +106,14 @@ static int prepare(struct api_call *c, struct export_stream *s)
 
 int api_export(struct api_call *c)
 {
-	const struct export_format *format = export_find(c->capture);
+	const struct export_format *format = export_find(c->capture[0]);
 	struct export_stream *s;
 	int err;
 
 	if (format == NULL) {
 		return problem_set(&c->problem, c->arena, E_NOTFOUND,
 		                   "there is no format '%.100s'; /v1/export lists them",
-		                   c->capture);
+		                   c->capture[0]);
 	}
 	err = inventory_get(&c->thread->inventory, c->snap);
 	if (err == E_OK) {

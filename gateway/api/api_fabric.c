@@ -126,7 +126,7 @@ int api_node(struct api_call *c)
 	uint64_t guid;
 	json_t *o;
 
-	int err = api_find_node(c, c->capture, NULL, &guid);
+	int err = api_find_node(c, c->capture[0], NULL, &guid);
 	if (err == E_OK) {
 		err = snap_node(c->snap, guid, &node);
 	}

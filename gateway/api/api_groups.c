@@ -130,14 +130,14 @@ int api_groups(struct api_call *c)
 static int find_group(struct api_call *c, struct group *ret)
 {
 	uint64_t prefix, suffix, mlid = 0;
-	bool by_mgid = text_gid(c->capture, &prefix, &suffix) == E_OK;
+	bool by_mgid = text_gid(c->capture[0], &prefix, &suffix) == E_OK;
 
-	if (!by_mgid && text_u64(c->capture, UINT16_MAX - 1, &mlid) != E_OK) {
+	if (!by_mgid && text_u64(c->capture[0], UINT16_MAX - 1, &mlid) != E_OK) {
 		return problem_set(
 			&c->problem, c->arena, E_SYNTAX,
 			"'%.64s' is neither an MGID in the form of an IPv6 address nor "
 			"an MLID",
-			c->capture);
+			c->capture[0]);
 	}
 	int err = by_mgid ? group_find(c->snap, prefix, suffix, ret)
 	                  : group_from(c->snap, NULL, 0, ret);
@@ -148,7 +148,7 @@ static int find_group(struct api_call *c, struct group *ret)
 		return problem_set(&c->problem, c->arena, E_NOTFOUND,
 		                   "there is no multicast group '%.64s'; /v1/groups "
 		                   "lists them",
-		                   c->capture);
+		                   c->capture[0]);
 	}
 	return err;
 }

@@ -2,12 +2,14 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include <errno.h>
 #include <infiniband/umad_sm.h>
+#include <stdio.h>
 
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/exposition.h"
 #include "gateway/api/metrics.h"
+#include "gateway/resource/openapi.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_json.h"
 #include "gateway/view/ready.h"
@@ -56,14 +58,36 @@ static json_t *copy_json(const struct stats_copy *c)
 	                 text_or_json_null(c, "standby.trouble"));
 }
 
+/* How switches were programmed the last time; null before. */
+static json_t *programmed_json(const struct stats_copy *c)
+{
+	static const char *const ways[] = { "by_lid",     "asked",  "unanswered",
+		                            "remembered", "behind", "no_route" };
+	json_t *o = json_object();
+	json_int_t sum = 0;
+
+	for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "switches_programmed{way=\"%s\"}", ways[k]);
+		sum += number_of(c, name);
+		json_object_set_new(o, ways[k], json_integer(number_of(c, name)));
+	}
+	if (sum != 0) {
+		return o;
+	}
+	json_decref(o);
+	return json_null();
+}
+
 /* NULL stats: no daemon has reported, or it is gone. */
 static json_t *sm_json(const struct stats_copy *c)
 {
 	json_t *master = json_null();
 
 	if (c == NULL || stats_copy_text(c, "sm.state") == NULL) {
-		return json_pack("{s:s, s:n, s:n, s:n, s:n}", "state", "unknown", "guid",
-		                 "priority", "master", "copy");
+		return json_pack("{s:s, s:n, s:n, s:n, s:n, s:n}", "state", "unknown",
+		                 "guid", "priority", "master", "copy", "programmed");
 	}
 	json_t *guid = text_or_json_null(c, "sm.master.guid");
 	if (json_is_string(guid)) {
@@ -73,10 +97,11 @@ static json_t *sm_json(const struct stats_copy *c)
 		                   number_of(c, "sm_master_priority"));
 	}
 	json_decref(guid);
-	return json_pack(
-		"{s:o, s:o, s:I, s:o, s:o}", "state", text_or_json_null(c, "sm.state"),
-		"guid", text_or_json_null(c, "sm.guid"), "priority",
-		number_of(c, "sm_priority"), "master", master, "copy", copy_json(c));
+	return json_pack("{s:o, s:o, s:I, s:o, s:o, s:o}", "state",
+	                 text_or_json_null(c, "sm.state"), "guid",
+	                 text_or_json_null(c, "sm.guid"), "priority",
+	                 number_of(c, "sm_priority"), "master", master, "copy",
+	                 copy_json(c), "programmed", programmed_json(c));
 }
 
 /* A subnet manager by its SMInfo, which the daemon read last. */
@@ -196,24 +221,32 @@ int api_readyz(struct api_call *c)
 
 int api_index(struct api_call *c)
 {
-	const struct api_row *rows = c->rows->row;
 	const char *why = NULL;
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < c->rows->n; i++) {
-		json_t *params = json_array();
-		for (const char *const *p = rows[i].params; p != NULL && *p != NULL;
-		     p++) {
-			json_array_append_new(params, json_string(*p));
-		}
+	for (unsigned i = 0; i < api_resources.n; i++) {
+		const struct resource *row = &api_resources.row[i];
+
 		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s, s:o}", "method", rows[i].method,
-		                        "path", rows[i].path, "summary", rows[i].summary,
-		                        "parameters", params));
+			list,
+			json_pack("{s:s, s:s, s:s, s:o}", "method", row->method, "path",
+		                  row->path, "summary", row->summary, "parameters",
+		                  resource_words(row->params)));
 	}
 	body_json(&c->body,
 	          json_pack("{s:s, s:I, s:o}", "service", "saguaro-gateway", "epoch",
 	                    (json_int_t)api_epoch(c, &why), "resources", list));
+	return E_OK;
+}
+
+int api_openapi(struct api_call *c)
+{
+	json_t *document = openapi_document(&api_resources);
+
+	if (document == NULL) {
+		return -ENOMEM;
+	}
+	body_json(&c->body, document);
 	return E_OK;
 }
 
@@ -246,7 +279,7 @@ int api_metrics(struct api_call *c)
 	int err = E_OK;
 
 	c->content_type = EXPOSITION_TYPE;
-	metrics_http(&c->body, c->thread->stats, c->rows);
+	metrics_http(&c->body, c->thread->stats, &api_resources);
 	if (source_stats(c->thread->source, c->now_ms, c->arena, &copy) == E_OK) {
 		stats = &copy;
 	}

@@ -201,7 +201,7 @@ static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *
 static int find_partition(struct api_call *c, struct snap_partition *ret)
 {
 	uint64_t key = 0;
-	bool by_key = text_u64(c->capture, UINT16_MAX, &key) == E_OK;
+	bool by_key = text_u64(c->capture[0], UINT16_MAX, &key) == E_OK;
 	int err = snap_partition_from(c->snap, by_key ? (uint16_t)(key & P_KEY_BASE) : 0,
 	                              ret);
 
@@ -209,8 +209,8 @@ static int find_partition(struct api_call *c, struct snap_partition *ret)
 		err = E_NOTFOUND;
 	}
 	while (!by_key && err == E_OK &&
-	       (ret->is.name_len != strlen(c->capture) ||
-	        memcmp(ret->name, c->capture, ret->is.name_len) != 0)) {
+	       (ret->is.name_len != strlen(c->capture[0]) ||
+	        memcmp(ret->name, c->capture[0], ret->is.name_len) != 0)) {
 		err = snap_partition_from(c->snap, (uint16_t)(ret->p_key + 1), ret);
 	}
 	return err != E_NOTFOUND
@@ -218,7 +218,7 @@ static int find_partition(struct api_call *c, struct snap_partition *ret)
 	               : problem_set(&c->problem, c->arena, E_NOTFOUND,
 	                             "there is no partition '%.64s'; /v1/partitions "
 	                             "lists them by P_Key and name",
-	                             c->capture);
+	                             c->capture[0]);
 }
 
 int api_partition(struct api_call *c)

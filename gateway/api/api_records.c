@@ -52,7 +52,7 @@ static int unknown_record(struct api_call *c)
 	}
 	problem_member(&c->problem, "known", list);
 	return problem_set(&c->problem, c->arena, E_NOTFOUND,
-	                   "there are no records named '%.64s'; see 'known'", c->capture);
+	                   "there are no records named '%.64s'; see 'known'", c->capture[0]);
 }
 
 static int unknown_component(struct api_call *c, const struct sa_attr *attr,
@@ -163,7 +163,7 @@ static uint32_t act_count(struct api_call *c)
 
 static int read_request(struct api_call *c, struct record_request *rq)
 {
-	*rq = (struct record_request){ .attr = record_find(c->capture),
+	*rq = (struct record_request){ .attr = record_find(c->capture[0]),
 		                       .limit = API_LIMIT_DEFAULT };
 	if (rq->attr == NULL) {
 		return unknown_record(c);

@@ -6,10 +6,11 @@
  * stand for what the tables have:
  *
  *   RESOURCE METHOD PATH  one resource; further sentences follow, and then its parameters and its answer
+ *   .SS TOPIC             a topic of the resources: at its end stand those without such a line
  *   ALARMS                the kinds of alarms
  *   PARAMETERS, ANSWERS   these sections
  *
- * It fails unless the text has each resource once. Run at build time.
+ * It fails unless each resource stands in it once. Run at build time.
  */
 #include <config.h>
 
@@ -19,70 +20,72 @@
 #include <string.h>
 
 #include "conf/base/text.h"
-#include "gateway/api/api.h"
+#include "gateway/api/api_call.h"
 #include "gateway/api/metrics.h"
-#include "gateway/api/schema.h"
-
-static void print_text(const char *s)
-{
-	text_print_roff(s, stdout);
-}
-
-static void print_sentence(const char *s)
-{
-	text_print_roff_sentence(s, stdout);
-}
-
-static void print_parameters(const char *const *names)
-{
-	const char *before = "Parameters: \\fB";
-
-	for (; names != NULL && *names != NULL; names++) {
-		fputs(before, stdout);
-		print_text(*names);
-		before = "\\fR, \\fB";
-	}
-	if (before[0] == '\\') {
-		puts("\\fR.\n.br");
-	}
-}
+#include "gateway/resource/manual.h"
+#include "gateway/resource/resource.h"
 
 /* The end of a resource: behind its own sentences. */
-static void end_resource(const struct api_row **row)
+static void end_resource(const struct resource **row)
 {
-	const struct api_row *r = *row;
+	const struct resource *r = *row;
 
 	*row = NULL;
-	if (r == NULL || strncmp(r->summary, "the same as ", 12) == 0) {
-		return;
+	if (r != NULL && strncmp(r->summary, "the same as ", 12) != 0) {
+		manual_details(r);
 	}
-	puts(".br");
-	if (r->params == NULL) {
-		puts("Parameters: the components of the record, \\fBlimit\\fR, "
-		     "\\fBcursor\\fR, \\fBstream\\fR, \\fBfrom\\fR.\n.br");
+}
+
+/* Topics and paths of the resources, in the order of their table. */
+static const struct {
+	const char *topic, *path;
+} places[] = {
+#define TOPIC(heading) { heading, NULL },
+#define RESOURCE(path, ...) { NULL, path },
+#define REQUEST(path, ...) { NULL, path },
+#include "gateway/api/resources.def"
+};
+
+static const char *topic_of(const struct resource *row)
+{
+	const char *topic = "";
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		topic = places[i].topic != NULL ? places[i].topic : topic;
+		if (places[i].path != NULL && strcmp(places[i].path, row->path) == 0) {
+			return topic;
+		}
 	}
-	print_parameters(r->params);
-	if (r->answer != NULL && strcmp(r->answer, "any") != 0) {
-		printf("Answer: \\fI%s\\fR.\n", r->answer);
+	return "";
+}
+
+/* The resources of a topic about which the text says no more than the tables. */
+static void print_rest(const char *topic, bool *done)
+{
+	for (unsigned i = 0; i < api_resources.n; i++) {
+		const struct resource *row = &api_resources.row[i];
+
+		if (!done[i] && strcmp(topic_of(row), topic) == 0) {
+			done[i] = true;
+			manual_head(&api_resources, row);
+			end_resource(&row);
+		}
 	}
 }
 
 static bool begin_resource(const char *method, const char *path, bool *done,
-                           const struct api_row **ret_row)
+                           const struct resource **ret_row)
 {
-	for (unsigned i = 0; i < api_rows.n; i++) {
-		const struct api_row *row = &api_rows.row[i];
-		if (done[i] || strcmp(row->method, method) != 0 ||
-		    strcmp(row->path, path) != 0) {
-			continue;
+	for (unsigned i = 0; i < api_resources.n; i++) {
+		const struct resource *row = &api_resources.row[i];
+
+		if (!done[i] && strcmp(row->method, method) == 0 &&
+		    strcmp(row->path, path) == 0) {
+			done[i] = true;
+			manual_head(&api_resources, row);
+			*ret_row = row;
+			return true;
 		}
-		done[i] = true;
-		printf(".TP\n\\fB%s ", row->method);
-		print_text(row->path);
-		puts("\\fR");
-		print_sentence(row->summary);
-		*ret_row = row;
-		return true;
 	}
 	return false;
 }
@@ -104,75 +107,13 @@ static void print_alarms(void)
 			putchar(tolower((unsigned char)*p));
 		}
 		puts(")");
-		print_sentence(alarms[i].help);
+		text_print_roff_sentence(alarms[i].help, stdout);
 	}
 	puts(".RE\n.IP");
 }
 
-static void print_all_parameters(void)
-{
-	static const struct {
-		const char *name, *type, *help;
-	} params[] = {
-#define PARAM(name, type, help) { #name, type, help },
-#include "gateway/api/params.def"
-#undef PARAM
-	};
-
-	puts(".SH PARAMETERS");
-	for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
-		puts(".TP");
-		printf("\\fB%s=\\fR\\fI", params[i].name);
-		print_text(params[i].type);
-		puts("\\fR");
-		print_sentence(params[i].help);
-	}
-}
-
-/* "member?:type": the member in italics, its type, and what it means. \return Is that said of all? */
-static bool print_members(const char *schema, const char *members)
-{
-	bool good = true;
-
-	puts(".RS\n.PD 0");
-	for (const char *p = members; *p != '\0';) {
-		size_t len = strcspn(p, " "), name = strcspn(p, ":");
-		bool optional = name > 0 && p[name - 1] == '?';
-		char member[64];
-
-		snprintf(member, sizeof(member), "%.*s", (int)(name - optional), p);
-		printf(".TP\n\\fI%.*s\\fR ", (int)name, p);
-		if (len > name) {
-			printf("%.*s", (int)(len - name - 1), p + name + 1);
-		}
-		putchar('\n');
-		const char *help = schema_member_help(schema, member);
-		if (help == NULL) {
-			fprintf(stderr, "fields.def: %s has no row for %s\n", schema,
-			        member);
-			good = false;
-		} else {
-			print_sentence(help);
-		}
-		p += len;
-		p += strspn(p, " ");
-	}
-	puts(".PD\n.RE");
-	return good;
-}
-
 static bool print_answers(void)
 {
-	static const struct {
-		const char *name, *members, *help;
-	} schemas[] = {
-#define SCHEMA(name, members, help) { #name, members, help },
-#include "gateway/api/schemas.def"
-#undef SCHEMA
-	};
-
-	bool good = true;
-
 	puts(".SH ANSWERS\nMembers with their types. A member with ? may be missing, and "
 	     "a value "
 	     "whose type has ? may be null. [T] is a list of T, {T} an object whose "
@@ -180,27 +121,29 @@ static bool print_answers(void)
 	     "all T, a|b one of these words. GUIDs are text, because numbers of JSON "
 	     "lose digits "
 	     "above 2^53.");
-	for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
-		printf(".TP\n\\fB%s\\fR\n", schemas[i].name);
-		print_sentence(schemas[i].help);
-		good = print_members(schemas[i].name, schemas[i].members) && good;
-	}
-	return good;
+	return manual_answers(&api_resources);
 }
 
 static int print_page(const char *file, FILE *f)
 {
 	bool done[HTTP_ROUTES_MAX] = { false };
-	const struct api_row *row = NULL;
-	char line[1024], method[16], path[64];
+	const struct resource *row = NULL;
+	char line[1024], method[16], path[64], topic[64] = "";
 
 	while (fgets(line, sizeof(line), f) != NULL) {
 		bool resource = sscanf(line, "RESOURCE %15s %63s", method, path) == 2;
 		bool parameters = strcmp(line, "PARAMETERS\n") == 0;
 		bool answers = strcmp(line, "ANSWERS\n") == 0;
+		bool section = parameters || answers || strncmp(line, ".S", 2) == 0;
 
-		if (resource || parameters || answers || strncmp(line, ".S", 2) == 0) {
+		if (resource || section) {
 			end_resource(&row);
+		}
+		if (section) {
+			print_rest(topic, done);
+			if (sscanf(line, ".SS %63[^\n]", topic) != 1) {
+				topic[0] = '\0';
+			}
 		}
 		if (resource && !begin_resource(method, path, done, &row)) {
 			fprintf(stderr, "%s: no resource, or twice: %s %s\n", file,
@@ -208,7 +151,8 @@ static int print_page(const char *file, FILE *f)
 			return 1;
 		}
 		if (parameters) {
-			print_all_parameters();
+			puts(".SH PARAMETERS");
+			manual_params(&api_resources);
 		} else if (answers && !print_answers()) {
 			return 1;
 		} else if (answers) {
@@ -219,10 +163,10 @@ static int print_page(const char *file, FILE *f)
 			fputs(line, stdout);
 		}
 	}
-	for (unsigned i = 0; i < api_rows.n; i++) {
+	for (unsigned i = 0; i < api_resources.n; i++) {
 		if (!done[i]) {
-			fprintf(stderr, "%s: RESOURCE %s %s is missing\n", file,
-			        api_rows.row[i].method, api_rows.row[i].path);
+			fprintf(stderr, "%s: no topic of %s %s\n", file,
+			        api_resources.row[i].method, api_resources.row[i].path);
 			return 1;
 		}
 	}

@@ -33,7 +33,7 @@ void exposition_label(struct body *b, const char *name, const char *value,
 {
 	body_printf(b, "%s=\"", name);
 	while (value != NULL && *value != '\0') {
-		unsigned n = text_utf8_length(value);
+		unsigned n = text_utf8_length(value), kept = text_printable_length(value);
 
 		switch (*value) {
 		case '\\': body_write(b, "\\\\", 2); break;
@@ -41,7 +41,8 @@ void exposition_label(struct body *b, const char *name, const char *value,
 		case '\n': body_write(b, "\\n", 2); break;
 		default:
 			/* whoever reads this refuses all of it for one byte that is not UTF-8 */
-			body_write(b, n > 0 ? value : "\xef\xbf\xbd", n > 0 ? n : 3);
+			body_write(b, kept > 0 ? value : "\xef\xbf\xbd",
+			           kept > 0 ? kept : 3);
 			break;
 		}
 		value += n > 0 ? n : 1;

@@ -18,6 +18,7 @@
 #include "db/stats.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/exposition.h"
+#include "gateway/resource/resource.h"
 #include "gateway/view/ready.h"
 #include "routing/graph/graph.h"
 
@@ -172,13 +173,13 @@ void http_stats_count(struct http_stats *s, unsigned route, unsigned status, uin
 	atomic_fetch_add_explicit(&s->micros[route], us, memory_order_relaxed);
 }
 
-static const char *route_name(const struct api_rows *rows, unsigned route)
+static const char *route_name(const struct resources *rows, unsigned route)
 {
 	return route < rows->n ? rows->row[route].path : "other";
 }
 
 static void write_requests(struct body *b, const struct http_stats *s,
-                           const struct api_rows *rows)
+                           const struct resources *rows)
 {
 	family(b, "http_requests_total", "counter",
 	       "HTTP requests by route and status code.");
@@ -195,7 +196,7 @@ static void write_requests(struct body *b, const struct http_stats *s,
 }
 
 static void write_duration(struct body *b, const struct http_stats *s,
-                           const struct api_rows *rows, unsigned route)
+                           const struct resources *rows, unsigned route)
 {
 	static const char name[] = "saguaro_http_request_duration_seconds";
 	uint64_t n = 0;
@@ -218,7 +219,7 @@ static void write_duration(struct body *b, const struct http_stats *s,
 	body_printf(b, " %" PRIu64 "\n", n);
 }
 
-void metrics_http(struct body *b, const struct http_stats *s, const struct api_rows *rows)
+void metrics_http(struct body *b, const struct http_stats *s, const struct resources *rows)
 {
 	family(b, "build_info", "gauge", "Version of this program; always 1.");
 	body_printf(b, "saguaro_build_info{");
@@ -289,7 +290,7 @@ int metrics_fabric(struct body *b, struct snap_reader *r)
 		{ "forwarding_loops", "Forwarding loops in the tables.", (double)m->forwarding_loops },
 		{ "credit_loops", "Credit loops in the tables.", (double)m->credit_loops },
 		{ "management_credit_loops", "Further credit loops when traffic from or to switches themselves counts.", (double)m->management_credit_loops },
-		{ "vls_used", "Virtual lanes the routing uses.", m->vls_used },
+		{ "vls_used", "Virtual lanes that routes between hosts use.", m->vls_used },
 		{ "link_routes_max", "Routes on the busiest directed link.", m->load_max },
 		{ "link_routes_mean", "Mean of routes per directed link.", m->load_mean },
 		{ "link_routes_p99", "99th percentile of routes per directed link.", m->load_p99 },

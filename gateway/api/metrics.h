@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct api_rows;
 struct body;
+struct resources;
 struct snap_meta;
 struct snap_reader;
 struct stats_copy;
@@ -40,7 +40,7 @@ void http_stats_count(struct http_stats *s, unsigned route, unsigned status, uin
 
 /*! \brief Build, requests by route and code, durations. */
 void metrics_http(struct body *b, const struct http_stats *s,
-                  const struct api_rows *rows);
+                  const struct resources *rows);
 
 /*! \brief Epoch, engine, proof, load, counts. Walks the nodes. \retval E_MALFORMED
  * E_STALE */

@@ -363,24 +363,30 @@ static void print_findings(const json_t *findings)
 static int print_result(const struct doctor *d, int status)
 {
 	bool wrong = json_array_size(d->findings) > 0;
+	int printed = EXIT_GOOD;
 
-	if (!wrong &&
-	    status != EXIT_GOOD) { /* there is nobody to ask, for a reason of its own */
+	/* there is nobody to ask, for a reason of its own, or a question has no answer */
+	if (status == EXIT_USAGE || (!wrong && status != EXIT_GOOD)) {
 		fprintf(stderr, "%s: %s\n", d->s->program, d->s->why);
+	}
+	if (!wrong && status != EXIT_GOOD) {
 		return status;
 	}
 	if (d->s->flags.json) {
 		json_t *all = json_pack("{s:b, s:O}", "healthy", !wrong, "findings",
 		                        d->findings);
 
-		status = client_print_json(all);
+		printed = client_print_json(all);
 		json_decref(all);
 	} else if (wrong) {
 		print_findings(d->findings);
 	} else if (d->s->flags.node == NULL) {
 		printf("nothing is wrong\n");
 	}
-	return wrong && status != EXIT_USAGE ? EXIT_BAD : status;
+	if (status == EXIT_USAGE || printed != EXIT_GOOD) {
+		return EXIT_USAGE;
+	}
+	return wrong ? EXIT_BAD : status;
 }
 
 static int examine(struct doctor *d, int n, char **host)

@@ -154,6 +154,40 @@ static void print_standbys(const json_t *copy)
 	}
 }
 
+/* By LID, or why not. */
+static void print_programmed(const json_t *p)
+{
+	static const struct {
+		const char *member, *text;
+	} ways[] = {
+		{ "asked", "because of smp_routing" },
+		{ "unanswered", "that did not answer by LID" },
+		{ "remembered", "that had not answered by LID before" },
+		{ "behind", "behind one that did not answer by LID" },
+		{ "no_route", "without a route by LID at the time" },
+	};
+	json_int_t by_lid = member_int(p, "by_lid"), directed = 0;
+	const char *separator = ": ";
+
+	if (!json_is_object(p)) {
+		return;
+	}
+	for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++) {
+		directed += member_int(p, ways[k].member);
+	}
+	printf("%-16s %lld switches by LID, %lld by directed routes", "programmed",
+	       (long long)by_lid, (long long)directed);
+	for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++) {
+		json_int_t n = member_int(p, ways[k].member);
+
+		if (n != 0) {
+			printf("%s%lld %s", separator, (long long)n, ways[k].text);
+			separator = ", ";
+		}
+	}
+	putchar('\n');
+}
+
 /* Prints all that is known, also if the subnet is not up; that sets the exit status. */
 static int show_status(struct client *c)
 {
@@ -186,6 +220,7 @@ static int show_status(struct client *c)
 			           status == EXIT_GOOD ? "up" : "not ready");
 			print_fabric(fabric);
 			print_standbys(json_object_get(sm, "copy"));
+			print_programmed(json_object_get(sm, "programmed"));
 			print_routing(routing);
 		}
 	}

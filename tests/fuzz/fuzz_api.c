@@ -120,7 +120,7 @@ static void send_request(const struct api_request *rq, const char *host,
 	api_serve(&thread, rq, &r);
 	require(r.status >= 200 && r.status < 600);
 	require(r.status < 500 || r.status == 503);
-	require((r.status != 405 && r.status != 204) || r.allow != NULL);
+	require((r.status != 405 && r.status != 204) || r.allow[0] != '\0');
 	require(strlen(r.etag) < sizeof(r.etag));
 	check_body(rq, &r, encoding_choose(encoding));
 	body_clear(&r.body);

@@ -49,28 +49,28 @@ START_TEST(test_match)
 	struct arena *a = arena_new();
 	struct problem p = { .err = 0 };
 	struct uri u;
-	const struct api_row *row = NULL;
-	const char *capture = NULL;
+	const struct resource *row = NULL;
+	const char *capture[RESOURCE_CAPTURES] = { NULL };
 
 	ck_assert_int_eq(uri_parse(matches[_i].target, a, &u, &p), E_OK);
-	ck_assert_int_eq(api_match(matches[_i].method, &u, &row, &capture),
+	ck_assert_int_eq(resource_match(&api_resources, matches[_i].method, &u, &row, capture),
 	                 matches[_i].err);
 	ck_assert_pstr_eq(row != NULL ? row->path : NULL, matches[_i].path);
-	ck_assert_pstr_eq(capture, matches[_i].capture);
+	ck_assert_pstr_eq(capture[0], matches[_i].capture);
 	arena_free(a);
 }
 END_TEST
 
 START_TEST(test_rows_reach_themselves)
 {
-	const struct api_row *want = &api_rows.row[_i], *row = NULL;
+	const struct resource *want = &api_resources.row[_i], *row = NULL;
 	struct arena *a = arena_new();
 	struct problem p = { .err = 0 };
 	struct uri u;
-	const char *capture;
+	const char *capture[RESOURCE_CAPTURES];
 
 	ck_assert_int_eq(uri_parse(want->path, a, &u, &p), E_OK);
-	ck_assert_int_eq(api_match(want->method, &u, &row, &capture), E_OK);
+	ck_assert_int_eq(resource_match(&api_resources, want->method, &u, &row, capture), E_OK);
 	ck_assert_ptr_eq(row, want);
 	arena_free(a);
 }
@@ -174,7 +174,7 @@ static void ask(struct api_thread *t, const char *method, const char *target)
 		                 reply.status);
 		json_decref(o);
 	} else {
-		ck_assert_uint_eq(api_rows.row[reply.route].tables, 0);
+		ck_assert_uint_eq(api_hows[reply.route].tables, 0);
 	}
 	body_clear(&reply.body);
 }
@@ -228,7 +228,7 @@ START_TEST(test_random)
 		ask(&t, rand_r(&seed) % 16 != 0 ? "GET" : "BREW", target);
 	}
 	uint64_t counted = 0;
-	for (unsigned r = 0; r <= api_rows.n; r++) {
+	for (unsigned r = 0; r <= api_resources.n; r++) {
 		for (unsigned i = 0; i < HTTP_CODES_MAX; i++) {
 			counted += stats->requests[r][i];
 		}
@@ -247,7 +247,7 @@ TEST_SUITE(api)
 {
 	TCase *t = tcase_create("api");
 	LOOP(t, test_match, matches);
-	tcase_add_loop_test(t, test_rows_reach_themselves, 0, (int)api_rows.n);
+	tcase_add_loop_test(t, test_rows_reach_themselves, 0, (int)api_resources.n);
 	LOOP(t, test_etag, etags);
 	tcase_add_test(t, test_version);
 	LOOP(t, test_series, series);

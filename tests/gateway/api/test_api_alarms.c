@@ -198,6 +198,78 @@ START_TEST(test_daemon_gone)
 }
 END_TEST
 
+/* An alarm as a whole. */
+static void check_alarm(const json_t *a, const char *want)
+{
+	json_t *o = json_loads(want, 0, NULL);
+
+	ck_assert_msg(o != NULL, "%s", json_dumps(a, 0));
+	ck_assert_msg(json_equal(a, o), "%s\nnot %s", json_dumps(a, 0), want);
+	json_decref(o);
+}
+
+/* What an event left behind has the names, ports and time of that event. */
+START_TEST(test_alarm_of_event)
+{
+	struct fabric_event e = { .kind = EVENT_CABLE_LOST,
+		                  .node_guid = SW_A,
+		                  .port = 7,
+		                  .time_s = 1767225600,
+		                  .node = "left",
+		                  .peer_guid = SW_B,
+		                  .peer = "right",
+		                  .peer_port = 3 };
+	uint64_t seq = stats_event(stats, &e);
+	char want[512];
+	json_t *o;
+
+	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	o = api_json(&thread, 200, "/v1/alarms");
+	snprintf(
+		want, sizeof(want),
+		"{\"kind\":\"link_down\",\"severity\":\"warning\","
+		"\"text\":\"cable lost: 'left' port 7 - 'right' port 3\","
+		"\"node\":{\"guid\":\"0x0000000000001000\",\"name\":\"left\",\"port\":7},"
+		"\"peer\":{\"guid\":\"0x0000000000002000\",\"name\":\"right\",\"port\":3}"
+		","
+		"\"since\":\"2026-01-01T00:00:00Z\",\"event\":%llu}",
+		(unsigned long long)seq);
+	check_alarm(json_array_get(json_object_get(o, "alarms"), 0), want);
+	json_decref(o);
+}
+END_TEST
+
+/* What the snapshot shows has both ends of the cable, and no time. */
+START_TEST(test_alarm_of_snapshot)
+{
+	json_t *o, *a;
+	size_t i;
+	bool found = false;
+
+	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	o = api_json(&thread, 200, "/v1/alarms");
+	json_array_foreach(json_object_get(o, "alarms"), i, a)
+	{
+		const json_t *guid = json_object_get(json_object_get(a, "node"), "guid");
+
+		if (strcmp(json_string_value(guid), "0x0000000000000101") == 0) {
+			check_alarm(a,
+			            "{\"kind\":\"not_active\",\"severity\":\"warning\","
+			            "\"text\":\"host port 1 - sw-a port 2 is init, not "
+			            "active\","
+			            "\"node\":{\"guid\":\"0x0000000000000101\",\"name\":"
+			            "\"host\",\"port\":1},"
+			            "\"peer\":{\"guid\":\"0x0000000000001000\",\"name\":"
+			            "\"sw-a\",\"port\":2},"
+			            "\"since\":null,\"event\":null}");
+			found = true;
+		}
+	}
+	ck_assert(found);
+	json_decref(o);
+}
+END_TEST
+
 /* Each cable that is not active has an alarm with both its ends. */
 START_TEST(test_not_active)
 {
@@ -226,6 +298,8 @@ TEST_SUITE(api_alarms)
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_loop_test(t, test_events, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(t, test_paused_copy, 0, 2);
+	tcase_add_test(t, test_alarm_of_event);
+	tcase_add_test(t, test_alarm_of_snapshot);
 	tcase_add_test(t, test_ready);
 	tcase_add_test(t, test_daemon_gone);
 	tcase_add_test(t, test_not_active);

@@ -4,8 +4,10 @@
 #include <check.h>
 #include <string.h>
 
+#include "conf/policy/partitions.h"
 #include "gateway/api/metrics.h"
 #include "gateway/view/source.h"
+#include "routing/engine.h"
 #include "routing/graph/alter.h"
 #include "routing/graph/node_text.h"
 #include "tests/lib/api_json.h"
@@ -204,6 +206,162 @@ START_TEST(only_of_a_node)
 }
 END_TEST
 
+/* Publishes with these partitions. */
+static void publish_again(uint64_t epoch, const char *partitions, uint64_t sm_guid)
+{
+	const uint32_t ports[3][2] = { { 1, (uint32_t)epoch }, { 2, 3 }, { 4, 5 } };
+	struct snap_published done;
+	struct snap_content c = { .epoch = epoch,
+		                  .computed_at = 1767225600,
+		                  .g = fixture.g,
+		                  .lids = &fixture.lids,
+		                  .route = &fixture.route,
+		                  .options_text = "",
+		                  .sm_port_guid = sm_guid,
+		                  .sm_lid = (uint32_t)epoch,
+		                  .partition_ports = ports };
+
+	ck_assert_int_eq(partitions_parse("p", partitions, strlen(partitions),
+	                                  fixture.arena, NULL, &c.partitions),
+	                 E_OK);
+	ck_assert_int_eq(snap_publish(fixture.writer, &c, boottime_ms(), &done), E_OK);
+}
+
+/* Everything that a row of nodes, ports, routing and partitions says is another. */
+static void change_everything(void)
+{
+	struct node *n = &fixture.g->nodes[fixture.g->ports[fixture.g->hosts[0]].node];
+	struct port *p = &fixture.g->ports[fixture.g->hosts[0]];
+
+	n->description = "described";
+	n->name = "named";
+	n->system_image_guid = 0x51;
+	n->vendor_id = 0x52;
+	n->device_id = 0x53;
+	n->revision = 0x54;
+	p->guid = 0x55;
+	p->state = PORT_ARMED;
+	p->width = WIDTH_1X;
+	p->speed = SPEED_FDR;
+	p->mtu = 2;
+	p->vls = 1;
+	gateway_fixture_route(&fixture, 1);
+	fixture.route.used = engine_find("updn");
+	fixture.route.proof.pairs = 1;
+	fixture.route.proof.unreachable_pairs = 2;
+	fixture.route.proof.forwarding_loops = 3;
+	fixture.route.proof.credit_loops = 4;
+	fixture.route.proof.vls_used = 5;
+}
+
+/* Kind, sentence, GUID and port of the node in the order of the list. */
+static const struct {
+	const char *kind, *text;
+	uint64_t guid;
+	unsigned port;
+	unsigned p_key;
+} every_field_rows[] = {
+	{ "routing_changed",
+	  "engine minhop -> updn, pairs 12 -> 1, unreachable_pairs 0 -> 2, "
+	  "forwarding_loops 0 -> 3, "
+	  "credit_loops 0 -> 4, vls_used 1 -> 5, lmc 0 -> 1, sm_port_guid "
+	  "0x0000000000000099 -> "
+	  "0x000000000000009a, sm_lid 7 -> 8",
+	  0, 0, 0 },
+	{ "node_changed",
+	  "ca 'named': name node1 -> named, description node1 -> described, "
+	  "system_image_guid "
+	  "0x0000000000000000 -> 0x0000000000000051, vendor_id 0 -> 82, device_id 0 -> "
+	  "83, revision "
+	  "0 -> 84",
+	  0x0002c90400000000, 0, 0 },
+	{ "port_changed", "'leaf-0000' port 0: lid 2 -> 1", 0x0002c90300000000, 0, 0 },
+	{ "port_changed", "'leaf-0001' port 0: lid 3 -> 4", 0x0002c90300001000, 0, 0 },
+	{ "port_changed", "'spine-0000' port 0: lid 4 -> 5", 0x0002c90300002000, 0, 0 },
+	{ "port_changed", "'spine-0001' port 0: lid 5 -> 6", 0x0002c90300003000, 0, 0 },
+	{ "port_changed",
+	  "'named' port 1: state init -> armed, width 4x -> 1x, speed EDR -> FDR, mtu 5 "
+	  "-> 2, vls 4 "
+	  "-> 1, lid 1 -> 2, lmc 0 -> 1, port_guid 0x0002c90400000001 -> "
+	  "0x0000000000000055",
+	  0x0002c90400000000, 1, 0 },
+	{ "port_changed", "'node2' port 1: lid 6 -> 8, lmc 0 -> 1", 0x0002c90400001000, 1,
+	  0 },
+	{ "port_changed", "'node3' port 1: lid 7 -> 10, lmc 0 -> 1", 0x0002c90400002000,
+	  1, 0 },
+	{ "port_changed", "'node4' port 1: lid 8 -> 12, lmc 0 -> 1", 0x0002c90400003000,
+	  1, 0 },
+	{ "partition_changed",
+	  "partition 0x0010 'Red': full_members 7 -> 8, group_count 1 -> 0, sl 0 -> 3, "
+	  "indx0 0 -> 1",
+	  0, 0, 0x10 },
+	{ "partition_gone", "partition 0x0020 'Blue' is gone", 0, 0, 0x20 },
+	{ "partition_new", "partition 0x0030 'Green' is new", 0, 0, 0x30 },
+};
+
+static const char *text_at(const json_t *o, const char *name)
+{
+	const char *text = json_string_value(json_object_get(o, name));
+
+	return text != NULL ? text : "";
+}
+
+/* The fields, written as a sentence has them. */
+static const char *fields_text(const json_t *one)
+{
+	const char *text = "";
+	json_t *f;
+	size_t i;
+
+	json_array_foreach(json_object_get(one, "fields"), i, f)
+	{
+		text = arena_printf(fixture.arena, "%s%s%s %s -> %s", text, i ? ", " : "",
+		                    text_at(f, "name"), text_at(f, "was"),
+		                    text_at(f, "is"));
+	}
+	return text;
+}
+
+/* Each element of the list as a whole, in the order of the list. */
+START_TEST(every_field)
+{
+	json_t *body, *one;
+	size_t i;
+
+	publish(6, NULL, 0);
+	publish_again(7, "Red=0x10,ipoib:ALL_CAS=full;Blue=0x20:ALL=limited;", 0x99);
+	change_everything();
+	publish_again(8, "Red=0x10,sl=3,indx0:SELF=full,ALL=limited;Green=0x30:ALL=full;",
+	              0x9a);
+	body = ask("/v1/diff?from=7&to=8&kind=node_changed,port_changed,routing_changed,"
+	           "partition_new,partition_gone,partition_changed");
+	ck_assert_uint_eq(json_array_size(json_object_get(body, "changes")),
+	                  sizeof(every_field_rows) / sizeof(every_field_rows[0]));
+	json_array_foreach(json_object_get(body, "changes"), i, one)
+	{
+		const json_t *node = json_object_get(one, "node");
+		const char *text = text_at(one, "text"), *at = strstr(text, ": ");
+
+		ck_assert_str_eq(text_at(one, "kind"), every_field_rows[i].kind);
+		ck_assert_str_eq(text, every_field_rows[i].text);
+		ck_assert_str_eq(fields_text(one), i == 0                         ? text
+		                                   : strstr(text, " -> ") != NULL ? at + 2
+		                                                                  : "");
+		ck_assert_uint_eq(strtoull(text_at(node, "guid"), NULL, 16),
+		                  every_field_rows[i].guid);
+		if (json_is_object(node)) {
+			ck_assert_ptr_nonnull(
+				strstr(text, arena_printf(fixture.arena, "'%s'",
+			                                  text_at(node, "name"))));
+		}
+		ck_assert_int_eq(number(node, "port"), every_field_rows[i].port);
+		ck_assert_int_eq(number(one, "p_key"), every_field_rows[i].p_key);
+		ck_assert(json_is_null(json_object_get(one, "peer")));
+	}
+	json_decref(body);
+}
+END_TEST
+
 static void refused(unsigned status, const char *target, const char *says)
 {
 	json_t *body = api_json(&thread, status, "%s", target);
@@ -236,6 +394,7 @@ TEST_SUITE(api_diff)
 	tcase_add_test(t, entries_are_counted);
 	tcase_add_test(t, there_and_back);
 	tcase_add_test(t, only_of_a_node);
+	tcase_add_test(t, every_field);
 	tcase_add_test(t, what_is_refused);
 	suite_add_tcase(suite, t);
 }

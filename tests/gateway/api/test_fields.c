@@ -148,6 +148,7 @@ static const struct snap_meta meta = {
 	.packet_life_time = 119,
 	.path_selection = PATH_PAIRWISE,
 	.vls_used = 121,
+	.management_vls = 122,
 	.engine_asked = "asked",
 	.engine_used = "used",
 	.fallback_reason = "reason",
@@ -199,7 +200,8 @@ START_TEST(test_routing)
 	       "notes=notes\nwarning=warning\npairs=127\nunreachable_pairs=128\n"
 	       "forwarding_loops=129\ncredit_loops=130\nmanagement_pairs.unreachable="
 	       "131\n"
-	       "management_pairs.credit_loops=132\nvls_used=121\nload.max=133\n"
+	       "management_pairs.credit_loops=132\nmanagement_pairs.vls=122\nvls_used="
+	       "121\nload.max=133\n"
 	       "load.mean=135.5\nload.p99=134\nseconds.route=136.5\nseconds.prove=137."
 	       "5\n"
 	       "transition.epoch=100\ntransition.safe=true\ntransition.lids_changed=141\n"

@@ -7,15 +7,16 @@
  */
 #include <check.h>
 
-#include "conf/policy/partitions.h"
-#include "db/counters.h"
 #include "db/stats.h"
 #include "gateway/api/metrics.h"
-#include "gateway/api/schema.h"
+#include "gateway/resource/resource.h"
+#include "gateway/resource/schema.h"
+#include "gateway/view/record_json.h"
 #include "gateway/view/source.h"
+#include "sa/record/attributes.h"
 #include "tests/lib/api_json.h"
 #include "tests/lib/client_rows.h"
-#include "tests/lib/gateway_fixture.h"
+#include "tests/lib/rich_fixture.h"
 #include "tests/lib/schema_check.h"
 #include "tests/lib/suite.h"
 
@@ -24,105 +25,27 @@ static struct http_stats http;
 static struct stats *stats;
 static struct api_thread thread;
 static json_t *document;
-static bool *reached; /* [api_rows.n] */
-
-static const char partitions[] =
-	"Red=0x10,ipoib,indx0:ALL_CAS=full,0x5-0x9;Blue=0x20:SELF=both;";
-
-static void add_events(void)
-{
-	const char *const names[] = { "", "sw-a" };
-
-	for (unsigned k = 0; k < EVENT_KINDS; k++) {
-		struct fabric_event e = { .kind = (enum event_kind)k,
-			                  .node_guid = k % 3 ? SW_A : 0,
-			                  .peer_guid = k % 3 == 1 ? 0x990 : 0,
-			                  .port = k % 2 ? 7 : 0,
-			                  .peer_port = k % 2 ? 7 : 0,
-			                  .time_s = 1767225600,
-			                  .epoch = k,
-			                  .node = names[k % 2],
-			                  .cause = k % 4 ? "trap" : NULL,
-			                  .detail = "so it is" };
-		ck_assert_uint_ne(stats_event(stats, &e), 0);
-	}
-}
-
-/* Of a port read once, of one read twice with a history, and of a port that left. */
-static void add_counters(void)
-{
-	for (unsigned n = 0; n < 3; n++) {
-		struct port_counters c = { .node_guid = SW_A,
-			                   .port = n < 2 ? 1 : 2,
-			                   .time_s = 1767225600 + n,
-			                   .interval_ms = n == 1 ? 2000 : 0,
-			                   .known = n < 2 ? (1u << PORT_COUNTERS) - 1 : 7,
-			                   .saturated = 5 };
-
-		c.value[COUNTER_SYMBOL_ERRORS] = n * 3;
-		c.delta[COUNTER_SYMBOL_ERRORS] = n == 1 ? 3 : 0;
-		ck_assert_int_eq(stats_counters(stats, &c), E_OK);
-		c.node_guid = 0x990;
-		ck_assert_int_eq(stats_counters(stats, &c), E_OK);
-		ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
-	}
-}
+static bool *reached; /* [api_resources.n] */
 
 static void start(void)
 {
-	static const uint32_t ports[3][2] = { { 1, 2 }, { 0, 1 }, { 3, 4 } };
-	const char *why = "";
-
-	w = query_fixture_small(1, 0, PATH_MINIMAL);
-	ck_assert_int_eq(partitions_parse("p", partitions, sizeof(partitions) - 1, w->a,
-	                                  NULL, &w->content.partitions),
-	                 E_OK);
-	w->content.partition_ports = ports;
-	for (size_t i = 0; i < w->content.n_attrs; i++) {
-		uint8_t *info = (uint8_t *)(uintptr_t)w->attrs[i].data;
-
-		if (w->attrs[i].attr == UMAD_SM_ATTR_PORT_INFO && i % 4 != 0) {
-			field_set(info, PI_LINK_WIDTH_SUPPORTED, WIDTH_1X | WIDTH_4X);
-			field_set(info, PI_LINK_SPEED_EXT_SUPPORTED, i % 8);
-			field_set(info, PI_PORT_PHYSICAL_STATE, 5);
-		}
-	}
-	uint8_t *sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, HOST, 1, 21);
-	field_set(sm, SMI_GUID, HOST + 1);
-	field_set(sm, SMI_PRIORITY, 14);
-	field_set(sm, SMI_SM_STATE, 3);
-	sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, RIGHT, 1, 21);
-	field_set(sm, SMI_GUID, 0x999);
-	field_set(sm, SMI_SM_STATE, 2);
-	query_fixture_publish(w, PATH_MINIMAL);
-	query_fixture_written(w);
-	ck_assert_int_eq(stats_open(w->dir, w->a, &why, &stats), E_OK);
-	stats_set(stats, "subnet_up", 1);
-	stats_text(stats, "sm.state", "master");
-	stats_text(stats, "sm.guid", "0x0000000000000102");
-	stats_text(stats, "sm.master.guid", "0x0000000000000602");
-	stats_text(stats, "sm.master.name", "right");
-	stats_set(stats, "standby_link", 1);
-	add_events();
-	add_counters();
-	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	rich_fixture_start(&w, &stats);
 	thread = (struct api_thread){ .source = source_new(w->dir), .stats = &http };
 	document = api_json(&thread, 200, "/openapi.json");
-	reached = calloc(api_rows.n, sizeof(*reached));
+	reached = calloc(api_resources.n, sizeof(*reached));
 }
 
 static void stop(void)
 {
 	free(reached);
 	json_decref(document);
-	stats_close(stats);
 	api_thread_done(&thread);
 	source_free(thread.source);
-	query_fixture_free(w);
+	rich_fixture_stop(w, stats);
 }
 
 /* The document's schema of an answer of a row. */
-static const json_t *schema_of(const struct api_row *row, unsigned status)
+static const json_t *schema_of(const struct resource *row, unsigned status)
 {
 	const json_t *get = json_object_get(
 		json_object_get(json_object_get(document, "paths"), row->path), "get");
@@ -146,8 +69,8 @@ static void check_answer(const char *target, unsigned status)
 	api_serve(&thread, &rq, &reply);
 	ck_assert_msg(reply.status == status, "%s: %u %s", target, reply.status,
 	              reply.body.data);
-	ck_assert_uint_lt(reply.route, api_rows.n);
-	const struct api_row *row = &api_rows.row[reply.route];
+	ck_assert_uint_lt(reply.route, api_resources.n);
+	const struct resource *row = &api_resources.row[reply.route];
 	reached[reply.route] |= status == 200;
 	if (row->answer != NULL || status != 200) {
 		json_t *body = json_loadb(reply.body.data, reply.body.len, 0, NULL);
@@ -231,9 +154,9 @@ START_TEST(test_every_resource)
 		check_answer(targets[i], 200);
 	}
 	check_answer("/v1/records/NodeRecord?limit=1", 200);
-	for (unsigned i = 0; i < api_rows.n; i++) {
-		ck_assert_msg(reached[i] || strcmp(api_rows.row[i].method, "GET") != 0,
-		              "%s was not asked", api_rows.row[i].path);
+	for (unsigned i = 0; i < api_resources.n; i++) {
+		ck_assert_msg(reached[i] || strcmp(api_resources.row[i].method, "GET") != 0,
+		              "%s was not asked", api_resources.row[i].path);
 	}
 	/* the same when the daemon is gone */
 	ck_assert_int_eq(stats_commit(stats, 1), E_OK);
@@ -402,15 +325,96 @@ START_TEST(test_document)
 			}
 		}
 	}
-	for (unsigned k = 0; k < api_rows.n; k++) {
-		if (api_rows.row[k].answer != NULL) {
-			json_t *type = schema_of_type(api_rows.row[k].answer);
-			ck_assert_msg(type != NULL, "%s", api_rows.row[k].path);
+	for (unsigned k = 0; k < api_resources.n; k++) {
+		if (api_resources.row[k].answer != NULL) {
+			json_t *type = schema_of_type(api_resources.row[k].answer);
+			ck_assert_msg(type != NULL, "%s", api_resources.row[k].path);
 			json_decref(type);
 		}
 	}
 	json_decref(ids);
 	free(text);
+}
+END_TEST
+
+static const struct {
+	const char *name, *members;
+} objects[] = {
+#define SCHEMA(name, members, help) { #name, members },
+#include "gateway/api/resources.def"
+};
+
+/* The members "name:type name?:type" as names, those with ? left out when \a required. */
+static json_t *names_of(const char *members, bool required)
+{
+	json_t *names = json_array();
+
+	while (*members != '\0') {
+		size_t n = strcspn(members, "?:");
+
+		if (members[n] != '?' || !required) {
+			json_array_append_new(names, json_stringn(members, n));
+		}
+		members += strcspn(members, " ");
+		members += strspn(members, " ");
+	}
+	return names;
+}
+
+static json_t *keys_of(const json_t *o)
+{
+	json_t *names = json_array(), *value;
+	const char *name;
+
+	json_object_foreach((json_t *)o, name, value)
+	{
+		json_array_append_new(names, json_string(name));
+	}
+	return names;
+}
+
+/* A schema has these members, and demands these. */
+static void check_members(const char *name, json_t *members, json_t *required)
+{
+	const json_t *schema =
+		json_object_get(schema_target(document, "#/components/schemas"), name);
+	json_t *has = keys_of(json_object_get(schema, "properties"));
+
+	ck_assert_msg(json_equal(has, members), "%s", name);
+	ck_assert_msg(json_equal(json_object_get(schema, "required"), required), "%s",
+	              name);
+	json_decref(has);
+	json_decref(members);
+	json_decref(required);
+}
+
+/* Every member is demanded but those that may be missing, and every field of a record is. */
+START_TEST(test_required)
+{
+	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+		check_members(objects[i].name, names_of(objects[i].members, false),
+		              names_of(objects[i].members, true));
+	}
+	for (unsigned i = 0; i < n_sa_attrs; i++) {
+		const struct sa_attr *attr = sa_attrs[i];
+		json_t *names = json_array();
+
+		if (record_find(attr->name) != attr) {
+			json_decref(names);
+			continue;
+		}
+		attr = sa_reply_attr(attr);
+		for (unsigned k = 0; k < attr->n_fields; k++) {
+			char key[RECORD_KEY_MAX];
+
+			if ((attr->fields[k].how & SA_HOW) != SA_RESERVED) {
+				record_key(attr->fields[k].name, key);
+				json_array_append_new(names, json_string(key));
+			}
+		}
+		ck_assert_uint_gt(json_array_size(names), 0);
+		check_members(attr->name, json_incref(names), names);
+	}
 }
 END_TEST
 
@@ -438,8 +442,7 @@ static const struct {
 	const char *schema, *member, *help;
 } fields[] = {
 #define FIELD(schema, member, help) { #schema, #member, help },
-#include "gateway/api/fields.def"
-#undef FIELD
+#include "gateway/api/resources.def"
 };
 
 enum { N_FIELDS = sizeof(fields) / sizeof(fields[0]) };
@@ -464,7 +467,7 @@ START_TEST(test_members_are_described)
 			}
 			ck_assert_msg(text != NULL, "%s.%s", name, member);
 			ck_assert_str_eq(json_string_value(text),
-			                 schema_member_help(name, member));
+			                 schema_member_help(api_resources.answers, name, member));
 			n++;
 		}
 	}
@@ -572,6 +575,7 @@ TEST_SUITE(openapi)
 	tcase_add_test(t, test_records);
 	tcase_add_loop_test(t, test_refusals, 0, sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(t, test_document);
+	tcase_add_test(t, test_required);
 	tcase_add_test(t, test_members_are_described);
 	tcase_add_loop_test(t, test_rows_of_members, 0, N_FIELDS);
 	tcase_add_loop_test(t, test_types, 0, sizeof(types) / sizeof(types[0]));

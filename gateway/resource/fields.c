@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/admin/fields.h"
+#include "gateway/resource/fields.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int complain(struct reading *r, int err, const struct field *f, const cha
 	                     what);
 }
 
-int field_p_key(const char *text, uint16_t *ret)
+int fields_p_key(const char *text, uint16_t *ret)
 {
 	uint64_t number;
 
@@ -39,7 +39,7 @@ int field_p_key(const char *text, uint16_t *ret)
 	return E_OK;
 }
 
-json_t *field_p_key_json(uint16_t p_key)
+json_t *fields_p_key_json(uint16_t p_key)
 {
 	return json_sprintf("0x%x", p_key);
 }
@@ -68,12 +68,12 @@ static int read_p_key(struct reading *r, const struct field *f, const json_t *va
 		         (long long)json_integer_value(value));
 		text = number;
 	}
-	if (text == NULL || field_p_key(text, &p_key) != E_OK) {
+	if (text == NULL || fields_p_key(text, &p_key) != E_OK) {
 		return complain(r, E_SYNTAX, f,
 		                "a P_Key: a number or \"0x...\" of 16 bits, not 0 or "
 		                "0x8000");
 	}
-	json_object_set_new(r->request, f->to, field_p_key_json(p_key));
+	json_object_set_new(r->request, f->to, fields_p_key_json(p_key));
 	return E_OK;
 }
 
@@ -281,6 +281,21 @@ int fields_read(const struct field *fields, const char *body, size_t len, bool s
 }
 
 /* ---- schema ---- */
+
+const char *fields_type_text(enum field_type type)
+{
+	switch (type) {
+	case FIELD_BOOL: return "true or false";
+	case FIELD_TEXT: return "text";
+	case FIELD_P_KEY: return "P_Key as text or number";
+	case FIELD_MEMBERSHIP: return "full, limited or both";
+	case FIELD_MEMBERS:
+		return "list of GUIDs, or of objects with guid and membership";
+	case FIELD_GUIDS: return "list of GUIDs";
+	case FIELD_MEMBERSHIPS: return "list of memberships";
+	}
+	return "";
+}
 
 static json_t *membership_schema(void)
 {

@@ -36,10 +36,10 @@ struct field {
 enum { FIELD_MEMBERS_MAX = 16384, FIELD_TEXT_MAX = 256 };
 
 /*! \brief P_Key of a text: "0x8001". \retval E_SYNTAX  It is none, or its base is 0. */
-int field_p_key(const char *text, uint16_t *ret);
+int fields_p_key(const char *text, uint16_t *ret);
 
 /*! \brief "0x8001", as saguarod expects it. */
-json_t *field_p_key_json(uint16_t p_key);
+json_t *fields_p_key_json(uint16_t p_key);
 
 /*!
  * \brief Checks a body and adds its members to a request.
@@ -52,6 +52,9 @@ json_t *field_p_key_json(uint16_t p_key);
  */
 int fields_read(const struct field *fields, const char *body, size_t len, bool strict,
                 struct arena *a, json_t *request, struct problem *p);
+
+/*! \brief A type in words, for manual pages. */
+const char *fields_type_text(enum field_type type);
 
 /*! \brief JSON schema of a body. */
 json_t *fields_schema(const struct field *fields);

@@ -1,47 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/api/schema.h"
+#include "gateway/resource/schema.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "gateway/view/record_json.h"
-#include "sa/record/attributes.h"
+enum { WORD_MAX = 64 };
 
-static const struct {
-	const char *name, *members, *help;
-} schemas[] = {
-#define SCHEMA(name, members, help) { #name, members, help },
-#include "gateway/api/schemas.def"
-#undef SCHEMA
-};
-
-/* Meanings of members; the schema "ANY" stands for those without a row of their own. */
-static const struct {
-	const char *schema, *member, *help;
-} fields[] = {
-#define FIELD(schema, member, help) { #schema, #member, help },
-#include "gateway/api/fields.def"
-#undef FIELD
-};
-
-enum { N_SCHEMAS = sizeof(schemas) / sizeof(schemas[0]), WORD_MAX = 64 };
-
-const char *schema_member_help(const char *schema, const char *member)
+const char *schema_member_help(const struct answers *answers, const char *schema,
+                               const char *member)
 {
 	const char *any = NULL;
 
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		if (strcmp(fields[i].member, member) != 0) {
+	for (unsigned i = 0; i < answers->n_members; i++) {
+		const struct answer_member *m = &answers->member[i];
+
+		if (strcmp(m->member, member) != 0) {
 			continue;
 		}
-		if (strcmp(fields[i].schema, schema) == 0) {
-			return fields[i].help;
+		if (strcmp(m->schema, schema) == 0) {
+			return m->help;
 		}
-		if (strcmp(fields[i].schema, "ANY") == 0) {
-			any = fields[i].help;
+		if (strcmp(m->schema, "ANY") == 0) {
+			any = m->help;
 		}
 	}
 	return any;
@@ -174,17 +157,17 @@ json_t *schema_of_type(const char *type)
 	return o;
 }
 
-/* "member:type member?:type" */
-static json_t *object_schema(const char *schema, const char *members, const char *help)
+json_t *schema_object(const struct answers *answers, const char *name, const char *members,
+                      const char *help)
 {
 	json_t *properties = json_object(), *required = json_array();
 
 	while (*members != '\0') {
 		size_t n = strcspn(members, ":");
 		bool optional = n > 0 && members[n - 1] == '?';
-		char name[WORD_MAX];
+		char member[WORD_MAX];
 
-		snprintf(name, sizeof(name), "%.*s", (int)(n - optional), members);
+		snprintf(member, sizeof(member), "%.*s", (int)(n - optional), members);
 		members += n + (members[n] == ':');
 		json_t *type = parse_type(&members);
 		if (type == NULL) {
@@ -192,13 +175,13 @@ static json_t *object_schema(const char *schema, const char *members, const char
 			json_decref(required);
 			return NULL;
 		}
-		const char *text = schema_member_help(schema, name);
+		const char *text = schema_member_help(answers, name, member);
 		if (text != NULL) {
 			json_object_set_new(type, "description", json_string(text));
 		}
-		json_object_set_new(properties, name, type);
+		json_object_set_new(properties, member, type);
 		if (!optional) {
-			json_array_append_new(required, json_string(name));
+			json_array_append_new(required, json_string(member));
 		}
 		members += strspn(members, " ");
 	}
@@ -206,80 +189,22 @@ static json_t *object_schema(const char *schema, const char *members, const char
 	                 "properties", properties, "required", required);
 }
 
-/* --- records --------------------------------------------------------------------------- */
-
-static json_t *component_schema(const struct sa_field *f)
-{
-	enum { GID_BITS = 128, GUID_BITS_MIN = 54 };
-
-	switch (f->how & SA_FORM) {
-	case SA_TEXT: return schema_of_type("text");
-	case SA_LIST4:
-	case SA_LIST8:
-	case SA_LIST16: return schema_of_type("[uint]");
-	case SA_PAIRS: return schema_of_type("[[uint]]");
-	default: break;
-	}
-	return schema_of_type(f->width == GID_BITS        ? "gid"
-	                      : f->width >= GUID_BITS_MIN ? "guid"
-	                                                  : "uint");
-}
-
-static json_t *record_schema_of(const struct sa_attr *attr)
-{
-	json_t *properties = json_object(), *required = json_array();
-	char key[RECORD_KEY_MAX];
-
-	for (unsigned i = 0; i < attr->n_fields; i++) {
-		if ((attr->fields[i].how & SA_HOW) != SA_RESERVED) {
-			record_key(attr->fields[i].name, key);
-			json_object_set_new(properties, key,
-			                    component_schema(&attr->fields[i]));
-			json_array_append_new(required, json_string(key));
-		}
-	}
-	return json_pack("{s:s, s:o, s:o}", "type", "object", "properties", properties,
-	                 "required", required);
-}
-
-/* The answer to /v1/records/{name}, and a schema for each kind of records. */
-static void add_records(json_t *all)
-{
-	json_t *list = object_schema("RecordList",
-	                             "epoch:uint stale?:bool name:text warning?:text "
-	                             "records:[any] next_cursor?:text",
-	                             "records of subnet administration");
-	json_t *kinds = json_array();
-
-	for (unsigned i = 0; i < n_sa_attrs; i++) {
-		const struct sa_attr *attr = sa_attrs[i];
-
-		if (record_find(attr->name) != attr) {
-			continue;
-		}
-		attr = sa_reply_attr(attr);
-		if (json_object_get(all, attr->name) == NULL) {
-			json_object_set_new(all, attr->name, record_schema_of(attr));
-			json_array_append_new(kinds, schema_ref(attr->name));
-		}
-	}
-	json_t *records = json_object_get(json_object_get(list, "properties"), "records");
-	json_object_set_new(records, "items", json_pack("{s:o}", "anyOf", kinds));
-	json_object_set_new(all, "RecordList", list);
-}
-
-json_t *schema_all(void)
+json_t *schema_all(const struct answers *answers)
 {
 	json_t *all = json_object();
 
-	for (unsigned i = 0; i < N_SCHEMAS; i++) {
-		if (json_object_set_new(all, schemas[i].name,
-		                        object_schema(schemas[i].name, schemas[i].members,
-		                                      schemas[i].help)) != 0) {
+	for (unsigned i = 0; i < answers->n_schemas; i++) {
+		const struct answer_schema *row = &answers->schema[i];
+
+		if (json_object_set_new(all, row->name,
+		                        schema_object(answers, row->name, row->members,
+		                                      row->help)) != 0) {
 			json_decref(all);
 			return NULL;
 		}
 	}
-	add_records(all);
+	if (answers->add != NULL) {
+		answers->add(answers, all);
+	}
 	return all;
 }
