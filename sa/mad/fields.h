@@ -84,6 +84,8 @@ enum { SLVL_ALL_IN = 1 << 17, SLVL_ALL_OUT = 1 << 16 };
 #define NTC_257_LID_2          112, 16
 #define NTC_257_KEY            128, 32
 #define NTC_259_P_KEY          128, 16
+#define NTC_259_SW_LID         464, 16
+#define NTC_259_PORT           480,  8
 /* of traps 1144 and 1146, which are about virtual ports; the LID is where that of 144 is */
 #define NTC_1144_CHANGE_FLAGS  144, 16
 #define NTC_1144_VPORT         176, 16

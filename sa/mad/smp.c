@@ -6,8 +6,9 @@
  * A request waits in the queue of its destination. The destinations that have something to
  * send and may send it are served in round robin, one request each, so that a switch with
  * hundreds of table blocks delays no other. A request that was sent holds a slot. The slot's
- * number and a generation are the low half of the transaction ID, so that a response finds its
- * slot without a search, and a response to an earlier user of the slot is recognized as late.
+ * number and a generation are the number of the request (sa/mad/transaction.h), so that a
+ * response finds its slot without a search, and a response to an earlier user of the slot is
+ * recognized as late.
  *
  * A try without a response in time goes to the tail of one retry queue. Two rules keep silent
  * destinations from filling the window:
@@ -19,8 +20,8 @@
  * A try by LID that is not answered goes back to its destination's queue as if it had not been
  * sent, and the destination has only its directed route from then on.
  *
- * Where none of the first PROBES of them is answered, all others are directed from the start,
- * so a fabric that carries none costs one timeout in all.
+ * Where none of the first PROBES of a probe is answered, the others that share it are directed
+ * from the start, so a fabric that carries none costs one timeout in all.
  *
  * All tries have the same timeout, so that slots in the order of sending are in the order of
  * their deadlines. Sends that the transport refuses with -EAGAIN are repeated by the next
@@ -77,15 +78,15 @@ struct smp {
 	unsigned late_in_flight; /* of these, second and later tries */
 	unsigned pending;
 	uint32_t lid; /* own, 0: no requests by LID */
-	unsigned answered[DIRECTED],
-		unanswered[DIRECTED]; /* by way since smp_set_lid() */
 	bool blocked; /* the transport returned -EAGAIN */
+	enum smp_writes writes;
 	TAILQ_HEAD(, smp_dest) ready;
 	struct job_queue retry;
 	struct job_queue failed; /* to be reported by smp_run() */
 	struct job_queue spare;
 	struct slot_queue flying;
 	struct slot_queue idle;
+	struct transaction_key tids;
 	struct slot slots[1 << SLOT_BITS];
 };
 
@@ -105,6 +106,7 @@ int smp_new(struct transport *t, const struct smp_limits *l, struct smp **ret)
 		return -ENOMEM;
 	}
 	s->t = t;
+	transaction_key_init(&s->tids, t, UMAD_CLASS_SUBN_DIRECTED_ROUTE);
 	smp_set_limits(s, l);
 	TAILQ_INIT(&s->ready);
 	TAILQ_INIT(&s->retry);
@@ -137,8 +139,6 @@ void smp_free(struct smp *s)
 void smp_set_lid(struct smp *s, uint32_t lid)
 {
 	s->lid = lid;
-	memset(s->answered, 0, sizeof(s->answered));
-	memset(s->unanswered, 0, sizeof(s->unanswered));
 }
 
 const struct smp_counters *smp_counters(const struct smp *s)
@@ -161,6 +161,13 @@ int smp_path_extend(const struct smp_path *from, uint8_t port, struct smp_path *
 	*ret = *from;
 	ret->port[++ret->hops] = port;
 	return E_OK;
+}
+
+void smp_path_enter(struct smp_path *p, uint8_t port)
+{
+	if (p->hops != 0 && p->n_back + 1 == p->hops) {
+		p->back[++p->n_back] = port;
+	}
 }
 
 const char *smp_path_text(const struct smp_path *p, char buf[SMP_PATH_TEXT])
@@ -297,6 +304,7 @@ static void handle_timeout(struct smp *s, struct slot *slot)
 	struct smp_job *job = slot->job;
 	struct smp_dest *d = job->request.dest;
 	enum way way = slot->way;
+	bool first = !job->repeated;
 
 	release_slot(s, slot);
 	job->repeated = true;
@@ -305,22 +313,25 @@ static void handle_timeout(struct smp *s, struct slot *slot)
 		return;
 	}
 	if (way != DIRECTED) {
-		s->unanswered[way]++;
+		if (d->probe != NULL) {
+			d->probe->unanswered++;
+		}
 		d->not_by_lid = true;
 		job->tries--;
 		s->counters.repeated_directed++;
 		TAILQ_INSERT_HEAD(&d->waiting, job, entry);
-		dest_update(s, d);
-		return;
-	}
-	if (job->tries > job->request.retries) {
+	} else if (job->tries > job->request.retries) {
 		TAILQ_INSERT_TAIL(&s->failed, job, entry);
 		fail_dest(s, d);
 		return;
+	} else {
+		d->late += job->tries == 1;
+		TAILQ_INSERT_TAIL(&s->retry, job, entry);
 	}
-	d->late += job->tries == 1;
-	TAILQ_INSERT_TAIL(&s->retry, job, entry);
 	dest_update(s, d);
+	if (first && job->request.late != NULL) {
+		job->request.late(job->request.ctx);
+	}
 }
 
 /* --- the wire -------------------------------------------------------------------- */
@@ -334,7 +345,8 @@ static enum way way_of(const struct smp *s, const struct smp_job *job)
 	}
 	enum way way = d->lid != 0 ? BY_LID : d->via_lid != 0 ? MIXED : DIRECTED;
 
-	if (way != DIRECTED && s->answered[way] == 0 && s->unanswered[way] >= PROBES) {
+	if (way != DIRECTED && d->probe != NULL && d->probe->answered == 0 &&
+	    d->probe->unanswered >= PROBES) {
 		return DIRECTED;
 	}
 	return way;
@@ -409,7 +421,10 @@ static int send_job(struct smp *s, struct smp_job *job)
 		.data = mad,
 	};
 
-	encode_smp(s, job, way, generation << SLOT_BITS | (uint32_t)(slot - s->slots), mad);
+	encode_smp(s, job, way,
+	           transaction_id(&s->tids,
+	                          generation << SLOT_BITS | (uint32_t)(slot - s->slots)),
+	           mad);
 	if (transport_send(s->t, &m) == -EAGAIN) {
 		return -EAGAIN;
 	}
@@ -431,25 +446,66 @@ static int send_job(struct smp *s, struct smp_job *job)
 	return E_OK;
 }
 
+void smp_set_writes(struct smp *s, enum smp_writes writes)
+{
+	s->writes = writes;
+}
+
+static bool is_write(const struct smp_job *job)
+{
+	return job->request.method == UMAD_METHOD_SET &&
+	       job->request.attr != UMAD_SM_ATTR_SM_INFO;
+}
+
+/* The first retry that may be sent, or is to fail. */
+static struct smp_job *next_retry(const struct smp *s)
+{
+	struct smp_job *job = TAILQ_FIRST(&s->retry);
+
+	while (job != NULL && s->writes == SMP_WRITES_WAIT && is_write(job)) {
+		job = TAILQ_NEXT(job, entry);
+	}
+	return job;
+}
+
+/* The first destination whose next request may be sent, or is to fail. */
+static struct smp_dest *next_dest(const struct smp *s)
+{
+	struct smp_dest *d = TAILQ_FIRST(&s->ready);
+
+	while (d != NULL && s->writes == SMP_WRITES_WAIT &&
+	       is_write(TAILQ_FIRST(&d->waiting))) {
+		d = TAILQ_NEXT(d, entry);
+	}
+	return d;
+}
+
+/* Sends a job, or lets it fail, and says so by \a *ret_sent. \retval -EAGAIN  Nothing changed. */
+static int send_or_refuse(struct smp *s, struct smp_job *job, bool *ret_sent)
+{
+	*ret_sent = s->writes != SMP_WRITES_REFUSED || !is_write(job);
+	return *ret_sent ? send_job(s, job) : E_OK;
+}
+
 /* Sends retries and fresh requests until the window is full. */
 static void fill_window(struct smp *s)
 {
 	while (!s->blocked && s->in_flight < s->limits.window) {
 		unsigned quarter = s->limits.window / 4;
-		unsigned share =
-			TAILQ_EMPTY(&s->ready) ? s->limits.window - quarter : quarter;
-		struct smp_job *job = TAILQ_FIRST(&s->retry);
-		struct smp_dest *d = TAILQ_FIRST(&s->ready);
+		struct smp_job *job = next_retry(s);
+		struct smp_dest *d = next_dest(s);
+		unsigned share = d == NULL ? s->limits.window - quarter : quarter;
+		bool sent;
 
 		if (job != NULL && s->late_in_flight < (share ? share : 1)) {
-			TAILQ_REMOVE(&s->retry, job, entry);
-			if (send_job(s, job) == -EAGAIN) {
-				TAILQ_INSERT_HEAD(&s->retry, job, entry);
+			if (send_or_refuse(s, job, &sent) == -EAGAIN) {
 				s->blocked = true;
+				return;
 			}
+			TAILQ_REMOVE(&s->retry, job, entry);
 		} else if (d != NULL) {
 			job = TAILQ_FIRST(&d->waiting);
-			if (send_job(s, job) == -EAGAIN) {
+			if (send_or_refuse(s, job, &sent) == -EAGAIN) {
 				s->blocked = true;
 				return;
 			}
@@ -460,27 +516,57 @@ static void fill_window(struct smp *s)
 		} else {
 			return;
 		}
+		if (!sent) {
+			TAILQ_INSERT_TAIL(&s->failed, job, entry);
+		}
 	}
 }
 
-/* The slot whose request a MAD answers. An answer by LID comes from where the request went.
- * \return NULL: none. */
-static struct slot *find_slot(struct smp *s, const struct mad_msg *m)
+/* Did an answer go and return over the route of its request? */
+static bool is_route_of(const struct smp *s, const struct slot *slot, const uint8_t *mad)
 {
-	const uint8_t *mad = m->data;
-	uint32_t tid = (uint32_t)field_get(mad, MAD_TID_LOW);
-	struct slot *slot = &s->slots[tid & ((1u << SLOT_BITS) - 1)];
+	const struct smp_path *p = &slot->job->request.dest->path;
+	uint8_t asked[MAD_BYTES] = { 0 };
 
-	if (slot->job == NULL || slot->generation != tid >> SLOT_BITS ||
-	    field_get(mad, MAD_ATTR_ID) != slot->job->request.attr ||
-	    field_get(mad, MAD_ATTR_MOD) != slot->job->request.mod) {
-		return NULL;
-	}
-	if ((slot->way == BY_LID) != (m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED) ||
-	    (slot->way == BY_LID && !m->status && m->addr.lid != slot->lid)) {
-		return NULL;
-	}
-	return slot;
+	encode_route(s, slot->job->request.dest, slot->way, asked);
+	return field_get(mad, SMP_HOP_COUNT) == field_get(asked, SMP_HOP_COUNT) &&
+	       field_get(mad, SMP_DR_SLID) == field_get(asked, SMP_DR_SLID) &&
+	       field_get(mad, SMP_DR_DLID) == field_get(asked, SMP_DR_DLID) &&
+	       memcmp(mad + SMP_INITIAL_PATH_AT + 1, asked + SMP_INITIAL_PATH_AT + 1,
+	              field_get(asked, SMP_HOP_COUNT)) == 0 &&
+	       (slot->way != DIRECTED ||
+	        memcmp(mad + SMP_RETURN_PATH_AT + 1, p->back + 1, p->n_back) == 0);
+}
+
+/* Is a whole response that to the request of this slot? */
+static bool is_answer_to(const struct smp *s, const struct slot *slot,
+                         const struct mad_msg *m)
+{
+	const struct asked asked = {
+		.mgmt_class = slot->way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
+		                                  : UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+		.method = UMAD_METHOD_GET_RESP,
+		.attr = slot->job->request.attr,
+		.mod = slot->job->request.mod,
+		.lid = slot->way == BY_LID ? slot->lid : 0,
+	};
+
+	return transaction_is_answer(&asked, m) &&
+	       (slot->way == BY_LID || is_route_of(s, slot, m->data));
+}
+
+/* The slot that a transaction ID names. \return NULL: nobody sent such a request lately.
+ * \param ret_late  Its request is over. */
+static struct slot *find_slot(struct smp *s, const uint8_t *mad, bool *ret_late)
+{
+	uint32_t number =
+		transaction_number(&s->tids, (uint32_t)field_get(mad, MAD_TID_LOW));
+	struct slot *slot = &s->slots[number & ((1u << SLOT_BITS) - 1)];
+	uint32_t age =
+		(slot->generation - (number >> SLOT_BITS)) & (UINT32_MAX >> SLOT_BITS);
+
+	*ret_late = slot->job == NULL || age != 0;
+	return age < TRANSACTION_LATE_MAX ? slot : NULL;
 }
 
 static void finish_slot(struct smp *s, struct slot *slot, const uint8_t *mad)
@@ -489,8 +575,14 @@ static void finish_slot(struct smp *s, struct slot *slot, const uint8_t *mad)
 	struct smp_job *job = slot->job;
 	struct smp_dest *d = job->request.dest;
 
+	d->lid_answered |= slot->way == BY_LID;
 	if (slot->way != DIRECTED) {
-		s->answered[slot->way]++;
+		if (d->probe != NULL) {
+			d->probe->answered++;
+		}
+	} else if (d->path.n_back < d->path.hops) {
+		d->path.n_back = d->path.hops;
+		memcpy(d->path.back + 1, mad + SMP_RETURN_PATH_AT + 1, d->path.hops);
 	}
 	release_slot(s, slot);
 	d->late -= job->tries > 1 && d->late;
@@ -500,29 +592,34 @@ static void finish_slot(struct smp *s, struct slot *slot, const uint8_t *mad)
 	           status ? NULL : mad + SMP_DATA_AT);
 }
 
-bool smp_receive(struct smp *s, const struct mad_msg *m)
+enum mad_kind smp_receive(struct smp *s, const struct mad_msg *m)
 {
 	bool smp = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
 	           m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED;
+	enum mad_kind kind = MAD_ANSWER;
 	struct slot *slot;
+	bool late;
 
 	if (!smp || m->len < SMP_DATA_AT ||
 	    (!m->status && field_get(m->data, MAD_METHOD) != UMAD_METHOD_GET_RESP)) {
-		return false;
+		return MAD_OTHER;
 	}
 	s->blocked = false;
-	slot = find_slot(s, m);
-	if (slot == NULL) {
+	slot = find_slot(s, m->data, &late);
+	if (slot != NULL && late) {
 		s->counters.unexpected++;
-	} else if (m->status) {
+	} else if (slot != NULL && m->status) {
 		handle_timeout(s, slot);
-	} else if (m->len < SMP_DATA_AT + SMP_DATA_BYTES) {
+	} else if (slot != NULL && m->len < MAD_BYTES) {
 		s->counters.unexpected++; /* truncated: the try times out */
-	} else {
+	} else if (slot != NULL && is_answer_to(s, slot, m)) {
 		finish_slot(s, slot, m->data);
+	} else {
+		s->counters.forged++;
+		kind = MAD_FORGED;
 	}
 	fill_window(s);
-	return true;
+	return kind;
 }
 
 void smp_run(struct smp *s)
@@ -556,6 +653,9 @@ uint64_t smp_deadline(const struct smp *s)
 	}
 	if (!s->pending) {
 		return UINT64_MAX;
+	}
+	if (next_retry(s) == NULL && next_dest(s) == NULL) {
+		return UINT64_MAX; /* all that is left waits for smp_set_writes() */
 	}
 	now = s->t->ops->now_ms(s->t);
 	return s->blocked ? now + AGAIN_MS : now;

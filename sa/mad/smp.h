@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "sa/mad/transport.h"
+#include "sa/mad/transaction.h"
 
 /*!
  * SMP engine: sends many requests at the same time, retries them by its own timers, and shares
@@ -17,8 +17,12 @@
  *   - the route to the LID of the destination, if it has one, else
  *   - the route to the LID of a neighbour, and one directed hop from there (mixed).
  * If that try is not answered, the destination is asked by its directed route from then on.
- * That try is not one of the request's retries. If no answer to such a request has come since
- * smp_set_lid(), all requests are directed after a few of them.
+ * That try is not one of the request's retries. Destinations that share a probe are all asked by
+ * directed routes when a few such requests were not answered and none was.
+ *
+ * Answers that belong to no request are ignored and counted (sa/mad/transaction.h). An answer by
+ * LID comes from the LID that was asked. One over a directed route shows the route of its
+ * request, and the ports by which the nodes on the way are entered, as far as they are known.
  */
 enum { SMP_HOPS_MAX = 63 };
 
@@ -26,13 +30,21 @@ enum { SMP_HOPS_MAX = 63 };
 struct smp_path {
 	uint8_t hops;
 	uint8_t port[SMP_HOPS_MAX + 1]; /*!< port[0] is unused, as on the wire */
+	uint8_t n_back; /*!< how many of \a back are known, from the first on */
+	/*! back[i]: port by which the i-th node is entered; answers return over these */
+	uint8_t back[SMP_HOPS_MAX + 1];
 };
 
 struct smp_job;
 
+/*! What became of requests by LID, or mixed, to some destinations. Owned by the caller. */
+struct smp_probe {
+	uint32_t answered, unanswered;
+};
+
 /*!
  * A destination: the unit of fairness. Owned by the caller, usually part of a node; must
- * outlive its requests. Only the engine uses the members other than path, the LIDs, and dead.
+ * outlive its requests. Only the engine uses the members other than path, the LIDs, probe, and dead.
  */
 struct smp_dest {
 	struct smp_path path;
@@ -42,7 +54,9 @@ struct smp_dest {
 	bool keyed;       /*!< by smp_dest_set_key(); false: smp_limits.m_key */
 	uint64_t m_key;   /*!< that its port holds */
 	uint64_t m_key_next; /*!< that it is being given */
-	bool not_by_lid;  /*!< a request by LID was not answered: set by the engine */
+	struct smp_probe *probe; /*!< of requests that are not directed; NULL: none */
+	bool not_by_lid; /*!< a request by LID or mixed was not answered: set by the engine */
+	bool lid_answered; /*!< a request by LID was answered: set by the engine */
 	bool dead; /*!< a request failed for good; all others fail immediately until
 	              smp_dest_revive() */
 	bool ready;
@@ -75,6 +89,8 @@ struct smp_request {
 	unsigned retries;    /*!< tries after the first */
 	bool without_m_key;  /*!< a program will read it, which may be anybody's */
 	smp_done_f *done;
+	void (*late)(
+		void *ctx); /*!< its first try was not answered; may submit. NULL: none */
 	void *ctx;
 };
 
@@ -89,7 +105,8 @@ struct smp_counters {
 	uint64_t retries;
 	uint64_t timeouts; /*!< requests that failed without a response */
 	uint64_t bad_status;
-	uint64_t unexpected; /*!< late, duplicate or foreign responses, which are ignored */
+	uint64_t unexpected; /*!< late or duplicate responses, which are ignored */
+	uint64_t forged; /*!< to requests that nobody sent, or not from where they went */
 	uint64_t by_lid;     /*!< of sent: to the LID of their destination */
 	uint64_t mixed;      /*!< of sent: to the LID of a neighbour */
 	uint64_t repeated_directed; /*!< requests by LID or mixed that were not answered */
@@ -126,6 +143,9 @@ void smp_dest_revive(struct smp_dest *d);
 /*! \brief \a from plus one hop. \retval E_RANGE  Longer than SMP_HOPS_MAX. */
 int smp_path_extend(const struct smp_path *from, uint8_t port, struct smp_path *ret);
 
+/*! \brief Notes by which port a path enters its last node, if this is known of the nodes before. */
+void smp_path_enter(struct smp_path *p, uint8_t port);
+
 /*! \brief "0,1,5" as other tools print it; "0" is the local port. \return \a buf */
 enum { SMP_PATH_TEXT = 4 * (SMP_HOPS_MAX + 1) };
 const char *smp_path_text(const struct smp_path *p, char buf[SMP_PATH_TEXT]);
@@ -136,11 +156,8 @@ const char *smp_path_text(const struct smp_path *p, char buf[SMP_PATH_TEXT]);
  */
 int smp_submit(struct smp *s, const struct smp_request *request);
 
-/*!
- * \brief Handles a received MAD.
- * \return true: it was a response to an SMP, or one of our SMPs that got no response.
- */
-bool smp_receive(struct smp *s, const struct mad_msg *m);
+/*! \brief Handles a received MAD: a response, or one of our SMPs that got none. */
+enum mad_kind smp_receive(struct smp *s, const struct mad_msg *m);
 
 /*! \brief Handles timeouts and sends. Call it once per iteration of the main loop. */
 void smp_run(struct smp *s);
@@ -150,6 +167,18 @@ uint64_t smp_deadline(const struct smp *s);
 
 /*! \brief Number of requests that wait or are in flight. */
 unsigned smp_pending(const struct smp *s);
+
+/*!
+ * What becomes of requests that write to the fabric: Sets of anything but SMInfo. A subnet manager
+ * that may have been replaced holds them until it knows, and refuses them when it was.
+ */
+enum smp_writes {
+	SMP_WRITES_GO,
+	SMP_WRITES_WAIT, /*!< other requests overtake them; the time that they wait is no try */
+	SMP_WRITES_REFUSED /*!< they fail with E_TIMEOUT and are not sent, also tries that are due */
+};
+
+void smp_set_writes(struct smp *s, enum smp_writes writes);
 
 /*! \brief Drops all requests without calling done; their destinations may be freed then. */
 void smp_abort(struct smp *s);

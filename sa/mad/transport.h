@@ -82,6 +82,7 @@ struct transport_ops {
 struct transport {
 	const struct transport_ops *ops;
 	struct transport_port local;
+	uint64_t secret[2]; /*!< of transaction IDs; of a simulation: from its seed */
 };
 
 static inline int transport_send(struct transport *t, const struct mad_msg *m)

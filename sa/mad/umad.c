@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "conf/base/arena.h"
@@ -635,6 +636,10 @@ int umad_transport_open(const char *ca, unsigned port, uint64_t guid, struct are
 	pthread_mutex_init(&u->lock, NULL);
 	pthread_mutex_init(&u->diverting, NULL);
 	int r = wakeup_init(&u->wakeup);
+	if (r == E_OK && getrandom(u->transport.secret, sizeof(u->transport.secret), 0) !=
+	                         sizeof(u->transport.secret)) {
+		r = -errno;
+	}
 	if (r == E_OK) {
 		r = start(&o, u);
 	}

@@ -69,7 +69,7 @@ struct agent {
 	uint64_t guid;
 	uint32_t first, n; /* ports */
 	uint32_t lid, qpn, qkey;
-	uint8_t sl;
+	uint8_t sl, lmc;
 	bool is_switch;
 	bool asked; /* for ClassPortInfo */
 	bool no_wide, no_speeds; /* it said so */
@@ -127,6 +127,7 @@ struct perf {
 	uint32_t n_read;
 	struct work work[AGENTS_AT_WORK];
 	uint32_t n_work;
+	struct transaction_key tids;
 	struct slot slot[SLOTS];
 	uint32_t n_in_flight;
 	uint32_t next_slot;
@@ -214,7 +215,9 @@ static void send_slot(struct perf *p, struct slot *s)
 	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_PERF_MGMT);
 	field_set(mad, MAD_CLASS_VERSION, PERF_CLASS_VERSION);
 	field_set(mad, MAD_METHOD, UMAD_METHOD_GET);
-	field_set(mad, MAD_TID, s->generation << SLOT_BITS | (uint32_t)(s - p->slot));
+	field_set(mad, MAD_TID,
+	          transaction_id(&p->tids,
+	                         s->generation << SLOT_BITS | (uint32_t)(s - p->slot)));
 	field_set(mad, MAD_ATTR_ID, s->attr);
 	if (s->attr != UMAD_ATTR_CLASS_PORT_INFO) {
 		field_set(mad + PERF_DATA_AT, PC_PORT_SELECT, s->select);
@@ -485,6 +488,7 @@ static bool follow(struct perf *p, struct slot *s, const uint8_t *data)
 	}
 	a->redirected = true;
 	a->lid = lid;
+	a->lmc = 0;
 	a->sl = (uint8_t)field_get(data, CPI_REDIRECT_SL);
 	a->qpn = (uint32_t)field_get(data, CPI_REDIRECT_QP);
 	a->qkey = (uint32_t)field_get(data, CPI_REDIRECT_Q_KEY);
@@ -523,31 +527,49 @@ static void take_answer(struct perf *p, struct slot *s, uint16_t status, const u
 	}
 }
 
-bool perf_receive(struct perf *p, const struct mad_msg *m)
+/* Does a MAD answer what this slot asks? The agent may answer from another LID of its own. */
+static bool is_answer_to(const struct perf *p, const struct slot *s,
+                         const struct mad_msg *m)
+{
+	const struct agent *a = &p->agents[p->work[s->work].agent];
+
+	return transaction_is_answer(&(struct asked){ .mgmt_class = UMAD_CLASS_PERF_MGMT,
+	                                              .method = UMAD_METHOD_GET_RESP,
+	                                              .attr = s->attr,
+	                                              .lid = a->lid,
+	                                              .lmc = a->lmc },
+	                             m);
+}
+
+enum mad_kind perf_receive(struct perf *p, const struct mad_msg *m)
 {
 	if (m->mgmt_class != UMAD_CLASS_PERF_MGMT) {
-		return false;
+		return MAD_OTHER;
 	}
 	if (p == NULL || m->status != 0 || m->len < MAD_BYTES ||
 	    field_get(m->data, MAD_METHOD) != UMAD_METHOD_GET_RESP) {
-		return true;
+		return MAD_ANSWER;
 	}
-	uint32_t tid = (uint32_t)field_get(m->data, MAD_TID_LOW);
-	struct slot *s = &p->slot[tid & (SLOTS - 1)];
+	uint32_t number =
+		transaction_number(&p->tids, (uint32_t)field_get(m->data, MAD_TID_LOW));
+	struct slot *s = &p->slot[number & (SLOTS - 1)];
+	uint32_t age =
+		(s->generation - (number >> SLOT_BITS)) & (UINT32_MAX >> SLOT_BITS);
 	uint16_t status = (uint16_t)field_get(m->data, MAD_STATUS);
 	const uint8_t *data = m->data + PERF_DATA_AT;
 
-	/* only the agent that was asked answers, though it may do so from another LID of its own */
-	if (!s->busy || tid >> SLOT_BITS != (s->generation & (UINT32_MAX >> SLOT_BITS)) ||
-	    field_get(m->data, MAD_ATTR_ID) != s->attr) {
-		return true;
+	if (age >= TRANSACTION_LATE_MAX ||
+	    (age == 0 && s->busy && !is_answer_to(p, s, m))) {
+		p->counters.forged++;
+		return MAD_FORGED;
 	}
-	if ((status & STATUS_REDIRECT) != 0 && follow(p, s, data)) {
-		return true;
+	if (age != 0 || !s->busy ||
+	    ((status & STATUS_REDIRECT) != 0 && follow(p, s, data))) {
+		return MAD_ANSWER;
 	}
 	take_answer(p, s, status, data);
 	free_slot(p, s);
-	return true;
+	return MAD_ANSWER;
 }
 
 bool perf_next_alarm(struct perf *p, struct perf_alarm *ret)
@@ -698,6 +720,7 @@ int perf_fabric(struct perf *p, const struct graph *g, const struct lids *l,
 			a->guid = n->guid;
 			a->first = n_ports;
 			a->lid = l->of[is_switch ? n->first_port : i].base;
+			a->lmc = l->of[is_switch ? n->first_port : i].lmc;
 			a->qpn = 1;
 			a->qkey = UMAD_QKEY;
 			a->sl = sl_to(g, lanes, a->lid);
@@ -739,6 +762,7 @@ int perf_new(struct transport *t, struct stats *stats, const struct config *conf
 		return -ENOMEM;
 	}
 	p->transport = t;
+	transaction_key_init(&p->tids, t, UMAD_CLASS_PERF_MGMT);
 	p->stats = stats;
 	p->wall_clock = wall_clock;
 	p->interval_ms = config->perfmgr_sweep_time_s * 1000;

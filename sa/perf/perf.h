@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sa/mad/transaction.h"
 #include "sa/perf/perf_alarms.h"
 
 struct config;
@@ -63,8 +64,8 @@ int perf_fabric(struct perf *p, const struct graph *g, const struct lids *l,
 /*! \brief Repeats what was not answered in time, and sends what is due if it \a may_send. */
 void perf_run(struct perf *p, bool may_send);
 
-/*! \brief Takes a MAD. \return false: it is not of this class. */
-bool perf_receive(struct perf *p, const struct mad_msg *m);
+/*! \brief Takes a MAD of this class; \a p may be NULL. */
+enum mad_kind perf_receive(struct perf *p, const struct mad_msg *m);
 
 /*! \brief When perf_run() has something to do, ms; UINT64_MAX: never. */
 uint64_t perf_deadline(const struct perf *p, bool may_send);
@@ -75,6 +76,7 @@ bool perf_next_alarm(struct perf *p, struct perf_alarm *ret);
 struct perf_counters {
 	uint64_t sent;       /*!< MADs */
 	uint64_t timeouts;   /*!< tries without an answer */
+	uint64_t forged;     /*!< answers to nothing that was asked, or from elsewhere */
 	uint64_t sweeps;     /*!< that ended */
 	uint32_t ports;      /*!< that are to be read */
 	uint32_t read;       /*!< of them in the last sweep that ended */

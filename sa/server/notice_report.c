@@ -15,7 +15,7 @@
 #include "conf/base/vector.h"
 #include "db/reader.h"
 #include "sa/mad/fields.h"
-#include "sa/mad/transport.h"
+#include "sa/mad/transaction.h"
 #include "sa/mad/wire.h"
 #include "sa/record/record.h"
 #include "sa/server/port_watch.h"
@@ -61,7 +61,7 @@ static const char *const source = "sa";
 struct report {
 	uint64_t due; /* ms */
 	struct mad_addr addr;
-	uint32_t tid;
+	uint32_t number; /* of the request, from which its transaction id follows */
 	uint8_t tries;
 	bool opa; /* in Omni-Path's layout */
 	uint8_t notice[NOTICE_BYTES];
@@ -69,9 +69,10 @@ struct report {
 
 struct reports {
 	struct transport *transport;
-	struct report *at; /* by tid, as they come */
+	struct report *at; /* by number, as they come */
 	size_t n, cap;
-	uint32_t next_tid;
+	struct transaction_key tids;
+	uint32_t next_number;
 	uint64_t due;    /* ms; nothing is, before it */
 	struct port_list ports;
 	bool looked;
@@ -87,7 +88,7 @@ int reports_new(struct transport *t, struct reports **ret)
 		return -ENOMEM;
 	}
 	rp->transport = t;
-	rp->next_tid = 1;
+	transaction_key_init(&rp->tids, t, UMAD_CLASS_SUBN_ADM);
 	*ret = rp;
 	return E_OK;
 }
@@ -281,7 +282,7 @@ static void queue_report(struct reports *rp, const struct subscription *s, bool 
 		          .lid = lid,
 		          .qpn = s->qpn,
 		          .qkey = UMAD_QKEY },
-		.tid = rp->next_tid++,
+		.number = rp->next_number++,
 		.opa = opa,
 	};
 	memcpy(report->notice, notice, NOTICE_BYTES);
@@ -323,10 +324,10 @@ static void remove_at(struct reports *rp, size_t i)
 	memmove(rp->at + i, rp->at + i + 1, (rp->n - i) * sizeof(rp->at[0]));
 }
 
-/* Position of a transaction id; they are in order, though the counter may wrap. */
-static size_t find(const struct reports *rp, uint32_t tid)
+/* Position of a number; they are in order, though the counter may wrap. */
+static size_t find(const struct reports *rp, uint32_t number)
 {
-	return LOWER_BOUND(rp->n, i, (int32_t)(rp->at[i].tid - tid) < 0);
+	return LOWER_BOUND(rp->n, i, (int32_t)(rp->at[i].number - number) < 0);
 }
 
 bool reports_is_response(const uint8_t *mad, size_t len)
@@ -340,12 +341,25 @@ bool reports_answer(struct reports *rp, const uint8_t *mad, size_t len, uint32_t
 	if (!reports_is_response(mad, len)) {
 		return false;
 	}
-	uint32_t tid = (uint32_t)field_get(mad, MAD_TID_LOW);
-	size_t i = find(rp, tid);
-	if (i < rp->n && rp->at[i].tid == tid && rp->at[i].addr.lid == lid &&
-	    rp->at[i].tries > 0) {
+	uint32_t number =
+		transaction_number(&rp->tids, (uint32_t)field_get(mad, MAD_TID_LOW));
+	size_t i = find(rp, number);
+	const struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
+		                   .addr = { .lid = lid },
+		                   .len = len,
+		                   .data = (uint8_t *)mad }; /* which is only read */
+	bool waits = i < rp->n && rp->at[i].number == number && rp->at[i].tries > 0;
+
+	if (waits &&
+	    transaction_is_answer(&(struct asked){ .mgmt_class = UMAD_CLASS_SUBN_ADM,
+	                                           .method = METHOD_REPORT_RESP,
+	                                           .attr = UMAD_ATTR_NOTICE,
+	                                           .lid = rp->at[i].addr.lid },
+	                          &m)) {
 		rp->counters.answered++;
 		remove_at(rp, i);
+	} else if (waits || rp->next_number - 1 - number >= REPORTS_MAX) {
+		rp->counters.forged++;
 	}
 	return true;
 }
@@ -365,7 +379,7 @@ static int send_report(struct reports *rp, const struct report *report)
 	field_set(mad, MAD_CLASS_VERSION,
 	          report->opa ? SA_OPA_VERSION : UMAD_SA_CLASS_VERSION);
 	field_set(mad, MAD_METHOD, UMAD_METHOD_REPORT);
-	field_set(mad, MAD_TID, report->tid);
+	field_set(mad, MAD_TID, transaction_id(&rp->tids, report->number));
 	field_set(mad, MAD_ATTR_ID, UMAD_ATTR_NOTICE);
 	if (report->opa) {
 		(void)opa_notice(report->notice, mad + SA_HDR_BYTES);

@@ -27,6 +27,8 @@ struct report_counters {
 	uint64_t sent;      /*!< repeats included */
 	uint64_t answered, given_up;
 	uint64_t dropped;   /*!< no room */
+	uint64_t
+		forged; /*!< answers to reports that nobody sent, or not from where they went */
 };
 
 /*! \param t  Borrowed. \retval -ENOMEM */

@@ -79,6 +79,7 @@ static void publish_counts(struct sa_server *s)
 	s->reports_answered = c->answered;
 	s->reports_given_up = c->given_up;
 	s->reports_no_room = c->dropped;
+	s->reports_forged = c->forged;
 }
 
 /* --- bulk requests --------------------------------------------------------------------- */
@@ -420,6 +421,7 @@ void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
 		.reports_answered = s->reports_answered,
 		.reports_given_up = s->reports_given_up,
 		.reports_dropped = s->reports_dropped + s->reports_no_room,
+		.reports_forged = s->reports_forged,
 	};
 }
 

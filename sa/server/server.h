@@ -27,10 +27,11 @@ struct sa_origin {
 struct sa_server;
 
 struct sa_counters {
-	uint64_t requests, answered, dropped_malformed, dropped_key, dropped_overload, dropped_standby,
-		refused_large, no_records, records, services, subscriptions, groups, members,
-		reports_sent,
-		reports_answered, reports_given_up, reports_dropped;
+	uint64_t requests, answered, dropped_malformed, dropped_key, dropped_overload,
+		dropped_standby, refused_large, no_records, records, services,
+		subscriptions, groups, members, reports_sent, reports_answered,
+		reports_given_up, reports_dropped,
+		reports_forged; /*!< answers to reports that nobody sent, or not from where they went */
 };
 
 /*!

@@ -99,7 +99,7 @@ struct sa_server {
 		dropped_key, refused_large, no_records, records;
 	/* of the answer thread's parts, copied for other threads */
 	atomic_uint_fast64_t services, subscriptions, groups, members, reports_sent,
-		reports_answered, reports_given_up, reports_no_room;
+		reports_answered, reports_given_up, reports_no_room, reports_forged;
 };
 
 /*! \brief There is work for the answer thread. Any thread, under the lock. */

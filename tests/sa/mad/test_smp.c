@@ -119,7 +119,7 @@ static void get(unsigned d, uint32_t mod, unsigned retries)
 }
 
 /* Answers the k-th MAD that was sent: as its node would, or changed by the caller. */
-static bool answer(unsigned k, void (*change)(uint8_t *mad))
+static enum mad_kind answer(unsigned k, void (*change)(uint8_t *mad))
 {
 	uint8_t mad[MAD_BYTES];
 	struct mad_msg m = { .mgmt_class = fake.sent[k][1],
@@ -324,21 +324,38 @@ static void other_mod(uint8_t *mad)
 	mad[23] ^= 1;
 }
 
-static void (*const wrong[])(uint8_t *) = { other_tid, other_attr, other_mod };
+static void other_hops(uint8_t *mad)
+{
+	mad[7]++;
+}
+
+static void other_route(uint8_t *mad)
+{
+	mad[128 + 2] ^= 1;
+}
+
+static void other_end(uint8_t *mad)
+{
+	mad[35] ^= 1;
+}
+
+static void (*const wrong[])(uint8_t *) = { other_tid,  other_attr,  other_mod,
+	                                    other_hops, other_route, other_end };
 
 START_TEST(unexpected)
 {
 	start(8);
 	get(0, 1, 3);
 	smp_run(smp);
-	ck_assert(answer(0, wrong[_i]));
+	ck_assert_int_eq(answer(0, wrong[_i]), MAD_FORGED);
 	ck_assert_uint_eq(n_done, 0);
+	ck_assert_uint_eq(smp_counters(smp)->forged, 1);
+	ck_assert_int_eq(answer(0, NULL), MAD_ANSWER);
+	ck_assert_uint_eq(n_done, 1);
+	ck_assert_int_eq(answer(0, NULL), MAD_ANSWER); /* doubled */
+	ck_assert_uint_eq(n_done, 1);
 	ck_assert_uint_eq(smp_counters(smp)->unexpected, 1);
-	ck_assert(answer(0, NULL));
-	ck_assert_uint_eq(n_done, 1);
-	ck_assert(answer(0, NULL)); /* doubled */
-	ck_assert_uint_eq(n_done, 1);
-	ck_assert_uint_eq(smp_counters(smp)->unexpected, 2);
+	ck_assert_uint_eq(smp_counters(smp)->forged, 1);
 }
 END_TEST
 
@@ -448,6 +465,56 @@ START_TEST(foreign)
 		free(cut);
 	}
 	ck_assert_uint_eq(n_done, 0);
+}
+END_TEST
+
+static void set(unsigned d, uint16_t attr)
+{
+	ck_assert_int_eq(smp_submit(smp, &(struct smp_request){ .dest = &dest[d],
+	                                                        .method = UMAD_METHOD_SET,
+	                                                        .attr = attr,
+	                                                        .retries = 1,
+	                                                        .done = on_done }),
+	                 E_OK);
+}
+
+/* Writes wait while it is not known who is master, those that are due again, too; what only asks
+ * overtakes them. Then they are sent, or fail without being sent. */
+START_TEST(writes_wait)
+{
+	unsigned sent;
+
+	start(0);
+	set(0, UMAD_SM_ATTR_LINEAR_FT);
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 1);
+	smp_set_writes(smp, SMP_WRITES_WAIT);
+	fake.now += 200;
+	set(1, UMAD_SM_ATTR_PORT_INFO);
+	set(2, UMAD_SM_ATTR_SM_INFO);
+	get(3, 0, 0);
+	get(1, 0, 0); /* behind a write, so it waits */
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 3);
+	ck_assert_uint_eq(to_dest(1), 2);
+	ck_assert_uint_eq(to_dest(2), 3);
+	ck_assert(answer(1, NULL));
+	ck_assert(answer(2, NULL));
+	smp_run(smp);
+	ck_assert_uint_eq(smp_pending(smp), 3);
+	ck_assert_uint_eq(smp_deadline(smp), UINT64_MAX);
+	sent = fake.n_sent;
+	smp_set_writes(smp, _i ? SMP_WRITES_REFUSED : SMP_WRITES_GO);
+	smp_run(smp);
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent - sent, _i ? 1 : 3);
+	if (_i) {
+		ck_assert_uint_eq(n_done, 4);
+		ck_assert_int_eq(done[2].reply.ret, E_TIMEOUT);
+		ck_assert_int_eq(done[3].reply.ret, E_TIMEOUT);
+		ck_assert(!dest[0].dead && !dest[1].dead);
+		ck_assert_uint_eq(fake.sent[sent][3], UMAD_METHOD_GET);
+	}
 }
 END_TEST
 
@@ -618,9 +685,12 @@ END_TEST
 /* A fabric that carries nothing by LID costs one timeout, not one for each destination. */
 START_TEST(nothing_by_lid)
 {
+	struct smp_probe probe = { 0 };
+
 	start(0);
 	smp_set_lid(smp, 0x17);
 	for (unsigned i = 0; i < 16; i++) {
+		dest[i].probe = &probe;
 		dest[i].lid = _i == 0 ? 0x100 + i : 0;
 		dest[i].via_lid = 0x55;
 	}
@@ -642,7 +712,14 @@ START_TEST(nothing_by_lid)
 	ck_assert_uint_eq(n_done, 16);
 	ck_assert_uint_eq(smp_counters(smp)->repeated_directed, 4);
 
-	smp_set_lid(smp, 0x17); /* the next sweep tries again; one answer is enough */
+	ck_assert_uint_eq(probe.unanswered, 4);
+	ck_assert_uint_eq(probe.answered, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert(dest[i].not_by_lid && !dest[i].lid_answered);
+	}
+	probe = (struct smp_probe){
+		0
+	}; /* the next sweep tries again; one answer is enough */
 	for (unsigned i = 4; i < 12; i++) {
 		get(i, i, 1);
 	}
@@ -682,9 +759,154 @@ START_TEST(answer_from_elsewhere)
 	m.addr.lid = 0x1235;
 	ck_assert(smp_receive(smp, &m));
 	ck_assert_uint_eq(n_done, 0);
-	ck_assert_uint_eq(smp_counters(smp)->unexpected, 3);
+	ck_assert_uint_eq(smp_counters(smp)->forged, 3);
 	ck_assert(answer(0, NULL) && answer(1, NULL));
 	ck_assert_uint_eq(n_done, 2);
+}
+END_TEST
+
+/* An answer by LID and a hop shows where that hop began. */
+static void other_begin(uint8_t *mad)
+{
+	mad[33] ^= 1;
+}
+
+START_TEST(mixed_from_elsewhere)
+{
+	start(0);
+	smp_set_lid(smp, 0x17);
+	dest[0].via_lid = 0x1234;
+	dest[0].via_port = 3;
+	get(0, 1, 0);
+	smp_run(smp);
+	ck_assert_int_eq(answer(0, other_begin), MAD_FORGED);
+	ck_assert_uint_eq(n_done, 0);
+	ck_assert_int_eq(answer(0, NULL), MAD_ANSWER);
+	ck_assert_uint_eq(n_done, 1);
+}
+END_TEST
+
+static void back_by_port_9(uint8_t *mad)
+{
+	mad[192 + 1] = 9;
+	mad[192 + 2] = 4;
+}
+
+static void back_by_port_8(uint8_t *mad)
+{
+	mad[192 + 1] = 8;
+	mad[192 + 2] = 4;
+}
+
+/* The way back is learned from the first answer, and holds for all destinations behind. */
+START_TEST(way_back)
+{
+	struct smp_path behind;
+
+	start(0);
+	get(0, 1, 0);
+	smp_run(smp);
+	ck_assert_int_eq(answer(0, back_by_port_9), MAD_ANSWER);
+	get(0, 2, 0);
+	smp_run(smp);
+	ck_assert_int_eq(answer(1, back_by_port_8), MAD_FORGED);
+	ck_assert_int_eq(answer(1, back_by_port_9), MAD_ANSWER);
+	ck_assert_int_eq(smp_path_extend(&dest[0].path, 7, &behind), E_OK);
+	smp_dest_init(&dest[1], &behind);
+	get(1, 3, 0);
+	smp_run(smp);
+	ck_assert_int_eq(answer(2, back_by_port_8), MAD_FORGED);
+	ck_assert_int_eq(answer(2, back_by_port_9), MAD_ANSWER);
+	ck_assert_uint_eq(n_done, 3);
+	ck_assert_uint_eq(dest[1].path.n_back, 3);
+}
+END_TEST
+
+static uint32_t low_tid(unsigned k)
+{
+	return (uint32_t)field_get(fake.sent[k], MAD_TID_LOW);
+}
+
+/* A host that sees IDs of requests learns nothing about those of others: they are all over
+ * the 32 bits, no step between two of them comes again, and another secret gives others. */
+START_TEST(ids_cannot_be_predicted)
+{
+	enum { N = 1000 };
+	static uint32_t seen[N], steps[N];
+	unsigned bits[32] = { 0 };
+
+	for (unsigned round = 0; round < 2; round++) {
+		fake.t.secret[0] = 0x1234 + round;
+		start(0);
+		for (unsigned k = 0; k < N; k++) {
+			get(k % 16, k, 0);
+			smp_run(smp);
+			ck_assert_uint_eq(fake.n_sent, round * N + k + 1);
+			ck_assert_int_eq(answer(round * N + k, NULL), MAD_ANSWER);
+			ck_assert(round == 0 || seen[k] != low_tid(N + k));
+			seen[k] = low_tid(round * N + k);
+		}
+		smp_free(smp);
+		smp = NULL;
+		n_done = 0;
+	}
+	for (unsigned k = 0; k + 1 < N; k++) {
+		steps[k] = seen[k + 1] - seen[k];
+		for (unsigned i = 0; i < k; i++) {
+			ck_assert(seen[i] != seen[k] && steps[i] != steps[k]);
+		}
+		for (unsigned b = 0; b < 32; b++) {
+			bits[b] += seen[k] >> b & 1;
+		}
+	}
+	for (unsigned b = 0; b < 32; b++) {
+		ck_assert_uint_gt(bits[b], 400);
+		ck_assert_uint_lt(bits[b], 600);
+	}
+	start(0); /* for the teardown */
+}
+END_TEST
+
+/* The host that got a request sprays answers to those that follow it, as a counter and as a
+ * counter of slots would number them. */
+START_TEST(sprayed_answers)
+{
+	uint8_t mad[MAD_BYTES];
+	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+		             .len = MAD_BYTES,
+		             .data = mad };
+
+	start(0);
+	get(0, 1, 0);
+	get(1, 1, 0);
+	smp_run(smp);
+	memcpy(mad, fake.sent[1], MAD_BYTES); /* all but the ID is right */
+	mad[3] = UMAD_METHOD_GET_RESP;
+	for (uint32_t i = 1; i <= 100000; i++) {
+		field_set(mad, MAD_TID_LOW, low_tid(0) + i % 2 * 255 * i + i);
+		if (field_get(mad, MAD_TID_LOW) != low_tid(1)) {
+			(void)smp_receive(smp, &m);
+		}
+	}
+	ck_assert_uint_eq(n_done, 0);
+	ck_assert_uint_gt(smp_counters(smp)->forged, 99000);
+}
+END_TEST
+
+/* Vectors of the authors of SipHash: key 00 01 .. 0f, message 00 01 .. 07. */
+START_TEST(siphash)
+{
+	static const uint64_t key[2] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
+	struct transaction_key k = { .secret = { 1, 2 }, .mgmt_class = 0x81 };
+
+	ck_assert_uint_eq(transaction_siphash(key, 0x0706050403020100),
+	                  0x93f5f5799a932462);
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint32_t number = i * 2654435761U;
+
+		ck_assert_uint_eq(transaction_number(&k, transaction_id(&k, number)),
+		                  number);
+	}
 }
 END_TEST
 
@@ -719,13 +941,19 @@ TEST_SUITE(smp)
 	tcase_add_loop_test(t, timeout, 0, 5);
 	tcase_add_test(t, silent_delays_nobody);
 	tcase_add_test(t, status);
-	tcase_add_loop_test(t, unexpected, 0, 3);
+	tcase_add_loop_test(t, unexpected, 0, 6);
 	tcase_add_test(t, late);
 	tcase_add_test(t, one_at_a_time);
 	tcase_add_test(t, queue_full);
 	tcase_add_test(t, queue_full_alone);
 	tcase_add_test(t, given_back);
 	tcase_add_test(t, foreign);
+	tcase_add_test(t, mixed_from_elsewhere);
+	tcase_add_test(t, way_back);
+	tcase_add_test(t, ids_cannot_be_predicted);
+	tcase_add_test(t, sprayed_answers);
+	tcase_add_test(t, siphash);
+	tcase_add_loop_test(t, writes_wait, 0, 2);
 	tcase_add_test(t, abort_all);
 	tcase_add_test(t, paths);
 	tcase_add_test(t, by_lid);

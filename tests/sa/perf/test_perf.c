@@ -597,6 +597,38 @@ START_TEST(redirection)
 }
 END_TEST
 
+/* An answer counts only from the port that was asked, about what it was asked. */
+START_TEST(from_elsewhere)
+{
+	uint8_t mad[MAD_BYTES];
+	struct mad_msg m;
+
+	alone(10);
+	for (; wire.n < 2; wire.now++) {
+		perf_run(perf, true);
+	}
+	m = wire.msg[0];
+	m.data = mad;
+	for (unsigned i = 0; i < 4; i++) {
+		memcpy(mad, wire.mad[0], MAD_BYTES);
+		mad[3] = UMAD_METHOD_GET_RESP;
+		m.addr.lid = wire.msg[0].addr.lid + (i == 0);
+		mad[17] ^= i == 1 ? 1 : 0; /* the attribute */
+		mad[23] ^= i == 2 ? 1 : 0; /* its modifier */
+		if (i == 3) {              /* the next number, as if it were a counter */
+			field_set(mad, MAD_TID, field_get(mad, MAD_TID) + 1);
+		}
+		ck_assert_int_eq(perf_receive(perf, &m), MAD_FORGED);
+		ck_assert_uint_eq(perf_counters(perf)->forged, i + 1);
+	}
+	memcpy(mad, wire.mad[0], MAD_BYTES);
+	mad[3] = UMAD_METHOD_GET_RESP;
+	ck_assert_int_eq(perf_receive(perf, &m), MAD_ANSWER);
+	ck_assert_int_eq(perf_receive(perf, &m), MAD_ANSWER); /* again */
+	ck_assert_uint_eq(perf_counters(perf)->forged, 4);
+}
+END_TEST
+
 /* Answers to nothing, twice, or with random bytes do no harm, and the sweep ends. */
 START_TEST(forged_answers)
 {
@@ -654,5 +686,6 @@ TEST_SUITE(perf)
 	tcase_add_test(tc, silence);
 	tcase_add_test(tc, redirection);
 	tcase_add_loop_test(tc, forged_answers, 0, 8);
+	tcase_add_test(tc, from_elsewhere);
 	suite_add_tcase(suite, tc);
 }

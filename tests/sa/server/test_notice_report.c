@@ -192,7 +192,13 @@ START_TEST(answered)
 	mad[3] = REPORT_RESP;
 	ck_assert(!reports_answer(reports, mad, 20, wire.addr[7].lid));
 	ck_assert(reports_answer(reports, mad, 256, wire.addr[7].lid + 100)); /* who? */
+	mad[17] ^= 1; /* another attribute */
+	ck_assert(reports_answer(reports, mad, 256, wire.addr[7].lid));
+	mad[17] ^= 1;
+	mad[15]++; /* the next number, as if it were a counter */
+	ck_assert(reports_answer(reports, mad, 256, wire.addr[7].lid));
 	ck_assert_uint_eq(reports_counters(reports)->answered, 0);
+	ck_assert_uint_eq(reports_counters(reports)->forged, 3);
 	for (unsigned i = 0; i < 20; i++) {
 		if (i != 7) {
 			ck_assert(answer((i * 7) % 20 == 7 ? 7 : (i * 7) % 20));
