@@ -5,17 +5,26 @@
 #include <infiniband/umad_sa.h>
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "conf/base/err.h"
 #include "sa/mad/fields.h"
 #include "sa/server/server.h"
 #include "sa/sm/changes.h"
+#include "sa/sm/discover/trap.h"
 #include "sa/sm/election.h"
 #include "sa/sm/p_keys.h"
 #include "sa/sm/sm.h"
 
-enum { TRAP_LINES = 10, TRAP_LINES_MS = 10000 };
+enum {
+	TRAP_LINES = 10, /* of one sender */
+	TRAP_LINES_ALL = 50,
+	TRAP_LINES_MS = 10000,
+	ANSWER_LINES = 5, /* of one sender */
+	ANSWER_LINES_ALL = 20,
+	ANSWER_LINES_MS = 60000
+};
 
 static const char *const source = "sweep";
 
@@ -68,29 +77,118 @@ static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
 	reply(a, m, mad);
 }
 
+static struct sender *sender_of_mad(struct sm *sm, const struct mad_msg *m)
+{
+	const struct job *j = sm_known_job(sm);
+
+	return senders_get(&sm->senders, j != NULL ? j->program.lids : NULL, m->addr.lid);
+}
+
+/* A sender that has said enough leaves room for the others. */
+static void log_trap(struct agent *a, struct sender *from, const uint8_t *notice)
+{
+	uint64_t now = sm_now(a->sm);
+	char skipped[LOG_SKIPPED_BYTES], skipped_all[LOG_SKIPPED_BYTES];
+
+	if (log_allowed(&from->trap_lines, now, TRAP_LINES, TRAP_LINES_MS, skipped) &&
+	    log_allowed(&a->trap_lines, now, TRAP_LINES_ALL, TRAP_LINES_MS,
+	                skipped_all)) {
+		log_info(source, "trap %u from LID %u%s",
+		         (unsigned)field_get(notice, NTC_TRAP_NUMBER),
+		         (unsigned)field_get(notice, NTC_ISSUER_LID), skipped);
+	}
+}
+
+/* Notes a MAD that is not believed: an event at the 10th, 100th ... one of a sender. */
+static void note_forged(struct sm *sm, struct sender *from, const char *what)
+{
+	const struct job *j = sm_known_job(sm);
+	uint32_t port = j != NULL ? trap_owner(j->program.lids, from->lid) : GRAPH_NONE;
+	char detail[EVENT_DETAIL_BYTES];
+	struct fabric_event e = { .kind = EVENT_FORGED_MADS,
+		                  .node = "an unknown node",
+		                  .detail = detail };
+
+	if (!senders_forged(from)) {
+		return;
+	}
+	if (port != GRAPH_NONE) {
+		events_set_node(&e, j->disc.g, j->disc.g->ports[port].node);
+		e.port = j->disc.g->ports[port].num;
+	}
+	snprintf(detail, sizeof(detail),
+	         "(LID %u) has sent %u MADs that are not believed, the last of them %s",
+	         from->lid, from->n_forged, what);
+	events_note(sm, &e);
+}
+
+static bool believe_trap(struct agent *a, const struct mad_msg *m, struct sender *from)
+{
+	struct sm *sm = a->sm;
+	const struct job *j = sm_known_job(sm);
+	const struct trap_fabric f = { .g = j != NULL ? j->disc.g : NULL,
+		                       .lids = j != NULL ? j->program.lids : NULL,
+		                       .memory = j != NULL ? j->lids.memory : NULL,
+		                       .n_memory = j != NULL ? j->lids.n_memory : 0 };
+
+	switch (trap_believe(&f, m, &from->forged_lines, sm_now(sm))) {
+	case TRAP_BELIEVED: return true;
+	case TRAP_RETURNED: a->changes->want_light = true; return false;
+	case TRAP_FORGED: break;
+	}
+	sm->status.forged_traps++;
+	note_forged(sm, from, "a trap");
+	return false;
+}
+
+void agent_forged_answer(struct agent *a, const struct mad_msg *m)
+{
+	struct sender *from = sender_of_mad(a->sm, m);
+	uint64_t now = sm_now(a->sm);
+	char skipped[LOG_SKIPPED_BYTES], skipped_all[LOG_SKIPPED_BYTES],
+		text[SMP_PATH_TEXT];
+	struct smp_path back = { 0 };
+
+	note_forged(a->sm, from, "an answer");
+	if (!log_allowed(&from->forged_lines, now, ANSWER_LINES, ANSWER_LINES_MS,
+	                 skipped) ||
+	    !log_allowed(&a->answer_lines, now, ANSWER_LINES_ALL, ANSWER_LINES_MS,
+	                 skipped_all)) {
+		return;
+	}
+	if (m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE) {
+		back.hops = (uint8_t)field_get(m->data, SMP_HOP_COUNT) & SMP_HOPS_MAX;
+		memcpy(back.port, m->data + SMP_RETURN_PATH_AT, sizeof(back.port));
+	}
+	log_message(MSG_SM_ANSWER_FORGED, source,
+	            "an answer of class 0x%02x about attribute 0x%04x is ignored, "
+	            "because nobody asked "
+	            "for it there: sent from LID %u%s%s%s",
+	            m->mgmt_class, (unsigned)field_get(m->data, MAD_ATTR_ID), m->addr.lid,
+	            back.hops != 0 ? ", back over ports " : "",
+	            back.hops != 0 ? smp_path_text(&back, text) : "", skipped);
+}
+
 static void take_trap(struct agent *a, const struct mad_msg *m)
 {
 	struct sm *sm = a->sm;
 	uint8_t mad[MAD_BYTES];
 	const uint8_t *notice = m->data + SMP_DATA_AT;
-	char skipped[LOG_SKIPPED_BYTES];
+	struct sender *from = sender_of_mad(sm, m);
 
 	memcpy(mad, m->data, MAD_BYTES);
 	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP_REPRESS);
 	field_set(mad, MAD_STATUS, 0);
 	reply(a, m, mad);
-	if (sm->status.standby || !changes_believe_trap(a->changes, m)) {
+	if (sm->status.standby || !believe_trap(a, m, from)) {
 		return;
 	}
 	if (sm->d.sa != NULL && a->election->state == SM_MASTER) {
 		sa_server_trap(sm->d.sa, notice);
 	}
-	if (log_allowed(&a->trap_lines, sm_now(sm), TRAP_LINES, TRAP_LINES_MS, skipped)) {
-		log_info(source, "trap %u from LID %u%s",
-		         (unsigned)field_get(notice, NTC_TRAP_NUMBER),
-		         (unsigned)field_get(notice, NTC_ISSUER_LID), skipped);
-	}
-	p_keys_violation(a->p_keys, sm, notice);
+	log_trap(a, from, notice);
+	p_keys_violation(a->p_keys, sm, from, notice);
+	election_heard_trap(a->election, notice);
 	if (sm->d.config->sweep_on_trap) {
 		changes_trap(a->changes, notice);
 	}
@@ -98,7 +196,12 @@ static void take_trap(struct agent *a, const struct mad_msg *m)
 
 void agent_receive(struct agent *a, const struct mad_msg *m)
 {
-	if (smp_receive(a->sm->smp, m) || m->status != 0) {
+	enum mad_kind kind = smp_receive(a->sm->smp, m);
+
+	if (kind == MAD_FORGED) {
+		agent_forged_answer(a, m);
+	}
+	if (kind != MAD_OTHER || m->status != 0) {
 		return;
 	}
 	if (m->mgmt_class == UMAD_CLASS_SUBN_ADM) {

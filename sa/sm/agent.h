@@ -26,8 +26,12 @@ struct agent {
 	struct election *election;
 	struct changes *changes;
 	struct p_keys *p_keys;
-	struct log_limit trap_lines;
+	struct log_limit trap_lines; /*!< of all senders together */
+	struct log_limit answer_lines;
 };
+
+/*! \brief Logs and counts an answer that belongs to no request of ours. */
+void agent_forged_answer(struct agent *a, const struct mad_msg *m);
 
 /*! \brief Takes one MAD. */
 void agent_receive(struct agent *a, const struct mad_msg *m);

@@ -18,6 +18,7 @@ struct job;
 struct partitions;
 struct runtime_change;
 struct runtime_partitions;
+struct sender;
 struct sm;
 
 /*!
@@ -52,7 +53,10 @@ struct p_keys_port {
 struct p_keys {
 	struct hash_table
 		told; /*!< NodeGUIDs of switches that cannot enforce; zeroed: none */
-	struct hash_table violations; /*!< sender's LID << 16 | P_Key -> how many */
+	struct hash_table
+		violations; /*!< who says it, violator's LID and P_Key -> how many */
+	uint32_t
+		renewed; /*!< periods of SENDER_RENEWED_MS in which they began to be counted */
 	/* versions of the partitions made at run time */
 	uint64_t at_work; /*!< whose tables were sent last */
 	uint64_t settled; /*!< whose tables were sent and are published */
@@ -93,10 +97,12 @@ int p_keys_configured(const struct config *c, const struct graph *g, struct aren
 
 /*!
  * \brief Counts a trap about a wrong P_Key (257, and 259 of a switch) or Q_Key (258),
- *        or of a virtual port (1257, 1258), by the port
- *        that sent the packet and its P_Key, and reports it now and then. Others are ignored.
+ *        or of a virtual port (1257, 1258), by who tells it,
+ *        the port that sent the packet and its P_Key, and reports it now and then. Others are
+ *        ignored. What one sender tells of is limited (sa/sm/discover/senders.h).
  */
-void p_keys_violation(struct p_keys *k, struct sm *sm, const uint8_t *notice);
+void p_keys_violation(struct p_keys *k, struct sm *sm, struct sender *from,
+                      const uint8_t *notice);
 
 /*!
  * \brief Would the partitions of a configuration and those made at run time fit on the fabric

@@ -23,9 +23,48 @@ uint32_t trap_owner(const struct lids *l, uint32_t lid)
 	return lid <= l->top ? l->owner[lid] : GRAPH_NONE;
 }
 
+/* Does a packet that has this LID as an end come or go over this port of a switch? 0: over any. */
+static bool hangs_on(const struct graph *g, uint32_t end, uint32_t sw, uint64_t num)
+{
+	uint32_t peer = end != GRAPH_NONE ? g->ports[end].peer : GRAPH_NONE;
+
+	return end != GRAPH_NONE && (g->ports[end].node == sw ||
+	                             (peer != GRAPH_NONE && g->ports[peer].node == sw &&
+	                              (num == 0 || g->ports[peer].num == num)));
+}
+
+/* A port reports packets that it got itself (traps 257 and 258). A switch reports those that came
+ * or went over one of its ports (trap 259). Either is one end of what it tells of. NULL: it fits. */
+static const char *fault_of_violation(const struct graph *g, const struct lids *l,
+                                      uint32_t port, unsigned number,
+                                      const uint8_t *notice)
+{
+	uint32_t a = trap_owner(l, (uint32_t)field_get(notice, NTC_257_LID_1));
+	uint32_t b = trap_owner(l, (uint32_t)field_get(notice, NTC_257_LID_2));
+	uint32_t node = g->ports[port].node;
+	uint64_t num = field_get(notice, NTC_259_PORT);
+	uint32_t told = (uint32_t)field_get(notice, NTC_259_SW_LID);
+
+	if (number != UMAD_SM_BAD_SWITCH_PKEY_TRAP) {
+		return a == port || b == port
+		               ? NULL
+		               : "neither end of what it tells of is its issuer";
+	}
+	if (g->nodes[node].type != NODE_SWITCH) {
+		return "its issuer is no switch";
+	}
+	if ((told != 0 && trap_owner(l, told) != port) || num > g->nodes[node].n_ports) {
+		return "it is about another port";
+	}
+	return hangs_on(g, a, node, num) || hangs_on(g, b, node, num)
+	               ? NULL
+	               : "neither end of what it tells of is cabled to its issuer";
+}
+
 /* Can a node of this kind say this about this port? NULL: yes, else why not. */
-static const char *fault_of_kind(const struct graph *g, uint32_t port, uint32_t owner,
-                                 unsigned number, const uint8_t *notice)
+static const char *fault_of_kind(const struct graph *g, const struct lids *l,
+                                 uint32_t port, uint32_t owner, unsigned number,
+                                 const uint8_t *notice)
 {
 	const struct node *n = &g->nodes[g->ports[port].node];
 
@@ -55,6 +94,11 @@ static const char *fault_of_kind(const struct graph *g, uint32_t port, uint32_t 
 	case UMAD_SM_LOCAL_CHANGES_TRAP:
 	case UMAD_SM_SYS_IMG_GUID_CHANGED_TRAP:
 		return owner != port ? "it is about another port" : NULL;
+	case UMAD_SM_BAD_PKEY_TRAP:
+	case UMAD_SM_BAD_QKEY_TRAP:
+	case UMAD_SM_BAD_SWITCH_PKEY_TRAP:
+	case VPORT_TRAP_P_KEY:
+	case VPORT_TRAP_Q_KEY: return fault_of_violation(g, l, port, number, notice);
 	default: return NULL;
 	}
 }
@@ -67,9 +111,10 @@ static uint32_t lid_told(unsigned number, const uint8_t *notice)
 	                          : field_get(notice, NTC_144_LID));
 }
 
-static const char *fault_of(const struct graph *g, const struct lids *l,
-                            const struct mad_msg *m)
+static const char *fault_of(const struct trap_fabric *f, const struct mad_msg *m)
 {
+	const struct graph *g = f->g;
+	const struct lids *l = f->lids;
 	const uint8_t *notice = m->data + SMP_DATA_AT;
 	unsigned number = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
 	uint32_t port, sender;
@@ -91,19 +136,49 @@ static const char *fault_of(const struct graph *g, const struct lids *l,
 	if (!field_get(notice, NTC_IS_GENERIC)) {
 		return NULL;
 	}
-	return fault_of_kind(g, port, trap_owner(l, lid_told(number, notice)), number,
+	return fault_of_kind(g, l, port, trap_owner(l, lid_told(number, notice)), number,
 	                     notice);
 }
 
-bool trap_believe(const struct graph *g, const struct lids *l, const struct mad_msg *m,
-                  struct log_limit *lines, uint64_t now_ms)
+/* Does it come from a LID that no port has now, but one that is away had? */
+static bool has_returned(const struct trap_fabric *f, const struct mad_msg *m)
+{
+	uint32_t lid = (uint32_t)field_get(m->data + SMP_DATA_AT, NTC_ISSUER_LID);
+
+	if (f->g == NULL || m->addr.directed || m->addr.lid != lid ||
+	    trap_owner(f->lids, lid) != GRAPH_NONE) {
+		return false;
+	}
+	for (size_t i = 0; i < f->n_memory; i++) {
+		const struct lid_range *r = &f->memory[i].range;
+
+		if (lid >= r->base && lid - r->base < UINT32_C(1) << r->lmc) {
+			return true;
+		}
+	}
+	return false;
+}
+
+enum trap_verdict trap_believe(const struct trap_fabric *f, const struct mad_msg *m,
+                               struct log_limit *lines, uint64_t now_ms)
 {
 	const uint8_t *notice = m->data + SMP_DATA_AT;
-	const char *fault = fault_of(g, l, m);
+	const char *fault = fault_of(f, m);
+	bool returned = fault != NULL && has_returned(f, m);
 	char skipped[LOG_SKIPPED_BYTES];
 
 	if (fault == NULL) {
-		return true;
+		return TRAP_BELIEVED;
+	}
+	if (returned) {
+		if (log_allowed(lines, now_ms, FORGED_LINES, FORGED_LINES_MS, skipped)) {
+			log_info(source,
+			         "trap %u from LID %u, whose port was away: the fabric "
+			         "is looked at%s",
+			         (unsigned)field_get(notice, NTC_TRAP_NUMBER),
+			         m->addr.lid, skipped);
+		}
+		return TRAP_RETURNED;
 	}
 	if (log_allowed(lines, now_ms, FORGED_LINES, FORGED_LINES_MS, skipped)) {
 		log_message(MSG_SM_TRAP_FORGED, source,
@@ -113,5 +188,5 @@ bool trap_believe(const struct graph *g, const struct lids *l, const struct mad_
 		            (unsigned)field_get(notice, NTC_ISSUER_LID), m->addr.lid,
 		            skipped);
 	}
-	return false;
+	return TRAP_FORGED;
 }

@@ -4,8 +4,6 @@
  * Answers of the sweep to other SMs, and handover between them. Longer than most: all cases
  * share one scripted peer on the virtual clock, and the order of its messages.
  */
-#include <errno.h>
-
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
 
@@ -297,7 +295,8 @@ START_TEST(repressed)
 }
 END_TEST
 
-/* Wrong P_Keys and Q_Keys are counted; a port that goes on is told at the 1st, 10th, 100th. */
+/* Wrong P_Keys and Q_Keys are counted; a port that goes on is told at the 1st, 10th, 100th, by
+ * each of those who tell of it. */
 START_TEST(wrong_keys)
 {
 	uint32_t host, sw;
@@ -325,9 +324,24 @@ START_TEST(wrong_keys)
 	trap(258, host);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->q_key_violations, 1);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->p_key_violations, 120);
-	ck_assert_uint_eq(stats_event_next(fixture->stats), rows + 3);
+	ck_assert_uint_eq(stats_event_next(fixture->stats), rows + 4);
 }
 END_TEST
+
+/* A host that is not cabled to the first switch. */
+static uint32_t far_host(void)
+{
+	const struct graph *g = fixture->g;
+
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		const struct port *p = &g->ports[g->end_ports[i]];
+
+		if (p->num != 0 && g->ports[p->peer].node != g->switches[0]) {
+			return g->end_ports[i];
+		}
+	}
+	return GRAPH_NONE;
+}
 
 /* Traps that contradict the fabric. */
 enum { NOBODY = 999 };
@@ -347,11 +361,15 @@ static struct trap forged_trap(int kind)
 	case 7: return (struct trap){ 129, host, host, host, 0, 77, false };
 	case 8: return (struct trap){ 64, host, host, host, 0, 0, false };
 	case 9: return (struct trap){ 257, sw, host, sw, 0, 0, false };
+	case 10: return (struct trap){ 257, host, host, sw, 0, 0, false };
+	case 11: return (struct trap){ 258, host, host, other, 0, 0, false };
+	case 12: return (struct trap){ 259, host, host, host, 0, 0, false };
+	case 13: return (struct trap){ 259, sw, sw, lid_of(far_host()), 0, 0, false };
 	default: return (struct trap){ 128, 0, 0, 0, 0, 0, false };
 	}
 }
 
-enum { FORGED_KINDS = 11 };
+enum { FORGED_KINDS = 15 };
 
 /* Forged traps, 10 each second, have no effect but an answer and a count, also while
  * PortStateChange is set on the switches. */
@@ -563,31 +581,6 @@ END_TEST
 
 /* --- what the log says ---------------------------------------------------------------- */
 
-static char log_path[128];
-
-static void log_begin(void)
-{
-	snprintf(log_path, sizeof(log_path), "%s/log", fixture->dir);
-	ck_assert_int_eq(truncate(log_path, 0) == 0 || errno == ENOENT, 1);
-	log_set_level(LOG_LEVEL_INFO);
-	ck_assert_int_eq(log_open(log_path), E_OK);
-}
-
-/* How many lines of the log have this text. */
-static unsigned n_logged(const char *text)
-{
-	char line[1000];
-	unsigned n = 0;
-	FILE *f = fopen(log_path, "r");
-
-	ck_assert_ptr_nonnull(f);
-	while (fgets(line, sizeof(line), f) != NULL) {
-		n += strstr(line, text) != NULL;
-	}
-	fclose(f);
-	return n;
-}
-
 /* "SUBNET UP" is said when something changed, and each change once with both its ends. */
 START_TEST(log_of_changes)
 {
@@ -599,38 +592,37 @@ START_TEST(log_of_changes)
 	fixture->config.sweep_interval = 0;
 	up();
 	fixture_run_ms(fixture, 5000);
-	log_begin();
+	fixture_log(fixture);
 	sweep_request_heavy(fixture->sweep);
 	fixture_run_ms(fixture, 5000);
-	ck_assert_uint_eq(n_logged("SUBNET UP"), 0);
-	ck_assert_uint_eq(n_logged("nothing changed"), 1);
+	ck_assert_uint_eq(fixture_logged(fixture, "SUBNET UP"), 0);
+	ck_assert_uint_eq(fixture_logged(fixture, "nothing changed"), 1);
 	for (unsigned i = 0; i < 2; i++) {
-		log_begin();
+		fixture_log(fixture);
 		set_cable(p, i != 0);
 		fixture_run_ms(fixture, 10000);
-		ck_assert_uint_eq(n_logged("SUBNET UP"), 1);
+		ck_assert_uint_eq(fixture_logged(fixture, "SUBNET UP"), 1);
 		snprintf(text, sizeof(text), "cable %s: '%s' port %u - '%s' port %u",
 		         i ? "connected" : "lost", nodes[p->node].description, p->num,
 		         nodes[far->node].description, far->num);
-		ck_assert_uint_eq(n_logged("cable "), 1);
-		if (p < far &&
-		    n_logged(text) == 0) { /* the graph may number them otherwise */
+		ck_assert_uint_eq(fixture_logged(fixture, "cable "), 1);
+		if (p < far && fixture_logged(fixture, text) ==
+		                       0) { /* the graph may number them otherwise */
 			snprintf(text, sizeof(text), "'%s' port %u",
 			         nodes[far->node].description, far->num);
 		}
-		ck_assert_uint_eq(n_logged(text), 1);
+		ck_assert_uint_eq(fixture_logged(fixture, text), 1);
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		log_begin();
+		fixture_log(fixture);
 		ck_assert_int_eq(
 			sim_set_node(fixture->sim, nodes[host->node].guid, i != 0), E_OK);
 		fixture_run_ms(fixture, 10000);
 		snprintf(text, sizeof(text), "'%s' is %s", nodes[host->node].description,
 		         i ? "new" : "gone");
-		ck_assert_uint_eq(n_logged(text), 1);
-		ck_assert_uint_eq(n_logged("cable "), 0);
+		ck_assert_uint_eq(fixture_logged(fixture, text), 1);
+		ck_assert_uint_eq(fixture_logged(fixture, "cable "), 0);
 	}
-	log_open(NULL);
 }
 END_TEST
 
@@ -649,7 +641,7 @@ START_TEST(log_of_many_changes)
 	g = fixture->g;
 	up();
 	fixture_run_ms(fixture, 5000);
-	log_begin();
+	fixture_log(fixture);
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		if (g->nodes[i].type != NODE_SWITCH && i != g->ports[g->sm_port].node) {
 			sim_set_node(fixture->sim, g->nodes[i].guid, false);
@@ -657,11 +649,10 @@ START_TEST(log_of_many_changes)
 		}
 	}
 	fixture_run_ms(fixture, 20000);
-	ck_assert_uint_eq(n_logged("is gone"), 20);
+	ck_assert_uint_eq(fixture_logged(fixture, "is gone"), 20);
 	ck_assert_uint_gt(n, 20);
 	snprintf(text, sizeof(text), "and %u more changes", n - 20);
-	ck_assert_uint_eq(n_logged(text), 1);
-	log_open(NULL);
+	ck_assert_uint_eq(fixture_logged(fixture, text), 1);
 }
 END_TEST
 
@@ -671,20 +662,22 @@ START_TEST(log_limited)
 	const uint64_t us = sim_transport(fixture->sim)->local.port_guid;
 
 	up();
-	log_begin();
+	fixture_log(fixture);
 	for (unsigned i = 0; i < 13; i++) {
 		ck_assert_uint_eq(control(1, us + 1, 3, 2), 0x1c);
 		trap(128, switch_lid(0));
 	}
-	ck_assert_uint_eq(n_logged("SAG-SM-005: Set(SMInfo) of the SM"), 10);
-	ck_assert_uint_eq(n_logged("trap 128 from LID"), 10);
-	ck_assert_uint_eq(n_logged("skipped"), 0);
+	ck_assert_uint_eq(fixture_logged(fixture, "SAG-SM-005: Set(SMInfo) of the SM"),
+	                  10);
+	ck_assert_uint_eq(fixture_logged(fixture, "trap 128 from LID"), 10);
+	ck_assert_uint_eq(fixture_logged(fixture, "skipped"), 0);
 	fixture_run_ms(fixture, 60000);
 	ck_assert_uint_eq(control(1, us + 1, 3, 2), 0x1c);
 	trap(128, switch_lid(0));
-	ck_assert_uint_eq(n_logged("skipped"), 2);
-	ck_assert_uint_eq(n_logged("of a subnet; 3 more such lines were skipped"), 1);
-	log_open(NULL);
+	ck_assert_uint_eq(fixture_logged(fixture, "skipped"), 2);
+	ck_assert_uint_eq(
+		fixture_logged(fixture, "of a subnet; 3 more such lines were skipped"),
+		1);
 }
 END_TEST
 
@@ -800,8 +793,10 @@ START_TEST(other_standby)
 	ck_assert_uint_eq(tap.n_sets, 0);
 	tap.other_state = 2;
 	fixture_run_ms(fixture, 50000);
-	ck_assert_uint_eq(tap.n_controls, 1);
-	ck_assert_uint_eq(tap.control[0], 1);
+	ck_assert_uint_eq(tap.n_controls, tap.other_handover == TAP_IGNORES ? 4 : 1);
+	for (unsigned i = 0; i < tap.n_controls; i++) {
+		ck_assert_uint_eq(tap.control[i], 1);
+	}
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->master,
 	                  tap.other_handover != TAP_TAKES);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->standby,
@@ -875,7 +870,8 @@ START_TEST(second_master)
 END_TEST
 
 /* Another SM becomes standby or master on a port that has the IsSM bit: a light sweep sees
- * it, without a heavy one, and hands over if it is higher. */
+ * it, without a heavy one, and hands over if it is higher. One that is DISCOVERING would lose a
+ * HANDOVER, so it gets it when it is standby. */
 START_TEST(appears)
 {
 	uint8_t state = 1 + (uint8_t)_i % 3;
@@ -885,8 +881,128 @@ START_TEST(appears)
 	up();
 	tap.other_state = state;
 	fixture_run_ms(fixture, 30000);
+	if (state == 1) {
+		ck_assert(sweep_status(fixture->sweep)->master);
+		ck_assert_uint_eq(tap.n_controls, 0);
+		tap.other_state = 2;
+		fixture_run_ms(fixture, masters[i].we_stay ? 30000 : 1500);
+	}
 	check_master(i);
 	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
+}
+END_TEST
+
+/* An SM answers HANDOVER and loses it. It gets it again. */
+START_TEST(handover_lost)
+{
+	other(9, 0);
+	fixture->config.sm_priority = 5;
+	tap.other_handover = TAP_FORGETS;
+	up();
+	tap.other_state = 2;
+	fixture_run_ms(fixture, 12000);
+	ck_assert_uint_eq(tap.n_controls, 2);
+	ck_assert_uint_eq(tap.control[1], 1);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
+}
+END_TEST
+
+/* Time passes, and the sweep does not run, as after SIGSTOP. */
+static void freeze(uint64_t ms)
+{
+	uint64_t end = fixture_now(fixture) + ms;
+	struct mad_msg m;
+
+	while (fixture_now(fixture) < end) {
+		(void)tap.inner->ops->recv(tap.inner, end, &m);
+	}
+}
+
+/* Turns until tables are being sent by the first sweep. */
+static void run_to_tables(void)
+{
+	fixture_start(fixture);
+	while (strcmp(sweep_status(fixture->sweep)->phase, "tables") != 0 ||
+	       sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT) < 3) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert(sweep_status(fixture->sweep)->master);
+}
+
+/* A master is stopped while it sends tables, and another one takes its place. When it goes on, it
+ * asks before it writes anything more: nothing if the other one is higher. */
+START_TEST(woken)
+{
+	unsigned sets;
+	uint64_t began;
+
+	other_master((unsigned)_i, 0);
+	run_to_tables();
+	tap.other_state = 3;
+	freeze(3000);
+	sets = tap.n_sets;
+	began = fixture_now(fixture);
+	if (masters[_i].we_stay) {
+		fixture_up(fixture);
+		ck_assert_uint_gt(tap.n_sets, sets);
+		ck_assert_uint_eq(tap.n_traps, 1); /* tells the other one */
+	} else {
+		run_to_standby();
+		ck_assert_uint_le(fixture_now(fixture) - began, 1000);
+		fixture_run_ms(fixture, 10000);
+		ck_assert_uint_eq(tap.n_sets, sets);
+	}
+	check_master((unsigned)_i);
+}
+END_TEST
+
+/* The same between sweeps. */
+START_TEST(woken_idle)
+{
+	unsigned sets;
+
+	other_master((unsigned)_i, 2);
+	tap.other_priority = 0; /* a standby until then */
+	up();
+	fixture_run_ms(fixture, 12000);
+	tap.other_priority = masters[_i].priority;
+	tap.other_state = 3;
+	freeze(1500);
+	sets = tap.n_sets;
+	fixture_run_ms(fixture, 300);
+	check_master((unsigned)_i);
+	ck_assert_uint_eq(tap.n_sets, sets);
+	ck_assert_uint_eq(tap.n_traps, masters[_i].we_stay);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
+}
+END_TEST
+
+/* A higher master says by trap 144 that it is there while we send tables: the sweep is given up. */
+START_TEST(told_by_trap)
+{
+	unsigned sets;
+	uint32_t port;
+
+	other_master((unsigned)_i, 0);
+	run_to_tables();
+	port = graph_port(fixture->g, graph_node_by_guid(fixture->g, tap.other_guid), 1);
+	for (unsigned i = 0; i < 6; i++) { /* a while after it became master */
+		freeze(200);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	tap.other_state = 3;
+	trap(144, lid_of(port));
+	if (masters[_i].we_stay) {
+		fixture_up(fixture);
+	} else {
+		run_to_standby();
+		ck_assert_uint_eq(sweep_status(fixture->sweep)->failed_sweeps, 1);
+	}
+	sets = tap.n_sets;
+	fixture_run_ms(fixture, 300);
+	check_master((unsigned)_i);
+	ck_assert_uint_eq(tap.n_sets, sets);
 }
 END_TEST
 
@@ -1068,6 +1184,10 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, second_master, 0, sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, appears, 0, 3 * sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, appears_by_trap, 0, sizeof(masters) / sizeof(masters[0]));
+	tcase_add_test(t, handover_lost);
+	tcase_add_loop_test(t, woken, 0, sizeof(masters) / sizeof(masters[0]));
+	tcase_add_loop_test(t, woken_idle, 0, sizeof(masters) / sizeof(masters[0]));
+	tcase_add_loop_test(t, told_by_trap, 0, sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, master_priority, 0, 2);
 	tcase_add_loop_test(t, handover_to_us, 0, 1);
 	tcase_add_test(t, handover_while_discovering);

@@ -123,14 +123,28 @@ static const char *node_sentence(char *buf, const char *type, uint32_t node,
 	return buf;
 }
 
+/* Routes that got another port; one that was made or lost is none. */
+static uint32_t n_moved(const uint8_t *before, const uint8_t *after)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < fixture->g->n_switches * 64; i++) {
+		n += before[i] != after[i] && before[i] != LFT_NO_ROUTE &&
+		     after[i] != LFT_NO_ROUTE;
+	}
+	return n;
+}
+
 /* A cable out and in: a row each, with what the sweep cost. */
 START_TEST(cable_out_and_in)
 {
 	const struct port *p = cable(NODE_SWITCH, NODE_SWITCH);
 	const struct sweep_status *st;
 	struct stats_events ev;
+	const uint8_t *before;
 
 	up();
+	before = fixture_tables(fixture);
 	st = sweep_status(fixture->sweep);
 	uint64_t epoch = st->epoch, blocks = st->lft_sets;
 	set_link(fixture->g->nodes[p->node].guid, p->num, false);
@@ -149,6 +163,7 @@ START_TEST(cable_out_and_in)
 	ck_assert_uint_eq(e->lft_blocks, st->lft_sets - blocks);
 	ck_assert_uint_gt(e->lft_blocks, 0);
 	ck_assert_uint_gt(e->paths_moved, 0);
+	ck_assert_uint_eq(e->paths_moved, n_moved(before, fixture_tables(fixture)));
 	ck_assert_msg(strncmp(e->cause, "trap: ", 6) == 0, "%s", e->cause);
 	ck_assert_int_eq(ev.events[ev.n - 1].kind, EVENT_SUBNET_UP);
 
