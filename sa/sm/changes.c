@@ -64,6 +64,7 @@ struct inquiry {
 	uint8_t port;
 	uint16_t left; /* ports of a switch that have not answered */
 	struct smp_dest dest; /* of a NodeInfo over a port */
+	unsigned keys_tried;  /* behind a silent port, see keyring_next() */
 	bool compares_ports;  /* also if the switch does not show PortStateChange */
 };
 
@@ -103,8 +104,8 @@ static void get(struct inquiry *q, struct smp_dest *dest, uint16_t attr, uint32_
 	                                 .done = done });
 }
 
-/* A local sweep, if there is one, reads this node again. */
-static void suspect(struct changes *c, const struct disc_node *n)
+/* A local sweep, if there is one, reads this node again, unless suspect_no_more() follows. */
+static void suspect_until_asked(struct changes *c, const struct disc_node *n)
 {
 	for (uint32_t i = 0; i < c->n_suspects; i++) {
 		if (c->suspects[i] == n->guid) {
@@ -118,11 +119,26 @@ static void suspect(struct changes *c, const struct disc_node *n)
 	c->suspects[c->n_suspects++] = n->guid;
 }
 
+/* A local sweep, if there is one, reads this node again, whatever it says of itself. */
+static void suspect(struct changes *c, const struct disc_node *n)
+{
+	suspect_until_asked(c, n);
+	for (uint32_t i = c->n_sure; i < c->n_suspects; i++) {
+		if (c->suspects[i] == n->guid) {
+			c->suspects[i] = c->suspects[c->n_sure];
+			c->suspects[c->n_sure++] = n->guid;
+			return;
+		}
+	}
+}
+
+/* It has said that nothing changed. What was found by asking others about it counts all the same,
+ * such as a node behind one of its ports that answers at last. */
 static void suspect_no_more(struct changes *c, const struct disc_node *n)
 {
-	uint32_t left = 0;
+	uint32_t left = c->n_sure;
 
-	for (uint32_t i = 0; i < c->n_suspects; i++) {
+	for (uint32_t i = c->n_sure; i < c->n_suspects; i++) {
 		if (c->suspects[i] != n->guid) {
 			c->suspects[left++] = c->suspects[i];
 		}
@@ -234,29 +250,78 @@ static void on_described(void *ctx, const struct smp_reply *r)
 	}
 }
 
+/* Asks once: nobody waits for the answer. */
+static void ask_silent_once(struct inquiry *q);
+
 static void on_silent(void *ctx, const struct smp_reply *r)
 {
 	struct inquiry *q = ctx;
+	uint64_t key;
 
 	if (r->ret == E_OK) {
 		note_change(q->c, "a node answers at last behind", q->node, q->port);
+	} else if (r->ret == E_TIMEOUT &&
+	           keyring_next(&q->c->sm->keys, &q->keys_tried, &key)) {
+		smp_dest_set_key(&q->dest, key, key);
+		ask_silent_once(q);
 	}
+}
+
+static void ask_silent_once(struct inquiry *q)
+{
+	struct sm *sm = q->c->sm;
+
+	smp_dest_revive(&q->dest);
+	if (smp_submit(sm->smp, &(struct smp_request){ .dest = &q->dest,
+	                                               .method = UMAD_METHOD_GET,
+	                                               .attr = UMAD_SM_ATTR_NODE_INFO,
+	                                               .done = on_silent,
+	                                               .ctx = q }) != E_OK) {
+		sm_request_heavy(sm, "out of memory in a light sweep");
+	}
+}
+
+/* A question about the node behind a port. */
+static struct inquiry *inquiry_behind(struct changes *c, struct disc_node *n,
+                                      uint8_t port)
+{
+	struct smp_path path;
+	struct inquiry *q;
+
+	if (smp_path_extend(&n->dest.path, port, &path) != E_OK) {
+		return NULL;
+	}
+	q = inquiry_new(c, n, port);
+	if (q != NULL) {
+		smp_dest_init(&q->dest, &path);
+	}
+	return q;
 }
 
 /* Asks over a port for the NodeInfo of the node behind it. */
 static void ask_behind(struct changes *c, struct disc_node *n, uint8_t port,
                        smp_done_f *done)
 {
-	struct smp_path path;
-	struct inquiry *q;
+	struct inquiry *q = inquiry_behind(c, n, port);
 
-	if (smp_path_extend(&n->dest.path, port, &path) != E_OK) {
-		return;
-	}
-	q = inquiry_new(c, n, port);
 	if (q != NULL) {
-		smp_dest_init(&q->dest, &path);
 		get(q, &q->dest, UMAD_SM_ATTR_NODE_INFO, 0, done);
+	}
+}
+
+/* Asks behind the silent ports of a node that are due. */
+static void ask_silent(struct changes *c, struct disc_node *n)
+{
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		struct inquiry *q = NULL;
+
+		if (n->ports[i].silent &&
+		    silent_is_due(&c->silent, guid_port_key(n->guid, (uint8_t)i))) {
+			q = inquiry_behind(c, n, (uint8_t)i);
+		}
+		if (q != NULL) {
+			ask_silent_once(q);
+		}
 	}
 }
 
@@ -382,11 +447,6 @@ static void ask_node(struct changes *c, struct disc_node *n)
 {
 	struct inquiry *q;
 
-	for (unsigned i = 1; i <= n->n_ports; i++) {
-		if (n->ports[i].silent) {
-			ask_behind(c, n, (uint8_t)i, on_silent);
-		}
-	}
 	if (n->type == NODE_SWITCH) {
 		q = inquiry_new(c, n, 0);
 		if (q != NULL) {
@@ -406,7 +466,7 @@ static bool begin_asking(struct changes *c, struct job *j, struct election *e)
 	c->election = e;
 	c->may_clear = e->state == SM_MASTER;
 	c->number++;
-	c->n_found = c->n_updated = c->n_suspects = 0;
+	c->n_found = c->n_updated = c->n_suspects = c->n_sure = 0;
 	c->everywhere = false;
 	c->what[0] = '\0';
 	c->vports = (struct vports_read){ .v = &c->sm->vports,
@@ -440,9 +500,13 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 	if (n->type != NODE_SWITCH) { /* it has no bit */
 		ask_neighbor(c, n, local->num);
 	}
+	silent_begin(&c->silent, c->all_silent);
+	c->all_silent = false;
 	for (uint32_t i = 0; i < d->g->n_nodes; i++) {
 		ask_node(c, d->of[i]);
+		ask_silent(c, d->of[i]);
 	}
+	silent_end(&c->silent);
 	if (c->may_clear && vports_read(&c->vports) != E_OK) {
 		sm_request_heavy(c->sm, "out of memory in a light sweep");
 	}
@@ -473,17 +537,17 @@ bool changes_light_end(struct changes *c)
 
 /* --- senders of traps ----------------------------------------------------------------------- */
 
-bool changes_believe_trap(struct changes *c, const struct mad_msg *m)
+bool changes_want_light(struct changes *c)
 {
-	const struct job *j = sm_known_job(c->sm);
+	uint64_t now = sm_now(c->sm);
 
-	if (trap_believe(j != NULL ? j->disc.g : NULL,
-	                 j != NULL ? j->program.lids : NULL, m, &c->forged_lines,
-	                 sm_now(c->sm))) {
-		return true;
+	if (!c->want_light || now < c->light_ms) {
+		return false;
 	}
-	c->sm->status.forged_traps++;
-	return false;
+	c->want_light = false;
+	c->all_silent = true;
+	c->light_ms = now + TRAP_GAP_MAX_MS;
+	return true;
 }
 
 static void look_at_due(struct changes *c);
@@ -559,7 +623,9 @@ static void hold(struct changes *c, struct trap_source *s, uint64_t now)
 
 uint64_t changes_deadline(const struct changes *c)
 {
-	return trap_source_deadline(&c->sources, c->next_ms);
+	uint64_t at = trap_source_deadline(&c->sources, c->next_ms);
+
+	return c->want_light && c->light_ms < at ? c->light_ms : at;
 }
 
 /* --- a look at them -------------------------------------------------------------------------- */
@@ -614,7 +680,7 @@ static void look_at(struct changes *c, const struct trap_source *s)
 	if (q == NULL) {
 		return;
 	}
-	suspect(c, n); /* until it says that nothing changed: a look may end before */
+	suspect_until_asked(c, n); /* a look may end before it answers */
 	if (s->links && n->type == NODE_SWITCH) {
 		q->compares_ports = s->gap_ms == 0; /* not of one that goes on and on */
 		get(q, &n->dest, UMAD_SM_ATTR_SWITCH_INFO, 0, on_switch_info);
@@ -726,8 +792,9 @@ void changes_done(struct changes *c)
 {
 	changes_give_up(c);
 	trap_source_done(&c->sources);
+	silent_done(&c->silent);
 	free(c->suspects);
 	c->suspects = NULL;
 	c->cap_suspects = 0;
-	c->n_suspects = 0;
+	c->n_suspects = c->n_sure = 0;
 }

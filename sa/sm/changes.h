@@ -6,14 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "conf/base/log.h"
+#include "sa/sm/discover/silent.h"
 #include "sa/sm/discover/trap_source.h"
 #include "sa/sm/virtual/vports.h"
 
 struct arena;
 struct election;
 struct job;
-struct mad_msg;
 struct sm;
 
 /*!
@@ -22,7 +21,7 @@ struct sm;
  * a heavy one where that cannot suffice.
  *
  * Traps that the fabric as known refutes (sa/sm/discover/trap.h) are counted, and nothing follows
- * from them.
+ * from them. A trap of a node that was away lets the next light sweep begin at once.
  *
  * A trap 144 of a port with an SM, or that lost its SM, has the election ask that SM.
  *
@@ -44,13 +43,17 @@ struct changes {
 	uint64_t
 		*suspects; /*!< [n_suspects] malloc; NodeGUIDs that a local sweep reads */
 	uint32_t n_suspects;
+	uint32_t n_sure; /*!< the first ones: something was found that is about them */
 	size_t cap_suspects;
 	uint32_t n_updated; /*!< attributes that are to be published */
 	char what[320];
 	struct vports_read vports; /*!< at work */
 	struct arena *arena; /*!< of the light sweep or look at work, NULL: none */
 	struct trap_sources sources;
-	struct log_limit forged_lines;
+	struct silent silent; /*!< ports behind which light sweeps ask again */
+	bool all_silent;      /*!< the next one asks behind all of them */
+	bool want_light;     /*!< a light sweep, because a node returned that was away */
+	uint64_t light_ms;   /*!< no such one before */
 	uint32_t gap_ms;     /*!< after the last sweep */
 	uint64_t next_ms;    /*!< no look before */
 	uint64_t quiet_ms;   /*!< without another sweep until then the next gap is the first again */
@@ -65,8 +68,8 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e);
  */
 bool changes_light_end(struct changes *c);
 
-/*! \brief Is this trap to be believed? If not, it is counted and logged. */
-bool changes_believe_trap(struct changes *c, const struct mad_msg *m);
+/*! \brief Is a light sweep to begin now, before its time? It is noted as begun. */
+bool changes_want_light(struct changes *c);
 
 /*! \brief Takes a trap that is believed: its sender is to be looked at.
  *  \param notice  Its Notice. */

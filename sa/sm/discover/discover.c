@@ -46,7 +46,7 @@ struct probe {
 	struct disc_node *from; /* NULL: the local port itself */
 	struct probe *next;     /* spare list */
 	uint8_t port;
-	uint8_t keys_tried; /* of keyring_candidates() */
+	unsigned keys_tried; /* see keyring_next() */
 };
 
 /* --- requests -------------------------------------------------------------------- */
@@ -117,22 +117,14 @@ static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
 static bool probe_with_next_key(struct probe *p)
 {
 	struct disc *d = p->disc;
-	uint64_t keys[KEYRING_TRIES];
-	unsigned n = d->options.keys != NULL
-	                     ? keyring_candidates(d->options.keys, 0, keys)
-	                     : 0;
+	uint64_t key;
 
-	/* The first one was the key of the configuration, if there is one for all ports. */
-	while (p->keys_tried < n &&
-	       (p->keys_tried == 0 && keys[0] == d->options.keys->m_key)) {
-		p->keys_tried++;
-	}
-	if (p->keys_tried >= n) {
+	if (d->options.keys == NULL ||
+	    !keyring_next(d->options.keys, &p->keys_tried, &key)) {
 		return false;
 	}
 	smp_dest_revive(&p->dest);
-	smp_dest_set_key(&p->dest, keys[p->keys_tried], keys[p->keys_tried]);
-	p->keys_tried++;
+	smp_dest_set_key(&p->dest, key, key);
 	disc_error(d, smp_submit(d->smp,
 	                         &(struct smp_request){ .dest = &p->dest,
 	                                                .method = UMAD_METHOD_GET,

@@ -158,7 +158,7 @@ static void report(struct disc *d, const struct graph *prev)
 			continue; /* it is gone */
 		}
 		if (!n->reached) {
-			d->clean = false;
+			d->clean &= n->deaf;
 			d->n_unreachable++;
 			d->n_left_out++;
 			disc_problem(d, "%s %s and is left out; seen behind %s",
@@ -169,10 +169,14 @@ static void report(struct disc *d, const struct graph *prev)
 		}
 		report_duplicates(d, n);
 		for (unsigned k = 1; k <= n->n_ports; k++) {
-			if (n->ports[k].silent && n->ports[k].peer == NULL) {
-				report_silent(d, n, &n->ports[k], prev, &counted);
+			struct disc_port *p = &n->ports[k];
+
+			if (p->silent && p->peer == NULL) {
+				report_silent(d, n, p, prev, &counted);
 			} else {
-				n->ports[k].silent = false;
+				/* light sweeps ask behind it again */
+				p->silent = p->peer != NULL && p->peer->deaf;
+				p->peer = p->silent ? NULL : p->peer;
 			}
 		}
 	}
@@ -212,6 +216,7 @@ static bool reach(struct disc_node *n, unsigned num, const struct disc_port *far
 	if (smp_path_extend(&n->dest.path, (uint8_t)num, &path) != E_OK) {
 		return false;
 	}
+	smp_path_enter(&path, far->num);
 	b->reached |= first;
 	if (b->type != NODE_SWITCH) {
 		if (b->from != NULL && b->ports[far->num].dest != NULL) {
@@ -357,7 +362,7 @@ static int add_node(struct disc *d, struct disc_node *n)
 	int ret;
 
 	memcpy(name, n->description, 64);
-	text_printable(name);
+	text_one_line(name);
 	ret = graph_add_node(d->g, n->type, n->guid, n->n_ports, name, NULL,
 	                     &n->graph_node);
 	if (ret != E_OK) {

@@ -172,6 +172,21 @@ unsigned keyring_candidates(struct keyring *k, uint64_t guid, uint64_t ret[KEYRI
 	return n;
 }
 
+bool keyring_next(struct keyring *k, unsigned *tried, uint64_t *ret)
+{
+	uint64_t keys[KEYRING_TRIES];
+	unsigned n = keyring_candidates(k, 0, keys);
+
+	if (*tried == 0 && n > 0 && keys[0] == k->m_key) {
+		++*tried;
+	}
+	if (*tried >= n) {
+		return false;
+	}
+	*ret = keys[(*tried)++];
+	return true;
+}
+
 bool keyring_is_hidden(const uint8_t *port_info)
 {
 	return field_get(port_info, PI_M_KEY) == 0 &&

@@ -70,6 +70,14 @@ int keyring_note(struct keyring *k, uint64_t guid, uint64_t key);
 unsigned keyring_candidates(struct keyring *k, uint64_t guid,
                             uint64_t ret[KEYRING_TRIES]);
 
+/*!
+ * \brief The key with which a node is asked next that did not answer without a key, or with that of
+ *        the configuration if there is one for all ports.
+ * \param tried  0 at first; counts.
+ * \return false: there is none left. Cost: that of keyring_candidates().
+ */
+bool keyring_next(struct keyring *k, unsigned *tried, uint64_t *ret);
+
 /*! \brief Does this PortInfo hide an M_Key? So do ports without one whose protection is set. */
 bool keyring_is_hidden(const uint8_t *port_info);
 

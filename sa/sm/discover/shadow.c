@@ -94,6 +94,14 @@ bool shadow_late_due(struct shadow *s)
 	return any;
 }
 
+void shadow_way_failed(struct shadow_way *w)
+{
+	enum { GAPS = 6 };
+
+	w->failures = (uint8_t)(w->failures < GAPS ? w->failures + 1 : GAPS);
+	w->wait = (uint8_t)((1U << w->failures) - 1);
+}
+
 void shadow_switch_forget(struct shadow_switch *c)
 {
 	struct shadow_switch empty = { .guid = c->guid };
@@ -112,6 +120,9 @@ void shadow_forget_programmed(struct shadow *s)
 {
 	for (uint32_t i = 0; i < s->switches.n; i++) {
 		shadow_switch_forget(s->switches.items[i]);
+	}
+	for (uint32_t i = 0; i < s->ports.n; i++) {
+		shadow_port_forget(s->ports.items[i]);
 	}
 	shadow_qos_done(s);
 }

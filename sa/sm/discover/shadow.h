@@ -34,11 +34,17 @@ struct shadow_list {
 	struct hash_table by_key; /*!< index in items */
 };
 
+/*! A way for SMPs that may not carry any: how often it failed, and for how many sweeps it is not tried. */
+struct shadow_way {
+	uint8_t failures, wait;
+};
+
 struct shadow {
 	struct shadow_list switches;  /*!< struct shadow_switch by NodeGUID */
 	struct shadow_list qos;       /*!< struct shadow_qos by NodeGUID */
 	struct shadow_list ports;     /*!< struct shadow_port by (NodeGUID, port) */
 	struct hash_table port_infos; /*!< see shadow_port_info_note() */
+	struct shadow_way hosts_by_lid;
 	uint32_t n_late;              /*!< blocks that are LATE_NOTED */
 	uint8_t n_lanes; /*!< lanes of the routing that was programmed last; 0: not known */
 };
@@ -72,7 +78,8 @@ struct shadow_switch {
 	uint8_t *block[LFT_BLOCKS]; /*!< 64 bytes, NULL: not known */
 	bool differs[LFT_BLOCKS];   /*!< the switch holds another block: send it again */
 	uint8_t late[LFT_BLOCKS];   /*!< of enum late_set */
-	bool not_mixed; /*!< it did not pass on an SMP that came by LID and goes on directed */
+	struct shadow_way by_lid;   /*!< to the switch */
+	struct shadow_way mixed; /*!< by LID to the switch, and on by one directed hop */
 	uint8_t *lanes; /*!< [n_lanes] by LID, as computed with the tables; NULL: not known */
 	uint32_t n_lanes;
 	struct shadow_mft *mft; /*!< [n_mft] known multicast blocks, by mod */
@@ -80,13 +87,16 @@ struct shadow_switch {
 	size_t cap_mft;
 };
 
+/*! \brief SMPs got no answer: the way is not tried for 1, 3, 7 ... 63 sweeps. */
+void shadow_way_failed(struct shadow_way *w);
+
 /*! \brief Copy of a switch; a new one is empty. NULL: out of memory. */
 struct shadow_switch *shadow_switch_get(struct shadow *s, uint64_t guid);
 
 /*! \brief Forgets all tables of a switch, because it was restarted. */
 void shadow_switch_forget(struct shadow_switch *c);
 
-/*! \brief Forgets the tables of all switches and nodes that another SM may have set. */
+/*! \brief Forgets the tables of all switches, ports and nodes that another SM may have set. */
 void shadow_forget_programmed(struct shadow *s);
 
 /*! \brief Keeps a block of the LFT. \retval -ENOMEM  The block is unknown then. */
