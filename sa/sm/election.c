@@ -118,6 +118,8 @@ struct sm_request {
 	struct disc_node *node;
 	uint32_t graph_port;
 	uint8_t port;
+	struct smp_dest *dest;
+	struct sm_answers *to; /* NULL: highest_master and highest_other of e */
 };
 
 static void submit(struct election *e, const struct smp_request *what)
@@ -143,10 +145,12 @@ static bool is_allowed(const struct election *e, uint64_t guid)
 static void ask(struct sm_request *q, smp_done_f *done)
 {
 	submit(q->e,
-	       &(struct smp_request){ .dest = q->node->ports[q->port].dest,
+	       &(struct smp_request){ .dest = q->dest,
 	                              .method = UMAD_METHOD_GET,
 	                              .attr = UMAD_SM_ATTR_SM_INFO,
-	                              .retries = q->e->sm->d.config->transaction_retries,
+	                              .retries = q->to != NULL
+	                                                 ? 1 /* a sweep waits for it */
+	                                                 : q->e->sm->d.config->transaction_retries,
 	                              .without_m_key = !is_allowed(
 					      q->e, q->d->g->ports[q->graph_port].guid),
 	                              .done = done,
@@ -167,6 +171,7 @@ static struct sm_request *request_new(struct election *e, struct disc *d, uint32
 		                  .node = d->of[d->g->ports[port].node],
 		                  .graph_port = port,
 		                  .port = disc_port_of(d, port)->num };
+	q->dest = q->node->ports[q->port].dest;
 	return q;
 }
 
@@ -316,7 +321,11 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	    o.guid == e->sm->d.transport->local.port_guid) {
 		return;
 	}
-	best = o.state == SM_MASTER ? &e->highest_master : &e->highest_other;
+	if (q->to != NULL) {
+		best = o.state == SM_MASTER ? &q->to->master : &q->to->other;
+	} else {
+		best = o.state == SM_MASTER ? &e->highest_master : &e->highest_other;
+	}
 	if (!best->guid || is_higher(&o, best->priority, best->guid)) {
 		*best = o;
 	}
@@ -356,6 +365,45 @@ void election_ask(struct election *e, struct disc *d, uint32_t port, struct aren
 	if (q != NULL) {
 		ask(q, on_sm_info);
 	}
+}
+
+static void on_answer(void *ctx, const struct smp_reply *r)
+{
+	struct sm_request *q = ctx;
+
+	q->to->pending--;
+	on_sm_info(q, r);
+}
+
+void election_ask_beside(struct election *e, struct disc *d, uint32_t port,
+                         struct arena *a, struct sm_answers *to)
+{
+	const struct disc_port *p = disc_port_of(d, port);
+	struct sm_request *q;
+
+	if (port == d->g->sm_port || !p->has_info || p->dest == NULL ||
+	    !(field_get(p->info, PI_CAPABILITY_MASK) & CAP_IS_SM) ||
+	    !is_allowed(e, d->g->ports[port].guid)) {
+		return;
+	}
+	q = request_new(e, d, port, a);
+	if (q != NULL) {
+		q->dest = arena_alloc(a, sizeof(*q->dest));
+	}
+	if (q == NULL || q->dest == NULL) {
+		return;
+	}
+	smp_dest_init(q->dest, &p->dest->path);
+	smp_dest_set_key(q->dest, keyring_held(&e->sm->keys, d->g->ports[port].guid),
+	                 keyring_wanted(&e->sm->keys, d->g->ports[port].guid));
+	q->to = to;
+	to->pending++;
+	ask(q, on_answer);
+}
+
+bool election_outranks_us(const struct election *e, const struct other_sm *o)
+{
+	return outranks_us(e, o);
 }
 
 void election_start(struct election *e, struct disc *d, struct arena *a)
@@ -441,6 +489,9 @@ static void send_control(struct election *e, enum sm_control control, smp_done_f
 	uint8_t info[SMP_DATA_BYTES];
 
 	election_sm_info(e, info);
+	if (control == SM_HANDOVER) { /* also when it is repeated */
+		field_set(info, SMI_SM_STATE, SM_MASTER);
+	}
 	submit(e, &(struct smp_request){ .dest = &e->master_dest,
 	                                 .method = UMAD_METHOD_SET,
 	                                 .attr = UMAD_SM_ATTR_SM_INFO,
@@ -451,12 +502,13 @@ static void send_control(struct election *e, enum sm_control control, smp_done_f
 	                                 .ctx = e });
 }
 
-static void pass_over(struct election *e, bool offered)
+static void pass_over(struct election *e, bool offered, const char *why)
 {
 	e->passed_over.guid = e->master.guid;
 	e->passed_over.offered = offered;
 	e->passed_over.until = sm_now(e->sm) + HANDOVER_PAUSE_MS;
-	events_say(e->sm, EVENT_HANDOVER_FAILED, "0x%016" PRIx64, e->master.guid);
+	events_say(e->sm, EVENT_HANDOVER_FAILED, "0x%016" PRIx64 ": %s", e->master.guid,
+	           why);
 }
 
 /* The handover was answered, or was not. */
@@ -467,7 +519,7 @@ static enum election_result end_handover(struct election *e)
 	if (taken) {
 		stand_by(e);
 	} else {
-		pass_over(e, true);
+		pass_over(e, true, "it did not answer HANDOVER, or refused it");
 	}
 	if (!taken) {
 		e->yielded = YIELDED_NOT;
@@ -557,6 +609,7 @@ static enum election_result end_as_master(struct election *e)
 		            o->guid, o->lid, o->priority, skipped);
 	}
 	if (!outranks_us(e, o)) {
+		election_tell_priority(e, o->lid); /* it hands over to us */
 		o = &e->highest_other;
 	}
 	if (e->yielded == YIELD_ASKED) {
@@ -566,7 +619,11 @@ static enum election_result end_as_master(struct election *e)
 	if (!outranks_us(e, o) || is_passed_over(e, o->guid, true)) {
 		return ELECTION_MASTER;
 	}
-	if (!has_copy(e, o)) {
+	if (o->state == SM_DISCOVERING) {
+		election_doubt_later(e); /* it finds us, and is standby then */
+		return ELECTION_MASTER;
+	}
+	if (o->state != SM_MASTER && !has_copy(e, o)) {
 		return ELECTION_MASTER;
 	}
 	events_say(e->sm, EVENT_HANDOVER, "0x%016" PRIx64 ", LID %u, priority %u",
@@ -619,8 +676,7 @@ static void poll_master(struct election *e, uint16_t attr, smp_done_f *done)
 	                                 .ctx = e });
 }
 
-/* Tells the master by trap 144 that an SM of higher priority is there. */
-static void tell_priority(struct election *e)
+void election_tell_priority(struct election *e, uint32_t lid)
 {
 	struct sm *sm = e->sm;
 	const struct disc *d = sm->job != NULL ? &sm->job->disc : NULL;
@@ -628,11 +684,11 @@ static void tell_priority(struct election *e)
 	uint8_t mad[MAD_BYTES] = { 0 }, *notice = mad + SMP_DATA_AT;
 	const struct disc_port *own;
 	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_LID_ROUTED,
-		             .addr = { .lid = e->master.lid },
+		             .addr = { .lid = lid },
 		             .len = MAD_BYTES,
 		             .data = mad };
 
-	if (e->master.lid == 0 || d == NULL || d->g == NULL ||
+	if (lid == 0 || d == NULL || d->g == NULL ||
 	    (e->priority_told != 0 && now < e->priority_told + PRIORITY_TRAP_MS)) {
 		return;
 	}
@@ -674,6 +730,7 @@ static void on_poll(void *ctx, const struct smp_reply *r)
 		standby_outlived(e->sm->d.standby);
 	}
 	e->master_answers = true;
+	e->master_said = (uint8_t)(state <= SM_MASTER ? state : SM_NOT_ACTIVE);
 	e->master_alive = state == SM_MASTER || state == SM_DISCOVERING;
 	e->master.priority = (uint8_t)field_get(r->data, SMI_PRIORITY);
 	if (state == SM_MASTER && e->master.state != SM_MASTER) {
@@ -718,25 +775,44 @@ static bool link_silent(struct election *e)
 	return st.master == e->master.guid && !st.in_step;
 }
 
+/* An SM may lose a HANDOVER that it has answered. */
+static void repeat_handover(struct election *e)
+{
+	if (e->offered && e->master_answers && e->master_said == SM_STANDBY &&
+	    e->master.state != SM_MASTER) { /* nor was since then */
+		log_info(source,
+		         "the SM 0x%016" PRIx64
+		         " is still standby: HANDOVER is sent again",
+		         e->master.guid);
+		send_control(e, SM_HANDOVER, on_nothing);
+	}
+}
+
 void election_poll_end(struct election *e)
 {
+	char why[100];
+
 	if (e->state != SM_STANDBY) {
 		return; /* another SM changed it meanwhile */
 	}
 	if (e->master_alive) {
 		e->missed = 0;
 		if (e->master.state == SM_MASTER && !outranks_us(e, &e->master)) {
-			tell_priority(e);
+			election_tell_priority(e, e->master.lid);
 		}
 		return;
 	}
 	e->missed++;
 	if (!e->master_left && !link_silent(e) &&
 	    e->missed < e->sm->d.config->polling_retry_number) {
+		repeat_handover(e);
 		return;
 	}
 	if (e->master_answers) {
-		pass_over(e, e->offered);
+		snprintf(why, sizeof(why), "it answers %u times that it is %s%s",
+		         e->missed, state_names[e->master_said],
+		         e->offered ? ", also after HANDOVER was repeated" : "");
+		pass_over(e, e->offered, why);
 	}
 	sm_request_heavy(e->sm, "the master 0x%016" PRIx64 " is gone", e->master.guid);
 }

@@ -39,7 +39,9 @@ struct sm;
  *   - Before we are master, any other master wins, and so does a higher SM that is no master
  *     yet.
  *   - A master hands over to a higher SM that it sees: Set(SMInfo) HANDOVER. It is standby
- *     when that is answered. A lower master is expected to hand over to us.
+ *     when that is answered, and sends it again as long as the other one answers polls as
+ *     standby. An SM that is DISCOVERING gets none: it may lose it, and will be standby. A
+ *     lower master is expected to hand over to us.
  *   - A standby asks the master every sminfo_polling_timeout. The master is gone after
  *     polling_retry_number polls without a good answer, and at once if its port has lost the
  *     IsSM bit, which each poll reads, too. While it is silent, polls follow each other a little
@@ -52,6 +54,12 @@ struct sm;
  *
  *   - Where a link to standbys is configured, a higher SM is handed over to when it has a copy
  *     of our state, or after HANDOVER_COPY_MS. Clients get no answers meanwhile.
+ *
+ *   - A master that may have been replaced asks at once who is master (election_doubt()), and
+ *     writes nothing until it knows. The lower one of two masters writes nothing any more from
+ *     the moment when it sees the higher one, and hands over without waiting for a copy: what
+ *     it was told is joined later (sa/standby/join.h). The higher one tells the lower one by
+ *     trap 144 that it is there.
  *
  *   - An operator may give the fabric to the highest other SM. Our priority is 0 from then on,
  *     so that it does not come back at once.
@@ -69,6 +77,7 @@ enum {
 	HANDOVER_PAUSE_MS =
 		60000, /*!< until a fabric that was not taken is offered again */
 	HANDOVER_COPY_MS = 10000, /*!< that a higher SM has to copy our state */
+	DOUBT_AGAIN_MS = 1000,    /*!< between questions who is master */
 	ELECTION_LOOKS = 16       /*!< ports whose trap 144 waits for a look */
 };
 
@@ -78,6 +87,12 @@ struct other_sm {
 	uint32_t lid;
 	uint8_t priority, state;
 	struct smp_path path;
+};
+
+/*! What others answer beside a sweep. */
+struct sm_answers {
+	struct other_sm master, other; /*!< the highest, as in struct election */
+	unsigned pending;
 };
 
 struct election {
@@ -91,6 +106,7 @@ struct election {
 	bool master_alive;
 	unsigned missed;        /*!< polls without a good answer, in a row */
 	bool master_answers;    /*!< the last poll was answered */
+	uint8_t master_said;    /*!< its state in that answer */
 	bool master_left;       /*!< its port has lost the IsSM bit */
 	bool offered;           /*!< we handed over to it */
 	uint64_t priority_told; /*!< ms; the last trap 144 about our priority, 0: none */
@@ -115,6 +131,17 @@ struct election {
 		bool offered;   /*!< we had handed over to it */
 		uint64_t until; /*!< ms; not offered again before */
 	} passed_over;
+	struct {                     /* is another SM master, too? See election_ask.c */
+		struct arena *arena; /*!< NULL: nobody is asked now */
+		struct sm_answers seen;
+		bool wanted;    /*!< others are to be asked */
+		uint64_t at;    /*!< ms; then */
+		uint64_t again; /*!< ms; not before, if a trap wants it */
+		bool holds;     /*!< writes wait for the answers */
+		uint64_t until; /*!< ms; until then */
+		bool rank;      /*!< the answers are to be looked at when idle */
+		bool lost; /*!< a higher master is there, so no write is sent any more */
+	} doubt;
 	bool changed; /*!< SMInfo of a port, since election_news() */
 	struct log_limit lines;
 };
@@ -136,6 +163,11 @@ void election_begin(struct election *e);
  * \param a  Must outlive the requests.
  */
 void election_ask(struct election *e, struct disc *d, uint32_t port, struct arena *a);
+
+/*! \brief Asks the same, if the SM may be believed, without waiting for other requests to its
+ *  port. The answer goes to \a to alone. */
+void election_ask_beside(struct election *e, struct disc *d, uint32_t port,
+                         struct arena *a, struct sm_answers *to);
 
 /*! \brief Begins, and asks all ports. */
 void election_start(struct election *e, struct disc *d, struct arena *a);
@@ -175,6 +207,40 @@ void election_settled(struct election *e);
 
 /*! \brief SMInfo of this SM as it is now, SM_Key included. */
 void election_sm_info(const struct election *e, uint8_t info[SMP_DATA_BYTES]);
+
+/*! \brief Has it a higher rank than we? false: also for none. */
+bool election_outranks_us(const struct election *e, const struct other_sm *o);
+
+/*! \brief Says by trap 144 to the SM at a LID that our priority is to be looked at; not more
+ *  than once in 10 s. */
+void election_tell_priority(struct election *e, uint32_t lid);
+
+/*!
+ * \brief While master: asks at once, beside what is at work, whether another SM is master, too.
+ *
+ * \param hold  Writes to the fabric wait for the answers, because another one may have taken
+ *              our place: we did not run, or lost the link to a standby.
+ */
+void election_doubt(struct election *e, bool hold, const char *why);
+/*! \brief The same without \a hold, in DOUBT_AGAIN_MS. */
+void election_doubt_later(struct election *e);
+/*! \brief The same without \a hold, not more than once in DOUBT_AGAIN_MS. */
+void election_doubt_soon(struct election *e);
+/*! \brief A trap that is believed: an SM may say by it that we are to look at its rank, also
+ *  while a sweep is at work. */
+void election_heard_trap(struct election *e, const uint8_t *notice);
+
+/*! \brief Once in a turn: begins when it is time, and takes the answers. */
+void election_doubt_run(struct election *e);
+
+/*! \brief When election_doubt_run() has something to do; UINT64_MAX: never. */
+uint64_t election_doubt_deadline(const struct election *e);
+
+/*! \brief Do the answers say that the fabric is another's? Then election_end() has them. */
+bool election_doubt_ranks(struct election *e);
+
+/*! \brief The election has ended: writes are sent again. */
+void election_doubt_end(struct election *e);
 
 /*! \brief Our priority as it is now: master_sm_priority counts while we are master. */
 uint8_t election_priority(const struct election *e);

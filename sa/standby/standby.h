@@ -68,7 +68,8 @@ void standby_set_role(struct standby *l, enum standby_role role);
 bool standby_hears(struct standby *l);
 
 /*!
- * \brief Was the link with the master lost, or has a standby its copy? Each is told once.
+ * \brief Was the link with the master, or with a standby that had its copy, lost? Has a standby its
+ *        copy? Each is told once.
  */
 bool standby_lost(struct standby *l);
 bool standby_arrived(struct standby *l);

@@ -321,9 +321,15 @@ void standby_give_end(struct peer *p)
 	state_copy_end(p->copy);
 	p->copy = NULL;
 	pthread_mutex_lock(&l->lock);
+	bool lost = p->complete;
+
+	l->lost |= lost;
 	l->n_attached -= p->attached;
 	p->attached = p->complete = p->dropped = false;
 	standby_bytes_done(&p->queue);
 	pthread_cond_broadcast(&l->acked);
 	pthread_mutex_unlock(&l->lock);
+	if (lost && l->o.changed != NULL) {
+		l->o.changed(l->o.ctx);
+	}
 }

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/sweep_fixture.h"
 
+#include <errno.h>
+
 #include "conf/policy/partitions.h"
 #include "sa/server/server.h"
 #include "tests/lib/words.h"
@@ -174,6 +176,9 @@ void fixture_free(struct sweep_fixture *r)
 		fixture_stop(r);
 	}
 	sim_free(r->sim);
+	if (r->log[0] != '\0') {
+		log_open(NULL);
+	}
 	nftw(r->dir, fixture_remove, 16, FTW_DEPTH | FTW_PHYS);
 	arena_free(r->a);
 	free(r);
@@ -184,6 +189,28 @@ uint64_t fixture_now(const struct sweep_fixture *r)
 	struct transport *t = sim_transport(r->sim);
 
 	return t->ops->now_ms(t);
+}
+
+void fixture_log(struct sweep_fixture *r)
+{
+	snprintf(r->log, sizeof(r->log), "%s/log", r->dir);
+	ck_assert(truncate(r->log, 0) == 0 || errno == ENOENT);
+	log_set_level(LOG_LEVEL_INFO);
+	ck_assert_int_eq(log_open(r->log), E_OK);
+}
+
+unsigned fixture_logged(const struct sweep_fixture *r, const char *text)
+{
+	char line[1000];
+	unsigned n = 0;
+	FILE *f = fopen(r->log, "r");
+
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		n += strstr(line, text) != NULL;
+	}
+	fclose(f);
+	return n;
 }
 
 void fixture_heavy(struct sweep_fixture *r, uint32_t n)
@@ -247,4 +274,18 @@ uint64_t fixture_peek(const struct sweep_fixture *r, uint32_t port, unsigned bit
 	                          UMAD_SM_ATTR_PORT_INFO, p->num, info),
 	                 E_OK);
 	return field_get(info, bit, width);
+}
+
+const uint8_t *fixture_tables(const struct sweep_fixture *r)
+{
+	const struct graph *g = r->g;
+	uint8_t *rows = arena_array(r->a, g->n_switches, 64);
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		ck_assert_int_eq(sim_peek(r->sim, g->nodes[g->switches[s]].guid,
+		                          UMAD_SM_ATTR_LINEAR_FT, 0,
+		                          rows + (size_t)s * 64),
+		                 E_OK);
+	}
+	return rows;
 }

@@ -47,7 +47,7 @@ struct sweep_fixture {
 	struct config config;
 	struct engine_options engines;
 	struct option_sets sets;
-	char dir[64], state_dir[80], snap_dir[80];
+	char dir[64], state_dir[80], snap_dir[80], log[80];
 	struct state *state;
 	struct snap_writer *snap;
 	struct stats *stats; /* NULL unless with_stats */
@@ -98,6 +98,12 @@ void fixture_free(struct sweep_fixture *r);
 
 uint64_t fixture_now(const struct sweep_fixture *r);
 
+/* Keeps the log from here on, until the fixture ends; what was kept before is forgotten. */
+void fixture_log(struct sweep_fixture *r);
+
+/* How many lines of it have this text. */
+unsigned fixture_logged(const struct sweep_fixture *r, const char *text);
+
 /* Turns until this many heavy sweeps ended since the start of the present sweep. */
 void fixture_heavy(struct sweep_fixture *r, uint32_t n);
 
@@ -116,3 +122,6 @@ struct sweep_fixture *fixture_bring_up(const char *topo, uint32_t seed,
 
 uint64_t fixture_peek(const struct sweep_fixture *r, uint32_t port, unsigned bit,
                       unsigned width);
+
+/* The first block of the forwarding table that each switch holds: [n_switches][64]. */
+const uint8_t *fixture_tables(const struct sweep_fixture *r);

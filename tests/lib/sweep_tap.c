@@ -12,11 +12,40 @@ static struct tap *tap_of(struct transport *t)
 
 /* --- the recorder ---------------------------------------------------------------------- */
 
-/* The node at the end of a MAD's directed route. */
-static uint32_t node_of(const struct graph *g, const uint8_t *mad)
+static bool is_smp(const struct mad_msg *m)
 {
-	uint32_t node = g->ports[g->sm_port].node;
-	unsigned hops = (unsigned)field_get(mad, SMP_HOP_COUNT);
+	return m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
+	       m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED;
+}
+
+/* The node whose end port has a LID now. */
+static uint32_t node_by_lid(const struct sweep_fixture *r, uint32_t lid)
+{
+	const struct graph *g = r->g;
+
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		if (graph_is_end_port(g, i) && fixture_peek(r, i, PI_LID) == lid) {
+			return g->ports[i].node;
+		}
+	}
+	return GRAPH_NONE;
+}
+
+/* The node that a request goes to, or that an answer is from: by LID, by a directed route, or by
+ * LID to a switch and directed from there. */
+static uint32_t node_of(const struct sweep_fixture *r, const struct mad_msg *m)
+{
+	const struct graph *g = r->g;
+	const uint8_t *mad = m->data;
+	bool directed = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	bool mixed = directed && field_get(mad, SMP_DR_SLID) != 0xffff;
+	uint32_t node = directed && !mixed ? g->ports[g->sm_port].node
+	                                   : node_by_lid(r, m->addr.lid);
+	unsigned hops = directed ? (unsigned)field_get(mad, SMP_HOP_COUNT) : 0;
+
+	if (node == GRAPH_NONE) {
+		return GRAPH_NONE;
+	}
 
 	for (unsigned i = 1; i <= hops; i++) {
 		unsigned out = mad[SMP_INITIAL_PATH_AT + i];
@@ -47,15 +76,14 @@ static void record_smp(struct tap *tap, enum tap_event_kind kind, const struct m
 {
 	struct tap_event *e;
 
-	if (tap->recorded == NULL || m->len != MAD_BYTES ||
-	    m->mgmt_class != UMAD_CLASS_SUBN_DIRECTED_ROUTE) {
+	if (tap->recorded == NULL || m->len != MAD_BYTES || !is_smp(m)) {
 		return;
 	}
 	e = add_event(tap, kind);
 	e->method = (uint8_t)field_get(m->data, MAD_METHOD);
 	e->attr = (uint16_t)field_get(m->data, MAD_ATTR_ID);
 	e->mod = (uint32_t)field_get(m->data, MAD_ATTR_MOD);
-	e->node = node_of(tap->recorded->g, m->data);
+	e->node = node_of(tap->recorded, m);
 	memcpy(e->data, m->data + SMP_DATA_AT, sizeof(e->data));
 }
 
@@ -171,22 +199,21 @@ static int tap_send(struct transport *t, const struct mad_msg *m)
 static void tap_disguise(struct tap *tap, struct mad_msg *m)
 {
 	uint8_t *mad = tap->changed;
+	uint32_t node = node_of(tap->fixture, m);
 	uint16_t attr;
 
+	if (node == GRAPH_NONE) {
+		return;
+	}
 	memcpy(mad, m->data, MAD_BYTES);
 	attr = (uint16_t)field_get(mad, MAD_ATTR_ID);
-	if (attr == UMAD_SM_ATTR_NODE_INFO &&
-	    field_get(mad + 64, NI_NODE_GUID) == tap->other_guid) {
-		tap->hops = (uint8_t)field_get(mad, SMP_HOP_COUNT);
-		memcpy(tap->path, mad + SMP_INITIAL_PATH_AT, sizeof(tap->path));
-	}
-	if (!tap->hops || field_get(mad, SMP_HOP_COUNT) != tap->hops ||
-	    memcmp(mad + SMP_INITIAL_PATH_AT, tap->path, tap->hops + 1u) != 0) {
+	if (tap->fixture->g->nodes[node].guid != tap->other_guid) {
 		return;
 	}
 	if (attr == UMAD_SM_ATTR_NODE_INFO && tap->other_sm_guid != 0 && !tap->other_lies) {
 		field_set(mad + 64, NI_PORT_GUID, tap->other_sm_guid);
-	} else if (attr == UMAD_SM_ATTR_PORT_INFO && field_get(mad, MAD_STATUS) == 0x8000) {
+	} else if (attr == UMAD_SM_ATTR_PORT_INFO &&
+	           (field_get(mad, MAD_STATUS) & 0x7fff) == 0) {
 		field_set(mad + 64, PI_CAPABILITY_MASK,
 		          field_get(mad + 64, PI_CAPABILITY_MASK) |
 		                  (tap->other_left ? 0 : 2));
@@ -204,6 +231,9 @@ static void tap_disguise(struct tap *tap, struct mad_msg *m)
 		field_set(mad + 64, SMI_SM_STATE, tap->other_state);
 		if (handover && tap->other_handover == TAP_TAKES) {
 			tap->other_state = 3;
+		}
+		if (handover && tap->other_handover == TAP_FORGETS) {
+			tap->other_handover = TAP_TAKES;
 		}
 	}
 	m->data = mad;
@@ -233,7 +263,8 @@ static int tap_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret)
 	    (field_get(ret->data, MAD_STATUS) & 0x7fff) == 0) {
 		record_smp(tap, TAP_ANSWERED, ret);
 	}
-	if (err == E_OK && tap->other_guid && ret->data[3] == UMAD_METHOD_GET_RESP) {
+	if (err == E_OK && tap->other_guid && is_smp(ret) &&
+	    ret->data[3] == UMAD_METHOD_GET_RESP) {
 		tap_disguise(tap, ret);
 	}
 	if (err == E_OK && tap->in_filter != NULL && ret->len == MAD_BYTES) {
@@ -264,6 +295,7 @@ static const struct transport_ops tap_ops = { .name = "tap",
 void tap_init(struct tap *tap, struct sweep_fixture *r)
 {
 	memset(tap, 0, sizeof(*tap));
+	tap->fixture = r;
 	tap->inner = sim_transport(r->sim);
 	tap->other_key = 1;
 	tap->t.ops = &tap_ops;

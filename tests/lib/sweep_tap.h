@@ -32,6 +32,7 @@ struct tap_event {
  */
 struct tap {
 	struct transport t;
+	const struct sweep_fixture *fixture;
 	struct transport *inner;
 	uint8_t in[MAD_BYTES]; /* to be received next, when has_in */
 	struct mad_msg in_msg;
@@ -51,13 +52,12 @@ struct tap {
 	enum {
 		TAP_TAKES,
 		TAP_IGNORES,
-		TAP_REFUSES
-	} other_handover; /* Set(SMInfo) HANDOVER */
+		TAP_REFUSES,
+		TAP_FORGETS /* it answers the first one, and takes the second one */
+	} other_handover;   /* Set(SMInfo) HANDOVER */
 	uint32_t control
 		[16]; /* [n_controls] attribute modifiers of the Sets that it got */
 	unsigned n_controls, n_traps; /* traps that left */
-	uint8_t path[64];  /* directed route on which it was found */
-	uint8_t hops;
 	uint8_t changed[MAD_BYTES];
 	void (*out_filter)(uint8_t *mad), (*in_filter)(uint8_t *mad); /* NULL: none */
 	bool (*loses)(const uint8_t *mad); /* MADs of ours that get lost; NULL: none */

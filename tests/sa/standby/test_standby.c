@@ -275,6 +275,44 @@ START_TEST(test_garbage)
 }
 END_TEST
 
+/* The program is linked with --wrap=tls_new, so that sessions can be made to fail. */
+int __real_tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret);
+int __wrap_tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret);
+
+static atomic_int sessions_that_fail;
+
+int __wrap_tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret)
+{
+	if (server && atomic_load(&sessions_that_fail) > 0) {
+		atomic_fetch_sub(&sessions_that_fail, 1);
+		return -ENOMEM;
+	}
+	return __real_tls_new(k, fd, server, ret);
+}
+
+/* A connection for which there is no memory is closed and leaves no peer behind: its place is free for
+ * a standby. */
+START_TEST(test_no_memory_for_a_session)
+{
+	enum { MORE_THAN_PLACES = 20 };
+	unsigned port = standby_port(open_master(60000));
+	char byte;
+
+	atomic_store(&sessions_that_fail, MORE_THAN_PLACES);
+	for (unsigned i = 0; i < MORE_THAN_PLACES; i++) {
+		int fd = connect_to(port);
+
+		ck_assert_int_eq(recv(fd, &byte, 1, 0), 0);
+		close(fd);
+	}
+	ck_assert_int_eq(atomic_load(&sessions_that_fail), 0);
+	ck_assert_uint_eq(status(master).n_standbys, 0);
+	open_standby(port, secret_text, PREFIX);
+	WAIT_UNTIL(status(master).n_in_step == 1);
+	ck_assert_uint_eq(status(master).n_standbys, 1);
+}
+END_TEST
+
 /* A standby that acknowledges its copy and then nothing more does not hold clients up for ever. */
 START_TEST(test_standby_stalls)
 {
@@ -428,6 +466,7 @@ TEST_SUITE(standby)
 	tcase_add_test(t, test_wrong_secret);
 	tcase_add_test(t, test_another_subnet);
 	tcase_add_test(t, test_garbage);
+	tcase_add_test(t, test_no_memory_for_a_session);
 	tcase_add_test(t, test_standby_stalls);
 	tcase_add_test(t, test_standby_lies);
 	tcase_add_loop_test(t, test_torn_copy, 0, N_TORN);

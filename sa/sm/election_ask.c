@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Is another SM master, too? A master asks this beside what it does, when it may have been
+ * replaced. Writes wait meanwhile, but not for long, so that an SM that does not answer
+ * delays a sweep by HOLD_TRIES time-outs at most.
+ */
+#include "sa/sm/election.h"
+
+#include <infiniband/umad_sm.h>
+#include <inttypes.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/config.h"
+#include "routing/graph/graph.h"
+#include "sa/sm/discover/trap.h"
+#include "sa/sm/sm.h"
+
+enum { HOLD_TRIES = 2 };
+
+static const char *const source = "sweep";
+
+void election_doubt(struct election *e, bool hold, const char *why)
+{
+	const struct job *known = sm_known_job(e->sm);
+	struct disc *d = known != NULL ? (struct disc *)&known->disc : NULL;
+	uint64_t now = sm_now(e->sm);
+
+	e->doubt.wanted = false;
+	if (e->state != SM_MASTER || d == NULL || e->doubt.arena != NULL) {
+		return;
+	}
+	e->doubt.arena = arena_new();
+	if (e->doubt.arena == NULL) {
+		sm_request_heavy(e->sm, "out of memory while other SMs are asked");
+		return;
+	}
+	e->doubt.again = now + DOUBT_AGAIN_MS;
+	e->doubt.seen = (struct sm_answers){ .pending = 0 };
+	for (uint32_t i = 0; i < d->g->n_end_ports; i++) {
+		election_ask_beside(e, d, d->g->end_ports[i], e->doubt.arena,
+		                    &e->doubt.seen);
+	}
+	if (hold && e->doubt.seen.pending != 0) {
+		log_info(source, "%s: asks who is master before it writes more", why);
+		e->doubt.holds = true;
+		e->doubt.until =
+			now + (uint64_t)HOLD_TRIES * e->sm->d.config->transaction_timeout;
+		smp_set_writes(e->sm->smp, SMP_WRITES_WAIT);
+	}
+}
+
+void election_doubt_later(struct election *e)
+{
+	e->doubt.wanted = true;
+	e->doubt.at = sm_now(e->sm) + DOUBT_AGAIN_MS;
+}
+
+void election_doubt_soon(struct election *e)
+{
+	uint64_t now = sm_now(e->sm);
+
+	e->doubt.wanted = true;
+	e->doubt.at = now > e->doubt.again ? now : e->doubt.again;
+}
+
+void election_heard_trap(struct election *e, const uint8_t *notice)
+{
+	const struct job *known = sm_known_job(e->sm);
+	uint32_t port;
+
+	if (e->state != SM_MASTER || known == NULL ||
+	    field_get(notice, NTC_TRAP_NUMBER) != UMAD_SM_LOCAL_CHANGES_TRAP) {
+		return;
+	}
+	port = trap_owner(known->program.lids,
+	                  (uint32_t)field_get(notice, NTC_ISSUER_LID));
+	if (port != GRAPH_NONE &&
+	    known->disc.g->ports[port].capability_mask & CAP_IS_SM) {
+		election_doubt_soon(e);
+	}
+}
+
+static void let_write(struct election *e)
+{
+	e->doubt.holds = false;
+	smp_set_writes(e->sm->smp, SMP_WRITES_GO);
+}
+
+/* All have answered, or the sweep gave up asking. */
+static void take_answers(struct election *e)
+{
+	const struct other_sm *m = &e->doubt.seen.master, *o = &e->doubt.seen.other;
+
+	arena_free(e->doubt.arena);
+	e->doubt.arena = NULL;
+	if (e->state != SM_MASTER) {
+		let_write(e);
+		return;
+	}
+	e->doubt.lost = election_outranks_us(e, m);
+	e->doubt.rank = e->doubt.lost || election_outranks_us(e, o);
+	if (e->doubt.lost) {
+		log_info(source,
+		         "the SM 0x%016" PRIx64
+		         " is master and higher: nothing is written any more",
+		         m->guid);
+		e->doubt.holds = false;
+		smp_set_writes(e->sm->smp, SMP_WRITES_REFUSED);
+		return;
+	}
+	let_write(e);
+	if (m->guid != 0) {
+		election_tell_priority(e, m->lid);
+	}
+	if (o->guid != 0 && o->state == SM_DISCOVERING) {
+		election_doubt_later(
+			e); /* it may have found us silent, and be master soon */
+	}
+}
+
+void election_doubt_run(struct election *e)
+{
+	uint64_t now = sm_now(e->sm);
+
+	if (e->doubt.arena != NULL &&
+	    (e->doubt.seen.pending == 0 || smp_pending(e->sm->smp) == 0)) {
+		take_answers(e);
+	}
+	if (e->doubt.holds && now >= e->doubt.until) {
+		let_write(e);
+	}
+	if (e->doubt.wanted && now >= e->doubt.at) {
+		election_doubt(e, false, "");
+	}
+}
+
+uint64_t election_doubt_deadline(const struct election *e)
+{
+	uint64_t until = e->doubt.holds ? e->doubt.until : UINT64_MAX,
+		 at = e->doubt.wanted ? e->doubt.at : UINT64_MAX;
+
+	return until < at ? until : at;
+}
+
+bool election_doubt_ranks(struct election *e)
+{
+	if (!e->doubt.rank || e->state != SM_MASTER) {
+		return false;
+	}
+	e->doubt.rank = false;
+	election_begin(e);
+	e->highest_master = e->doubt.seen.master;
+	e->highest_other = e->doubt.seen.other;
+	return true;
+}
+
+void election_doubt_end(struct election *e)
+{
+	e->doubt.rank = e->doubt.lost = false;
+	let_write(e);
+}
