@@ -90,6 +90,7 @@ int sim_new(const struct graph *g, const struct sim_options *o, bool keep_lids,
 	/* AllPortSelect, extended counters with unicast and error counters, PortXmitWait, QP1Dropped */
 	sim_perf_set_caps(s, 1 << 8 | 1 << 9 | 1 << 12 | 1 << 15, 1 << 1);
 	s->transport.ops = &sim_ops;
+	s->transport.secret[0] = o->seed;
 	pthread_mutex_init(&s->lock, NULL);
 	const struct port *p = &g->ports[sm_port];
 	const struct node *n = &g->nodes[p->node];
@@ -204,6 +205,16 @@ int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf)
 		return unlock_and_notify(s, E_NOTFOUND);
 	}
 	s->nodes[node].deaf = deaf;
+	return unlock_and_notify(s, E_OK);
+}
+
+int sim_set_directed(struct sim *s, uint64_t node_guid, bool directed)
+{
+	uint32_t node = lock_node(s, node_guid);
+	if (node == GRAPH_NONE) {
+		return unlock_and_notify(s, E_NOTFOUND);
+	}
+	s->nodes[node].directed = directed;
 	return unlock_and_notify(s, E_OK);
 }
 

@@ -92,6 +92,9 @@ int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up); /*!<
 int sim_wear_link(struct sim *s, uint64_t node_guid, uint8_t port);
 int sim_set_node(struct sim *s, uint64_t node_guid, bool up);               /*!< all its cables */
 int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf);             /*!< links stay up and forward MADs; the node answers none */
+/*! \brief Requests and answers of class SMP that move by LID get lost in the node, also its own;
+ *  traps do not. */
+int sim_set_directed(struct sim *s, uint64_t node_guid, bool directed);
 int sim_reboot(struct sim *s, uint64_t node_guid);                          /*!< loses LIDs and tables; ports are INIT */
 int sim_set_description(struct sim *s, uint64_t node_guid, const char *text); /*!< NodeDescription; trap 144 */
 

@@ -184,7 +184,8 @@ static int run_link(struct run *r)
 
 static int run_node(struct run *r)
 {
-	static const char *const words[] = { "down", "up", "deaf", "awake", NULL };
+	static const char *const words[] = { "down",     "up",     "deaf", "awake",
+		                             "directed", "routed", NULL };
 	unsigned what;
 	uint32_t node;
 	int ret = read_choice(r, words, &what);
@@ -195,8 +196,9 @@ static int run_node(struct run *r)
 		return ret;
 	}
 	uint64_t guid = r->c->g->nodes[node].guid;
-	return what < 2 ? sim_set_node(r->c->sim, guid, what == 1)
-	                : sim_set_deaf(r->c->sim, guid, what == 2);
+	return what < 2   ? sim_set_node(r->c->sim, guid, what == 1)
+	       : what < 4 ? sim_set_deaf(r->c->sim, guid, what == 2)
+	                  : sim_set_directed(r->c->sim, guid, what == 4);
 }
 
 static int run_reboot(struct run *r)
@@ -552,7 +554,7 @@ static int run_help(struct run *r);
 /* clang-format off */
 static const struct command commands[] = {
 	{ "link",     "down|up|worn NODE[PORT]",   "unplugs a cable, plugs it in, wears it: it has one lane",  run_link },
-	{ "node",     "down|up|deaf|awake NODE",   "switches it off, on; deaf: its links stay up, it does not respond", run_node },
+	{ "node",     "down|up|deaf|awake|directed|routed NODE", "switches it off, on; deaf: its links stay up, it does not respond; directed: SMPs by LID get lost in it", run_node },
 	{ "reboot",   "NODE",                      "restarts it: it loses LIDs and tables, its links train again",     run_reboot },
 	{ "describe", "\"NODE\" TEXT",             "changes its NodeDescription",                          run_describe },
 	{ "drop",     "PPM",                       "how many MADs of a million are lost",                  run_drop },

@@ -124,7 +124,7 @@ void device_flush(struct sim_device *d)
 		}
 		kernel_pop(d->file);
 	}
-	if (d->data->wants_out) {
+	if ((d->data->watch.events & LOOP_WRITE) != 0) {
 		conn_watch(d->data, false);
 	}
 }

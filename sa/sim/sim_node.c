@@ -233,6 +233,9 @@ static uint16_t pkey_table(struct access *a)
 	uint32_t block = a->mod & 0xFFFF;
 	uint8_t def[SMP_DATA_BYTES] = { 0 };
 
+	if (!sim_is_switch(a->s, a->at->node)) {
+		a->mod = block; /* the port counts for switches only (IBA vol. 1, 14.2.5.7) */
+	}
 	if (num > n->n_ports ||
 	    block >= (sim_partition_cap(n) + PKEY_BLOCK - 1u) / PKEY_BLOCK) {
 		return UMAD_STATUS_INVALID_ATTR_VALUE;

@@ -147,6 +147,8 @@ int sim_transport_at(struct sim *s, uint64_t port_guid, struct transport **ret)
 	p->s = s;
 	p->port = port;
 	p->transport.ops = &at_ops;
+	p->transport.secret[0] = s->o.seed;
+	p->transport.secret[1] = port_guid;
 	p->transport.local.port_guid = port_guid;
 	p->transport.local.node_guid = n->guid;
 	p->transport.local.port = s->g->ports[port].num;

@@ -214,9 +214,9 @@ static bool send_smp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m)
 {
 	const struct port *p = &s->g->ports[from];
-	struct sim_at at = { .node = p->node, .port = p->num };
 	bool smp = m->data[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
 	           m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED;
+	struct sim_at at = { .node = p->node, .port = p->num, .smp = smp };
 
 	if (smp ? !send_smp(s, from, m, &at) : !send_gmp(s, from, m, &at)) {
 		mad_pool_put(&s->pool, m);

@@ -121,6 +121,7 @@ struct sim_node {
 	uint32_t life; /*!< number of boots; payloads stored before the last boot are void */
 	uint64_t busy_us; /*!< until when its processor handles SMPs (sim_options.smp_us) */
 	bool down, deaf;
+	bool directed;  /*!< SMPs by LID get lost in it; traps do not */
 	bool hostile;   /*!< half of its answers are nonsense */
 	uint32_t guids; /*!< index + 1 of the node whose GUIDs it shows, 0: its own */
 	uint8_t sw_info[SMP_DATA_BYTES];       /*!< SwitchInfo */
@@ -229,6 +230,7 @@ struct sim_at {
 	uint8_t port; /*!< ingress port; at the start the sender's port, 0 of a switch */
 	unsigned hops; /*!< cables passed */
 	uint64_t late_us; /*!< time that processors of nodes took, beside that of the hops */
+	bool smp;         /*!< a request or an answer of class SMP; no trap of a node */
 };
 
 static inline uint32_t sim_port_index(const struct sim *s, uint32_t node, unsigned num)

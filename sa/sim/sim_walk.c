@@ -14,7 +14,7 @@
  * on the way handles it; what moves by LID costs no processor time.
  *
  * LID routed: from switch to switch by the programmed LFTs, up to LinearFDBTop. Management
- * packets (VL 15) pass every cable that is up. Data packets leave only by ACTIVE ports and
+ * packets (VL 15) pass every cable that is up, and every node that was not told to lose them. Data packets leave only by ACTIVE ports and
  * enter by ARMED or ACTIVE ones; an ARMED port becomes ACTIVE by it (7.2.7). A switch port that
  * enforces partitions drops data packets of a partition that is not in its P_Key table (10.9.3).
  */
@@ -101,6 +101,9 @@ bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_ke
 		bool routed = dlid < n->lft_len &&
 		              dlid <= field_get(n->sw_info, SI_LINEAR_FDB_TOP);
 		unsigned out = routed ? n->lft[dlid] : LFT_NO_ROUTE;
+		if (n->directed && at->smp) {
+			return false;
+		}
 		if (out == 0) {
 			at->port = 0;
 			break;
@@ -109,7 +112,8 @@ bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_ke
 			return false;
 		}
 	}
-	return has_lid(s, sim_end_port(s, at), dlid);
+	return has_lid(s, sim_end_port(s, at), dlid) &&
+	       !(s->nodes[at->node].directed && at->smp);
 }
 
 void sim_handle_smp(struct sim *s, struct sim_at *at)

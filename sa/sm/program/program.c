@@ -71,6 +71,7 @@ bool program_answered(struct program *p, const struct disc_node *n, unsigned por
 		return false;
 	}
 	p->n_timeouts += ret == E_TIMEOUT;
+	p->n_switch_timeouts += ret == E_TIMEOUT && n->type == NODE_SWITCH;
 	p->n_refused += ret != E_TIMEOUT;
 	if (ret != E_TIMEOUT && p->health != NULL) {
 		health_note_node(p->health, n, port, HEALTH_SETERR);

@@ -8,6 +8,8 @@
 
 #include "conf/policy/qos.h"
 #include "routing/graph/tables.h"
+#include "sa/mad/smp.h"
+#include "sa/sm/program/waves.h"
 
 struct arena;
 struct config;
@@ -17,9 +19,8 @@ struct lids;
 struct mft_block;
 struct mft_job;
 struct shadow;
-struct smp;
 struct transition;
-struct waves;
+struct lft_wave;
 
 /*! Directions in which a port of a switch enforces partitions, as bits. */
 enum { ENFORCE_IN = 1, ENFORCE_OUT = 2, ENFORCE_AS_IT_IS = 4 };
@@ -32,8 +33,8 @@ enum { ENFORCE_IN = 1, ENFORCE_OUT = 2, ENFORCE_AS_IT_IS = 4 };
  *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID); INIT -> ARMED
  *                      in the same Set where that is safe, see program.c
  *   program_qos        SL-to-VL and VL arbitration tables, while QoS is on
- *   program_lfts       LFT blocks, then LinearFDBTop, every switch at its own pace; with
- *                      smp_routing lid in waves, see waves.h. What follows goes by LID then
+ *   program_lfts       LFT blocks, then LinearFDBTop, in waves (program_lfts.c, waves.h). What
+ *                      follows goes by LID, too, unless smp_routing is directed
  *   program_mfts       blocks of multicast forwarding tables
  *   program_states     INIT -> ARMED of the others, then ARMED -> ACTIVE
  */
@@ -54,20 +55,26 @@ struct program {
 	struct qos_setup qos_setup[QOS_CLASS_COUNT]; /*!< when they are */
 	uint32_t sm_lid;
 	bool reregister; /*!< ask clients to register again: the first sweep as master */
-	struct lft_job *lft_jobs; /*!< [n_switches] of the LFT step at work */
+	struct lft_job *
+		lft_jobs; /*!< [n_switches] of the LFT step at work, until program_end() */
+	struct lft_wave *wave;               /*!< at work in that step */
 	const struct transition *transition; /*!< the plan for the LFTs; NULL: all at once */
 	uint32_t lft_step;                   /*!< of program_lft_steps(), from 1 */
 	struct waves *waves;      /*!< of that step; NULL: directed routes only */
-	uint32_t n_active;        /*!< switches at work in that step */
+	struct smp_probe probe_mixed, probe_switches, probe_hosts; /*!< of this sweep */
 	struct mft_job *mft_jobs; /*!< [n_switches] of the MFT step at work */
 	/* outcome */
 	uint32_t n_timeouts; /*!< requests without an answer */
+	uint32_t n_switch_timeouts; /*!< of them, of switches */
 	uint32_t n_refused;  /*!< answered with a bad status */
 	uint32_t n_bounced;  /*!< ports whose link restarts for a new MTU or VLs */
 	uint32_t
 		n_moved; /*!< entries of LFTs (switch, LID) with another port than before */
 	uint32_t n_port_sets, n_lft_sets, n_qos_sets, n_mft_sets, n_guid_sets,
 		n_p_key_sets;
+	uint32_t n_way
+		[WAY_COUNT]; /*!< switches that have their tables, by how they got them; set by
+	                              program_end() */
 	const char *first_trouble; /*!< sentence, NULL: none */
 	const char *lane_trouble;  /*!< why lanes of the routing do not hold, NULL: they do */
 	uint8_t lanes_there;       /*!< fewest operational VLs between switches, when they are fewer than
@@ -120,7 +127,10 @@ int program_lfts_next(struct program *p);
 /*! \brief When all LFTs are in: other requests may go by LID, too, until program_end(). */
 void program_lfts_end(struct program *p);
 
-/*! \brief After the last step, or when it is given up: directed routes only from here on. */
+/*!
+ * \brief After the last step: directed routes only from here on. What answered by LID and what did
+ *        not is remembered in the shadow copies.
+ */
 void program_end(struct program *p);
 
 /*! \brief Sets qos_setup by the options of each kind of port and by the lanes of the routing. */

@@ -12,7 +12,22 @@
 #include "routing/graph/tables.h"
 #include "routing/graph/walk.h"
 
-enum found { ARRIVES, WAITS, NO_WAY };
+const char *const way_texts[WAY_COUNT] = {
+	[WAY_BY_LID] = "by LID",
+	[WAY_ASKED] = "because of smp_routing",
+	[WAY_UNANSWERED] = "that did not answer by LID",
+	[WAY_REMEMBERED] = "that had not answered by LID before",
+	[WAY_BEHIND] = "behind one that did not answer by LID",
+	[WAY_NO_ROUTE] = "without a route by LID at the time",
+};
+
+const char *const way_names[WAY_COUNT] = {
+	[WAY_BY_LID] = "by_lid",         [WAY_ASKED] = "asked",
+	[WAY_UNANSWERED] = "unanswered", [WAY_REMEMBERED] = "remembered",
+	[WAY_BEHIND] = "behind",         [WAY_NO_ROUTE] = "no_route",
+};
+
+enum found { ARRIVES, WAITS, BLOCKED, NO_WAY };
 
 /* The end of a walk: the last switch before the destination, or the one that it waits for. */
 struct walk_end {
@@ -64,7 +79,7 @@ static enum found walk(const struct waves *w, uint32_t from, uint32_t lid,
 		}
 		if (sw != from && w->state[sw] != WAVE_FINISHED) {
 			end->sw = sw;
-			return w->state[sw] == WAVE_FAILED ? NO_WAY : WAITS;
+			return w->state[sw] == WAVE_FAILED ? BLOCKED : WAITS;
 		}
 		end->sw = sw;
 		end->out = w->entry(w->ctx, sw, lid);
@@ -96,8 +111,11 @@ static enum found walk_from_sm(const struct waves *w, uint32_t sw, struct walk_e
 		end->sw = GRAPH_NONE;
 		return ARRIVES;
 	}
-	if (w->start == GRAPH_NONE || w->state[w->start] == WAVE_FAILED) {
+	if (w->start == GRAPH_NONE) {
 		return NO_WAY;
+	}
+	if (w->state[w->start] == WAVE_FAILED) {
+		return BLOCKED;
 	}
 	if (w->state[w->start] != WAVE_FINISHED) {
 		end->sw = w->start;
@@ -125,6 +143,7 @@ bool waves_find(struct waves *w, uint32_t sw, struct wave_route *ret)
 		return wait_for(w, sw, there == WAITS ? to.sw : back.sw);
 	}
 	ret->by_lid = there == ARRIVES && home == ARRIVES;
+	ret->blocked = there == BLOCKED || home == BLOCKED;
 	if (there != ARRIVES || to.sw == GRAPH_NONE) {
 		return true;
 	}

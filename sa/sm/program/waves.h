@@ -27,6 +27,23 @@ struct lids;
  * Dispersive Routing".
  */
 
+/*! How a switch gets its forwarding tables, or why not by LID. */
+enum smp_way_reason {
+	WAY_BY_LID,
+	WAY_ASKED,      /*!< smp_routing is directed */
+	WAY_UNANSWERED, /*!< a request by LID was not answered in this sweep */
+	WAY_REMEMBERED, /*!< it did not answer in an earlier sweep */
+	WAY_BEHIND,     /*!< its route passes a switch that did not answer */
+	WAY_NO_ROUTE,   /*!< tables or LIDs do not lead there and back at the time */
+	WAY_COUNT
+};
+
+/*! Short texts of them: "that did not answer by LID". */
+extern const char *const way_texts[WAY_COUNT];
+
+/*! Their names in figures and JSON. */
+extern const char *const way_names[WAY_COUNT];
+
 /*! Entry that a switch has at the end of the step; LFT_NO_ROUTE above its LinearFDBTop. */
 typedef uint8_t wave_entry_f(void *ctx, uint32_t sw, uint32_t lid);
 
@@ -48,6 +65,7 @@ struct waves {
 /*! How SMPs get to a switch. */
 struct wave_route {
 	bool by_lid;     /*!< by LID once it is open */
+	bool blocked;    /*!< not by LID, because the routes pass a switch that failed */
 	uint32_t parent; /*!< switch from which one hop leads to it, GRAPH_NONE: none */
 	uint8_t port;    /*!< of the parent */
 };
@@ -65,7 +83,7 @@ bool waves_find(struct waves *w, uint32_t sw, struct wave_route *ret);
 /*! \brief Do tables lead to an end port and back, over finished switches only? */
 bool waves_reach(struct waves *w, uint32_t port);
 
-/*! \brief The switch has its entries, or will not get them. */
+/*! \brief The switch has its entries; or it will not get them, or nothing by LID passes it. */
 void waves_end(struct waves *w, uint32_t sw, bool finished);
 
 /*! \brief Takes one that waits for a switch out of its list. \return GRAPH_NONE: none. */
