@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
@@ -21,12 +22,31 @@ void vports_done(struct vports *v)
 			free(v->hosts[i]->list[k].guids);
 		}
 		free(v->hosts[i]->list);
+		free(v->hosts[i]->took);
 		free(v->hosts[i]);
 	}
 	free(v->hosts);
 	hash_done(&v->by_port);
 	hash_done(&v->by_guid);
 	*v = (struct vports){ 0 };
+}
+
+void vports_forget(struct vports *v)
+{
+	for (uint32_t i = 0; i < v->n_hosts; i++) {
+		struct vport_host *h = v->hosts[i];
+
+		h->known = false;
+		for (uint32_t k = 0; k < h->n; k++) {
+			if (h->list[k].keys != NULL) {
+				memset(h->list[k].keys->block, 0,
+				       sizeof(h->list[k].keys->block));
+			}
+			if (h->list[k].guids != NULL) {
+				memset(h->list[k].guids, 0, sizeof(*h->list[k].guids));
+			}
+		}
+	}
 }
 
 struct vport_host *vports_find(const struct vports *v, uint64_t node_guid, uint8_t num)

@@ -45,8 +45,8 @@ struct smp;
  * local sweep, which begins with vports_read().
  *
  * The memory that an adapter can fill is bounded. It has at most VPORTS_MAX virtual ports with at
- * most VPORT_KEYS_MAX P_Keys and VPORT_GUIDS_MAX GUIDs each, takes at most VPORTS_LIDS_MAX LIDs for GUIDs that come and go,
- * and is read again ever more rarely while VPortStateChange stays set. A GUID belongs to the port
+ * most VPORT_KEYS_MAX P_Keys and VPORT_GUIDS_MAX GUIDs each, has at most VPORTS_LIDS_MAX LIDs for GUIDs that come and go
+ * (then those that went first lose theirs), and is read again ever more rarely while VPortStateChange stays set. A GUID belongs to the port
  * that has it first; a port in the fabric comes before any virtual one.
  *
  * Source: the attributes in sa/mad/fields.h; the stages are those of osm_virt_mgr.h.
@@ -100,7 +100,9 @@ struct vport_host {
 	bool told;       /*!< a complaint about it was logged */
 	uint16_t cap;    /*!< VPortCap */
 	uint32_t port;   /*!< in the graph of the last vports_index(); GRAPH_NONE: away */
-	uint32_t n_lids; /*!< that its virtual ports ever took */
+	uint64_t *took; /*!< [n_lids] malloc; GUIDs that took a LID, the first ones first */
+	uint32_t n_lids;
+	size_t cap_took;
 	unsigned streak; /*!< reads in a row that found VPortStateChange set */
 	uint64_t next_read_ms; /*!< not before, while it stays set */
 	struct vport *list;    /*!< [n] by index; malloc */
@@ -120,6 +122,10 @@ struct vports {
 };
 
 void vports_done(struct vports *v);
+
+/*! \brief All virtual ports, and their tables, are read again: another SM may have cleared VPortStateChange
+ *         and written. What is known stays until then. */
+void vports_forget(struct vports *v);
 
 /*! \brief What is known of a port. \return NULL: nothing. */
 struct vport_host *vports_find(const struct vports *v, uint64_t node_guid, uint8_t num);

@@ -5,6 +5,9 @@
  * virtual ports in the memory as those of absent ports, so it gives their LIDs to others only when
  * there is no other LID; such a virtual port gets another one here.
  *
+ * An adapter has LIDs for a limited number of GUIDs. Beyond it the GUID that took its LID first, and is
+ * known to be gone, loses it to the new one.
+ *
  * Those in the memory come first, then those that show a LID, then the new ones: so none takes a LID
  * that another one uses.
  */
@@ -16,6 +19,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/search.h"
+#include "conf/base/vector.h"
 #include "routing/graph/graph.h"
 #include "routing/route.h"
 #include "sa/sm/virtual/vports.h"
@@ -26,6 +30,7 @@ enum { FREE, AWAY, TAKEN }; /* claims of a LID */
 
 struct claims {
 	const struct vports_lids_in *in;
+	const struct vports *v;
 	uint8_t *claim; /* [limit + 1] */
 	uint32_t limit, cursor;
 	struct lid_memory *changed; /* [n_changed] */
@@ -104,23 +109,72 @@ static bool claim_remembered(struct claims *c, struct applicant *x)
 	       claim(c, x, m->range.base, m->range.lmc == 0 && m->gone_epoch == 0);
 }
 
+/* The LID of a GUID that is gone may be given to others. */
+static void release(struct claims *c, const struct lid_memory *m)
+{
+	uint32_t lid = m->range.base;
+
+	c->changed[c->n_changed++] = (struct lid_memory){ .guid = m->guid };
+	if (m->range.lmc == 0 && lid <= c->limit && c->claim[lid] == AWAY) {
+		c->claim[lid] = FREE;
+		c->cursor = lid < c->cursor ? lid : c->cursor;
+	}
+}
+
+/* May one more GUID of this adapter take a LID? Perhaps after another one that is gone has lost its own. A
+ * GUID that went after the last sweep is not noted as gone yet. */
+static bool has_room(struct claims *c, struct vport_host *h)
+{
+	for (uint32_t i = 0; h->n_lids >= VPORTS_LIDS_MAX && i < h->n_lids; i++) {
+		const struct lid_memory *m = remembered(c->in, h->took[i]);
+
+		if (vports_has_guid(c->v, h->took[i]) ||
+		    graph_port_by_guid(c->in->g, h->took[i]) != GRAPH_NONE ||
+		    (m != NULL && m->gone_epoch == 0)) {
+			continue;
+		}
+		if (m != NULL) {
+			release(c, m);
+		}
+		memmove(h->took + i, h->took + i + 1,
+		        (--h->n_lids - i) * sizeof(*h->took));
+	}
+	return h->n_lids < VPORTS_LIDS_MAX &&
+	       VECTOR_RESERVE(h->took, h->cap_took, h->n_lids + 1) == E_OK;
+}
+
+/* Notes that a GUID took a LID, once. */
+static void note_taken(struct applicant *x)
+{
+	struct vport_host *h = x->host;
+
+	for (uint32_t i = 0; i < h->n_lids; i++) {
+		if (h->took[i] == x->vport->guid) {
+			return;
+		}
+	}
+	h->took[h->n_lids++] = x->vport->guid;
+}
+
 /* The LID that it has on the fabric, as another subnet manager may have given it. */
 static void claim_shown(struct claims *c, struct applicant *x)
 {
-	if (x->host->n_lids < VPORTS_LIDS_MAX) {
-		x->host->n_lids += claim(c, x, x->vport->shown_lid, false);
+	if (has_room(c, x->host) && claim(c, x, x->vport->shown_lid, false)) {
+		note_taken(x);
 	}
 }
 
 static void claim_any(struct claims *c, struct applicant *x)
 {
-	if (x->host->n_lids >= VPORTS_LIDS_MAX) {
+	if (!has_room(c, x->host)) {
 		return;
 	}
 	while (c->cursor <= c->limit && !claim(c, x, c->cursor, false)) {
 		c->cursor++;
 	}
-	x->host->n_lids += x->vport->lid != 0;
+	if (x->vport->lid != 0) {
+		note_taken(x);
+	}
 }
 
 static int compare_guid(const void *x, const void *y)
@@ -217,11 +271,11 @@ static int extend_lids(const struct claims *c, const struct applicant *x, uint32
 int vports_assign_lids(struct vports *v, const struct vports_lids_in *in, struct arena *a,
                        struct vports_lids *ret)
 {
-	struct claims c = { .in = in };
+	struct claims c = { .in = in, .v = v };
 	struct applicant *x;
 	uint32_t n = list_applicants(v, a, &x);
 
-	c.changed = arena_array(a, n + 1, sizeof(*c.changed));
+	c.changed = arena_array(a, 2 * (size_t)n + 1, sizeof(*c.changed));
 	c.own = arena_array(a, n + 1, sizeof(*c.own));
 	if (x == NULL || c.changed == NULL || c.own == NULL ||
 	    (n != 0 && init_claims(&c, v, a) != E_OK)) {
@@ -245,7 +299,7 @@ int vports_assign_lids(struct vports *v, const struct vports_lids_in *in, struct
 		log_message(
 			MSG_VIRT_NO_LID, source,
 			"%u virtual ports get no LID, because none is left or their host "
-			"took %u already: raise unicast_lid_limit, lower the LMC, or "
+			"has %u already: raise unicast_lid_limit, lower the LMC, or "
 			"let them share the LID of their port",
 			c.n_full, VPORTS_LIDS_MAX);
 	}

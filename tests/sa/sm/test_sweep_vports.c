@@ -372,6 +372,41 @@ START_TEST(lies_cost_little)
 }
 END_TEST
 
+/* Virtual machines with new GUIDs come and go, more in all than an adapter may have LIDs at a time: each of
+ * them gets a LID all the same, and others keep theirs. */
+START_TEST(guids_come_and_go)
+{
+	enum { MACHINES = 90, ROUNDS = VPORTS_LIDS_MAX / MACHINES + 3 };
+	uint16_t honest = add(0, 0xabc, OWN), index[MACHINES];
+	uint32_t lid;
+
+	for (unsigned i = 0; i < MACHINES; i++) {
+		index[i] = add(1, 0xd000000 + i, OWN);
+	}
+	up();
+	lid = check_own(0, honest);
+	for (unsigned round = 1; round < ROUNDS; round++) {
+		for (unsigned i = 0; i < MACHINES; i++) {
+			ck_assert_int_eq(sim_vport_set_guid(fixture->sim, node_guid(1), num(1),
+			                                    index[i],
+			                                    0xd000000 + (round << 8) + i),
+			                 E_OK);
+		}
+		fixture_run_ms(fixture, 2 * INTERVAL_MS);
+		for (unsigned i = 0; i < MACHINES; i++) {
+			ck_assert_msg(is_up(1, index[i]), "round %u, machine %u", round, i);
+		}
+	}
+	check_own(1, index[MACHINES - 1]);
+	ck_assert_uint_eq(check_own(0, honest), lid);
+	/* the state does not hold more of them than that */
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_uint_eq(check_own(0, honest), lid);
+}
+END_TEST
+
 /* --- what readers see ------------------------------------------------------------------- */
 
 static struct snap_reader *pinned(void)
@@ -551,6 +586,52 @@ START_TEST(unverified_layouts_are_not_written)
 }
 END_TEST
 
+/* Another master has set up our port. Meanwhile a virtual port was added, P_Keys were changed, and it cleared
+ * the bits that would have told us. */
+START_TEST(another_master_wrote)
+{
+	const struct port *own = &fixture->g->ports[fixture->g->sm_port];
+	uint64_t guid = fixture->g->nodes[own->node].guid;
+	uint16_t a = add(2, 0xabc, OWN), b;
+	uint8_t info[64], keys[64] = { 0x12, 0x34 };
+	struct sim_virtual *v;
+
+	fixture->config.virt_unverified_layouts = true;
+	fixture_partitions(fixture, "t=0x10: ALL=full, 0xabc=full;\n");
+	up();
+	check_own(2, a);
+	ck_assert(has_key(2, a, 0x8010));
+	b = add(2, 0xdef, OWN);
+	v = fixture->sim->ports[host(2)].virtual_ports;
+	v->changed = false;
+	v->told_ups = fixture->sim->ports[host(2)].ups;
+	ck_assert_int_eq(sim_poke(fixture->sim, node_guid(2), VPORT_ATTR_P_KEYS,
+	                          (uint32_t)a << 16, keys),
+	                 E_OK);
+	ck_assert_int_eq(
+		sim_poke(fixture->sim, node_guid(2), UMAD_SM_ATTR_PKEY_TABLE, 0, keys),
+		E_OK);
+	ck_assert_int_eq(
+		sim_peek(fixture->sim, guid, UMAD_SM_ATTR_PORT_INFO, own->num, info),
+		E_OK);
+	field_set(info, PI_MASTER_SM_LID, 99);
+	field_set(info, PI_PORT_STATE, 0);
+	field_set(info, PI_PORT_PHYSICAL_STATE, 0);
+	ck_assert_int_eq(
+		sim_poke(fixture->sim, guid, UMAD_SM_ATTR_PORT_INFO, own->num, info),
+		E_OK);
+	fixture_run_ms(fixture, 3 * INTERVAL_MS);
+	fixture_up(fixture);
+	check_own(2, a);
+	check_own(2, b);
+	ck_assert(has_key(2, a, 0x8010));
+	ck_assert_int_eq(
+		sim_peek(fixture->sim, node_guid(2), UMAD_SM_ATTR_PKEY_TABLE, 0, info),
+		E_OK);
+	ck_assert_int_ne(memcmp(info, keys, 2), 0);
+}
+END_TEST
+
 TEST_SUITE(sweep_vports)
 {
 	TCase *t = tcase_create("virtual ports");
@@ -574,6 +655,8 @@ TEST_SUITE(sweep_vports)
 	tcase_add_test(t, a_cable_is_lost);
 	tcase_add_test(t, partition_by_guid);
 	tcase_add_test(t, unverified_layouts_are_not_written);
+	tcase_add_test(t, another_master_wrote);
+	tcase_add_test(t, guids_come_and_go);
 	tcase_add_loop_test(t, lies_cost_little, 0, 6);
 	suite_add_tcase(suite, t);
 }
