@@ -26,9 +26,10 @@
  * - Routers have routes, too. They count as "other" hosts, which are numbered separately, as
  *   OpenSM does with hosts that are no compute nodes.
  * - Ports are chosen by host number, not by counters of earlier choices. So the routes of a
- *   healthy tree do not depend on which hosts are up: a missing host keeps its number, like
- *   OpenSM's dummy targets. If more than half of the numbers would be unused, hosts are
- *   numbered without gaps.
+ *   healthy tree do not depend on which hosts are up: a missing host keeps its number, which
+ *   follows from its port of the leaf switch, like OpenSM's dummy targets. If the ports of
+ *   leaf switches differ, it follows from the order of the hosts; and if more than half of
+ *   the numbers would be unused then, hosts are numbered without gaps.
  * - There is no quasi_ftree_indexing: the order of switches is found by majority.
  *
  * Sources: MLNX_OFED user manual, "Fat-tree Routing Algorithm" and "Routing between
@@ -45,6 +46,7 @@
 #include "routing/engines/ftree/ftree.h"
 #include "routing/graph/guid_switches.h"
 #include "routing/graph/lids.h"
+#include "routing/spread/keep.h"
 
 static const struct ftree_options no_options;
 
@@ -98,7 +100,7 @@ static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
 {
 	struct ftree_added n = { 0 };
 
-	if (f->opt->max_reverse_hops) {
+	if ((f->opt->cn || f->opt->io) && (f->opt->max_reverse_hops || ftree_misses(f))) {
 		int ret_code = ftree_reverse(f, tmp, &n);
 
 		if (ret_code != E_OK) {
@@ -111,6 +113,13 @@ static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
 		        "they descended: for high availability only, not for high "
 		        "bandwidth",
 		        n.by_order + n.by_hops);
+	}
+	if (n.back) {
+		why_add(&ret->notes,
+		        "ftree: %" PRIu64 " entries are the way back between hosts that are no "
+		        "compute nodes, of which one reaches the other over a compute node's "
+		        "route; they climb after they descended",
+		        n.back);
 	}
 	if (n.by_hops) {
 		why_add(&ret->notes,
@@ -171,6 +180,19 @@ static int compute(struct ftree *f, struct arena *tmp, struct arena *a,
 	return ret_code;
 }
 
+/*
+ * In a whole tree whose hosts are numbered by place, earlier tables are not used: the same
+ * fabric gives the same entries, and a host that comes or goes moves no other. Otherwise it
+ * renumbers others, or changes which pairs are rerouted how. Then earlier routes are kept as
+ * far as possible (routing/spread/keep.h).
+ */
+static int keep_earlier(const struct ftree *f, const struct route_in *in)
+{
+	const struct keep_measure m = { .g = in->g, .lids = in->lids };
+
+	return keep_tables(&m, in->prev, !f->placed || f->broken, f->lft);
+}
+
 static int ftree_route(const struct route_in *in, struct arena *a, struct route_out *ret)
 {
 	struct arena *tmp = arena_new();
@@ -184,6 +206,9 @@ static int ftree_route(const struct route_in *in, struct arena *a, struct route_
 	}
 	f.lft = &lft;
 	ret_code = compute(&f, tmp, a, ret);
+	if (ret_code == E_OK) {
+		ret_code = keep_earlier(&f, in);
+	}
 	if (ret_code == E_OK) {
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
@@ -251,7 +276,7 @@ const struct engine engine_ftree = {
 	.adaptive_name = "ar_ftree",
 	.summary = "Fat trees: shifts without contention; broken trees stay balanced",
 	.deadlock_free_order = 20,
-	.flags = ENGINE_DEADLOCK_FREE | ENGINE_LMC0_ONLY | ENGINE_IGNORES_PREV,
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_LMC0_ONLY,
 	.options = ftree_rows,
 	.opt_size = sizeof(struct ftree_options),
 	.bind = ftree_bind,

@@ -82,6 +82,10 @@ struct ftree {
 	uint32_t n_leaves;
 	/*! host numbers reserved per leaf switch, 0: none for missing hosts */
 	uint32_t cn_stride;
+	/*! [n_hosts] host numbers behind the first of the leaf switch, if they follow from the
+	 *  switch port; NULL: they follow from the order of the hosts */
+	uint32_t *place;
+	bool placed; /*!< they do for all hosts, and nearly all numbers have one */
 	uint32_t cn_rank;        /*!< rank of the switches that have most compute nodes */
 	struct ftree_link *link; /*!< [graph.n_adj] per switch: up by class, then down */
 	uint32_t *first;         /*!< [n + 1] into link */
@@ -199,10 +203,11 @@ int ftree_fill_order(struct ftree *f, struct arena *a);
  */
 uint8_t ftree_order_port(const struct ftree *f, uint32_t s, uint32_t t, uint32_t h);
 
-/*! Entries that max_reverse_hops adds. */
+/*! Entries that climb after they descended. */
 struct ftree_added {
 	uint64_t by_order; /*!< by the up/down order, free of credit loops */
 	uint64_t by_hops;  /*!< where the order takes more reverse hops than allowed */
+	uint64_t back;     /*!< by the order, the way back of a route that a compute node needs */
 };
 
 /*! \brief Routes between non-compute nodes that climb after they descended. \retval -ENOMEM */

@@ -117,28 +117,63 @@ bool ftree_misses(const struct ftree *f)
 
 enum { LINE_MAX_BYTES = 8 + 64 + 2 };
 
-char *ftree_cn_text(const struct ftree *f, struct arena *a)
+struct cn_text {
+	char *text;
+	size_t room, at;
+};
+
+/* The compute nodes of a switch at one of its places, GRAPH_NONE: at any. \return How many. */
+static uint32_t list_place(const struct ftree *f, uint32_t s, uint32_t place,
+                           struct cn_text *t)
 {
 	const struct graph *g = f->g;
-	size_t lines = f->n_hosts + (size_t)f->n_leaves * f->cn_stride;
-	size_t room = lines * LINE_MAX_BYTES + 1, at = 0;
-	char *text = arena_alloc(a, room);
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; text && i < f->n_leaves; i++) {
-		uint32_t s = f->leaf[i], n = 0;
-
-		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
-			if (f->kind[g->hosts[h]] != FTREE_CN) {
-				continue;
-			}
-			at += (size_t)snprintf(
-				text + at, room - at, "0x%04x\t%.64s\n", f->lid[h],
-				node_name(&g->nodes[g->ports[g->hosts[h]].node]));
-			n++;
+	for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
+		if (f->kind[g->hosts[h]] != FTREE_CN ||
+		    (place != GRAPH_NONE && f->place[h] != place)) {
+			continue;
 		}
-		for (; f->rank[s] == f->cn_rank && n < f->cn_stride; n++) {
-			at += (size_t)snprintf(text + at, room - at, "0xFFFF\tDUMMY\n");
-		}
+		t->at += (size_t)snprintf(
+			t->text + t->at, t->room - t->at, "0x%04x\t%.64s\n", f->lid[h],
+			node_name(&g->nodes[g->ports[g->hosts[h]].node]));
+		n++;
 	}
-	return text;
+	return n;
+}
+
+static void list_dummies(uint32_t n, struct cn_text *t)
+{
+	while (n--) {
+		t->at += (size_t)snprintf(t->text + t->at, t->room - t->at,
+		                          "0xFFFF\tDUMMY\n");
+	}
+}
+
+char *ftree_cn_text(const struct ftree *f, struct arena *a)
+{
+	size_t lines = f->n_hosts + (size_t)f->n_leaves * f->cn_stride;
+	struct cn_text t = { .room = lines * LINE_MAX_BYTES + 1 };
+
+	t.text = arena_alloc(a, t.room);
+	for (uint32_t i = 0; t.text && i < f->n_leaves; i++) {
+		uint32_t s = f->leaf[i];
+		uint32_t missing = f->rank[s] == f->cn_rank && f->cn_stride > f->n_cn[s]
+		                           ? f->cn_stride - f->n_cn[s]
+		                           : 0;
+		bool placed = f->place && f->rank[s] == f->cn_rank;
+
+		for (uint32_t p = 0; placed && p < f->cn_stride; p++) {
+			/* two may share a place */
+			if (!list_place(f, s, p, &t) && missing) {
+				list_dummies(1, &t);
+				missing--;
+			}
+		}
+		if (!placed) {
+			(void)list_place(f, s, GRAPH_NONE, &t);
+		}
+		list_dummies(missing, &t);
+	}
+	return t.text;
 }

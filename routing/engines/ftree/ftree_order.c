@@ -25,6 +25,7 @@
 #include "conf/base/err.h"
 #include "routing/engines/ftree/ftree.h"
 #include "routing/graph/lids.h"
+#include "routing/spread/leaves.h"
 
 /* ---- grouping by majority ---- */
 
@@ -450,10 +451,47 @@ static void set_stages(const struct ftree *f, const struct slots *sl, uint32_t s
 	}
 }
 
+/*
+ * Numbers compute nodes by their switch ports (leaves_places()), where these are alike and no
+ * other hosts hang on them. Then a compute node has the same number whichever others are there.
+ */
+static int find_places(struct ftree *f, struct arena *a)
+{
+	const struct graph *g = f->g;
+	bool *is_cn = arena_array(a, g->n_ports + 1u, sizeof(*is_cn));
+	uint32_t *leaf = arena_array(a, f->n_leaves + 1u, sizeof(*leaf)), n = 0, n_cn = 0;
+	uint32_t *place = arena_array(a, f->n_hosts + 1u, sizeof(*place));
+	struct leaf_places at;
+
+	if (!is_cn || !leaf || !place) {
+		return -ENOMEM;
+	}
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		is_cn[g->hosts[h]] = f->kind[g->hosts[h]] == FTREE_CN;
+	}
+	for (uint32_t i = 0; i < f->n_leaves; i++) {
+		if (f->rank[f->leaf[i]] == f->cn_rank) {
+			n_cn += f->n_cn[f->leaf[i]];
+			leaf[n++] = f->leaf[i];
+		}
+	}
+	leaves_places(g, leaf, n, is_cn, true, &at);
+	if (!at.n) {
+		return E_OK;
+	}
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		place[h] = at.rank[graph_switch_port_of(g, g->hosts[h])];
+	}
+	f->place = place;
+	f->cn_stride = at.n;
+	f->placed = at.full && n_cn == f->n_hosts;
+	return E_OK;
+}
+
 /* Hosts on a switch beyond the numbers that are reserved for compute nodes. */
 static uint32_t extra_hosts(const struct ftree *f, uint32_t s)
 {
-	uint32_t places = f->cn_stride ? f->cn_stride : f->n_cn[s];
+	uint32_t places = f->cn_stride && !f->place ? f->cn_stride : f->n_cn[s];
 
 	return ftree_hosts_on(f, s) > places ? ftree_hosts_on(f, s) - places : 0;
 }
@@ -490,7 +528,8 @@ static void number_hosts(struct ftree *f, const struct slots *sl)
 	memset(f->stage, 0xff, f->n_hosts * FTREE_RANKS_MAX * sizeof(*f->stage));
 	for (unsigned common = 2; common-- > 0;) {
 		for (uint32_t i = 0; i < f->n_leaves; i++) {
-			uint32_t s = f->leaf[i], place = base + f->n_cn[s];
+			uint32_t s = f->leaf[i], start = base;
+			uint32_t place = base + (f->place ? stride : f->n_cn[s]);
 
 			if ((f->rank[s] == f->cn_rank) != common) {
 				continue;
@@ -502,7 +541,10 @@ static void number_hosts(struct ftree *f, const struct slots *sl)
 			for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1];
 			     h++) {
 				if (f->kind[g->hosts[h]] == FTREE_CN) {
-					set_stages(f, sl, s, cn++, false, h);
+					uint32_t t = cn++;
+
+					t = common && f->place ? start + f->place[h] : t;
+					set_stages(f, sl, s, t, false, h);
 				} else if (common && place < base) {
 					set_stages(f, sl, s, place++, false, h);
 				} else {
@@ -544,6 +586,9 @@ int ftree_order(struct ftree *f, struct arena *a)
 	}
 	if (ret == E_OK) {
 		ret = find_slots(f, &sl, a);
+	}
+	if (ret == E_OK) {
+		ret = find_places(f, a);
 	}
 	if (ret == E_OK) {
 		number_hosts(f, &sl);

@@ -7,7 +7,7 @@
  * With a root file, the rank is the distance from the roots. Without one, the leaf switches
  * (routing/spread/leaves.h) are the lowest and the height of the others is their distance
  * from a leaf. So a missing cable changes the rank of a switch only if it was its last
- * cable down. The list of compute nodes does not influence the ranks: it only decides which
+ * cable down, and one that loses its hosts stays a leaf. The list of compute nodes does not influence the ranks: it only decides which
  * hosts are balanced first.
  */
 #include <errno.h>
@@ -16,6 +16,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/union_find.h"
 #include "conf/policy/guidfile.h"
 #include "routing/engines/ftree/ftree.h"
 #include "routing/graph/guid_switches.h"
@@ -98,17 +99,46 @@ static void queue_root(void *ctx, uint32_t sw, const struct guid_record *r)
 	}
 }
 
+/* Is a switch a leaf that lost its hosts? It is as high above the leaves as the switches of
+ * the next rank but one, but joins nothing that leaves below do not join. */
+static bool is_empty_leaf(const struct ftree *f, const uint16_t *height, uint32_t *unions,
+                          uint32_t s)
+{
+	const struct graph *g = f->g;
+	uint32_t first = g->adj_first[s], i = first;
+
+	if (height[s] != 2 || ftree_hosts_on(f, s)) {
+		return false;
+	}
+	while (i < g->adj_first[s + 1] && height[g->adj[i].to] == 1 &&
+	       union_find(unions, g->adj[i].to) == union_find(unions, g->adj[first].to)) {
+		i++;
+	}
+	return i == g->adj_first[s + 1];
+}
+
 /* Heights above the leaves, independent of the lists. */
 static int heights_from_leaves(const struct ftree *f, uint8_t *height, struct arena *a)
 {
+	const struct graph *g = f->g;
+	uint32_t *unions = arena_array(a, f->n + 1u, sizeof(*unions));
 	uint16_t *from_leaves;
 
-	if (leaves_heights(f->g, a, &from_leaves) != E_OK) {
+	if (!unions || leaves_heights(g, a, &from_leaves) != E_OK) {
 		return -ENOMEM;
+	}
+	union_init(unions, f->n);
+	for (uint32_t s = 0; s < f->n; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			if (from_leaves[s] == 0 && from_leaves[g->adj[i].to] == 1) {
+				union_join(unions, s, g->adj[i].to);
+			}
+		}
 	}
 	for (uint32_t s = 0; s < f->n; s++) {
 		height[s] =
 			from_leaves[s] < UNRANKED ? (uint8_t)from_leaves[s] : UNRANKED;
+		height[s] = is_empty_leaf(f, from_leaves, unions, s) ? 0 : height[s];
 	}
 	return E_OK;
 }

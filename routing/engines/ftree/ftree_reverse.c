@@ -2,7 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * Routes between non-compute nodes that climb after they have descended. The operator asks
- * for them with max_reverse_hops.
+ * for them with max_reverse_hops. Some exist without being asked for, because a compute node needs
+ * the same entry. They get the way back, whatever max_reverse_hops is: a pair with a route in one
+ * direction alone cannot talk, and would look as if it could.
  *
  * A hop that climbs after the first descent is a reverse hop. The route by the up/down order
  * is preferred if it has no more reverse hops than allowed, because it has no credit loops.
@@ -13,7 +15,8 @@
  *
  * The manual's picture: upper switches S1, S2, S3 and lower switches A, B; S1 is above A, S2
  * above both, S3 above B. The path from S1 to S2 descends to A and climbs once; the path to
- * S3 climbs twice.
+ * S3 climbs twice. Compute nodes on B reach S1 over S2, so the host on S2 does, too, and the one on
+ * S1 gets the way back.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,6 +40,7 @@ struct path {
 struct search {
 	const struct ftree *f;
 	uint32_t t, h, lid;
+	bool back; /* the way back of what there is, else what max_reverse_hops allows */
 	struct path *path; /* [n] */
 	uint32_t *trail;   /* [n] switches of the path being followed */
 };
@@ -159,24 +163,47 @@ static bool has_io(const struct ftree *f, uint32_t s)
 	return false;
 }
 
-/* Does the switch have hosts that should have a route to the host, but have none? */
-static bool lacks_route(const struct search *x, uint32_t s)
+/* Does the host have a route to one on this switch? */
+static bool reaches_host_on(const struct search *x, uint32_t s)
+{
+	const struct ftree *f = x->f;
+	const uint8_t *row = lft_row(f->lft, x->t);
+
+	for (uint32_t h = f->g->host_first[s]; h < f->g->host_first[s + 1]; h++) {
+		if (f->lid[h] && row[f->lid[h]] != LFT_NO_ROUTE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The most reverse hops of a route from the switch to the host, NO_PATH: any number.
+ * \return -1: it has one, or should have none. */
+static int limit_of(const struct search *x, uint32_t s)
 {
 	const struct ftree *f = x->f;
 
-	return ftree_hosts_on(f, s) && f->order.part[s] == f->order.part[x->t] &&
-	       lft_row(f->lft, s)[x->lid] == LFT_NO_ROUTE &&
-	       (f->kind[f->g->hosts[x->h]] == FTREE_IO || has_io(f, s));
+	if (!ftree_hosts_on(f, s) || f->order.part[s] != f->order.part[x->t] ||
+	    lft_row(f->lft, s)[x->lid] != LFT_NO_ROUTE) {
+		return -1;
+	}
+	if (x->back) {
+		return reaches_host_on(x, s) ? NO_PATH : -1;
+	}
+	return f->kind[f->g->hosts[x->h]] == FTREE_IO || has_io(f, s)
+	               ? (int)f->opt->max_reverse_hops
+	               : -1;
 }
 
 static void add_paths(const struct search *x, struct ftree_added *ret)
 {
 	const struct ftree *f = x->f;
-	unsigned most = f->opt->max_reverse_hops;
 	bool started = false, found = false;
 
 	for (uint32_t i = 0; i < f->n_leaves; i++) {
-		if (lacks_route(x, f->leaf[i])) {
+		int most = limit_of(x, f->leaf[i]);
+
+		if (most >= 0) {
 			if (!started) {
 				/* paths by existing routes */
 				for (uint32_t s = 0; s < x->f->n; s++) {
@@ -189,28 +216,49 @@ static void add_paths(const struct search *x, struct ftree_added *ret)
 				}
 			}
 			started = true;
-			ret->by_order += try_order(x, f->leaf[i], most);
+			uint64_t n = try_order(x, f->leaf[i], (unsigned)most);
+
+			*(x->back ? &ret->back : &ret->by_order) += n;
 		}
 	}
 	for (uint32_t i = 0; started && i < f->n_leaves; i++) {
 		uint32_t s = f->leaf[i];
+		int most = limit_of(x, s);
 
-		if (!lacks_route(x, s)) {
+		if (most < 0) {
 			continue;
 		}
 		if (!found) {
 			relax_all(x);
 		}
 		found = true;
-		if (x->path[s].climbs != NO_PATH && x->path[s].reverse <= most) {
+		if (x->path[s].climbs != NO_PATH && x->path[s].reverse <= (unsigned)most) {
 			ret->by_hops += enter_path(x, s);
 		}
 	}
 }
 
+/* Adds the paths to all hosts that are no compute nodes. \return false: there was none. */
+static bool add_all(struct search *x, struct ftree_added *ret)
+{
+	const struct ftree *f = x->f;
+	uint64_t before = ret->by_order + ret->by_hops + ret->back;
+
+	for (uint32_t t = 0; t < f->n; t++) {
+		for (uint32_t h = f->g->host_first[t]; h < f->g->host_first[t + 1]; h++) {
+			x->t = t;
+			x->h = h;
+			x->lid = f->lid[h];
+			if (x->lid && f->non_cn[f->g->hosts[h]]) {
+				add_paths(x, ret);
+			}
+		}
+	}
+	return ret->by_order + ret->by_hops + ret->back != before;
+}
+
 int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret)
 {
-	const struct graph *g = f->g;
 	struct search x = { .f = f };
 
 	x.path = arena_array(a, f->n + 1u, sizeof(*x.path));
@@ -218,15 +266,11 @@ int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret)
 	if (!x.path || !x.trail) {
 		return -ENOMEM;
 	}
-	for (uint32_t t = 0; t < f->n; t++) {
-		for (uint32_t h = g->host_first[t]; h < g->host_first[t + 1]; h++) {
-			x.t = t;
-			x.h = h;
-			x.lid = f->lid[h];
-			if (x.lid && f->non_cn[g->hosts[h]]) {
-				add_paths(&x, ret);
-			}
-		}
+	if (f->opt->max_reverse_hops != 0) {
+		(void)add_all(&x, ret);
+	}
+	x.back = true;
+	while (add_all(&x, ret)) { /* what was added may have no way back itself */
 	}
 	return E_OK;
 }
