@@ -46,6 +46,7 @@ struct route_in {
 	/*! Lanes of the run that made \a prev, rows of its shape; entries may be LANE_UNKNOWN. Never with
 	 *  an SL-to-VL rule. NULL: not known. */
 	const struct lanes *prev_lanes;
+	bool keep_by_rule; /*!< of \a prev only routes stay that the engine would choose from today */
 	const _Atomic bool *cancel;  /*!< checked between steps; NULL: never */
 	/*! Data VLs that every switch-to-switch link of the graph has, 1-15: lanes beyond do not
 	 *  exist; 0 is no limit. Tables with more are refused, so an engine that cannot do with these says
@@ -59,9 +60,11 @@ struct route_out {
 	struct why notes; /*!< why degraded, empty if not */
 	bool may_deadlock; /*!< options ask for routes that can: a credit loop counts as credit_loops program */
 	bool beyond_rule; /*!< pairs that the engine's rule can't route got a route all the same, named in notes: only the proof tells whether it can deadlock */
-	/*! Whatever could be kept of earlier tables on this fabric, no pair of hosts misses a
-	 *  route and no credit loop closes. */
+	/*! Whatever could be kept by the engine's rule of earlier tables on this fabric, no pair of
+	 *  hosts misses a route and no credit loop closes. */
 	bool passes_always;
+	bool keeps_others; /*!< routes of earlier tables stay that the engine would not choose from today; without
+	                        route_in.keep_by_rule */
 	/*! [lft.n_lids] 0 or 1: options leave pairs of hosts without a route, as said in
 	 * notes: it does not fail the proof where the LIDs of both ends have a 1. NULL:
 	 * every pair must have one. */
@@ -105,9 +108,9 @@ struct engine {
 	 *  engines, from 1. 0: it is not tried. Those that need no virtual lanes come first: no
 	 *  quality of service is to be programmed, and all VLs stay free for other uses. On
 	 *  whole trees updn, fattree and ftree load links alike; on broken ones fattree and
-	 *  ftree are better by a few percent, but write most tables anew for each host that
-	 *  comes or goes, where updn writes entries of this host only, and it keeps routes of
-	 *  minhop in whose place it comes. dor is for grids: on trees its routes crowd on few
+	 *  ftree are better by a few percent, but route the whole fabric for each change, where
+	 *  updn routes what the change touches, and keeps routes of minhop in whose place it
+	 *  comes. dor is for grids: on trees its routes crowd on few
 	 *  links, so it comes behind. Where none of these fits (rings, dragonflies, random
 	 *  graphs), engines without lanes have longer routes and load the busiest link two to
 	 *  five times as much as those with lanes. So the latter come next, those before that know

@@ -224,15 +224,22 @@ static bool is_not_verdict(int outcome)
 	return outcome == -ENOMEM || outcome == -ECANCELED;
 }
 
-/* As run_engine(), with what can be kept of the earlier tables. */
+/* As run_engine(), with what can be kept of the earlier tables. Where routes stay that the engine would
+ * not choose from today, and the tables do not pass, with less of them. */
 static int run_keeping(const struct route_request *r, const struct engine *e,
                        const struct route_in *in, struct arena *a, struct why *why,
                        struct route_result *ret)
 {
 	struct route_in with_prev = *in;
+	int outcome;
 
 	with_prev.prev = r->prev;
 	with_prev.prev_lanes = r->prev_lanes;
+	outcome = run_engine(r, e, &with_prev, a, why, ret);
+	if (outcome == E_OK || is_not_verdict(outcome) || !ret->out.keeps_others) {
+		return outcome;
+	}
+	with_prev.keep_by_rule = true;
 	return run_engine(r, e, &with_prev, a, why, ret);
 }
 

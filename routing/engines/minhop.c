@@ -169,6 +169,7 @@ struct minhop_job {
 	struct straight straight;
 	struct spread_tune tune;
 	struct spread spread;
+	_Atomic bool keeps_others;
 	bool always; /* see find_turns() */
 };
 
@@ -180,6 +181,7 @@ static void choose_paths(struct minhop_job *j, enum turns turns, bool tree)
 		spread->hops = &j->paths.weighted.hops;
 		spread->closer = weighted_closer;
 		spread->ctx = &j->paths.weighted;
+		spread->keeps_others = NULL; /* fewer hops may weigh more */
 	} else if (turns == TURNS_AVOIDED) {
 		spread->closer = straight_closer;
 		spread->ctx = &j->straight;
@@ -213,6 +215,10 @@ static int prepare(struct minhop_job *j, const struct route_in *in, struct arena
 		                              .closer = spread_shortest,
 		                              .ctx = &j->paths.hops,
 		                              .prev = in->prev,
+		                              .keeps_others =
+		                                      in->keep_by_rule
+		                                              ? NULL
+		                                              : &j->keeps_others,
 		                              .even = true,
 		                              .tune = &j->tune,
 		                              .cancel = in->cancel } };
@@ -266,6 +272,7 @@ static int minhop_route(const struct route_in *in, struct arena *a, struct route
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
 		ret->passes_always = j.always;
+		ret->keeps_others = j.keeps_others;
 	}
 out:
 	arena_free(tmp);

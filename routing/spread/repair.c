@@ -94,6 +94,14 @@ static int job_init(struct repair_job *j, struct arena *tmp)
 	return E_OK;
 }
 
+/* \return 1 + index of the lost link into which an entry leads, 0: none. */
+static uint32_t lost_of(const struct repair_job *j, struct route_entry e)
+{
+	uint8_t port = lft_row(j->r->lft, e.sw)[e.lid];
+
+	return port < j->r->width ? j->lost[(size_t)e.sw * j->r->width + port] : 0;
+}
+
 /* Hops of the route before the change; LENGTH_NONE where it does not arrive any more. */
 static uint32_t old_length(const struct repair_job *j, uint32_t s,
                            const struct repair_lid *l)
@@ -225,18 +233,15 @@ static int choose(struct repair_job *j, uint32_t s, const struct repair_lid *l)
 
 /* ---- LIDs that all switches look at ---- */
 
-static bool leads_closer(const struct repair_job *j, uint32_t s,
-                         const struct repair_lid *l)
+/* Does the entry stay, as in spread_run() with keeps_others? */
+static bool stays(const struct repair_job *j, uint32_t s, const struct repair_lid *l)
 {
 	uint8_t port = lft_row(j->r->lft, s)[l->lid];
-	struct spread_ports p = { .n = 0 };
-	uint32_t link =
-		port < j->r->width ? j->link[(size_t)s * j->r->width + port] : GRAPH_NONE;
+	size_t at = (size_t)s * j->r->width + port;
 
-	if (link != GRAPH_NONE && !j->lost[(size_t)s * j->r->width + port]) {
-		l->closer(l->ctx, s, l->home, &j->g->adj[link], 1, 1, &p);
-	}
-	return p.n != 0;
+	return port < j->r->width && j->link[at] != GRAPH_NONE && !j->lost[at] &&
+	       hops_between(l->hops, j->g->adj[j->link[at]].to, l->home) <
+	               hops_between(l->hops, s, l->home);
 }
 
 /* Routes to a LID that begin on a switch. */
@@ -271,7 +276,7 @@ static uint32_t sort_switches(struct repair_job *j, const struct repair_lid *l)
 }
 
 /*
- * Entries that lead closer stay, the others are chosen again. Routes that stay as a whole are
+ * Entries that lead to a smaller distance stay, the others are chosen again. Routes that stay as a whole are
  * load before the first choice; each of the others is load once its way is settled.
  */
 static int repair_column(struct repair_job *j, const struct repair_lid *l)
@@ -291,7 +296,7 @@ static int repair_column(struct repair_job *j, const struct repair_lid *l)
 		uint32_t s = j->order[i];
 		struct repair_hop h;
 
-		j->stays[s] = leads_closer(j, s, l) && next_hop(j, s, l->lid, &h) &&
+		j->stays[s] = stays(j, s, l) && next_hop(j, s, l->lid, &h) &&
 		              j->stays[h.to];
 		if (j->stays[s]) {
 			add_routes(j, s, l->lid, routes_of(j, s, l));
@@ -303,7 +308,7 @@ static int repair_column(struct repair_job *j, const struct repair_lid *l)
 		if (j->stays[s]) {
 			continue;
 		}
-		if (!leads_closer(j, s, l)) {
+		if (!stays(j, s, l)) {
 			ret = choose(j, s, l);
 		}
 		add_routes(j, s, l->lid, routes_of(j, s, l));
@@ -311,22 +316,62 @@ static int repair_column(struct repair_job *j, const struct repair_lid *l)
 	return ret;
 }
 
-/* A new link is a shorter way to these LIDs. */
-static void mark_shorter(struct repair_job *j)
+/* Distances from the switch behind each port, to all others. */
+static void list_ways(const struct repair_job *j, const struct hops *hops, uint32_t s,
+                      const uint8_t *none, const uint8_t *all, const uint8_t **ret_via)
 {
-	for (uint32_t lid = 1; lid <= j->in->lids->top; lid++) {
-		struct repair_lid l;
+	for (unsigned k = 0; k <= UINT8_MAX; k++) {
+		size_t at = (size_t)s * j->r->width + k;
 
-		if (j->all[lid] || !find_lid(j, lid, &l)) {
-			continue;
-		}
-		for (uint32_t i = 0; i < j->r->n_gained && !j->all[lid]; i++) {
-			uint32_t s = j->r->gained[i].sw;
-
-			j->all[lid] =
-				hops_between(l.hops, s, l.home) < old_length(j, s, &l);
+		if (k >= j->r->width || (!j->lost[at] && j->link[at] == GRAPH_NONE)) {
+			ret_via[k] = all;
+		} else {
+			/* LIDs of a lost link are looked at anyway */
+			ret_via[k] = j->lost[at] ? none
+			                         : hops->dist + j->g->adj[j->link[at]].to *
+			                                                hops->stride;
 		}
 	}
+}
+
+/*
+ * Where paths follow an order of all switches, or have just ceased to, distances may change far from the
+ * links that did. A switch whose entry leads to no smaller distance now would have it moved by the next
+ * full run.
+ */
+static int mark_moved(struct repair_job *j, const struct hops *hops, bool to_hosts,
+                      struct arena *tmp)
+{
+	uint32_t top = j->in->lids->top;
+	uint32_t *home = arena_array(tmp, (size_t)top + 1, sizeof(*home));
+	uint8_t *none = arena_array(tmp, 2, hops->stride), *all = none + hops->stride;
+
+	if (home == NULL || none == NULL) {
+		return -ENOMEM;
+	}
+	memset(all, HOPS_NONE, hops->stride);
+	for (uint32_t lid = 1; lid <= top; lid++) {
+		struct repair_lid l;
+
+		home[lid] = find_lid(j, lid, &l) && l.to_host == to_hosts ? l.home
+		                                                          : GRAPH_NONE;
+	}
+	for (uint32_t s = 0; s < j->g->n_switches; s++) {
+		const uint8_t *row = lft_row(j->r->lft, s);
+		const uint8_t *here = hops->dist + s * hops->stride;
+		const uint8_t *via[UINT8_MAX + 1];
+
+		list_ways(j, hops, s, none, all, via);
+		for (uint32_t lid = 1; lid <= top; lid++) {
+			uint32_t t = home[lid];
+
+			if (t != GRAPH_NONE && t != s && via[row[lid]][t] >= here[t] &&
+			    here[t] != HOPS_NONE) {
+				j->all[lid] = 1;
+			}
+		}
+	}
+	return E_OK;
 }
 
 /* The entry that a switch lost: it chooses another, or all switches look at the LID. */
@@ -354,14 +399,6 @@ static int replace_entry(struct repair_job *j, struct route_entry e)
 	return ret;
 }
 
-/* \return 1 + index of the lost link into which an entry leads, 0: none. */
-static uint32_t lost_of(const struct repair_job *j, struct route_entry e)
-{
-	uint8_t port = lft_row(j->r->lft, e.sw)[e.lid];
-
-	return port < j->r->width ? j->lost[(size_t)e.sw * j->r->width + port] : 0;
-}
-
 int spread_repair(const struct spread *in, struct route_repair *r, struct arena *tmp)
 {
 	struct repair_job j = { .g = in->g, .in = in, .r = r };
@@ -378,8 +415,13 @@ int spread_repair(const struct spread *in, struct route_repair *r, struct arena 
 	for (uint32_t lid = 1; lid <= in->lids->top && ret == E_OK; lid++) {
 		j.all[lid] = r->dirty[lid] == REPAIR_OWNER;
 	}
-	if (ret == E_OK && r->n_gained) {
-		mark_shorter(&j);
+	if (ret == E_OK) {
+		ret = mark_moved(&j, in->hops, true, tmp);
+	}
+	if (ret == E_OK) {
+		ret = mark_moved(
+			&j, in->hops_to_switches ? in->hops_to_switches : in->hops, false,
+			tmp);
 	}
 	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
 		if (lost_of(&j, r->entry[i]) && !j.all[r->entry[i].lid]) {

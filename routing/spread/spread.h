@@ -59,6 +59,9 @@ struct spread {
 	const void *ctx_to_switches;
 	const struct lft *
 		prev; /*!< tables of the last run, or NULL; not used if their shape differs */
+	/*! Entries of \a prev stay, too, that \a closer would not choose from, if the distance of the
+	 *  switch behind them is smaller; set to true if there are any. NULL: they do not stay. */
+	_Atomic bool *keeps_others;
 	const struct spread_groups *groups; /*!< NULL: one; not together with tune->listed */
 	bool even; /*!< move routes off overloaded links afterwards; base LIDs only */
 	const struct spread_tune *

@@ -23,7 +23,7 @@
 
 enum { RANGES = 32 };
 
-/* Keeps the entries of the previous tables that still lead closer. */
+/* Keeps the entries of the previous tables that still lead closer, or may stay for another reason. */
 static void keep_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
                        struct spread_choice *c)
 {
@@ -39,6 +39,10 @@ static void keep_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 		if (lid && i < c->p.n && c->p.port[i] == old[lid]) {
 			row[lid] = old[lid];
 			spread_add_load(c, i, spread_counted(j, h, flow[h]));
+		} else if (lid && spread_stays(j, s, t, old[lid])) {
+			row[lid] = old[lid];
+			j->load[(size_t)s * j->width + old[lid]] +=
+				spread_counted(j, h, flow[h]);
 		}
 	}
 }
@@ -54,9 +58,8 @@ static void place_by_one_port(const struct spread_job *j, uint32_t s, uint32_t t
 	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
 		uint32_t lid = j->lid[h];
 
-		if (lid) {
-			sum += row[lid] == LFT_NO_ROUTE ? spread_counted(j, h, flow[h])
-			                                : 0;
+		if (lid && row[lid] == LFT_NO_ROUTE) {
+			sum += spread_counted(j, h, flow[h]);
 			row[lid] = port;
 		}
 	}
@@ -384,8 +387,8 @@ static uint32_t links_by_peer(const struct graph *g, uint32_t s, struct sw_link 
 	return n;
 }
 
-/* Does the entry of the previous tables still lead closer to t? */
-static bool prev_leads_closer(const struct spread_job *j, uint32_t s, uint32_t t,
+/* Does the entry of the previous tables stay? */
+static bool prev_stays(const struct spread_job *j, uint32_t s, uint32_t t,
                               uint32_t lid)
 {
 	const struct graph *g = j->g;
@@ -401,7 +404,7 @@ static bool prev_leads_closer(const struct spread_job *j, uint32_t s, uint32_t t
 			j->in->closer(j->in->ctx, s, t, &link[at], 1, 1, &p);
 		}
 	}
-	return p.n != 0;
+	return p.n != 0 || spread_stays(j, s, t, port);
 }
 
 /* Places the LIDs of one other switch. link has the links of s sorted by neighbour. */
@@ -418,7 +421,7 @@ static void place_switch(const struct spread_job *j, uint32_t s, uint32_t t,
 		if (row[r.base + k] != LFT_NO_ROUTE) {
 			continue; /* placed by balance_switches() */
 		}
-		if (prev_leads_closer(j, s, t, r.base + k)) {
+		if (prev_stays(j, s, t, r.base + k)) {
 			row[r.base + k] = lft_row(j->prev, s)[r.base + k];
 		} else if (k == 0 && towards && towards != SPREAD_SEVERAL) {
 			row[r.base] = towards;
@@ -439,22 +442,19 @@ static void balance_switch_at(const struct spread_job *j, uint32_t s, uint32_t t
                               uint32_t lid, uint32_t *flow)
 {
 	uint8_t *row = lft_row(j->lft, s);
+	size_t at = (size_t)s * j->width;
 	struct spread_choice c;
-	unsigned i = 0;
 
-	spread_find_choice(j, s, t, &c);
-	if (prev_leads_closer(j, s, t, lid)) {
-		while (c.p.port[i] != lft_row(j->prev, s)[lid]) {
-			i++;
-		}
+	if (prev_stays(j, s, t, lid)) {
+		row[lid] = lft_row(j->prev, s)[lid];
 	} else {
-		i = flow[s] ? spread_pick_least(&c, t % c.p.n)
-		            : spread_pick_lowest_peer(&c);
+		spread_find_choice(j, s, t, &c);
+		row[lid] = c.p.port[flow[s] ? spread_pick_least(&c, t % c.p.n)
+		                            : spread_pick_lowest_peer(&c)];
 	}
-	row[lid] = c.p.port[i];
-	spread_add_load(&c, i, flow[s]);
-	spread_store_loads(j, s, &c);
-	flow[c.p.to[i]] += flow[s];
+	at += row[lid];
+	j->load[at] += flow[s];
+	flow[j->peer[at]] += flow[s];
 }
 
 /* Places the base LIDs of switches like those of hosts, from far to near. Serial. */

@@ -2,10 +2,12 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "routing/graph/graph.h"
+#include "routing/graph/hops.h"
 #include "routing/spread/spread.h"
 #include "routing/spread/spread_options.h"
 
@@ -69,6 +71,22 @@ static inline void spread_find_ports(const struct spread_job *j, uint32_t s, uin
 
 	j->in->closer(j->in->ctx, s, t, j->g->adj + first[0], first[1] - first[0],
 	              SPREAD_PORTS_MAX, ret);
+}
+
+/*!
+ * \brief Does an entry of the previous tables stay although the port is none that leads closer? Then the
+ *        switch behind it has a smaller distance, so that routes end and have no more hops.
+ */
+static inline bool spread_stays(const struct spread_job *j, uint32_t s, uint32_t t, uint8_t port)
+{
+	uint32_t to = port < j->width ? j->peer[(size_t)s * j->width + port] : GRAPH_NONE;
+
+	if (j->in->keeps_others == NULL || to == GRAPH_NONE ||
+	    hops_between(j->hops, to, t) >= hops_between(j->hops, s, t)) {
+		return false;
+	}
+	atomic_store(j->in->keeps_others, true);
+	return true;
 }
 
 /* ---- spread_fill.c ---- */

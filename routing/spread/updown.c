@@ -401,6 +401,7 @@ struct updown_job {
 	struct updown paths;
 	struct spread_tune tune;
 	struct spread spread;
+	_Atomic bool keeps_others;
 };
 
 static int prepare(struct updown_job *j, const struct route_in *in,
@@ -416,6 +417,10 @@ static int prepare(struct updown_job *j, const struct route_in *in,
 		                              .closer = updown_closer,
 		                              .ctx = &j->paths,
 		                              .prev = in->prev,
+		                              .keeps_others =
+		                                      in->keep_by_rule
+		                                              ? NULL
+		                                              : &j->keeps_others,
 		                              .even = true,
 		                              .tune = &j->tune,
 		                              .cancel = in->cancel } };
@@ -455,6 +460,7 @@ int updown_route(const struct route_in *in, const struct updown_rule *rule,
 	if (ret_code == E_OK) {
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
+		ret->keeps_others = j.keeps_others;
 	}
 	arena_free(tmp);
 	return ret_code;
