@@ -342,7 +342,8 @@ struct row_meta {
 	uint8_t qos; /*!< is on */
 	uint8_t transition_safe;
 	uint8_t vport_hop_limit, vport_records;
-	uint8_t reserved[2];
+	uint8_t management_vls;
+	uint8_t reserved;
 	uint64_t transition_epoch; /*!< 0: no transition is known */
 	double seconds_plan, seconds_send;
 	uint32_t lids_changed, transition_stages, lids_withdrawn, lids_may_loop,

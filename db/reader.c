@@ -145,6 +145,7 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		.packet_life_time = m->packet_life_time,
 		.path_selection = m->path_selection,
 		.vls_used = m->vls_used,
+		.management_vls = m->management_vls,
 		.pairs = m->pairs,
 		.unreachable_pairs = m->unreachable_pairs,
 		.forwarding_loops = m->forwarding_loops,

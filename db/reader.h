@@ -89,6 +89,7 @@ struct snap_meta {
 	uint32_t sm_lid;
 	uint16_t multicast_fdb_cap;  /*!< multicast groups that every switch with multicast tables can hold */
 	uint8_t sm_priority, sm_state, lmc, packet_life_time, path_selection, vls_used;
+	uint8_t management_vls;  /*!< further ones, which only management pairs use */
 	uint8_t vport_hop_limit; /*!< HopLimit of paths from and to virtual ports */
 	bool vport_records; /*!< virtual ports with a LID of their own have NodeRecords and PortInfoRecords */
 	bool qos;                    /*!< quality of service is on: ports have SL-to-VL and VL arbitration tables */

@@ -191,6 +191,7 @@ static void fill_routing(const struct route_result *r, struct row_meta *m)
 	m->management_unreachable = r->proof.management_unreachable;
 	m->management_credit_loops = r->proof.management_credit_loops;
 	m->vls_used = (uint8_t)r->proof.vls_used;
+	m->management_vls = (uint8_t)r->proof.management_vls;
 	m->load_max = r->load.max;
 	m->load_p99 = r->load.p99;
 	m->load_mean = r->load.mean;

@@ -112,7 +112,7 @@ int proof_run_keeping(const struct graph *g, const struct lids *lids,
                       const uint8_t *may_miss, struct arena *a, struct proof *ret,
                       struct proof_deps *ret_deps)
 {
-	unsigned threads = column_threads(), vls = 0;
+	unsigned threads = column_threads(), vls = 0, managed = 0;
 	struct arena *tmp = arena_new();
 	struct prover *pv = tmp ? arena_alloc(tmp, sizeof(*pv)) : NULL;
 	struct proof p = { .lids = *lids, .management_hole.lid = UINT32_MAX };
@@ -143,11 +143,17 @@ int proof_run_keeping(const struct graph *g, const struct lids *lids,
 			p.management_hole.lid = t->management_lid;
 		}
 		vls |= t->vls;
+		managed |= t->management_vls;
 	}
 	if (pv->rule) {
 		vls = proof_rule_vls(pv, vls);
+		managed = proof_rule_vls(pv, managed);
 	}
-	p.vls_used = pv->lanes || pv->rule ? (uint32_t)__builtin_popcount(vls) : 1;
+	p.vls_used = 1;
+	if (pv->lanes || pv->rule) {
+		p.vls_used = (uint32_t)__builtin_popcount(vls);
+		p.management_vls = (uint32_t)__builtin_popcount(managed & ~vls);
+	}
 	column_load_block(&pv->map, work[0].col, 0);
 	ret_code = proof_list_faults(pv, &work[0], a, &p);
 	if (ret_code == E_OK) {

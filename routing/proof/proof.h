@@ -88,7 +88,10 @@ struct proof {
 	uint64_t management_credit_loops; /*!< further components when management pairs are counted in: those that hold none of the others */
 	bool management_kept; /*!< management_credit_loops are those of an earlier proof:
 	                           only what changed since then was proven (proof_change.h) */
-	uint32_t vls_used;           /*!< how many, all QoS levels counted */
+	uint32_t
+		vls_used; /*!< of the pairs that decide: how many, all QoS levels counted */
+	uint32_t
+		management_vls; /*!< further ones, which only management pairs use; sources with hosts */
 	struct proof_fault hole[PROOF_LIST_MAX];
 	unsigned n_hole;
 	struct proof_fault loop[PROOF_LIST_MAX];

@@ -170,6 +170,41 @@ static int depend_around(struct change_walk *w, uint32_t sw)
 	return ret;
 }
 
+/* The order may lack the dependencies of management routes. Then routes of hosts that C turns to other
+ * switches may be the first ones there: all dependencies of what follows behind C are added. */
+static int depend_behind(struct change_walk *w)
+{
+	int ret = E_OK;
+
+	w->n_visited = 0;
+	for (uint32_t i = 0; i < w->n_sw; i++) {
+		if (w->colour[w->sw[i]] == COLOUR_NEW) {
+			w->colour[w->sw[i]] = COLOUR_DONE;
+			w->visited[w->n_visited++] = w->sw[i];
+		}
+	}
+	for (uint32_t i = 0; i < w->n_visited && ret == E_OK; i++) {
+		uint32_t sw = w->visited[i];
+		uint8_t port[2];
+		unsigned n = ways_of(w, sw, port);
+
+		for (unsigned k = 0; k < n && ret == E_OK; k++) {
+			uint32_t next = shape_at(w->s, sw, port[k])->to;
+
+			ret = go_on(w, dep_order_channel(w->in->order, sw, port[k]),
+			            next);
+			if (w->colour[next] == COLOUR_NEW) {
+				w->colour[next] = COLOUR_DONE;
+				w->visited[w->n_visited++] = next;
+			}
+		}
+	}
+	while (w->n_visited) {
+		w->colour[w->visited[--w->n_visited]] = COLOUR_NEW;
+	}
+	return ret;
+}
+
 static int refuse(struct why *why, uint32_t lid, const char *what)
 {
 	why_add(why, "LID %u: %s", lid, what);
@@ -194,6 +229,9 @@ static int prove_lid(struct change_walk *w, uint32_t *circling, uint32_t *n_circ
 	}
 	for (uint32_t i = 0; i < w->n_sw && ret == E_OK; i++) {
 		ret = depend_around(w, w->sw[i]);
+	}
+	if (ret == E_OK && !w->in->order->management) {
+		ret = depend_behind(w);
 	}
 	if (ret == E_CREDITLOOP) {
 		return refuse(why, w->lid, "perhaps a credit loop");

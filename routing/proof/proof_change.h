@@ -35,8 +35,10 @@ struct dep_order;
  * (dep_order.h). If they fit, no mixture of old and new tables has a credit loop, which includes
  * the new tables themselves.
  *
- * All switches count as sources, so management pairs are in it, unless they had a credit loop
- * before. A result that is not proven here is not refuted: the caller then makes a full proof.
+ * All switches count as sources, so management pairs are in it. If these had a credit loop before,
+ * the order has the pairs of hosts alone. A route that turns in C to a switch without hosts may be the
+ * first one of a host there, and what it does from there on by old entries is no dependency of the order
+ * yet. So all dependencies behind C are added then. A result that is not proven here is not refuted: the caller then makes a full proof.
  */
 struct route_entry {
 	uint32_t lid, sw;

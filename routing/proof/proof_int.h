@@ -18,7 +18,8 @@ enum { VLS_MAX = 16 };
 struct tally {
 	uint64_t pairs, unreachable, missed, holes, loops, management_unreachable;
 	uint32_t management_lid; /* lowest of management_unreachable, UINT32_MAX: none */
-	unsigned vls;            /* bits: VLs of sources with hosts */
+	/* bits: VLs of sources with hosts, by whether the pairs decide */
+	unsigned vls, management_vls;
 };
 
 enum fault { FAULT_CULPRIT = 1 /* a hole or a loop */, FAULT_MISSED = 2 };
@@ -75,6 +76,17 @@ static inline bool proof_decides(const struct prover *pv, const struct column *c
                                  uint32_t s)
 {
 	return c->to_host && pv->map.n_hosts[s];
+}
+
+/* Notes VLs that the route of switch \a s to the LID of the column uses. */
+static inline void proof_note_vls(const struct prover *pv, struct workspace *b,
+                                  uint32_t s, unsigned vls)
+{
+	struct tally *t = &b->tally;
+
+	if (pv->map.n_hosts[s]) {
+		*(proof_decides(pv, b->col, s) ? &t->vls : &t->management_vls) |= vls;
+	}
 }
 
 /* Hosts on a switch that may be without a route to the LID of the column. */

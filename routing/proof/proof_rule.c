@@ -161,7 +161,7 @@ void proof_rule_follow(const struct prover *pv, struct workspace *b, uint32_t s)
 		unsigned vls = follow(pv, c, s, sl, decides ? pv->base : pv->management,
 		                      b->state[decides], passed);
 
-		b->tally.vls |= pv->map.n_hosts[s] ? vls : 0;
+		proof_note_vls(pv, b, s, vls);
 	}
 }
 

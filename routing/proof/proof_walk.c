@@ -73,9 +73,7 @@ void proof_follow_sources(const struct prover *pv, struct workspace *b)
 		} else {
 			follow(c, s, vl, pv->management, b->managed);
 		}
-		if (pv->map.n_hosts[s]) {
-			b->tally.vls |= 1U << vl;
-		}
+		proof_note_vls(pv, b, s, 1U << vl);
 	}
 }
 

@@ -310,6 +310,28 @@ START_TEST(no_more_lanes_than_needed)
 }
 END_TEST
 
+/* Every lane is one of the n. Layers are emptied only where there are too many channels for their
+ * closure; with these seeds the one that is given up holds a route to the highest LID. */
+static const uint32_t emptied[] = { 21, 27, 39, 44 };
+
+START_TEST(lanes_are_below_n)
+{
+	struct graph *g = fabric_renamed(
+		fabric_make("jellyfish 600 11 1", 0.02, emptied[_i], arena), emptied[_i],
+		arena);
+	struct lids l = fabric_lids_high(g, 2 * g->n_end_ports, arena);
+	struct route_out out;
+
+	ck_assert_int_eq(route_lanes(g, &l, 0, &out), E_OK);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t lid = 1; lid <= l.top; lid++) {
+			ck_assert_msg(lane_of(&out.lanes, s, lid) < out.lanes.n,
+			              "seed %u, LID %u of %u", emptied[_i], lid, l.top);
+		}
+	}
+}
+END_TEST
+
 /* Tables that are kept have the lanes that they had. */
 START_TEST(kept_lanes_are_counted)
 {
@@ -485,6 +507,8 @@ static TCase *dfsssp_case(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, no_more_lanes_than_needed, 0,
 	                    sizeof(needs) / sizeof(*needs));
+	tcase_add_loop_test(t, lanes_are_below_n, 0,
+	                    (int)(sizeof(emptied) / sizeof(*emptied)));
 	tcase_add_loop_test(t, kept_lanes_are_counted, 0, 3);
 	tcase_add_test(t, refusal_says_how_many);
 	tcase_add_test(t, spare_lanes_share);

@@ -377,6 +377,17 @@ static void check_way(const struct grid *x, const struct graph *g, const struct 
 	must(lane_of(&out->lanes, from, lid) == sl, "another SL than the way's");
 }
 
+/* A bit of the SL for each dimension up to the last one that is closed. */
+static unsigned n_lanes(const struct grid *x)
+{
+	unsigned n = 1;
+
+	for (unsigned d = 0; d < TORUS_DIMS; d++) {
+		n = is_closed(x, d) ? 2U << d : n;
+	}
+	return n;
+}
+
 START_TEST(healthy)
 {
 	const struct grid *x = &grids[_i % N_GRIDS];
@@ -392,6 +403,7 @@ START_TEST(healthy)
 	ck_assert_msg((out.notes.text[0] != '\0') == guessed, "%s", out.notes.text);
 	check_proof(g, &l, &out, x->command, &p);
 	ck_assert_uint_eq(p.vls_used, x->closed ? 4 : 2); /* two on each QoS level */
+	ck_assert_uint_eq(out.lanes.n, n_lanes(x));
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		for (uint32_t t = 0; t < g->n_switches; t++) {
 			check_way(x, g, &l, &out, s, t);

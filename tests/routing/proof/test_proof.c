@@ -664,6 +664,30 @@ START_TEST(loop_over_two_vls)
 }
 END_TEST
 
+/* Lanes of pairs of hosts count; those that only routes to switches use are told apart. */
+START_TEST(lanes_of_management)
+{
+	struct graph *g = fabric_make("ft2 3 2 2", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = minhop(g, &l);
+	struct lanes lanes = { .n = 3, .stride = lft.stride };
+	struct proof p;
+
+	lanes.rows = arena_array(arena, g->n_switches, lft.stride);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t lid = 1; lid <= l.top; lid++) {
+			bool to_switch = g->ports[l.owner[lid]].num == 0;
+			bool no_hosts = g->host_first[s] == g->host_first[s + 1];
+
+			lanes.rows[s * lft.stride + lid] = no_hosts ? 2 : to_switch;
+		}
+	}
+	p = prove(g, &l, &lft, &lanes);
+	ck_assert_uint_eq(p.vls_used, 1);
+	ck_assert_uint_eq(p.management_vls, 1);
+}
+END_TEST
+
 /* A ring routed one way round: a credit loop of all four channels (Dally & Seitz 1987,
  * figure 1). */
 START_TEST(ring_one_way)
@@ -1127,6 +1151,7 @@ TEST_SUITE(proof)
 	tcase_add_loop_test(t, rule, 0, N_RULE_FABRICS * RULE_ROUNDS);
 	tcase_add_test(t, loop_over_two_vls);
 	tcase_add_test(t, threads);
+	tcase_add_test(t, lanes_of_management);
 	tcase_add_test(t, ring_one_way);
 	tcase_add_test(t, many_rings);
 	tcase_add_loop_test(t, who_closes_the_ring, 0, 5);
