@@ -173,6 +173,31 @@ int config_read_args(struct config *c, const struct option_sets *extra, struct a
 	return read_config(c, extra, a, argc, argv, text, args, ret_first, d);
 }
 
+void config_hide_keys(const struct option_sets *extra, struct arena *a, int argc, char **argv,
+                      struct diags *d)
+{
+	struct config any = { .config_file = NULL };
+	struct option_sets sets;
+	struct option_argv cmdline;
+
+	if (config_sets(&any, extra, &sets) != E_OK ||
+	    option_parse_argv(&sets, a, argc, argv, doc, NULL, &cmdline) != E_OK) {
+		return;
+	}
+	for (unsigned i = 0; i < cmdline.n; i++) {
+		const struct option_flag_value *f = &cmdline.flags[i];
+		const struct option_row *row = option_find(&sets, f->key);
+
+		if (row != NULL && (row->flags & OPT_SECRET) != 0 && f->value != NULL) {
+			memset(f->value, 'x', strlen(f->value));
+			diag_add(d, DIAG_WARNING, NULL, 0,
+			         "%s on the command line: every user of this machine could read "
+			         "it until now; put it into a configuration file that only root may read",
+			         f->key);
+		}
+	}
+}
+
 int config_dump(const struct config *c, const struct option_sets *extra, struct arena *a,
                 bool secrets, FILE *f)
 {

@@ -45,7 +45,7 @@ extern const char *const log_format_names[]; /*!< by enum log_format */
 
 /*! How switches change from old to new tables (routing/proof/transition.h). */
 enum { TRANSITION_SAFE, TRANSITION_ANY };
-enum smp_routing { SMP_ROUTING_DIRECTED, SMP_ROUTING_LID };
+enum smp_routing { SMP_ROUTING_DIRECTED, SMP_ROUTING_LID, SMP_ROUTING_AUTO };
 extern const char *const transition_names[];
 extern const char *const smp_routing_names[]; /*!< enum smp_routing */
 
@@ -110,6 +110,14 @@ int config_read(struct config *c, const struct option_sets *extra, struct arena 
 int config_read_args(struct config *c, const struct option_sets *extra, struct arena *a,
                      int argc, char **argv, const char *text, const char *args,
                      int *ret_first, struct diags *d);
+
+/*!
+ * \brief Overwrites the keys of a command line, which every user of the machine can read as long as the program
+ *        runs, and warns of each of them.
+ * \param argv  That of main(). It was good, and what is kept of it is a copy.
+ */
+void config_hide_keys(const struct option_sets *extra, struct arena *a, int argc, char **argv,
+                      struct diags *d);
 
 /*! \brief Writes \a c and the \a extra sets (or NULL) as a file that config_read() accepts.
  *  \param secrets  With keys; false: a comment stands in place of each that is set. */

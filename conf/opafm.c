@@ -9,6 +9,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "conf/base/xml.h"
 #include "conf/device_group.h"
 #include "conf/named.h"
@@ -110,23 +111,14 @@ static void find_places(struct reader *r, const char *instance)
 /* Elements of one path in one section, in the order of the file. */
 struct matches {
 	struct xml_element **e;
-	uint32_t n, room;
+	uint32_t n;
+	size_t room;
 };
 
 static int add_match(struct reader *r, struct matches *m, struct xml_element *e)
 {
-	if (m->n == m->room) {
-		uint32_t room = m->room != 0 ? 2 * m->room : 4;
-		struct xml_element **bigger =
-			arena_array(r->arena, room, sizeof(*bigger));
-		if (bigger == NULL) {
-			return -ENOMEM;
-		}
-		if (m->n > 0) {
-			memcpy(bigger, m->e, m->n * sizeof(*bigger));
-		}
-		m->e = bigger;
-		m->room = room;
+	if (ARENA_RESERVE(r->arena, m->e, m->n, m->room, m->n + 1U) != E_OK) {
+		return -ENOMEM;
 	}
 	m->e[m->n++] = e;
 	return E_OK;
@@ -430,11 +422,37 @@ static void check_protection(struct reader *r, const struct xml_element *e,
 	failed(r, r->sets->ignore_unsupported ? E_OK : E_RANGE);
 }
 
+/* Numbers without effect here that a typing error should not carry on to another manager. */
+static const struct option_row checked[] = {
+	{ .name = "Sm/AdaptiveRouting/LostRouteOnly", .type = OPT_BOOL },
+	{ .name = "Sm/AdaptiveRouting/Algorithm", .type = OPT_UINT, .max = 2 },
+	{ .name = "Sm/AdaptiveRouting/ARFrequency", .type = OPT_UINT, .max = 7 },
+	{ .name = "Sm/AdaptiveRouting/Threshold", .type = OPT_UINT, .max = 7 },
+};
+
+static void check_range(struct reader *r, const struct xml_element *e, const char *path)
+{
+	uint64_t value[2]; /* large enough for a member of any of the rows */
+
+	for (size_t i = 0; i < sizeof(checked) / sizeof(*checked); i++) {
+		if (strcmp(checked[i].name, path) != 0 ||
+		    option_store(&checked[i], value, r->arena, e->text) == E_OK) {
+			continue;
+		}
+		diag_add(r->d, DIAG_ERROR, r->path, e->line, "%s '%.64s': expected %s", path,
+		         e->text,
+		         checked[i].type == OPT_BOOL ? "0 or 1"
+		                                     : option_expected(&checked[i], r->arena));
+		failed(r, E_RANGE);
+	}
+}
+
 static void note_ignored(struct reader *r, const struct xml_element *e, const char *path)
 {
 	const char *value = e->text;
 
 	check_protection(r, e, path);
+	check_range(r, e, path);
 	if (e->child != NULL) {
 		value = arena_printf(r->arena, "(%u settings)", xml_count(e));
 	}

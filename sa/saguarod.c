@@ -74,6 +74,7 @@ static void catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
 }
 
 static int64_t wall_clock(void)
@@ -666,21 +667,39 @@ static int run_without_fabric(const struct configuration *g, struct diags *d)
 	return -1;
 }
 
+/* The configuration is read from a copy, again and again, because keys vanish from the original. */
+static char **copy_argv(struct arena *a, int argc, char **argv)
+{
+	char **copy = arena_array(a, (size_t)argc + 1, sizeof(*copy));
+
+	for (int i = 0; copy != NULL && i < argc; i++) {
+		copy[i] = arena_strdup(a, argv[i]);
+		if (copy[i] == NULL) {
+			return NULL;
+		}
+	}
+	return copy;
+}
+
 int main(int argc, char **argv)
 {
 	openmp_wait_passively(argv);
 
-	struct daemon d = { .arena = arena_new(), .argc = argc, .argv = argv };
+	struct daemon d = { .arena = arena_new(), .argc = argc };
 	struct arena *a = arena_new();
 	struct diags *diags = a ? arena_alloc(a, sizeof(*diags)) : NULL;
 
-	if (!d.arena || !diags) {
+	d.argv = d.arena ? copy_argv(d.arena, argc, argv) : NULL;
+	if (!d.argv || !diags) {
 		fprintf(stderr, "saguarod: %s\n", err_text(-ENOMEM));
 		return 1;
 	}
 	umask(0027);
 	config_diags_init(diags, a);
-	int ret = configuration_read(argc, argv, diags, &d.now);
+	int ret = configuration_read(argc, d.argv, diags, &d.now);
+	if (ret == E_OK) {
+		config_hide_keys(&d.now->engines.sets, a, argc, argv, diags);
+	}
 	diags_print(diags, stderr, DIAG_NOTE);
 	if (ret != E_OK) {
 		arena_free(a);

@@ -143,6 +143,7 @@ static sigset_t server_signals(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
 	return set;
 }
 
@@ -152,6 +153,7 @@ void service_block_signals(void)
 
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
 }
 
 static int write_port_file(const struct service_server *s)
@@ -189,7 +191,7 @@ int service_run_server(const struct service_server *s)
 		}
 		sig = s->look != NULL ? sigtimedwait(&set, NULL, &second)
 		                      : sigwaitinfo(&set, NULL);
-		if (sig == SIGHUP) {
+		if (sig == SIGHUP || sig == SIGUSR1) {
 			(void)service_reopen_log(s->source, s->log_file); /* it logs */
 			if (s->reopen != NULL) {
 				s->reopen(s->ctx);

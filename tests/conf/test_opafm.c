@@ -203,6 +203,18 @@ START_TEST(test_little)
 }
 END_TEST
 
+/* The ends of the ranges of adaptive routing are good. */
+START_TEST(test_adaptive_limits)
+{
+	good(CONFIG(COMMON(SM("<AdaptiveRouting><Algorithm>2</Algorithm><ARFrequency>7</ARFrequency>"
+	                      "<Threshold>7</Threshold><LostRouteOnly>1</LostRouteOnly>"
+	                      "</AdaptiveRouting>"))));
+	good(CONFIG(COMMON(SM("<AdaptiveRouting><Algorithm>0</Algorithm><ARFrequency>0</ARFrequency>"
+	                      "<Threshold>0</Threshold><LostRouteOnly>0</LostRouteOnly>"
+	                      "</AdaptiveRouting>"))));
+}
+END_TEST
+
 /* Settings as they were found, for reports. */
 START_TEST(test_trace)
 {
@@ -323,6 +335,22 @@ static const struct {
 	  "Sm/IgnoreTraps 'maybe': expected 0 or 1" },
 	{ "protection that is not here", CONFIG(COMMON(SM("<McDosThreshold>5</McDosThreshold>\n"))), 5,
 	  "Sm/McDosThreshold '5': there is no such protection here" },
+	{ "an algorithm of adaptive routing that there is not",
+	  CONFIG(COMMON(SM("<AdaptiveRouting>\n<Algorithm>3</Algorithm></AdaptiveRouting>\n"))), 6,
+	  "Sm/AdaptiveRouting/Algorithm '3': expected a number from 0 to 2" },
+	{ "too rare an adjustment",
+	  CONFIG(COMMON(SM("<AdaptiveRouting>\n<ARFrequency>8</ARFrequency></AdaptiveRouting>\n"))), 6,
+	  "Sm/AdaptiveRouting/ARFrequency '8': expected a number from 0 to 7" },
+	{ "a threshold in percent, of the instance",
+	  CONFIG(COMMON(SM("<Lmc>1</Lmc>\n")) FM("a", SM("<AdaptiveRouting>\n"
+	                   "<Threshold>55</Threshold></AdaptiveRouting>"))),
+	  12, "Sm/AdaptiveRouting/Threshold '55': expected a number from 0 to 7" },
+	{ "a threshold without a value",
+	  CONFIG(COMMON(SM("<AdaptiveRouting>\n<Threshold/></AdaptiveRouting>\n"))), 6,
+	  "Sm/AdaptiveRouting/Threshold '': expected a number" },
+	{ "lost routes: neither yes nor no",
+	  CONFIG(COMMON(SM("<AdaptiveRouting>\n<LostRouteOnly>2</LostRouteOnly></AdaptiveRouting>\n"))), 6,
+	  "Sm/AdaptiveRouting/LostRouteOnly '2': expected 0 or 1" },
 	{ "an unknown member",
 	  CONFIG(COMMON("<VirtualFabrics>\n<VirtualFabric><Name>v</Name>\n<Member>Alll</Member>"
 	                "</VirtualFabric></VirtualFabrics>\n")),
@@ -431,6 +459,7 @@ TEST_SUITE(opafm)
 	tcase_add_test(t, test_instance);
 	tcase_add_test(t, test_flags);
 	tcase_add_test(t, test_little);
+	tcase_add_test(t, test_adaptive_limits);
 	tcase_add_test(t, test_trace);
 	tcase_add_loop_test(t, test_warned, 0, COUNT(warned));
 	tcase_add_loop_test(t, test_bad, 0, COUNT(bad));
