@@ -216,6 +216,27 @@ static bool crash(struct run *r, uint32_t what)
 	return clients_register(r, m, what);
 }
 
+/* The master mostly; for a moment, or long enough for another one to take its place. A client may
+ * have registered before. */
+static bool freeze(struct run *r, uint32_t what)
+{
+	struct manager *m = &r->m[what % r->n_managers];
+
+	for (unsigned i = 0; i < r->n_managers && what >> 8 & 3; i++) {
+		if (r->m[i].sweep != NULL && sweep_status(r->m[i].sweep)->master) {
+			m = &r->m[i];
+		}
+	}
+	if (m->sweep == NULL || !r->takes_turns) {
+		return true;
+	}
+	if (what >> 10 & 1) { /* in the middle of it */
+		sweep_request_heavy(m->sweep);
+	}
+	manager_freeze(r, m, 200 + (what >> 12) % ((what >> 11 & 1) ? 8000 : 2000));
+	return (what >> 10 & 1) || clients_register(r, m, what);
+}
+
 bool faults_do(struct run *r, const struct event *e)
 {
 	const struct graph *g = r->g;
@@ -239,7 +260,8 @@ bool faults_do(struct run *r, const struct event *e)
 		sim_set_description(r->sim, g->nodes[node].guid, text);
 		return true;
 	case EVENT_LOSS:
-		sim_set_drop(r->sim, e->what % 3 == 0 ? 0 : e->what % 100000);
+		r->lossy = e->what % 3 != 0;
+		sim_set_drop(r->sim, r->lossy ? e->what % 100000 : 0);
 		return true;
 	case EVENT_KILL: return kill_or_start(r, e->what);
 	case EVENT_HEAVY: return request_heavy(r, e->what);
@@ -265,6 +287,7 @@ bool faults_do(struct run *r, const struct event *e)
 		                 : DISK_GOOD);
 		return true;
 	case EVENT_VPORT: return vports_disturb(r, e->what, r->nonsense);
+	case EVENT_FREEZE: return freeze(r, e->what);
 	case EVENT_COUNT: break;
 	}
 	return true;
@@ -302,6 +325,10 @@ bool faults_end(struct run *r, bool all_run)
 	}
 	connect_judge(r);
 	sim_set_drop(r->sim, 0);
+	r->lossy = false;
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		r->m[i].frozen_until = 0;
+	}
 	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
 		if (r->deaf[i]) {
 			set_deaf(r, i, false);

@@ -19,9 +19,13 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/sm.h"
+#include "tests/sim/disk.h"
 #include "tests/sim/simulate.h"
 
-enum { LFT_ENTRIES = 64 };
+enum {
+	LFT_ENTRIES = 64,
+	TWO_MASTERS_MS = 8000 /* a light sweep, every 5 s, sees what no trap tells */
+};
 
 /* The LID of an end port as the port knows it. */
 static uint32_t lid_in(const struct run *r, uint32_t port)
@@ -88,6 +92,53 @@ bool find_is_reached(const struct run *r, const struct manager *m)
 	return is;
 }
 
+static bool is_master(const struct manager *m)
+{
+	return m->sweep != NULL && m->frozen_until == 0 && sweep_status(m->sweep)->master;
+}
+
+/* Two masters that reach each other over nodes that answer. */
+static bool two_meet(struct run *r)
+{
+	struct manager *judge = r->judge;
+	bool meet = false;
+
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		for (unsigned k = i + 1; k < r->n_managers && !meet; k++) {
+			if (is_master(&r->m[i]) && is_master(&r->m[k])) {
+				r->judge = &r->m[i];
+				meet = find_is_reached(r, &r->m[k]);
+			}
+		}
+	}
+	r->judge = judge;
+	return meet;
+}
+
+bool check_masters(struct run *r)
+{
+	uint64_t now = managers_now(r);
+	unsigned n = 0;
+	bool quiet = !r->lossy && !r->misled && disk_fault() == DISK_GOOD;
+
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		n += is_master(&r->m[i]);
+	}
+	for (uint32_t i = 0; quiet && n > 1 && i < r->g->n_nodes; i++) {
+		quiet = !r->deaf[i];
+	}
+	if (n < 2 || !quiet || !two_meet(r)) {
+		r->two_since = 0;
+		return true;
+	}
+	r->two_since = r->two_since != 0 ? r->two_since : now + 1;
+	if (now + 1 - r->two_since > r->longest_ms) {
+		r->longest_ms = now + 1 - r->two_since;
+	}
+	return now + 1 - r->two_since <= TWO_MASTERS_MS ||
+	       run_fail(r, "two masters for more than %u ms", TWO_MASTERS_MS);
+}
+
 /* Tables that two masters wrote prove nothing until one of them has swept. A new master knows
  * only the LIDs that it finds: one that a port lost, or has while it is away, may go to another
  * port. */
@@ -118,6 +169,7 @@ static void note_contest(struct run *r, const bool *reached)
 	}
 	if (r->contested || r->new_master) {
 		memset(r->lid, 0, r->g->n_ports * sizeof(*r->lid));
+		vports_forget_lids(r);
 	}
 }
 

@@ -21,6 +21,13 @@ bool find_is_reached(const struct run *r, const struct manager *m);
  */
 bool check_tables(struct run *r, bool settled);
 
+/*!
+ * \brief Two masters that reach each other do not stay so for longer than TWO_MASTERS_MS, unless
+ *        MADs get lost or nodes do not answer.
+ * \return false: they did.
+ */
+bool check_masters(struct run *r);
+
 /*! \brief Are all virtual ports up that the judge reaches? Otherwise a read of them is still due. */
 bool check_vports_are_up(struct run *r);
 

@@ -3,6 +3,7 @@
 #include "tests/sim/managers.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
@@ -28,8 +29,14 @@ static int wire_send(struct transport *t, const struct mad_msg *msg)
 
 static int wire_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret)
 {
-	struct transport *inner = manager_of(t)->inner;
+	struct manager *m = manager_of(t);
+	struct transport *inner = m->inner;
 
+	if (m->kept_at < m->n_kept) {
+		*ret = m->kept[m->kept_at++];
+		return E_OK;
+	}
+	m->n_kept = m->kept_at = 0;
 	return inner->ops->recv(inner, deadline_ms, ret);
 }
 
@@ -167,6 +174,8 @@ void manager_kill(struct manager *m)
 	if (m->detaches) {
 		m->inner->ops->close(m->inner);
 	}
+	m->frozen_until = 0;
+	m->n_kept = m->kept_at = 0;
 	m->sweep = NULL;
 	m->snap = NULL;
 	m->state = NULL;
@@ -188,11 +197,40 @@ uint64_t managers_now(const struct run *r)
 	return t->ops->now_ms(t);
 }
 
+void manager_freeze(struct run *r, struct manager *m, uint64_t ms)
+{
+	m->frozen_until = managers_now(r) + ms;
+}
+
+/* Is it stopped? Its host keeps what comes. */
+static bool is_frozen(const struct run *r, struct manager *m)
+{
+	struct mad_msg msg;
+
+	if (m->frozen_until == 0 || m->sweep == NULL ||
+	    managers_now(r) >= m->frozen_until) {
+		m->frozen_until = 0;
+		return false;
+	}
+	while (m->inner->ops->recv(m->inner, m->frozen_until, &msg) == E_OK) {
+		if (m->n_kept == MANAGER_KEPT || msg.len > MAD_BYTES) {
+			continue;
+		}
+		memcpy(m->kept_bytes[m->n_kept], msg.data, msg.len);
+		msg.data = m->kept_bytes[m->n_kept];
+		m->kept[m->n_kept++] = msg;
+	}
+	return true;
+}
+
 bool managers_turn(struct run *r, uint64_t end)
 {
 	for (unsigned i = 0; i < r->n_managers; i++) {
 		struct manager *m = &r->m[i];
 
+		if (is_frozen(r, m)) {
+			continue;
+		}
 		if (m->sweep != NULL && sweep_run_once(m->sweep) != E_OK) {
 			return run_fail(r, "the transport is gone");
 		}

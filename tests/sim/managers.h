@@ -19,7 +19,7 @@ struct state;
  * The subnet managers of a run: each is the real sweep with databases of its own, at a port
  * of its own. One SM waits for its MADs itself; several take turns.
  */
-enum { MANAGERS_MAX = 3 };
+enum { MANAGERS_MAX = 3, MANAGER_KEPT = 128 };
 
 struct manager {
 	struct transport wire; /*!< first: in front of the simulation's; drops MADs after a crash */
@@ -34,6 +34,10 @@ struct manager {
 	struct sweep_deps deps;
 	struct sweep *sweep; /*!< NULL: it does not run */
 	struct clients clients;
+	uint64_t frozen_until;    /*!< ms; stopped as by SIGSTOP, 0: not */
+	unsigned n_kept, kept_at; /*!< MADs that came meanwhile; more get lost */
+	struct mad_msg kept[MANAGER_KEPT];
+	uint8_t kept_bytes[MANAGER_KEPT][MAD_BYTES];
 };
 
 /*! \brief Chooses their ports and priorities. \param draw  A random number. */
@@ -46,6 +50,9 @@ void manager_kill(struct manager *m);
 
 /*! \brief The subnet manager crashes after so many MADs and writes to its databases. */
 void manager_crash_soon(struct manager *m, unsigned steps);
+
+/*! \brief Stops it for some virtual time. What comes meanwhile waits for it. */
+void manager_freeze(struct run *r, struct manager *m, uint64_t ms);
 
 /*! \brief One turn of all that run, until \a end of the virtual clock at most. Those that
  * crashed are started again. */

@@ -27,7 +27,8 @@
  * truth again and an operator has asked for a heavy sweep. It must never crash or hang.
  *
  * With --managers there are up to three subnet managers, which elect a master, hand over and
- * take over; split fabrics may have two for a while. In the end a part has one. With --crashes they
+ * take over; split fabrics may have two for a while. In the end a part has one, and two that see
+ * each other do not last. With --freezes they are stopped for some seconds and go on. With --crashes they
  * crash after any MAD, any row and any commit, in the middle of it, too, and disks are full or
  * fail: what was acknowledged before a crash has to be there after it.
  *
@@ -85,7 +86,7 @@ enum {
 static const char *const event_name[] = { "link",  "node", "deaf",  "reboot", "describe",
 	                                  "loss",  "kill", "heavy", "noise",  "hostile",
 	                                  "twin",  "lid",  "flap",  "split",  "clock",
-	                                  "crash", "disk", "vport" };
+	                                  "crash", "disk", "vport", "freeze" };
 
 static const struct {
 	const char *words[6];
@@ -112,7 +113,7 @@ struct arguments {
 	const char *self;
 };
 
-static bool any_order, nonsense, with_vports, crashes,
+static bool any_order, nonsense, with_vports, crashes, with_freezes,
 	with_packets;                     /* set by the command line alone */
 static unsigned managers = 1;             /* 0: by the seed */
 static int64_t wall_now;
@@ -177,6 +178,9 @@ static enum kind draw_kind(uint64_t *state)
 	if (with_vports && draw(state, 2) == 0) {
 		return EVENT_VPORT;
 	}
+	if (with_freezes && draw(state, 2) == 0) {
+		return EVENT_FREEZE;
+	}
 	uint32_t k = draw(state, most + (crashes ? sizeof(more) / sizeof(*more) : 0));
 
 	return k < most ? (enum kind)k : more[k - most];
@@ -216,7 +220,9 @@ static bool make_run(struct run *r, uint32_t seed)
 	r->config.sweep_interval = 5;
 	r->config.virt_enabled = with_vports ? 2 : 0;
 	r->config.virt_unverified_layouts = with_vports && seed % 2;
-	r->config.smp_routing = seed % 2 ? SMP_ROUTING_LID : SMP_ROUTING_DIRECTED;
+	r->config.smp_routing = seed % 4 == 1   ? SMP_ROUTING_LID
+	                        : seed % 4 == 3 ? SMP_ROUTING_AUTO
+	                                        : SMP_ROUTING_DIRECTED;
 	r->config.transition = any_order ? TRANSITION_ANY : TRANSITION_SAFE;
 	r->cut = arena_array(r->a, r->g->n_ports, sizeof(*r->cut));
 	r->down = arena_array(r->a, r->g->n_nodes, sizeof(*r->down));
@@ -239,6 +245,11 @@ static bool make_run(struct run *r, uint32_t seed)
 	    (with_packets && (r->packets = packets_new(r)) == NULL) ||
 	    !managers_init(r, managers == 1 ? 0 : draw(&state, UINT32_MAX))) {
 		return false;
+	}
+	if (r->config.smp_routing ==
+	    SMP_ROUTING_AUTO) { /* one node does not carry SMPs by LID */
+		sim_set_directed(r->sim, r->g->nodes[seed / 4 % r->g->n_nodes].guid,
+		                 true);
 	}
 	for (unsigned i = 0; i < r->n_managers; i++) {
 		if (!manager_start(r, &r->m[i])) {
@@ -295,7 +306,8 @@ bool run_until(struct run *r, uint64_t end)
 	while (now_ms(r) < end) {
 		uint64_t n, before = now_ms(r);
 
-		if (!managers_turn(r, end) || !move_packets(r, before)) {
+		if (!managers_turn(r, end) || !move_packets(r, before) ||
+		    !check_masters(r)) {
 			return false;
 		}
 		if (++turns > TURNS_MAX) {
@@ -495,6 +507,9 @@ static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
 		}
 	}
 	good = good && settle(r, seed);
+	if (trace && r->longest_ms != 0) {
+		printf("two masters for %lu ms\n", (unsigned long)r->longest_ms);
+	}
 	if (trace && r->packets != NULL) {
 		printf("%lu packets arrived\n", (unsigned long)packets_delivered(r->packets));
 	}
@@ -599,6 +614,9 @@ static const struct argp_option options[] = {
 	  "looked at only at the end",
 	  0 },
 	{ "vports", 'v', NULL, 0, "also virtual ports that come and go", 0 },
+	{ "freezes", 'z', NULL, 0,
+	  "also subnet managers that are stopped for a while and go on; with --managers",
+	  0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
 	{ 0 },
 };
@@ -616,6 +634,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n': nonsense = true; return 0;
 	case 'c': crashes = true; return 0;
 	case 'v': with_vports = true; return 0;
+	case 'z': with_freezes = true; return 0;
 	case 'p': with_packets = true; return 0;
 	case 'm':
 		managers = (unsigned)strtoul(arg, NULL, 10);

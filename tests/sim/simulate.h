@@ -33,8 +33,8 @@ enum kind {
 	EVENT_REBOOT,   /* a node loses LIDs and tables */
 	EVENT_DESCRIBE, /* a node changes its description */
 	EVENT_LOSS,     /* the share of MADs that are lost */
-	EVENT_KILL,     /* a subnet manager is killed and started again, now or by another such event */
-	EVENT_HEAVY,    /* an operator asks for a heavy sweep, or to read the configuration again */
+	EVENT_KILL, /* a subnet manager is killed and started again, now or by another such event */
+	EVENT_HEAVY, /* an operator asks for a heavy sweep, or to read the configuration again */
 	/* with --nonsense: */
 	EVENT_NOISE,   /* MADs are late, duplicate, corrupted; or no more */
 	EVENT_HOSTILE, /* a node answers nonsense, or again the truth */
@@ -48,6 +48,8 @@ enum kind {
 	EVENT_DISK, /* writes to the databases fail, or no more */
 	/* with --vports: */
 	EVENT_VPORT, /* a virtual port is added, moved or removed, or a host lies about its own */
+	/* with --freezes: */
+	EVENT_FREEZE, /* a subnet manager does not run for a while */
 	EVENT_COUNT
 };
 
@@ -90,6 +92,10 @@ struct run {
 	bool contested;
 	const struct manager *master; /* the last one that was alone, NULL: none so far */
 	bool new_master;              /* another one was master before */
+	uint64_t
+		two_since; /* ms; two masters reach each other since then, 0: they do not */
+	uint64_t longest_ms; /* two masters that did */
+	bool lossy;          /* MADs get lost */
 	bool several_lanes; /* were routed with at some time */
 	uint32_t stale_until; /* heavy sweeps of the judge, until old routes of a switch that was
 	                         deaf are replaced */

@@ -48,6 +48,9 @@ done
 "$simulate" --vports --nonsense --first 100000 --seeds "${SIMULATE_SEEDS:-40}" || status=1
 "$simulate" --crashes --managers 0 --first 100000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
 "$simulate" --crashes --managers 0 --nonsense --first 100000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
+# masters that are stopped while another one takes their place, and go on
+"$simulate" --managers 2 --freezes --first 200000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
+"$simulate" --crashes --managers 0 --freezes --first 200000 --seeds "${SIMULATE_SEEDS:-30}" || status=1
 
 # Packets in the middle of a change. Among some hundred seeds, tables that are sent in any order bring
 # a deadlock about: packets wait for each other, or a loop fills all buffers on it. The same seeds

@@ -111,6 +111,13 @@ bool vports_disturb(struct run *r, uint32_t what, bool may_lie)
 	return true;
 }
 
+void vports_forget_lids(struct run *r)
+{
+	for (unsigned i = 0; i < VPORTS_KNOWN; i++) {
+		r->vports.known[i].lid = 0;
+	}
+}
+
 void vports_settle(struct run *r)
 {
 	for (uint32_t i = 0; i < r->g->n_end_ports; i++) {

@@ -30,6 +30,9 @@ struct sim_vports {
  *  about its own (if \a may_lie). */
 bool vports_disturb(struct run *r, uint32_t what, bool may_lie);
 
+/*! \brief They may get other LIDs from here on: a master does not know those that they had. */
+void vports_forget_lids(struct run *r);
+
 /*! \brief All hosts tell the truth again. */
 void vports_settle(struct run *r);
 
