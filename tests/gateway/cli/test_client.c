@@ -6,11 +6,13 @@
  * as such, and an end where printing fails. Streams: good only when they are complete.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "conf/config.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
 #include "tests/lib/gateway_fixture.h"
@@ -102,6 +104,107 @@ START_TEST(test_refused)
 }
 END_TEST
 
+/* --- whom to ask ---------------------------------------------------------------------- */
+
+/* $ stands for the folder of the fixture's snapshot. */
+static const struct {
+	const char *what;
+	const char *words[3];  /* of the command line */
+	const char *url, *dir; /* SAGUARO_URL, SAGUARO_SNAPSHOT_DIR */
+	int exit;
+	const char *asks; /* URL; NULL: the snapshot */
+} origins[] = {
+	{ "nothing is said", { NULL }, NULL, NULL, EXIT_GOOD, "http://127.0.0.1:8620" },
+	{ "empty variables", { NULL }, "", "", EXIT_GOOD, "http://127.0.0.1:8620" },
+	{ "a folder in the environment", { NULL }, NULL, "$", EXIT_GOOD, NULL },
+	{ "a gateway in the environment",
+	  { NULL },
+	  "http://a",
+	  NULL,
+	  EXIT_GOOD,
+	  "http://a" },
+	{ "a gateway goes before a folder",
+	  { NULL },
+	  "http://a",
+	  "$",
+	  EXIT_GOOD,
+	  "http://a" },
+	{ "a folder", { "--snapshot-dir", "$" }, NULL, NULL, EXIT_GOOD, NULL },
+	{ "a folder, whatever the environment says",
+	  { "--snapshot-dir", "$" },
+	  "http://a",
+	  "/no/such",
+	  EXIT_GOOD,
+	  NULL },
+	{ "a gateway", { "--url", "http://b" }, NULL, NULL, EXIT_GOOD, "http://b" },
+	{ "a gateway, whatever the environment says",
+	  { "--url", "http://b" },
+	  "http://a",
+	  "$",
+	  EXIT_GOOD,
+	  "http://b" },
+	{ "no such folder",
+	  { "--snapshot-dir", "/no/such" },
+	  NULL,
+	  NULL,
+	  EXIT_USAGE,
+	  NULL },
+	{ "no such folder in the environment",
+	  { NULL },
+	  NULL,
+	  "/no/such",
+	  EXIT_USAGE,
+	  NULL },
+	{ "no such instance", { "--instance", "no-such" }, NULL, NULL, EXIT_USAGE, NULL },
+};
+
+static void set_variable(const char *name, const char *value)
+{
+	if (value == NULL) {
+		unsetenv(name);
+	} else {
+		setenv(name, strcmp(value, "$") == 0 ? fixture.dir : value, 1);
+	}
+}
+
+START_TEST(test_origins)
+{
+	char *argv[4] = { (char *)"saguaro nodes" };
+	const char *main_dir = config_dir(NULL, SAGUARO_RUNDIR, "main", fixture.arena);
+	const char *file = arena_printf(fixture.arena, "%s/snapshot/data.mdb", main_dir);
+	const char *asks = origins[_i].asks;
+	struct client c;
+	int argc = 1;
+
+	for (; origins[_i].words[argc - 1] != NULL; argc++) {
+		const char *word = origins[_i].words[argc - 1];
+
+		argv[argc] =
+			strcmp(word, "$") == 0 ? fixture.dir : (char *)(uintptr_t)word;
+	}
+	set_variable("SAGUARO_URL", origins[_i].url);
+	set_variable("SAGUARO_SNAPSHOT_DIR", origins[_i].dir);
+	ck_assert_msg(client_init(&c, NULL, "", NULL, 0, argc, argv) == origins[_i].exit,
+	              "%s", origins[_i].what);
+	if (asks != NULL && strstr(asks, "8620") != NULL && access(file, R_OK) == 0) {
+		asks = NULL; /* a saguarod runs on this machine */
+	}
+	if (origins[_i].exit == EXIT_GOOD) {
+		ck_assert_msg((c.local == NULL) == (asks != NULL), "%s",
+		              origins[_i].what);
+	}
+	if (asks != NULL) {
+		ck_assert_str_eq(c.url, asks);
+	}
+	if (asks != NULL &&
+	    strstr(asks, "8620") != NULL) { /* what was looked for first */
+		ck_assert_str_eq(c.snapshot, main_dir);
+		ck_assert_int_eq(c.no_snapshot, -ENOENT);
+	}
+	client_done(&c, EXIT_GOOD);
+}
+END_TEST
+
 /* --- streams -------------------------------------------------------------------------- */
 
 static const struct {
@@ -178,6 +281,10 @@ TEST_SUITE(client)
 	tcase_add_loop_test(tc, test_pages, 0, sizeof(lists) / sizeof(lists[0]));
 	tcase_add_test(tc, test_printing_fails);
 	tcase_add_test(tc, test_refused);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("origins");
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, test_origins, 0, sizeof(origins) / sizeof(origins[0]));
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("streams");
 	tcase_add_loop_test(tc, test_streams, 0, sizeof(streams) / sizeof(streams[0]));

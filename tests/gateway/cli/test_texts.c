@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * What `saguaro` prints, as a whole: each command of tests/golden/saguaro is run, and its text and
+ * exit status are those of the file. The values come from fabrics that are drawn in
+ * tests/lib/query_fixture.h (rich) or generated (tree: ft2 3 2 2), and were compared with them by hand
+ * when they were written down. Where a text changes on purpose, GOLDEN=write writes the file anew, and
+ * its difference is to be read as code is.
+ *
+ *	= rich               the commands that follow read its snapshot
+ *	$ nodes --type ca    a command; @ is a folder with the files of write_files()
+ *	...                  what it prints, standard error behind standard output
+ *	exit 0
+ *
+ * JSON is folded: a line for each element. Durations and the memory that was used are not compared.
+ */
+#include <ctype.h>
+#include <jansson.h>
+#include <sys/wait.h>
+
+#include "routing/text/lftfile.h"
+#include "routing/text/topofile.h"
+#include "tests/lib/gateway_fixture.h"
+#include "tests/lib/rich_fixture.h"
+#include "tests/lib/suite.h"
+
+static struct gateway_fixture tree;
+static struct query_fixture *rich;
+static struct stats *rich_stats;
+
+static void write_lfts(const char *name)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", tree.dir, name);
+	f = fopen(path, "w");
+	ck_assert_int_eq(lftfile_write(tree.g, &tree.lids, &tree.route.out.lft, f), E_OK);
+	fclose(f);
+}
+
+/* The fabric and its tables, and the same tables but for a route that is missing and one that leads to
+ * the wrong host. */
+static void write_files(void)
+{
+	uint8_t *row = lft_row(&tree.route.out.lft, 0);
+	const uint8_t was[2] = { row[1], row[11] };
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/topo", tree.dir);
+	f = fopen(path, "w");
+	ck_assert_int_eq(topo_write(tree.g, f), E_OK);
+	fclose(f);
+	write_lfts("lfts");
+	row[1] = 2;
+	row[11] = LFT_NO_ROUTE;
+	write_lfts("broken");
+	row[1] = was[0];
+	row[11] = was[1];
+}
+
+static void start(void)
+{
+	static char *args[] = { (char *)"3", (char *)"2", (char *)"2" };
+
+	unsetenv("SAGUARO_URL");
+	gateway_fixture_init(&tree, "ft2", 3, args);
+	gateway_fixture_route(&tree, 1);
+	gateway_fixture_open(&tree);
+	gateway_fixture_publish(&tree, 6);
+	gateway_fixture_route(&tree, 0);
+	gateway_fixture_publish(&tree, 7);
+	gateway_fixture_heartbeat(&tree, 0, true);
+	write_files();
+	rich_fixture_start(&rich, &rich_stats);
+}
+
+static void stop(void)
+{
+	gateway_fixture_done(&tree);
+	rich_fixture_stop(rich, rich_stats);
+}
+
+/* Puts 0 for the digits of a duration. */
+static void mask(char *text, const char *before, const char *behind)
+{
+	for (char *p = text; *p != '\0'; p++) {
+		size_t n = strspn(p, "0123456789.e-");
+
+		if (isdigit((unsigned char)*p) &&
+		    strncmp(p + n, behind, strlen(behind)) == 0 &&
+		    (size_t)(p - text) >= strlen(before) &&
+		    strncmp(p - strlen(before), before, strlen(before)) == 0) {
+			memset(p, '0', n);
+			memmove(p + 1, p + n, strlen(p + n) + 1);
+		}
+		p += n > 1 ? n - 1 : 0;
+		if (*p == '\0') {
+			break;
+		}
+	}
+}
+
+/* Puts \a to for each \a from. */
+static void replace(char **text, const char *from, const char *to)
+{
+	char *all = NULL, *at = *text, *next;
+	size_t len = 0;
+	FILE *f = open_memstream(&all, &len);
+
+	for (; (next = strstr(at, from)) != NULL; at = next + strlen(from)) {
+		fprintf(f, "%.*s%s", (int)(next - at), at, to);
+	}
+	fputs(at, f);
+	fclose(f);
+	free(*text);
+	*text = all;
+}
+
+/* JSON with a line for each element, as a difference is read best. Sentences may stand before it. */
+static void fold_json(char **text)
+{
+	char *from = **text == '{' ? *text : strstr(*text, "\n{\n"), *compact,
+	     *all = NULL;
+	json_error_t e;
+	json_t *o;
+	size_t len = 0;
+	FILE *f;
+
+	from = from == NULL || from == *text ? from : from + 1;
+	o = from != NULL ? json_loads(from, JSON_DISABLE_EOF_CHECK, &e) : NULL;
+	if (o == NULL) {
+		return;
+	}
+	compact = json_dumps(o, JSON_COMPACT);
+	json_decref(o);
+	replace(&compact, "},{", "},\n{");
+	replace(&compact, "],\"", "],\n\"");
+	f = open_memstream(&all, &len);
+	fprintf(f, "%.*s%s%s", (int)(from - *text), *text, compact, from + e.position);
+	fclose(f);
+	free(compact);
+	free(*text);
+	*text = all;
+}
+
+/* Runs a command. \return What it prints, and its exit status as last line. */
+static char *run(const char *words, const char *snapshot)
+{
+	const char *top = getenv("top_builddir");
+	char command[2048], *text = strdup(words), *all = NULL, buf[4096];
+	size_t len = 0, n;
+	FILE *f, *to;
+	int status;
+
+	replace(&text, "@", tree.dir);
+	setenv("SAGUARO_SNAPSHOT_DIR", snapshot, 1);
+	snprintf(command, sizeof(command), "%s/saguaro %s 2>&1", top ? top : ".", text);
+	free(text);
+	f = popen(command, "r");
+	to = open_memstream(&all, &len);
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0) {
+		fwrite(buf, 1, n, to);
+	}
+	status = pclose(f);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) != 127);
+	fprintf(to, "exit %d\n", WEXITSTATUS(status));
+	fclose(to);
+	replace(&all, tree.dir, "@");
+	replace(&all, rich->dir, "@");
+	fold_json(&all);
+	mask(all, "\"seconds_route\":", "");
+	mask(all, "\"parse\":", ",\"route");
+	mask(all, "\"route\":", ",\"prove");
+	mask(all, "\"prove\":", "}");
+	mask(all, "peak memory       ", " MB");
+	mask(all, "\"peak_rss_bytes\":", "");
+	/* durations of route and status, as text and as JSON */
+	mask(all, "parse ", ", route ");
+	mask(all, "route ", ", prove ");
+	mask(all, "prove ", "\n");
+	return all;
+}
+
+static char *golden_path(char path[300])
+{
+	const char *srcdir = getenv("srcdir");
+
+	snprintf(path, 300, "%s/tests/golden/saguaro", srcdir != NULL ? srcdir : ".");
+	return path;
+}
+
+static char *read_golden(void)
+{
+	char path[300], *all = NULL;
+	size_t len = 0;
+	FILE *f = fopen(golden_path(path), "r");
+
+	ck_assert_msg(f != NULL, "%s", path);
+	ck_assert_int_gt(getdelim(&all, &len, '\0', f), 0);
+	fclose(f);
+	return all;
+}
+
+/* The first line that differs. */
+static const char *difference(const char *is, const char *want)
+{
+	static char text[4096];
+	size_t at = 0;
+
+	for (size_t i = 0; is[i] != '\0' && is[i] == want[i]; i++) {
+		at = is[i] == '\n' ? i + 1 : at;
+	}
+	snprintf(text, sizeof(text), "%.*s\nnot %.*s", (int)strcspn(is + at, "\n"),
+	         is + at, (int)strcspn(want + at, "\n"), want + at);
+	return text;
+}
+
+START_TEST(test_texts)
+{
+	const bool writes =
+		getenv("GOLDEN") != NULL && strcmp(getenv("GOLDEN"), "write") == 0;
+	char *golden = read_golden(), path[300], *fresh = NULL;
+	const char *snapshot = tree.dir;
+	unsigned n = 0;
+	size_t len = 0;
+	FILE *to = open_memstream(&fresh, &len);
+
+	for (char *line = golden; *line != '\0';) {
+		char *end = strchr(line, '\n'), *last;
+
+		*end = '\0';
+		fprintf(to, "%s\n", line);
+		if (strncmp(line, "= ", 2) == 0) {
+			snapshot = strcmp(line + 2, "rich") == 0 ? rich->dir : tree.dir;
+		}
+		if (strncmp(line, "$ ", 2) != 0) {
+			line = end + 1;
+			continue;
+		}
+		char *is = run(line + 2, snapshot);
+
+		last = end + 1;
+		while (*last != '\0' && strncmp(last, "exit ", 5) != 0) {
+			last += strcspn(last, "\n");
+			last += *last == '\n';
+		}
+		last = *last != '\0' ? strchr(last, '\n')
+		                     : end; /* a new command: nothing follows */
+		fputs(is, to);
+		if (!writes) {
+			char kept = last[1];
+
+			last[1] = '\0';
+			ck_assert_msg(strcmp(is, end + 1) == 0, "%s\n%s", line,
+			              difference(is, end + 1));
+			last[1] = kept;
+		}
+		free(is);
+		n++;
+		line = last + 1;
+	}
+	fclose(to);
+	ck_assert_uint_gt(n, 50);
+	if (writes) {
+		FILE *f = fopen(golden_path(path), "w");
+
+		fputs(fresh, f);
+		fclose(f);
+	}
+	free(fresh);
+	free(golden);
+}
+END_TEST
+
+TEST_SUITE(texts)
+{
+	TCase *t = tcase_create("texts");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, start, stop);
+	tcase_add_test(t, test_texts);
+	suite_add_tcase(suite, t);
+}

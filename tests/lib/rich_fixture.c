@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "tests/lib/rich_fixture.h"
+
+#include "conf/policy/partitions.h"
+#include "db/counters.h"
+#include "tests/lib/client_rows.h"
+#include "tests/lib/gateway_fixture.h"
+
+static const char partitions[] =
+	"Red=0x10,ipoib,indx0:ALL_CAS=full,0x5-0x9;Blue=0x20:SELF=both;";
+
+static void add_events(struct stats *stats)
+{
+	const char *const names[] = { "", "sw-a" };
+
+	for (unsigned k = 0; k < EVENT_KINDS; k++) {
+		struct fabric_event e = { .kind = (enum event_kind)k,
+			                  .node_guid = k % 3 ? SW_A : 0,
+			                  .peer_guid = k % 3 == 1 ? 0x990 : 0,
+			                  .port = k % 2 ? 7 : 0,
+			                  .peer_port = k % 2 ? 7 : 0,
+			                  .time_s = 1767225600,
+			                  .epoch = k,
+			                  .node = names[k % 2],
+			                  .cause = k % 4 ? "trap" : NULL,
+			                  .detail = "so it is" };
+		ck_assert_uint_ne(stats_event(stats, &e), 0);
+	}
+}
+
+/* Of a port read once, of one read twice with a history, and of a port that left. */
+static void add_counters(struct stats *stats)
+{
+	for (unsigned n = 0; n < 3; n++) {
+		struct port_counters c = { .node_guid = SW_A,
+			                   .port = n < 2 ? 1 : 2,
+			                   .time_s = 1767225600 + n,
+			                   .interval_ms = n == 1 ? 2000 : 0,
+			                   .known = n < 2 ? (1u << PORT_COUNTERS) - 1 : 7,
+			                   .saturated = 5 };
+
+		c.value[COUNTER_SYMBOL_ERRORS] = n * 3;
+		c.delta[COUNTER_SYMBOL_ERRORS] = n == 1 ? 3 : 0;
+		ck_assert_int_eq(stats_counters(stats, &c), E_OK);
+		c.node_guid = 0x990;
+		ck_assert_int_eq(stats_counters(stats, &c), E_OK);
+		ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	}
+}
+
+void rich_fixture_start(struct query_fixture **ret, struct stats **ret_stats)
+{
+	struct query_fixture *w;
+	struct stats *stats = NULL;
+	static const uint32_t ports[3][2] = { { 1, 2 }, { 0, 1 }, { 3, 4 } };
+	const char *why = "";
+
+	w = query_fixture_small(1, 0, PATH_MINIMAL);
+	ck_assert_int_eq(partitions_parse("p", partitions, sizeof(partitions) - 1, w->a,
+	                                  NULL, &w->content.partitions),
+	                 E_OK);
+	w->content.partition_ports = ports;
+	for (size_t i = 0; i < w->content.n_attrs; i++) {
+		uint8_t *info = (uint8_t *)(uintptr_t)w->attrs[i].data;
+
+		if (w->attrs[i].attr == UMAD_SM_ATTR_PORT_INFO && i % 4 != 0) {
+			field_set(info, PI_LINK_WIDTH_SUPPORTED, WIDTH_1X | WIDTH_4X);
+			field_set(info, PI_LINK_SPEED_EXT_SUPPORTED, i % 8);
+			field_set(info, PI_PORT_PHYSICAL_STATE, 5);
+		}
+	}
+	uint8_t *sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, HOST, 1, 21);
+	field_set(sm, SMI_GUID, HOST + 1);
+	field_set(sm, SMI_PRIORITY, 14);
+	field_set(sm, SMI_SM_STATE, 3);
+	sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, RIGHT, 1, 21);
+	field_set(sm, SMI_GUID, 0x999);
+	field_set(sm, SMI_SM_STATE, 2);
+	query_fixture_publish(w, PATH_MINIMAL);
+	query_fixture_written(w);
+	ck_assert_int_eq(stats_open(w->dir, w->a, &why, &stats), E_OK);
+	stats_set(stats, "subnet_up", 1);
+	stats_text(stats, "sm.state", "master");
+	stats_set(stats, "switches_programmed{way=\"by_lid\"}", 3);
+	stats_set(stats, "switches_programmed{way=\"unanswered\"}", 1);
+	stats_set(stats, "switches_programmed{way=\"behind\"}", 2);
+	stats_text(stats, "sm.guid", "0x0000000000000102");
+	stats_text(stats, "sm.master.guid", "0x0000000000000602");
+	stats_text(stats, "sm.master.name", "right");
+	stats_set(stats, "standby_link", 1);
+	add_events(stats);
+	add_counters(stats);
+	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	*ret = w;
+	*ret_stats = stats;
+}
+
+void rich_fixture_stop(struct query_fixture *w, struct stats *stats)
+{
+	stats_close(stats);
+	query_fixture_free(w);
+}
