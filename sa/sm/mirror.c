@@ -10,6 +10,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "conf/config.h"
 #include "db/snapshot.h"
 #include "db/state.h"
@@ -40,24 +41,6 @@ struct copy {
 	enum record_table table; /* of add_record() */
 };
 
-static bool make_room(struct copy *c)
-{
-	if (c->n < c->cap) {
-		return true;
-	}
-	size_t cap = c->cap ? 2 * c->cap : 256;
-	struct client_row *more = arena_array(c->a, cap, sizeof(*more));
-	if (more == NULL) {
-		return false;
-	}
-	if (c->n > 0) {
-		memcpy(more, c->rows, c->n * sizeof(*more));
-	}
-	c->rows = more;
-	c->cap = cap;
-	return true;
-}
-
 static int add_row(void *ctx, const struct client_row *row)
 {
 	struct copy *c = ctx;
@@ -66,7 +49,7 @@ static int add_row(void *ctx, const struct client_row *row)
 	}
 	uint8_t *bytes = arena_alloc(c->a, (size_t)row->key_len + row->len + 1);
 
-	if (bytes == NULL || !make_room(c)) {
+	if (bytes == NULL || ARENA_RESERVE(c->a, c->rows, c->n, c->cap, c->n + 1) != E_OK) {
 		return -ENOMEM;
 	}
 	struct client_row *to = &c->rows[c->n++];
@@ -296,6 +279,7 @@ static void set_sa_figures(struct stats *to, struct sa_server *sa)
 	stats_set(to, "sa_reports_answered_total", (double)c.reports_answered);
 	stats_set(to, "sa_reports_given_up_total", (double)c.reports_given_up);
 	stats_set(to, "sa_reports_dropped_total", (double)c.reports_dropped);
+	stats_set(to, "sa_reports_forged_total", (double)c.reports_forged);
 }
 
 static void set_sweep_figures(struct stats *to, const struct sweep_status *st)
@@ -313,6 +297,7 @@ static void set_sweep_figures(struct stats *to, const struct sweep_status *st)
 	          (double)st->light_ended_s);
 	stats_set(to, "failed_sweeps_total", st->failed_sweeps);
 	stats_set(to, "forged_traps_total", (double)st->forged_traps);
+	stats_set(to, "forged_answers_total", (double)st->forged_answers);
 	stats_set(to, "p_key_violations_total", (double)st->p_key_violations);
 	stats_set(to, "q_key_violations_total", (double)st->q_key_violations);
 	stats_set(to, "route_cache_hits_total", st->cache_hits);
@@ -323,6 +308,13 @@ static void set_sweep_figures(struct stats *to, const struct sweep_status *st)
 	stats_set(to, "smps_by_lid_total", (double)st->smps_by_lid);
 	stats_set(to, "smps_mixed_total", (double)st->smps_mixed);
 	stats_set(to, "smps_repeated_directed_total", (double)st->smps_repeated_directed);
+	for (unsigned k = 0; k < WAY_COUNT; k++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "switches_programmed{way=\"%s\"}",
+		         way_names[k]);
+		stats_set(to, name, (double)st->switches_way[k]);
+	}
 	stats_set(to, "port_infos_sent_total", (double)st->port_sets);
 	stats_set(to, "lft_blocks_sent_total", (double)st->lft_sets);
 	stats_set(to, "ports_bounced_total", (double)st->bounces);

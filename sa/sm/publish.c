@@ -14,6 +14,7 @@
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/vector.h"
 #include "conf/policy/partitions.h"
 #include "conf/policy/prefix_routes.h"
 #include "conf/policy/qos_policy.h"
@@ -49,19 +50,9 @@ static void add(struct attr_list *l, uint64_t guid, uint16_t attr, uint32_t bloc
 	if (l->ret != E_OK) {
 		return;
 	}
-	if (l->n == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 1024;
-		struct snap_attr *more = arena_array(l->a, cap, sizeof(*more));
-
-		if (more == NULL) {
-			l->ret = -ENOMEM;
-			return;
-		}
-		if (l->n) {
-			memcpy(more, l->items, l->n * sizeof(*more));
-		}
-		l->items = more;
-		l->cap = cap;
+	l->ret = ARENA_RESERVE(l->a, l->items, l->n, l->cap, l->n + 1);
+	if (l->ret != E_OK) {
+		return;
 	}
 	l->items[l->n++] = (struct snap_attr){ guid, attr, block, data, (uint16_t)len };
 }
@@ -573,11 +564,12 @@ static void log_policy(struct publisher *p, const struct policy *policy,
 		            "what paths get");
 	}
 	if (fabrics) {
-		log_info(source,
-		         "%u virtual fabrics; their P_Keys are not programmed: "
-		         "where the tables of two ports do not both hold one, "
-		         "paths have a P_Key that they share",
-		         policy->head.n_fabrics);
+		log_info(source, "%u virtual fabrics; %s", policy->head.n_fabrics,
+		         c->partitions != NULL && c->partitions->is_file
+		                 ? "ports have the P_Keys of partition_config_file, not theirs: "
+		                   "where the tables of two ports do not both hold one, "
+		                   "paths have a P_Key that they share"
+		                 : "their members have their P_Keys");
 	} else if (policy == NULL && policy_needs_qos(c->qos_policy, NULL)) {
 		log_message(MSG_QOS_POLICY_UNUSED, source,
 		            "qos_policy_file has no effect: qos is FALSE");

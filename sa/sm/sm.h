@@ -11,6 +11,7 @@
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/discover/health.h"
 #include "sa/sm/discover/keyring.h"
+#include "sa/sm/discover/senders.h"
 #include "sa/sm/discover/shadow.h"
 #include "sa/sm/events.h"
 #include "sa/sm/program/program.h"
@@ -34,6 +35,7 @@ struct sm {
 	struct events events;
 	struct health health; /*!< ports that are not healthy */
 	struct keyring keys;  /*!< M_Keys of ports */
+	struct senders senders; /*!< of traps and answers */
 	bool keys_file_bad;   /*!< key_file is wrong, so it is not overwritten */
 	struct job *job;      /*!< at work, or the last one whose discovery ended well */
 	struct job *previous; /*!< the one before, until the discovery of job ended */

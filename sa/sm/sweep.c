@@ -33,6 +33,7 @@
 #include "sa/sm/sweep_int.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "conf/base/err.h"
@@ -154,6 +155,7 @@ static void after_rank(struct sweep *s)
 	if (r == ELECTION_WAITS) {
 		return;
 	}
+	election_doubt_end(&s->election);
 	s->phase = PHASE_IDLE;
 	if (election_news(&s->election) && s->sm.status.up) {
 		(void)sweep_publish(s);
@@ -224,6 +226,9 @@ static void idle(struct sweep *s)
 	if (standby_lost(sm->d.standby) || standby_arrived(sm->d.standby)) {
 		s->next_light = now; /* a poll, or a look at who is higher */
 	}
+	if (s->sm.status.master && changes_want_light(&s->changes)) {
+		s->next_light = now;
+	}
 	report_copy(sm);
 	if (now >= judgement_due(s)) {
 		sm_judge_ports(sm);
@@ -232,8 +237,10 @@ static void idle(struct sweep *s)
 		sm_request_heavy(sm,
 		                 "again after a sweep that was given up or not complete");
 	}
-	if (!sm->want_heavy && !sm->want_local && !sm->status.standby &&
-	    changes_look_start(&s->changes, sm->job, &s->election)) {
+	if (election_doubt_ranks(&s->election)) {
+		s->phase = PHASE_RANK;
+	} else if (!sm->want_heavy && !sm->want_local && !sm->status.standby &&
+	           changes_look_start(&s->changes, sm->job, &s->election)) {
 		s->phase = PHASE_LOOK;
 	} else if (sm->want_heavy) {
 		sweep_heavy_start(s);
@@ -309,7 +316,8 @@ static bool waits(const struct sweep *s)
 		return false;
 	}
 	return smp_pending(s->sm.smp) > 0 ||
-	       (s->phase == PHASE_TABLES && sm_now(&s->sm) < s->drain_until) ||
+	       (s->phase == PHASE_TABLES && sm_now(&s->sm) < s->drain_until &&
+	        !s->election.doubt.lost) ||
 	       ((s->phase == PHASE_ROUTE || s->phase == PHASE_REBALANCE) &&
 	        routes_busy(&s->routes));
 }
@@ -337,6 +345,8 @@ static void refresh_status(struct sweep *s)
 	st->smps_sent = c->sent;
 	st->smp_timeouts = c->timeouts;
 	st->smp_retries = c->retries;
+	st->forged_answers =
+		c->forged + (s->perf != NULL ? perf_counters(s->perf)->forged : 0);
 	st->smps_by_lid = c->by_lid;
 	st->smps_mixed = c->mixed;
 	st->smps_repeated_directed = c->repeated_directed;
@@ -441,10 +451,20 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* No standby takes over from a master that did not run for this time. */
+static uint32_t gap_ms(const struct sweep *s)
+{
+	return 2 * s->sm.d.config->sminfo_polling_timeout;
+}
+
 static uint64_t next_deadline(const struct sweep *s)
 {
 	uint64_t at = earliest(smp_deadline(s->sm.smp), s->next_beat);
 
+	at = earliest(at, election_doubt_deadline(&s->election));
+	if (s->election.highest_other.guid != 0) {
+		at = earliest(at, sm_now(&s->sm) + gap_ms(s) / 2);
+	}
 	at = earliest(at, s->mirror.next_ms);
 	if (s->perf != NULL) {
 		at = earliest(at, perf_deadline(s->perf, may_read_counters(s)));
@@ -466,13 +486,33 @@ static uint64_t next_deadline(const struct sweep *s)
 	return at;
 }
 
+/* Were we stopped, or kept from running, so long that others may have taken our place? */
+static void notice_gap(struct sweep *s)
+{
+	uint64_t now = sm_now(&s->sm);
+	char why[80];
+
+	if (now > s->awake_by && now - s->awake_by > gap_ms(s) / 2) {
+		snprintf(why, sizeof(why), "did not run for %" PRIu64 " ms",
+		         now - s->awake_by);
+		election_doubt(&s->election, true, why);
+	}
+}
+
 int sweep_run_once(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
 	struct transport *t = sm->d.transport;
 	struct mad_msg m;
+	enum mad_kind kind;
+	uint64_t until;
 	int ret;
 
+	notice_gap(s);
+	if (s->election.state == SM_MASTER && standby_lost(sm->d.standby)) {
+		election_doubt(&s->election, true, "the link with a standby is lost");
+	}
+	election_doubt_run(&s->election);
 	beat(s);
 	mirror_records(&s->mirror);
 	if (sm->d.sa != NULL) {
@@ -486,10 +526,18 @@ int sweep_run_once(struct sweep *s)
 	}
 	advance(s);
 	read_counters(s);
-	ret = t->ops->recv(t, next_deadline(s), &m);
+	until = next_deadline(s);
+	s->awake_by = until > sm_now(sm) ? until : sm_now(sm);
+	ret = t->ops->recv(t, until, &m);
+	if (ret == E_OK || ret == -EINTR) { /* before that time */
+		s->awake_by = earliest(s->awake_by, sm_now(sm));
+	}
 	if (ret == E_OK) {
-		if (!perf_receive(s->perf, &m)) {
+		kind = perf_receive(s->perf, &m);
+		if (kind == MAD_OTHER) {
 			agent_receive(&s->agent, &m);
+		} else if (kind == MAD_FORGED) {
+			agent_forged_answer(&s->agent, &m);
 		}
 	} else if (ret != E_TIMEOUT && ret != -EINTR) {
 		snprintf(sm->status.not_ready, sizeof(sm->status.not_ready),

@@ -7,6 +7,7 @@
 
 #include "conf/config.h"
 #include "routing/route.h"
+#include "sa/sm/program/waves.h"
 
 struct arena;
 struct job;
@@ -212,9 +213,14 @@ struct sweep_status {
 	uint64_t smps_sent, smp_timeouts, smp_retries;
 	/* of those sent: by LID; by LID and one directed hop; without an answer to either */
 	uint64_t smps_by_lid, smps_mixed, smps_repeated_directed;
+	uint32_t switches_way
+		[WAY_COUNT]; /*!< how the last sweep programmed the switches */
 	uint32_t switches, hosts, unreachable_nodes;
 	uint32_t cache_hits, cache_misses; /*!< of the unicast routing cache */
 	uint64_t forged_traps; /*!< that the fabric disagreed with */
+	uint64_t
+		forged_answers; /*!< to SMPs and requests for counters that nobody sent, or not from
+	                            where they went */
 	uint64_t p_key_violations, q_key_violations; /*!< traps 257 and 259, 258 */
 	uint32_t audits;         /*!< rounds in which all tables were read back */
 	uint64_t tables_changed; /*!< blocks that somebody else had changed then */

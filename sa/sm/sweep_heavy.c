@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
@@ -49,7 +50,9 @@ static void give_up(struct sweep *s)
 	sm->status.heavy_sweeps++;
 	sm->status.up = false;
 	smp_abort(sm->smp);
-	smp_set_lid(sm->smp, 0);
+	if (sm->job != NULL) {
+		program_end(&sm->job->program);
+	}
 	sweep_restore_previous_job(sm);
 	wait = !sm->retry_soon        ? (uint64_t)sm->d.config->sweep_interval * 1000
 	       : wait < RETRY_MAX_MS ? wait
@@ -79,6 +82,13 @@ int sweep_publish(struct sweep *s)
 		give_up(s);
 	}
 	return ret;
+}
+
+/* Tables that another SM may have written are read again. */
+static void forget_written(struct sm *sm)
+{
+	shadow_forget_programmed(&sm->shadow);
+	vports_forget(&sm->vports);
 }
 
 /* --- discovery -------------------------------------------------------------------- */
@@ -114,7 +124,7 @@ void sweep_heavy_start(struct sweep *s)
 	s->n_light = 0;
 	s->retry_at = UINT64_MAX;
 	if (s->election.others_wrote) { /* as master: what we remember may be wrong */
-		shadow_forget_programmed(&sm->shadow);
+		forget_written(sm);
 	}
 	s->election.others_wrote = false;
 	j->read_tables = sm->read_tables; /* what is asked for from here on waits for the next sweep */
@@ -295,7 +305,7 @@ static void after_discover(struct sweep *s)
 		return;
 	}
 	if (finds_another_master(s, d)) {
-		shadow_forget_programmed(&sm->shadow);
+		forget_written(sm);
 	}
 	job_stage(j, sm, "discover");
 	s->phase = PHASE_ELECTION;
@@ -331,11 +341,13 @@ static void after_election(struct sweep *s)
 	switch (election_end(&s->election)) {
 	case ELECTION_WAITS: return;
 	case ELECTION_STANDBY:
+		election_doubt_end(&s->election);
 		sm->status.heavy_sweeps++;
 		sweep_stand_by(s);
 		return;
 	case ELECTION_MASTER: break;
 	}
+	election_doubt_end(&s->election);
 	if (takeover_begin(&s->takeover, s->election.master.guid) != E_OK) {
 		give_up(s);
 		return;
@@ -406,23 +418,29 @@ static void after_route(struct sweep *s)
 	s->reassigned = true;
 	s->election.others_assigned = false;
 	job_stage(j, sm, "keep-lids");
-	election_set_state(&s->election, SM_MASTER, "no other master on the fabric");
+	if (s->election.state != SM_MASTER) {
+		election_set_state(&s->election, SM_MASTER,
+		                   "no other master on the fabric");
+		/* one that was silent in the election may answer again */
+		election_doubt(&s->election, true, "takes the fabric");
+	}
 	routes_qos(&s->routes, j, &j->program);
 	begin_phase(s, PHASE_P_KEYS, p_keys_start(&s->p_keys, sm, j));
 }
 
 /* --- programming ------------------------------------------------------------------- */
 
-/* Gives up if a step of programming failed. A node that stops answering here is left out by
- * the next discovery. One that answers reads but no writes would stop every sweep, so it is
- * tolerated after two failures. */
+/* Gives up if a step of programming failed. A switch that stops answering here is left out by
+ * the next discovery, and no route may lead over it. One that answers reads but no writes would
+ * stop every sweep, so it is tolerated after two failures. A host is tolerated at once, because
+ * nobody else depends on it; the next sweep comes soon. */
 static bool step_failed(struct sweep *s)
 {
 	const struct program *p = &s->sm.job->program;
 
 	if (p->ret != E_OK) {
 		(void)sm_fail(&s->sm, p->ret, true, "%s", err_text(p->ret));
-	} else if (p->n_timeouts && s->failures < 2) {
+	} else if (p->n_switch_timeouts && s->failures < 2) {
 		(void)sm_fail(&s->sm, E_TIMEOUT, true, "%s", p->first_trouble);
 	} else {
 		return false;
@@ -558,6 +576,30 @@ static void after_arm(struct sweep *s)
 
 /* --- the end of a heavy sweep ----------------------------------------------------- */
 
+/* How switches got their tables, said only when that is not as it was the last time. */
+static void note_ways(struct sweep *s, const struct program *p)
+{
+	uint32_t *last = s->sm.status.switches_way;
+	char text[200] = "";
+	size_t at = 0;
+
+	if (memcmp(last, p->n_way, sizeof(p->n_way)) == 0 ||
+	    (p->n_lft_sets == 0 &&
+	     s->sm.status.heavy_sweeps + s->sm.status.local_sweeps != 0)) {
+		return;
+	}
+	memcpy(last, p->n_way, sizeof(p->n_way));
+	for (unsigned k = WAY_BY_LID + 1; k < WAY_COUNT; k++) {
+		if (last[k] != 0) {
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u %s",
+			                       at == 0 ? "; by directed routes " : ", ",
+			                       last[k], way_texts[k]);
+		}
+	}
+	log_info(source, "tables were sent by LID to %u of %u switches%s",
+	         last[WAY_BY_LID], s->sm.status.switches, text);
+}
+
 /* The subnet is up, said only when it was not or when something changed. */
 static void log_up(struct sweep *s, const struct job *j)
 {
@@ -596,6 +638,7 @@ static void after_activate(struct sweep *s)
 	struct sweep_status *st = &sm->status;
 
 	program_end(&j->program);
+	note_ways(s, p);
 	program_states_to_graph(p);
 	if (p->n_port_sets != 0 && sweep_publish(s) != E_OK) {
 		return; /* else the states are those published before ports went ACTIVE */
@@ -632,12 +675,16 @@ static void after_activate(struct sweep *s)
 	} else if (p->n_bounced) {
 		sm_request_heavy(sm, "%u links were restarted for a new MTU or VLs",
 		                 p->n_bounced);
-	} else if (p->n_timeouts) {
-		s->retry_at = sm_now(sm) + RETRY_MAX_MS;
-	} else if (j->n_unread) { /* perhaps a node that never answers: ever more rarely */
+	} else if (
+		p->n_timeouts) { /* perhaps it never takes what it is given: ever more rarely */
+		s->retry_at = sm_now(sm) +
+		              ((uint64_t)RETRY_MS << (s->unset < 7 ? s->unset : 7));
+	} else if (
+		j->n_unread) { /* perhaps a node that never answers: ever more rarely */
 		s->retry_at = sm_now(sm) + (RETRY_MAX_MS << (s->unread < 4 ? s->unread : 4));
 	}
 	s->unread = j->n_unread ? s->unread + 1 : 0;
+	s->unset = p->n_timeouts ? s->unset + 1 : 0;
 	sm_judge_ports(sm);
 	sweep_go_idle(s);
 }
@@ -658,5 +705,10 @@ void sweep_heavy_next(struct sweep *s)
 		[PHASE_ACTIVATE] = after_activate,
 	};
 
+	if (s->election.doubt.lost && s->phase > PHASE_ELECTION) {
+		(void)sm_fail(&s->sm, E_NOTREADY, true, "another SM is master");
+		give_up(s);
+		return;
+	}
 	after[s->phase](s);
 }

@@ -72,6 +72,7 @@ struct sweep {
 	bool reassigned;          /* reassign_lids was done */
 	unsigned failures;        /* heavy sweeps, in a row */
 	unsigned unread; /* heavy sweeps in a row that left out a node or a port table */
+	unsigned unset;  /* heavy sweeps in a row that could not set up a node */
 	unsigned n_local;         /* local sweeps since the last heavy one */
 	unsigned n_light;         /* light sweeps since the last heavy one */
 	uint64_t next_light;      /* ms; a light sweep or a poll; UINT64_MAX: never */
@@ -79,6 +80,7 @@ struct sweep {
 	uint64_t polled;          /*!< ms; when the last poll began */
 	uint64_t retry_at;        /* ms; a heavy sweep after a failure; UINT64_MAX: none */
 	uint64_t next_beat;       /* ms; heartbeat */
+	uint64_t awake_by;        /* ms; when this turn was to begin at the latest */
 	uint64_t drain_until;     /* ms; the next step of the transition waits until then */
 };
 

@@ -404,6 +404,7 @@ void sweep_free(struct sweep *s)
 	events_done(&sm->events);
 	runtime_free(sm->runtime);
 	keyring_done(&sm->keys);
+	senders_done(&sm->senders);
 	health_done(&sm->health);
 	free(s);
 }

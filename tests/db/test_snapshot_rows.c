@@ -65,6 +65,7 @@ START_TEST(test_head)
 	route->proof.management_unreachable = 105;
 	route->proof.management_credit_loops = 106;
 	route->proof.vls_used = 7;
+	route->proof.management_vls = 3;
 	route->load.max = 108;
 	route->load.p99 = 109;
 	route->load.mean = 110.5;
@@ -106,6 +107,7 @@ START_TEST(test_head)
 	ck_assert_uint_eq(m->management_unreachable, 105);
 	ck_assert_uint_eq(m->management_credit_loops, 106);
 	ck_assert_uint_eq(m->vls_used, 7);
+	ck_assert_uint_eq(m->management_vls, 3);
 	ck_assert_uint_eq(m->load_max, 108);
 	ck_assert_uint_eq(m->load_p99, 109);
 	ck_assert(m->load_mean == 110.5);

@@ -164,7 +164,7 @@ updated=$(write "$url/ufmRest/resources/pkeys/last_updated" | jq -r .last_update
 holds "a change after it is later" test "$(date -d "$updated" +%s)" -gt "$(date -d "$date" +%s)"
 
 # Hostile clients: a client that sends bytes for ever, many of them, and wrong logins.
-start_admin unix --listen "$work/door.sock" --failures-per-minute 1
+start_admin unix --listen "$work/door.sock" --log-file "$work/door.log" --failures-per-minute 1
 local_door() { curl -s --unix-socket "$work/door.sock" "$@"; }
 same "a Unix socket needs a user, too" 401 "$(local_door -o /dev/null -w '%{http_code}' http://localhost/v1/partitions)"
 same "and takes one" viewer "$(local_door -u "viewer:$viewer" http://localhost/v1/user | jq -r .role)"
@@ -198,6 +198,31 @@ P
 	serves() { [ "$(curl -s --unix-socket slow.sock -u "viewer:$viewer" http://localhost/v1/user | jq -r .role)" = viewer ]; }
 	holds "and their places are free" until_true serves
 fi
+# Idle connections of four addresses, as many as there are places, keep no user out, not even of one of these
+# addresses. A user of another address is not kept out by those that come one after the other.
+if command -v python3 >/dev/null; then
+	cat >crowd.py <<'P'
+import socket, sys
+crowd = []
+for i in range(int(sys.argv[2])):
+    s = socket.socket()
+    s.bind((f"127.0.0.{1 + i % 4}", 0))
+    s.connect(("127.0.0.1", int(sys.argv[1])))
+    crowd.append(s)
+print("there", flush=True)
+sys.stdin.read()
+P
+	for from in 128:127.0.0.1 600:127.0.0.5; do
+		crowd=${from%:*}
+		coproc CROWD { exec python3 crowd.py "$tls_port" "$crowd" 2>&1; }
+		crowd_in=${CROWD[1]} crowd_pid=$CROWD_PID
+		read -r said <&"${CROWD[0]}"
+		same "$crowd idle connections" there "$said"
+		same "keep nobody out" "20 200" "$(for _ in {1..20}; do status --interface "${from#*:}" -u "operator:$operator" "$url/v1/user"; echo; done | sort | uniq -c | xargs)"
+		exec {crowd_in}>&-
+		wait "$crowd_pid"
+	done
+fi
 refused() { [ "$(local_door -o answer -w '%{http_code}' -u operator:wrong http://localhost/v1/user)" = 429 ]; }
 holds "too many wrong logins" until_true refused
 same "a secret that was right is let in" viewer "$(local_door -u "viewer:$viewer" http://localhost/v1/user | jq -r .role)"
@@ -230,6 +255,9 @@ if command -v ss >/dev/null; then
 	same "saguaro-gateway on loopback" 127.0.0.1 "$(listeners "$gateway")"
 	same "saguaro-admin on a Unix socket" "" "$(listeners "$door")"
 fi
+kill -USR2 "$door"
+kill -USR1 "$door"
+holds "SIGUSR1 opens the log again, SIGUSR2 does nothing" until_true grep -q "log file opened again" unix.log
 kill -TERM "$door"
 wait "$door"
 same "it ends well" 0 "$?"

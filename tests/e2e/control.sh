@@ -34,15 +34,19 @@ wait_for() { # wait_for PATTERN: in the log
 
 printf 'log_file %s\nsweep_interval 0\n' "$work/file.log" >"$work/saguaro.conf"
 "$bin/saguarod" --fabric "sim:$here/tests/fabrics/ring-4.topo" --state-dir "$work/state" --snapshot-dir "$work/run" \
-	-F "$work/saguaro.conf" 2>"$work/log" &
+	-F "$work/saguaro.conf" --sm_key=0x1122334455667788 -k 0xfedcba987654321 --m-key 0xabcdef0123456 2>"$work/log" &
 pid=$!
 export SAGUARO_SNAPSHOT_DIR=$work/run
 holds "comes up" wait_for "SUBNET UP"
+tr '\0' ' ' <"/proc/$pid/cmdline" >"$work/cmdline"
+holds "no key stays on the command line" test "$(grep -c "1122334455667788\|fedcba987654321\|abcdef0123456" "$work/cmdline")" = 0
+holds "all else does" grep -q -e "--state-dir $work/state .* --sm_key=x* -k x* --m-key x* *$" "$work/cmdline"
+holds "which is said" test "$(grep -c "key on the command line: .*configuration file" "$work/log")" = 3
 holds "the socket is for its user alone" test "$(stat -c %a "$work/run.control")" = 600 -o -n "$(getent group saguaro-admin)"
 
 holds "sweep" test "$("$bin/saguaro" sweep)" = "light sweep requested"
-holds "sweep --heavy" test "$("$bin/saguaro" sweep --heavy)" = "heavy sweep requested"
 holds "who asked is in the log" wait_for "light sweep: operator request; by $(id -un), control socket"
+holds "sweep --heavy" test "$("$bin/saguaro" sweep --heavy)" = "heavy sweep requested"
 holds "a heavy sweep follows" wait_for "heavy sweep: operator request; by $(id -un), control socket"
 holds "sweep --json" grep -q '"phase"' <("$bin/saguaro" sweep --json)
 
@@ -68,6 +72,7 @@ holds "a wrong configuration is refused" grep -q "the running one stays" <("$bin
 
 # logrotate moves the file and sends SIGUSR1.
 mv "$work/file.log" "$work/file.log.1"
+kill -USR2 "$pid"
 kill -USR1 "$pid"
 holds "the log file is opened again" wait_for "log file opened again"
 holds "the new log file is there" test -s "$work/file.log"

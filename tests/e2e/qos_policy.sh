@@ -144,6 +144,7 @@ start_gateway w
 wait_ready
 export SAGUARO_SNAPSHOT_DIR=$run_dir
 plain="0 $mtu $rate 18"
+holds "the log says that members have the P_Keys" grep -q "2 virtual fabrics; their members have their P_Keys" "$work/v.log"
 all "members of one virtual fabric" "$plain" 2
 same "members of two" "$plain|4 3 3 19" "$(by_http 1 | paste -sd'|')"
 all "its service" "4 3 3 19" 1 0x1ff

@@ -266,6 +266,17 @@ START_TEST(tables_are_kept)
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
 	ck_assert_uint_eq(field_get(fixture.data, 16, 16), 0x8001);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 900), 0x1C);
+	/* An adapter answers for the port that the request came in by, whatever port it names. */
+	for (uint32_t port = 1; port < 0x10000; port += 777) {
+		memset(fixture.data, 0, sizeof(fixture.data));
+		ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, port << 16), 0);
+		ck_assert_uint_eq(field_get(fixture.data, 16, 16), 0x8001);
+		field_set(fixture.data, 32, 16, 0x8000 | port);
+		ck_assert_int_eq(set(UMAD_SM_ATTR_PKEY_TABLE, port << 16), 0);
+		ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
+		ck_assert_uint_eq(field_get(fixture.data, 32, 16), 0x8000 | port);
+	}
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 1u << 16 | 900), 0x1C);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_GUID_INFO, 0), 0);
 	ck_assert_uint_eq(field_get(fixture.data, 0, 64), H2 + PORT1);
 	/* 8 data VLs: SL 9 falls on VL 1, SL 15 is dropped (VL 15). */

@@ -406,6 +406,7 @@ START_TEST(after_another_master)
 		poke(switch_guid(i), UMAD_SM_ATTR_LINEAR_FT, 0, block);
 	}
 	tap.other_state = 2;
+	tap.other_handover = TAP_IGNORES;
 	fixture_run_ms(fixture, 30000);
 	fixture_up(fixture);
 	ck_assert(sweep_status(fixture->sweep)->master);
