@@ -45,8 +45,12 @@ extern const char *const log_format_names[]; /*!< by enum log_format */
 
 /*! How switches change from old to new tables (routing/proof/transition.h). */
 enum { TRANSITION_SAFE, TRANSITION_ANY };
+/*! SM_Key and SA_Key that every subnet has where nobody has set one. */
+enum { KEY_OF_ALL = 1 };
+enum sm_trust { SM_TRUST_ANNOUNCED, SM_TRUST_ANY };
 enum smp_routing { SMP_ROUTING_DIRECTED, SMP_ROUTING_LID, SMP_ROUTING_AUTO };
 extern const char *const transition_names[];
+extern const char *const sm_trust_names[]; /*!< enum sm_trust */
 extern const char *const smp_routing_names[]; /*!< enum smp_routing */
 
 /*! Reactions to routes that load links unevenly (sa/sm/routes.h). */

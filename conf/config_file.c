@@ -61,23 +61,6 @@ static bool is_fabric(const char *fabric)
 	       (strncmp(fabric, "umad:", 5) == 0 && fabric[5] != '\0');
 }
 
-/* Keys that protect less than whoever set them may think. */
-static void warn_keys(const struct config *c, struct diags *d)
-{
-	enum { SM_KEY_OF_ALL = 1 };
-
-	if (c->m_key != 0 && c->m_key_protection_level == 0) {
-		diag_add(d, DIAG_WARNING, c->config_file, 0,
-		         "m_key protects nothing at m_key_protection_level 0, because every "
-		         "port shows it to every host; set the level to 1 or more");
-	}
-	if (c->sm_key > SM_KEY_OF_ALL && c->m_key == 0) {
-		diag_add(d, DIAG_WARNING, c->config_file, 0,
-		         "sm_key is shown to every host that asks for SMInfo as long as no "
-		         "m_key is set; set m_key, or allowed_sm_guids");
-	}
-}
-
 /* Protection that another setting makes useless. An error, or a warning with
  * --ignore-unsupported. */
 static int check_protection(const struct config *c, const struct option_sets *s,
@@ -89,9 +72,9 @@ static int check_protection(const struct config *c, const struct option_sets *s,
 	                             : ", or give --ignore-unsupported to run without it";
 	bool enforce = c->part_enforce == PART_ENFORCE_IN ||
 	               c->part_enforce == PART_ENFORCE_OUT;
-	bool weak = c->m_key == 0 && c->m_key_protection_level > 1;
-	bool keyless = c->m_key_per_port && c->m_key == 0;
-	bool shown = c->m_key_per_port && c->m_key != 0 && c->m_key_protection_level > 1;
+	bool has_m_key = c->m_key != 0 || c->m_key_file != NULL;
+	bool weak = !has_m_key && c->m_key_protection_level > 1;
+	bool shown = c->m_key_per_port && has_m_key && c->m_key_protection_level > 1;
 	bool idle = enforce && !c->no_partition_enforcement && c->partitions == NULL && !c->opafm;
 
 	if (weak) {
@@ -100,27 +83,20 @@ static int check_protection(const struct config *c, const struct option_sets *s,
 		         "m_key%s",
 		         c->m_key_protection_level, anyway);
 	}
-	if (keyless) {
-		diag_add(d, level, c->config_file, 0,
-		         "m_key_per_port protects nothing without an m_key, which the "
-		         "keys of "
-		         "ports are derived from; set m_key%s",
-		         anyway);
-	}
 	if (shown) {
 		diag_add(d, level, c->config_file, 0,
 		         "m_key_protection_level %u: with m_key_per_port it is 1, "
-		         "because the key "
-		         "of a node that shows nothing cannot be found; set it to 1%s",
+		         "because the key of a node that shows nothing cannot be found; "
+		         "set it to 1, or m_key_per_port FALSE%s",
 		         c->m_key_protection_level, anyway);
 	}
 #ifndef HAVE_GNUTLS
-	if (c->m_key_per_port) {
+	if (c->m_key_per_port && has_m_key) {
 		weak = true;
 		diag_add(d, level, c->config_file, 0,
 		         "m_key_per_port: this saguarod is built without GnuTLS, which "
 		         "derives the "
-		         "keys; all ports get m_key%s",
+		         "keys; set it to FALSE, and all ports get m_key%s",
 		         anyway);
 	}
 #endif
@@ -130,8 +106,7 @@ static int check_protection(const struct config *c, const struct option_sets *s,
 		         "partitions; name one in partition_config_file%s",
 		         part_enforce_names[c->part_enforce], anyway);
 	}
-	return (weak || idle || keyless || shown) && !s->ignore_unsupported ? E_RANGE
-	                                                                    : E_OK;
+	return (weak || idle || shown) && !s->ignore_unsupported ? E_RANGE : E_OK;
 }
 
 /* The file that counts when none is named. Virtual fabrics are partitions of their own. */
@@ -184,7 +159,6 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 		         "(adaptive_routing, Enable) is off");
 		c->adaptive.fine_grained = false;
 	}
-	warn_keys(c, d);
 	if (ret == E_OK) {
 		ret = check_protection(c, s, d);
 	}

@@ -20,6 +20,7 @@ const char *const path_selection_names[] = { "minimal", "pairwise", "orderall",
 	                                     "srcdstall", NULL };
 const char *const log_format_names[] = { "text", "json", NULL };
 const char *const credit_loops_names[] = { "fallback", "refuse", "program", NULL };
+const char *const sm_trust_names[] = { "announced", "any", NULL };
 const char *const smp_routing_names[] = { "directed", "lid", "auto", NULL };
 const char *const transition_names[] = { "safe", "any", NULL };
 const char *const rebalance_names[] = { "auto", "ask", "never", NULL };

@@ -25,9 +25,11 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/key_file.h"
 #include "conf/base/log.h"
 #include "conf/base/openmp.h"
 #include "conf/base/service.h"
+#include "conf/holes.h"
 #include "db/snapshot.h"
 #include "db/state.h"
 #include "db/stats.h"
@@ -35,7 +37,6 @@
 #include "sa/control/control.h"
 #include "sa/mad/umad.h"
 #include "sa/server/oob.h"
-#include "sa/server/sa_key.h"
 #include "sa/server/server.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
@@ -180,6 +181,14 @@ static void fill_deps(struct daemon *d, const struct configuration *g,
 	};
 }
 
+/* Keys out of files are read at the start. */
+static void keep_keys(const struct config *now, struct config *fresh)
+{
+	fresh->m_key = now->m_key_file != NULL ? now->m_key : fresh->m_key;
+	fresh->sm_key = now->sm_key_file != NULL ? now->sm_key : fresh->sm_key;
+	fresh->sa_key = now->sa_key_file != NULL ? now->sa_key : fresh->sa_key;
+}
+
 int saguarod_reload(struct daemon *d)
 {
 	struct configuration *fresh;
@@ -203,9 +212,7 @@ int saguarod_reload(struct daemon *d)
 		return ret;
 	}
 	diags_init(diags, a);
-	if (fresh->config.sa_key_file != NULL) {
-		fresh->config.sa_key = d->now->config.sa_key; /* read at the start */
-	}
+	keep_keys(&d->now->config, &fresh->config);
 	if (config_keep(&d->now->config, &fresh->config, a, diags) != E_OK) {
 		log_message(MSG_CONF_REFUSED, source, "configuration refused: %s",
 		            err_text(-ENOMEM));
@@ -472,37 +479,59 @@ static int open_control(struct daemon *d)
 	return ret;
 }
 
-enum { SA_KEY_OF_ALL = 1 }; /* OpenSM's default */
+/* A key that may be in a file of its own. */
+struct key_choice {
+	const char *option, *name; /* of the option, and of the file that auto makes */
+	const char *file;
+	uint64_t *key;
+};
 
-/* The key that makes clients trusted. */
-static int choose_sa_key(struct daemon *d)
+static int choose_key(struct daemon *d, const struct key_choice *k)
 {
-	struct config *c = &d->now->config;
-	const char *file = c->sa_key_file, *why = "out of memory";
+	const char *file = k->file, *why = "out of memory";
 	bool made = false;
 	int ret = E_OK;
 
 	if (file != NULL && strcmp(file, "auto") == 0) {
-		file = arena_printf(d->arena, "%s/sa_key", d->state_dir);
+		file = arena_printf(d->arena, "%s/%s", d->state_dir, k->name);
 		ret = file != NULL ? E_OK : -ENOMEM;
 	}
 	if (ret == E_OK && file != NULL) {
-		ret = sa_key_read(file, d->arena, &why, &c->sa_key, &made);
+		ret = key_file_read(k->option, file, d->arena, &why, k->key, &made);
 	}
 	if (ret != E_OK) {
-		log_message(MSG_START_NO_SA_KEY, source, "%s", why);
+		log_message(MSG_START_NO_KEY_FILE, source, "%s", why);
 	} else if (made) {
-		log_info(source,
-		         "a random sa_key is in %s, for clients that have to be trusted",
-		         file);
-	} else if (c->sa_key == SA_KEY_OF_ALL) {
-		log_message(
-			MSG_START_SA_KEY_OF_ALL, source,
-			"sa_key is 1, as on every subnet where nobody has set it: "
-			"every host can change what belongs to others; set sa_key "
-			"or sa_key_file, and give the key to the clients that need it");
+		log_info(source, "a random %s is in %s; other saguarods of the subnet need a copy",
+		         k->name, file);
 	}
 	return ret;
+}
+
+static int choose_keys(struct daemon *d)
+{
+	struct config *c = &d->now->config;
+	const struct key_choice keys[] = {
+		{ "m_key_file", "m_key", c->m_key_file, &c->m_key },
+		{ "sm_key_file", "sm_key", c->sm_key_file, &c->sm_key },
+		{ "sa_key_file", "sa_key", c->sa_key_file, &c->sa_key },
+	};
+	int ret = E_OK;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys) && ret == E_OK; i++) {
+		ret = choose_key(d, &keys[i]);
+	}
+	return ret;
+}
+
+static void log_holes(const struct config *c)
+{
+	for (unsigned i = 0; i < CONFIG_HOLE_COUNT; i++) {
+		if (config_has_hole(c, i)) {
+			log_message(MSG_START_OPEN_TO_HOSTS, source, "open to hosts: %s; %s",
+			            config_holes[i].what, config_holes[i].remedy);
+		}
+	}
 }
 
 static int start_daemon(struct daemon *d)
@@ -524,7 +553,7 @@ static int start_daemon(struct daemon *d)
 		ret = import_dump(d);
 	}
 	if (ret == E_OK) {
-		ret = choose_sa_key(d);
+		ret = choose_keys(d);
 	}
 	if (ret == E_OK) {
 		ret = open_fabric(d);
@@ -532,6 +561,7 @@ static int start_daemon(struct daemon *d)
 	if (ret != E_OK) {
 		return ret;
 	}
+	log_holes(&d->now->config);
 	limits.sa_key = d->now->config.sa_key;
 	atomic_store(&wake_target, d->transport);
 	ret = sa_server_new(d->transport, d->snap, d->state, &limits, &d->sa);
@@ -643,6 +673,25 @@ static int run_fabric_thread(struct daemon *d)
 	return ret;
 }
 
+/* A configuration that leaves something open to hosts is accepted, and not called good. */
+static void print_check(const struct config *c, unsigned n_warnings)
+{
+	unsigned n_holes = config_count_holes(c);
+
+	for (unsigned i = 0; i < CONFIG_HOLE_COUNT; i++) {
+		if (config_has_hole(c, i)) {
+			printf("open to hosts: %s; %s\n", config_holes[i].what,
+			       config_holes[i].remedy);
+		}
+	}
+	printf("configuration is %s, %u warning%s", n_holes == 0 ? "good" : "accepted",
+	       n_warnings, n_warnings == 1 ? "" : "s");
+	if (n_holes != 0) {
+		printf(", open to hosts in %u place%s", n_holes, n_holes == 1 ? "" : "s");
+	}
+	printf("\n");
+}
+
 /* --check, --dump-config and --create-config. \return Exit status; -1: none of them is asked
  * for. */
 static int run_without_fabric(const struct configuration *g, struct diags *d)
@@ -660,8 +709,7 @@ static int run_without_fabric(const struct configuration *g, struct diags *d)
 		return ret == E_OK ? 0 : 1;
 	}
 	if (g->config.check) {
-		printf("configuration is good, %u warning%s\n", d->n_warnings,
-		       d->n_warnings == 1 ? "" : "s");
+		print_check(&g->config, d->n_warnings);
 		return 0;
 	}
 	return -1;

@@ -39,7 +39,7 @@ sa/standby            conf/base db sa/store
 sa/perf               conf/base conf routing/graph db sa/mad
 sa/server             conf/base db sa/mad sa/store sa/record
 sa/partition          conf/base conf/policy conf routing/graph db
-sa/sm/discover        conf/base conf/policy routing/graph sa/mad
+sa/sm/discover        conf/base conf/policy conf routing/graph sa/mad
 sa/sm/policy          conf/base conf/policy conf routing/graph db
 sa/sm/program         conf/base conf/policy conf routing/graph routing routing/proof sa/mad sa/sm/discover
 sa/sm/virtual         conf/base conf/policy conf routing/graph routing sa/mad sa/partition sa/sm/discover sa/sm/program

@@ -202,6 +202,9 @@ static const struct cause {
 	{ EVENT_SM_RIVAL, ALARM_SM_CONFLICT, true, false },
 	{ EVENT_SM_SEEN, ALARM_SM_CONFLICT, false, false }, /* in another state now */
 	{ EVENT_SM_GONE, ALARM_SM_CONFLICT, false, false },
+	{ EVENT_SM_UNANNOUNCED, ALARM_SM_UNANNOUNCED, true, false },
+	{ EVENT_SM_SEEN, ALARM_SM_UNANNOUNCED, false, false }, /* in another state now, or announced */
+	{ EVENT_SM_GONE, ALARM_SM_UNANNOUNCED, false, false },
 	{ EVENT_PORT_DISABLED, ALARM_DISABLED, true, true },
 	{ EVENT_PORT_ENABLED, ALARM_DISABLED, false, true },
 	{ EVENT_PORT_UNHEALTHY, ALARM_UNHEALTHY, true, true },

@@ -13,9 +13,11 @@
 #include "sa/server/server.h"
 #include "sa/sm/changes.h"
 #include "sa/sm/discover/trap.h"
+#include "sa/sm/discover/trust.h"
 #include "sa/sm/election.h"
 #include "sa/sm/p_keys.h"
 #include "sa/sm/sm.h"
+#include "sa/standby/standby.h"
 
 enum {
 	TRAP_LINES = 10, /* of one sender */
@@ -43,16 +45,38 @@ static void reply(struct agent *a, const struct mad_msg *to, uint8_t *mad)
 	(void)transport_send(a->sm->d.transport, &m);
 }
 
-/* Does who asks for SMInfo know the M_Key, or the SM_Key itself? Others see SM_Key 0 (IBA vol. 1,
- * 14.2.5.13). Without an M_Key nobody can show that he is a manager, so all see it. */
+/* PortGUID of the port that a MAD came from; 0: not known. */
+static uint64_t guid_of_sender(const struct sm *sm, const struct mad_msg *m)
+{
+	const struct job *known = sm_known_job(sm);
+	uint32_t port;
+
+	if (known == NULL && sm->job != NULL && sm->job->disc.g != NULL) {
+		known = sm->job; /* a standby assigned no LIDs */
+	}
+	port = known != NULL ? trust_sender(&known->disc, known->program.lids, m)
+	                     : GRAPH_NONE;
+	return port != GRAPH_NONE ? known->disc.g->ports[port].guid : 0;
+}
+
+/* Who asks for SMInfo sees the SM_Key if somebody named its port, or if it shows that it knows a
+ * key: the SM_Key, or that of our port, which follows from the m_key. Others see SM_Key 0 (IBA vol. 1,
+ * 14.2.5.13). A key that all know, and sm_trust any, hide nothing. */
 static bool shows_keys(const struct agent *a, const struct mad_msg *m)
 {
-	const struct config *c = a->sm->d.config;
+	const struct sm *sm = a->sm;
+	const struct config *c = sm->d.config;
+	uint64_t own = keyring_wanted(&sm->keys, sm->d.transport->local.port_guid);
+	uint64_t guid = guid_of_sender(sm, m);
 
-	return field_get(m->data, SMP_M_KEY) ==
-	               keyring_wanted(&a->sm->keys,
-	                              a->sm->d.transport->local.port_guid) ||
-	       field_get(m->data + SMP_DATA_AT, SMI_SM_KEY) == c->sm_key;
+	if (c->sm_key <= KEY_OF_ALL ||
+	    field_get(m->data + SMP_DATA_AT, SMI_SM_KEY) == c->sm_key) {
+		return true;
+	}
+	if (own != 0 ? field_get(m->data, SMP_M_KEY) == own : c->sm_trust == SM_TRUST_ANY) {
+		return true;
+	}
+	return trust_names(c, guid, standby_knows(sm->d.standby, guid));
 }
 
 static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
@@ -69,7 +93,7 @@ static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
 	field_set(mad, SMP_M_KEY, 0);
 	if (!get &&
 	    !election_control(a->election, (uint32_t)field_get(m->data, MAD_ATTR_MOD),
-	                      m->data + SMP_DATA_AT)) {
+	                      m->data + SMP_DATA_AT, guid_of_sender(a->sm, m))) {
 		status = UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
 	field_set(mad, MAD_METHOD, UMAD_METHOD_GET_RESP);

@@ -19,6 +19,7 @@
 #include "db/state.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
+#include "sa/sm/discover/trust.h"
 #include "sa/sm/sm.h"
 #include "sa/standby/standby.h"
 
@@ -64,6 +65,8 @@ void election_set_state(struct election *e, enum sm_state state, const char *why
 		return;
 	}
 	e->state = state;
+	e->settled |= state == SM_MASTER;
+	e->stays.guid = 0;
 	e->swept &= state == SM_MASTER;
 	e->sm->status.master = state == SM_MASTER;
 	e->sm->status.standby = state == SM_STANDBY || state == SM_NOT_ACTIVE;
@@ -130,16 +133,23 @@ static void submit(struct election *e, const struct smp_request *what)
 	}
 }
 
-static bool is_allowed(const struct election *e, uint64_t guid)
+/* Has it shown over the link of standbys that it knows the secret? */
+static bool is_linked(const struct election *e, uint64_t guid)
 {
-	const struct option_guids *list = &e->sm->d.config->allowed_sm_guids;
+	return standby_knows(e->sm->d.standby, guid);
+}
 
-	for (uint32_t i = 0; i < list->n; i++) {
-		if (list->guid[i] == 0 || list->guid[i] == guid) {
-			return true;
-		}
-	}
-	return list->n == 0;
+bool election_is_announced(const struct election *e, uint64_t guid)
+{
+	return trust_is_announced(e->sm->d.config, guid, is_linked(e, guid));
+}
+
+/* A program reads what is sent to an SM, so it gets no key that is of use at another port, unless
+ * somebody named it. */
+static bool hides_key(const struct election *e, uint64_t guid)
+{
+	return !keyring_is_own(&e->sm->keys, guid) &&
+	       !trust_names(e->sm->d.config, guid, is_linked(e, guid));
 }
 
 static void ask(struct sm_request *q, smp_done_f *done)
@@ -151,7 +161,7 @@ static void ask(struct sm_request *q, smp_done_f *done)
 	                              .retries = q->to != NULL
 	                                                 ? 1 /* a sweep waits for it */
 	                                                 : q->e->sm->d.config->transaction_retries,
-	                              .without_m_key = !is_allowed(
+	                              .without_m_key = hides_key(
 					      q->e, q->d->g->ports[q->graph_port].guid),
 	                              .done = done,
 	                              .ctx = q });
@@ -180,37 +190,25 @@ static bool is_higher(const struct other_sm *a, uint8_t priority, uint64_t guid)
 	return a->priority != priority ? a->priority > priority : a->guid < guid;
 }
 
-static bool outranks_us(const struct election *e, const struct other_sm *o)
+bool election_outranks_us(const struct election *e, const struct other_sm *o)
 {
-	return o->guid != 0 &&
-	       is_higher(o, election_priority(e), e->sm->d.transport->local.port_guid);
+	if (o->guid == 0) {
+		return false;
+	}
+	return is_higher(o, election_priority(e), e->sm->d.transport->local.port_guid) ||
+	       (!o->announced && o->guid == e->stays.guid &&
+	        sm_now(e->sm) >= e->stays.since + STAYS_MS);
 }
 
-static bool has_our_key(const struct election *e, const uint8_t *info)
+/* Did we stand by for it since our start? */
+static bool was_respected(const struct election *e, uint64_t guid)
 {
-	uint64_t key = e->sm->d.config->sm_key;
-
-	return key == 0 || field_get(info, SMI_SM_KEY) == key;
-}
-
-/* Why SMInfo is not believed; NULL: it is. The port at which it was asked for has the GUID
- * \a at, which its channel adapter says and not the program on the host; 0: it was sent to
- * us. */
-static const char *distrust(const struct election *e, const uint8_t *info, uint64_t at)
-{
-	uint64_t guid = field_get(info, SMI_GUID);
-
-	if (at != 0 && guid != at) {
-		return "says the GUID of another port than its own";
+	for (unsigned i = 0; i < ELECTION_RESPECTED; i++) {
+		if (e->respected[i] == guid) {
+			return true;
+		}
 	}
-	if (!is_allowed(e, guid)) {
-		return "is not in allowed_sm_guids";
-	}
-	if (!has_our_key(e, info)) {
-		return "has another SM_Key; set sm_key to the same value on all subnet "
-		       "managers of a subnet";
-	}
-	return NULL;
+	return false;
 }
 
 /* Keeps SMInfo in its port, to be published. \return true: it says something new. */
@@ -246,6 +244,23 @@ static void note_seen(const struct sm_request *q, const struct other_sm *o)
 	events_note(q->e->sm, &what);
 }
 
+/* An SM that nobody announced changes nothing. It stays an alarm until it is announced or gone. */
+static void note_unannounced(const struct sm_request *q, const struct other_sm *o)
+{
+	char detail[EVENT_DETAIL_BYTES];
+	struct fabric_event what = { .kind = EVENT_SM_UNANNOUNCED,
+		                     .port = q->port,
+		                     .detail = detail };
+
+	events_set_node(&what, q->d->g, q->node->graph_node);
+	snprintf(detail, sizeof(detail),
+	         "(%s, priority %u); if it is yours, set allowed_sm_guids 0x%016" PRIx64
+	         ",0x%016" PRIx64 " on both and run 'saguaro reload'",
+	         state_names[o->state], o->priority,
+	         q->e->sm->d.transport->local.port_guid, o->guid);
+	events_note(q->e->sm, &what);
+}
+
 /* Two masters undo each other's work, so this one stays an alarm until it is gone. */
 static void note_rival(const struct sm_request *q, const char *wrong)
 {
@@ -272,6 +287,31 @@ static void note_gone(struct election *e, struct disc *d, uint32_t port)
 	p->capability_mask &= ~(uint32_t)CAP_IS_SM;
 	events_set_node(&what, d->g, p->node);
 	events_note(e->sm, &what);
+}
+
+/*
+ * Does an SM count that nobody announced? A master does as long as we know of no other one to
+ * serve the fabric, as at our start. While we are master, one does that we stood by for: two
+ * halves of a fabric were joined, or we took its place while it did not run.
+ */
+static bool is_respected(struct election *e, const struct other_sm *o)
+{
+	if (o->state != SM_MASTER) {
+		return false;
+	}
+	if (e->state != SM_MASTER) {
+		return !e->settled || was_respected(e, o->guid);
+	}
+	if (!was_respected(e, o->guid)) {
+		election_tell_priority(e, o->lid); /* perhaps it stood by for us */
+		return false;
+	}
+	if (e->stays.guid != o->guid) {
+		e->stays.guid = o->guid;
+		e->stays.since = sm_now(e->sm);
+	}
+	election_doubt_later(e);
+	return true;
 }
 
 static void on_sm_info(void *ctx, const struct smp_reply *r)
@@ -305,7 +345,7 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	if (is_new) {
 		note_seen(q, &o);
 	}
-	wrong = distrust(e, r->data, q->d->g->ports[q->graph_port].guid);
+	wrong = trust_fault(e->sm->d.config, r->data, q->d->g->ports[q->graph_port].guid);
 	if (wrong != NULL) {
 		if (is_new && o.state == SM_MASTER) {
 			note_rival(q, wrong);
@@ -319,6 +359,13 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	}
 	if (o.state == SM_NOT_ACTIVE || o.state > SM_MASTER ||
 	    o.guid == e->sm->d.transport->local.port_guid) {
+		return;
+	}
+	o.announced = election_is_announced(e, o.guid);
+	if (!o.announced && is_new) {
+		note_unannounced(q, &o);
+	}
+	if (!o.announced && !is_respected(e, &o)) {
 		return;
 	}
 	if (q->to != NULL) {
@@ -383,7 +430,7 @@ void election_ask_beside(struct election *e, struct disc *d, uint32_t port,
 
 	if (port == d->g->sm_port || !p->has_info || p->dest == NULL ||
 	    !(field_get(p->info, PI_CAPABILITY_MASK) & CAP_IS_SM) ||
-	    !is_allowed(e, d->g->ports[port].guid)) {
+	    !trust_allows(e->sm->d.config, d->g->ports[port].guid)) {
 		return;
 	}
 	q = request_new(e, d, port, a);
@@ -399,11 +446,6 @@ void election_ask_beside(struct election *e, struct disc *d, uint32_t port,
 	q->to = to;
 	to->pending++;
 	ask(q, on_answer);
-}
-
-bool election_outranks_us(const struct election *e, const struct other_sm *o)
-{
-	return outranks_us(e, o);
 }
 
 void election_start(struct election *e, struct disc *d, struct arena *a)
@@ -464,6 +506,10 @@ static void stand_by(struct election *e)
 static void wait_for(struct election *e, const struct other_sm *o)
 {
 	e->master = *o;
+	e->settled |= o->announced;
+	if (!o->announced && !was_respected(e, o->guid)) {
+		e->respected[e->n_respected++ % ELECTION_RESPECTED] = o->guid;
+	}
 	smp_dest_init(&e->master_dest, &o->path);
 	smp_dest_set_key(&e->master_dest, keyring_held(&e->sm->keys, o->guid),
 	                 keyring_wanted(&e->sm->keys, o->guid));
@@ -498,6 +544,7 @@ static void send_control(struct election *e, enum sm_control control, smp_done_f
 	                                 .mod = control,
 	                                 .data = info,
 	                                 .retries = e->sm->d.config->transaction_retries,
+	                                 .without_m_key = hides_key(e, e->master.guid),
 	                                 .done = done,
 	                                 .ctx = e });
 }
@@ -602,13 +649,13 @@ static enum election_result end_as_master(struct election *e)
 	const struct other_sm *o = &e->highest_master;
 	char skipped[LOG_SKIPPED_BYTES];
 
-	if (o->guid != 0 && !outranks_us(e, o) && may_warn(e, skipped)) {
+	if (o->guid != 0 && !election_outranks_us(e, o) && may_warn(e, skipped)) {
 		log_message(MSG_SM_TWO_MASTERS, source,
 		            "another SM is master, too: GUID 0x%016" PRIx64
 		            ", LID %u, priority %u; we are higher and stay%s",
 		            o->guid, o->lid, o->priority, skipped);
 	}
-	if (!outranks_us(e, o)) {
+	if (!election_outranks_us(e, o)) {
 		election_tell_priority(e, o->lid); /* it hands over to us */
 		o = &e->highest_other;
 	}
@@ -616,7 +663,7 @@ static enum election_result end_as_master(struct election *e)
 		e->yielded = YIELDED;
 		e->passed_over.guid = 0;
 	}
-	if (!outranks_us(e, o) || is_passed_over(e, o->guid, true)) {
+	if (!election_outranks_us(e, o) || is_passed_over(e, o->guid, true)) {
 		return ELECTION_MASTER;
 	}
 	if (o->state == SM_DISCOVERING) {
@@ -646,7 +693,7 @@ enum election_result election_end(struct election *e)
 	}
 	if (o->guid == 0) {
 		o = &e->highest_other;
-		if (!outranks_us(e, o) || is_passed_over(e, o->guid, false)) {
+		if (!election_outranks_us(e, o) || is_passed_over(e, o->guid, false)) {
 			return ELECTION_MASTER;
 		}
 	}
@@ -672,6 +719,7 @@ static void poll_master(struct election *e, uint16_t attr, smp_done_f *done)
 	submit(e, &(struct smp_request){ .dest = &e->master_dest,
 	                                 .method = UMAD_METHOD_GET,
 	                                 .attr = attr,
+	                                 .without_m_key = hides_key(e, e->master.guid),
 	                                 .done = done,
 	                                 .ctx = e });
 }
@@ -723,7 +771,7 @@ static void on_poll(void *ctx, const struct smp_reply *r)
 		return;
 	}
 	state = (unsigned)field_get(r->data, SMI_SM_STATE);
-	if (field_get(r->data, SMI_GUID) != e->master.guid || !has_our_key(e, r->data)) {
+	if (trust_fault(e->sm->d.config, r->data, e->master.guid) != NULL) {
 		return;
 	}
 	if (state == SM_MASTER && !e->heard) {
@@ -797,7 +845,7 @@ void election_poll_end(struct election *e)
 	}
 	if (e->master_alive) {
 		e->missed = 0;
-		if (e->master.state == SM_MASTER && !outranks_us(e, &e->master)) {
+		if (e->master.state == SM_MASTER && !election_outranks_us(e, &e->master)) {
 			election_tell_priority(e, e->master.lid);
 		}
 		return;
@@ -819,17 +867,49 @@ void election_poll_end(struct election *e)
 
 /* --- Set(SMInfo) of others ----------------------------------------------------------- */
 
-static bool take_handover(struct election *e, uint64_t from)
+void election_join(struct election *e)
+{
+	uint64_t now = sm_now(e->sm);
+	bool goes_on = now < e->joined.next_ms + JOIN_GAP_MAX_MS;
+
+	if (!e->joined.wanted || now < e->joined.next_ms) {
+		return;
+	}
+	e->joined.wanted = false;
+	if (e->state != SM_MASTER) {
+		return;
+	}
+	e->joined.gap_ms = !goes_on || e->joined.gap_ms == 0 ? JOIN_GAP_MS
+	                   : e->joined.gap_ms > JOIN_GAP_MAX_MS / 2
+	                           ? JOIN_GAP_MAX_MS
+	                           : 2 * e->joined.gap_ms;
+	e->joined.next_ms = now + e->joined.gap_ms;
+	e->others_wrote = true;
+	if (e->joined.announced) { /* else it may be any host, which must not make clients register again */
+		e->swept = false;
+		e->others_assigned = true;
+	}
+	sm_request_heavy(e->sm, "the SM 0x%016" PRIx64 " hands over to us", e->joined.guid);
+}
+
+static bool take_handover(struct election *e, uint64_t from, bool announced)
 {
 	char why[80];
 
 	if (e->state == SM_NOT_ACTIVE) {
 		return false;
 	}
+	e->passed_over.guid = 0;
+	if (e->state == SM_MASTER) { /* two masters meet, and the other one gives us its part */
+		e->joined.announced = announced || (e->joined.wanted && e->joined.announced);
+		e->joined.wanted = true;
+		e->joined.guid = from;
+		election_join(e);
+		return true;
+	}
 	snprintf(why, sizeof(why), "the SM 0x%016" PRIx64 " hands over to us", from);
 	e->swept = false;
 	e->others_wrote = e->others_assigned = true;
-	e->passed_over.guid = 0;
 	if (e->state !=
 	    SM_DISCOVERING) { /* else a sweep is at work, or will be tried again */
 		sm_request_heavy(e->sm, "%s", why);
@@ -841,13 +921,28 @@ static bool take_handover(struct election *e, uint64_t from)
 	return true;
 }
 
+/* Why a Set(SMInfo) of this sender is refused; NULL: it is not, if it is legal now. Any believed master
+ * may give its part to a master. */
+static const char *fault_of_control(const struct election *e, uint32_t control,
+                                    const uint8_t *info, uint64_t at)
+{
+	const char *wrong = trust_fault(e->sm->d.config, info, at);
+	bool joins = control == SM_HANDOVER && e->state == SM_MASTER;
+
+	if (wrong != NULL || joins || election_is_announced(e, at) ||
+	    (at == e->master.guid && e->state != SM_MASTER)) {
+		return wrong;
+	}
+	return "was announced by nobody; see allowed_sm_guids";
+}
+
 bool election_control(struct election *e, uint32_t control,
-                      const uint8_t info[SMP_DATA_BYTES])
+                      const uint8_t info[SMP_DATA_BYTES], uint64_t at)
 {
 	uint64_t from = field_get(info, SMI_GUID);
 	bool from_master = field_get(info, SMI_SM_STATE) == SM_MASTER;
 	bool from_ours = from_master && from == e->master.guid;
-	const char *wrong = distrust(e, info, 0);
+	const char *wrong = fault_of_control(e, control, info, at);
 	char skipped[LOG_SKIPPED_BYTES];
 
 	if (wrong != NULL) {
@@ -860,7 +955,7 @@ bool election_control(struct election *e, uint32_t control,
 		return false;
 	}
 	switch (control) {
-	case SM_HANDOVER: return from_master && take_handover(e, from);
+	case SM_HANDOVER: return from_master && take_handover(e, from, election_is_announced(e, from));
 	case SM_ACKNOWLEDGE:
 		if (e->handover == HANDOVER_SENT && from == e->master.guid) {
 			e->handover = HANDOVER_TAKEN;

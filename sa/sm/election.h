@@ -36,6 +36,13 @@ struct sm;
  * asked for SMInfo: all of them during a heavy and a light sweep, one when trap 144 reports
  * that its bit changed. 
  *
+ * Only SMs that are believed count, and of these the announced ones (sa/sm/discover/trust.h). One
+ * that nobody announced is an alarm, and counts in two cases, as a master that is respected:
+ *   - Until we were master, or stood by for an announced master, any master is respected, because
+ *     the fabric may have been its own before we started.
+ *   - A master that finds one beside it that it stood by for before hands over to that one: at once
+ *     if it is higher, else after STAYS_MS, in which a lower one that knows us hands over to us.
+ *
  *   - Before we are master, any other master wins, and so does a higher SM that is no master
  *     yet.
  *   - A master hands over to a higher SM that it sees: Set(SMInfo) HANDOVER. It is standby
@@ -78,6 +85,10 @@ enum {
 		60000, /*!< until a fabric that was not taken is offered again */
 	HANDOVER_COPY_MS = 10000, /*!< that a higher SM has to copy our state */
 	DOUBT_AGAIN_MS = 1000,    /*!< between questions who is master */
+	STAYS_MS = 5000, /*!< that a lower master, which nobody announced, has to hand over to us */
+	JOIN_GAP_MS = 10000, /*!< between sweeps for masters that hand over to a master ... */
+	JOIN_GAP_MAX_MS = 640000, /*!< ... and at most, when that goes on and on */
+	ELECTION_RESPECTED = 8,   /*!< masters that are remembered */
 	ELECTION_LOOKS = 16       /*!< ports whose trap 144 waits for a look */
 };
 
@@ -86,6 +97,7 @@ struct other_sm {
 	uint64_t guid; /*!< 0: none */
 	uint32_t lid;
 	uint8_t priority, state;
+	bool announced; /*!< sa/sm/discover/trust.h; else respected, see struct election */
 	struct smp_path path;
 };
 
@@ -142,6 +154,21 @@ struct election {
 		bool rank;      /*!< the answers are to be looked at when idle */
 		bool lost; /*!< a higher master is there, so no write is sent any more */
 	} doubt;
+	bool settled; /*!< we were master, or stood by for an announced one, since our start */
+	uint64_t respected[ELECTION_RESPECTED]; /*!< masters that nobody announced and that we
+	                                           stood by for; 0: none */
+	unsigned n_respected;
+	struct {
+		uint64_t guid;  /*!< one of these that is master beside us, 0: none */
+		uint64_t since; /*!< ms */
+	} stays;
+	struct {
+		bool wanted;      /*!< a sweep, because a master handed over to us */
+		bool announced;   /*!< one that is announced */
+		uint64_t guid;    /*!< which one */
+		uint64_t next_ms; /*!< not before */
+		uint64_t gap_ms;
+	} joined;
 	bool changed; /*!< SMInfo of a port, since election_news() */
 	struct log_limit lines;
 };
@@ -190,10 +217,17 @@ void election_poll_end(struct election *e);
 
 /*!
  * \brief Takes a Set(SMInfo) of another SM.
- * \return false: it is not legal in this state, or not from an SM with our SM_Key.
+ * \param at  PortGUID of the port that it came from; 0: not known.
+ * \return false: it is not legal in this state, or its sender is not believed or not announced.
  */
 bool election_control(struct election *e, uint32_t control,
-                      const uint8_t info[SMP_DATA_BYTES]);
+                      const uint8_t info[SMP_DATA_BYTES], uint64_t at);
+
+/*! \brief Is this SM announced (sa/sm/discover/trust.h)? */
+bool election_is_announced(const struct election *e, uint64_t guid);
+
+/*! \brief Asks for the sweep that a HANDOVER to a master made necessary, when its time has come. */
+void election_join(struct election *e);
 
 /*!
  * \brief An operator wants another SM to be master: it is handed over to at the next look.
@@ -208,7 +242,7 @@ void election_settled(struct election *e);
 /*! \brief SMInfo of this SM as it is now, SM_Key included. */
 void election_sm_info(const struct election *e, uint8_t info[SMP_DATA_BYTES]);
 
-/*! \brief Has it a higher rank than we? false: also for none. */
+/*! \brief Are we to hand over to it: has it a higher rank, or is it to stay? false: also for none. */
 bool election_outranks_us(const struct election *e, const struct other_sm *o);
 
 /*! \brief Says by trap 144 to the SM at a LID that our priority is to be looked at; not more

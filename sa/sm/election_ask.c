@@ -125,6 +125,8 @@ void election_doubt_run(struct election *e)
 {
 	uint64_t now = sm_now(e->sm);
 
+	election_join(e);
+
 	if (e->doubt.arena != NULL &&
 	    (e->doubt.seen.pending == 0 || smp_pending(e->sm->smp) == 0)) {
 		take_answers(e);
@@ -140,9 +142,11 @@ void election_doubt_run(struct election *e)
 uint64_t election_doubt_deadline(const struct election *e)
 {
 	uint64_t until = e->doubt.holds ? e->doubt.until : UINT64_MAX,
-		 at = e->doubt.wanted ? e->doubt.at : UINT64_MAX;
+		 at = e->doubt.wanted ? e->doubt.at : UINT64_MAX,
+		 join = e->joined.wanted ? e->joined.next_ms : UINT64_MAX;
 
-	return until < at ? until : at;
+	until = until < at ? until : at;
+	return until < join ? until : join;
 }
 
 bool election_doubt_ranks(struct election *e)

@@ -245,7 +245,7 @@ static struct smp_limits limits_of(const struct config *c)
 static void configure_keys(struct sm *sm)
 {
 	const struct config *c = sm->d.config;
-	int ret = keyring_configure(&sm->keys, c->m_key, c->m_key_per_port);
+	int ret = keyring_configure(&sm->keys, c->m_key, c->m_key_old, c->m_key_per_port);
 
 	if (ret != E_OK) {
 		log_message(MSG_SM_NO_PORT_KEYS, source,

@@ -99,6 +99,10 @@ bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_b
  */
 bool standby_in_step(struct standby *l, uint64_t guid, uint32_t wait_ms);
 
+/*! \brief Has the SM with this port GUID shown over the link, since the start, that it knows the secret?
+ *  false without a link. Any thread. */
+bool standby_knows(struct standby *l, uint64_t guid);
+
 struct standby_status {
 	enum standby_role role;
 	bool connected,

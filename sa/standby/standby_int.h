@@ -23,6 +23,7 @@
  * Locks, in the order in which they are taken: the state's, `applying`, `lock`.
  */
 enum {
+	LINK_KNOWN = 16,
 	LINK_PEERS = 9, /*!< the first is the one that we connect to */
 	LINK_TICK_MS = 250,
 	LINK_HEARD_MS = 1000,  /*!< silent for longer: not heard */
@@ -88,6 +89,8 @@ struct standby {
 	pthread_mutex_t lock;
 	pthread_cond_t acked;
 	/* under the lock */
+	uint64_t known[LINK_KNOWN]; /*!< GUIDs that said HELLO with our secret; 0: none */
+	unsigned n_known;
 	uint64_t sequence; /*!< of the last transaction */
 	uint64_t
 		heard_ms; /*!< taking: the master in step, 0: not connected or not in step */

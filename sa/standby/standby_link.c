@@ -275,6 +275,30 @@ static int greet_master(struct peer *p, const struct frame_hello *hello)
 	return E_OK;
 }
 
+/* Under the lock. */
+static bool knows(const struct standby *l, uint64_t guid)
+{
+	for (unsigned i = 0; i < LINK_KNOWN; i++) {
+		if (l->known[i] == guid) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool standby_knows(struct standby *l, uint64_t guid)
+{
+	bool known;
+
+	if (l == NULL || guid == 0) {
+		return false;
+	}
+	pthread_mutex_lock(&l->lock);
+	known = knows(l, guid);
+	pthread_mutex_unlock(&l->lock);
+	return known;
+}
+
 static int take_hello(struct peer *p, const struct frame *f)
 {
 	struct frame_hello hello;
@@ -285,6 +309,9 @@ static int take_hello(struct peer *p, const struct frame *f)
 	}
 	pthread_mutex_lock(&p->link->lock);
 	p->guid = hello.guid;
+	if (!knows(p->link, hello.guid)) {
+		p->link->known[p->link->n_known++ % LINK_KNOWN] = hello.guid;
+	}
 	pthread_mutex_unlock(&p->link->lock);
 	return p->outbound ? greet_master(p, &hello) : greet_standby(p, &hello);
 }

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/sweep_tap.h"
 
+#include "sa/mad/smp.h"
+
 #include "conf/base/digest.h"
 #include "conf/base/vector.h"
 
@@ -324,6 +326,46 @@ void tap_bring(struct tap *tap, struct sweep_fixture *r, uint8_t mgmt_class,
                uint8_t method, uint16_t attr, size_t len)
 {
 	bring(tap, r, 77, mgmt_class, method, attr, len);
+}
+
+void tap_comes_from(struct tap *tap, const struct sweep_fixture *r, uint32_t node)
+{
+	const struct graph *g = r->g;
+	uint32_t us = g->ports[g->sm_port].node;
+	uint8_t *out = arena_array(r->a, g->n_nodes, 1); /* [node] towards node */
+	uint32_t *queue = arena_array(r->a, g->n_nodes, sizeof(*queue));
+	uint32_t n = 1, way[SMP_HOPS_MAX + 1];
+	unsigned hops = 0;
+
+	queue[0] = node;
+	for (uint32_t i = 0; i < n && out[us] == 0; i++) {
+		const struct node *at = &g->nodes[queue[i]];
+
+		for (unsigned k = 1; k <= at->n_ports; k++) {
+			uint32_t peer = g->ports[graph_port(g, queue[i], k)].peer;
+			uint32_t to = peer != GRAPH_NONE ? g->ports[peer].node : node;
+
+			if (to == node || out[to] != 0 ||
+			    (i > 0 && at->type != NODE_SWITCH)) {
+				continue;
+			}
+			out[to] = g->ports[peer].num;
+			queue[n++] = to;
+		}
+	}
+	for (uint32_t at = us; at != node; hops++) {
+		uint32_t port = graph_port(g, at, out[at]);
+
+		ck_assert_uint_lt(hops, SMP_HOPS_MAX);
+		way[hops] = out[at];
+		at = g->ports[g->ports[port].peer].node;
+	}
+	field_set(tap->in, SMP_HOP_COUNT, hops);
+	field_set(tap->in, SMP_DR_SLID, 0xffff);
+	field_set(tap->in, SMP_DR_DLID, 0xffff);
+	for (unsigned i = 0; i < hops; i++) {
+		tap->in[SMP_RETURN_PATH_AT + hops - i] = (uint8_t)way[i];
+	}
 }
 
 void tap_bring_from(struct tap *tap, struct sweep_fixture *r, uint32_t lid,

@@ -80,6 +80,10 @@ void tap_bring(struct tap *tap, struct sweep_fixture *r, uint8_t mgmt_class,
 void tap_bring_from(struct tap *tap, struct sweep_fixture *r, uint32_t lid,
                     uint8_t mgmt_class, uint8_t method, uint16_t attr);
 
+/*! \brief Writes the way back to a node into tap->in, as switches do with a MAD that comes from there
+ *  over a directed route. The end of the way is its port that is nearest to us. */
+void tap_comes_from(struct tap *tap, const struct sweep_fixture *r, uint32_t node);
+
 /*! \brief Records from now on what the sweep of this fixture does; earlier events are forgotten. */
 void tap_record(struct tap *tap, const struct sweep_fixture *r);
 

@@ -217,7 +217,8 @@ static bool ask_with_next_key(struct disc_node *n, struct disc_port *p,
 {
 	struct disc *d = n->disc;
 	uint64_t keys[KEYRING_TRIES];
-	unsigned count = keyring_candidates(d->options.keys, p->guid, keys);
+	unsigned count =
+		keyring_candidates(d->options.keys, p->guid, n->from == NULL, keys);
 
 	if (p->keys_tried >= count) {
 		disc_set_key(d, p->dest, p->guid, NULL);
@@ -262,6 +263,7 @@ static bool take_key(struct disc_node *n, struct disc_port *p, const uint8_t *in
 	}
 	p->foreign = false;
 	p->keys_tried = 0;
+	k->shared |= n->from == NULL && k->per_port && key != 0 && key == k->m_key;
 	disc_error(n->disc, keyring_note(k, p->guid, key));
 	/* A port without a key takes any, so it is not asked without one while it gets its own. */
 	smp_dest_set_key(p->dest, key != 0 ? key : keyring_wanted(k, p->guid),

@@ -70,12 +70,14 @@ static uint64_t key_of_port(const struct keyring *k, uint64_t guid)
 
 #endif
 
-int keyring_configure(struct keyring *k, uint64_t m_key, bool per_port)
+int keyring_configure(struct keyring *k, uint64_t m_key, uint64_t m_key_old, bool per_port)
 {
 	bool derive = per_port && m_key != 0 && (!k->per_port || k->m_key != m_key);
 
 	k->others_known &= k->m_key == m_key && k->per_port == per_port;
+	k->shared &= k->m_key == m_key;
 	k->m_key = m_key;
+	k->m_key_old = m_key_old;
 	k->per_port = per_port;
 	return derive ? derive_root(k) : E_OK;
 }
@@ -92,6 +94,12 @@ uint64_t keyring_held(const struct keyring *k, uint64_t guid)
 	uint32_t i = hash_get(&k->by_guid, guid);
 
 	return i != HASH_NONE ? k->notes[i].key : keyring_wanted(k, guid);
+}
+
+bool keyring_is_own(const struct keyring *k, uint64_t guid)
+{
+	return k->per_port && k->m_key != 0 &&
+	       keyring_held(k, guid) == keyring_wanted(k, guid);
 }
 
 int keyring_note(struct keyring *k, uint64_t guid, uint64_t key)
@@ -152,7 +160,8 @@ static void find_others(struct keyring *k)
 	k->others_known = true;
 }
 
-unsigned keyring_candidates(struct keyring *k, uint64_t guid, uint64_t ret[KEYRING_TRIES])
+unsigned keyring_candidates(struct keyring *k, uint64_t guid, bool own,
+                            uint64_t ret[KEYRING_TRIES])
 {
 	unsigned n = 0;
 
@@ -163,9 +172,11 @@ unsigned keyring_candidates(struct keyring *k, uint64_t guid, uint64_t ret[KEYRI
 	if (guid != 0) {
 		add_candidate(ret, &n, keyring_held(k, guid));
 		add_candidate(ret, &n, keyring_wanted(k, guid));
-	} else if (!k->per_port) {
+	}
+	if (!k->per_port || k->shared || own) {
 		add_candidate(ret, &n, k->m_key);
 	}
+	add_candidate(ret, &n, k->m_key_old);
 	for (unsigned i = 0; i < k->n_others; i++) {
 		add_candidate(ret, &n, k->others[i]);
 	}
@@ -175,9 +186,9 @@ unsigned keyring_candidates(struct keyring *k, uint64_t guid, uint64_t ret[KEYRI
 bool keyring_next(struct keyring *k, unsigned *tried, uint64_t *ret)
 {
 	uint64_t keys[KEYRING_TRIES];
-	unsigned n = keyring_candidates(k, 0, keys);
+	unsigned n = keyring_candidates(k, 0, false, keys);
 
-	if (*tried == 0 && n > 0 && keys[0] == k->m_key) {
+	if (*tried == 0 && n > 0 && !k->per_port && keys[0] == k->m_key) {
 		++*tried;
 	}
 	if (*tried >= n) {

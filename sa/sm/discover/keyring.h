@@ -16,9 +16,10 @@ enum { KEYRING_TRIES = 6, KEYRING_ROOT_ROUNDS = 100000 };
 /*!
  * M_Keys: which one each end port should hold, and which one it holds as far as that is known.
  *
- * A port should hold m_key of the configuration, or with m_key_per_port a key of its own. That one
- * is derived from m_key and the PortGUID, so that another subnet manager with the same
- * configuration has the same keys without being told.
+ * A port should hold a key of its own, or without m_key_per_port the m_key of the configuration.
+ * Keys of ports are derived from m_key and the PortGUID, so that another subnet manager with the same
+ * configuration has the same keys without being told. m_key itself is shown to no port then, unless
+ * our own one holds it: a subnet manager before us gave it to all ports.
  *
  * The key of a port is noted whenever its PortInfo shows it. The notes outlive the process in
  * a file in the format of OpenSM's guid2mkey, so that ports can still be changed after the operator
@@ -32,6 +33,8 @@ enum { KEYRING_TRIES = 6, KEYRING_ROOT_ROUNDS = 100000 };
 struct keyring {
 	uint64_t m_key;   /*!< of the configuration, 0: ports are not protected */
 	bool per_port;    /*!< each port has a key of its own */
+	uint64_t m_key_old; /*!< that ports may hold from before; 0: none */
+	bool shared; /*!< with per_port: our own port held m_key itself, as all do then; so hosts may know it */
 	uint8_t root[32]; /*!< what keys of ports are derived from */
 	struct key_note {
 		uint64_t guid, key;
@@ -51,7 +54,7 @@ struct keyring {
  * \retval E_UNKNOWN  per_port, and the program is built without GnuTLS.
  * Cost: with \a per_port about 0.05 s when the key changes, which makes guessing it slow.
  */
-int keyring_configure(struct keyring *k, uint64_t m_key, bool per_port);
+int keyring_configure(struct keyring *k, uint64_t m_key, uint64_t m_key_old, bool per_port);
 
 /*! \brief The key that a port should hold; 0: none. */
 uint64_t keyring_wanted(const struct keyring *k, uint64_t guid);
@@ -59,15 +62,20 @@ uint64_t keyring_wanted(const struct keyring *k, uint64_t guid);
 /*! \brief The key that a port holds as far as known, else the wanted one. */
 uint64_t keyring_held(const struct keyring *k, uint64_t guid);
 
+/*! \brief Does a port hold the key that it should, and is it of no use elsewhere? Only such a key is
+ *  shown to a program on its host. */
+bool keyring_is_own(const struct keyring *k, uint64_t guid);
+
 /*! \brief Notes that a port holds a key; 0: it is not protected. \retval -ENOMEM */
 int keyring_note(struct keyring *k, uint64_t guid, uint64_t key);
 
 /*!
  * \brief Keys that a port may hold which hides it, the most likely ones first.
  * \param guid  0: not known, as of a node that does not answer at all.
+ * \param own   It is our own port, whose host knows m_key.
  * \return How many. Cost: O(ports) after a note changed, else O(1).
  */
-unsigned keyring_candidates(struct keyring *k, uint64_t guid,
+unsigned keyring_candidates(struct keyring *k, uint64_t guid, bool own,
                             uint64_t ret[KEYRING_TRIES]);
 
 /*!

@@ -384,13 +384,17 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 {
 	struct port_ctx *c = ctx;
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
+	unsigned local_port;
 
 	if (configure_alone(c, r) || read_refused_state(c, r) ||
 	    !program_answered(c->p, c->node, port->num, r->ret, r->status,
 	                      "Set(PortInfo)")) {
 		return;
 	}
+	/* the port over which discovery came in stays: a Set by LID came over none of them */
+	local_port = (unsigned)field_get(port->info, PI_LOCAL_PORT_NUM);
 	memcpy(port->info, r->data, sizeof(port->info));
+	field_set(port->info, PI_LOCAL_PORT_NUM, local_port);
 	field_set(port->info, PI_CLIENT_REREGISTER, 0);
 	if (c->end_port) {
 		take_key(c, port);

@@ -728,7 +728,8 @@ void program_lfts_end(struct program *p)
 	bool avoid = p->config->smp_routing == SMP_ROUTING_AUTO &&
 	             p->shadow->hosts_by_lid.wait != 0;
 
-	for (uint32_t i = 0; i < g->n_hosts && p->waves != NULL && !avoid; i++) {
+	/* not of a host that is cabled to another one */
+	for (uint32_t i = 0; i < g->host_first[g->n_switches] && p->waves != NULL && !avoid; i++) {
 		uint32_t port = g->hosts[i], base = p->lids->of[port].base;
 		struct disc_node *n = p->disc->of[g->ports[port].node];
 		const struct disc_port *dp = disc_port_of(p->disc, port);

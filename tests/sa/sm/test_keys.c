@@ -430,7 +430,7 @@ static void check_own_keys(void)
 {
 	struct keyring k = { 0 };
 
-	ck_assert_int_eq(keyring_configure(&k, KEY_X, true), E_OK);
+	ck_assert_int_eq(keyring_configure(&k, KEY_X, 0, true), E_OK);
 	for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
 		uint32_t p = fixture->g->end_ports[i];
 
@@ -500,20 +500,20 @@ START_TEST(keys_are_not_tried_on_strangers)
 	struct keyring k = { 0 };
 	uint64_t keys[KEYRING_TRIES];
 
-	ck_assert_int_eq(keyring_configure(&k, KEY_X, true), E_OK);
+	ck_assert_int_eq(keyring_configure(&k, KEY_X, 0, true), E_OK);
 	for (uint64_t guid = 1; guid < 100; guid++) {
 		ck_assert_int_eq(keyring_note(&k, guid, 1000 + guid), E_OK);
 	}
-	ck_assert_uint_eq(keyring_candidates(&k, 0, keys), 0);
-	ck_assert_uint_eq(keyring_candidates(&k, 5, keys), 2);
+	ck_assert_uint_eq(keyring_candidates(&k, 0, false, keys), 0);
+	ck_assert_uint_eq(keyring_candidates(&k, 5, false, keys), 2);
 	ck_assert_uint_eq(keys[0], 1005);
 	ck_assert_uint_eq(keys[1], keyring_wanted(&k, 5));
-	ck_assert_uint_eq(keyring_candidates(&k, 500, keys), 1);
+	ck_assert_uint_eq(keyring_candidates(&k, 500, false, keys), 1);
 	ck_assert_uint_eq(keys[0], keyring_wanted(&k, 500));
 	/* one that all had is known to all */
 	ck_assert_int_eq(keyring_note(&k, 200, KEY_Y), E_OK);
 	ck_assert_int_eq(keyring_note(&k, 201, KEY_Y), E_OK);
-	ck_assert_uint_eq(keyring_candidates(&k, 0, keys), 1);
+	ck_assert_uint_eq(keyring_candidates(&k, 0, false, keys), 1);
 	ck_assert_uint_eq(keys[0], KEY_Y);
 	keyring_done(&k);
 }
@@ -524,15 +524,15 @@ START_TEST(derived)
 {
 	struct keyring a = { 0 }, b = { 0 };
 
-	ck_assert_int_eq(keyring_configure(&a, KEY_X, true), E_OK);
-	ck_assert_int_eq(keyring_configure(&b, KEY_Y, true), E_OK);
+	ck_assert_int_eq(keyring_configure(&a, KEY_X, 0, true), E_OK);
+	ck_assert_int_eq(keyring_configure(&b, KEY_Y, 0, true), E_OK);
 	for (uint64_t guid = 1; guid < 200; guid++) {
 		ck_assert_uint_ne(keyring_wanted(&a, guid), keyring_wanted(&b, guid));
 		ck_assert_uint_ne(keyring_wanted(&a, guid), keyring_wanted(&a, guid + 1));
 	}
-	ck_assert_int_eq(keyring_configure(&b, KEY_X, true), E_OK);
+	ck_assert_int_eq(keyring_configure(&b, KEY_X, 0, true), E_OK);
 	ck_assert_uint_eq(keyring_wanted(&a, 5), keyring_wanted(&b, 5));
-	ck_assert_int_eq(keyring_configure(&b, 0, true), E_OK);
+	ck_assert_int_eq(keyring_configure(&b, 0, 0, true), E_OK);
 	ck_assert_uint_eq(keyring_wanted(&b, 5), 0);
 }
 END_TEST

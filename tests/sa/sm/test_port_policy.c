@@ -156,6 +156,7 @@ START_TEST(option_acts)
 		fixture_topo(fixture, "ft2 4 4 2", 0, 0);
 		make_fast(SPEED_XDR);
 		fixture_sim(fixture, 1, 0);
+		set_option("m_key_per_port", "FALSE");
 		if (!later) {
 			set_option(options[_i].key, options[_i].value);
 		}

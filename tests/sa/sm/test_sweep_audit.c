@@ -394,6 +394,7 @@ START_TEST(after_another_master)
 	}
 	tap.other_priority = 9;
 	tap.other_state = 3;
+	fixture->config.sm_trust = SM_TRUST_ANY;
 	sweep_request_heavy(fixture->sweep);
 	fixture_run_ms(fixture, 1000);
 	ck_assert(!sweep_status(fixture->sweep)->master);

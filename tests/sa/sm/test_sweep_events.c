@@ -96,7 +96,7 @@ static const struct port *cable(enum node_type from, enum node_type to)
 	return NULL;
 }
 
-static char sentence[2][200];
+static char sentence[3][300];
 
 static const char *cable_text(char *buf, const char *what, const struct port *p)
 {
@@ -326,7 +326,12 @@ START_TEST(other_sm)
 	         "another SM on '%s' port %u: GUID 0x%016" PRIx64
 	         ", priority 1, state STANDBY",
 	         name, host->num, tap.other_guid + 1);
-	expect(&ev, (const char *const[]){ sentence[0], sentence[1], NULL });
+	snprintf(sentence[2], sizeof(sentence[2]),
+	         "the SM on '%s' port %u was announced by nobody and changes nothing (STANDBY, "
+	         "priority 1); if it is yours, set allowed_sm_guids 0x%016" PRIx64
+	         ",0x%016" PRIx64 " on both and run 'saguaro reload'",
+	         name, host->num, g->ports[g->sm_port].guid, tap.other_guid + 1);
+	expect(&ev, (const char *const[]){ sentence[0], sentence[1], sentence[2], NULL });
 	tap.other_guid = 0;
 	sweep_request_heavy(fixture->sweep);
 	fixture_run_ms(fixture, 5000);

@@ -565,6 +565,7 @@ START_TEST(end_port_values)
 	fixture->config.m_key = _i == 0 ? 0 : 0x1122334455667788;
 	fixture->config.m_key_lease_period = 300;
 	fixture->config.m_key_protection_level = 2;
+	fixture->config.m_key_per_port = false;
 	fixture->config.subnet_prefix = 0xfec0000000000123;
 	fixture->config.subnet_timeout = 20;
 	start("ft2 4 4 2");

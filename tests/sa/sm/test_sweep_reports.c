@@ -121,6 +121,7 @@ static void start(void)
 			.guid;
 	tap.other_priority = 15;
 	tap.other_state = 0; /* NOT-ACTIVE */
+	fixture->config.sm_trust = SM_TRUST_ANY;
 	fixture_start(fixture);
 	sink.t.ops = &sink_ops;
 	fixture_serve(fixture, &sink.t);

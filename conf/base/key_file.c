@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "sa/server/sa_key.h"
+#include "conf/base/key_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,8 +19,8 @@
 
 enum { LARGEST_KNOWN = 1 /* 0 is no key, 1 that of OpenSM */, TEXT_BYTES = 64 };
 
-static int make_file(const char *file, struct arena *a, const char **ret_why,
-                     uint64_t *ret_key)
+static int make_file(const char *option, const char *file, struct arena *a,
+                     const char **ret_why, uint64_t *ret_key)
 {
 	char text[TEXT_BYTES];
 	uint64_t key = 0;
@@ -35,7 +35,7 @@ static int make_file(const char *file, struct arena *a, const char **ret_why,
 		explicit_bzero(text, sizeof(text));
 	}
 	if (ret != E_OK) {
-		*ret_why = arena_printf(a, "sa_key_file %s cannot be made: %s", file,
+		*ret_why = arena_printf(a, "%s %s cannot be made: %s", option, file,
 		                        err_text(ret));
 		return ret;
 	}
@@ -43,7 +43,8 @@ static int make_file(const char *file, struct arena *a, const char **ret_why,
 	return E_OK;
 }
 
-static int check_file(const char *file, int fd, struct arena *a, const char **ret_why)
+static int check_file(const char *option, const char *file, int fd, struct arena *a,
+                      const char **ret_why)
 {
 	struct stat st;
 
@@ -53,16 +54,15 @@ static int check_file(const char *file, int fd, struct arena *a, const char **re
 	if (!S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != geteuid())) {
 		*ret_why = arena_printf(
 			a,
-			"sa_key_file %s is not a file of root or of the user "
-			"as whom saguarod runs",
-			file);
+			"%s %s is not a file of root or of the user as whom this program runs",
+			option, file);
 		return -EPERM;
 	}
 	if ((st.st_mode & 077) != 0) {
 		*ret_why = arena_printf(a,
-		                        "sa_key_file %s has mode %04o, so others could "
-		                        "read it; chmod 0600 %s",
-		                        file, (unsigned)st.st_mode & 07777, file);
+		                        "%s %s has mode %04o, so others could read it; "
+		                        "chmod 0600 %s",
+		                        option, file, (unsigned)st.st_mode & 07777, file);
 		return -EPERM;
 	}
 	return E_OK;
@@ -87,8 +87,8 @@ static int parse_key(char *text, uint64_t *ret_key)
 	return E_OK;
 }
 
-int sa_key_read(const char *file, struct arena *a, const char **ret_why,
-                uint64_t *ret_key, bool *ret_new)
+int key_file_read(const char *option, const char *file, struct arena *a,
+                  const char **ret_why, uint64_t *ret_key, bool *ret_new)
 {
 	char text[TEXT_BYTES + 1] = "";
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret;
@@ -96,26 +96,26 @@ int sa_key_read(const char *file, struct arena *a, const char **ret_why,
 
 	*ret_why = err_text(-ENOMEM);
 	if (fd < 0 && errno == ENOENT) {
-		ret = make_file(file, a, ret_why, ret_key);
+		ret = make_file(option, file, a, ret_why, ret_key);
 		*ret_new = ret == E_OK;
 		return ret;
 	}
 	if (fd < 0) {
 		ret = -errno;
-		*ret_why = arena_printf(a, "sa_key_file %s cannot be read: %s", file,
+		*ret_why = arena_printf(a, "%s %s cannot be read: %s", option, file,
 		                        err_text(ret));
 		return ret;
 	}
-	ret = check_file(file, fd, a, ret_why);
+	ret = check_file(option, file, fd, a, ret_why);
 	if (ret == E_OK) {
 		n = read(fd, text, TEXT_BYTES);
 		ret = n < 0 ? -errno : parse_key(text, ret_key);
 		if (ret != E_OK) {
 			*ret_why = arena_printf(a,
-			                        "sa_key_file %s holds no key: expected "
-			                        "one number above 1; "
-			                        "remove the file to have one made",
-			                        file);
+			                        "%s %s holds no key: expected one "
+			                        "number above 1; remove the file to "
+			                        "have one made",
+			                        option, file);
 		}
 	}
 	close(fd);

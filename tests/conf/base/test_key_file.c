@@ -9,7 +9,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "sa/server/sa_key.h"
+#include "conf/base/key_file.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
@@ -35,16 +35,16 @@ START_TEST(made_once)
 	bool made = false;
 
 	unlink(path);
-	ck_assert_int_eq(sa_key_read(path, arena, &why, &key, &made), E_OK);
+	ck_assert_int_eq(key_file_read("sa_key_file", path, arena, &why, &key, &made), E_OK);
 	ck_assert(made);
 	ck_assert_uint_gt(key, 1);
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
-	ck_assert_int_eq(sa_key_read(path, arena, &why, &again, &made), E_OK);
+	ck_assert_int_eq(key_file_read("sa_key_file", path, arena, &why, &again, &made), E_OK);
 	ck_assert(!made);
 	ck_assert_uint_eq(again, key);
 	unlink(path);
-	ck_assert_int_eq(sa_key_read(path, arena, &why, &other, &made), E_OK);
+	ck_assert_int_eq(key_file_read("sa_key_file", path, arena, &why, &other, &made), E_OK);
 	ck_assert_uint_ne(other, key);
 	unlink(path);
 }
@@ -78,7 +78,7 @@ START_TEST(read_or_refused)
 	int ret;
 
 	ck_assert_int_eq(chmod(path, files[_i].mode), 0);
-	ret = sa_key_read(path, arena, &why, &key, &made);
+	ret = key_file_read("sa_key_file", path, arena, &why, &key, &made);
 	if (files[_i].key != 0) {
 		ck_assert_int_eq(ret, E_OK);
 		ck_assert_uint_eq(key, files[_i].key);
@@ -99,16 +99,16 @@ START_TEST(cannot_be_made)
 	uint64_t key = 99;
 	bool made = false;
 
-	ck_assert_int_ne(sa_key_read("/nonexistent/sa_key", arena, &why, &key, &made),
+	ck_assert_int_ne(key_file_read("sa_key_file", "/nonexistent/sa_key", arena, &why, &key, &made),
 	                 E_OK);
 	ck_assert_ptr_nonnull(strstr(why, "/nonexistent/sa_key"));
 	ck_assert_uint_eq(key, 99);
 }
 END_TEST
 
-TEST_SUITE(sa_key)
+TEST_SUITE(key_file)
 {
-	TCase *t = tcase_create("sa_key");
+	TCase *t = tcase_create("key_file");
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, made_once);
