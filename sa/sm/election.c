@@ -290,17 +290,18 @@ static void note_gone(struct election *e, struct disc *d, uint32_t port)
 }
 
 /*
- * Does an SM count that nobody announced? A master does as long as we know of no other one to
- * serve the fabric, as at our start. While we are master, one does that we stood by for: two
- * halves of a fabric were joined, or we took its place while it did not run.
+ * Does an SM count that nobody announced? One does as long as we know of no other one to serve the
+ * fabric, as at our start: two that start together must not both be master. While we are master,
+ * a master does that we stood by for: two halves of a fabric were joined, or we took its place
+ * while it did not run.
  */
 static bool is_respected(struct election *e, const struct other_sm *o)
 {
-	if (o->state != SM_MASTER) {
-		return false;
-	}
 	if (e->state != SM_MASTER) {
 		return !e->settled || was_respected(e, o->guid);
+	}
+	if (o->state != SM_MASTER) {
+		return false;
 	}
 	if (!was_respected(e, o->guid)) {
 		election_tell_priority(e, o->lid); /* perhaps it stood by for us */
@@ -506,6 +507,7 @@ static void stand_by(struct election *e)
 static void wait_for(struct election *e, const struct other_sm *o)
 {
 	e->master = *o;
+	e->waits_until = sm_now(e->sm) + DISCOVERING_MS;
 	e->settled |= o->announced;
 	if (!o->announced && !was_respected(e, o->guid)) {
 		e->respected[e->n_respected++ % ELECTION_RESPECTED] = o->guid;
@@ -779,7 +781,9 @@ static void on_poll(void *ctx, const struct smp_reply *r)
 	}
 	e->master_answers = true;
 	e->master_said = (uint8_t)(state <= SM_MASTER ? state : SM_NOT_ACTIVE);
-	e->master_alive = state == SM_MASTER || state == SM_DISCOVERING;
+	e->master_alive = state == SM_MASTER ||
+	                  (state == SM_DISCOVERING &&
+	                   (e->master.announced || sm_now(e->sm) < e->waits_until));
 	e->master.priority = (uint8_t)field_get(r->data, SMI_PRIORITY);
 	if (state == SM_MASTER && e->master.state != SM_MASTER) {
 		e->master.state = SM_MASTER;

@@ -37,9 +37,9 @@ struct sm;
  * that its bit changed. 
  *
  * Only SMs that are believed count, and of these the announced ones (sa/sm/discover/trust.h). One
- * that nobody announced is an alarm, and counts in two cases, as a master that is respected:
- *   - Until we were master, or stood by for an announced master, any master is respected, because
- *     the fabric may have been its own before we started.
+ * that nobody announced is an alarm, and counts in two cases, as one that is respected:
+ *   - Until we were master, or stood by for an announced one, all are respected: the fabric may
+ *     have been another's before we started, and of two that start together one has to give way.
  *   - A master that finds one beside it that it stood by for before hands over to that one: at once
  *     if it is higher, else after STAYS_MS, in which a lower one that knows us hands over to us.
  *
@@ -85,6 +85,7 @@ enum {
 		60000, /*!< until a fabric that was not taken is offered again */
 	HANDOVER_COPY_MS = 10000, /*!< that a higher SM has to copy our state */
 	DOUBT_AGAIN_MS = 1000,    /*!< between questions who is master */
+	DISCOVERING_MS = 30000, /*!< that one which nobody announced may be DISCOVERING while we wait */
 	STAYS_MS = 5000, /*!< that a lower master, which nobody announced, has to hand over to us */
 	JOIN_GAP_MS = 10000, /*!< between sweeps for masters that hand over to a master ... */
 	JOIN_GAP_MAX_MS = 640000, /*!< ... and at most, when that goes on and on */
@@ -115,6 +116,7 @@ struct election {
 	struct other_sm highest_other;  /*!< the same, neither MASTER nor NOT-ACTIVE */
 	struct other_sm master; /*!< whom we hand over to, or wait for while standby */
 	struct smp_dest master_dest;
+	uint64_t waits_until; /*!< ms; for it to be master, if nobody announced it */
 	bool master_alive;
 	unsigned missed;        /*!< polls without a good answer, in a row */
 	bool master_answers;    /*!< the last poll was answered */

@@ -198,12 +198,6 @@ static bool heavy_by_count(const struct sweep *s)
 	       s->n_light >= (unsigned)config_heavy_after(c);
 }
 
-/* When an isolated port is to be tried again; only a master isolates. */
-static uint64_t judgement_due(const struct sweep *s)
-{
-	return s->sm.status.master ? health_deadline(&s->sm.health) : UINT64_MAX;
-}
-
 static void report_copy(struct sm *sm)
 {
 	char detail[EVENT_DETAIL_BYTES] = "";
@@ -215,67 +209,251 @@ static void report_copy(struct sm *sm)
 	}
 }
 
-static void idle(struct sweep *s)
+/* Times that follow from what others did meanwhile. */
+static void before_idle(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
-	uint64_t now = sm_now(sm);
 
 	if (s->timed_for != s->election.state) {
 		sweep_go_idle(s); /* another SM changed it */
 	}
-	if (standby_lost(sm->d.standby) || standby_arrived(sm->d.standby)) {
-		s->next_light = now; /* a poll, or a look at who is higher */
-	}
-	if (s->sm.status.master && changes_want_light(&s->changes)) {
-		s->next_light = now;
+	if (standby_lost(sm->d.standby) || standby_arrived(sm->d.standby) ||
+	    (sm->status.master && changes_want_light(&s->changes))) {
+		s->next_light = sm_now(sm); /* a poll, or a look at who is higher */
 	}
 	report_copy(sm);
-	if (now >= judgement_due(s)) {
-		sm_judge_ports(sm);
+}
+
+static uint64_t due_if(bool wanted, uint64_t at)
+{
+	return wanted ? at : UINT64_MAX;
+}
+
+static uint64_t judge_due(const struct sweep *s)
+{
+	return due_if(s->sm.status.master, health_deadline(&s->sm.health));
+}
+
+/* It asks for a sweep if a port is isolated or is to be tried again. */
+static bool judge_start(struct sweep *s)
+{
+	sm_judge_ports(&s->sm);
+	return false;
+}
+
+static uint64_t rank_due(const struct sweep *s)
+{
+	return due_if(s->election.doubt.rank && s->election.state == SM_MASTER, 0);
+}
+
+static bool rank_start(struct sweep *s)
+{
+	return election_doubt_ranks(&s->election);
+}
+
+static bool sweep_wanted(const struct sweep *s)
+{
+	return s->sm.want_heavy || s->sm.want_local;
+}
+
+static uint64_t look_due(const struct sweep *s)
+{
+	bool may = !sweep_wanted(s) && sm_now(&s->sm) < s->retry_at && !s->sm.status.standby;
+
+	return due_if(may, changes_deadline(&s->changes));
+}
+
+static bool look_start(struct sweep *s)
+{
+	return changes_look_start(&s->changes, s->sm.job, &s->election);
+}
+
+static uint64_t heavy_due(const struct sweep *s)
+{
+	return s->sm.want_heavy ? 0 : s->retry_at;
+}
+
+static bool heavy_start(struct sweep *s)
+{
+	if (!s->sm.want_heavy) {
+		sm_request_heavy(&s->sm, "again after a sweep that was given up or not complete");
 	}
-	if (!sm->want_heavy && now >= s->retry_at) {
-		sm_request_heavy(sm,
-		                 "again after a sweep that was given up or not complete");
-	}
-	if (election_doubt_ranks(&s->election)) {
-		s->phase = PHASE_RANK;
-	} else if (!sm->want_heavy && !sm->want_local && !sm->status.standby &&
-	           changes_look_start(&s->changes, sm->job, &s->election)) {
-		s->phase = PHASE_LOOK;
-	} else if (sm->want_heavy) {
+	sweep_heavy_start(s);
+	return true;
+}
+
+static uint64_t local_due(const struct sweep *s)
+{
+	return due_if(s->sm.want_local, 0);
+}
+
+static bool local_start(struct sweep *s)
+{
+	sweep_heavy_start_local(s);
+	return true;
+}
+
+static uint64_t port_due(const struct sweep *s)
+{
+	return due_if(s->port_control.wanted, 0);
+}
+
+static bool port_start(struct sweep *s)
+{
+	return port_control_start(&s->port_control);
+}
+
+static uint64_t poll_due(const struct sweep *s)
+{
+	return due_if(s->election.state == SM_STANDBY, s->next_light);
+}
+
+static bool poll_start(struct sweep *s)
+{
+	s->polled = sm_now(&s->sm);
+	election_poll_start(&s->election);
+	return true;
+}
+
+static uint64_t light_due(const struct sweep *s)
+{
+	return due_if(s->election.state != SM_STANDBY, s->next_light);
+}
+
+static bool light_start(struct sweep *s)
+{
+	const struct job *j = s->sm.job;
+
+	if (j == NULL || j->disc.g == NULL || heavy_by_count(s)) {
+		sm_request_heavy(&s->sm, heavy_by_count(s) ? "the next sweep is to be heavy"
+		                                           : "the fabric is not known");
 		sweep_heavy_start(s);
-	} else if (sm->want_local) {
-		sweep_heavy_start_local(s);
-	} else if (port_control_start(&s->port_control)) {
-		s->phase = PHASE_PORT;
-	} else if (now >= s->next_light && s->election.state == SM_STANDBY) {
-		s->phase = PHASE_POLL;
-		s->polled = now;
-		election_poll_start(&s->election);
-	} else if (now >= s->next_light &&
-	           (sm->job == NULL || sm->job->disc.g == NULL || heavy_by_count(s))) {
-		sm_request_heavy(sm, heavy_by_count(s) ? "the next sweep is to be heavy"
-		                                       : "the fabric is not known");
-		sweep_heavy_start(s);
-	} else if (now >= s->next_light) {
-		s->phase = PHASE_LIGHT;
-		changes_light_start(&s->changes, sm->job, &s->election);
-	} else if (now >= s->p_keys.next && partitions_wanted(s)) {
-		s->phase = PHASE_PARTITIONS;
-		p_keys_change_start(&s->p_keys, sm);
-	} else if (now >= s->client_tables.next && client_tables_wanted(s)) {
-		s->phase = PHASE_CLIENT_TABLES;
-		client_tables_start(&s->client_tables);
-	} else if (routes_rebalance_start(&s->rebalance)) {
-		s->phase = PHASE_REBALANCE;
-	} else if ((!qos_reads_want_publish(&s->qos_reads, sm->job) ||
-	            sweep_publish(s) == E_OK) &&
-	           qos_reads_start(&s->qos_reads, sm->job)) {
-		s->phase = PHASE_READ_QOS;
-	} else if (now >= audit_deadline(&s->audit)) {
-		s->phase = PHASE_AUDIT;
-		audit_step(&s->audit, sm->job);
+		return true;
 	}
+	s->phase = PHASE_LIGHT;
+	changes_light_start(&s->changes, s->sm.job, &s->election);
+	return true;
+}
+
+static uint64_t partitions_due(const struct sweep *s)
+{
+	return due_if(partitions_wanted(s), s->p_keys.next);
+}
+
+static bool partitions_start(struct sweep *s)
+{
+	p_keys_change_start(&s->p_keys, &s->sm);
+	return true;
+}
+
+static uint64_t client_tables_due(const struct sweep *s)
+{
+	return due_if(client_tables_wanted(s), s->client_tables.next);
+}
+
+static bool client_tables_begin(struct sweep *s)
+{
+	client_tables_start(&s->client_tables);
+	return true;
+}
+
+/* Sweeps without a change are counted, so it is due in a turn of its own never. */
+static uint64_t rebalance_due(const struct sweep *s)
+{
+	(void)s;
+	return 0;
+}
+
+static bool rebalance_start(struct sweep *s)
+{
+	return routes_rebalance_start(&s->rebalance);
+}
+
+static uint64_t read_qos_due(const struct sweep *s)
+{
+	return due_if(s->qos_reads.first != NULL, 0);
+}
+
+static bool read_qos_start(struct sweep *s)
+{
+	if (qos_reads_want_publish(&s->qos_reads, s->sm.job) && sweep_publish(s) != E_OK) {
+		return false;
+	}
+	return qos_reads_start(&s->qos_reads, s->sm.job);
+}
+
+static uint64_t audit_due(const struct sweep *s)
+{
+	return audit_deadline(&s->audit);
+}
+
+static bool audit_start(struct sweep *s)
+{
+	audit_step(&s->audit, s->sm.job);
+	return true;
+}
+
+/*
+ * What there is to do between sweeps: the first row that is due begins. A start that returns
+ * false had nothing to do after all, and the next row is looked at; it is asked again in the
+ * next turn, but is no reason for one. A row whose start enters a phase itself has none here.
+ */
+static const struct idle_work {
+	enum phase phase; /* PHASE_IDLE: of the start itself */
+	uint64_t (*due)(const struct sweep *s); /* ms; UINT64_MAX: never */
+	bool (*start)(struct sweep *s);
+} idle_work[] = {
+	{ PHASE_IDLE, judge_due, judge_start },
+	{ PHASE_RANK, rank_due, rank_start },
+	{ PHASE_LOOK, look_due, look_start },
+	{ PHASE_IDLE, heavy_due, heavy_start },
+	{ PHASE_IDLE, local_due, local_start },
+	{ PHASE_PORT, port_due, port_start },
+	{ PHASE_POLL, poll_due, poll_start },
+	{ PHASE_IDLE, light_due, light_start },
+	{ PHASE_PARTITIONS, partitions_due, partitions_start },
+	{ PHASE_CLIENT_TABLES, client_tables_due, client_tables_begin },
+	{ PHASE_REBALANCE, rebalance_due, rebalance_start },
+	{ PHASE_READ_QOS, read_qos_due, read_qos_start },
+	{ PHASE_AUDIT, audit_due, audit_start },
+};
+
+enum { IDLE_WORK = sizeof(idle_work) / sizeof(*idle_work) };
+
+static void idle(struct sweep *s)
+{
+	before_idle(s);
+	s->idle_refused = 0;
+	for (unsigned i = 0; i < IDLE_WORK; i++) {
+		const struct idle_work *w = &idle_work[i];
+
+		if (w->due(s) > sm_now(&s->sm)) {
+			continue;
+		}
+		if (!w->start(s)) {
+			s->idle_refused |= 1U << i;
+			continue;
+		}
+		if (w->phase != PHASE_IDLE) {
+			s->phase = w->phase;
+		}
+		return;
+	}
+}
+
+/* When idle() has something to begin. */
+static uint64_t idle_deadline(const struct sweep *s)
+{
+	uint64_t now = sm_now(&s->sm), first = UINT64_MAX;
+
+	for (unsigned i = 0; i < IDLE_WORK; i++) {
+		uint64_t at = idle_work[i].due(s);
+
+		if ((at > now || !(s->idle_refused & 1U << i)) && at < first) {
+			first = at;
+		}
+	}
+	return first;
 }
 
 /* --- the state machine --------------------------------------------------------------- */
@@ -473,15 +651,7 @@ static uint64_t next_deadline(const struct sweep *s)
 		at = earliest(at, s->drain_until);
 	}
 	if (s->phase == PHASE_IDLE && !waits(s)) {
-		at = earliest(at, earliest(s->next_light, s->retry_at));
-		if (!s->sm.status.standby) {
-			at = earliest(at, changes_deadline(&s->changes));
-		}
-		at = earliest(at, audit_deadline(&s->audit));
-		at = earliest(at, judgement_due(s));
-		at = partitions_wanted(s) ? earliest(at, s->p_keys.next) : at;
-		at = client_tables_wanted(s) ? earliest(at, s->client_tables.next) : at;
-		at = s->sm.want_heavy || s->sm.want_local ? 0 : at;
+		at = earliest(at, idle_deadline(s));
 	}
 	return at;
 }

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The phases of a heavy or local sweep, in the order in which they follow each other, from the
- * discovery to ports that are ACTIVE. A sweep that fails in one of them is given up: what was
- * published stays, and the fabric that was known before is the known one again.
+ * The steps of a heavy or local sweep, from the discovery to ports that are ACTIVE. A step queues
+ * requests (begin), and takes their outcome when all are answered (end). What it found is part of
+ * struct job, and the steps behind it read it there:
+ *
+ *   discover -> graph; election -> are we master?, LIDs; read-tables -> copies of tables;
+ *   route -> tables and their proof; p-keys, ports, qos, tables, multicast -> what the nodes
+ *   hold; the snapshot; arm, activate -> ports that carry traffic.
+ *
+ * A sweep that fails in one of them is given up: what was published stays, and the fabric that
+ * was known before is the known one again.
  *
  * The order protects the running fabric: LIDs are durable before any port has them; tables
  * are programmed only after their proof; the snapshot is published before ports go ACTIVE,
@@ -26,6 +33,13 @@
 enum { RETRY_MS = 1000, RETRY_MAX_MS = 10000 };
 
 static const char *const source = "sweep";
+
+/* What a step came to. */
+enum step_end {
+	STEP_DONE,    /* the next one follows */
+	STEP_GOES_ON, /* requests are left, or another phase began */
+	STEP_FAILED   /* the sweep is given up; sm_fail() noted why */
+};
 
 void sweep_restore_previous_job(struct sm *sm)
 {
@@ -71,14 +85,22 @@ static void begin_phase(struct sweep *s, enum phase phase, int ret)
 	}
 }
 
-int sweep_publish(struct sweep *s)
+static int publish(struct sweep *s)
 {
 	int ret = publish_fabric(&s->publisher, s->sm.job);
 
 	if (ret == E_OK) {
 		s->qos_reads.unpublished = false;
 		s->perf_stale = true;
-	} else {
+	}
+	return ret;
+}
+
+int sweep_publish(struct sweep *s)
+{
+	int ret = publish(s);
+
+	if (ret != E_OK) {
 		give_up(s);
 	}
 	return ret;
@@ -252,21 +274,20 @@ static bool finds_another_master(const struct sweep *s, const struct disc *d)
 	return false;
 }
 
-static void after_discover(struct sweep *s)
+static enum step_end end_discover(struct sweep *s, struct job *j)
 {
 	struct sm *sm = &s->sm;
-	struct job *j = sm->job;
 	struct disc *d = &j->disc;
 	const struct graph *prev = sm->previous != NULL ? sm->previous->disc.g : NULL;
 	int ret;
 
 	if (d->local && local_goes_on(s)) {
-		return;
+		return STEP_GOES_ON;
 	}
 	ret = disc_finish(d, prev);
 	if (d->doubt != NULL) {
 		fall_back(s);
-		return;
+		return STEP_GOES_ON;
 	}
 	if (ret != E_OK) {
 		disc_log_problems(d);
@@ -276,8 +297,7 @@ static void after_discover(struct sweep *s)
 		} else {
 			(void)sm_fail(sm, ret, true, "discovery: %s", err_text(ret));
 		}
-		give_up(s);
-		return;
+		return STEP_FAILED;
 	}
 	sm->status.switches = d->g->n_switches;
 	sm->status.hosts = d->g->n_hosts;
@@ -294,22 +314,25 @@ static void after_discover(struct sweep *s)
 	hash_done(&s->silent);
 	ret = disc_silent(d, &s->silent);
 	if (ret != E_OK) {
-		begin_phase(s, PHASE_ELECTION, ret);
-		return;
+		(void)sm_fail(sm, ret, true, "%s", err_text(ret));
+		return STEP_FAILED;
 	}
 	const struct port *local = &d->g->ports[d->g->sm_port];
 	if (local->num != 0 && local->peer == GRAPH_NONE) {
 		(void)sm_fail(sm, E_NOTREADY, true,
 		              "the SM's port has no working link to another node");
-		give_up(s);
-		return;
+		return STEP_FAILED;
 	}
 	if (finds_another_master(s, d)) {
 		forget_written(sm);
 	}
-	job_stage(j, sm, "discover");
-	s->phase = PHASE_ELECTION;
-	election_start(&s->election, d, j->arena);
+	return STEP_DONE;
+}
+
+static int begin_election(struct sweep *s, struct job *j)
+{
+	election_start(&s->election, &j->disc, j->arena);
+	return E_OK;
 }
 
 /* --- LIDs and routing ---------------------------------------------------------------- */
@@ -331,30 +354,25 @@ static unsigned how_to_assign(const struct sweep *s)
 	return how;
 }
 
-static void after_election(struct sweep *s)
+/* If the fabric is ours: gives LIDs. */
+static enum step_end end_election(struct sweep *s, struct job *j)
 {
 	struct sm *sm = &s->sm;
-	struct job *j = sm->job;
 	const struct graph *g = j->disc.g;
-	int ret;
 
 	switch (election_end(&s->election)) {
-	case ELECTION_WAITS: return;
+	case ELECTION_WAITS: return STEP_GOES_ON;
 	case ELECTION_STANDBY:
 		election_doubt_end(&s->election);
 		sm->status.heavy_sweeps++;
 		sweep_stand_by(s);
-		return;
+		return STEP_GOES_ON;
 	case ELECTION_MASTER: break;
 	}
 	election_doubt_end(&s->election);
-	if (takeover_begin(&s->takeover, s->election.master.guid) != E_OK) {
-		give_up(s);
-		return;
-	}
-	if (assign_lids(sm, g, j->arena, how_to_assign(s), &j->lids) != E_OK) {
-		give_up(s);
-		return;
+	if (takeover_begin(&s->takeover, s->election.master.guid) != E_OK ||
+	    assign_lids(sm, g, j->arena, how_to_assign(s), &j->lids) != E_OK) {
+		return STEP_FAILED; /* they said why */
 	}
 	j->program = (struct program){ .smp = sm->smp,
 		                       .disc = &j->disc,
@@ -364,44 +382,47 @@ static void after_election(struct sweep *s)
 		                       .health = &sm->health,
 		                       .arena = j->arena,
 		                       .lids = &j->lids.lids,
-		                       .lft = &j->route.out.lft,
-		                       .lanes = &j->route.out.lanes,
-		                       .transition = &j->transition,
 		                       .sm_lid = j->lids.lids.of[g->sm_port].base,
 		                       .reregister = !s->election.swept };
-	job_stage(j, sm, "lids");
+	return STEP_DONE;
+}
+
+static int begin_read_tables(struct sweep *s, struct job *j)
+{
+	int ret;
+
 	program_qos_forget(&j->program);
 	ret = program_read_lfts(&j->program);
 	if (ret == E_OK) {
-		ret = port_tables_read(sm, j, !s->election.swept);
+		ret = port_tables_read(&s->sm, j, !s->election.swept);
 	}
 	if (ret == E_OK && j->read_tables) {
 		audit_start_all(&s->audit, j);
 	}
-	begin_phase(s, PHASE_READ_TABLES, ret);
+	return ret;
 }
 
-static void after_read_tables(struct sweep *s)
+static enum step_end end_read_tables(struct sweep *s, struct job *j)
 {
-	int ret;
-
-	if (s->sm.job->read_tables) {
-		s->sm.job->read_tables = false;
+	if (j->read_tables) {
+		j->read_tables = false;
 		s->routes.lane_limit = 0; /* a port may have told a lie about its VLs */
 		audit_end_all(&s->audit);
 	}
-	job_stage(s->sm.job, &s->sm, "read-tables");
-	ret = assign_vports(&s->sm, s->sm.job);
-	if (ret == E_OK) {
-		ret = routes_start(&s->routes, s->sm.job, !s->election.swept);
-	}
-	begin_phase(s, PHASE_ROUTE, ret);
+	return STEP_DONE;
 }
 
-static void after_route(struct sweep *s)
+static int begin_route(struct sweep *s, struct job *j)
+{
+	int ret = assign_vports(&s->sm, j);
+
+	return ret == E_OK ? routes_start(&s->routes, j, !s->election.swept) : ret;
+}
+
+/* LIDs are durable from here on, and we are master. */
+static enum step_end end_route(struct sweep *s, struct job *j)
 {
 	struct sm *sm = &s->sm;
-	struct job *j = sm->job;
 	int ret = routes_end(&s->routes);
 
 	job_stage(j, sm, "route");
@@ -412,20 +433,21 @@ static void after_route(struct sweep *s)
 		ret = assign_keep_vports(sm, j);
 	}
 	if (ret != E_OK) {
-		give_up(s);
-		return;
+		return STEP_FAILED; /* they said why */
 	}
 	s->reassigned = true;
 	s->election.others_assigned = false;
-	job_stage(j, sm, "keep-lids");
 	if (s->election.state != SM_MASTER) {
 		election_set_state(&s->election, SM_MASTER,
 		                   "no other master on the fabric");
 		/* one that was silent in the election may answer again */
 		election_doubt(&s->election, true, "takes the fabric");
 	}
+	j->program.lft = &j->route.out.lft;
+	j->program.lanes = &j->route.out.lanes;
+	j->program.transition = &j->transition;
 	routes_qos(&s->routes, j, &j->program);
-	begin_phase(s, PHASE_P_KEYS, p_keys_start(&s->p_keys, sm, j));
+	return STEP_DONE;
 }
 
 /* --- programming ------------------------------------------------------------------- */
@@ -445,7 +467,6 @@ static bool step_failed(struct sweep *s)
 	} else {
 		return false;
 	}
-	give_up(s);
 	return true;
 }
 
@@ -467,32 +488,36 @@ static void save_keys(struct sm *sm)
 	}
 }
 
-/* Switch ports enforce partitions by PortInfo, once they have their P_Keys. */
-static void after_p_keys(struct sweep *s)
+static int begin_p_keys(struct sweep *s, struct job *j)
 {
-	if (!step_failed(s)) {
-		job_stage(s->sm.job, &s->sm, "p-keys");
-		begin_phase(s, PHASE_PORTS, program_ports(&s->sm.job->program));
-	}
+	return p_keys_start(&s->p_keys, &s->sm, j);
 }
 
-static void after_ports(struct sweep *s)
+/* Switch ports enforce partitions by PortInfo, once they have their P_Keys. */
+static int begin_ports(struct sweep *s, struct job *j)
 {
-	if (!step_failed(s)) {
-		job_stage(s->sm.job, &s->sm, "ports");
-		save_keys(&s->sm);
-		begin_phase(s, PHASE_QOS, program_qos(&s->sm.job->program));
-	}
+	(void)s;
+	return program_ports(&j->program);
+}
+
+static enum step_end end_ports(struct sweep *s, struct job *j)
+{
+	(void)j;
+	save_keys(&s->sm);
+	return STEP_DONE;
+}
+
+static int begin_qos(struct sweep *s, struct job *j)
+{
+	(void)s;
+	return program_qos(&j->program);
 }
 
 /* Tables that need lanes are sent only where the lanes hold. */
-static void after_qos(struct sweep *s)
+static enum step_end end_qos(struct sweep *s, struct job *j)
 {
-	struct program *p = &s->sm.job->program;
+	const struct program *p = &j->program;
 
-	if (step_failed(s)) {
-		return;
-	}
 	if (p->lane_trouble != NULL) {
 		/* the next sweep computes with the VLs that there are */
 		if (p->lanes_there) {
@@ -500,38 +525,41 @@ static void after_qos(struct sweep *s)
 		}
 		(void)sm_fail(&s->sm, E_UNSUITABLE, p->lanes_there != 0,
 		              "computed tables are not programmed: %s", p->lane_trouble);
-		give_up(s);
-		return;
+		return STEP_FAILED;
 	}
 	if (p->qos) {
-		job_stage(s->sm.job, &s->sm, "qos");
+		job_stage(j, &s->sm, "qos");
 	}
-	s->drain_until = 0;
-	begin_phase(s, PHASE_TABLES, program_lfts(p));
+	return STEP_DONE;
 }
 
-static void after_tables(struct sweep *s)
+static int begin_tables(struct sweep *s, struct job *j)
 {
-	struct job *j = s->sm.job;
-	struct program *p = &j->program;
-	int ret;
+	s->drain_until = 0;
+	return program_lfts(&j->program);
+}
 
-	if (step_failed(s)) {
-		return;
-	}
+static enum step_end end_tables(struct sweep *s, struct job *j)
+{
+	struct program *p = &j->program;
+
 	if (p->lft_step < program_lft_steps(p)) {
 		uint32_t drain_ms = program_drain_ms(p);
+		int ret;
 
 		if (drain_ms != 0 && s->drain_until == 0) {
 			s->drain_until = sm_now(&s->sm) + drain_ms;
-			return;
+			return STEP_GOES_ON;
 		}
 		s->drain_until = 0;
-		begin_phase(s, PHASE_TABLES, program_lfts_next(p));
-		return;
+		ret = program_lfts_next(p);
+		if (ret == E_OK) {
+			return STEP_GOES_ON;
+		}
+		(void)sm_fail(&s->sm, ret, true, "%s", err_text(ret));
+		return STEP_FAILED;
 	}
 	program_lfts_end(p);
-	job_stage(j, &s->sm, "tables");
 	if (p->first_trouble != NULL) {
 		log_message(MSG_SM_TABLES_REFUSED, source,
 		            "%s (%u requests refused, %u not answered)", p->first_trouble,
@@ -540,38 +568,46 @@ static void after_tables(struct sweep *s)
 		log_info(source, "%s tables configured on all switches",
 		         j->route.used != NULL ? j->route.used->name : "no");
 	}
-	ret = multicast_start(&s->client_tables.multicast, j);
-	begin_phase(s, PHASE_MULTICAST,
-	            ret == E_OK ? alias_guids_start(&s->client_tables.alias_guids, j) : ret);
+	return STEP_DONE;
 }
 
-static void after_multicast(struct sweep *s)
+static int begin_multicast(struct sweep *s, struct job *j)
 {
-	struct job *j = s->sm.job;
+	int ret = multicast_start(&s->client_tables.multicast, j);
 
+	return ret == E_OK ? alias_guids_start(&s->client_tables.alias_guids, j) : ret;
+}
+
+/* The snapshot is published when all tables stand. */
+static enum step_end end_multicast(struct sweep *s, struct job *j)
+{
 	client_tables_done(&s->client_tables);
 	j->n_unread += s->client_tables.alias_guids.n_silent;
 	if (step_failed(s)) {
-		return;
+		return STEP_FAILED;
 	}
 	job_stage(j, &s->sm, "multicast");
-	if (sweep_publish(s) == E_OK) {
-		int ret = vports_set_lids(&j->vports_program);
-
-		p_keys_published(&s->p_keys);
-		job_stage(j, &s->sm, "publish");
-		begin_phase(s, PHASE_ARM,
-		            ret == E_OK ? program_states(&j->program, PORT_ARMED) : ret);
+	if (publish(s) != E_OK) {
+		return STEP_FAILED;
 	}
+	p_keys_published(&s->p_keys);
+	return STEP_DONE;
 }
 
-static void after_arm(struct sweep *s)
+static int begin_arm(struct sweep *s, struct job *j)
 {
-	struct job *j = s->sm.job;
+	int ret = vports_set_lids(&j->vports_program);
+
+	(void)s;
+	return ret == E_OK ? program_states(&j->program, PORT_ARMED) : ret;
+}
+
+static int begin_activate(struct sweep *s, struct job *j)
+{
 	int ret = vports_activate(&j->vports_program);
 
-	begin_phase(s, PHASE_ACTIVATE,
-	            ret == E_OK ? program_states(&j->program, PORT_ACTIVE) : ret);
+	(void)s;
+	return ret == E_OK ? program_states(&j->program, PORT_ACTIVE) : ret;
 }
 
 /* --- the end of a heavy sweep ----------------------------------------------------- */
@@ -630,20 +666,49 @@ static void log_up(struct sweep *s, const struct job *j)
 	           sm_cpu_now(&s->sm) - j->started, kind, smps);
 }
 
-static void after_activate(struct sweep *s)
+static enum step_end end_activate(struct sweep *s, struct job *j)
 {
-	struct sm *sm = &s->sm;
-	struct job *j = sm->job;
 	const struct program *p = &j->program;
-	struct sweep_status *st = &sm->status;
 
 	program_end(&j->program);
 	note_ways(s, p);
 	program_states_to_graph(p);
-	if (p->n_port_sets != 0 && sweep_publish(s) != E_OK) {
-		return; /* else the states are those published before ports went ACTIVE */
+	if (p->n_port_sets != 0 && publish(s) != E_OK) {
+		return STEP_FAILED; /* else the states are those published before ports went ACTIVE */
 	}
-	job_stage(j, sm, "activate");
+	return STEP_DONE;
+}
+
+/* When another sweep is due after one that ended well, because not all is as it should be. */
+static void time_retry(struct sweep *s, const struct job *j)
+{
+	const struct program *p = &j->program;
+	struct sm *sm = &s->sm;
+
+	if (s->election.others_wrote) {
+		sm_request_heavy(sm, "another SM was master while this sweep was at work");
+	} else if (p->n_bounced) {
+		sm_request_heavy(sm, "%u links were restarted for a new MTU or VLs",
+		                 p->n_bounced);
+	} else if (p->n_timeouts) {
+		/* perhaps it never takes what it is given: ever more rarely */
+		s->retry_at = sm_now(sm) +
+		              ((uint64_t)RETRY_MS << (s->unset < 7 ? s->unset : 7));
+	} else if (j->n_unread) {
+		/* perhaps a node that never answers: ever more rarely */
+		s->retry_at = sm_now(sm) + (RETRY_MAX_MS << (s->unread < 4 ? s->unread : 4));
+	}
+	s->unread = j->n_unread ? s->unread + 1 : 0;
+	s->unset = p->n_timeouts ? s->unset + 1 : 0;
+}
+
+/* All steps are done. */
+static void succeed(struct sweep *s, struct job *j)
+{
+	struct sm *sm = &s->sm;
+	const struct program *p = &j->program;
+	struct sweep_status *st = &sm->status;
+
 	job_log_stages(j);
 	s->failures = 0;
 	s->election.swept = true;
@@ -670,45 +735,68 @@ static void after_activate(struct sweep *s)
 	sm->events.failure[0] = '\0';
 	events_sweep_end(sm, j);
 	sm_log_clients(sm);
-	if (s->election.others_wrote) {
-		sm_request_heavy(sm, "another SM was master while this sweep was at work");
-	} else if (p->n_bounced) {
-		sm_request_heavy(sm, "%u links were restarted for a new MTU or VLs",
-		                 p->n_bounced);
-	} else if (
-		p->n_timeouts) { /* perhaps it never takes what it is given: ever more rarely */
-		s->retry_at = sm_now(sm) +
-		              ((uint64_t)RETRY_MS << (s->unset < 7 ? s->unset : 7));
-	} else if (
-		j->n_unread) { /* perhaps a node that never answers: ever more rarely */
-		s->retry_at = sm_now(sm) + (RETRY_MAX_MS << (s->unread < 4 ? s->unread : 4));
-	}
-	s->unread = j->n_unread ? s->unread + 1 : 0;
-	s->unset = p->n_timeouts ? s->unset + 1 : 0;
+	time_retry(s, j);
 	sm_judge_ports(sm);
 	sweep_go_idle(s);
 }
 
-void sweep_heavy_next(struct sweep *s)
+/* By phase. */
+/* clang-format off */
+static const struct {
+	const char *name; /* of its time in the status; NULL: end() notes it */
+	bool sets;        /* its requests program nodes: see step_failed() */
+	int (*begin)(struct sweep *s, struct job *j); /* queues requests */
+	enum step_end (*end)(struct sweep *s, struct job *j); /* NULL: nothing is left to do */
+} steps[PHASE_COUNT] = {
+	[PHASE_DISCOVER]    = { "discover",    false, NULL,              end_discover }, /* see sweep_heavy_start() */
+	[PHASE_ELECTION]    = { "lids",        false, begin_election,    end_election },
+	[PHASE_READ_TABLES] = { "read-tables", false, begin_read_tables, end_read_tables },
+	[PHASE_ROUTE]       = { "keep-lids",   false, begin_route,       end_route },
+	[PHASE_P_KEYS]      = { "p-keys",      true,  begin_p_keys,      NULL },
+	[PHASE_PORTS]       = { "ports",       true,  begin_ports,       end_ports },
+	[PHASE_QOS]         = { NULL,          true,  begin_qos,         end_qos },
+	[PHASE_TABLES]      = { "tables",      true,  begin_tables,      end_tables },
+	[PHASE_MULTICAST]   = { "publish",     false, begin_multicast,   end_multicast },
+	[PHASE_ARM]         = { NULL,          false, begin_arm,         NULL },
+	[PHASE_ACTIVATE]    = { "activate",    false, begin_activate,    end_activate },
+};
+/* clang-format on */
+
+/* Takes the outcome of the step at work. */
+static enum step_end end_step(struct sweep *s, struct job *j)
 {
-	static void (*const after[PHASE_COUNT])(struct sweep *) = {
-		[PHASE_DISCOVER] = after_discover,
-		[PHASE_ELECTION] = after_election,
-		[PHASE_READ_TABLES] = after_read_tables,
-		[PHASE_ROUTE] = after_route,
-		[PHASE_P_KEYS] = after_p_keys,
-		[PHASE_PORTS] = after_ports,
-		[PHASE_QOS] = after_qos,
-		[PHASE_TABLES] = after_tables,
-		[PHASE_MULTICAST] = after_multicast,
-		[PHASE_ARM] = after_arm,
-		[PHASE_ACTIVATE] = after_activate,
-	};
+	enum step_end end = STEP_DONE;
 
 	if (s->election.doubt.lost && s->phase > PHASE_ELECTION) {
 		(void)sm_fail(&s->sm, E_NOTREADY, true, "another SM is master");
-		give_up(s);
-		return;
+		return STEP_FAILED;
 	}
-	after[s->phase](s);
+	if (steps[s->phase].sets && step_failed(s)) {
+		return STEP_FAILED;
+	}
+	if (steps[s->phase].end != NULL) {
+		end = steps[s->phase].end(s, j);
+	}
+	if (end == STEP_DONE && steps[s->phase].name != NULL) {
+		job_stage(j, &s->sm, steps[s->phase].name);
+	}
+	return end;
+}
+
+void sweep_heavy_next(struct sweep *s)
+{
+	struct job *j = s->sm.job;
+
+	switch (end_step(s, j)) {
+	case STEP_GOES_ON: break;
+	case STEP_FAILED: give_up(s); break;
+	case STEP_DONE:
+		if (s->phase == PHASE_ACTIVATE) {
+			succeed(s, j);
+		} else {
+			s->phase++;
+			begin_phase(s, s->phase, steps[s->phase].begin(s, j));
+		}
+		break;
+	}
 }

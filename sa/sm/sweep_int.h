@@ -79,6 +79,7 @@ struct sweep {
 	enum sm_state timed_for;  /* the state that next_light was set in */
 	uint64_t polled;          /*!< ms; when the last poll began */
 	uint64_t retry_at;        /* ms; a heavy sweep after a failure; UINT64_MAX: none */
+	unsigned idle_refused;    /* bits: idle work that had nothing to do in this turn */
 	uint64_t next_beat;       /* ms; heartbeat */
 	uint64_t awake_by;        /* ms; when this turn was to begin at the latest */
 	uint64_t drain_until;     /* ms; the next step of the transition waits until then */

@@ -166,6 +166,20 @@ START_TEST(respected_at_the_start)
 }
 END_TEST
 
+/* Of two that start together the higher one becomes master. One that only says so is waited for in vain. */
+START_TEST(start_together)
+{
+	stranger(15, 1); /* DISCOVERING */
+	fixture_start(fixture);
+	run_to_standby();
+	tap.other_state = _i ? MASTER_STATE : 1;
+	fixture_run_ms(fixture, 120000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->standby, _i);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->master, !_i);
+	ck_assert_uint_eq(tap.n_controls, 0);
+}
+END_TEST
+
 START_TEST(not_respected_later)
 {
 	stranger(0, MASTER_STATE);
@@ -339,6 +353,7 @@ TEST_SUITE(sweep_trust)
 	tcase_add_loop_test(t, handed_over, 0, 3);
 	tcase_add_test(t, announced_later);
 	tcase_add_test(t, respected_at_the_start);
+	tcase_add_loop_test(t, start_together, 0, 2);
 	tcase_add_test(t, not_respected_later);
 	tcase_add_loop_test(t, joined_again, 0, 2);
 	tcase_add_test(t, in_the_name_of_the_master);
