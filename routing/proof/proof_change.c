@@ -22,6 +22,7 @@ struct change_walk {
 	uint8_t *colour; /* [n] */
 	uint8_t *choice; /* [n] entries of the switch that are followed already */
 	bool *arrives;   /* [n] the route of the switch is known to arrive */
+	bool *carries;   /* [n] packets whose routes are in the order pass the switch */
 	uint32_t *stack, *visited;
 	uint32_t n_visited;
 };
@@ -131,6 +132,38 @@ static bool may_circle(struct change_walk *w)
 	return circle;
 }
 
+/* Finds the switches that packets to the LID pass, of all sources that the order has: all switches, or those
+ * with hosts. */
+static void find_carrying(struct change_walk *w)
+{
+	uint32_t n = 0;
+
+	if (w->in->order->management) {
+		memset(w->carries, true, w->s->n * sizeof(*w->carries));
+		return;
+	}
+	memset(w->carries, false, w->s->n * sizeof(*w->carries));
+	for (uint32_t s = 0; s < w->s->n; s++) {
+		if (w->s->n_hosts[s] != 0) {
+			w->carries[s] = true;
+			w->stack[n++] = s;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t port[2];
+		unsigned ways = ways_of(w, w->stack[i], port);
+
+		for (unsigned k = 0; k < ways; k++) {
+			uint32_t next = shape_at(w->s, w->stack[i], port[k])->to;
+
+			if (!w->carries[next]) {
+				w->carries[next] = true;
+				w->stack[n++] = next;
+			}
+		}
+	}
+}
+
 /* Adds that routes go on from a channel by the entries of the switch that it leads to. */
 static int go_on(struct change_walk *w, uint32_t channel, uint32_t sw)
 {
@@ -148,7 +181,7 @@ static int go_on(struct change_walk *w, uint32_t channel, uint32_t sw)
 static int depend_around(struct change_walk *w, uint32_t sw)
 {
 	uint8_t port[2];
-	unsigned n = ways_of(w, sw, port);
+	unsigned n = w->carries[sw] ? ways_of(w, sw, port) : 0;
 	int ret = E_OK;
 
 	for (unsigned i = 0; i < n && ret == E_OK; i++) {
@@ -158,7 +191,7 @@ static int depend_around(struct change_walk *w, uint32_t sw)
 	for (unsigned k = 1; n != 0 && k < w->s->width && ret == E_OK; k++) {
 		const struct shape_port *p = shape_at(w->s, sw, k);
 
-		if (p->to == GRAPH_NONE) {
+		if (p->to == GRAPH_NONE || !w->carries[p->to]) {
 			continue;
 		}
 		if (lft_row(w->in->to, p->to)[w->lid] == p->to_port ||
@@ -171,14 +204,14 @@ static int depend_around(struct change_walk *w, uint32_t sw)
 }
 
 /* The order may lack the dependencies of management routes. Then routes of hosts that C turns to other
- * switches may be the first ones there: all dependencies of what follows behind C are added. */
+ * switches may be the first ones there: all their dependencies behind C are added. */
 static int depend_behind(struct change_walk *w)
 {
 	int ret = E_OK;
 
 	w->n_visited = 0;
 	for (uint32_t i = 0; i < w->n_sw; i++) {
-		if (w->colour[w->sw[i]] == COLOUR_NEW) {
+		if (w->carries[w->sw[i]] && w->colour[w->sw[i]] == COLOUR_NEW) {
 			w->colour[w->sw[i]] = COLOUR_DONE;
 			w->visited[w->n_visited++] = w->sw[i];
 		}
@@ -227,6 +260,7 @@ static int prove_lid(struct change_walk *w, uint32_t *circling, uint32_t *n_circ
 		circling[(*n_circling)++] = w->lid;
 		w->mixtures = false;
 	}
+	find_carrying(w);
 	for (uint32_t i = 0; i < w->n_sw && ret == E_OK; i++) {
 		ret = depend_around(w, w->sw[i]);
 	}
@@ -281,10 +315,12 @@ int proof_change_run(const struct proof_change *in, uint32_t *circling,
 	w.colour = arena_array(tmp, n, 1);
 	w.choice = arena_array(tmp, n, 1);
 	w.arrives = arena_array(tmp, n, sizeof(*w.arrives));
+	w.carries = arena_array(tmp, n, sizeof(*w.carries));
 	w.stack = arena_array(tmp, (size_t)n + 1, sizeof(*w.stack));
 	w.visited = arena_array(tmp, (size_t)n + 1, sizeof(*w.visited));
 	dep_order_begin(in->order);
-	if (w.sw && w.colour && w.choice && w.arrives && w.stack && w.visited) {
+	if (w.sw && w.colour && w.choice && w.arrives && w.carries && w.stack &&
+	    w.visited) {
 		ret = E_OK;
 	}
 	while (ret == E_OK && next_lid(&w, &entry, &whole)) {

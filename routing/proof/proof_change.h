@@ -36,9 +36,9 @@ struct dep_order;
  * the new tables themselves.
  *
  * All switches count as sources, so management pairs are in it. If these had a credit loop before,
- * the order has the pairs of hosts alone. A route that turns in C to a switch without hosts may be the
- * first one of a host there, and what it does from there on by old entries is no dependency of the order
- * yet. So all dependencies behind C are added then. A result that is not proven here is not refuted: the caller then makes a full proof.
+ * the order has the pairs of hosts alone, and only switches that packets of hosts pass count. A route
+ * that turns in C to a switch may be the first one of a host there, and what it does from there on by
+ * old entries is no dependency of the order yet. So all dependencies of such routes behind C are added. A result that is not proven here is not refuted: the caller then makes a full proof.
  */
 struct route_entry {
 	uint32_t lid, sw;
@@ -65,7 +65,8 @@ struct proof_change {
  * \retval E_OK          in->order has the dependencies of the new tables, too.
  * \retval E_UNSUITABLE  Not shown; in->order is as it was.
  * \retval -ENOMEM
- * Cost: O(ports) for each entry, O(S * ports) for each LID of in->whole.
+ * Cost: O(ports) for each entry, O(S * ports) for each LID of in->whole; where management pairs do not count,
+ * O(S) more for each LID.
  */
 int proof_change_run(const struct proof_change *in, uint32_t *circling,
                      uint32_t *ret_n_circling, struct why *why);
