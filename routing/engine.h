@@ -89,6 +89,7 @@ struct route_repair {
 	/*! [n_lost], [n_gained] links between switches, each direction */
 	const struct shape_link *lost, *gained;
 	uint32_t n_lost, n_gained;
+	uint64_t *distances; /*!< [2][switches] of the engine's own, kept for the next change; zeroed at first */
 	struct route_entry *entry; /*!< [n] malloc; entries that were changed, or have to be */
 	uint32_t n;
 	size_t cap;

@@ -24,6 +24,7 @@ struct route_base {
 	struct shape shape;
 	struct dep_order order;
 	uint32_t *all, *base; /* [switch][port] routes, of all LIDs and of base LIDs */
+	uint64_t *distances;  /* see struct route_repair */
 	struct route_result result;
 };
 
@@ -104,7 +105,8 @@ void route_base_take(struct route_base *b, const struct route_request *r, uint8_
 	b->result = *res;
 	b->result.deps = (struct proof_deps){ 0 };
 	b->lanes = lanes;
-	b->valid = b->step != NULL && is_fit(r, res) &&
+	b->distances = arena_array(own, 2 * (size_t)r->g->n_switches + 1, sizeof(*b->distances));
+	b->valid = b->step != NULL && b->distances != NULL && is_fit(r, res) &&
 	           shape_init(&b->shape, r->g, r->lids, b->step) == E_OK &&
 	           !b->shape.off_switch && take_load(b, r->g) == E_OK &&
 	           dep_order_init(&b->order, &b->shape, res->deps.base, management,
@@ -204,6 +206,7 @@ static int compare(struct route_step *st, const struct route_request *r, struct 
 	}
 	st->repair.lft = &b->result.out.lft;
 	st->repair.load = b->all;
+	st->repair.distances = b->distances;
 	st->repair.width = st->shape.width;
 	st->repair.dirty = st->dirty;
 	st->repair.lost = st->change.lost;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "routing/engine.h"
 #include "routing/graph/graph.h"
@@ -16,6 +17,7 @@
 #include "routing/spread/spread.h"
 
 enum { LENGTH_NONE = UINT32_MAX };
+enum { DIGESTS = 1024 }; /* that fit into the cache nearest to the processor */
 
 struct repair_job {
 	const struct graph *g;
@@ -334,44 +336,91 @@ static void list_ways(const struct repair_job *j, const struct hops *hops, uint3
 	}
 }
 
+/* Notes the distances to each switch for the next change. \param ret  [n] Are they other ones than before? */
+static void compare_distances(const struct hops *hops, uint64_t *known, bool *ret)
+{
+	for (uint32_t t = 0; t < hops->n; t++) {
+		ret[t] = known[t] == 0;
+	}
+	for (uint32_t first = 0; first < hops->n; first += DIGESTS) {
+		uint32_t n = hops->n - first < DIGESTS ? hops->n - first : DIGESTS;
+		uint64_t digest[DIGESTS] = { 0 };
+
+		for (uint32_t s = 0; s < hops->n; s++) {
+			const uint8_t *row = hops->dist + s * hops->stride + first;
+
+			for (uint32_t k = 0; k < n; k++) {
+				digest[k] = digest_add(digest[k], row[k]);
+			}
+		}
+		for (uint32_t k = 0; k < n; k++) {
+			ret[first + k] |= known[first + k] != (digest[k] | 1);
+			known[first + k] = digest[k] | 1;
+		}
+	}
+}
+
 /*
  * Where paths follow an order of all switches, or have just ceased to, distances may change far from the
  * links that did. A switch whose entry leads to no smaller distance now would have it moved by the next
- * full run.
+ * full run. Only LIDs of switches are looked at to which a distance changed since the last repair.
+ *
+ * \param kinds  Of LIDs, by bits: 1 << to_host.
  */
-static int mark_moved(struct repair_job *j, const struct hops *hops, bool to_hosts,
-                      struct arena *tmp)
+static int mark_moved(struct repair_job *j, const struct hops *hops, unsigned kinds,
+                      uint64_t *known, struct arena *tmp)
 {
-	uint32_t top = j->in->lids->top;
-	uint32_t *home = arena_array(tmp, (size_t)top + 1, sizeof(*home));
+	uint32_t top = j->in->lids->top, n = 0;
+	struct moved_lid {
+		uint32_t lid, home;
+	} *list = arena_array(tmp, (size_t)top + 1, sizeof(*list));
 	uint8_t *none = arena_array(tmp, 2, hops->stride), *all = none + hops->stride;
+	bool *changed = arena_array(tmp, hops->n + 1u, sizeof(*changed));
 
-	if (home == NULL || none == NULL) {
+	if (list == NULL || none == NULL || changed == NULL) {
 		return -ENOMEM;
 	}
 	memset(all, HOPS_NONE, hops->stride);
+	compare_distances(hops, known, changed);
 	for (uint32_t lid = 1; lid <= top; lid++) {
 		struct repair_lid l;
 
-		home[lid] = find_lid(j, lid, &l) && l.to_host == to_hosts ? l.home
-		                                                          : GRAPH_NONE;
+		if (find_lid(j, lid, &l) && (kinds & 1U << l.to_host) != 0 && changed[l.home]) {
+			list[n++] = (struct moved_lid){ lid, l.home };
+		}
 	}
-	for (uint32_t s = 0; s < j->g->n_switches; s++) {
+	for (uint32_t s = 0; n != 0 && s < j->g->n_switches; s++) {
 		const uint8_t *row = lft_row(j->r->lft, s);
 		const uint8_t *here = hops->dist + s * hops->stride;
 		const uint8_t *via[UINT8_MAX + 1];
 
 		list_ways(j, hops, s, none, all, via);
-		for (uint32_t lid = 1; lid <= top; lid++) {
-			uint32_t t = home[lid];
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t t = list[i].home;
 
-			if (t != GRAPH_NONE && t != s && via[row[lid]][t] >= here[t] &&
+			if (t != s && via[row[list[i].lid]][t] >= here[t] &&
 			    here[t] != HOPS_NONE) {
-				j->all[lid] = 1;
+				j->all[list[i].lid] = 1;
 			}
 		}
 	}
 	return E_OK;
+}
+
+static int mark_all_moved(struct repair_job *j, struct arena *tmp)
+{
+	enum { TO_SWITCH = 1, TO_HOST = 2 };
+	const struct spread *in = j->in;
+	uint64_t *known = j->r->distances;
+	int ret;
+
+	if (in->hops_to_switches == NULL) {
+		return mark_moved(j, in->hops, TO_HOST | TO_SWITCH, known, tmp);
+	}
+	ret = mark_moved(j, in->hops, TO_HOST, known, tmp);
+	return ret == E_OK ? mark_moved(j, in->hops_to_switches, TO_SWITCH,
+	                                known + j->g->n_switches, tmp)
+	                   : ret;
 }
 
 /* The entry that a switch lost: it chooses another, or all switches look at the LID. */
@@ -416,12 +465,7 @@ int spread_repair(const struct spread *in, struct route_repair *r, struct arena 
 		j.all[lid] = r->dirty[lid] == REPAIR_OWNER;
 	}
 	if (ret == E_OK) {
-		ret = mark_moved(&j, in->hops, true, tmp);
-	}
-	if (ret == E_OK) {
-		ret = mark_moved(
-			&j, in->hops_to_switches ? in->hops_to_switches : in->hops, false,
-			tmp);
+		ret = mark_all_moved(&j, tmp);
 	}
 	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
 		if (lost_of(&j, r->entry[i]) && !j.all[r->entry[i].lid]) {

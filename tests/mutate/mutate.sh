@@ -11,7 +11,7 @@
 #   make mutate                             40 faults from seed 1
 #   make mutate FAULTS=200 SEED=7           others, and more of them
 #   make mutate IN=sa/sm                    only in files below this folder
-#   make mutate IN=sa/sm PROGRAMS=test_sa_sm   and only by these programs
+#   make mutate IN=sa/sm BY=test_sa_sm         and only by these programs
 #
 # A fault that does not compile is drawn again. "no program" is a line whose object is in no unit
 # program, such as that of a main(). What is in tests/mutate/equivalent counts apart.
@@ -51,7 +51,7 @@ programs() {
 	local dir=${1%/*} symbol
 	symbol=$(nm -g --defined-only "$copy/build/$2" | awk '$2 ~ /[TDRBV]/ && $3 != "main" { print $3; exit }')
 	[ -n "$symbol" ] || return 0
-	awk -v s="$symbol" -v dir="test_${dir//\//_}" -v room="test_${dir%%/*}" -v only=" ${PROGRAMS:-} " '
+	awk -v s="$symbol" -v dir="test_${dir//\//_}" -v room="test_${dir%%/*}" -v only=" ${BY:-} " '
 		$2 == s && (only !~ /[^ ]/ || index(only, " " $1 " ")) {
 			r = index(dir, $1) == 1 ? 200 - length($1) : index($1, room) == 1 ? 300 : 400
 			print r, $1
