@@ -22,6 +22,16 @@ static double now(const struct route_request *r)
 	return r->now ? r->now() : 0;
 }
 
+static struct route_base *base_of(const struct route_request *r)
+{
+	return r->memory ? r->memory->base : NULL;
+}
+
+static struct route_cache *cache_of(const struct route_request *r)
+{
+	return r->memory ? r->memory->cache : NULL;
+}
+
 /* Outcome of a proof as an error code. */
 static int verdict(const struct proof *p, bool strict)
 {
@@ -40,86 +50,86 @@ static int verdict(const struct proof *p, bool strict)
 	return E_OK;
 }
 
-/* Proves ret->out and adds the time. */
-static int prove(const struct route_request *r, struct arena *a, struct route_result *ret)
+/* Proves res->out and adds the time. */
+static int prove(const struct route_request *r, struct arena *a, struct route_result *res)
 {
 	double start = now(r);
-	int ret_code = proof_run_keeping(r->g, r->lids, &ret->out.lft, &ret->out.lanes,
-	                                 ret->out.may_miss, a, &ret->proof,
-	                                 r->base ? &ret->deps : NULL);
+	int ret = proof_run_keeping(r->g, r->lids, &res->out.lft, &res->out.lanes,
+	                            res->out.may_miss, a, &res->proof,
+	                            base_of(r) ? &res->deps : NULL);
 
-	ret->seconds_prove += now(r) - start;
-	return ret_code != E_OK ? ret_code : verdict(&ret->proof, r->strict);
+	res->seconds_prove += now(r) - start;
+	return ret != E_OK ? ret : verdict(&res->proof, r->strict);
 }
 
 /* Alternates that can deadlock are left out, unless loops are programmed on purpose. */
 static int check_alternates(const struct route_request *r,
                             const struct adaptive_options *o, struct arena *a,
-                            struct route_result *ret)
+                            struct route_result *routes)
 {
-	const struct route_out *out = &ret->out;
+	const struct route_out *out = &routes->out;
 	uint64_t loops;
-	int code = alternates_prove(r->g, r->lids, &out->lft, &out->lanes, &ret->alternates,
+	int ret = alternates_prove(r->g, r->lids, &out->lft, &out->lanes, &routes->alternates,
 	                            &loops);
 
-	if (code != E_OK || loops == 0) {
-		return code;
+	if (ret != E_OK || loops == 0) {
+		return ret;
 	}
-	if (r->credit_loops == CREDIT_PROGRAM || ret->proof.credit_loops) {
-		why_add(&ret->warning, "alternates of adaptive routing can deadlock: %llu "
+	if (r->credit_loops == CREDIT_PROGRAM || routes->proof.credit_loops) {
+		why_add(&routes->warning, "alternates of adaptive routing can deadlock: %llu "
 		                       "credit loops when all of them are used",
 		        (unsigned long long)loops);
 		return E_OK;
 	}
-	code = alternates_thin(r->g, r->lids, &out->lft, &out->lanes, o, a, &ret->alternates);
-	if (code == E_OK) {
-		why_add(&ret->out.notes,
+	ret = alternates_thin(r->g, r->lids, &out->lft, &out->lanes, o, a, &routes->alternates);
+	if (ret == E_OK) {
+		why_add(&routes->out.notes,
 		        "adaptive routing: %llu ports are left out as alternates, with them "
 		        "there could be %llu credit loops",
-		        (unsigned long long)ret->alternates.thinned, (unsigned long long)loops);
+		        (unsigned long long)routes->alternates.thinned, (unsigned long long)loops);
 	}
-	return code;
+	return ret;
 }
 
 static int find_alternates(const struct route_request *r, struct arena *a,
-                           struct route_result *ret)
+                           struct route_result *routes)
 {
 	const struct adaptive_options *o = r->adaptive;
 	double start = now(r);
-	int code;
+	int ret;
 
-	if (!o || (!o->enable && !route_list_is_adaptive(&r->list, ret->used))) {
+	if (!o || (!o->enable && !route_list_is_adaptive(&r->list, routes->used))) {
 		return E_OK;
 	}
-	if (ret->out.lanes.rule) {
-		why_add(&ret->out.notes,
+	if (routes->out.lanes.rule) {
+		why_add(&routes->out.notes,
 		        "adaptive routing: no alternates, the SL-to-VL rule "
 		        "of %s is for the routes of its tables",
-		        ret->used->name);
+		        routes->used->name);
 		return E_OK;
 	}
-	code = alternates_build(r->g, r->lids, &ret->out.lft, o, a, &ret->alternates);
-	if (code == E_OK) {
-		code = check_alternates(r, o, a, ret);
+	ret = alternates_build(r->g, r->lids, &routes->out.lft, o, a, &routes->alternates);
+	if (ret == E_OK) {
+		ret = check_alternates(r, o, a, routes);
 	}
-	ret->seconds_alternates = now(r) - start;
-	return code;
+	routes->seconds_alternates = now(r) - start;
+	return ret;
 }
 
 /* Path rows and load of tables that may be used. */
 static int finish(const struct route_request *r, struct arena *a,
-                  struct route_result *ret)
+                  struct route_result *routes)
 {
-	int code = find_alternates(r, a, ret);
+	int ret = find_alternates(r, a, routes);
 
-	if (code != E_OK) {
-		return code;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (r->no_paths) {
-		return load_build(r->g, r->lids, &ret->out.lft, a, &ret->load);
+		return load_build(r->g, r->lids, &routes->out.lft, a, &routes->load);
 	}
-	return paths_load_build(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a,
-	                        &ret->paths, &ret->load);
+	return paths_load_build(r->g, r->lids, &routes->out.lft, &routes->out.lanes, a,
+	                        &routes->paths, &routes->load);
 }
 
 uint8_t route_lanes(const struct graph *g)
@@ -155,36 +165,59 @@ static struct route_in input_of(const struct route_request *r)
 		                  .max_lanes = lanes_to_use(r) };
 }
 
+static bool may_program(const struct route_request *r, const struct route_result *routes)
+{
+	return r->credit_loops == CREDIT_PROGRAM || routes->out.may_deadlock;
+}
+
+/* A credit loop that is programmed on purpose stays visible. */
+static void warn_credit_loop(const struct route_request *r, struct arena *a,
+                             struct route_result *routes)
+{
+	why_add(&routes->warning, "programmed although it can deadlock: %s",
+	        proof_text(&routes->proof, r->g, a));
+}
+
+/* Did a run end for a reason that says nothing about the tables? */
+static bool is_not_verdict(int ret)
+{
+	return ret == -ENOMEM || ret == -ECANCELED;
+}
+
+/* Do tables of such an engine pass with or without earlier ones? It may still say by
+ * beyond_rule that these are not of that kind. */
+static bool has_fixed_verdict(const struct engine *e)
+{
+	return (e->flags & ENGINE_DEADLOCK_FREE) &&
+	       !(e->flags & (ENGINE_NEEDS_LANES | ENGINE_MAY_USE_LANES));
+}
+
+/* --- recompute: one engine ------------------------------------------------------------ */
+
 /* Routes and proves with one engine. E_UNSUITABLE: the engine refused, reason in why. */
 static int run_engine(const struct route_request *r, const struct engine *e,
                       const struct route_in *in, struct arena *a, struct why *why,
-                      struct route_result *ret)
+                      struct route_result *routes)
 {
 	double start = now(r);
-	int ret_code;
+	int ret;
 
-	ret->out = (struct route_out){ 0 };
-	ret_code = e->route(in, a, &ret->out);
-	ret->seconds_route += now(r) - start;
-	if (ret_code != E_OK) {
+	routes->out = (struct route_out){ 0 };
+	ret = e->route(in, a, &routes->out);
+	routes->seconds_route += now(r) - start;
+	if (ret != E_OK) {
 		why_add(why, "%s",
-		        ret->out.notes.text[0] ? ret->out.notes.text
-		                               : err_text(ret_code));
-		return ret_code;
+		        routes->out.notes.text[0] ? routes->out.notes.text : err_text(ret));
+		return ret;
 	}
-	aggregation_fill(r->g, r->lids, &ret->out.lft, &ret->out.lanes);
-	if (lanes_vls(&ret->out.lanes) > in->max_lanes) {
+	aggregation_fill(r->g, r->lids, &routes->out.lft, &routes->out.lanes);
+	if (lanes_vls(&routes->out.lanes) > in->max_lanes) {
 		why_add(why, "%s: uses %u lanes, there are %u", e->name,
-		        lanes_vls(&ret->out.lanes), in->max_lanes);
+		        lanes_vls(&routes->out.lanes), in->max_lanes);
 		return E_UNSUITABLE;
 	}
-	ret->used = e;
-	return prove(r, a, ret);
-}
-
-static bool may_program(const struct route_request *r, const struct route_result *res)
-{
-	return r->credit_loops == CREDIT_PROGRAM || res->out.may_deadlock;
+	routes->used = e;
+	return prove(r, a, routes);
 }
 
 /* Are there earlier tables at all? */
@@ -202,14 +235,6 @@ static bool has_entries(const struct lft *t)
 	return false;
 }
 
-/* Do tables of such an engine pass with or without earlier ones? It may still say by
- * beyond_rule that these are not of that kind. */
-static bool has_fixed_verdict(const struct engine *e)
-{
-	return (e->flags & ENGINE_DEADLOCK_FREE) &&
-	       !(e->flags & (ENGINE_NEEDS_LANES | ENGINE_MAY_USE_LANES));
-}
-
 /* Tables with earlier routes pass: would those without? */
 static bool passes_always(const struct route_request *r, const struct engine *e,
                           const struct route_out *out)
@@ -218,157 +243,130 @@ static bool passes_always(const struct route_request *r, const struct engine *e,
 	       !out->may_deadlock && !out->beyond_rule && !out->may_miss;
 }
 
-/* Did the run end for a reason that says nothing about the tables? */
-static bool is_not_verdict(int outcome)
-{
-	return outcome == -ENOMEM || outcome == -ECANCELED;
-}
-
 /* As run_engine(), with what can be kept of the earlier tables. Where routes stay that the engine would
  * not choose from today, and the tables do not pass, with less of them. */
 static int run_keeping(const struct route_request *r, const struct engine *e,
                        const struct route_in *in, struct arena *a, struct why *why,
-                       struct route_result *ret)
+                       struct route_result *routes)
 {
-	struct route_in with_prev = *in;
-	int outcome;
+	struct route_in keeping = *in;
+	int ret;
 
-	with_prev.prev = r->prev;
-	with_prev.prev_lanes = r->prev_lanes;
-	outcome = run_engine(r, e, &with_prev, a, why, ret);
-	if (outcome == E_OK || is_not_verdict(outcome) || !ret->out.keeps_others) {
-		return outcome;
+	keeping.prev = r->memory->tables;
+	keeping.prev_lanes = r->memory->lanes;
+	ret = run_engine(r, e, &keeping, a, why, routes);
+	if (ret == E_OK || is_not_verdict(ret) || !routes->out.keeps_others) {
+		return ret;
 	}
-	with_prev.keep_by_rule = true;
-	return run_engine(r, e, &with_prev, a, why, ret);
+	keeping.keep_by_rule = true;
+	return run_engine(r, e, &keeping, a, why, routes);
 }
 
 /* An engine that passes without earlier tables, with them if it can; see route_run().
  * known: it passes without. */
 static int run_both(const struct route_request *r, const struct engine *e,
                     const struct route_in *in, bool known, struct arena *a,
-                    struct why *why, struct route_result *ret)
+                    struct why *why, struct route_result *routes)
 {
-	const struct route_verdict *v = r->verdict;
+	const struct engine *last = r->memory->verdict.used;
 	/* The engine that made the earlier tables most likely needs one run only. */
-	const bool early =
-		known || has_fixed_verdict(e) || !v || !v->used || v->used == e;
-	struct route_result kept = *ret;
+	const bool early = known || has_fixed_verdict(e) || !last || last == e;
+	struct route_result kept = *routes;
 	struct why kept_why = { "" };
-	int kept_outcome = E_OK, outcome;
+	int kept_ret = E_OK, ret;
 	struct arena *tmp;
 
 	if (early) {
-		kept_outcome = run_keeping(r, e, in, a, &kept_why, &kept);
-		if (is_not_verdict(kept_outcome) ||
-		    (kept_outcome == E_OK && (known || passes_always(r, e, &kept.out)))) {
-			*ret = kept;
-			return kept_outcome;
+		kept_ret = run_keeping(r, e, in, a, &kept_why, &kept);
+		if (is_not_verdict(kept_ret) ||
+		    (kept_ret == E_OK && (known || passes_always(r, e, &kept.out)))) {
+			*routes = kept;
+			return kept_ret;
 		}
-		ret->seconds_route = kept.seconds_route;
-		ret->seconds_prove = kept.seconds_prove;
+		routes->seconds_route = kept.seconds_route;
+		routes->seconds_prove = kept.seconds_prove;
 	}
 	tmp = arena_new();
-	outcome = tmp ? run_engine(r, e, in, tmp, why, ret) : -ENOMEM;
-	if (outcome != E_OK && !(outcome == E_CREDITLOOP && may_program(r, ret))) {
+	ret = tmp ? run_engine(r, e, in, tmp, why, routes) : -ENOMEM;
+	if (ret != E_OK && !(ret == E_CREDITLOOP && may_program(r, routes))) {
 		arena_join(a, tmp);
-		return outcome;
+		return ret;
 	}
 	if (!early) {
-		kept = *ret;
-		kept_outcome = run_keeping(r, e, in, a, &kept_why, &kept);
+		kept = *routes;
+		kept_ret = run_keeping(r, e, in, a, &kept_why, &kept);
 	}
-	if (kept_outcome == E_OK || kept_outcome == outcome ||
-	    is_not_verdict(kept_outcome)) {
+	if (kept_ret == E_OK || kept_ret == ret || is_not_verdict(kept_ret)) {
 		arena_free(tmp);
-		*ret = kept;
-		return kept_outcome;
+		*routes = kept;
+		return kept_ret;
 	}
 	arena_join(a, tmp);
-	why_add(&ret->out.notes,
+	why_add(&routes->out.notes,
 	        "%s: routes are computed anew, those that there were cannot be "
 	        "kept: %s",
 	        e->name,
 	        kept_why.text[0] ? kept_why.text : proof_text(&kept.proof, r->g, a));
-	return outcome;
+	return ret;
 }
 
-/* Check, route and prove with one engine. E_UNSUITABLE: the engine refused, reason in
- * why. */
-static int check_and_run(const struct route_request *r, const struct engine *e,
-                         bool known, struct arena *a, struct why *why,
-                         struct route_result *ret)
+/* Checks, routes and proves with one engine. A reason why it can't be used goes to why. */
+static int try_engine(const struct route_request *r, const struct engine *e, bool known,
+                      struct arena *a, struct why *why, struct route_result *routes)
 {
 	struct route_in in = input_of(r);
-	int ret_code = engine_options_of(r->options, e, a, &in.options);
+	int ret = engine_options_of(r->options, e, a, &in.options);
+	bool forgets = (e->flags & ENGINE_IGNORES_PREV) || !r->memory ||
+	               !has_entries(r->memory->tables);
 
-	if (ret_code != E_OK) {
-		return ret_code;
-	}
-	if ((e->flags & ENGINE_LMC0_ONLY) && lids_have_lmc(r->lids, r->g)) {
+	if (ret == E_OK && (e->flags & ENGINE_LMC0_ONLY) && lids_have_lmc(r->lids, r->g)) {
 		why_add(why, "%s: works with LMC 0 only", e->name);
-		return E_UNSUITABLE;
+		ret = E_UNSUITABLE;
 	}
-	ret_code = e->check ? e->check(&in, why) : E_OK;
-	if (ret_code != E_OK) {
-		return ret_code;
+	if (ret == E_OK && e->check) {
+		ret = e->check(&in, why);
 	}
-	return (e->flags & ENGINE_IGNORES_PREV) || !has_entries(r->prev)
-	               ? run_engine(r, e, &in, a, why, ret)
-	               : run_both(r, e, &in, known, a, why, ret);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = forgets ? run_engine(r, e, &in, a, why, routes)
+	              : run_both(r, e, &in, known, a, why, routes);
+	if (ret == E_CREDITLOOP && may_program(r, routes)) {
+		warn_credit_loop(r, a, routes);
+		ret = E_OK;
+	}
+	return ret;
 }
 
-/* May the next engine be tried after this outcome? */
-static bool tries_next(const struct route_request *r, int outcome)
+/* --- recompute: one engine after the other ---------------------------------------------- */
+
+/* May the next engine be tried after this? */
+static bool tries_next(const struct route_request *r, int ret)
 {
-	if (outcome == E_CREDITLOOP) {
+	if (ret == E_CREDITLOOP) {
 		return r->credit_loops == CREDIT_FALLBACK;
 	}
-	return outcome == E_UNSUITABLE || outcome == E_LOOP || outcome == E_NOPATH;
-}
-
-/* A credit loop that is programmed on purpose stays visible. */
-static void warn_credit_loop(const struct route_request *r, struct arena *a,
-                             struct route_result *ret)
-{
-	why_add(&ret->warning, "programmed although it can deadlock: %s",
-	        proof_text(&ret->proof, r->g, a));
-}
-
-/* Outcome of one engine of the list; a reason why it can't be used goes to why. */
-static int try_engine(const struct route_request *r, const struct engine *e, bool known,
-                      struct arena *a, struct why *why, struct route_result *res)
-{
-	int outcome = check_and_run(r, e, known, a, why, res);
-
-	if (outcome == E_CREDITLOOP && may_program(r, res)) {
-		warn_credit_loop(r, a, res);
-		return E_OK;
-	}
-	if (outcome != E_OK && outcome != E_UNSUITABLE && tries_next(r, outcome)) {
-		why_add(why, "%s: %s", e->name, proof_text(&res->proof, r->g, a));
-	}
-	return outcome;
+	return ret == E_UNSUITABLE || ret == E_LOOP || ret == E_NOPATH;
 }
 
 /* Notes which deadlock-free engine was chosen, and why none before it. */
-static void note_choice(struct route_result *res, const char *who,
+static void note_choice(struct route_result *routes, const char *who,
                         const struct why *passed_over)
 {
-	uint8_t lanes = lanes_vls(&res->out.lanes);
+	uint8_t lanes = lanes_vls(&routes->out.lanes);
 
 	if (lanes <= 1) {
-		why_add(&res->out.notes, "%s chose %s, which proves out with 1 lane", who,
-		        res->used->name);
+		why_add(&routes->out.notes, "%s chose %s, which proves out with 1 lane", who,
+		        routes->used->name);
 	} else {
-		why_add(&res->out.notes,
+		why_add(&routes->out.notes,
 		        "%s chose %s, which proves out with %u lanes: of the engines "
 		        "that "
 		        "route well without, none fits",
-		        who, res->used->name, lanes);
+		        who, routes->used->name, lanes);
 	}
 	if (passed_over->text[0]) {
-		why_add(&res->out.notes, "%s", passed_over->text);
+		why_add(&routes->out.notes, "%s", passed_over->text);
 	}
 }
 
@@ -383,9 +381,6 @@ static struct route_request request_for(const struct route_request *r, unsigned 
 	return own;
 }
 
-/* --- what is remembered of the engines -----------------------------------------------
- */
-
 /* Digest of the inputs of a verdict. Never 0. */
 static uint64_t verdict_digest(const struct route_request *r)
 {
@@ -397,188 +392,185 @@ static uint64_t verdict_digest(const struct route_request *r)
 	return digest_add(h, (uint64_t)lanes_to_use(r) << 1 | r->strict) | 1;
 }
 
-/* Place in the list of the engine that serves, with the reasons against those before it;
- * 0: not known. */
-static unsigned known_place(const struct route_verdict *v, uint64_t digest,
-                            const struct route_list *l, bool *ret_known)
-{
-	unsigned i = 0;
-
-	*ret_known = v && v->digest == digest;
-	while (*ret_known && i < l->n && l->engine[i] != v->used) {
-		i++;
-	}
-	*ret_known &= i < l->n;
-	return *ret_known ? i : 0;
-}
-
-/* --- one engine after the other -------------------------------------------------------
- */
-
 struct search {
 	struct route_list l; /* with what comes after those asked for */
 	struct why refused, passed_over;
 	struct route_result shown; /* of refused tables the first */
-	int shown_outcome;
+	int shown_ret;
 	unsigned at; /* the engine that ended it */
 	bool known;  /* that it would */
+	uint64_t digest;
 };
 
-/* \return The last outcome. */
-static int search_engines(const struct route_request *r, struct search *x,
-                          struct arena *a, struct route_result *res)
+/* Begins with the engine that the memory knows to serve, if it knows. */
+static void search_begin(const struct route_request *r, struct search *x)
 {
-	int outcome = E_UNSUITABLE;
+	const struct route_verdict *v = r->memory ? &r->memory->verdict : NULL;
+	unsigned i = 0;
+
+	*x = (struct search){ .l = route_list_whole(&r->list,
+		                                    r->credit_loops == CREDIT_FALLBACK) };
+	if (v == NULL) {
+		return;
+	}
+	x->digest = verdict_digest(r);
+	while (v->digest == x->digest && i < x->l.n && x->l.engine[i] != v->used) {
+		i++;
+	}
+	if (v->digest == x->digest && i < x->l.n) {
+		x->known = true;
+		x->at = i;
+		x->refused = v->refused;
+		x->passed_over = v->passed_over;
+	}
+}
+
+/* What the last engine that was tried came to. */
+static int search_engines(const struct route_request *r, struct search *x,
+                          struct arena *a, struct route_result *routes)
+{
+	int ret = E_UNSUITABLE;
 
 	for (; x->at < x->l.n; x->at++) {
 		const struct route_request own = request_for(r, x->at);
+		struct why *why = route_list_is_chosen(&r->list, x->at) ? &x->passed_over
+		                                                        : &x->refused;
 
-		outcome =
-			try_engine(&own, x->l.engine[x->at], x->known, a,
-		                   route_list_is_chosen(&r->list, x->at) ? &x->passed_over
-		                                                         : &x->refused,
-		                   res);
-		if (outcome == E_OK || !tries_next(&own, outcome)) {
+		ret = try_engine(&own, x->l.engine[x->at], x->known, a, why, routes);
+		if (ret == E_OK || !tries_next(&own, ret)) {
 			break;
 		}
 		x->known = false;
-		if (outcome != E_UNSUITABLE && !x->shown_outcome) {
-			x->shown = *res;
-			x->shown_outcome = outcome;
+		if (ret != E_UNSUITABLE) {
+			why_add(why, "%s: %s", x->l.engine[x->at]->name,
+			        proof_text(&routes->proof, r->g, a));
+			if (!x->shown_ret) {
+				x->shown = *routes;
+				x->shown_ret = ret;
+			}
 		}
-		res->used = NULL;
+		routes->used = NULL;
 	}
-	return outcome;
+	return ret;
 }
 
-/* Tries the engines one after the other. */
-static int compute(const struct route_request *r, struct arena *a,
-                   struct route_result *ret)
+static int recompute(const struct route_request *r, struct arena *a,
+                     struct route_result *ret_routes)
 {
-	struct route_result res = { .engine_asked = route_list_first(&r->list) };
-	struct search x = { .l = route_list_whole(
-				    &r->list, r->credit_loops == CREDIT_FALLBACK) };
-	uint64_t digest = r->verdict ? verdict_digest(r) : 0;
-	int outcome;
+	struct route_result routes = { .engine_asked = route_list_first(&r->list) };
+	struct search x;
+	int ret;
 
-	x.at = known_place(r->verdict, digest, &x.l, &x.known);
-	if (x.known) {
-		x.refused = r->verdict->refused;
-		x.passed_over = r->verdict->passed_over;
-	}
-	outcome = search_engines(r, &x, a, &res);
-	if (r->verdict) {
-		*r->verdict =
-			(struct route_verdict){ .digest = outcome == E_OK ? digest : 0,
-			                        .used = res.used,
+	search_begin(r, &x);
+	ret = search_engines(r, &x, a, &routes);
+	if (r->memory) {
+		r->memory->verdict =
+			(struct route_verdict){ .digest = ret == E_OK ? x.digest : 0,
+			                        .used = routes.used,
 			                        .refused = x.refused,
 			                        .passed_over = x.passed_over };
 	}
-	res.fallback_reason = x.refused;
-	if (outcome == E_OK) {
+	routes.fallback_reason = x.refused;
+	if (ret == E_OK) {
 		if (route_list_is_chosen(&r->list, x.at)) {
-			note_choice(&res, route_deadlock_free, &x.passed_over);
-		} else if (x.at >= r->list.n && res.used->deadlock_free_order) {
-			note_choice(&res, "the search for an engine without credit loops",
+			note_choice(&routes, route_deadlock_free, &x.passed_over);
+		} else if (x.at >= r->list.n && routes.used->deadlock_free_order) {
+			note_choice(&routes, "the search for an engine without credit loops",
 			            &x.passed_over);
 		}
-		*ret = res;
-		return finish(r, a, ret);
+		*ret_routes = routes;
+		return finish(r, a, ret_routes);
 	}
-	if (x.shown_outcome && x.at == x.l.n) {
-		res = x.shown;
-		res.fallback_reason = x.refused;
-		outcome = x.shown_outcome;
+	if (x.shown_ret && x.at == x.l.n) {
+		routes = x.shown;
+		routes.fallback_reason = x.refused;
+		ret = x.shown_ret;
 	}
 	if (x.passed_over.text[0]) {
-		why_add(&res.fallback_reason, "%s", x.passed_over.text);
+		why_add(&routes.fallback_reason, "%s", x.passed_over.text);
 	}
-	*ret = res;
-	return outcome;
+	*ret_routes = routes;
+	return ret;
 }
 
-/* --- the unicast routing cache ------------------------------------------------------ */
+/* --- reuse ----------------------------------------------------------------------------- */
 
-/* Tables of the cache that pass as they are. Anything but E_OK: compute. */
-static int run_cached(const struct route_request *r, struct arena *a, struct why *why,
-                      struct route_result *ret)
+/* Tables of the cache that pass as they are. Anything but E_OK: recompute. */
+static int reuse(const struct route_request *r, struct arena *a, struct why *why,
+                 struct route_result *ret_routes)
 {
 	double start = now(r);
 	struct route_cached c;
-	int outcome = route_cache_look(r->cache, r->g, r->lids, lanes_to_use(r), a, &c, why);
+	int ret = route_cache_look(cache_of(r), r->g, r->lids, lanes_to_use(r), a, &c, why);
 
-	if (outcome != E_OK) {
-		return outcome;
+	if (ret != E_OK) {
+		return ret;
 	}
-	struct route_result res = { .engine_asked = c.engine_asked,
-		                    .used = c.used,
-		                    .fallback_reason = c.fallback_reason,
-		                    .out = c.out,
-		                    .cached = true,
-		                    .seconds_route = now(r) - start };
+	struct route_result routes = { .engine_asked = c.engine_asked,
+		                       .used = c.used,
+		                       .fallback_reason = c.fallback_reason,
+		                       .out = c.out,
+		                       .cached = true,
+		                       .seconds_route = now(r) - start };
 
-	outcome = prove(r, a, &res);
-	if (outcome == E_CREDITLOOP && may_program(r, &res)) {
-		warn_credit_loop(r, a, &res);
-		outcome = E_OK;
+	ret = prove(r, a, &routes);
+	if (ret == E_CREDITLOOP && may_program(r, &routes)) {
+		warn_credit_loop(r, a, &routes);
+		ret = E_OK;
 	}
-	if (outcome == E_OK) {
-		*ret = res;
-		return finish(r, a, ret);
+	if (ret == E_OK) {
+		*ret_routes = routes;
+		return finish(r, a, ret_routes);
 	}
-	why_add(why, "%s", proof_text(&res.proof, r->g, a));
-	return outcome;
+	why_add(why, "%s", proof_text(&routes.proof, r->g, a));
+	return ret;
 }
 
-/* Stores the result in the cache, or clears the cache after a failure. Without memory for
- * the cache the next run computes again. */
-static void remember(const struct route_request *r, int outcome, const struct route_result *res)
-{
-	const struct route_cached c = { .used = res->used,
-		                        .engine_asked = res->engine_asked,
-		                        .max_lanes = lanes_to_use(r),
-		                        .fallback_reason = res->fallback_reason,
-		                        .out = res->out };
-
-	if (outcome == E_OK) {
-		(void)route_cache_store(r->cache, r->g, r->lids, &c);
-	} else {
-		route_cache_drop(r->cache);
-	}
-}
-
-static int run_full(const struct route_request *r, struct arena *a,
-                    struct route_result *ret)
+/* Out of the cache, or computed and kept there. Without memory for the cache the next run computes
+ * again. */
+static int reuse_or_recompute(const struct route_request *r, struct arena *a,
+                              struct route_result *ret_routes)
 {
 	struct why miss = { "" };
-	int outcome;
+	int ret;
 
-	if (!r->cache) {
-		return compute(r, a, ret);
+	if (!cache_of(r)) {
+		return recompute(r, a, ret_routes);
 	}
-	if (run_cached(r, a, &miss, ret) == E_OK) {
+	if (reuse(r, a, &miss, ret_routes) == E_OK) {
 		return E_OK;
 	}
-	outcome = compute(r, a, ret);
-	ret->cache_miss = miss;
-	remember(r, outcome, ret);
-	return outcome;
+	ret = recompute(r, a, ret_routes);
+	ret_routes->cache_miss = miss;
+	if (ret == E_OK) {
+		const struct route_cached c = { .used = ret_routes->used,
+			                        .engine_asked = ret_routes->engine_asked,
+			                        .max_lanes = lanes_to_use(r),
+			                        .fallback_reason =
+			                                ret_routes->fallback_reason,
+			                        .out = ret_routes->out };
+
+		(void)route_cache_store(cache_of(r), r->g, r->lids, &c);
+	} else {
+		route_cache_drop(cache_of(r));
+	}
+	return ret;
 }
 
-/* --- what a change touches ------------------------------------------------------------ */
+/* --- repair ---------------------------------------------------------------------------- */
 
 /* Routes all, keeping what can stay, and takes over what differs. */
 static int reroute_all(const struct route_in *in, struct route_step *st, struct why *why)
 {
 	struct route_out out = { 0 };
-	int code = st->used->route(in, st->tmp, &out);
+	int ret = st->used->route(in, st->tmp, &out);
 
-	if (code == E_OK &&
+	if (ret == E_OK &&
 	    (out.lanes.rows || out.lanes.rule || out.may_deadlock || out.may_miss)) {
 		why_add(why, "%s: the new tables are of another kind", st->used->name);
-		code = E_UNSUITABLE;
+		ret = E_UNSUITABLE;
 	}
-	return code == E_OK ? route_base_adopt(st, &out.lft) : code;
+	return ret == E_OK ? route_base_adopt(st, &out.lft) : ret;
 }
 
 /* Routes what the change touches with the engine of the base. */
@@ -589,19 +581,19 @@ static int route_change(const struct route_request *r, struct route_step *st,
 	struct route_in in = input_of(r);
 	uint32_t marked = st->repair.n;
 	struct why unable = { "" };
-	int code = engine_options_of(r->options, e, st->tmp, &in.options);
+	int ret = engine_options_of(r->options, e, st->tmp, &in.options);
 
-	in.prev = r->prev;
-	if (code == E_OK && e->check) {
-		code = e->check(&in, why);
+	in.prev = r->memory->tables;
+	if (ret == E_OK && e->check) {
+		ret = e->check(&in, why);
 	}
-	if (code != E_OK || (!st->has_work && e->repair)) {
-		return code;
+	if (ret != E_OK || (!st->has_work && e->repair)) {
+		return ret;
 	}
 	if (e->repair) {
-		code = e->repair(&in, &st->repair, st->tmp, &unable);
-		if (code != E_UNSUITABLE || st->repair.n != marked) {
-			return code;
+		ret = e->repair(&in, &st->repair, st->tmp, &unable);
+		if (ret != E_UNSUITABLE || st->repair.n != marked) {
+			return ret;
 		}
 	}
 	return reroute_all(&in, st, why);
@@ -617,78 +609,82 @@ static bool is_confirmed(const struct route_request *r, const struct engine *use
 }
 
 /* Goes on from the base. \retval E_UNSUITABLE  It has to be a full run. */
-static int run_change(const struct route_request *r, struct why *why,
-                      struct route_result *ret)
+static int repair(const struct route_request *r, struct why *why,
+                  struct route_result *ret_routes)
 {
 	struct route_step st;
-	struct route_result res;
+	struct route_result routes;
 	double start = now(r), routed = start;
-	int code = route_base_compare(r->base, r, lanes_to_use(r), &st, why);
+	int ret = route_base_compare(r->memory->base, r, lanes_to_use(r), &st, why);
 
-	if (code == E_OK) {
-		code = route_change(r, &st, why);
+	if (ret == E_OK) {
+		ret = route_change(r, &st, why);
 		routed = now(r);
 	}
-	if (code == E_OK) {
-		code = route_base_finish(&st, r, &res, why);
+	if (ret == E_OK) {
+		ret = route_base_finish(&st, r, &routes, why);
 	}
-	if (code == E_OK) {
-		res.engine_unconfirmed = !is_confirmed(r, res.used);
-		res.seconds_route = routed - start;
-		res.seconds_prove = now(r) - routed;
-		*ret = res;
-	}
-	if (code == E_OK && r->verdict) {
-		r->verdict->digest = 0;
+	if (ret == E_OK) {
+		routes.engine_unconfirmed = !is_confirmed(r, routes.used);
+		routes.seconds_route = routed - start;
+		routes.seconds_prove = now(r) - routed;
+		*ret_routes = routes;
+		r->memory->verdict.digest = 0;
 	}
 	route_base_end(&st);
-	return code;
+	return ret;
 }
 
-static int run(const struct route_request *r, struct arena *a, struct route_result *ret)
+/* --- a run ----------------------------------------------------------------------------- */
+
+static int run(const struct route_request *r, struct arena *a,
+               struct route_result *ret_routes)
 {
 	struct why why = { "" };
 	struct arena *own;
-	int outcome;
+	int ret;
 
-	if (!r->base) {
-		return run_full(r, a, ret);
+	if (!base_of(r)) {
+		return reuse_or_recompute(r, a, ret_routes);
 	}
 	if (r->incremental) {
-		outcome = run_change(r, &why, ret);
-		if (outcome == E_OK || is_not_verdict(outcome)) {
-			return outcome;
+		ret = repair(r, &why, ret_routes);
+		if (ret == E_OK || is_not_verdict(ret)) {
+			return ret;
 		}
 	}
-	route_base_clear(r->base);
+	route_base_clear(base_of(r));
 	own = arena_new();
 	if (!own) {
 		return -ENOMEM;
 	}
-	outcome = run_full(r, own, ret);
-	if (outcome == E_OK) {
-		ret->full_reason = why;
-		route_base_take(r->base, r, lanes_to_use(r), own, ret);
+	ret = reuse_or_recompute(r, own, ret_routes);
+	if (ret == E_OK) {
+		ret_routes->full_reason = why;
+		route_base_take(base_of(r), r, lanes_to_use(r), own, ret_routes);
 	} else {
 		arena_join(a, own);
 	}
-	return outcome;
+	return ret;
 }
 
-int route_run(const struct route_request *r, struct arena *a, struct route_result *ret)
+int route_run(const struct route_request *r, struct arena *a,
+              struct route_result *ret_routes)
 {
 	unsigned threads = column_threads();
-	int outcome;
+	int ret;
 
 	column_use_threads(r->threads ? r->threads : threads);
-	outcome = run(r, a, ret);
+	ret = run(r, a, ret_routes);
 	column_use_threads(threads);
-	if (outcome == E_OK && ret->proof.missed_pairs) {
-		why_add(&ret->out.notes, "%s",
-		        proof_missed_text(&ret->proof, r->g, r->lids, a));
+	if (ret == E_OK && ret_routes->proof.missed_pairs) {
+		why_add(&ret_routes->out.notes, "%s",
+		        proof_missed_text(&ret_routes->proof, r->g, r->lids, a));
 	}
-	return outcome;
+	return ret;
 }
+
+/* --- tables made elsewhere ---------------------------------------------------------------- */
 
 static int no_route(const struct route_in *in, struct arena *a, struct route_out *ret)
 {
@@ -708,67 +704,67 @@ static const struct engine engine_foreign = {
 /* Proves tables of an engine, makes rows and load. */
 static int check_tables(const struct route_request *r, const struct engine *made_by,
                         const struct lft *lft, const struct lanes *lanes, struct arena *a,
-                        struct route_result *ret)
+                        struct route_result *ret_routes)
 {
-	struct route_result res = { .engine_asked = made_by->name, .used = made_by };
-	int outcome;
+	struct route_result routes = { .engine_asked = made_by->name, .used = made_by };
+	int ret;
 
-	res.out.lft = *lft;
-	res.out.lanes = lanes ? *lanes : (struct lanes){ .n = 1 };
-	outcome = prove(r, a, &res);
-	if (outcome == E_CREDITLOOP && r->credit_loops == CREDIT_PROGRAM) {
-		warn_credit_loop(r, a, &res);
-		outcome = E_OK;
+	routes.out.lft = *lft;
+	routes.out.lanes = lanes ? *lanes : (struct lanes){ .n = 1 };
+	ret = prove(r, a, &routes);
+	if (ret == E_CREDITLOOP && r->credit_loops == CREDIT_PROGRAM) {
+		warn_credit_loop(r, a, &routes);
+		ret = E_OK;
 	}
-	*ret = res;
-	return outcome == E_OK ? finish(r, a, ret) : outcome;
+	*ret_routes = routes;
+	return ret == E_OK ? finish(r, a, ret_routes) : ret;
 }
 
 int route_check(const struct route_request *r, const struct lft *lft,
-                const struct lanes *lanes, struct arena *a, struct route_result *ret)
+                const struct lanes *lanes, struct arena *a, struct route_result *ret_routes)
 {
-	return check_tables(r, &engine_foreign, lft, lanes, a, ret);
+	return check_tables(r, &engine_foreign, lft, lanes, a, ret_routes);
 }
 
 int route_resume(const struct route_request *r, const struct engine *made_by,
                  const struct lft *lft, const struct lanes *lanes, struct arena *a,
-                 struct route_result *ret)
+                 struct route_result *ret_routes)
 {
 	struct arena *own = arena_new();
 	struct lft mine;
-	int outcome = -ENOMEM;
+	int ret = -ENOMEM;
 
-	route_base_clear(r->base);
+	route_base_clear(base_of(r));
 	if (own && lft_init(&mine, lft->n_switches, lft->n_lids - 1, own) == E_OK) {
 		memcpy(mine.rows, lft->rows, lft->n_switches * lft->stride);
-		outcome = check_tables(r, made_by, &mine, lanes, own, ret);
+		ret = check_tables(r, made_by, &mine, lanes, own, ret_routes);
 	}
-	if (outcome == E_OK) {
-		route_base_take(r->base, r, lanes_to_use(r), own, ret);
+	if (ret == E_OK) {
+		route_base_take(base_of(r), r, lanes_to_use(r), own, ret_routes);
 	} else if (own) {
 		arena_join(a, own);
 	}
-	return outcome;
+	return ret;
 }
 
 int route_multicast(const struct route_request *r, const struct engine *used,
-                    const struct mcast_in *m, struct arena *a, struct mcast_tree *ret,
+                    const struct mcast_in *m, struct arena *a, struct mcast_tree *ret_trees,
                     struct why *why)
 {
 	struct route_in in = input_of(r);
 	struct why own = { "" };
-	int err;
+	int ret;
 
 	if (!used || !used->multicast) {
-		return mcast_default_trees(r->g, m, a, ret);
+		return mcast_default_trees(r->g, m, a, ret_trees);
 	}
-	err = engine_options_of(r->options, used, a, &in.options);
-	if (err == E_OK) {
-		err = used->multicast(&in, m, a, ret, &own);
+	ret = engine_options_of(r->options, used, a, &in.options);
+	if (ret == E_OK) {
+		ret = used->multicast(&in, m, a, ret_trees, &own);
 	}
-	if (err != E_UNSUITABLE) {
-		return err;
+	if (ret != E_UNSUITABLE) {
+		return ret;
 	}
 	why_add(why, "%s", own.text);
-	return mcast_default_trees(r->g, m, a, ret);
+	return mcast_default_trees(r->g, m, a, ret_trees);
 }

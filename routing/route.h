@@ -37,6 +37,24 @@ struct route_verdict {
 	struct why refused, passed_over; /*!< why none before it */
 };
 
+/*!
+ * What one run leaves for the next, and what the switches hold: the one memory of routing. A run
+ * reads it before and updates it after.
+ *
+ *   reuse ------> tables of the cache, if the fabric is as it was           (routing/route_cache.h)
+ *   repair -----> only what a small change touches, over the base           (routing/route_base.h)
+ *   recompute --> engines in their order, which keep what they can of \a tables
+ *
+ * Whatever comes out is proven. Zeroed it knows nothing.
+ */
+struct route_memory {
+	const struct lft *tables;    /*!< that the switches have; NULL: not known */
+	const struct lanes *lanes;   /*!< of these, as in route_in; NULL: not known */
+	struct route_verdict verdict; /*!< which engine, and why none before it */
+	struct route_cache *cache;   /*!< unicast routing cache; NULL: none is kept */
+	struct route_base *base;     /*!< NULL: none is kept. Results of a run with a base live until the next one */
+};
+
 struct route_request {
 	const struct graph *g;
 	const struct lids *lids;
@@ -47,19 +65,11 @@ struct route_request {
 	bool strict;                /*!< management pairs count */
 	bool no_paths; /*!< leave result.paths empty: 4 bytes per (switch with hosts, LID)
 	                */
-	const struct lft *prev;     /*!< or NULL */
-	const struct lanes *prev_lanes; /*!< of prev, as in route_in; NULL: not known */
 	const _Atomic bool *cancel; /*!< or NULL */
 	uint8_t max_lanes;          /*!< at most this many lanes, 0: as many as the links have */
 	unsigned threads;           /*!< 0: as many as there are */
-	struct route_verdict
-		*verdict; /*!< read before the run, updated after it; NULL: none */
-	struct route_cache *
-		cache; /*!< unicast routing cache: read before the run, updated after it; NULL: none */
-	/*! What the last run left for this one; read before the run, updated after it. Results
-	 *  of a run with a base live until the next one. NULL: none. */
-	struct route_base *base;
-	bool incremental; /*!< and it may go on from there (routing/route_base.h) */
+	struct route_memory *memory; /*!< NULL: nothing is known and nothing is kept */
+	bool incremental; /*!< it may go on from memory->base */
 	double (*now)(void);        /*!< seconds, for the two figures below; NULL: they stay 0 */
 };
 
@@ -81,10 +91,10 @@ struct route_result {
 	/*! Only what a change of the fabric touches was computed; then: */
 	bool incremental;
 	bool engine_unconfirmed; /*!< a fresh start may take another engine */
-	/*! Mixtures of r->prev and out are proven, too: none has a forwarding loop or a credit loop,
+	/*! Mixtures of memory->tables and out are proven, too: none has a forwarding loop or a credit loop,
 	 *  if LIDs of circling have their old or their new entries in all switches. */
 	bool mixtures_proven;
-	const uint32_t *changed_lid; /*!< [n_changed] LIDs whose entries differ from r->prev, ascending */
+	const uint32_t *changed_lid; /*!< [n_changed] LIDs whose entries differ from memory->tables, ascending */
 	const uint32_t *circling;    /*!< [n_circling] of these */
 	uint32_t n_changed, n_circling;
 	struct why full_reason; /*!< why a run that might have been incremental was not */
@@ -99,38 +109,39 @@ uint8_t route_lanes(const struct graph *g);
  *
  * The choice of the engine depends on the fabric alone: on the first one whose tables pass when
  * it knows nothing of earlier ones. If tables of that engine pass that keep what they can of
- * r->prev, they are the ones. So earlier tables never let an engine serve that a fresh start
+ * memory->tables, they are the ones. So earlier tables never let an engine serve that a fresh start
  * would refuse, nor keep out one that it would take; the price is that such an engine runs
  * twice, unless its kind promises the same verdict (ENGINE_IGNORES_PREV, or without lanes
- * ENGINE_DEADLOCK_FREE; route_out.passes_always) or r->verdict knows it.
+ * ENGINE_DEADLOCK_FREE; route_out.passes_always) or memory->verdict knows it.
  *
- * With r->base and r->incremental a small change since the last run is not a new start: the engine
+ * With memory->base and r->incremental a small change since the last run is not a new start: the engine
  * of that run goes on, and only what the change touches is routed and proven.
  *
  * Engines get the lanes of route_lanes(), at most r->max_lanes.
  *
- * \retval E_OK          ret->out may be programmed.
+ * \retval E_OK          ret_routes->out may be programmed.
  * \retval E_UNSUITABLE  Every engine refused and no_fallback is set.
- * \retval E_CREDITLOOP  Refused for a credit loop; ret is filled, so that it can be shown.
+ * \retval E_CREDITLOOP  Refused for a credit loop; ret_routes is filled, so that it can be shown.
  * \retval E_LOOP E_NOPATH  The proof found a forwarding loop, or a hole inside a connected part; likewise.
  */
-int route_run(const struct route_request *r, struct arena *a, struct route_result *ret);
+int route_run(const struct route_request *r, struct arena *a,
+              struct route_result *ret_routes);
 
-/*! \brief Proves tables made elsewhere and fills ret as route_run() does (engine "foreign"). */
+/*! \brief Proves tables made elsewhere and fills ret_routes as route_run() does (engine "foreign"). */
 int route_check(const struct route_request *r, const struct lft *lft,
-                const struct lanes *lanes, struct arena *a, struct route_result *ret);
+                const struct lanes *lanes, struct arena *a, struct route_result *ret_routes);
 
 /*!
  * \brief route_check() of tables that engine \a made_by made in another process, so that a run with
  *        r->incremental can go on from them.
  *
- * \param r    r->base is set; it holds the result, of which it may change the tables from then on,
+ * \param r    memory->base is set; it holds the result, of which it may change the tables from then on,
  *             and a copy of \a lft. r->list and r->options are those that the tables were made with.
  * \param a    Holds what a refused check left.
  */
 int route_resume(const struct route_request *r, const struct engine *made_by,
                  const struct lft *lft, const struct lanes *lanes, struct arena *a,
-                 struct route_result *ret);
+                 struct route_result *ret_routes);
 
 /*!
  * \brief Multicast trees over the same graph, by the engine that made the unicast tables.
@@ -138,10 +149,10 @@ int route_resume(const struct route_request *r, const struct engine *made_by,
  * \param r     Request of that run; graph and options still the same.
  * \param used  Its engine. One that has no trees of its own, or can't make them, gets
  *              those of mcast_default_trees().
- * \param ret   [m->n_groups] in \a a.
+ * \param ret_trees  [m->n_groups] in \a a.
  * \param why   Why the engine's own trees were not taken, else untouched.
  * \retval E_RANGE -ENOMEM
  */
 int route_multicast(const struct route_request *r, const struct engine *used,
-                    const struct mcast_in *m, struct arena *a, struct mcast_tree *ret,
-                    struct why *why);
+                    const struct mcast_in *m, struct arena *a,
+                    struct mcast_tree *ret_trees, struct why *why);

@@ -194,7 +194,7 @@ static int compare(struct route_step *st, const struct route_request *r, struct 
 	if (st->change.doubt != NULL) {
 		return doubt(why, st->change.doubt);
 	}
-	if (!same_tables(r->prev, &b->result.out.lft)) {
+	if (!same_tables(r->memory->tables, &b->result.out.lft)) {
 		return doubt(why, "the switches have other tables than were computed");
 	}
 	if (!paths_fit(&b->result.paths, r->g, r->lids)) {
@@ -334,7 +334,7 @@ static int finish(struct route_step *st, const struct route_request *r, struct w
 {
 	struct route_base *b = st->base;
 	struct proof_change c = { .shape = &st->shape,
-		                  .from = r->prev,
+		                  .from = r->memory->tables,
 		                  .to = st->repair.lft,
 		                  .n = st->repair.n,
 		                  .whole = st->change.lid,

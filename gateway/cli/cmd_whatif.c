@@ -63,8 +63,8 @@ struct whatif {
 	struct route_job before, after;
 	struct route_job_running running;
 	struct whatif_changes *changes;
-	struct route_base
-		*base;  /* holds the result before, and after a local run that after it */
+	/* its base holds the result before, and after a local run that after it */
+	struct route_memory memory;
 	bool local;     /* the run after may go on from the one before */
 	struct lft lft; /* before */
 	struct lanes lanes;
@@ -99,10 +99,10 @@ static int route_before(struct whatif *x)
 }
 
 /* As the run after the change, so that this can go on from the result. */
-static void request_from_base(const struct whatif *x, struct route_request *ret)
+static void request_from_base(struct whatif *x, struct route_request *ret)
 {
 	route_job_request(&x->after, ret);
-	ret->base = x->base;
+	ret->memory = &x->memory;
 	ret->no_paths = false; /* paths say which load a change moves */
 }
 
@@ -303,6 +303,7 @@ static int route_after(struct whatif *x)
 {
 	struct route_job *j = &x->after;
 	struct route_request request;
+	struct route_memory kept;
 	int err = graph_altered(x->before.g, x->changes->change, x->changes->n, j->arena,
 	                        &j->diags, &j->g);
 
@@ -327,8 +328,10 @@ static int route_after(struct whatif *x)
 	if (load_prev(x) != E_OK) {
 		return EXIT_USAGE;
 	}
-	request.prev = &x->prev;
-	request.prev_lanes = x->prev_lanes.n ? &x->prev_lanes : NULL;
+	kept = x->local ? x->memory : (struct route_memory){ .base = NULL };
+	kept.tables = &x->prev;
+	kept.lanes = x->prev_lanes.n ? &x->prev_lanes : NULL;
+	request.memory = &kept;
 	j->outcome = route_run(&request, j->arena, &j->result);
 	return j->outcome == -ENOMEM ? EXIT_USAGE : EXIT_GOOD;
 }
@@ -653,12 +656,12 @@ int cmd_whatif(int argc, char **argv)
 	if (x != NULL && changes != NULL) {
 		x->changes = changes;
 		x->lanes.n = 1;
-		x->base = route_base_new();
+		x->memory.base = route_base_new();
 		status = whatif_take_flags(changes, &argc, argv);
 		if (status == EXIT_GOOD) {
 			status = run(x, argc, argv);
 		}
-		route_base_free(x->base);
+		route_base_free(x->memory.base);
 		(void)route_job_done(&x->after, status);
 		status = route_job_done(&x->before, status);
 	}

@@ -71,14 +71,13 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 {
 	struct route_request fresh = r->job->request;
 	struct fresh_routes f = { .max_now = kept->load.max };
+	struct route_memory engine_alone = { .verdict = r->memory.verdict };
 	bool refused = false;
 	int ret;
 
-	fresh.prev = NULL;
-	fresh.prev_lanes = NULL;
-	fresh.cache = NULL;
-	fresh.base = NULL;
+	fresh.memory = &engine_alone;
 	ret = route_run(&fresh, a, &f.route);
+	r->memory.verdict = engine_alone.verdict;
 	if (ret == E_OK) {
 		ret = vports_extend_routes(&r->job->vport_lids, a, &f.route);
 	}
@@ -149,8 +148,8 @@ static int compute(struct routes *r)
 			return ret;
 		}
 		if (ret == E_OK && r->fresh.refusal == NULL) {
-			route_cache_drop(r->cache);
-			route_base_forget(r->base);
+			route_cache_drop(r->memory.cache);
+			route_base_forget(r->memory.base);
 			j->route = r->fresh.route;
 			j->transition = r->fresh.transition;
 			j->seconds_transition = r->fresh.seconds_transition;
@@ -369,6 +368,20 @@ static int find_known_tables(struct routes *r, struct job *j)
 	return ret;
 }
 
+/* Without memory for either, all routes are computed. */
+static void prepare_memory(struct route_memory *m, bool use_cache)
+{
+	if (use_cache) {
+		route_base_free(m->base);
+		m->base = NULL;
+		m->cache = m->cache != NULL ? m->cache : route_cache_new();
+	} else {
+		route_cache_free(m->cache);
+		m->cache = NULL;
+		m->base = m->base != NULL ? m->base : route_base_new();
+	}
+}
+
 int routes_start(struct routes *r, struct job *j, bool first)
 {
 	const struct config *c = r->sm->d.config;
@@ -388,31 +401,24 @@ int routes_start(struct routes *r, struct job *j, bool first)
 	if (ret != E_OK) {
 		return ret;
 	}
-	if (c->use_ucast_cache && r->cache == NULL) {
-		r->cache = route_cache_new(); /* NULL: all routes are computed */
-	}
-	if (r->base == NULL) {
-		r->base = route_base_new(); /* NULL: each run is a full one */
-	}
+	prepare_memory(&r->memory, c->use_ucast_cache);
 	if (first) {
-		route_cache_drop(r->cache);
-		route_base_forget(r->base);
+		route_cache_drop(r->memory.cache);
+		route_base_forget(r->memory.base);
 	}
+	r->memory.tables = &j->port_prev;
+	r->memory.lanes = j->prev_lanes.n ? &j->prev_lanes : NULL;
 	j->request = (struct route_request){
 		.g = j->disc.g,
 		.lids = &j->lids.lids,
 		.list = r->sm->d.list,
 		.options = r->sm->d.engines,
 		.credit_loops = c->credit_loops,
-		.prev = &j->port_prev,
-		.prev_lanes = j->prev_lanes.n ? &j->prev_lanes : NULL,
+		.memory = &r->memory,
 		.cancel = &r->cancel,
 		.adaptive = &c->adaptive,
 		.max_lanes = max_lanes(r, &j->disc),
 		.threads = c->routing_threads_num,
-		.verdict = &r->verdict,
-		.cache = c->use_ucast_cache ? r->cache : NULL,
-		.base = c->use_ucast_cache ? NULL : r->base,
 		.now = r->sm->d.cpu_clock,
 	};
 	r->wish = r->requested ? REBALANCE_REQUESTED
@@ -498,7 +504,7 @@ static const char *refusal_text(const struct job *j, int ret)
 
 static void log_cache(struct routes *r, const struct route_result *res)
 {
-	if (r->job->request.cache == NULL) {
+	if (r->memory.cache == NULL) {
 		return;
 	}
 	if (res->cached) {
@@ -631,20 +637,19 @@ void routes_qos(struct routes *r, const struct job *j, struct program *p)
 
 void routes_forget(struct routes *r)
 {
-	route_cache_drop(r->cache);
-	route_base_forget(r->base);
+	route_cache_drop(r->memory.cache);
+	route_base_forget(r->memory.base);
 	r->wanted_fabric = 0;
-	r->verdict = (struct route_verdict){ 0 };
+	r->memory.verdict = (struct route_verdict){ 0 };
 	r->lane_limit = 0;
 }
 
 void routes_done(struct routes *r)
 {
 	routes_stop(r);
-	route_cache_free(r->cache);
-	r->cache = NULL;
-	route_base_free(r->base);
-	r->base = NULL;
+	route_cache_free(r->memory.cache);
+	route_base_free(r->memory.base);
+	r->memory = (struct route_memory){ .tables = NULL };
 	arena_free(r->known_arena);
 	r->known_arena = NULL;
 	r->known = (struct lft){ .rows = NULL };

@@ -37,11 +37,9 @@ enum rebalance_wish { REBALANCE_NOT_WANTED, REBALANCE_WHEN_QUIET, REBALANCE_REQU
  */
 struct routes {
 	struct sm *sm;
-	struct route_verdict verdict; /*!< of the last routing */
-	struct route_base *base;      /*!< what the last routing left; NULL: none yet */
+	struct route_memory memory; /*!< from routing to routing; its tables are those of the job at work */
 	struct lft known;             /*!< tables that the switches have; job.prev until the next routing */
 	struct arena *known_arena;    /*!< of these */
-	struct route_cache *cache;    /*!< unicast routing cache; NULL until it is wanted */
 	uint8_t lane_limit; /*!< ports turned out to have no more VLs than this, 0: as they
 	                         say */
 	bool recall; /*!< this process has not routed and was not standby: the tables may be those

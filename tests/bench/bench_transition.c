@@ -44,7 +44,8 @@ static void route(const struct graph *g, struct lids *lids, const struct lft *pr
                   struct arena *a, struct route_result *ret)
 {
 	struct lids_in in = { .g = g };
-	struct route_request r = { .g = g, .lids = lids, .prev = prev, .no_paths = true };
+	struct route_memory memory = { .tables = prev };
+	struct route_request r = { .g = g, .lids = lids, .memory = &memory, .no_paths = true };
 	struct diags *d = arena_alloc(a, sizeof(*d));
 	struct why why = { "" };
 

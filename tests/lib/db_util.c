@@ -34,11 +34,12 @@ static void fabric_route(struct fabric *f, uint32_t lmc, const struct lft *prev)
 	struct lids_in in = { .g = f->g, .lmc = lmc };
 	struct why why = { "" };
 	const struct adaptive_options adaptive = { .enable = true, .port_groups = 255 };
+	struct route_memory memory = { .tables = prev };
 	struct route_request rq = {
 		.adaptive = &adaptive,
 		.g = f->g,
 		.lids = &f->lids,
-		.prev = prev,
+		.memory = &memory,
 		/* minhop on a damaged tree may have one: no matter here */
 		.credit_loops = CREDIT_PROGRAM,
 	};

@@ -47,6 +47,7 @@ struct life {
 	struct lids lids;
 	struct lft prev; /* of the last run; rows NULL: none */
 	struct route_request request;
+	struct route_memory left; /* from run to run */
 };
 
 static void make_fabric(struct life *l)
@@ -79,7 +80,8 @@ static void start(struct life *l, const char *fabric, const char *list, uint32_t
 		l->memory[i] = (struct lid_memory){ .guid = l->whole->ports[p].guid,
 			                            .range = lids.of[p] };
 	}
-	l->request.base = base;
+	l->left.base = base;
+	l->request.memory = &l->left;
 	l->request.threads = 1;
 	ck_assert_int_eq(route_list_parse(list, &l->request.list, &why), E_OK);
 	make_fabric(l);
@@ -208,8 +210,7 @@ static void check_load(const struct life *l, const struct route_result *res)
 	struct route_request fresh = l->request;
 	struct route_result anew;
 
-	fresh.base = NULL;
-	fresh.prev = NULL;
+	fresh.memory = NULL;
 	ck_assert_int_eq(route_run(&fresh, arena, &anew), E_OK);
 	ck_assert_uint_le(res->load.max, 2 * anew.load.max + 4);
 }
@@ -229,6 +230,7 @@ static void check_full_run(const struct life *l, const struct route_result *res)
 {
 	struct route_request full = l->request;
 	struct route_result again;
+	struct route_memory kept = { .base = NULL };
 	struct lft prev;
 
 	if (!l->routes || strcmp(res->used->name, "dmodc") == 0) {
@@ -238,10 +240,10 @@ static void check_full_run(const struct life *l, const struct route_result *res)
 	for (uint32_t s = 0; s < l->g->n_switches; s++) {
 		memcpy(lft_row(&prev, s), lft_row(&res->out.lft, s), prev.n_lids);
 	}
-	full.base = NULL;
+	kept.tables = &prev;
+	kept.lanes = &res->out.lanes;
+	full.memory = &kept;
 	full.incremental = false;
-	full.prev = &prev;
-	full.prev_lanes = &res->out.lanes;
 	ck_assert_int_eq(route_run(&full, arena, &again), E_OK);
 	if (again.used != res->used || count_hops(l->g, &again) != count_hops(l->g, res)) {
 		return; /* another engine serves, or minhop avoids turns in another way */
@@ -262,7 +264,7 @@ static void keep_tables(struct life *l, const struct lft *t)
 {
 	ck_assert_int_eq(lft_init(&l->prev, t->n_switches, t->n_lids - 1, arena), E_OK);
 	memcpy(l->prev.rows, t->rows, t->n_switches * t->stride);
-	l->request.prev = &l->prev;
+	l->left.tables = &l->prev;
 }
 
 /* A cable from a leaf of a whole tree is lost: its routes in both directions find their place on the
@@ -284,7 +286,7 @@ START_TEST(lost_cable_is_spread)
 	l.request.incremental = true;
 	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
 	ck_assert(res.incremental);
-	l.request.base = NULL;
+	l.left.base = NULL;
 	ck_assert_int_eq(route_run(&l.request, arena, &whole), E_OK);
 	ck_assert_uint_le(res.load.max, whole.load.max + whole.load.max / 8);
 }
@@ -377,7 +379,7 @@ START_TEST(resumed)
 	start(&l, "ft3 8", _i ? "updn" : "minhop", 1, 0);
 	ck_assert_int_eq(route_run(&l.request, arena, &made), E_OK);
 	keep_tables(&l, &made.out.lft);
-	l.request.base = route_base_new();
+	l.left.base = route_base_new();
 	ck_assert_int_eq(route_resume(&l.request, made.used, &l.prev, &made.out.lanes,
 	                              arena, &res),
 	                 E_OK);
@@ -390,8 +392,8 @@ START_TEST(resumed)
 	check_proof(&l, &res);
 	check_rows(&l, &res);
 	check_entries(&l, &res);
-	base = l.request.base; /* for teardown() */
-	l.request.base = mine;
+	base = l.left.base; /* for teardown() */
+	l.left.base = mine;
 	ck_assert_int_eq(route_run(&l.request, arena, &same), E_OK);
 	ck_assert_int_eq(memcmp(same.out.lft.rows, res.out.lft.rows,
 	                        same.out.lft.n_switches * same.out.lft.stride),

@@ -60,7 +60,8 @@ static struct lids lids_of(const struct graph *g)
 static int route(const struct graph *g, const struct lids *l, const char *list,
                  struct route_result *ret)
 {
-	struct route_request r = { .g = g, .lids = l, .cache = cache };
+	struct route_memory memory = { .cache = cache };
+	struct route_request r = { .g = g, .lids = l, .memory = &memory };
 	struct why why = { "" };
 
 	ck_assert_int_eq(route_list_parse(list, &r.list, &why), E_OK);
@@ -462,12 +463,13 @@ START_TEST(other_lanes)
 {
 	struct route_result res;
 	struct route_request r = { .g = NULL };
+	struct route_memory memory = { .cache = cache };
 	struct why why = { "" };
 
 	start("ft2 6 4 3", "dfsssp");
 	r = (struct route_request){ .g = base,
 		                    .lids = &base_lids,
-		                    .cache = cache,
+		                    .memory = &memory,
 		                    .max_lanes = 2 };
 	ck_assert_int_eq(route_list_parse("dfsssp", &r.list, &why), E_OK);
 	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
@@ -480,6 +482,7 @@ START_TEST(failure)
 {
 	struct route_result res;
 	struct route_request r = { .g = NULL };
+	struct route_memory memory = { .cache = cache };
 	struct why why = { "" };
 	_Atomic bool stop = true;
 
@@ -490,7 +493,7 @@ START_TEST(failure)
 	struct graph *g = changed(&c);
 	struct lids l = lids_of(g);
 
-	r = (struct route_request){ .g = g, .lids = &l, .cache = cache, .cancel = &stop };
+	r = (struct route_request){ .g = g, .lids = &l, .memory = &memory, .cancel = &stop };
 	ck_assert_int_eq(route_list_parse("minhop", &r.list, &why), E_OK);
 	ck_assert_int_eq(route_run(&r, arena, &res), -ECANCELED);
 	ck_assert_int_eq(route(base, &base_lids, "minhop", &res), E_OK);

@@ -193,7 +193,7 @@ enum {
 START_TEST(as_from_nothing)
 {
 	const char *list = lists[_i % LISTS];
-	struct route_verdict verdict = { 0 };
+	struct route_memory memory = { 0 };
 	struct lft last = { .rows = NULL };
 	struct lanes last_lanes = { .n = 0 };
 	uint64_t kept = 0, anew = 0;
@@ -217,19 +217,20 @@ START_TEST(as_from_nothing)
 		cold_ret = route_run(&r, arena, &cold);
 		if (last.rows) {
 			prev = in_shape(&last, &l, arena);
-			r.prev = &prev;
+			memory.tables = &prev;
+			memory.lanes = NULL;
 			if (last_lanes.n && !last_lanes.rule) {
 				prev_lanes = lanes_in_shape(&last_lanes, &prev, arena);
-				r.prev_lanes = &prev_lanes;
+				memory.lanes = &prev_lanes;
 			}
 		}
-		r.verdict = &verdict;
+		r.memory = &memory;
 		for (unsigned again = 0; again < 2; again++) {
 			warm_ret = route_run(&r, arena, &warm);
 			same_choice(&cold, cold_ret, &warm, warm_ret,
 			            fabrics[_i / LISTS].topo, step);
 		}
-		if (warm_ret == E_OK && r.prev) {
+		if (warm_ret == E_OK && memory.tables) {
 			kept += moved(&prev, &warm.out.lft, &l);
 			anew += moved(&prev, &cold.out.lft, &l);
 		}
@@ -275,7 +276,9 @@ START_TEST(after_any_tables)
 	ck_assert_int_eq(route_list_parse(list, &r.list, &why), E_OK);
 	int cold_ret = route_run(&r, arena, &cold);
 
-	r.prev = &noise;
+	struct route_memory memory = { .tables = &noise };
+
+	r.memory = &memory;
 	int warm_ret = route_run(&r, arena, &warm);
 	same_choice(&cold, cold_ret, &warm, warm_ret, "noise", 0);
 	for (const struct engine *const *e = engines; *e; e++) {
@@ -285,8 +288,8 @@ START_TEST(after_any_tables)
 		if (route_run(&own, arena, &other) != E_OK) {
 			continue;
 		}
-		r.prev = &other.out.lft;
-		r.prev_lanes = other.out.lanes.rule ? NULL : &other.out.lanes;
+		memory = (struct route_memory){ .tables = &other.out.lft,
+			                        .lanes = other.out.lanes.rule ? NULL : &other.out.lanes };
 		warm_ret = route_run(&r, arena, &warm);
 		same_choice(&cold, cold_ret, &warm, warm_ret, (*e)->name, 0);
 	}
@@ -345,7 +348,7 @@ static const struct engine sour = { .name = "sour", .check = refuse };
 /* While nothing changes, engines that failed are not tried again. */
 START_TEST(tried_once)
 {
-	struct route_verdict verdict = { 0 };
+	struct route_memory memory = { 0 };
 	struct route_result res;
 	struct life f;
 
@@ -354,7 +357,7 @@ START_TEST(tried_once)
 	for (unsigned step = 0; step < 3; step++) {
 		struct graph *g = life_step(&f, arena);
 		struct lids l = life_lids(&f, g, arena);
-		struct route_request r = { .g = g, .lids = &l, .verdict = &verdict };
+		struct route_request r = { .g = g, .lids = &l, .memory = &memory };
 
 		r.list = (struct route_list){ .engine = { &sour }, .n = 1 };
 		for (unsigned again = 0; again < 3; again++) {

@@ -400,11 +400,7 @@ bool check_fresh_routes(struct run *r)
 	bool good = true;
 	int ret;
 
-	fresh.prev = NULL;
-	fresh.prev_lanes = NULL;
-	fresh.cache = NULL;
-	fresh.base = NULL;
-	fresh.verdict = NULL;
+	fresh.memory = NULL;
 	ret = route_run(&fresh, a, &f);
 	if (ret == E_OK) { /* the sweep's have the LIDs of virtual ports, too */
 		ret = vports_extend_routes(&j->vport_lids, a, &f);

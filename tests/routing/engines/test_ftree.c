@@ -653,6 +653,7 @@ END_TEST
 START_TEST(reverse_hops_in_a_job)
 {
 	struct engine_options eo;
+	struct route_memory memory = { .tables = NULL };
 	struct route_request r = { .credit_loops = CREDIT_REFUSE, .options = &eo };
 	struct route_result res;
 	const struct guid_file *io;
@@ -674,7 +675,8 @@ START_TEST(reverse_hops_in_a_job)
 	r.g = m.g;
 	r.lids = &l;
 	ck_assert_int_eq(route_list_parse("ftree,no_fallback", &r.list, &why), E_OK);
-	r.cache = route_cache_new();
+	memory.cache = route_cache_new();
+	r.memory = &memory;
 	for (unsigned again = 0; again < 2; again++) {
 		const char *list;
 
@@ -686,7 +688,7 @@ START_TEST(reverse_hops_in_a_job)
 		ck_assert_int_eq(list != NULL, reverse[_i].max < 2);
 		ck_assert(!list || !strstr(list + 1, "pairs of hosts have no route"));
 	}
-	route_cache_free(r.cache);
+	route_cache_free(memory.cache);
 }
 END_TEST
 

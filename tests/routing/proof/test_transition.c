@@ -337,7 +337,8 @@ enum { N_REPAIRS = sizeof(repairs) / sizeof(*repairs) };
 static void route_by(const char *engine, const struct graph *g, const struct lids *lids,
                      const struct lft *prev, struct route_result *ret)
 {
-	struct route_request r = { .g = g, .lids = lids, .prev = prev, .no_paths = true };
+	struct route_memory memory = { .tables = prev };
+	struct route_request r = { .g = g, .lids = lids, .memory = &memory, .no_paths = true };
 	struct why why = { "" };
 
 	ck_assert_int_eq(route_list_parse(engine, &r.list, &why), E_OK);

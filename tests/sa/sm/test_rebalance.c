@@ -92,10 +92,7 @@ static void route_cold(struct arena *a, struct route_result *ret)
 {
 	struct route_request cold = sweep_job(fixture->sweep)->request;
 
-	cold.prev = NULL;
-	cold.prev_lanes = NULL;
-	cold.verdict = NULL;
-	cold.cache = NULL;
+	cold.memory = NULL;
 	cold.cancel = NULL;
 	ck_assert_int_eq(route_run(&cold, a, ret), E_OK);
 }

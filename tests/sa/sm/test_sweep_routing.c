@@ -295,11 +295,7 @@ static void check_choice(struct sweep_fixture *r, unsigned step, const char **re
 	struct route_result res;
 	struct snap_reader *reader;
 
-	cold.prev = NULL;
-	cold.prev_lanes = NULL;
-	cold.verdict = NULL;
-	cold.cache = NULL;
-	cold.base = NULL;
+	cold.memory = NULL;
 	ck_assert_int_eq(route_run(&cold, a, &res), E_OK);
 	ck_assert_msg(res.used == j->route.used,
 	              "step %u: %s from nothing, %s in the sweep", step, res.used->name,
