@@ -11,6 +11,7 @@
 #include "conf/base/err.h"
 #include "sa/mad/fields.h"
 #include "sa/server/server.h"
+#include "sa/sm/audit.h"
 #include "sa/sm/changes.h"
 #include "sa/sm/discover/trap.h"
 #include "sa/sm/discover/trust.h"
@@ -123,9 +124,11 @@ static void log_trap(struct agent *a, struct sender *from, const uint8_t *notice
 	}
 }
 
-/* Notes a MAD that is not believed: an event at the 10th, 100th ... one of a sender. */
-static void note_forged(struct sm *sm, struct sender *from, const char *what)
+/* Notes a MAD that is not believed: an event at the 10th, 100th ... one of a sender, whose tables
+ * are then read back. */
+static void note_forged(struct agent *a, struct sender *from, const char *what)
 {
+	struct sm *sm = a->sm;
 	const struct job *j = sm_known_job(sm);
 	uint32_t port = j != NULL ? trap_owner(j->program.lids, from->lid) : GRAPH_NONE;
 	char detail[EVENT_DETAIL_BYTES];
@@ -139,6 +142,7 @@ static void note_forged(struct sm *sm, struct sender *from, const char *what)
 	if (port != GRAPH_NONE) {
 		events_set_node(&e, j->disc.g, j->disc.g->ports[port].node);
 		e.port = j->disc.g->ports[port].num;
+		audit_suspect(a->audit, port, "MADs from there are not believed");
 	}
 	snprintf(detail, sizeof(detail),
 	         "(LID %u) has sent %u MADs that are not believed, the last of them %s",
@@ -161,7 +165,7 @@ static bool believe_trap(struct agent *a, const struct mad_msg *m, struct sender
 	case TRAP_FORGED: break;
 	}
 	sm->status.forged_traps++;
-	note_forged(sm, from, "a trap");
+	note_forged(a, from, "a trap");
 	return false;
 }
 
@@ -173,7 +177,7 @@ void agent_forged_answer(struct agent *a, const struct mad_msg *m)
 		text[SMP_PATH_TEXT];
 	struct smp_path back = { 0 };
 
-	note_forged(a->sm, from, "an answer");
+	note_forged(a, from, "an answer");
 	if (!log_allowed(&from->forged_lines, now, ANSWER_LINES, ANSWER_LINES_MS,
 	                 skipped) ||
 	    !log_allowed(&a->answer_lines, now, ANSWER_LINES_ALL, ANSWER_LINES_MS,
@@ -191,6 +195,20 @@ void agent_forged_answer(struct agent *a, const struct mad_msg *m)
 	            m->mgmt_class, (unsigned)field_get(m->data, MAD_ATTR_ID), m->addr.lid,
 	            back.hops != 0 ? ", back over ports " : "",
 	            back.hops != 0 ? smp_path_text(&back, text) : "", skipped);
+}
+
+/* Somebody tried to change a port with a wrong M_Key, and may have had the right one elsewhere. */
+static void suspect_target(struct agent *a, const uint8_t *notice)
+{
+	const struct job *j = sm_known_job(a->sm);
+
+	if (j != NULL && field_get(notice, NTC_IS_GENERIC) &&
+	    field_get(notice, NTC_TRAP_NUMBER) == UMAD_SM_BAD_MKEY_TRAP) {
+		audit_suspect(a->audit,
+		              trap_owner(j->program.lids,
+		                         (uint32_t)field_get(notice, NTC_ISSUER_LID)),
+		              "it met a wrong M_Key");
+	}
 }
 
 static void take_trap(struct agent *a, const struct mad_msg *m)
@@ -211,6 +229,7 @@ static void take_trap(struct agent *a, const struct mad_msg *m)
 		sa_server_trap(sm->d.sa, notice);
 	}
 	log_trap(a, from, notice);
+	suspect_target(a, notice);
 	p_keys_violation(a->p_keys, sm, from, notice);
 	election_heard_trap(a->election, notice);
 	if (sm->d.config->sweep_on_trap) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "conf/base/hash.h"
 #include "conf/base/log.h"
 
 struct job;
@@ -14,27 +15,37 @@ struct sm;
  * Audit: do the nodes still hold the tables that the shadow copies say?
  *
  * Sweeps trust the copies, because a node that restarts shows it. A table that somebody else
- * wrote, or that a fault changed, does not show. So every audit_interval seconds all blocks
- * of which a copy is kept are read and compared:
+ * wrote, or that a fault changed, does not show. So all blocks of which a copy is kept are read
+ * and compared in rounds, one after the other, each of which takes audit_interval seconds:
  *
  *   LinearForwardingTable,
  *   P_KeyTable                 a block that differs is marked and sent again
  *   MulticastForwardingTable,
  *   GUIDInfo, SLtoVLMapping,
  *   VLArbitration              the copy takes what was read, so the sweep sends the difference
+ *   PortInfo                   what is set there, see program_kept.c; a local sweep sets it again.
+ *                              A light sweep looks at state and LID of some ports only
+ *
+ * The reads of a round are spread evenly over the interval, and there are at most 1,000 a second. A
+ * round that has more blocks than that takes longer, and says so. The reads are done in steps of a
+ * few while the fabric thread is idle. A difference is logged with its place, and asks for a
+ * sweep, which repairs it. When an operator asks, the same reads are part of a heavy sweep.
+ *
+ * A port that gives cause for suspicion is not left until the round comes to it. Its node and the
+ * switch that it hangs on are read at once, in turn with the round and within the same 1,000 reads
+ * a second. A node is read so once in AUDIT_LOOK_GAP_MS, and AUDIT_LOOKS wait at most, so that
+ * who gives cause again and again has us read no more.
  *
  * A Set that got no answer in time is sent again, so a copy of it may be late in the network. If it
  * arrives after a newer Set of the same block, it undoes that one. Therefore every LFT block
  * of which a Set was sent more than once is read again AUDIT_LATE_MS after the sweep, also when
  * audit_interval is 0. That costs one read for each of these Sets.
- *
- * In the background a round goes on in steps of a few reads while the fabric thread is idle,
- * at most 1,000 reads a second. A difference is logged with its place, and asks for a heavy
- * sweep, which repairs it. When an operator asks, the same reads are part of a heavy sweep.
  */
 enum {
 	AUDIT_WINDOW = 32,    /*!< most reads in flight, in a heavy sweep */
-	AUDIT_LATE_MS = 10000 /*!< after which no Set is on its way any more */
+	AUDIT_LATE_MS = 10000, /*!< after which no Set is on its way any more */
+	AUDIT_LOOKS = 16,     /*!< most suspicious ports that wait */
+	AUDIT_LOOK_GAP_MS = 60000 /*!< between two reads of a node for suspicion */
 };
 
 enum audit_kind {
@@ -43,6 +54,7 @@ enum audit_kind {
 	AUDIT_P_KEYS,
 	AUDIT_GUIDS,
 	AUDIT_QOS,
+	AUDIT_PORTS,
 	AUDIT_KIND_COUNT
 };
 
@@ -53,26 +65,46 @@ struct audit_read {
 	uint32_t index;  /*!< of the table or block in the copy */
 };
 
+/*! A place in the order of all blocks, or of those of some nodes. */
+struct audit_cursor {
+	unsigned kind;  /*!< enum audit_kind; AUDIT_KIND_COUNT: at its end */
+	uint32_t index; /*!< of the block, the same for all nodes */
+	uint32_t item;  /*!< in the list of copies */
+	bool any;       /*!< a copy has a block of this index */
+	uint64_t only[2]; /*!< NodeGUIDs; both 0: all nodes */
+};
+
+/*! Why the reads of a step are done. */
+enum audit_cause { AUDIT_ROUND, AUDIT_LATE, AUDIT_LOOK };
+
 struct audit {
 	struct sm *sm;
 	struct job *job; /*!< of the step at work; borrowed */
+	enum audit_cause cause; /*!< of the step at work */
+	struct audit_cursor round;
 	struct {
-		unsigned kind;  /*!< enum audit_kind */
-		uint32_t index; /*!< of the block, the same for all nodes */
-		uint32_t item;  /*!< in the list of copies */
-		bool any;       /*!< a copy has a block of this index */
-	} at;
+		struct audit_cursor at;
+		uint64_t wait[AUDIT_LOOKS][2]; /*!< [n_wait] NodeGUIDs of a node and its switch */
+		unsigned n_wait;
+		bool running;
+		struct hash_table last; /*!< by NodeGUID: seconds */
+		struct log_limit lines;
+	} look;
 	struct {
 		uint64_t
 			due_ms; /*!< when the next step reads such blocks; 0: there are none */
 		uint32_t item, block; /*!< in the list of switches */
-		bool at_work;         /*!< the step at work reads such blocks */
 	} late;
 	uint32_t left; /*!< reads that the step at work may still begin */
 	struct audit_read reads[AUDIT_WINDOW];
 	bool running;              /*!< a round in the background is not at its end */
+	bool began;                /*!< there was a round */
+	bool slow;                 /*!< a round takes longer than the interval, as was said */
 	uint64_t last_ms;          /*!< when the last round began */
 	uint64_t next_step_ms;     /*!< of a round in the background */
+	uint64_t free_ms;          /*!< no step before: the limit of packets a second */
+	uint32_t n_blocks;         /*!< in this round, as counted at its beginning */
+	uint32_t n_begun;          /*!< reads of this round */
 	uint32_t n_read, n_differ; /*!< blocks in this round */
 	struct log_limit lines;
 };
@@ -83,11 +115,20 @@ uint64_t audit_deadline(const struct audit *a);
 /*! \brief When idle and due: queues the few reads of the next step. */
 void audit_step(struct audit *a, struct job *j);
 
+/*!
+ * \brief A port gives cause for suspicion: its node and the switch that it hangs on are read first.
+ * \param port  In the graph of the fabric as known; GRAPH_NONE: nothing is done.
+ * \param why   For the log, such as "another LID on" it.
+ */
+void audit_suspect(struct audit *a, uint32_t port, const char *why);
+
 /*! \brief When a sweep has ended well: blocks of Sets that were sent again are read later. */
 void audit_swept(struct audit *a);
 
-/*! \brief In a heavy sweep: queues reads of all blocks of which a copy is kept. */
+/*! \brief In a heavy sweep, which has read all PortInfo: queues reads of all other blocks. */
 void audit_start_all(struct audit *a, struct job *j);
 
 /*! \brief When they are answered. */
 void audit_end_all(struct audit *a);
+
+void audit_done(struct audit *a);

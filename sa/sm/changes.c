@@ -29,8 +29,7 @@
  * ends of a cable report it, and traps are repeated. A look ends as soon as it has found
  * one change, because the cable that is gone may be part of the route to the next switch.
  *
- * Source: IBA vol. 1, 13.4.8 (Notice), 14.2.5.1 (traps of the subnet), 14.2.5.4
- * (PortStateChange).
+ * Source: IBA vol. 1, 13.4.8 (Notice), 14.2.5.1 (traps), 14.2.5.4 (PortStateChange).
  */
 #include "sa/sm/changes.h"
 
@@ -46,6 +45,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
+#include "sa/sm/audit.h"
 #include "sa/sm/discover/trap.h"
 #include "sa/sm/election.h"
 #include "sa/sm/sm.h"
@@ -82,8 +82,8 @@ static struct inquiry *inquiry_new(struct changes *c, struct disc_node *n, uint8
 
 static void submit(struct inquiry *q, const struct smp_request *what)
 {
-	struct sm *sm = q->c->sm;
 	struct smp_request o = *what;
+	struct sm *sm = q->c->sm;
 
 	/* A look is in a hurry: what does not answer it leads to a heavy sweep. */
 	o.retries = q->c->looking ? 0 : sm->d.config->transaction_retries;
@@ -132,7 +132,7 @@ static void suspect(struct changes *c, const struct disc_node *n)
 	}
 }
 
-/* It has said that nothing changed. What was found by asking others about it counts all the same,
+/* It has said that nothing changed. What others said of it counts all the same,
  * such as a node behind one of its ports that answers at last. */
 static void suspect_no_more(struct changes *c, const struct disc_node *n)
 {
@@ -146,40 +146,44 @@ static void suspect_no_more(struct changes *c, const struct disc_node *n)
 	c->n_suspects = left;
 }
 
-/* A change that can be found by reading this node again. */
-static void note_change(struct changes *c, const char *what, const struct disc_node *n,
-                        unsigned port)
+static void note(struct changes *c, const char *what, const struct disc_node *n, unsigned port)
 {
-	suspect(c, n);
-	c->n_found++;
-	if (!c->what[0]) {
+	if (c->n_found++ == 0) {
 		snprintf(c->what, sizeof(c->what), "%s %s", what,
 		         disc_place(&c->job->disc, n, port));
 	}
 }
 
-/* A change of which this node tells nothing. */
+/* A change that can be found by reading this node again. */
+static void note_change(struct changes *c, const char *what, const struct disc_node *n,
+                        unsigned port)
+{
+	suspect(c, n);
+	note(c, what, n, port);
+}
+
+/* A change that is none of ours: the audit looks, too. */
+static void note_foreign(struct changes *c, const char *what, const struct disc_node *n,
+                         unsigned port)
+{
+	note_change(c, what, n, port);
+	audit_suspect(c->audit, graph_port(c->job->disc.g, n->graph_node, port), what);
+}
+
+/* This node tells nothing of it. */
 static void note_elsewhere(struct changes *c, const char *what, const struct disc_node *n,
                            unsigned port)
 {
 	c->everywhere = true;
-	c->n_found++;
-	if (!c->what[0]) {
-		snprintf(c->what, sizeof(c->what), "%s %s", what,
-		         disc_place(&c->job->disc, n, port));
-	}
+	note(c, what, n, port);
 }
 
 /* A look asks once, and over a route that may have just ended somewhere: all on it are
  * suspects. */
 static void note_silence(struct changes *c, const struct disc_node *n, unsigned port)
 {
-	if (!c->looking) {
-		note_elsewhere(c, "no answer from", n, port);
-		return;
-	}
-	note_change(c, "no answer from", n, port);
-	for (n = n->from; n != NULL; n = n->from) {
+	(c->looking ? note_change : note_elsewhere)(c, "no answer from", n, port);
+	for (n = c->looking ? n->from : NULL; n != NULL; n = n->from) {
 		suspect(c, n);
 	}
 }
@@ -201,11 +205,14 @@ static void on_port(void *ctx, const struct smp_reply *r)
 	unsigned num = r->mod & PORT_NUM_MASK;
 	const struct disc_port *was = &q->node->ports[num];
 
-	if (answered(q, r, num) &&
-	    (!was->has_info ||
-	     field_get(r->data, PI_PORT_STATE) != field_get(was->info, PI_PORT_STATE) ||
-	     field_get(r->data, PI_LID) != field_get(was->info, PI_LID))) {
+	if (!answered(q, r, num)) {
+		return;
+	}
+	if (!was->has_info ||
+	    field_get(r->data, PI_PORT_STATE) != field_get(was->info, PI_PORT_STATE)) {
 		note_change(q->c, "port state change on", q->node, num);
+	} else if (field_get(r->data, PI_LID) != field_get(was->info, PI_LID)) {
+		note_foreign(q->c, "another LID on", q->node, num);
 	}
 }
 
@@ -213,7 +220,7 @@ static void on_port(void *ctx, const struct smp_reply *r)
  * that has been joined to our fabric cleared all other signs of that before we saw them. */
 static void on_own_port(void *ctx, const struct smp_reply *r)
 {
-	struct inquiry *q = ctx;
+	const struct inquiry *q = ctx;
 	uint32_t sm_lid = q->c->job->program.sm_lid;
 
 	on_port(ctx, r);
@@ -238,8 +245,7 @@ static void on_neighbor(void *ctx, const struct smp_reply *r)
 	}
 }
 
-/* A look asks the sender of a trap 144; a light sweep that cannot know who restarted asks a switch
- * and all channel adapters behind it. */
+/* Asked of the sender of a trap 144, and of a switch and all behind it where any may have restarted. */
 static void on_described(void *ctx, const struct smp_reply *r)
 {
 	struct inquiry *q = ctx;
@@ -423,7 +429,7 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	}
 	if (field_get(r->data, SI_LINEAR_FDB_TOP) !=
 	    field_get(q->node->switch_info, SI_LINEAR_FDB_TOP)) {
-		note_change(q->c, "other SwitchInfo of", q->node, 0);
+		note_foreign(q->c, "other SwitchInfo of", q->node, 0);
 	} else if (!field_get(r->data, SI_PORT_STATE_CHANGE) &&
 	           (q->compares_ports || (q->node->armed && !q->c->looking)) &&
 	           !q->c->n_found) {
@@ -487,12 +493,11 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 	struct disc *d = &j->disc;
 	const struct port *local = &d->g->ports[d->g->sm_port];
 	struct disc_node *n = d->of[local->node];
-	struct inquiry *q;
+	struct inquiry *q = begin_asking(c, j, e) ? inquiry_new(c, n, local->num) : NULL;
 
-	if (!begin_asking(c, j, e)) {
+	if (c->arena == NULL) {
 		return;
 	}
-	q = inquiry_new(c, n, local->num);
 	if (q != NULL) {
 		get(q, n->ports[local->num].dest, UMAD_SM_ATTR_PORT_INFO,
 		    DISC_PORT_MOD | local->num, on_own_port);
@@ -602,9 +607,7 @@ static void note_source(void *ctx, const struct trap_source *s)
 	}
 	if (s->held) {
 		snprintf(detail, sizeof(detail),
-		         "(LID %u) reports changes again and again, %u traps so far: it "
-		         "is "
-		         "asked every %.1f s at most until it is quiet",
+		         "(LID %u) reports changes again and again, %u traps so far: it is asked every %.1f s at most until it is quiet",
 		         s->lid, s->n_traps, (double)TRAP_GAP_MAX_MS / 1000);
 	} else {
 		snprintf(detail, sizeof(detail), "(LID %u) is quiet again after %u traps",
@@ -613,7 +616,6 @@ static void note_source(void *ctx, const struct trap_source *s)
 	events_note(c->sm, &e);
 }
 
-/* Notes that a sender is looked at now. */
 static void hold(struct changes *c, struct trap_source *s, uint64_t now)
 {
 	if (trap_source_hold(s, now)) {
@@ -722,10 +724,11 @@ static void take_unknown(struct changes *c)
 	for (uint32_t i = 0; i < c->sources.n; i++) {
 		c->sources.source[i].links = c->sources.source[i].attributes = false;
 	}
-	if (s == NULL || now >= s->next_ms) {
-		sm_request_heavy(c->sm, "a trap, while the fabric is not known");
+	if (s != NULL && now < s->next_ms) {
+		return;
 	}
-	if (s != NULL && now >= s->next_ms) {
+	sm_request_heavy(c->sm, "a trap, while the fabric is not known");
+	if (s != NULL) {
 		hold(c, s, now);
 	}
 }
@@ -794,7 +797,4 @@ void changes_done(struct changes *c)
 	trap_source_done(&c->sources);
 	silent_done(&c->silent);
 	free(c->suspects);
-	c->suspects = NULL;
-	c->cap_suspects = 0;
-	c->n_suspects = c->n_sure = 0;
 }

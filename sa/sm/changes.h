@@ -11,6 +11,7 @@
 #include "sa/sm/virtual/vports.h"
 
 struct arena;
+struct audit;
 struct election;
 struct job;
 struct sm;
@@ -33,6 +34,7 @@ struct sm;
  */
 struct changes {
 	struct sm *sm;
+	struct audit *audit;       /*!< hears of suspicious ports */
 	struct election *election; /*!< borrowed as job is */
 	struct job *job; /*!< the fabric as known; borrowed during a light sweep or a look */
 	bool may_clear;  /*!< we are master, so PortStateChange is ours to clear */

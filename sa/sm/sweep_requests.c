@@ -346,7 +346,8 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	}
 	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
 	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
-	s->audit = (struct audit){ .sm = sm, .last_ms = sm_now(sm) };
+	s->audit = (struct audit){ .sm = sm };
+	s->changes.audit = &s->audit;
 	s->takeover = (struct takeover){ .sm = sm, .election = &s->election };
 	s->port_control.sm = sm;
 	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
@@ -359,7 +360,8 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	s->agent = (struct agent){ .sm = sm,
 		                   .election = &s->election,
 		                   .changes = &s->changes,
-		                   .p_keys = &s->p_keys };
+		                   .p_keys = &s->p_keys,
+		                   .audit = &s->audit };
 	s->retry_at = UINT64_MAX;
 	sm->status.epoch = d->snap != NULL ? snap_epoch(d->snap) : 0;
 	events_start(sm);
@@ -401,6 +403,7 @@ void sweep_free(struct sweep *s)
 	free(sm->suspects);
 	client_tables_done(&s->client_tables);
 	changes_done(&s->changes);
+	audit_done(&s->audit);
 	events_done(&sm->events);
 	runtime_free(sm->runtime);
 	keyring_done(&sm->keys);

@@ -106,6 +106,17 @@ int program_known_lanes(const struct program *p, const struct lft *t, struct lan
 
 int program_ports(struct program *p);
 
+/*! \brief Does a sweep set PortInfo of this port, as far as it was read? */
+bool program_port_is_set(const struct disc_node *n, unsigned port);
+
+/*!
+ * \brief The first component that a sweep sets and that is not as it was. See program_kept.c.
+ * \param now  PortInfo as read.
+ * \return Its name; NULL: there is none.
+ */
+const char *program_port_differs(const struct program *p, const struct disc_node *n,
+                                 unsigned port, const uint8_t *now);
+
 /*! \brief Begins to send LFTs: the first step of the transition. */
 int program_lfts(struct program *p);
 

@@ -450,6 +450,239 @@ START_TEST(sl_to_vl)
 }
 END_TEST
 
+/* --- the pace of a round ----------------------------------------------------------------- */
+
+static uint64_t port_reads(void)
+{
+	return sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO);
+}
+
+/* A round is spread over its interval: each tenth of it has its share of the reads. */
+START_TEST(even_pace)
+{
+	uint64_t before, all, from;
+
+	up(1, 0, INTERVAL_S);
+	fixture->config.sweep_interval = 0;
+	sweep_reconfigure(fixture->sweep, &fixture->deps);
+	while (sweep_status(fixture->sweep)->audits < 2) {
+		fixture_run_ms(fixture, 10);
+	}
+	from = fixture_now(fixture);
+	before = all = reads() + port_reads();
+	for (unsigned tenth = 0; tenth < 10; tenth++) {
+		uint64_t n = reads() + port_reads();
+
+		fixture_run_ms(fixture, INTERVAL_S * 100);
+		n = reads() + port_reads() - n;
+		ck_assert_msg(n >= 10 && n <= 100, "tenth %u of the round has %u reads",
+		              tenth, (unsigned)n);
+	}
+	all = reads() + port_reads() - before;
+	ck_assert_uint_ge(all, 200);
+	fixture_run_ms(fixture, 100);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->audits, 3);
+	ck_assert_uint_le(fixture_now(fixture) - from, INTERVAL_S * 1000 + 1000);
+}
+END_TEST
+
+/* More blocks than fit at 1,000 reads a second: the round takes longer, which is said once. */
+START_TEST(longer_than_the_interval)
+{
+	uint64_t end, n;
+
+	seed = 1;
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft3 8", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.audit_interval = 1;
+	fixture_log(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	end = fixture_now(fixture) + 20000;
+	while (fixture_now(fixture) < end) {
+		uint64_t from = fixture_now(fixture);
+
+		n = reads();
+		fixture_run_ms(fixture, 10);
+		ck_assert_uint_le(reads() - n, fixture_now(fixture) - from + 2);
+	}
+	n = sweep_status(fixture->sweep)->audits;
+	ck_assert_uint_ge(n, 4);
+	ck_assert_uint_le(n, 18);
+	ck_assert_uint_eq(fixture_logged(fixture, "a round of the audit reads"), 1);
+}
+END_TEST
+
+/* --- PortInfo ------------------------------------------------------------------------------ */
+
+static uint32_t port_mod(unsigned num)
+{
+	return DISC_PORT_MOD | num;
+}
+
+/* Overwrites one component of PortInfo. */
+static void set_component(uint64_t guid, unsigned num, unsigned at, unsigned bits, uint64_t value)
+{
+	uint8_t info[BLOCK];
+
+	peek(guid, UMAD_SM_ATTR_PORT_INFO, port_mod(num), info);
+	field_set(info, at, bits, value);
+	field_set(info, PI_PORT_STATE, 0);
+	field_set(info, PI_PORT_PHYSICAL_STATE, 0);
+	poke(guid, UMAD_SM_ATTR_PORT_INFO, port_mod(num), info);
+}
+
+static uint64_t component(uint64_t guid, unsigned num, unsigned at, unsigned bits)
+{
+	uint8_t info[BLOCK];
+
+	peek(guid, UMAD_SM_ATTR_PORT_INFO, port_mod(num), info);
+	return field_get(info, at, bits);
+}
+
+static const struct {
+	const char *name;
+	bool on_switch;
+	unsigned at, bits;
+	uint64_t value;
+} port_cases[] = {
+	{ "MasterSMLID of a host", false, PI_MASTER_SM_LID, 0x77 },
+	{ "LID of a host", false, PI_LID, 0x1234 },
+	{ "SubnetTimeOut of a host", false, PI_SUBNET_TIMEOUT, 3 },
+	{ "GidPrefix of a host", false, PI_GID_PREFIX, 0x1234 },
+	{ "HOQLife of a switch port", true, PI_HOQ_LIFE, 1 },
+	{ "NeighborMTU of a switch port", true, PI_NEIGHBOR_MTU, 1 },
+	{ "OperationalVLs of a switch port", true, PI_OPERATIONAL_VLS, 1 },
+};
+
+/* A light sweep looks at none of this, as long as no state changes; the audit brings it back. */
+START_TEST(port_info)
+{
+	unsigned i = (unsigned)_i / 2, at = port_cases[i].at, bits = port_cases[i].bits, num;
+	bool audits = _i % 2;
+	uint64_t guid, was;
+
+	up(1, 0, audits ? INTERVAL_S : 0);
+	guid = port_cases[i].on_switch ? switch_guid(0) : fixture_host_guid(fixture, 2);
+	num = port_cases[i].on_switch ? 1 : fixture_host_num(fixture, 2);
+	was = component(guid, num, at, bits);
+	ck_assert_uint_ne(was, port_cases[i].value);
+	set_component(guid, num, at, bits, port_cases[i].value);
+	ck_assert_uint_eq(component(guid, num, at, bits), port_cases[i].value);
+	fixture_run_ms(fixture, (INTERVAL_S + 20) * 1000);
+	fixture_up(fixture);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->light_sweeps, 3);
+	ck_assert_msg(component(guid, num, at, bits) == (audits ? was : port_cases[i].value),
+	              "%s is %s", port_cases[i].name,
+	              audits ? "not set again" : "set by somebody else");
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, audits);
+}
+END_TEST
+
+/* --- suspicion ----------------------------------------------------------------------------- */
+
+enum { DAY_S = 86400 };
+
+static uint32_t host_lid(unsigned i)
+{
+	return (uint32_t)component(fixture_host_guid(fixture, i), fixture_host_num(fixture, i),
+	                           PI_LID);
+}
+
+/* The sweep behind a tap, after its first round, and long before the next. */
+static void up_with_tap(void)
+{
+	seed = 1;
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 6 6 3", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
+	fixture->config.audit_interval = 1;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	while (sweep_status(fixture->sweep)->audits < 1) {
+		fixture_run_ms(fixture, 10);
+	}
+	fixture->config.audit_interval = DAY_S;
+	sweep_reconfigure(fixture->sweep, &fixture->deps);
+	fixture_run_ms(fixture, 100000);
+}
+
+/* A trap of a LID, as its port would send it. */
+static void bring_trap(uint32_t lid, unsigned number, bool is_own)
+{
+	uint8_t *notice = tap.in + SMP_DATA_AT;
+
+	memset(tap.in, 0, sizeof(tap.in));
+	field_set(notice, NTC_IS_GENERIC, 1);
+	field_set(notice, NTC_TRAP_NUMBER, number);
+	field_set(notice, NTC_ISSUER_LID, is_own ? lid : lid + 1);
+	tap_bring_from(&tap, fixture, lid, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_TRAP,
+	               UMAD_ATTR_NOTICE);
+}
+
+/* The first host, and the table of the switch that it hangs on, which somebody changed. */
+static uint64_t leaf_guid(void)
+{
+	const struct port *p = &fixture->g->ports[fixture_host(fixture, 2)];
+
+	return fixture->g->nodes[fixture->g->ports[p->peer].node].guid;
+}
+
+/* A port that met a wrong M_Key, and one that sends traps in the name of others: its switch is read at
+ * once, though the next round is far away. */
+START_TEST(suspicious_port)
+{
+	uint8_t before[BLOCK], now[BLOCK];
+	uint64_t n;
+
+	up_with_tap();
+	peek(leaf_guid(), UMAD_SM_ATTR_LINEAR_FT, 0, before);
+	memcpy(now, before, sizeof(now));
+	now[1] = 0xff;
+	poke(leaf_guid(), UMAD_SM_ATTR_LINEAR_FT, 0, now);
+	fixture_run_ms(fixture, 30000);
+	peek(leaf_guid(), UMAD_SM_ATTR_LINEAR_FT, 0, now);
+	ck_assert_uint_eq(now[1], 0xff); /* nobody looked */
+	n = reads();
+	for (unsigned i = 0; i < (_i ? 10 : 1); i++) {
+		bring_trap(host_lid(2), _i ? 128 : UMAD_SM_BAD_MKEY_TRAP, _i == 0);
+	}
+	fixture_run_ms(fixture, 5000);
+	fixture_up(fixture);
+	peek(leaf_guid(), UMAD_SM_ATTR_LINEAR_FT, 0, now);
+	ck_assert_mem_eq(now, before, sizeof(now));
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 1);
+	ck_assert_uint_le(reads() - n, 100);
+}
+END_TEST
+
+/* Who gives cause again and again has its tables read once a minute, and no faster than all reads. */
+START_TEST(suspicion_is_limited)
+{
+	uint64_t once, n, end;
+
+	up_with_tap();
+	n = reads() + port_reads();
+	bring_trap(host_lid(2), UMAD_SM_BAD_MKEY_TRAP, true);
+	fixture_run_ms(fixture, 1000);
+	once = reads() + port_reads() - n;
+	ck_assert_uint_gt(once, 3);
+	fixture->config.sweep_interval = 0;
+	sweep_reconfigure(fixture->sweep, &fixture->deps);
+	fixture_run_ms(fixture, 70000);
+	n = reads() + port_reads();
+	end = fixture_now(fixture) + 150000;
+	while (fixture_now(fixture) < end) {
+		bring_trap(host_lid(2), UMAD_SM_BAD_MKEY_TRAP, true);
+		fixture_run_ms(fixture, 100);
+	}
+	ck_assert_uint_ge(reads() + port_reads() - n, 2 * once);
+	ck_assert_uint_le(reads() + port_reads() - n, 4 * once);
+}
+END_TEST
+
 TEST_SUITE(sweep_audit)
 {
 	TCase *tc = tcase_create("audit");
@@ -467,5 +700,11 @@ TEST_SUITE(sweep_audit)
 	tcase_add_test(tc, after_another_master);
 	tcase_add_loop_test(tc, sl_to_vl, 0, 2);
 	tcase_add_loop_test(tc, late_set, 0, 2);
+	tcase_add_test(tc, even_pace);
+	tcase_add_test(tc, longer_than_the_interval);
+	tcase_add_loop_test(tc, port_info, 0,
+	                    2 * (int)(sizeof(port_cases) / sizeof(port_cases[0])));
+	tcase_add_loop_test(tc, suspicious_port, 0, 2);
+	tcase_add_test(tc, suspicion_is_limited);
 	suite_add_tcase(suite, tc);
 }
