@@ -223,14 +223,14 @@ int counters_copy(struct view *v, uint64_t node_guid, uint8_t port, size_t max, 
 {
 	uint8_t key[COUNTER_KEY];
 	struct db_val k, val;
-	MDB_stat st;
-	int res = db_err(mdb_stat(v->t.txn, v->t.db->dbi[STATS_COUNTERS], &st));
+	uint64_t n = db_count(&v->t, STATS_COUNTERS);
+	int res = v->t.ret;
 
 	*ret = (struct stats_counter_list){ .n = 0 };
 	if (res != E_OK) {
 		return res;
 	}
-	max = max < st.ms_entries ? max : st.ms_entries;
+	max = max < n ? max : (size_t)n;
 	ret->ports = arena_array(a, max > 0 ? max : 1, sizeof(*ret->ports));
 	if (ret->ports == NULL) {
 		return -ENOMEM;

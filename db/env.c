@@ -68,6 +68,10 @@ static int fail_open(const struct opening *o, int ret, const char *fmt, ...)
 uint64_t db_last_txn(const struct db *db)
 {
 	MDB_envinfo info;
+
+	if (db->env == NULL) {
+		return tree_last_txn(&db->trees);
+	}
 	mdb_env_info(db->env, &info);
 	return info.me_last_txnid;
 }
@@ -86,6 +90,7 @@ void db_unref(struct db *db)
 	if (db->env) {
 		mdb_env_close(db->env);
 	}
+	tree_close(&db->trees);
 	if (db->incarnation) {
 		munmap((void *)db->incarnation, sizeof(uint64_t));
 	}
@@ -264,6 +269,15 @@ static int map_incarnation(const struct opening *o, struct db *db, bool write)
 	return E_OK;
 }
 
+/* What to do about a damaged database of this kind. */
+static const char *remedy(const struct db_kind *kind)
+{
+	return kind->rebuilt
+	               ? "restart saguarod, which makes it anew"
+	               : "restore data.mdb there from a backup, or move it away and start "
+	                 "anew: ports keep the LIDs that they have";
+}
+
 #define LMDB_MAGIC UINT32_C(0xBEEFC0DE)
 
 /* Offsets in a page of LMDB 0.9 that starts with a meta. Numbers of pages and of
@@ -327,18 +341,15 @@ static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_b
 	if (!size_valid || last > (UINT64_C(1) << 44)) {
 		return fail_open(
 			o, E_MALFORMED,
-			"%s/data.mdb is damaged (its head is not valid); restore "
-			"it from "
-			"a backup, or move it away to start anew",
-			o->path);
+			"%s/data.mdb is damaged (its head is not valid); %s", o->path,
+			remedy(o->kind));
 	}
 	if ((last + 1) * size > file_bytes) {
 		return fail_open(
 			o, E_MALFORMED,
-			"%s/data.mdb is truncated: %llu bytes instead of at least %llu; "
-			"restore it from a backup, or move it away to start anew",
+			"%s/data.mdb is truncated: %llu bytes instead of at least %llu; %s",
 			o->path, (unsigned long long)file_bytes,
-			(unsigned long long)((last + 1) * size));
+			(unsigned long long)((last + 1) * size), remedy(o->kind));
 	}
 	*ret_page_size = size;
 	return E_OK;
@@ -572,18 +583,16 @@ static void put_first_rows(struct db *db, struct db_txn *t, bool empty)
 }
 
 /* Compares the layout row before any other table is touched. */
-static int verify(const struct opening *o, struct db *db, struct db_txn *t,
-                  bool *ret_outdated)
+static int verify(const struct opening *o, struct db_txn *t, bool *ret_outdated)
 {
 	struct db_val v;
-	int rc =
-		mdb_dbi_open(t->txn, db->kind->tables[DB_LAYOUT], 0, &db->dbi[DB_LAYOUT]);
-	if (rc != 0 && rc != MDB_NOTFOUND && rc != MDB_INCOMPATIBLE) {
-		return fail_open(o, db_err(rc), "the database in %s is damaged: %s",
-		                 o->path, mdb_strerror(rc));
+	int ret = db_get(t, DB_LAYOUT, DB_KEY_LAYOUT, sizeof(DB_KEY_LAYOUT), &v);
+
+	if (ret != E_OK && ret != E_NOTFOUND && ret != E_FOREIGN) {
+		return fail_open(o, ret, "the %s database in %s is damaged; %s",
+		                 o->kind->name, o->path, remedy(o->kind));
 	}
-	if (rc != 0 ||
-	    db_get(t, DB_LAYOUT, DB_KEY_LAYOUT, sizeof(DB_KEY_LAYOUT), &v) != E_OK) {
+	if (ret != E_OK) {
 		v.len = 0;
 	}
 	return check_layout(o, &v, t->write, ret_outdated);
@@ -600,11 +609,15 @@ static int setup_writer(const struct opening *o, struct db *db)
 	}
 	int rc = is_empty(t.txn, &empty);
 	if (rc == 0 && !empty) {
-		ret = verify(o, db, &t, &outdated);
+		rc = mdb_dbi_open(t.txn, db->kind->tables[DB_LAYOUT], 0,
+		                  &db->dbi[DB_LAYOUT]);
+		t.ret = rc == MDB_INCOMPATIBLE ? E_FOREIGN : db_err(rc);
+		ret = verify(o, &t, &outdated);
 		if (ret != E_OK) {
 			db_abort(&t);
 			return ret;
 		}
+		t.ret = E_OK;
 	}
 	if (rc == 0) {
 		rc = open_tables(db, t.txn, MDB_CREATE);
@@ -631,39 +644,41 @@ static int setup_writer(const struct opening *o, struct db *db)
  */
 static int setup_reader(const struct opening *o, struct db *db)
 {
+	int ret = E_MALFORMED;
+
 	for (unsigned i = 0; i < OPEN_TRIES; i++) {
 		struct db_txn t;
 		struct db_val v;
 		struct row_head head;
-		int ret = db_begin(&t, db, false);
-		if (ret != E_OK) {
-			return fail_open(o, ret, "cannot read %s: %s", o->path,
-			                 err_text(ret));
-		}
-		bool empty = true, outdated = false;
-		if (is_empty(t.txn, &empty) == 0 && empty) {
+		bool outdated = false;
+
+		ret = db_begin(&t, db, false);
+		if (ret == E_OK && t.trees.names.is_empty) {
 			db_abort(&t);
 			return fail_open(o, E_NOTREADY, "nothing is published in %s yet",
 			                 o->path);
 		}
-		ret = verify(o, db, &t, &outdated);
-		if (ret == E_OK && open_tables(db, t.txn, 0) == 0 &&
+		if (ret == E_OK) {
+			ret = verify(o, &t, &outdated);
+		}
+		if (ret == E_OK &&
 		    db_get(&t, DB_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v) == E_OK &&
 		    v.len >= sizeof(head)) {
 			memcpy(&head, v.data, sizeof(head));
-			if (head.txn == mdb_txn_id(t.txn)) {
-				return db_commit(&t); /* commit keeps the handles */
+			if (head.txn == t.trees.id) {
+				db_abort(&t);
+				return E_OK;
 			}
 		}
-		uint64_t id = mdb_txn_id(t.txn);
+		uint64_t id = t.trees.id;
 		db_abort(&t);
 		if (ret != E_OK && db_last_txn(db) == id) {
 			return ret; /* no writer is active, so the root is complete */
 		}
 	}
 	return fail_open(o, E_MALFORMED,
-	                 "the %s database in %s is damaged: its tables cannot be read",
-	                 o->kind->name, o->path);
+	                 "the %s database in %s is damaged: its tables cannot be read; %s",
+	                 o->kind->name, o->path, remedy(o->kind));
 }
 
 /* Empties a damaged database whose contents are made anew, or any if \a anew, and says so. */
@@ -780,7 +795,11 @@ int db_open_reader(const struct db_kind *kind, const char *path, struct arena *a
 	if (res == E_OK) {
 		/* the kind's and not the file's: another process may have written the file
 		 * with less or more address space */
-		res = open_env(&o, db, kind->map_bytes, MDB_RDONLY | MDB_NOLOCK);
+		res = tree_open(path, kind->map_bytes, &db->trees);
+		if (res != E_OK) {
+			fail_open(&o, res, "cannot map %s/data.mdb: %s", path,
+			          err_text(res));
+		}
 	}
 	if (res == E_OK) {
 		res = setup_reader(&o, db);

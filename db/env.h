@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/lmdb/tree.h"
+
 struct arena;
 struct db_txn;
 
@@ -45,7 +47,8 @@ struct db_kind {
 
 struct db {
 	const struct db_kind *kind;
-	MDB_env *env;
+	MDB_env *env;          /*!< NULL: a reader in another process, which has trees */
+	struct tree_file trees;
 	MDB_dbi dbi[DB_TABLES_MAX];
 	unsigned n_tables;
 	_Atomic unsigned refs;
@@ -76,7 +79,8 @@ int db_open_writer_anew(const struct db_kind *kind, const char *path, uint64_t m
                         struct db **ret);
 
 /*!
- * \brief Opens \a path from another process: MDB_RDONLY|MDB_NOLOCK, nothing is written.
+ * \brief Opens \a path from another process, without LMDB: nothing is written, and no byte of a
+ *        damaged file ends the process (lmdb/tree.h).
  * \retval E_NOTREADY  Folder, file or tables are not there yet.
  * \retval E_LAYOUT E_FOREIGN E_MALFORMED -EACCES -errno
  */

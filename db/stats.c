@@ -256,12 +256,8 @@ static uint64_t trim_events(const struct stats *s, struct db_txn *t)
 {
 	struct db_val k, v;
 	uint8_t key[EVENT_KEY];
-	MDB_stat st = { .ms_entries = 0 };
 
-	if (t->ret == E_OK) {
-		t->ret = db_err(mdb_stat(t->txn, s->db->dbi[STATS_EVENTS], &st));
-	}
-	for (size_t n = st.ms_entries;
+	for (uint64_t n = db_count(t, STATS_EVENTS);
 	     db_seek(t, STATS_EVENTS, NULL, 0, &k, &v) == E_OK && k.len == EVENT_KEY;
 	     n--) {
 		if (n <= s->event_limit) {
@@ -471,7 +467,7 @@ static int commit(struct stats *s, uint64_t boottime_ms)
 		return ret;
 	}
 	struct row_heartbeat row = {
-		.head = { .txn = mdb_txn_id(t.txn), .grace_ms = STATS_GRACE_MS },
+		.head = { .txn = db_txn_id(&t), .grace_ms = STATS_GRACE_MS },
 		.heartbeat_ms = boottime_ms,
 		.realtime_s = (int64_t)time(NULL),
 		.pid = (uint32_t)getpid(),
@@ -609,24 +605,23 @@ static int copy_all(struct stats_reader *r, struct arena *a, struct stats_copy *
 {
 	struct db_val k, v;
 	struct row_heartbeat row;
-	MDB_stat st;
 	int res = read_heartbeat(r, &row);
 
 	if (res != E_OK) {
 		return res;
 	}
-	res = db_err(mdb_stat(r->v.t.txn, r->db->dbi[STATS_VALUES], &st));
-	if (res != E_OK) {
-		return res;
+	size_t n_rows = (size_t)db_count(&r->v.t, STATS_VALUES);
+	if (r->v.t.ret != E_OK) {
+		return r->v.t.ret;
 	}
-	struct stats_value *values = arena_array(a, st.ms_entries, sizeof(*values));
+	struct stats_value *values = arena_array(a, n_rows, sizeof(*values));
 	if (!values) {
 		return -ENOMEM;
 	}
 	size_t n = 0;
 	res = view_seek(&r->v, STATS_VALUES, NULL, 0, &k, &v);
 	while (res == E_OK) {
-		res = n < st.ms_entries ? read_value(&k, &v, a, &values[n]) : E_MALFORMED;
+		res = n < n_rows ? read_value(&k, &v, a, &values[n]) : E_MALFORMED;
 		if (res == E_OK) {
 			n++;
 			res = view_next(&r->v, STATS_VALUES, &k, &v);

@@ -33,11 +33,24 @@ int db_err(int rc)
 	}
 }
 
+/* Takes the newest transaction of trees that are read without LMDB. */
+static int begin_trees(struct db_txn *t)
+{
+	memset(t->root_known, 0, sizeof(t->root_known));
+	memset(t->at, 0, sizeof(t->at));
+	t->ret = tree_begin(&t->db->trees, &t->trees);
+	t->live = t->ret == E_OK;
+	return t->ret;
+}
+
 int db_begin(struct db_txn *t, struct db *db, bool write)
 {
 	memset(t, 0, sizeof(*t));
 	t->db = db;
 	t->write = write;
+	if (db->env == NULL) {
+		return begin_trees(t);
+	}
 	int rc = mdb_txn_begin(db->env, NULL, write ? 0 : MDB_RDONLY, &t->txn);
 	t->ret = db_err(rc);
 	t->live = t->ret == E_OK;
@@ -169,33 +182,111 @@ void db_reset(struct db_txn *t)
 	if (t->txn && t->live) {
 		mdb_txn_reset(t->txn);
 		memset(t->cursor_live, 0, sizeof(t->cursor_live));
-		t->live = false;
 	}
+	t->live = false;
 }
 
 int db_renew(struct db_txn *t)
 {
 	db_reset(t);
+	if (t->db->env == NULL) {
+		return begin_trees(t);
+	}
 	t->ret = db_err(mdb_txn_renew(t->txn));
 	t->live = t->ret == E_OK;
 	return t->ret;
 }
 
 /* "Not found" is returned; any other failure sticks. */
-static int keep_failure(struct db_txn *t, int rc)
+static int keep_error(struct db_txn *t, int ret)
 {
-	int ret = db_err(rc);
 	if (ret != E_OK && ret != E_NOTFOUND) {
 		t->ret = ret;
 	}
 	return ret;
 }
 
+static int keep_failure(struct db_txn *t, int rc)
+{
+	return keep_error(t, db_err(rc));
+}
+
+uint64_t db_txn_id(const struct db_txn *t)
+{
+	return t->txn != NULL ? mdb_txn_id(t->txn) : t->trees.id;
+}
+
+/* --- without LMDB --------------------------------------------------------------------- */
+
+/* \retval E_NOTFOUND  The table was not made yet. */
+static int find_root(struct db_txn *t, unsigned table)
+{
+	int ret = E_OK;
+
+	if (!t->root_known[table]) {
+		ret = tree_find(&t->trees, t->db->kind->tables[table], &t->root[table]);
+		t->root_known[table] = ret == E_OK;
+	}
+	return ret;
+}
+
+static int seek_tree(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+                     bool exact, struct db_val *ret_key, struct db_val *ret)
+{
+	struct tree_bytes k, v;
+	int err = find_root(t, table);
+
+	if (err == E_OK) {
+		err = tree_seek(&t->trees, &t->root[table], &t->at[table], key, key_len, exact,
+		                &k, &v);
+	}
+	if (err == E_OK) {
+		*ret_key = (struct db_val){ k.data, k.len };
+		*ret = (struct db_val){ v.data, v.len };
+	}
+	return keep_error(t, err);
+}
+
+static int next_in_tree(struct db_txn *t, unsigned table, struct db_val *ret_key,
+                        struct db_val *ret)
+{
+	struct tree_bytes k, v;
+	int err = tree_next(&t->trees, &t->at[table], &k, &v);
+
+	if (err == E_OK) {
+		*ret_key = (struct db_val){ k.data, k.len };
+		*ret = (struct db_val){ v.data, v.len };
+	}
+	return keep_error(t, err);
+}
+
+uint64_t db_count(struct db_txn *t, unsigned table)
+{
+	MDB_stat st;
+	int err;
+
+	if (t->ret != E_OK) {
+		return 0;
+	}
+	if (t->db->env == NULL) {
+		err = keep_error(t, find_root(t, table));
+		return err == E_OK && !t->root[table].is_empty ? t->root[table].n_rows : 0;
+	}
+	err = keep_failure(t, mdb_stat(t->txn, t->db->dbi[table], &st));
+	return err == E_OK ? st.ms_entries : 0;
+}
+
+/* --- look-ups ---------------------------------------------------------------------------- */
+
 int db_get(struct db_txn *t, unsigned table, const void *key, size_t key_len,
            struct db_val *ret)
 {
+	struct db_val same;
 	if (t->ret != E_OK) {
 		return t->ret;
+	}
+	if (t->db->env == NULL) {
+		return seek_tree(t, table, key, key_len, true, &same, ret);
 	}
 	MDB_val k = { key_len, (void *)key }, v;
 	int res = keep_failure(t, mdb_get(t->txn, t->db->dbi[table], &k, &v));
@@ -243,6 +334,9 @@ static int cursor_get(struct db_txn *t, unsigned table, MDB_cursor_op op, MDB_va
 int db_find(struct db_txn *t, unsigned table, const void *key, size_t key_len,
             struct db_val *ret)
 {
+	if (t->db->env == NULL) {
+		return db_get(t, table, key, key_len, ret);
+	}
 	MDB_val k = { key_len, (void *)key };
 	struct db_val same;
 	return cursor_get(t, table, MDB_SET, &k, &same, ret);
@@ -251,6 +345,10 @@ int db_find(struct db_txn *t, unsigned table, const void *key, size_t key_len,
 int db_seek(struct db_txn *t, unsigned table, const void *key, size_t key_len,
             struct db_val *ret_key, struct db_val *ret)
 {
+	if (t->db->env == NULL) {
+		return t->ret != E_OK ? t->ret
+		                      : seek_tree(t, table, key, key_len, false, ret_key, ret);
+	}
 	MDB_val k = { key_len, (void *)key };
 	return cursor_get(t, table, key_len ? MDB_SET_RANGE : MDB_FIRST, &k, ret_key,
 	                  ret);
@@ -258,6 +356,9 @@ int db_seek(struct db_txn *t, unsigned table, const void *key, size_t key_len,
 
 int db_next(struct db_txn *t, unsigned table, struct db_val *ret_key, struct db_val *ret)
 {
+	if (t->db->env == NULL) {
+		return t->ret != E_OK ? t->ret : next_in_tree(t, table, ret_key, ret);
+	}
 	MDB_val k;
 	return cursor_get(t, table, MDB_NEXT, &k, ret_key, ret);
 }

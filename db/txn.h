@@ -11,7 +11,11 @@
  */
 struct db_txn {
 	struct db *db; /*!< borrowed */
-	MDB_txn *txn;
+	MDB_txn *txn; /*!< NULL: a reader in another process, which has trees */
+	struct tree_txn trees;
+	struct tree_root root[DB_TABLES_MAX];
+	bool root_known[DB_TABLES_MAX];
+	struct tree_cursor at[DB_TABLES_MAX];
 	int ret;
 	bool write;
 	bool live; /*!< false: a read transaction that is reset */
@@ -29,6 +33,10 @@ struct db_val {
 int db_err(int rc);
 
 int db_begin(struct db_txn *t, struct db *db, bool write);
+/*! \brief Its number, while it is live. */
+uint64_t db_txn_id(const struct db_txn *t);
+/*! \brief Number of rows of a table; 0 after a failure. */
+uint64_t db_count(struct db_txn *t, unsigned table);
 /*! \brief Commits, or aborts when something failed before. \return The first failure. */
 int db_commit(struct db_txn *t);
 void db_abort(struct db_txn *t); /*!< zeroed or ended is fine */

@@ -66,7 +66,7 @@ static int check_root(struct view *v)
 		return v->foreign ? E_STALE : E_MALFORMED;
 	}
 	memcpy(&head, val.data, sizeof(head));
-	v->txn = mdb_txn_id(v->t.txn);
+	v->txn = db_txn_id(&v->t);
 	if (head.txn != v->txn) {
 		return v->foreign ? E_STALE : E_MALFORMED;
 	}
@@ -77,7 +77,7 @@ static int check_root(struct view *v)
 static int take_root(struct view *v)
 {
 	struct db *db = v->t.db;
-	if (v->t.txn) {
+	if (v->t.txn || db->env == NULL) {
 		int ret = db_renew(&v->t);
 		if (ret == E_OK) {
 			return E_OK;
@@ -113,7 +113,7 @@ int view_pin(struct view *v, bool *ret_moved)
 		ret = take_root(v);
 		/* in the writer's process a root that was checked before stays valid */
 		bool known = ret == E_OK && !v->foreign && before != 0 &&
-		             mdb_txn_id(v->t.txn) == before;
+		             db_txn_id(&v->t) == before;
 		if (ret == E_OK && !known) {
 			ret = check_root(v);
 		}
@@ -132,7 +132,7 @@ void view_unpin(struct view *v)
 	db_reset(&v->t);
 }
 
-/* May LMDB search the pinned epoch? */
+/* May the pinned epoch be searched? */
 static int before_search(struct view *v)
 {
 	return v->t.live ? view_check(v) : E_NOTREADY;

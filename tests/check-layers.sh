@@ -30,7 +30,8 @@ routing/engines/ftree conf/base conf/policy routing/graph routing routing/spread
 routing/engines/dmodc conf/base conf/policy conf routing/graph routing routing/spread
 routing/engines/torus conf/base conf routing/graph routing/text routing routing/spread
 routing/engines       conf/base conf/policy conf routing/graph routing/text routing routing/spread
-db                    conf/base conf/policy routing/graph routing
+db/lmdb               conf/base
+db                    conf/base conf/policy routing/graph routing db/lmdb
 sa/mad                conf/base routing/graph
 sa/store              conf/base routing/graph routing db sa/mad
 sa/path               conf/base conf routing/graph db
