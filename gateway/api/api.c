@@ -195,6 +195,9 @@ static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 	const char *why;
 
 	c->problem.err = err;
+	if (err == E_MALFORMED && c->problem.detail == NULL) {
+		c->problem.detail = source_damaged(c->thread->source, c->arena);
+	}
 	if (c->epoch == 0) {
 		api_epoch(c, &why); /* refused before a snapshot was pinned */
 	}

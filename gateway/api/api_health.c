@@ -200,10 +200,12 @@ int api_readyz(struct api_call *c)
 	const char *why = NULL;
 
 	uint64_t epoch = api_epoch(c, &why);
-	bool has_stats =
-		source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK;
+	int err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
+	bool has_stats = err == E_OK;
 	const char *reason =
-		ready_reason(has_stats ? &stats : NULL, epoch, why, c->now_ms, c->arena);
+		err == E_MALFORMED ? source_damaged(c->thread->source, c->arena)
+				   : ready_reason(has_stats ? &stats : NULL, epoch, why,
+	                                          c->now_ms, c->arena);
 	if (reason != NULL) {
 		problem_member(&c->problem, "ready", json_false());
 		problem_member(&c->problem, "epoch", json_integer((json_int_t)epoch));

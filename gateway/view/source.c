@@ -45,6 +45,7 @@ struct files {
 	int snap_err;                /* why snap is NULL */
 	char why[WHY_BYTES];
 	struct stats_reader *stats;
+	int stats_err;                      /* why stats is NULL */
 	_Atomic uint64_t heartbeat_ms;      /* as last seen; 0: none */
 	_Atomic uint64_t heartbeat_seen_ms; /* when that was; 0: never */
 	_Atomic bool looking;               /* a thread is at it */
@@ -188,8 +189,15 @@ static void follow_stats(struct files *f, uint64_t now_ms)
 	if (f->stats == NULL) {
 		struct stats_reader *r = NULL;
 		remember(&f->stats_file);
-		f->stats = stats_reader_open(f->dir, &r) == E_OK ? r : NULL;
+		f->stats_err = stats_reader_open(f->dir, &r);
+		f->stats = r;
 	}
+}
+
+/* Damage is said; all else is that nothing was reported yet. */
+static int no_stats(const struct files *f)
+{
+	return f->stats_err == E_MALFORMED ? E_MALFORMED : E_NOTREADY;
 }
 
 /* --- source --------------------------------------------------------------------------
@@ -260,6 +268,22 @@ static void follow(struct source *s, uint64_t now_ms)
 	pthread_mutex_unlock(&f->lock);
 }
 
+static void damaged_text(const struct source *s, char *buf, size_t size)
+{
+	snprintf(buf, size,
+	         "%s/snapshot/data.mdb or %s/stats/data.mdb is damaged; restart saguarod, "
+	         "which makes it anew",
+	         s->files->dir, s->files->dir);
+}
+
+const char *source_damaged(const struct source *s, struct arena *a)
+{
+	char text[1024];
+
+	damaged_text(s, text, sizeof(text));
+	return arena_strdup(a, text);
+}
+
 int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
                struct snap_reader **ret)
 {
@@ -277,6 +301,10 @@ int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
 	if (err != E_OK) {
 		*ret_why = err == E_NOTREADY ? "saguarod has not published a sweep yet"
 		                             : err_text(err);
+		if (err == E_MALFORMED) {
+			damaged_text(s, s->why, sizeof(s->why));
+			*ret_why = s->why;
+		}
 		return err;
 	}
 	*ret = s->snap;
@@ -290,7 +318,7 @@ int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
 
 	pthread_mutex_lock(&f->lock);
 	follow_stats(f, now_ms);
-	int err = f->stats != NULL ? stats_read(f->stats, a, ret) : E_NOTREADY;
+	int err = f->stats != NULL ? stats_read(f->stats, a, ret) : no_stats(f);
 	atomic_store(&f->heartbeat_ms, err == E_OK ? ret->heartbeat_ms : 0);
 	atomic_store(&f->heartbeat_seen_ms, now_ms);
 	pthread_mutex_unlock(&f->lock);
@@ -305,7 +333,7 @@ int source_events(struct source *s, uint64_t now_ms, uint64_t from, size_t max,
 	pthread_mutex_lock(&f->lock);
 	follow_stats(f, now_ms);
 	int err = f->stats != NULL ? stats_read_events(f->stats, from, max, a, ret)
-	                           : E_NOTREADY;
+	                           : no_stats(f);
 	pthread_mutex_unlock(&f->lock);
 	return err;
 }
@@ -319,7 +347,7 @@ int source_counters(struct source *s, uint64_t now_ms, uint64_t node_guid, uint8
 	follow_stats(f, now_ms);
 	int err = f->stats != NULL
 	                  ? stats_read_counters(f->stats, node_guid, port, max, samples, a, ret)
-	                  : E_NOTREADY;
+	                  : no_stats(f);
 	pthread_mutex_unlock(&f->lock);
 	return err;
 }

@@ -51,6 +51,9 @@ int64_t source_wall_clock(void);
 int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
                struct snap_reader **ret);
 
+/*! \brief What is said of a damaged database: which folder, and what helps. In \a a. */
+const char *source_damaged(const struct source *s, struct arena *a);
+
 /*! \brief One consistent copy of the stats in \a a; source_stale() uses its heartbeat
  * from then on. \retval E_NOTREADY  There are none. */
 int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
