@@ -5,8 +5,8 @@
  * best, and fail an assertion or read past the end of the map at worst. So a child process
  * reads everything first; how it ends says whether the file is sound. It looks at the order
  * of keys, the number of rows, each value's first and last byte, and the list of free pages,
- * from which a writer would take pages. Bytes inside a value are not its business: every
- * reader checks the length of a value, and a publish compares what it holds.
+ * from which a writer would take pages. Bytes inside a value are its business only where the
+ * kind says so: every reader checks the length of a value, and a publish compares what it holds.
  *
  * An emptied file begins with the two meta pages of a new environment. The pages behind are
  * no part of any tree, so LMDB uses them again.
@@ -25,7 +25,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "db/layout.h"
+#include "db/txn.h"
 
 enum { FREE_TABLE = 0, LIMIT_SECONDS = 120, PATH_BYTES = 4096, COPY_BYTES = 1 << 16 };
 
@@ -61,7 +64,9 @@ static bool keys_ascend(const MDB_val *a, const MDB_val *b)
 	return order < 0 || (order == 0 && a->mv_size < b->mv_size);
 }
 
-static bool table_is_sound(MDB_txn *txn, MDB_dbi dbi, const MDB_envinfo *info)
+/* \param table  Of the kind; DB_TABLES_MAX: of LMDB's own. */
+static bool table_is_sound(const struct db_kind *kind, unsigned table, MDB_txn *txn,
+                           MDB_dbi dbi, const MDB_envinfo *info)
 {
 	MDB_cursor *c;
 	MDB_stat st;
@@ -86,6 +91,11 @@ static bool table_is_sound(MDB_txn *txn, MDB_dbi dbi, const MDB_envinfo *info)
 		                      : n > 1 && !keys_ascend(&last, &k)) {
 			return false;
 		}
+		if (table < DB_TABLES_MAX && kind->is_sound != NULL &&
+		    !kind->is_sound(table, &(struct db_val){ k.mv_data, k.mv_size },
+		                    &(struct db_val){ v.mv_data, v.mv_size })) {
+			return false;
+		}
 		last = k;
 	}
 	return rc == MDB_NOTFOUND && n == st.ms_entries;
@@ -105,15 +115,18 @@ static bool is_sound(const struct db_kind *kind, const char *path)
 	    mdb_env_open(env, path, MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS, 0) != 0 ||
 	    mdb_env_info(env, &info) != 0 ||
 	    mdb_txn_begin(env, NULL, MDB_RDONLY, &txn) != 0 ||
-	    !table_is_sound(txn, FREE_TABLE, &info) ||
-	    mdb_dbi_open(txn, NULL, 0, &dbi) != 0 || !table_is_sound(txn, dbi, &info)) {
+	    !table_is_sound(kind, DB_TABLES_MAX, txn, FREE_TABLE, &info) ||
+	    mdb_dbi_open(txn, NULL, 0, &dbi) != 0 || !table_is_sound(kind, DB_TABLES_MAX, txn, dbi, &info)) {
 		return false;
 	}
 	for (unsigned i = 0; kind->tables[i] != NULL; i++) {
 		int rc = mdb_dbi_open(txn, kind->tables[i], 0, &dbi);
 
+		if (i == DB_LAYOUT && (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE)) {
+			return true; /* it is of somebody else, which shows when it is opened */
+		}
 		/* an older layout has not all tables */
-		if (rc != MDB_NOTFOUND && (rc != 0 || !table_is_sound(txn, dbi, &info))) {
+		if (rc != MDB_NOTFOUND && (rc != 0 || !table_is_sound(kind, i, txn, dbi, &info))) {
 			return false;
 		}
 	}
@@ -164,6 +177,26 @@ int damage_check(const struct db_kind *kind, const char *path)
 		}
 	}
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? E_OK : E_MALFORMED;
+}
+
+const char *damage_remedy(const struct db_kind *kind)
+{
+	return kind->rebuilt
+	               ? "restart saguarod, which makes it anew"
+	               : "restore data.mdb there from a backup, or move it away and start "
+	                 "anew: ports keep the LIDs that they have";
+}
+
+const char *damage_text(const struct db *db, int ret, struct arena *a)
+{
+	const char *path = "", *text;
+
+	if (ret != E_MALFORMED || mdb_env_get_path(db->env, &path) != 0) {
+		return err_text(ret);
+	}
+	text = arena_printf(a, "the %s database in %s is damaged; stop saguarod, then %s",
+	                    db->kind->name, path, damage_remedy(db->kind));
+	return text != NULL ? text : err_text(ret);
 }
 
 /* --- the copy and the new beginning ------------------------------------------------------ */

@@ -31,6 +31,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/log.h"
 #include "db/layout.h"
 #include "db/txn.h"
 
@@ -101,6 +102,19 @@ void db_unref(struct db *db)
 		close(db->lock_fd);
 	}
 	free(db);
+}
+
+/* LMDB ends the process behind this. It is the one line of this room in the log, because nobody is left
+ * to return an error to. */
+static void tell_broken(MDB_env *env, const char *assertion)
+{
+	const struct db_kind *kind = mdb_env_get_userctx(env);
+	const char *path = "";
+
+	(void)mdb_env_get_path(env, &path);
+	log_message(MSG_START_BROKEN, "database",
+	            "the %s database in %s is damaged, so saguarod ends (LMDB: %s); %s",
+	            kind->name, path, assertion, damage_remedy(kind));
 }
 
 static struct db *db_new(const struct db_kind *kind)
@@ -269,87 +283,38 @@ static int map_incarnation(const struct opening *o, struct db *db, bool write)
 	return E_OK;
 }
 
-/* What to do about a damaged database of this kind. */
-static const char *remedy(const struct db_kind *kind)
-{
-	return kind->rebuilt
-	               ? "restart saguarod, which makes it anew"
-	               : "restore data.mdb there from a backup, or move it away and start "
-	                 "anew: ports keep the LIDs that they have";
-}
-
-#define LMDB_MAGIC UINT32_C(0xBEEFC0DE)
-
-/* Offsets in a page of LMDB 0.9 that starts with a meta. Numbers of pages and of
- * transactions, sizes and addresses are words of the machine. */
-enum {
-	WORD = sizeof(size_t),
-	META_MAGIC = WORD + 8,
-	META_PAGE_SIZE = META_MAGIC + 8 + 2 * WORD,
-	META_TABLE_BYTES = 8 + 5 * WORD,
-	META_LAST_PAGE = META_PAGE_SIZE + 2 * META_TABLE_BYTES,
-	META_END = META_LAST_PAGE + 2 * WORD
-};
-_Static_assert(sizeof(size_t) != 8 || (META_PAGE_SIZE == 40 && META_END == 152),
-               "as in data.mdb of LMDB 0.9 on machines with 64-bit words");
-
-static uint64_t number_at(const uint8_t *page, size_t offset, size_t size)
-{
-	uint32_t u32;
-	uint64_t u64;
-	if (size == 4) {
-		memcpy(&u32, page + offset, 4);
-		return u32;
-	}
-	memcpy(&u64, page + offset, 8);
-	return u64;
-}
-
-/* LMDB writes numbers in the byte order and the word size of its machine. */
-static bool is_of_other_machine(const uint8_t page[META_END])
-{
-	uint64_t in_32 = number_at(page, 4 + 8, 4), in_64 = number_at(page, 8 + 8, 4);
-	uint64_t swapped = __builtin_bswap32(LMDB_MAGIC);
-	return in_32 == LMDB_MAGIC || in_32 == swapped || in_64 == LMDB_MAGIC ||
-	       in_64 == swapped;
-}
-
 static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_bytes,
                       uint64_t *ret_page_size)
 {
-	uint8_t page[META_END];
-	bool is_read = pread(fd, page, sizeof(page), at) == (ssize_t)sizeof(page);
-	if (!is_read || number_at(page, META_MAGIC, 4) != LMDB_MAGIC) {
-		if (is_read && is_of_other_machine(page)) {
-			return fail_open(
-				o, E_FOREIGN,
-				"%s/data.mdb was written on another kind of machine "
-			        "(byte "
-				"order or word size); move it away, or choose another "
-				"folder with %s",
-				o->path, o->kind->option);
-		}
-		return fail_open(
-			o, E_FOREIGN,
-			"%s/data.mdb is not an LMDB database; move it away, or choose "
-			"another folder with %s",
-			o->path, o->kind->option);
+	uint64_t size = 0, last = 0;
+	int ret = tree_head(fd, at, &size, &last);
+
+	if (ret == E_LAYOUT) {
+		return fail_open(o, E_FOREIGN,
+		                 "%s/data.mdb was written on another kind of machine (byte "
+		                 "order or word size); move it away, or choose another folder "
+		                 "with %s",
+		                 o->path, o->kind->option);
 	}
-	uint64_t size = number_at(page, META_PAGE_SIZE, 4);
-	uint64_t last = number_at(page, META_LAST_PAGE, WORD);
+	if (ret != E_OK) {
+		return fail_open(o, E_FOREIGN,
+		                 "%s/data.mdb is not an LMDB database; move it away, or choose "
+		                 "another folder with %s",
+		                 o->path, o->kind->option);
+	}
 	bool size_valid = size >= 512 && size <= 65536 && (size & (size - 1)) == 0;
 	if (!size_valid || last > (UINT64_C(1) << 44)) {
 		return fail_open(
 			o, E_MALFORMED,
 			"%s/data.mdb is damaged (its head is not valid); %s", o->path,
-			remedy(o->kind));
+			damage_remedy(o->kind));
 	}
 	if ((last + 1) * size > file_bytes) {
 		return fail_open(
 			o, E_MALFORMED,
 			"%s/data.mdb is truncated: %llu bytes instead of at least %llu; %s",
 			o->path, (unsigned long long)file_bytes,
-			(unsigned long long)((last + 1) * size), remedy(o->kind));
+			(unsigned long long)((last + 1) * size), damage_remedy(o->kind));
 	}
 	*ret_page_size = size;
 	return E_OK;
@@ -462,6 +427,12 @@ static int map_env(const struct opening *o, struct db *db, size_t map_bytes,
                    unsigned flags)
 {
 	int rc = mdb_env_create(&db->env);
+	if (rc == 0) {
+		rc = mdb_env_set_userctx(db->env, (void *)(uintptr_t)o->kind);
+	}
+	if (rc == 0) {
+		rc = mdb_env_set_assert(db->env, tell_broken);
+	}
 	if (rc == 0) {
 		rc = mdb_env_set_maxdbs(db->env, DB_TABLES_MAX);
 	}
@@ -590,7 +561,7 @@ static int verify(const struct opening *o, struct db_txn *t, bool *ret_outdated)
 
 	if (ret != E_OK && ret != E_NOTFOUND && ret != E_FOREIGN) {
 		return fail_open(o, ret, "the %s database in %s is damaged; %s",
-		                 o->kind->name, o->path, remedy(o->kind));
+		                 o->kind->name, o->path, damage_remedy(o->kind));
 	}
 	if (ret != E_OK) {
 		v.len = 0;
@@ -678,7 +649,7 @@ static int setup_reader(const struct opening *o, struct db *db)
 	}
 	return fail_open(o, E_MALFORMED,
 	                 "the %s database in %s is damaged: its tables cannot be read; %s",
-	                 o->kind->name, o->path, remedy(o->kind));
+	                 o->kind->name, o->path, damage_remedy(o->kind));
 }
 
 /* Empties a damaged database whose contents are made anew, or any if \a anew, and says so. */
@@ -732,6 +703,10 @@ static int open_writer(const struct db_kind *kind, const char *path, uint64_t ma
 	}
 	if (res == E_OK) {
 		res = check_head(&o, true);
+	}
+	if (res == E_OK && !kind->rebuilt && damage_check(kind, path) == E_MALFORMED) {
+		res = fail_open(&o, E_MALFORMED, "the %s database in %s is damaged; %s",
+		                kind->name, path, damage_remedy(kind));
 	}
 	if (res == E_OK) {
 		res = check_space(&o, need_bytes);

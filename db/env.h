@@ -12,6 +12,7 @@
 
 struct arena;
 struct db_txn;
+struct db_val;
 
 /*!
  * One LMDB environment: folder, files, locks, table handles. Private to this room.
@@ -38,6 +39,8 @@ struct db_kind {
 	uint32_t oldest;           /*!< layouts from here on are taken over; 0: none is */
 	/*! Brings rows of an older layout to this one. NULL: they are the same. */
 	void (*convert)(struct db_txn *t);
+	/*! Is a row of this table of the form that its readers expect? NULL: nobody asks. */
+	bool (*is_sound)(unsigned table, const struct db_val *key, const struct db_val *val);
 	const char *const *tables; /*!< NULL-terminated; the first is "layout" */
 	unsigned flags;            /*!< MDB_NOSYNC or 0 */
 	uint64_t map_bytes;        /*!< address space */
@@ -61,7 +64,7 @@ struct db {
 
 /*!
  * \brief Opens or creates \a path as its only writer; missing folders are made. A damaged
- *        database of a rebuilt kind is copied and emptied, see damage.c.
+ *        database of a rebuilt kind is copied and emptied, one of another kind refused; see damage.c.
  *
  * \param map_bytes   0: the kind's.
  * \param need_bytes  Free space there has to be, 0: any.
@@ -96,9 +99,9 @@ uint64_t db_last_txn(const struct db *db);
 /* --- damaged databases (damage.c) ----------------------------------------------------- */
 
 /*!
- * Damaged databases of kinds that the daemon makes anew: found before they are used, kept
- * as a copy, and emptied. For the writer, who holds the lock of the folder and has not
- * opened the environment yet.
+ * Damaged databases: found before they are used. Those of kinds that the daemon makes anew are kept as
+ * a copy, and emptied. For the writer, who holds the lock of the folder and has not opened the
+ * environment yet.
  */
 
 /*!
@@ -109,6 +112,12 @@ uint64_t db_last_txn(const struct db *db);
  * Cost: reads the whole file.
  */
 int damage_check(const struct db_kind *kind, const char *path);
+
+/*! \brief What to do about a damaged database of this kind: the end of a sentence. */
+const char *damage_remedy(const struct db_kind *kind);
+
+/*! \brief As err_text(); of a damaged database a sentence in \a a with its folder and the remedy. */
+const char *damage_text(const struct db *db, int ret, struct arena *a);
 
 /*!
  * \brief Copies data.mdb to data.mdb.damaged, in place of an older copy, and empties it.

@@ -19,7 +19,7 @@ _Static_assert(SNAP_CLIENT_TABLE(RECORDS_SUBSCRIPTIONS) == SNAP_SUBSCRIPTIONS &&
                        SNAP_CLIENT_TABLE(RECORDS_MEMBERS) == SNAP_MEMBERS,
                "client records are in the order of enum record_table");
 
-enum { ROW_LID_UNTIL_4 = 8 };
+enum { ROW_LID_UNTIL_4 = 8, LID_MOST = 0xffffff, LMC_MOST = 7 };
 
 /* LIDs get the fields that they lacked: no port is known to be gone. */
 static void convert_state(struct db_txn *t)
@@ -40,12 +40,33 @@ static void convert_state(struct db_txn *t)
 	}
 }
 
+/* LIDs and numbers. Client records and partitions are read by others, who refuse them at the start. */
+static bool state_is_sound(unsigned table, const struct db_val *key, const struct db_val *val)
+{
+	struct row_lid row = { 0 };
+
+	if (table == STATE_EPOCH) {
+		return val->len == sizeof(uint64_t);
+	}
+	if (table != STATE_LIDS) {
+		return true;
+	}
+	if (key->len != sizeof(uint64_t) ||
+	    (val->len != sizeof(row) && val->len != ROW_LID_UNTIL_4)) {
+		return false;
+	}
+	memcpy(&row, val->data, val->len);
+	return row.base != 0 && row.base <= LID_MOST && row.lmc <= LMC_MOST &&
+	       row.base % (1u << row.lmc) == 0;
+}
+
 const struct db_kind kind_state = {
 	.name = "state",
 	.option = "--state-dir",
 	.layout = LAYOUT_STATE,
 	.oldest = LAYOUT_STATE_OLDEST,
 	.convert = convert_state,
+	.is_sound = state_is_sound,
 	.tables = state_tables,
 	.map_bytes = UINT64_C(8) << 30,
 };

@@ -362,6 +362,11 @@ void state_close(struct state *s)
 	free(s);
 }
 
+const char *state_err_text(const struct state *s, int ret, struct arena *a)
+{
+	return damage_text(s->db, ret, a);
+}
+
 static int read_lid(const struct db_val *k, const struct db_val *v,
                     struct lid_memory *ret)
 {
@@ -382,21 +387,21 @@ int state_lids(struct state *s, struct arena *a, struct lid_memory **ret, size_t
 {
 	struct db_txn t;
 	struct db_val k, v;
-	MDB_stat st;
 	int res = db_begin(&t, s->db, false);
 	if (res != E_OK) {
 		return res;
 	}
-	res = db_err(mdb_stat(t.txn, s->db->dbi[STATE_LIDS], &st));
+	size_t n_rows = (size_t)db_count(&t, STATE_LIDS);
 	struct lid_memory *m = NULL;
 	size_t n = 0;
+	res = t.ret;
 	if (res == E_OK) {
-		m = arena_array(a, st.ms_entries, sizeof(*m));
+		m = arena_array(a, n_rows, sizeof(*m));
 		res = m ? db_seek(&t, STATE_LIDS, NULL, 0, &k, &v) : -ENOMEM;
 	}
 	while (res == E_OK) {
 		/* never more than the count said, unless the tree is damaged */
-		res = n < st.ms_entries ? read_lid(&k, &v, &m[n]) : E_MALFORMED;
+		res = n < n_rows ? read_lid(&k, &v, &m[n]) : E_MALFORMED;
 		if (res == E_OK) {
 			n++;
 			res = db_next(&t, STATE_LIDS, &k, &v);

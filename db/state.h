@@ -37,6 +37,9 @@ int state_open(const char *dir, struct arena *a, const char **ret_why, struct st
 /*! \brief Ends the writing thread after its queue is empty, closes, unlocks. NULL is fine. */
 void state_close(struct state *s);
 
+/*! \brief As err_text(); of a damaged database a sentence in \a a with its folder and the remedy. */
+const char *state_err_text(const struct state *s, int ret, struct arena *a);
+
 /*! \brief All remembered LIDs, sorted by GUID, in \a a. */
 int state_lids(struct state *s, struct arena *a, struct lid_memory **ret, size_t *ret_n);
 

@@ -47,12 +47,17 @@ enum {
 	TREE_ROWS = 8 + 3 * WORD,
 	TREE_ROOT = TREE_ROWS + WORD,
 	TREE_BYTES = TREE_ROOT + WORD,
+	META_MAGIC = PAGE_HEAD,
 	META_PAGE_SIZE = PAGE_HEAD + 8 + 2 * WORD,
 	META_NAMES = META_PAGE_SIZE + TREE_BYTES,
 	META_LAST_PAGE = META_NAMES + TREE_BYTES,
 	META_TXN = META_LAST_PAGE + WORD
 };
 
+_Static_assert(sizeof(size_t) != 8 || (META_PAGE_SIZE == 40 && META_TXN == 144),
+               "as in data.mdb of LMDB 0.9 on machines with 64-bit words");
+
+#define LMDB_MAGIC UINT32_C(0xBEEFC0DE)
 #define MAP_BYTES_MIN ((size_t)64 << 20)
 
 static uint16_t u16_at(const uint8_t *p)
@@ -81,10 +86,35 @@ static size_t word_at(const uint8_t *p)
 
 /* --- the file and its metas ------------------------------------------------------------- */
 
+/* LMDB writes numbers in the byte order and the word size of its machine. */
+static bool is_of_other_machine(const uint8_t *page)
+{
+	uint32_t in_32 = u32_at(page + 4 + 8), in_64 = u32_at(page + 8 + 8);
+	uint32_t swapped = __builtin_bswap32(LMDB_MAGIC);
+
+	return in_32 == LMDB_MAGIC || in_32 == swapped || in_64 == LMDB_MAGIC ||
+	       in_64 == swapped;
+}
+
+int tree_head(int fd, off_t at, uint64_t *ret_page_bytes, uint64_t *ret_last_page)
+{
+	uint8_t page[META_TXN + WORD];
+
+	if (pread(fd, page, sizeof(page), at) != (ssize_t)sizeof(page)) {
+		return E_FOREIGN;
+	}
+	if (u32_at(page + META_MAGIC) != LMDB_MAGIC) {
+		return is_of_other_machine(page) ? E_LAYOUT : E_FOREIGN;
+	}
+	*ret_page_bytes = u32_at(page + META_PAGE_SIZE);
+	*ret_last_page = word_at(page + META_LAST_PAGE);
+	return E_OK;
+}
+
 int tree_open(const char *path, uint64_t map_bytes, struct tree_file *ret)
 {
 	char file[4096];
-	uint8_t head[META_TXN + WORD];
+	uint64_t page_bytes, last;
 	struct tree_file f = { .map_bytes = map_bytes < SIZE_MAX / 8 ? (size_t)map_bytes
 		                                                     : SIZE_MAX / 8 };
 	void *map;
@@ -97,15 +127,12 @@ int tree_open(const char *path, uint64_t map_bytes, struct tree_file *ret)
 	if (f.fd < 0) {
 		return -errno;
 	}
-	if (pread(f.fd, head, sizeof(head), 0) != (ssize_t)sizeof(head)) {
+	if (tree_head(f.fd, 0, &page_bytes, &last) != E_OK || page_bytes < 512 ||
+	    page_bytes > 65536) {
 		close(f.fd);
 		return E_MALFORMED;
 	}
-	f.page_bytes = u32_at(head + META_PAGE_SIZE);
-	if (f.page_bytes < 512 || f.page_bytes > 65536) {
-		close(f.fd);
-		return E_MALFORMED;
-	}
+	f.page_bytes = (size_t)page_bytes;
 	while ((map = mmap(NULL, f.map_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, f.fd,
 	                   0)) == MAP_FAILED &&
 	       errno == ENOMEM && f.map_bytes / 2 >= MAP_BYTES_MIN) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*!
  * Trees of an LMDB file, read without LMDB, which trusts every byte that it has mapped: a page
@@ -53,6 +54,13 @@ struct tree_bytes {
 	const uint8_t *data;
 	size_t len;
 };
+
+/*!
+ * \brief The head of a file of LMDB.
+ * \param at  0 or the size of a page: there are two.
+ * \retval E_FOREIGN  It is none. \retval E_LAYOUT  Of a machine of another byte order or word size.
+ */
+int tree_head(int fd, off_t at, uint64_t *ret_page_bytes, uint64_t *ret_last_page);
 
 /*!
  * \brief Maps <path>/data.mdb, whose head was checked.

@@ -191,7 +191,7 @@ int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned 
 	}
 	if (ret != E_OK) {
 		return sm_fail(sm, ret, false, "remembered LIDs cannot be read: %s",
-		               err_text(ret));
+		               state_err_text(sm->d.state, ret, a));
 	}
 	in.memory = as.memory;
 	in.n_memory = as.n_memory;
@@ -371,7 +371,7 @@ int assign_keep(struct sm *sm, const struct graph *g, struct arena *a,
 	if (ret != E_OK) {
 		return sm_fail(sm, ret, false,
 		               "LIDs cannot be stored, so none is handed out: %s",
-		               err_text(ret));
+		               state_err_text(sm->d.state, ret, a));
 	}
 	note_moved(sm, as, g);
 	note_recycled(sm, as, g);

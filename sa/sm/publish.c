@@ -657,7 +657,8 @@ static void note_transition(struct publisher *p, struct job *j)
 }
 
 static int publish_content(struct publisher *p, struct job *j, struct arena *a,
-                           const char *options)
+                           const char *options,
+                           const char **ret_why)
 {
 	struct snap_content c = { .options_text = options };
 	struct snap_published done;
@@ -671,6 +672,7 @@ static int publish_content(struct publisher *p, struct job *j, struct arena *a,
 	}
 	if (ret == E_OK) {
 		ret = choose_epoch(p, digest_content(j, &c, options));
+		*ret_why = ret == E_OK ? NULL : state_err_text(p->sm->d.state, ret, a);
 	}
 	if (ret == E_OK) {
 		note_transition(p, j);
@@ -691,14 +693,15 @@ int publish_fabric(struct publisher *p, struct job *j)
 {
 	struct arena *a = arena_new(); /* a job is published more than once */
 	char *options = a != NULL ? options_text(&p->sm->d, a) : NULL;
-	int ret = options == NULL ? -ENOMEM : publish_content(p, j, a, options);
+	const char *why = NULL;
+	int ret = options == NULL ? -ENOMEM : publish_content(p, j, a, options, &why);
 
-	free(options);
-	arena_free(a);
 	if (ret != E_OK) {
 		p->digest = 0; /* the next one that succeeds is a new epoch */
-		return sm_fail(p->sm, ret, false, "the snapshot cannot be published: %s",
-		               err_text(ret));
+		(void)sm_fail(p->sm, ret, false, "the snapshot cannot be published: %s",
+		              why != NULL ? why : err_text(ret));
 	}
-	return E_OK;
+	free(options);
+	arena_free(a);
+	return ret;
 }
