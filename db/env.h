@@ -20,8 +20,9 @@ struct db_val;
  *   <path>/data.mdb  0640  LMDB's data
  *   <path>/lock.mdb  0600  LMDB's reader slots and mutexes: of the writer's process alone
  *   <path>/lock      0600  flock() held by the writer for life, its process id inside
- *   <path>/writer    0640  8 bytes, host order: how many writers have opened (shared
- * kinds)
+ *   <path>/writer    0640  three words of 8 bytes, host order: how many writers have opened, the last
+ *                          beat of the one at work (CLOCK_BOOTTIME ms) and what it met then, as an
+ *                          error (shared kinds). They need no space on a disk that is full
  *
  * A writer that opens adds one to `writer` before its first transaction. Pins die with
  * the process that held them, so a foreign reader whose epoch is superseded trusts it
@@ -92,6 +93,18 @@ int db_open_reader(const struct db_kind *kind, const char *path, struct arena *a
 
 struct db *db_ref(struct db *db);
 void db_unref(struct db *db); /*!< the last one closes; NULL is fine */
+
+/*! A sign of life beside the database, which stays where the disk is full. */
+struct db_beat {
+	uint64_t at_ms;
+	int64_t met; /*!< E_OK, or why it cannot write */
+};
+
+/*! \brief Writes it; for the writer of a shared kind. */
+void db_put_beat(struct db *db, uint64_t at_ms, int met);
+
+/*! \brief The last one; zeroed: none. */
+struct db_beat db_last_beat(const struct db *db);
 
 /*! \brief Newest committed transaction: a read of shared memory. */
 uint64_t db_last_txn(const struct db *db);

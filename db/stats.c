@@ -507,6 +507,7 @@ int stats_commit(struct stats *s, uint64_t boottime_ms)
 		counters_clear(&s->counters);
 		(void)commit(s, boottime_ms);
 	}
+	db_put_beat(s->db, boottime_ms, ret);
 	return ret;
 }
 
@@ -627,8 +628,9 @@ static int copy_all(struct stats_reader *r, struct arena *a, struct stats_copy *
 			res = view_next(&r->v, STATS_VALUES, &k, &v);
 		}
 	}
-	*ret = (struct stats_copy){ row.heartbeat_ms, row.realtime_s, row.pid, values,
-		                    n };
+	const struct db_beat beat = db_last_beat(r->db);
+	*ret = (struct stats_copy){ row.heartbeat_ms, row.realtime_s, row.pid, values, n,
+		                    beat.at_ms, (int)beat.met, NULL };
 	return res == E_NOTFOUND ? E_OK : res;
 }
 

@@ -158,6 +158,25 @@ static int settle_failure(struct db *db, int ret)
 	return ret;
 }
 
+void db_put_beat(struct db *db, uint64_t at_ms, int met)
+{
+	const struct db_beat b = { at_ms, met };
+
+	if (pwrite(db->writer_fd, &b, sizeof(b), sizeof(uint64_t)) != (ssize_t)sizeof(b)) {
+		return; /* the next one tries again */
+	}
+}
+
+struct db_beat db_last_beat(const struct db *db)
+{
+	struct db_beat b;
+
+	if (pread(db->writer_fd, &b, sizeof(b), sizeof(uint64_t)) != (ssize_t)sizeof(b)) {
+		b = (struct db_beat){ .at_ms = 0 };
+	}
+	return b;
+}
+
 int db_commit(struct db_txn *t)
 {
 	if (t->ret != E_OK || !t->txn) {

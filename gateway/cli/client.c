@@ -379,8 +379,8 @@ static int print_refusal(struct client *s, const struct body *body, unsigned sta
 void client_print_stale(const char *program)
 {
 	fprintf(stderr,
-	        "%s: stale: saguarod gives no sign of life, and the fabric may "
-	        "have changed since; see 'saguaro status'\n",
+	        "%s: stale: saguarod does not report any more, and the fabric may "
+	        "have changed since; 'saguaro status' says why\n",
 	        program);
 }
 

@@ -44,6 +44,7 @@ static const struct {
 	{ "stopped answering", "its link is up, so it has power: restart it, or look at its firmware" },
 	{ "has not ended yet", "it is starting: ask again in a moment; 'saguaro events -f' follows it" },
 	{ "it was stopped", "somebody stopped it: 'systemctl start saguarod' starts it again" },
+	{ "is full: saguarod", "it has no room for what it would report: 'df' on that folder; a fabric needs about 4 times the snapshot's size there" },
 	{ "gave no sign of life", "it was killed, or hangs: 'systemctl restart saguarod'; 'journalctl -u saguarod' has its last words" },
 	{ "No space left", "make room there; what was published before stays in force until then" },
 	{ "P_Key", "'saguaro partition list' and 'saguaro partition show P_KEY' show who is a member; 'saguaro partition add P_KEY GUID' adds a port" },

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/err.h"
 
 enum { AHEAD_MS = 2 * 60 * 60 * 1000 };
 
@@ -38,15 +39,45 @@ static const char *text_or_null(const struct stats_copy *c, const char *name)
 	return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-static const char *gone_since(const struct stats_copy *c, struct arena *a)
+enum { TIME_BYTES = 40 };
+
+/* When the figures were written. */
+static const char *written_at(const struct stats_copy *c, char buf[TIME_BYTES])
 {
-	char text[40] = "an unknown time";
 	struct tm tm;
 	time_t t = (time_t)c->heartbeat_realtime_s;
 
+	snprintf(buf, TIME_BYTES, "an unknown time");
 	if (gmtime_r(&t, &tm) != NULL) {
-		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+		strftime(buf, TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &tm);
 	}
+	return buf;
+}
+
+/* It runs, and has no place for what it would report. */
+static const char *cannot_report(const struct stats_copy *c, struct arena *a)
+{
+	const char *folder = c->folder != NULL ? c->folder : "of the snapshot";
+	char buf[TIME_BYTES];
+
+	if (c->trouble == E_FULL) {
+		return arena_printf(
+			a,
+			"the folder %s is full: saguarod (process %u) runs, but figures and "
+			"changes are not shown since %s; free space there, or enlarge it",
+			folder, (unsigned)c->pid, written_at(c, buf));
+	}
+	return arena_printf(
+		a,
+		"saguarod (process %u) runs, but cannot write to the folder %s since %s: %s",
+		(unsigned)c->pid, folder, written_at(c, buf), err_text(c->trouble));
+}
+
+static const char *gone_since(const struct stats_copy *c, struct arena *a)
+{
+	char buf[TIME_BYTES];
+	const char *text = written_at(c, buf);
+
 	if (text_or_null(c, "ended") != NULL) {
 		return arena_printf(
 			a, "daemon gone since %s: saguarod (process %u) ended: %s", text,
@@ -85,7 +116,9 @@ const char *ready_reason(const struct stats_copy *stats, uint64_t epoch,
 		                            : "no saguarod has reported here yet";
 	}
 	if (!heartbeat_fresh(stats->heartbeat_ms, now_ms)) {
-		return gone_since(stats, a);
+		return stats->trouble != E_OK && heartbeat_fresh(stats->alive_ms, now_ms)
+		               ? cannot_report(stats, a)
+		               : gone_since(stats, a);
 	}
 	if (!stats_number(stats, "subnet_up", &up) || up != 1.0) {
 		return not_up(stats, a);

@@ -319,6 +319,9 @@ int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
 	pthread_mutex_lock(&f->lock);
 	follow_stats(f, now_ms);
 	int err = f->stats != NULL ? stats_read(f->stats, a, ret) : no_stats(f);
+	if (err == E_OK) {
+		ret->folder = f->dir;
+	}
 	atomic_store(&f->heartbeat_ms, err == E_OK ? ret->heartbeat_ms : 0);
 	atomic_store(&f->heartbeat_seen_ms, now_ms);
 	pthread_mutex_unlock(&f->lock);

@@ -6,7 +6,8 @@
  * ServiceID, ServiceGID and ServiceP_Key identify a record. They are its first bytes, so these
  * are the key of its row.
  *
- * A requester sees the services of its partitions. A service belongs to the node with its
+ * A requester sees the services of its partitions. A ServiceGID has the prefix of this subnet, or the
+ * link-local one, or is of a multicast group; others are refused as invalid. A service belongs to the node with its
  * ServiceGID: the ports of that node, and requesters with the SM_Key, register, change and
  * delete it, and nobody else, so that no host can take the place of another. The service of a
  * multicast group belongs to the port that set it and to those who know its ServiceKey.
@@ -39,10 +40,12 @@ enum {
 	ID_BYTES = 8,
 	KEY_AT = 32,
 	KEY_BYTES = 16,
-	GID_GUID_BIT = 128 /* the GUID in ServiceGID */
+	GID_PREFIX_BIT = 64, /* the parts of ServiceGID */
+	GID_GUID_BIT = 128
 };
 #define LEASE_FOR_EVER UINT32_MAX
 #define P_KEY_DEFAULT 0xffff
+#define LINK_LOCAL_PREFIX UINT64_C(0xfe80000000000000)
 
 /* clang-format off */
 static const struct sa_field service_fields[] = {
@@ -188,6 +191,16 @@ static bool is_of_group(const uint8_t *record)
 	return record[ID_BYTES] == 0xff;
 }
 
+/* Whether the ServiceGID may be of a port here: any other one names a port of another subnet, of which
+ * nobody here may speak. OpenSM looks at the GUID alone. */
+static bool is_of_subnet(struct snap_reader *r, const uint8_t *record)
+{
+	uint64_t prefix = field_get(record, GID_PREFIX_BIT, 64);
+
+	return is_of_group(record) || prefix == snap_meta(r)->subnet_prefix ||
+	       prefix == LINK_LOCAL_PREFIX;
+}
+
 /* Whether the ServiceGID is one of the requester's node. */
 static bool is_own(struct snap_reader *r, const struct sa_query *q, const uint8_t *record)
 {
@@ -244,6 +257,9 @@ static int service_set(struct snap_reader *r, const struct sa_query *q,
 	memcpy(record, q->record, SERVICE_RECORD_BYTES);
 	if (!sa_asked(q, SR_ID) || !sa_asked(q, SR_GID) || q->requester->port_guid == 0) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
+	}
+	if (!is_of_subnet(r, record)) {
+		return sa_refuse(out, UMAD_SA_STATUS_INVALID_GID);
 	}
 	if (!sa_asked(q, SR_P_KEY)) {
 		put(record, SR_P_KEY, P_KEY_DEFAULT);

@@ -53,6 +53,19 @@ for signal in TERM INT; do
 	same "status after SIG$signal" 0 "$?"
 done
 
+# logrotate moves the file and sends SIGUSR1; no other signal that a person may send ends it.
+start logged --log-file "$work/gateway.out"
+until_true test -s "$work/gateway.out"
+mv "$work/gateway.out" "$work/gateway.out.1"
+kill -USR2 "$pid"
+kill -HUP "$pid"
+until_true test -s "$work/gateway.out"
+mv "$work/gateway.out" "$work/gateway.out.2"
+kill -USR2 "$pid"
+kill -USR1 "$pid"
+holds "SIGUSR1 opens the log again" until_true test -s "$work/gateway.out"
+same "alive after SIGUSR1, SIGUSR2 and SIGHUP" 200 "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/healthz")"
+
 start public --listen 0.0.0.0:0
 has "warns on a public address" "$(cat "$work/public.log")" "no authentication"
 

@@ -77,6 +77,20 @@ static const char *const bad[] = {
 	"--request-seconds 0",  "word"
 };
 
+START_TEST(test_no_secret_in_a_flag)
+{
+	for (const struct option_row *row = admin_config_rows; row->name != NULL; row++) {
+		bool secret = strstr(row->name, "key") || strstr(row->name, "secret") ||
+		              strstr(row->name, "password") || strstr(row->name, "token");
+
+		ck_assert_msg((row->flags & OPT_SECRET) == 0, "%s", row->name);
+		ck_assert_msg(!secret || strcmp(row->arg, "FILE") == 0 ||
+		                      strcmp(row->arg, "NAME") == 0,
+		              "%s: its value is shown in the list of processes", row->name);
+	}
+}
+END_TEST
+
 START_TEST(test_refused)
 {
 	ck_assert_int_ne(read_words(bad[_i]), E_OK);
@@ -91,6 +105,7 @@ TEST_SUITE(admin_config)
 	tcase_add_test(t, test_defaults);
 	tcase_add_test(t, test_fabrics);
 	tcase_add_test(t, test_commands);
+	tcase_add_test(t, test_no_secret_in_a_flag);
 	tcase_add_loop_test(t, test_refused, 0, sizeof(bad) / sizeof(bad[0]));
 	suite_add_tcase(suite, t);
 }

@@ -176,6 +176,34 @@ START_TEST(service_set_checks)
 }
 END_TEST
 
+/* The prefix of the ServiceGID: that of the subnet, the link-local one, a multicast group; no other,
+ * also not for those with the SM_Key. */
+static const struct {
+	uint64_t prefix;
+	unsigned status;
+} prefixes[] = {
+	{ FIXTURE_PREFIX, 0 },
+	{ UINT64_C(0xfe80000000000000), 0 },
+	{ UINT64_C(0xff12401bffff0000), 0 },
+	{ UINT64_C(0xfec0000000000008), INVALID_GID },
+	{ UINT64_C(0xfe80000000000001), INVALID_GID },
+	{ 0, INVALID_GID },
+};
+
+START_TEST(service_of_another_subnet)
+{
+	struct request q = service(SET, 7, HOST + 1, "a", 0);
+
+	put_component(&q, AT_GID, 8, prefixes[_i].prefix);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_uint_eq(say(&q), prefixes[_i].status);
+		ck_assert_uint_eq(store_count(store, RECORDS_SERVICES),
+		                  prefixes[_i].status == 0);
+		trust_me(&q);
+	}
+}
+END_TEST
+
 START_TEST(service_partition)
 {
 	struct request q = service(SET, 7, HOST + 1, "a", SR_P_KEY);
@@ -584,6 +612,9 @@ START_TEST(nonsense)
 			q.mad[k] =
 				k < 120 && (seed >> 32 & 1) ? 0 : (uint8_t)(seed >> 56);
 		}
+		if (i % 15 < 5 && seed >> 41 & 1) {
+			put_component(&q, AT_GID, 8, FIXTURE_PREFIX);
+		}
 		put_component(&q, AT_SUBSCRIBE, 1, seed >> 40 & 1);
 		asker = (uint32_t)(seed >> 50) % 16;
 		(void)ask(&q);
@@ -773,6 +804,8 @@ TEST_SUITE_FORKED(client_records)
 	tcase_add_test(tc, service_is_echoed_and_found);
 	tcase_add_test(tc, service_identity);
 	tcase_add_loop_test(tc, service_set_checks, 0, sizeof(sets) / sizeof(sets[0]));
+	tcase_add_loop_test(tc, service_of_another_subnet, 0,
+	                    sizeof(prefixes) / sizeof(prefixes[0]));
 	tcase_add_test(tc, service_partition);
 	tcase_add_test(tc, service_key);
 	tcase_add_test(tc, services_of_its_own);
