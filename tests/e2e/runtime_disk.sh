@@ -12,7 +12,7 @@ fi
 . "${srcdir:-.}/tests/e2e/lib.sh"
 disk=$work/run
 mkdir -p "$disk"
-mount -t tmpfs -o size=16m saguaro "$disk" 2>/dev/null || skip "only root can mount a small file system"
+mount -t tmpfs -o size=330m saguaro "$disk" 2>/dev/null || skip "only root can mount a small file system"
 # shellcheck disable=SC2317 # called at the end
 unmount() { cleanup_status=$?; [ "$BASHPID" != "$owner" ] || umount -l "$disk"; cleanup; exit "$cleanup_status"; }
 trap unmount EXIT
@@ -25,12 +25,13 @@ pids+=("$pid")
 status_has() { "$bin/saguaro" status --snapshot-dir "$disk" >"$work/status" 2>&1; grep -q "$1" "$work/status"; }
 holds "comes up" until_true grep -q "SUBNET UP" "$work/log"
 holds "status: up" until_true status_has "up"
-dd if=/dev/zero of="$disk/filler" bs=4096 2>/dev/null
+dd if=/dev/zero of="$disk/filler" bs=1M 2>/dev/null
+dd if=/dev/zero of="$disk/filler2" bs=4096 2>/dev/null
 holds "status: the folder is full" until_true status_has "the folder $disk is full: saguarod (process $pid) runs"
 holds "since when" grep -q "not shown since 20[0-9-]*T[0-9:]*Z; free space there" "$work/status"
 holds "not that it is gone" test "$(grep -c "gone" "$work/status")" = 0
 holds "it runs" kill -0 "$pid"
-rm "$disk/filler"
+rm "$disk/filler" "$disk/filler2"
 holds "with room it is up again" until_true status_has "up"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
