@@ -53,7 +53,6 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 	if (ret != E_OK) {
 		return ret;
 	}
-	config_hide_keys(&j->engines.sets, j->arena, argc, argv, &j->diags);
 	ret = engine_options_bind(&j->engines, j->arena, &j->diags);
 	if (ret == E_OK) {
 		ret = route_list_read(&j->config, &j->engines, j->arena, &j->diags,

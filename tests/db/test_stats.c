@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <check.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <errno.h>
 #include <lmdb.h>
 
@@ -83,6 +85,36 @@ START_TEST(test_values)
 	ck_assert(find(&c, "a")->value == 4);
 	ck_assert_str_eq(stats_copy_text(&c, "sweep_phase"), "idle");
 	ck_assert_uint_eq(c.n, 4);
+	stats_reader_close(r);
+}
+END_TEST
+
+/* No room for a commit: the figures stay those of the last one, and the sign of life goes on and says
+ * why, until there is room again. */
+START_TEST(test_full)
+{
+	struct stats_copy c;
+	struct stats_reader *r = reader();
+	struct rlimit limit, old;
+
+	ck_assert_int_eq(stats_commit(s, 1000), E_OK);
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+	limit = old;
+	limit.rlim_cur = 4096; /* no page behind the first */
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	stats_set(s, "a", 1);
+	ck_assert_int_ne(stats_commit(s, 2000), E_OK);
+	ck_assert_int_eq(stats_read(r, arena, &c), E_OK);
+	ck_assert_uint_eq(c.heartbeat_ms, 1000);
+	ck_assert_uint_eq(c.alive_ms, 2000);
+	ck_assert_int_eq(c.trouble, E_FULL);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
+	ck_assert_int_eq(stats_commit(s, 3000), E_OK);
+	ck_assert_int_eq(stats_read(r, arena, &c), E_OK);
+	ck_assert_uint_eq(c.heartbeat_ms, 3000);
+	ck_assert_uint_eq(c.alive_ms, 3000);
+	ck_assert_int_eq(c.trouble, E_OK);
 	stats_reader_close(r);
 }
 END_TEST
@@ -409,6 +441,7 @@ TEST_SUITE(stats)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_values);
+	tcase_add_test(t, test_full);
 	tcase_add_test(t, test_not_ready);
 	tcase_add_test(t, test_restart_forgets);
 	tcase_add_test(t, test_limits);

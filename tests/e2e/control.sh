@@ -42,15 +42,6 @@ tr '\0' ' ' <"/proc/$pid/cmdline" >"$work/cmdline"
 holds "no key stays on the command line" test "$(grep -c "1122334455667788\|fedcba987654321\|abcdef0123456" "$work/cmdline")" = 0
 holds "all else does" grep -q -e "--state-dir $work/state .* --sm_key=x* -k x* --m-key x* *$" "$work/cmdline"
 holds "which is said" test "$(grep -c "key on the command line: .*configuration file" "$work/log")" = 3
-# The same of a command that takes the options of saguarod; it waits for its fabric in a pipe.
-mkfifo "$work/fifo"
-"$bin/saguaro" route --sm_key=0x1122334455667788 -k 0xfedcba987654321 --m-key 0xabcdef0123456 "$work/fifo" >"$work/route.out" 2>&1 &
-route=$!
-hidden() { tr '\0' ' ' <"/proc/$route/cmdline" >"$work/cmdline" && grep -q -e "--sm_key=x* -k x* --m-key x* " "$work/cmdline"; }
-for _ in $(seq 1 600); do hidden && break; sleep 0.05; done
-holds "no key stays on that of saguaro route" hidden
-cat "$here/tests/fabrics/ring-4.topo" >"$work/fifo"
-wait "$route"
 holds "the socket is for its user alone" test "$(stat -c %a "$work/run.control")" = 600 -o -n "$(getent group saguaro-admin)"
 
 holds "sweep" test "$("$bin/saguaro" sweep)" = "light sweep requested"
