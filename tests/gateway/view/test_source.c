@@ -173,6 +173,31 @@ START_TEST(heartbeat_of_an_earlier_boot)
 }
 END_TEST
 
+/* Old figures of a daemon that goes on trying are not those of one that is gone. */
+START_TEST(full_or_gone)
+{
+	const uint64_t minute = 60000;
+	struct arena *a = arena_new();
+	struct stats_copy c = { .heartbeat_ms = minute,
+		                .heartbeat_realtime_s = 1767225600,
+		                .pid = 77,
+		                .alive_ms = 3 * minute,
+		                .trouble = E_FULL,
+		                .folder = "/run/saguaro/main" };
+	const char *full = ready_reason(&c, 1, NULL, 3 * minute, a);
+
+	ck_assert_ptr_nonnull(strstr(full, "the folder /run/saguaro/main is full: saguarod "
+	                                   "(process 77) runs"));
+	ck_assert_ptr_nonnull(strstr(full, "since 2026-01-01T00:00:00Z"));
+	ck_assert_ptr_nonnull(
+		strstr(ready_reason(&c, 1, NULL, 9 * minute, a), "daemon gone since"));
+	c.trouble = E_OK;
+	ck_assert_ptr_nonnull(
+		strstr(ready_reason(&c, 1, NULL, 3 * minute, a), "daemon gone since"));
+	arena_free(a);
+}
+END_TEST
+
 TEST_SUITE(source)
 {
 	TCase *t = tcase_create("two threads");
@@ -185,4 +210,5 @@ TEST_SUITE(source)
 	tcase_add_test(t, test_two_after_a_pause);
 	tcase_add_test(t, test_looks_are_rare);
 	tcase_add_test(t, heartbeat_of_an_earlier_boot);
+	tcase_add_test(t, full_or_gone);
 }
