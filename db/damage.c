@@ -116,7 +116,8 @@ static bool is_sound(const struct db_kind *kind, const char *path)
 	    mdb_env_info(env, &info) != 0 ||
 	    mdb_txn_begin(env, NULL, MDB_RDONLY, &txn) != 0 ||
 	    !table_is_sound(kind, DB_TABLES_MAX, txn, FREE_TABLE, &info) ||
-	    mdb_dbi_open(txn, NULL, 0, &dbi) != 0 || !table_is_sound(kind, DB_TABLES_MAX, txn, dbi, &info)) {
+	    mdb_dbi_open(txn, NULL, 0, &dbi) != 0 ||
+	    !table_is_sound(kind, DB_TABLES_MAX, txn, dbi, &info)) {
 		return false;
 	}
 	for (unsigned i = 0; kind->tables[i] != NULL; i++) {
@@ -126,7 +127,8 @@ static bool is_sound(const struct db_kind *kind, const char *path)
 			return true; /* it is of somebody else, which shows when it is opened */
 		}
 		/* an older layout has not all tables */
-		if (rc != MDB_NOTFOUND && (rc != 0 || !table_is_sound(kind, i, txn, dbi, &info))) {
+		if (rc != MDB_NOTFOUND &&
+		    (rc != 0 || !table_is_sound(kind, i, txn, dbi, &info))) {
 			return false;
 		}
 	}
@@ -181,10 +183,10 @@ int damage_check(const struct db_kind *kind, const char *path)
 
 const char *damage_remedy(const struct db_kind *kind)
 {
-	return kind->rebuilt
-	               ? "restart saguarod, which makes it anew"
-	               : "restore data.mdb there from a backup, or move it away and start "
-	                 "anew: ports keep the LIDs that they have";
+	return kind->rebuilt ? "restart saguarod, which makes it anew"
+	                     : "restore data.mdb there from a backup, or move it away "
+	                       "and start "
+	                       "anew: ports keep the LIDs that they have";
 }
 
 const char *damage_text(const struct db *db, int ret, struct arena *a)

@@ -290,31 +290,33 @@ static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_b
 	int ret = tree_head(fd, at, &size, &last);
 
 	if (ret == E_LAYOUT) {
-		return fail_open(o, E_FOREIGN,
-		                 "%s/data.mdb was written on another kind of machine (byte "
-		                 "order or word size); move it away, or choose another folder "
-		                 "with %s",
-		                 o->path, o->kind->option);
+		return fail_open(
+			o, E_FOREIGN,
+			"%s/data.mdb was written on another kind of machine (byte "
+			"order or word size); move it away, or choose another folder "
+			"with %s",
+			o->path, o->kind->option);
 	}
 	if (ret != E_OK) {
-		return fail_open(o, E_FOREIGN,
-		                 "%s/data.mdb is not an LMDB database; move it away, or choose "
-		                 "another folder with %s",
-		                 o->path, o->kind->option);
+		return fail_open(
+			o, E_FOREIGN,
+			"%s/data.mdb is not an LMDB database; move it away, or choose "
+			"another folder with %s",
+			o->path, o->kind->option);
 	}
 	bool size_valid = size >= 512 && size <= 65536 && (size & (size - 1)) == 0;
 	if (!size_valid || last > (UINT64_C(1) << 44)) {
-		return fail_open(
-			o, E_MALFORMED,
-			"%s/data.mdb is damaged (its head is not valid); %s", o->path,
-			damage_remedy(o->kind));
+		return fail_open(o, E_MALFORMED,
+		                 "%s/data.mdb is damaged (its head is not valid); %s",
+		                 o->path, damage_remedy(o->kind));
 	}
 	if ((last + 1) * size > file_bytes) {
-		return fail_open(
-			o, E_MALFORMED,
-			"%s/data.mdb is truncated: %llu bytes instead of at least %llu; %s",
-			o->path, (unsigned long long)file_bytes,
-			(unsigned long long)((last + 1) * size), damage_remedy(o->kind));
+		return fail_open(o, E_MALFORMED,
+		                 "%s/data.mdb is truncated: %llu bytes instead of at "
+		                 "least %llu; %s",
+		                 o->path, (unsigned long long)file_bytes,
+		                 (unsigned long long)((last + 1) * size),
+		                 damage_remedy(o->kind));
 	}
 	*ret_page_size = size;
 	return E_OK;
@@ -647,9 +649,10 @@ static int setup_reader(const struct opening *o, struct db *db)
 			return ret; /* no writer is active, so the root is complete */
 		}
 	}
-	return fail_open(o, E_MALFORMED,
-	                 "the %s database in %s is damaged: its tables cannot be read; %s",
-	                 o->kind->name, o->path, damage_remedy(o->kind));
+	return fail_open(
+		o, E_MALFORMED,
+		"the %s database in %s is damaged: its tables cannot be read; %s",
+		o->kind->name, o->path, damage_remedy(o->kind));
 }
 
 /* Empties a damaged database whose contents are made anew, or any if \a anew, and says so. */

@@ -41,7 +41,8 @@ struct db_kind {
 	/*! Brings rows of an older layout to this one. NULL: they are the same. */
 	void (*convert)(struct db_txn *t);
 	/*! Is a row of this table of the form that its readers expect? NULL: nobody asks. */
-	bool (*is_sound)(unsigned table, const struct db_val *key, const struct db_val *val);
+	bool (*is_sound)(unsigned table, const struct db_val *key,
+	                 const struct db_val *val);
 	const char *const *tables; /*!< NULL-terminated; the first is "layout" */
 	unsigned flags;            /*!< MDB_NOSYNC or 0 */
 	uint64_t map_bytes;        /*!< address space */
@@ -51,7 +52,7 @@ struct db_kind {
 
 struct db {
 	const struct db_kind *kind;
-	MDB_env *env;          /*!< NULL: a reader in another process, which has trees */
+	MDB_env *env; /*!< NULL: a reader in another process, which has trees */
 	struct tree_file trees;
 	MDB_dbi dbi[DB_TABLES_MAX];
 	unsigned n_tables;

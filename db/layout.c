@@ -41,7 +41,8 @@ static void convert_state(struct db_txn *t)
 }
 
 /* LIDs and numbers. Client records and partitions are read by others, who refuse them at the start. */
-static bool state_is_sound(unsigned table, const struct db_val *key, const struct db_val *val)
+static bool state_is_sound(unsigned table, const struct db_val *key,
+                           const struct db_val *val)
 {
 	struct row_lid row = { 0 };
 

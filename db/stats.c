@@ -630,7 +630,7 @@ static int copy_all(struct stats_reader *r, struct arena *a, struct stats_copy *
 	}
 	const struct db_beat beat = db_last_beat(r->db);
 	*ret = (struct stats_copy){ row.heartbeat_ms, row.realtime_s, row.pid, values, n,
-		                    beat.at_ms, (int)beat.met, NULL };
+		                    beat.at_ms,       (int)beat.met,  NULL };
 	return res == E_NOTFOUND ? E_OK : res;
 }
 

@@ -132,8 +132,8 @@ struct stats_copy {
 	uint32_t pid;
 	const struct stats_value *values; /*!< by name */
 	size_t n;
-	uint64_t alive_ms; /*!< as heartbeat_ms, of the last commit or attempt at one */
-	int trouble;       /*!< E_OK, or why that attempt failed */
+	uint64_t alive_ms;  /*!< as heartbeat_ms, of the last commit or attempt at one */
+	int trouble;        /*!< E_OK, or why that attempt failed */
 	const char *folder; /*!< of the files, where it is known; borrowed */
 };
 

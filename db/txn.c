@@ -162,7 +162,8 @@ void db_put_beat(struct db *db, uint64_t at_ms, int met)
 {
 	const struct db_beat b = { at_ms, met };
 
-	if (pwrite(db->writer_fd, &b, sizeof(b), sizeof(uint64_t)) != (ssize_t)sizeof(b)) {
+	if (pwrite(db->writer_fd, &b, sizeof(b), sizeof(uint64_t)) !=
+	    (ssize_t)sizeof(b)) {
 		return; /* the next one tries again */
 	}
 }
@@ -256,8 +257,8 @@ static int seek_tree(struct db_txn *t, unsigned table, const void *key, size_t k
 	int err = find_root(t, table);
 
 	if (err == E_OK) {
-		err = tree_seek(&t->trees, &t->root[table], &t->at[table], key, key_len, exact,
-		                &k, &v);
+		err = tree_seek(&t->trees, &t->root[table], &t->at[table], key, key_len,
+		                exact, &k, &v);
 	}
 	if (err == E_OK) {
 		*ret_key = (struct db_val){ k.data, k.len };
@@ -289,7 +290,8 @@ uint64_t db_count(struct db_txn *t, unsigned table)
 	}
 	if (t->db->env == NULL) {
 		err = keep_error(t, find_root(t, table));
-		return err == E_OK && !t->root[table].is_empty ? t->root[table].n_rows : 0;
+		return err == E_OK && !t->root[table].is_empty ? t->root[table].n_rows
+		                                               : 0;
 	}
 	err = keep_failure(t, mdb_stat(t->txn, t->db->dbi[table], &st));
 	return err == E_OK ? st.ms_entries : 0;
@@ -365,8 +367,9 @@ int db_seek(struct db_txn *t, unsigned table, const void *key, size_t key_len,
             struct db_val *ret_key, struct db_val *ret)
 {
 	if (t->db->env == NULL) {
-		return t->ret != E_OK ? t->ret
-		                      : seek_tree(t, table, key, key_len, false, ret_key, ret);
+		return t->ret != E_OK
+		               ? t->ret
+		               : seek_tree(t, table, key, key_len, false, ret_key, ret);
 	}
 	MDB_val k = { key_len, (void *)key };
 	return cursor_get(t, table, key_len ? MDB_SET_RANGE : MDB_FIRST, &k, ret_key,

@@ -11,7 +11,7 @@
  */
 struct db_txn {
 	struct db *db; /*!< borrowed */
-	MDB_txn *txn; /*!< NULL: a reader in another process, which has trees */
+	MDB_txn *txn;  /*!< NULL: a reader in another process, which has trees */
 	struct tree_txn trees;
 	struct tree_root root[DB_TABLES_MAX];
 	bool root_known[DB_TABLES_MAX];

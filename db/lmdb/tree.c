@@ -32,7 +32,8 @@
 enum {
 	WORD = sizeof(size_t),
 	PAGE_FLAGS = WORD + 2,
-	PAGE_LOWER = WORD + 4, /* end of the pointers; of overflow: number of pages, 4 bytes */
+	PAGE_LOWER =
+		WORD + 4, /* end of the pointers; of overflow: number of pages, 4 bytes */
 	PAGE_HEAD = WORD + 8,
 	IS_BRANCH = 1,
 	IS_LEAF = 2,
@@ -219,8 +220,8 @@ int tree_begin(const struct tree_file *f, struct tree_txn *ret)
 /* --- pages and nodes -------------------------------------------------------------------- */
 
 /* A page of a tree. \return NULL: it is none. */
-static const uint8_t *page_at(const struct tree_txn *t, uint64_t number, unsigned *ret_kind,
-                              unsigned *ret_n)
+static const uint8_t *page_at(const struct tree_txn *t, uint64_t number,
+                              unsigned *ret_kind, unsigned *ret_n)
 {
 	const uint8_t *p;
 	unsigned lower, kind;
@@ -246,9 +247,11 @@ struct node {
 	size_t left; /* bytes of the page behind the key */
 };
 
-static bool node_at(const struct tree_txn *t, const uint8_t *page, unsigned i, struct node *ret)
+static bool node_at(const struct tree_txn *t, const uint8_t *page, unsigned i,
+                    struct node *ret)
 {
-	size_t at = u16_at(page + PAGE_HEAD + 2 * (size_t)i), end = t->file->page_bytes, len;
+	size_t at = u16_at(page + PAGE_HEAD + 2 * (size_t)i), end = t->file->page_bytes,
+	       len;
 
 	if (at < PAGE_HEAD || at + NODE_HEAD > end) {
 		return false;
@@ -280,7 +283,8 @@ static uint64_t child_of(const struct node *n)
 }
 
 /* The value of a node of a leaf. \return false: it is not valid. */
-static bool value_of(const struct tree_txn *t, const struct node *n, struct tree_bytes *ret)
+static bool value_of(const struct tree_txn *t, const struct node *n,
+                     struct tree_bytes *ret)
 {
 	size_t len = low_32(n->at), page_bytes = t->file->page_bytes, number, most;
 	const uint8_t *data = n->at + NODE_HEAD + n->key.len, *page;
@@ -368,11 +372,12 @@ static int descend(const struct tree_txn *t, struct tree_cursor *c, uint64_t num
 		struct node node;
 
 		if (page == NULL || number > UINT32_MAX ||
-		    (key != NULL && !first_not_below(t, page, kind == IS_BRANCH, n, key, len,
-		                                     &at))) {
+		    (key != NULL &&
+		     !first_not_below(t, page, kind == IS_BRANCH, n, key, len, &at))) {
 			return E_MALFORMED;
 		}
-		if (kind == IS_BRANCH && key != NULL) { /* the last child that is not above */
+		if (kind == IS_BRANCH &&
+		    key != NULL) { /* the last child that is not above */
 			at = at < n && node_at(t, page, at, &node) &&
 			                     compare(&node.key, key, len) == 0
 			             ? at
@@ -400,7 +405,8 @@ static int next_leaf(const struct tree_txn *t, struct tree_cursor *c)
 	const uint8_t *page;
 
 	c->depth--;
-	while (c->depth > 0 && c->level[c->depth - 1].at + 1U >= c->level[c->depth - 1].n) {
+	while (c->depth > 0 &&
+	       c->level[c->depth - 1].at + 1U >= c->level[c->depth - 1].n) {
 		c->depth--;
 	}
 	if (c->depth == 0) {
@@ -415,8 +421,8 @@ static int next_leaf(const struct tree_txn *t, struct tree_cursor *c)
 }
 
 /* The row that the cursor is on, or the first of the next leaf. */
-static int row_from(const struct tree_txn *t, struct tree_cursor *c, struct tree_bytes *ret_key,
-                    struct tree_bytes *ret)
+static int row_from(const struct tree_txn *t, struct tree_cursor *c,
+                    struct tree_bytes *ret_key, struct tree_bytes *ret)
 {
 	if (c->level[c->depth - 1].at >= c->level[c->depth - 1].n) {
 		int err = next_leaf(t, c);
@@ -429,7 +435,8 @@ static int row_from(const struct tree_txn *t, struct tree_cursor *c, struct tree
 }
 
 /* Is the key on the leaf that the cursor is on? Then the cursor is put on it. */
-static bool is_near(const struct tree_txn *t, struct tree_cursor *c, const void *key, size_t len)
+static bool is_near(const struct tree_txn *t, struct tree_cursor *c, const void *key,
+                    size_t len)
 {
 	unsigned kind, n, at;
 	const uint8_t *page;
@@ -449,9 +456,9 @@ static bool is_near(const struct tree_txn *t, struct tree_cursor *c, const void 
 	return true;
 }
 
-int tree_seek(const struct tree_txn *t, const struct tree_root *root, struct tree_cursor *c,
-              const void *key, size_t key_len, bool exact, struct tree_bytes *ret_key,
-              struct tree_bytes *ret)
+int tree_seek(const struct tree_txn *t, const struct tree_root *root,
+              struct tree_cursor *c, const void *key, size_t key_len, bool exact,
+              struct tree_bytes *ret_key, struct tree_bytes *ret)
 {
 	int err = E_OK;
 
@@ -463,7 +470,8 @@ int tree_seek(const struct tree_txn *t, const struct tree_root *root, struct tre
 		c->depth = 0;
 		err = descend(t, c, root->page, key_len != 0 ? key : NULL, key_len);
 	}
-	if (err == E_OK && exact && c->level[c->depth - 1].at >= c->level[c->depth - 1].n) {
+	if (err == E_OK && exact &&
+	    c->level[c->depth - 1].at >= c->level[c->depth - 1].n) {
 		err = E_NOTFOUND; /* the keys of the next leaf are above */
 	}
 	if (err == E_OK) {

@@ -36,7 +36,7 @@ struct tree_root {
 struct tree_txn {
 	const struct tree_file *file;
 	uint64_t id;
-	uint64_t n_pages; /*!< numbers from here on are not valid */
+	uint64_t n_pages;       /*!< numbers from here on are not valid */
 	struct tree_root names; /*!< the tree that holds the others */
 };
 
@@ -85,9 +85,9 @@ int tree_find(const struct tree_txn *t, const char *name, struct tree_root *ret)
  * \retval E_NOTFOUND E_MALFORMED
  * Cost: O(log rows). A key near the one before costs less.
  */
-int tree_seek(const struct tree_txn *t, const struct tree_root *root, struct tree_cursor *c,
-              const void *key, size_t key_len, bool exact, struct tree_bytes *ret_key,
-              struct tree_bytes *ret);
+int tree_seek(const struct tree_txn *t, const struct tree_root *root,
+              struct tree_cursor *c, const void *key, size_t key_len, bool exact,
+              struct tree_bytes *ret_key, struct tree_bytes *ret);
 
 /*! \brief The row after the one that the cursor is on. \retval E_NOTFOUND E_MALFORMED */
 int tree_next(const struct tree_txn *t, struct tree_cursor *c, struct tree_bytes *ret_key,

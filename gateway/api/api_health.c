@@ -202,10 +202,10 @@ int api_readyz(struct api_call *c)
 	uint64_t epoch = api_epoch(c, &why);
 	int err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
 	bool has_stats = err == E_OK;
-	const char *reason =
-		err == E_MALFORMED ? source_damaged(c->thread->source, c->arena)
-				   : ready_reason(has_stats ? &stats : NULL, epoch, why,
-	                                          c->now_ms, c->arena);
+	const char *reason = err == E_MALFORMED
+	                             ? source_damaged(c->thread->source, c->arena)
+	                             : ready_reason(has_stats ? &stats : NULL, epoch, why,
+	                                            c->now_ms, c->arena);
 	if (reason != NULL) {
 		problem_member(&c->problem, "ready", json_false());
 		problem_member(&c->problem, "epoch", json_integer((json_int_t)epoch));

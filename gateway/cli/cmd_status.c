@@ -36,9 +36,7 @@ static void print_fabric(const json_t *f)
 
 	print_line("epoch", "%lld, computed at %s%s", member_int(f, "epoch"),
 	           member_text(f, "computed_at"),
-	           json_is_true(json_object_get(f, "stale"))
-	                   ? " (stale)"
-	                   : "");
+	           json_is_true(json_object_get(f, "stale")) ? " (stale)" : "");
 	print_line("SM", "%s, LID %lld, priority %lld, port GUID %s",
 	           member_text(sm, "state"), member_int(sm, "lid"),
 	           member_int(sm, "priority"), member_text(sm, "port_guid"));

@@ -63,14 +63,16 @@ static const char *cannot_report(const struct stats_copy *c, struct arena *a)
 	if (c->trouble == E_FULL) {
 		return arena_printf(
 			a,
-			"the folder %s is full: saguarod (process %u) runs, but figures and "
+			"the folder %s is full: saguarod (process %u) runs, but figures "
+		        "and "
 			"changes are not shown since %s; free space there, or enlarge it",
 			folder, (unsigned)c->pid, written_at(c, buf));
 	}
-	return arena_printf(
-		a,
-		"saguarod (process %u) runs, but cannot write to the folder %s since %s: %s",
-		(unsigned)c->pid, folder, written_at(c, buf), err_text(c->trouble));
+	return arena_printf(a,
+	                    "saguarod (process %u) runs, but cannot write to the folder "
+	                    "%s since %s: %s",
+	                    (unsigned)c->pid, folder, written_at(c, buf),
+	                    err_text(c->trouble));
 }
 
 static const char *gone_since(const struct stats_copy *c, struct arena *a)

@@ -270,10 +270,11 @@ static void follow(struct source *s, uint64_t now_ms)
 
 static void damaged_text(const struct source *s, char *buf, size_t size)
 {
-	snprintf(buf, size,
-	         "%s/snapshot/data.mdb or %s/stats/data.mdb is damaged; restart saguarod, "
-	         "which makes it anew",
-	         s->files->dir, s->files->dir);
+	snprintf(
+		buf, size,
+		"%s/snapshot/data.mdb or %s/stats/data.mdb is damaged; restart saguarod, "
+		"which makes it anew",
+		s->files->dir, s->files->dir);
 }
 
 const char *source_damaged(const struct source *s, struct arena *a)
@@ -348,9 +349,9 @@ int source_counters(struct source *s, uint64_t now_ms, uint64_t node_guid, uint8
 
 	pthread_mutex_lock(&f->lock);
 	follow_stats(f, now_ms);
-	int err = f->stats != NULL
-	                  ? stats_read_counters(f->stats, node_guid, port, max, samples, a, ret)
-	                  : no_stats(f);
+	int err = f->stats != NULL ? stats_read_counters(f->stats, node_guid, port, max,
+	                                                 samples, a, ret)
+	                           : no_stats(f);
 	pthread_mutex_unlock(&f->lock);
 	return err;
 }

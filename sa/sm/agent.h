@@ -26,7 +26,7 @@ struct agent {
 	struct election *election;
 	struct changes *changes;
 	struct p_keys *p_keys;
-	struct audit *audit; /*!< hears of suspicious ports */
+	struct audit *audit;         /*!< hears of suspicious ports */
 	struct log_limit trap_lines; /*!< of all senders together */
 	struct log_limit answer_lines;
 };

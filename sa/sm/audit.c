@@ -202,7 +202,8 @@ static bool take_block(const struct audit *a, unsigned kind, void *copy, uint32_
 	uint8_t *known;
 
 	if (kind == AUDIT_PORTS) { /* the sweep reads it anyway */
-		w->component = program_port_differs(&a->job->program, w->node, w->port, data);
+		w->component =
+			program_port_differs(&a->job->program, w->node, w->port, data);
 		return w->component != NULL;
 	}
 	if (kind == AUDIT_QOS) {
@@ -272,17 +273,18 @@ static void report(struct audit *a, unsigned kind, const struct place *w)
 		return; /* it is part of a heavy sweep */
 	}
 	if (kind == AUDIT_PORTS) {
-		sm_request_local(a->sm, &w->node->guid, 1, "audit: %s in PortInfo of %s %s",
-		                 w->component, place, why);
+		sm_request_local(a->sm, &w->node->guid, 1,
+		                 "audit: %s in PortInfo of %s %s", w->component, place,
+		                 why);
 	} else {
 		sm_request_heavy(a->sm, "audit: %s of %s %s", kinds[kind].table, place,
 		                 why);
 	}
 	if (a->cause != AUDIT_LATE) {
-		audit_suspect(a,
-		              graph_port(a->job->disc.g, w->node->graph_node,
-		                         (uint8_t)w->port),
-		              "a table of it was changed");
+		audit_suspect(
+			a,
+			graph_port(a->job->disc.g, w->node->graph_node, (uint8_t)w->port),
+			"a table of it was changed");
 	}
 }
 
@@ -512,9 +514,8 @@ void audit_suspect(struct audit *a, uint32_t port, const char *why)
 	const struct port *p;
 	uint64_t *wait;
 
-	if (g == NULL || port >= g->n_ports || interval_ms(a) == 0 ||
-	    !a->sm->status.up || !a->sm->status.master ||
-	    a->look.n_wait == AUDIT_LOOKS) {
+	if (g == NULL || port >= g->n_ports || interval_ms(a) == 0 || !a->sm->status.up ||
+	    !a->sm->status.master || a->look.n_wait == AUDIT_LOOKS) {
 		return;
 	}
 	p = &g->ports[port];
@@ -539,9 +540,8 @@ void audit_suspect(struct audit *a, uint32_t port, const char *why)
 static void step_look(struct audit *a)
 {
 	if (!a->look.running) {
-		a->look.at = (struct audit_cursor){
-			.only = { a->look.wait[0][0], a->look.wait[0][1] }
-		};
+		a->look.at = (struct audit_cursor){ .only = { a->look.wait[0][0],
+			                                      a->look.wait[0][1] } };
 		a->look.running = true;
 		memmove(a->look.wait, a->look.wait + 1,
 		        --a->look.n_wait * sizeof(a->look.wait[0]));

@@ -42,9 +42,9 @@ struct sm;
  * audit_interval is 0. That costs one read for each of these Sets.
  */
 enum {
-	AUDIT_WINDOW = 32,    /*!< most reads in flight, in a heavy sweep */
-	AUDIT_LATE_MS = 10000, /*!< after which no Set is on its way any more */
-	AUDIT_LOOKS = 16,     /*!< most suspicious ports that wait */
+	AUDIT_WINDOW = 32,        /*!< most reads in flight, in a heavy sweep */
+	AUDIT_LATE_MS = 10000,    /*!< after which no Set is on its way any more */
+	AUDIT_LOOKS = 16,         /*!< most suspicious ports that wait */
 	AUDIT_LOOK_GAP_MS = 60000 /*!< between two reads of a node for suspicion */
 };
 
@@ -67,10 +67,10 @@ struct audit_read {
 
 /*! A place in the order of all blocks, or of those of some nodes. */
 struct audit_cursor {
-	unsigned kind;  /*!< enum audit_kind; AUDIT_KIND_COUNT: at its end */
-	uint32_t index; /*!< of the block, the same for all nodes */
-	uint32_t item;  /*!< in the list of copies */
-	bool any;       /*!< a copy has a block of this index */
+	unsigned kind;    /*!< enum audit_kind; AUDIT_KIND_COUNT: at its end */
+	uint32_t index;   /*!< of the block, the same for all nodes */
+	uint32_t item;    /*!< in the list of copies */
+	bool any;         /*!< a copy has a block of this index */
 	uint64_t only[2]; /*!< NodeGUIDs; both 0: all nodes */
 };
 
@@ -84,7 +84,8 @@ struct audit {
 	struct audit_cursor round;
 	struct {
 		struct audit_cursor at;
-		uint64_t wait[AUDIT_LOOKS][2]; /*!< [n_wait] NodeGUIDs of a node and its switch */
+		uint64_t wait[AUDIT_LOOKS]
+			     [2]; /*!< [n_wait] NodeGUIDs of a node and its switch */
 		unsigned n_wait;
 		bool running;
 		struct hash_table last; /*!< by NodeGUID: seconds */
@@ -99,7 +100,7 @@ struct audit {
 	struct audit_read reads[AUDIT_WINDOW];
 	bool running;              /*!< a round in the background is not at its end */
 	bool began;                /*!< there was a round */
-	bool slow;                 /*!< a round takes longer than the interval, as was said */
+	bool slow; /*!< a round takes longer than the interval, as was said */
 	uint64_t last_ms;          /*!< when the last round began */
 	uint64_t next_step_ms;     /*!< of a round in the background */
 	uint64_t free_ms;          /*!< no step before: the limit of packets a second */

@@ -657,8 +657,7 @@ static void note_transition(struct publisher *p, struct job *j)
 }
 
 static int publish_content(struct publisher *p, struct job *j, struct arena *a,
-                           const char *options,
-                           const char **ret_why)
+                           const char *options, const char **ret_why)
 {
 	struct snap_content c = { .options_text = options };
 	struct snap_published done;

@@ -377,7 +377,8 @@ START_TEST(test_bad_values)
 	state_close(open_ok(dir));
 	raw_put(bad_rows[_i].table, bad_rows[_i].key, bad_rows[_i].key_len,
 	        bad_rows[_i].value, bad_rows[_i].len);
-	refused(dir, E_MALFORMED, "restore data.mdb there from a backup, or move it away");
+	refused(dir, E_MALFORMED,
+	        "restore data.mdb there from a backup, or move it away");
 }
 END_TEST
 
@@ -757,7 +758,8 @@ TEST_SUITE(state)
 	tcase_add_test(t, test_unwritable);
 	tcase_add_loop_test(t, test_bad_file, 0,
 	                    sizeof(bad_files) / sizeof(bad_files[0]));
-	tcase_add_loop_test(t, test_bad_values, 0, (int)(sizeof(bad_rows) / sizeof(bad_rows[0])));
+	tcase_add_loop_test(t, test_bad_values, 0,
+	                    (int)(sizeof(bad_rows) / sizeof(bad_rows[0])));
 	tcase_add_test(t, test_older_layout_is_taken_over);
 	tcase_add_test(t, test_file_of_layout_4);
 	tcase_add_test(t, test_file_of_layout_5);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <check.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <errno.h>
 #include <lmdb.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "db/stats.h"
 #include "tests/lib/db_util.h"

@@ -33,14 +33,13 @@ static const struct component of_end_ports[] = {
 };
 
 /* Of a port with a cable. */
-static const struct component of_links[] = {
-	{ "NeighborMTU", PI_NEIGHBOR_MTU },
-	{ "OperationalVLs", PI_OPERATIONAL_VLS },
-	{ "LinkDownDefaultState", PI_LINK_DOWN_DEFAULT_STATE },
-	{ "LocalPhyErrors", PI_LOCAL_PHY_ERRORS },
-	{ "OverrunErrors", PI_OVERRUN_ERRORS },
-	{ NULL, 0, 0 }
-};
+static const struct component of_links[] = { { "NeighborMTU", PI_NEIGHBOR_MTU },
+	                                     { "OperationalVLs", PI_OPERATIONAL_VLS },
+	                                     { "LinkDownDefaultState",
+	                                       PI_LINK_DOWN_DEFAULT_STATE },
+	                                     { "LocalPhyErrors", PI_LOCAL_PHY_ERRORS },
+	                                     { "OverrunErrors", PI_OVERRUN_ERRORS },
+	                                     { NULL, 0, 0 } };
 
 /* Of a port of a switch with a cable. */
 static const struct component of_switches[] = { { "VLStallCount", PI_VL_STALL_COUNT },
@@ -97,7 +96,8 @@ const char *program_port_differs(const struct program *p, const struct disc_node
 	if (field_get(now, PI_PORT_STATE) < field_get(was, PI_PORT_STATE)) {
 		return NULL;
 	}
-	for (size_t i = 0; i < sizeof(compared) / sizeof(compared[0]) && name == NULL; i++) {
+	for (size_t i = 0; i < sizeof(compared) / sizeof(compared[0]) && name == NULL;
+	     i++) {
 		if (compared[i] != NULL) {
 			name = first_that_differs(compared[i], was, now);
 		}

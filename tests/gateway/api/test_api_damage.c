@@ -131,15 +131,16 @@ static void ask_everything(void)
 		struct api_reply reply = { 0 };
 
 		api_serve(&thread, &rq, &reply);
-		ck_assert_msg(reply.status >= 200 && reply.status <= 503, "%s: %u", targets[i],
-		              reply.status);
+		ck_assert_msg(reply.status >= 200 && reply.status <= 503, "%s: %u",
+		              targets[i], reply.status);
 		if (reply.status == 500) {
 			n_refused++;
-			ck_assert_msg((strstr(reply.body.data, "damaged") ||
-			               strstr(reply.body.data, "truncated")) &&
-			                      strstr(reply.body.data, "restart saguarod") &&
-			                      strstr(reply.body.data, w->dir),
-			              "%s: %s", targets[i], reply.body.data);
+			ck_assert_msg(
+				(strstr(reply.body.data, "damaged") ||
+			         strstr(reply.body.data, "truncated")) &&
+					strstr(reply.body.data, "restart saguarod") &&
+					strstr(reply.body.data, w->dir),
+				"%s: %s", targets[i], reply.body.data);
 		}
 		drain(reply.stream);
 		body_clear(&reply.body);

@@ -94,7 +94,8 @@ START_TEST(test_no_secret_in_a_flag)
 		ck_assert_msg((row->flags & OPT_SECRET) == 0, "%s", row->name);
 		ck_assert_msg(!secret || strcmp(row->arg, "FILE") == 0 ||
 		                      strcmp(row->arg, "NAME") == 0,
-		              "%s: its value is shown in the list of processes", row->name);
+		              "%s: its value is shown in the list of processes",
+		              row->name);
 	}
 }
 END_TEST

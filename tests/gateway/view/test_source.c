@@ -186,8 +186,9 @@ START_TEST(full_or_gone)
 		                .folder = "/run/saguaro/main" };
 	const char *full = ready_reason(&c, 1, NULL, 3 * minute, a);
 
-	ck_assert_ptr_nonnull(strstr(full, "the folder /run/saguaro/main is full: saguarod "
-	                                   "(process 77) runs"));
+	ck_assert_ptr_nonnull(strstr(full,
+	                             "the folder /run/saguaro/main is full: saguarod "
+	                             "(process 77) runs"));
 	ck_assert_ptr_nonnull(strstr(full, "since 2026-01-01T00:00:00Z"));
 	ck_assert_ptr_nonnull(
 		strstr(ready_reason(&c, 1, NULL, 9 * minute, a), "daemon gone since"));

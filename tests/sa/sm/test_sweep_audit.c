@@ -522,7 +522,8 @@ static uint32_t port_mod(unsigned num)
 }
 
 /* Overwrites one component of PortInfo. */
-static void set_component(uint64_t guid, unsigned num, unsigned at, unsigned bits, uint64_t value)
+static void set_component(uint64_t guid, unsigned num, unsigned at, unsigned bits,
+                          uint64_t value)
 {
 	uint8_t info[BLOCK];
 
@@ -559,7 +560,8 @@ static const struct {
 /* A light sweep looks at none of this, as long as no state changes; the audit brings it back. */
 START_TEST(port_info)
 {
-	unsigned i = (unsigned)_i / 2, at = port_cases[i].at, bits = port_cases[i].bits, num;
+	unsigned i = (unsigned)_i / 2, at = port_cases[i].at, bits = port_cases[i].bits,
+		 num;
 	bool audits = _i % 2;
 	uint64_t guid, was;
 
@@ -573,7 +575,8 @@ START_TEST(port_info)
 	fixture_run_ms(fixture, (INTERVAL_S + 20) * 1000);
 	fixture_up(fixture);
 	ck_assert_uint_ge(sweep_status(fixture->sweep)->light_sweeps, 3);
-	ck_assert_msg(component(guid, num, at, bits) == (audits ? was : port_cases[i].value),
+	ck_assert_msg(component(guid, num, at, bits) ==
+	                      (audits ? was : port_cases[i].value),
 	              "%s is %s", port_cases[i].name,
 	              audits ? "not set again" : "set by somebody else");
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, audits);
@@ -586,8 +589,8 @@ enum { DAY_S = 86400 };
 
 static uint32_t host_lid(unsigned i)
 {
-	return (uint32_t)component(fixture_host_guid(fixture, i), fixture_host_num(fixture, i),
-	                           PI_LID);
+	return (uint32_t)component(fixture_host_guid(fixture, i),
+	                           fixture_host_num(fixture, i), PI_LID);
 }
 
 /* The sweep behind a tap, after its first round, and long before the next. */

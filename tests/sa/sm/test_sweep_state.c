@@ -106,8 +106,8 @@ START_TEST(flipped)
 			fixture_start(fixture);
 			fixture_run_ms(fixture, 40000);
 			ck_assert_msg(sweep_status(fixture->sweep)->up,
-			              "byte %zu is 0x%02x, was 0x%02x: %s", at, byte, sound[at],
-			              sweep_status(fixture->sweep)->not_ready);
+			              "byte %zu is 0x%02x, was 0x%02x: %s", at, byte,
+			              sound[at], sweep_status(fixture->sweep)->not_ready);
 			fixture_stop(fixture);
 		}
 		write_file(0, sound, size);
