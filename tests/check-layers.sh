@@ -52,7 +52,7 @@ gateway/view          conf/base routing/graph db sa/path sa/record
 gateway/resource      conf/base gateway/view
 gateway/inventory     conf/base routing/graph routing/spread db sa/record gateway/view
 gateway/export        conf/base routing/graph routing/text gateway/view gateway/inventory
-gateway/api           conf/base routing/graph db sa/path sa/record gateway/view gateway/resource gateway/inventory gateway/export
+gateway/api           conf/base conf routing/graph db sa/path sa/record gateway/view gateway/resource gateway/inventory gateway/export
 gateway/web           conf/base gateway/view
 gateway/httpd         conf/base
 gateway/http          conf/base conf gateway/view gateway/api gateway/web gateway/httpd
@@ -131,7 +131,7 @@ while read -r file; do
 	[ -n "$found" ] && continue
 	first=$(grep -m1 '^#include "' "$file" | cut -d'"' -f2)
 	[ "${first%/*}" = "${file%/*}" ] && continue
-	case ${file##*/} in cmd_*) [ -f "${file%/*}/command.h" ] && continue ;; esac
+	case ${file##*/} in cmd_*) [ -f "${file%/*}/help/command.h" ] && continue ;; esac
 	grep -qE '^int main\(|const struct engine engine_' "$file" || complain "$file: neither it nor its family has a header"
 done < <(find conf routing db sa gateway -name '*.c')
 

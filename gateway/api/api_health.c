@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "conf/base/err.h"
+#include "conf/holes.h"
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/exposition.h"
@@ -80,14 +81,31 @@ static json_t *programmed_json(const struct stats_copy *c)
 	return json_null();
 }
 
+/* Names of conf/holes.def. */
+static json_t *holes_json(const struct stats_copy *c)
+{
+	json_t *names = json_array();
+
+	for (unsigned i = 0; i < CONFIG_HOLE_COUNT; i++) {
+		char series[64];
+
+		snprintf(series, sizeof(series), "config_hole{hole=\"%s\"}",
+		         config_holes[i].name);
+		if (number_of(c, series) != 0) {
+			json_array_append_new(names, json_string(config_holes[i].name));
+		}
+	}
+	return names;
+}
+
 /* NULL stats: no daemon has reported, or it is gone. */
 static json_t *sm_json(const struct stats_copy *c)
 {
 	json_t *master = json_null();
 
 	if (c == NULL || stats_copy_text(c, "sm.state") == NULL) {
-		return json_pack("{s:s, s:n, s:n, s:n, s:n, s:n}", "state", "unknown",
-		                 "guid", "priority", "master", "copy", "programmed");
+		return json_pack("{s:s, s:n, s:n, s:n, s:n, s:n, s:n}", "state", "unknown",
+		                 "guid", "priority", "master", "copy", "programmed", "holes");
 	}
 	json_t *guid = text_or_json_null(c, "sm.master.guid");
 	if (json_is_string(guid)) {
@@ -97,11 +115,12 @@ static json_t *sm_json(const struct stats_copy *c)
 		                   number_of(c, "sm_master_priority"));
 	}
 	json_decref(guid);
-	return json_pack("{s:o, s:o, s:I, s:o, s:o, s:o}", "state",
+	return json_pack("{s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "state",
 	                 text_or_json_null(c, "sm.state"), "guid",
 	                 text_or_json_null(c, "sm.guid"), "priority",
 	                 number_of(c, "sm_priority"), "master", master, "copy",
-	                 copy_json(c), "programmed", programmed_json(c));
+	                 copy_json(c), "programmed", programmed_json(c),
+	                 "holes", holes_json(c));
 }
 
 /* A subnet manager by its SMInfo, which the daemon read last. */

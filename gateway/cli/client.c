@@ -18,7 +18,7 @@
 #include "gateway/api/api.h"
 #include "gateway/api/metrics.h"
 #include "gateway/api/stream.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/help/help.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/source.h"

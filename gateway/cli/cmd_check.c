@@ -4,7 +4,7 @@
 
 #include "conf/base/err.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/route_job.h"
 #include "routing/graph/graph.h"
 #include "routing/proof/transition.h"

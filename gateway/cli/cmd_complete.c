@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "db/stats.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/view/diff_json.h"
 #include "routing/engine.h"
 
@@ -244,6 +244,7 @@ static void offer_word(struct completion *c, const char *command, int at)
 	static const char *const levels[] = { "error", "warning", "info", "debug", NULL };
 	static const char *const on_off[] = { "disable", "enable", NULL };
 	static const char *const config[] = { "check", NULL };
+	static const char *const keys[] = { "init", NULL };
 	const char *records[] = { "records", "list", NULL };
 	const char *codes[] = { "explain", "--field", "name", NULL };
 	const char *partitions[] = { "partition", "list", "--field", "name", NULL };
@@ -261,6 +262,8 @@ static void offer_word(struct completion *c, const char *command, int at)
 		offer_output(c, codes, false, "", "\n");
 	} else if (strcmp(command, "config") == 0 && at == 0) {
 		offer_all(c, config);
+	} else if (strcmp(command, "keys") == 0 && at == 0) {
+		offer_all(c, keys);
 	} else if (strcmp(command, "partition") == 0 && at == 1) {
 		offer_output(c, partitions, true, "", "\n");
 	} else if (strcmp(command, "port") == 0) {

@@ -14,7 +14,7 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "conf/config.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/help/help.h"
 #include "gateway/view/json_text.h"
 #include "routing/engine_options.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
 #include "gateway/cli/control_call.h"
+#include "gateway/cli/help/command.h"
 
 #define FLAG(member) .offset = offsetof(struct control_flags, member), .flags_long = #member
 /* clang-format off */

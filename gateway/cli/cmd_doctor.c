@@ -16,8 +16,9 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/text.h"
+#include "conf/holes.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/inventory/alarms.h"
 
 static const char doc[] =
@@ -72,6 +73,7 @@ static const char *advice_for(const char *kind, const char *text)
 struct doctor {
 	struct client *s;
 	json_t *findings; /* objects: kind, severity, text, advice, since */
+	json_t *open;     /* objects: name, text, advice; not findings, because the fabric is well */
 };
 
 /* \param advice  NULL: by kind and text. */
@@ -189,12 +191,38 @@ static void find_standby(struct doctor *d, const json_t *sm)
 	     "sm_priority; if it shall be standby: standby_peer gives it the state");
 }
 
+/* What the configuration leaves open, by the names of conf/holes.def. A name that this program does
+ * not know is of a newer daemon. */
+static void note_open(struct doctor *d, const json_t *sm)
+{
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(json_object_get(sm, "holes"), i, name)
+	{
+		const char *what = "this program is too old to say what it is",
+			   *remedy = "ask one of the version of saguarod";
+
+		for (unsigned k = 0; k < CONFIG_HOLE_COUNT; k++) {
+			if (strcmp(json_string_value(name), config_holes[k].name) == 0) {
+				what = config_holes[k].what;
+				remedy = config_holes[k].remedy;
+			}
+		}
+		json_array_append_new(d->open, json_pack("{s:O, s:s, s:s}", "name", name,
+		                                         "text", what, "advice", remedy));
+	}
+}
+
 static int examine_fabric(struct doctor *d)
 {
 	struct client *s = d->s;
 	json_t *sm = NULL, *ready = NULL, *alarms = NULL;
 	int status = client_get(s, "/v1/sm", &sm);
 
+	if (status == EXIT_GOOD) {
+		note_open(d, sm);
+	}
 	if (status == EXIT_GOOD && strcmp(member_text(sm, "state"), "standby") == 0) {
 		find_standby(d, sm);
 	} else if (status == EXIT_GOOD &&
@@ -361,6 +389,21 @@ static void print_findings(const json_t *findings)
 	}
 }
 
+static void print_open(const json_t *open)
+{
+	size_t i;
+	json_t *o;
+
+	if (json_array_size(open) > 0) {
+		printf("\nOpen to hosts of the fabric:\n");
+	}
+	json_array_foreach(open, i, o)
+	{
+		printf("%s\n  %s.\n  What to do: %s.\n", member_text(o, "name"),
+		       member_text(o, "text"), member_text(o, "advice"));
+	}
+}
+
 static int print_result(const struct doctor *d, int status)
 {
 	bool wrong = json_array_size(d->findings) > 0;
@@ -377,12 +420,19 @@ static int print_result(const struct doctor *d, int status)
 		json_t *all = json_pack("{s:b, s:O}", "healthy", !wrong, "findings",
 		                        d->findings);
 
+		if (d->s->flags.node == NULL) {
+			json_object_set(all, "open_to_hosts", d->open);
+		}
+
 		printed = client_print_json(all);
 		json_decref(all);
 	} else if (wrong) {
 		print_findings(d->findings);
 	} else if (d->s->flags.node == NULL) {
 		printf("nothing is wrong\n");
+	}
+	if (!d->s->flags.json) {
+		print_open(d->open);
 	}
 	if (status == EXIT_USAGE || printed != EXIT_GOOD) {
 		return EXIT_USAGE;
@@ -414,7 +464,7 @@ static int examine(struct doctor *d, int n, char **host)
 int cmd_doctor(int argc, char **argv)
 {
 	struct client s;
-	struct doctor d = { .s = &s, .findings = json_array() };
+	struct doctor d = { .s = &s, .findings = json_array(), .open = json_array() };
 	int status = client_init_explaining(&s, doc, "[HOST [HOST]]", CLIENT_MAY_HAVE_TWO,
 	                                    argc, argv);
 
@@ -425,5 +475,6 @@ int cmd_doctor(int argc, char **argv)
 		status = print_result(&d, examine(&d, n, argv + s.first));
 	}
 	json_decref(d.findings);
+	json_decref(d.open);
 	return client_done(&s, status);
 }

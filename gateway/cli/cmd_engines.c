@@ -7,7 +7,7 @@
 
 #include "conf/option.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/list.h"
 #include "routing/engine.h"
 

@@ -10,7 +10,7 @@
 #include "conf/base/text.h"
 #include "db/stats.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/list.h"
 
 enum { FOLLOW_MS = 200, FOLLOW_URL_MS = 1000, LAST_FOLLOWED = 10 };

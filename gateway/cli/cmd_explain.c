@@ -16,7 +16,7 @@
 #include "conf/base/text.h"
 #include "conf/option.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/help/messages.h"
 #include "gateway/cli/list.h"
 

@@ -4,7 +4,7 @@
 
 #include "conf/base/arena.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/list.h"
 
 static const char doc[] =

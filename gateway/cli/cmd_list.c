@@ -8,7 +8,7 @@
 
 #include "conf/base/arena.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/list.h"
 
 /* clang-format off */

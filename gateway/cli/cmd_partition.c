@@ -9,8 +9,8 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
 #include "gateway/cli/control_call.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/help/help.h"
 #include "gateway/cli/list.h"
 

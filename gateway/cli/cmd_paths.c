@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/list.h"
 #include "gateway/cli/path_flags.h"
 

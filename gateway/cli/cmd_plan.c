@@ -9,7 +9,7 @@
 
 #include "conf/base/err.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/route_job.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/cabling.h"

@@ -6,7 +6,7 @@
 
 #include "conf/base/arena.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/list.h"
 #include "gateway/view/record_json.h"
 #include "sa/record/record.h"

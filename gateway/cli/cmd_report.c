@@ -11,7 +11,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/help/help.h"
 #include "gateway/cli/report.h"
 #include "gateway/cli/route_job.h"

@@ -6,7 +6,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/route_job.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"

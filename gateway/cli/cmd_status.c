@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 
 static void print_line(const char *title, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

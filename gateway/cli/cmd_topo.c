@@ -8,7 +8,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/option.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/help/help.h"
 #include "routing/text/topofile.h"
 #include "routing/topogen/topogen.h"

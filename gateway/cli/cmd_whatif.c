@@ -19,7 +19,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/route_job.h"
 #include "gateway/cli/whatif_changes.h"
 #include "gateway/view/json_text.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/path_flags.h"
 
 static double gbps(const json_t *o)

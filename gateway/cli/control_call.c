@@ -13,7 +13,7 @@
 #include "conf/base/err.h"
 #include "conf/config.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/help/help.h"
 #include "gateway/view/control_client.h"
 #include "gateway/view/json_text.h"

@@ -11,7 +11,7 @@
 #include "conf/base/vector.h"
 #include "gateway/api/api.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 
 enum { PATH_BYTES = 128, HELP_BYTES = 256, DEPTH_MAX = 4 };
 

@@ -16,7 +16,7 @@
 #include "db/reader.h"
 #include "db/stats.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/help/help.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/ready.h"

@@ -15,7 +15,7 @@
 #include "conf/base/err.h"
 #include "conf/base/openmp.h"
 #include "conf/base/text.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "gateway/cli/help/help.h"
 
 static const struct command {

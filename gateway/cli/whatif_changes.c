@@ -9,7 +9,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 

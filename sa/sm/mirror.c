@@ -12,6 +12,7 @@
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
 #include "conf/config.h"
+#include "conf/holes.h"
 #include "db/snapshot.h"
 #include "db/state.h"
 #include "db/stats.h"
@@ -229,6 +230,17 @@ static void set_sm(struct stats *to, const struct sm *sm, const struct election 
 	stats_text(to, "standby.trouble", link.trouble);
 }
 
+static void set_holes(struct stats *to, const struct config *c)
+{
+	char series[STATS_NAME_MAX];
+
+	for (unsigned i = 0; i < CONFIG_HOLE_COUNT; i++) {
+		snprintf(series, sizeof(series), "config_hole{hole=\"%s\"}",
+		         config_holes[i].name);
+		stats_set(to, series, config_has_hole(c, i));
+	}
+}
+
 static void set_stages(struct stats *to, const struct job *j)
 {
 	char series[STATS_NAME_MAX];
@@ -348,6 +360,7 @@ void mirror_figures(struct sm *sm, const struct election *e, bool with_stages)
 	set_states(to, e);
 	set_sm(to, sm, e);
 	set_problems(to, sm);
+	set_holes(to, sm->d.config);
 	if (with_stages) {
 		set_stages(to, sm->job);
 	}

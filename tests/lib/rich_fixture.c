@@ -85,6 +85,9 @@ void rich_fixture_start(struct query_fixture **ret, struct stats **ret_stats)
 	stats_set(stats, "switches_programmed{way=\"by_lid\"}", 3);
 	stats_set(stats, "switches_programmed{way=\"unanswered\"}", 1);
 	stats_set(stats, "switches_programmed{way=\"behind\"}", 2);
+	stats_set(stats, "config_hole{hole=\"m_key\"}", 1);
+	stats_set(stats, "config_hole{hole=\"sm_trust\"}", 0);
+	stats_set(stats, "config_hole{hole=\"sa_key\"}", 1);
 	stats_text(stats, "sm.guid", "0x0000000000000102");
 	stats_text(stats, "sm.master.guid", "0x0000000000000602");
 	stats_text(stats, "sm.master.name", "right");

@@ -264,6 +264,12 @@ static bool take_key(struct disc_node *n, struct disc_port *p, const uint8_t *in
 	p->foreign = false;
 	p->keys_tried = 0;
 	k->shared |= n->from == NULL && k->per_port && key != 0 && key == k->m_key;
+	if (k->shared && n->from == NULL) {
+		disc_problem(n->disc,
+		             "every host may know the m_key, because ports held it itself "
+		             "before each got an M_Key of its own: make another one with "
+		             "'saguaro keys init', and name this one in m_key_old");
+	}
 	disc_error(n->disc, keyring_note(k, p->guid, key));
 	/* A port without a key takes any, so it is not asked without one while it gets its own. */
 	smp_dest_set_key(p->dest, key != 0 ? key : keyring_wanted(k, p->guid),

@@ -14,7 +14,7 @@
 
 #include "conf/config.h"
 #include "gateway/cli/client.h"
-#include "gateway/cli/command.h"
+#include "gateway/cli/help/command.h"
 #include "tests/lib/gateway_fixture.h"
 #include "tests/lib/suite.h"
 
