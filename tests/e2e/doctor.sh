@@ -44,7 +44,7 @@ well_after_sweep() {
 
 finds_nothing_wrong() {
 	until_true doctor_says "nothing is wrong"
-	same "$1: all is well again" "nothing is wrong 0" "$said $status"
+	same "$1: all is well again" "nothing is wrong 0" "${said%%$'\n'*} $status"
 }
 
 # --- nobody to ask --------------------------------------------------------------------------------

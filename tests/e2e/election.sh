@@ -32,11 +32,13 @@ heavy() { grep -c 'heavy sweep:' "$work/$1.log"; }
 
 # --- two saguarods ---
 start_simulator "$tree"
-start_daemon_on "$low" low -p 0 "${polling[@]}"
+port_guid() { on "$1" ibstat | sed -n 's/.*Port GUID: //p' | head -n 1; }
+announced="$(port_guid "$low"),$(port_guid "$high")"
+start_daemon_on "$low" low -p 0 --allowed_sm_guids "$announced" "${polling[@]}"
 low_pid=$daemon
 holds "the first is master" until_true log_says low 'SUBNET UP'
 before=$(lfts)
-start_daemon_on "$high" high -p 15 "${polling[@]}"
+start_daemon_on "$high" high -p 15 --allowed_sm_guids "$announced" "${polling[@]}"
 high_pid=$daemon
 start_gateway g
 holds "the higher one is master" until_true log_says high 'SUBNET UP'
@@ -57,7 +59,7 @@ stop_simulator
 
 # --- OpenSM is higher ---
 start_simulator "$tree"
-start_daemon_on "$low" below -p 1 "${polling[@]}"
+start_daemon_on "$low" below -p 1 --sm-trust any "${polling[@]}"
 below_pid=$daemon
 holds "saguarod is master" until_true log_says below 'SUBNET UP'
 start_opensm_on "$high" osmhigh -p 9
@@ -94,4 +96,31 @@ start_opensm_standby() {
 start_opensm_standby
 holds "OpenSM is standby again" until_true is_in "$low" STANDBY
 same "no heavy sweep for that" "$sweeps" "$(heavy above)"
+end_process "$daemon"
+stop_simulator
+
+# --- nobody announced the higher ones ---
+start_simulator "$tree"
+printf 'sm_priority 1\n' >"$work/alone.conf"
+start_daemon_on "$low" alone -F "$work/alone.conf" "${polling[@]}"
+alone_dir=$run_dir
+holds "saguarod is master" until_true log_says alone 'SUBNET UP'
+host_command "$high"
+mkdir -p "$work/osmcomes"
+(cd "$work" && exec env OSM_CACHE_DIR="$work/osmcomes" OSM_TMP_DIR="$work/osmcomes" "${as[@]}" \
+	opensm -d2 -D 0x43 -p 9 -f "$work/osmcomes.log" >"$work/osmcomes.out" 2>&1) &
+osm_pid=$!
+pids+=("$osm_pid")
+# shellcheck disable=SC2317 # called by until_true
+alarm_names() { "$bin/saguaro" alarms --snapshot-dir "$alone_dir" 2>/dev/null | grep sm_unannounced | grep -q -- "$1"; }
+holds "the alarm names the host of OpenSM" until_true alarm_names "'$high'"
+start_daemon_on "${names[9]}" higher -p 15 "${polling[@]}"
+holds "and that of the higher saguarod" until_true alarm_names "'${names[9]}'"
+holds "its own alarm is there, too" until_true log_says higher "announced by nobody"
+same "it is master still" MASTER "$(state "$low")"
+same "it never was anything else" 0 "$(grep -c 'Entering STANDBY' "$work/alone.log")"
+printf 'allowed_sm_guids %s,%s\n' "$(port_guid "$low")" "$(port_guid "${names[9]}")" >>"$work/alone.conf"
+"$bin/saguaro" reload --snapshot-dir "$alone_dir" >/dev/null || fail "reload"
+holds "announced, it is handed over to" until_true log_says alone "Entering STANDBY state (handed over"
+holds "and is master" until_true is_in "${names[9]}" MASTER
 finish

@@ -42,7 +42,7 @@ cp "$work/osm/guid2mkey" "$work/guid2mkey" || fail "OpenSM writes no guid2mkey"
 stop_simulator
 
 start_simulator "$fabric"
-start_daemon_on "$sm" same -F "$work/old.conf" --routing_engine minhop
+start_daemon_on "$sm" same -F "$work/old.conf" --m_key_per_port FALSE --routing_engine minhop
 until_true log_says same 'SUBNET UP' || { fail "saguarod does not come up"; finish; }
 look >"$work/same.look"
 # The file has the format of OpenSM's, and the same keys.
@@ -63,7 +63,7 @@ start_simulator "$fabric"
 start_opensm_on "$sm" first -F "$work/old.conf"
 opensm_settles first
 end_process "$opensm"
-start_daemon_on "$sm" d -F "$work/new.conf" --guid2mkey-file "$work/first/guid2mkey" --routing_engine minhop -v \
+start_daemon_on "$sm" d -F "$work/new.conf" --guid2mkey-file "$work/first/guid2mkey" --m_key_per_port FALSE --routing_engine minhop -v \
 	--log_file "$work/d.file.log" --sa_db_dump TRUE --dump_files_dir "$work/dumps" --oob-listen 127.0.0.1:0 2>/dev/null
 mkdir -p "$work/dumps"
 until_true log_says d 'SUBNET UP' || { fail "saguarod does not take over"; finish; }

@@ -102,6 +102,20 @@ static uint32_t pick_host(const struct run *r, unsigned number, uint32_t what)
 	return GRAPH_NONE;
 }
 
+/* A master hands over to those that are named to it, or to any. */
+static void announce(struct run *r, bool by_name)
+{
+	struct option_guids guids = { .n = by_name ? r->n_managers : 1 };
+
+	for (unsigned i = 0; i < guids.n; i++) {
+		guids.guid[i] = by_name ? r->g->ports[r->m[i].port].guid : 0;
+	}
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		r->m[i].config.allowed_sm_guids = guids;
+		r->m[i].config.sm_trust = by_name ? SM_TRUST_ANNOUNCED : SM_TRUST_ANY;
+	}
+}
+
 bool managers_init(struct run *r, uint32_t draw)
 {
 	for (unsigned i = 0; i < r->n_managers; i++) {
@@ -127,6 +141,7 @@ bool managers_init(struct run *r, uint32_t draw)
 		m->wire.ops = &wire_ops;
 		m->wire.local = m->inner->local;
 	}
+	announce(r, draw >> 31);
 	r->judge = &r->m[0];
 	return true;
 }
