@@ -113,9 +113,9 @@ osm_pid=$!
 pids+=("$osm_pid")
 # shellcheck disable=SC2317 # called by until_true
 alarm_names() { "$bin/saguaro" alarms --snapshot-dir "$alone_dir" 2>/dev/null | grep sm_unannounced | grep -q -- "$1"; }
-holds "the alarm names the host of OpenSM" until_true alarm_names "'$high'"
+holds "the alarm names the host of OpenSM" until_true alarm_names "$(port_guid "$high")"
 start_daemon_on "${names[9]}" higher -p 15 "${polling[@]}"
-holds "and that of the higher saguarod" until_true alarm_names "'${names[9]}'"
+holds "and that of the higher saguarod" until_true alarm_names "$(port_guid "${names[9]}")"
 holds "its own alarm is there, too" until_true log_says higher "announced by nobody"
 same "it is master still" MASTER "$(state "$low")"
 same "it never was anything else" 0 "$(grep -c 'Entering STANDBY' "$work/alone.log")"
