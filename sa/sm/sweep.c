@@ -222,6 +222,9 @@ static void before_idle(struct sweep *s)
 		s->next_light = sm_now(sm); /* a poll, or a look at who is higher */
 	}
 	report_copy(sm);
+	if (standby_joined(sm->d.standby) && sm->d.sa != NULL) {
+		sa_server_reload(sm->d.sa);
+	}
 }
 
 static uint64_t due_if(bool wanted, uint64_t at)

@@ -65,7 +65,7 @@ int frame_read(const uint8_t *data, size_t len, struct frame *ret)
 		return -EAGAIN;
 	}
 	payload = get32(data);
-	if (payload > FRAME_PAYLOAD_MAX || data[4] < FRAME_HELLO || data[4] > FRAME_ACK ||
+	if (payload > FRAME_PAYLOAD_MAX || data[4] < FRAME_HELLO || data[4] > FRAME_JOIN_END ||
 	    memcmp(data + 5, zero, sizeof(zero)) != 0) {
 		return E_MALFORMED;
 	}
@@ -103,7 +103,7 @@ int frame_read_number(const struct frame *f, uint64_t *ret)
 }
 
 /* magic, u16 version, u16 format of the rows, u32 in the machine's order, u64 GUID, u64 prefix,
- * u8 master, 3 bytes zero */
+ * u8 master, u8 joins, 2 bytes zero */
 void frame_hello(uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES],
                  const struct frame_hello *h)
 {
@@ -119,6 +119,7 @@ void frame_hello(uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES],
 	put64(p + 12, h->guid);
 	put64(p + 20, h->prefix);
 	p[28] = h->master;
+	p[29] = h->joins;
 }
 
 int frame_read_hello(const struct frame *f, struct frame_hello *ret)
@@ -139,7 +140,8 @@ int frame_read_hello(const struct frame *f, struct frame_hello *ret)
 	}
 	*ret = (struct frame_hello){ .guid = get64(p + 12),
 		                     .prefix = get64(p + 20),
-		                     .master = p[28] == 1 };
+		                     .master = p[28] == 1,
+		                     .joins = p[29] == 1 };
 	return ret->guid != 0 && p[28] <= 1 ? E_OK : E_MALFORMED;
 }
 

@@ -20,6 +20,8 @@
  *   standby                       master
  *   HELLO  ------------------------>
  *          <------------------------  HELLO
+ *   ROWS ... ---------------------->                  only if it was master (sa/standby/join.h)
+ *   JOIN_END ---------------------->                  how many rows
  *          <------------------------  ROWS ...      all rows
  *          <------------------------  COPY_END      number of the last transaction in it
  *   ACK    ------------------------>
@@ -37,7 +39,8 @@ enum frame_type {
 	FRAME_COPY_END,
 	FRAME_CHANGES_END,
 	FRAME_PING,
-	FRAME_ACK
+	FRAME_ACK,
+	FRAME_JOIN_END
 };
 
 enum {
@@ -60,7 +63,7 @@ int frame_read(const uint8_t *data, size_t len, struct frame *ret);
 
 void frame_head(uint8_t head[FRAME_HEAD_BYTES], enum frame_type type, size_t len);
 
-/*! \brief A frame that carries a number: COPY_END, CHANGES_END, PING, ACK. */
+/*! \brief A frame that carries a number: COPY_END, CHANGES_END, PING, ACK, JOIN_END. */
 void frame_number(uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES],
                   enum frame_type type, uint64_t number);
 /*! \retval E_MALFORMED */
@@ -70,6 +73,7 @@ int frame_read_number(const struct frame *f, uint64_t *ret);
 struct frame_hello {
 	uint64_t guid, prefix; /*!< port GUID of the SM, subnet prefix */
 	bool master;
+	bool joins; /*!< of a standby: rows of it follow; of a master: it takes such */
 };
 
 void frame_hello(uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES],

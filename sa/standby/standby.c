@@ -90,6 +90,7 @@ static void free_parts(struct standby *l)
 		close(l->wake);
 	}
 	taker_done(&l->taker);
+	join_log_done(&l->log);
 	standby_bytes_done(&l->txn);
 	free(l);
 }
@@ -176,6 +177,10 @@ unsigned standby_port(const struct standby *l)
 void standby_set_role(struct standby *l, enum standby_role role)
 {
 	if (l != NULL) {
+		if (role == STANDBY_GIVES) {
+			l->role = (int)role;
+			standby_join_follow(l);
+		}
 		l->role = (int)role;
 		standby_link_wake(l);
 	}
@@ -210,6 +215,11 @@ static bool take_flag(struct standby *l, bool *flag)
 bool standby_lost(struct standby *l)
 {
 	return l != NULL && take_flag(l, &l->lost);
+}
+
+bool standby_joined(struct standby *l)
+{
+	return l != NULL && take_flag(l, &l->joined);
 }
 
 bool standby_arrived(struct standby *l)
@@ -248,6 +258,7 @@ bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_b
 	char trouble[sizeof(l->status.trouble)];
 	bool usable, paused;
 
+	standby_join_follow(l);
 	pthread_mutex_lock(&l->applying);
 	l->role = STANDBY_GIVES;
 	pthread_mutex_lock(&l->lock);
@@ -278,6 +289,12 @@ bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_b
 		                     : "the copy is not complete");
 	}
 	l->current = false;
+	if (!usable) { /* the caller drops what clients registered */
+		pthread_mutex_lock(&l->lock);
+		join_log_drop(&l->log, ": it was registered while we were master before, and no master "
+		                       "has taken it");
+		pthread_mutex_unlock(&l->lock);
+	}
 	pthread_mutex_unlock(&l->applying);
 	standby_link_wake(l);
 	return usable;

@@ -28,6 +28,9 @@ struct state;
  * master over the fabric that began after the link was lost has been answered. Else the master
  * has gone on without us.
  *
+ * A standby that was master before gives what it was told since another one had all of its rows,
+ * and then gets its copy (sa/standby/join.h).
+ *
  * A thread of its own does all input and output. All functions are for the fabric thread.
  */
 struct standby;
@@ -73,6 +76,10 @@ bool standby_hears(struct standby *l);
  */
 bool standby_lost(struct standby *l);
 bool standby_arrived(struct standby *l);
+
+/*! \brief Was the state changed by what a master was told that is our standby now
+ *         (sa/standby/join.h)? Told once. */
+bool standby_joined(struct standby *l);
 
 enum standby_news { STANDBY_NO_NEWS, STANDBY_PAUSED, STANDBY_RESUMED };
 

@@ -87,6 +87,9 @@ void standby_link_write(void *ctx, const struct state_write *w)
 {
 	struct standby *l = ctx;
 
+	pthread_mutex_lock(&l->lock);
+	join_log_add(&l->log, w); /* also while our role ends: a client gets its reply */
+	pthread_mutex_unlock(&l->lock);
 	if (l->n_attached > 0 && !l->txn_failed) {
 		l->txn_failed = add_row(&l->txn, &l->frame_at, w) != E_OK;
 	}
@@ -96,10 +99,12 @@ void standby_link_committed(void *ctx)
 {
 	struct standby *l = ctx;
 
+	pthread_mutex_lock(&l->lock);
+	join_log_committed(&l->log);
 	if (l->txn.n == 0 && !l->txn_failed) {
+		pthread_mutex_unlock(&l->lock);
 		return;
 	}
-	pthread_mutex_lock(&l->lock);
 	l->sequence++;
 	if (!l->txn_failed) {
 		l->txn_failed =
@@ -300,6 +305,7 @@ int standby_give_acked(struct peer *p, const struct frame *f)
 		p->acked = number;
 		l->status.copies += first;
 		l->arrived |= first;
+		standby_join_settle(l);
 		pthread_cond_broadcast(&l->acked);
 	}
 	pthread_mutex_unlock(&l->lock);

@@ -8,6 +8,7 @@
 #include "conf/base/listen.h"
 #include "conf/base/log.h"
 #include "sa/standby/frame.h"
+#include "sa/standby/join.h"
 #include "sa/standby/standby.h"
 #include "sa/standby/taker.h"
 #include "sa/standby/tls.h"
@@ -17,6 +18,7 @@
  *
  *   standby.c        life cycle, what the fabric thread asks
  *   standby_give.c   the master's side: copies, transactions, acknowledgements; what all share
+ *   standby_join.c   rows of a master that becomes standby, on both sides
  *   standby_link.c   the thread: connections and their bytes
  *   standby_pause.c  copies that cannot be stored
  *
@@ -65,6 +67,10 @@ struct peer {
 	uint64_t first,
 		acked; /*!< transaction that the copy ends with, last one acknowledged */
 	struct bytes queue;
+	/* of the thread */
+	bool joins; /*!< a standby that was master: its rows come before it gets a copy; ours: we give them */
+	struct bytes joining; /*!< its rows */
+	size_t n_joining;
 };
 
 struct standby {
@@ -94,7 +100,8 @@ struct standby {
 	uint64_t sequence; /*!< of the last transaction */
 	uint64_t
 		heard_ms; /*!< taking: the master in step, 0: not connected or not in step */
-	bool lost, arrived;
+	bool lost, arrived, joined;
+	struct join_log log; /*!< what others do not have */
 	enum standby_news news;
 	uint64_t n_heard,
 		n_heard_at_poll; /*!< how often the master was heard; when standby_hears() was asked */
@@ -126,6 +133,17 @@ void standby_pause_begin(struct standby *l, int err);
 bool standby_pause_end(struct standby *l, bool in_step);
 /*! \brief Tries to store what waits. \return true: there is room, or no pause. */
 bool standby_pause_over(struct standby *l);
+
+/* standby_join.c */
+
+/*! \brief Our rows that the master may not know, for the peer that we connected to. */
+int standby_join_give(struct peer *p);
+/*! \brief A frame of a standby that gives such rows. \retval others  It has to be closed. */
+int standby_join_take(struct peer *p, const struct frame *f);
+/*! \brief All standbys have all that was committed; under the lock. */
+void standby_join_settle(struct standby *l);
+/*! \brief Notes all changes from now on. */
+void standby_join_follow(struct standby *l);
 
 /* standby_link.c */
 void *standby_link_run(void *arg);

@@ -80,6 +80,7 @@ static void close_peer(struct peer *p)
 	close(p->fd);
 	standby_bytes_done(&p->in);
 	standby_bytes_done(&p->out);
+	standby_bytes_done(&p->joining);
 	pthread_mutex_lock(&l->lock); /* others look at peers that are attached */
 	*p = (struct peer){ .link = l, .fd = -1, .outbound = p->outbound };
 	pthread_mutex_unlock(&l->lock);
@@ -95,6 +96,10 @@ static int begin_handshake(struct peer *p)
 		                     .prefix = p->link->o.prefix };
 	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
 
+	pthread_mutex_lock(&p->link->lock);
+	p->joins = p->outbound && p->link->log.n > 0;
+	pthread_mutex_unlock(&p->link->lock);
+	hello.joins = p->joins;
 	(void)setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	p->stage = PEER_HANDSHAKE;
 	if (p->outbound) { /* it waits until the handshake is over */
@@ -228,7 +233,7 @@ static int greet_standby(struct peer *p, const struct frame_hello *hello)
 {
 	struct standby *l = p->link;
 	const bool gives = l->role == STANDBY_GIVES && !hello->master;
-	const struct frame_hello own = { l->o.guid, l->o.prefix, gives };
+	const struct frame_hello own = { l->o.guid, l->o.prefix, gives, gives };
 	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
 	int ret;
 
@@ -246,7 +251,8 @@ static int greet_standby(struct peer *p, const struct frame_hello *hello)
 	if (ret != E_OK || !gives) {
 		return ret; /* the standby closes */
 	}
-	ret = standby_give_begin(p);
+	p->joins = hello->joins; /* then it gets its copy after that */
+	ret = p->joins ? E_OK : standby_give_begin(p);
 	if (ret == E_OK) {
 		p->stage = PEER_OPEN;
 		log_info(source, "the standby %s (0x%016" PRIx64 ") is connected",
@@ -264,6 +270,13 @@ static int greet_master(struct peer *p, const struct frame_hello *hello)
 		standby_link_trouble(l, "%s: it is no master", p->name);
 		return E_NOTREADY;
 	}
+	if (p->joins && !hello->joins) { /* an older version */
+		pthread_mutex_lock(&l->lock);
+		join_log_drop(&l->log, ": the new master has an older version, which takes no "
+		                       "rows of a standby");
+		pthread_mutex_unlock(&l->lock);
+		p->joins = false;
+	}
 	pthread_mutex_lock(&l->applying);
 	l->current = false; /* it was there when the old link was not */
 	taker_begin(&l->taker, l->o.state, hello);
@@ -272,7 +285,7 @@ static int greet_master(struct peer *p, const struct frame_hello *hello)
 	standby_link_trouble(l, "%s", "");
 	log_info(source, "connected with the master %s (0x%016" PRIx64 ")", p->name,
 	         p->guid);
-	return E_OK;
+	return p->joins ? standby_join_give(p) : E_OK;
 }
 
 /* Under the lock. */
@@ -365,6 +378,7 @@ static int take_frame(struct peer *p, const struct frame *f)
 		pthread_mutex_lock(&l->lock);
 		l->heard_ms = standby_link_now_ms();
 		l->n_heard++;
+		join_log_done(&l->log); /* the master took it before the copy */
 		l->status.master = p->guid;
 		l->sequence = l->taker.sequence;
 		resumed = standby_pause_end(l, true);
@@ -388,6 +402,7 @@ static int take_frames(struct peer *p)
 	while ((ret = frame_read(p->in.data + at, p->in.n - at, &f)) == E_OK) {
 		ret = p->stage == PEER_HELLO ? take_hello(p, &f)
 		      : p->outbound          ? take_frame(p, &f)
+		      : p->joins             ? standby_join_take(p, &f)
 		                             : standby_give_acked(p, &f);
 		if (ret != E_OK) {
 			return ret;
@@ -565,6 +580,8 @@ static void follow_role(struct standby *l)
 	}
 	if (role != STANDBY_GIVES) {
 		state_follow_end(l->o.state);
+	} else {
+		standby_join_follow(l);
 	}
 	pthread_mutex_lock(&l->lock);
 	(void)standby_pause_end(l, false);

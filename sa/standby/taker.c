@@ -162,7 +162,8 @@ int taker_frame(struct taker *t, const struct frame *f, uint64_t now_s, bool *re
 			break;
 		case FRAME_HELLO:
 		case FRAME_ROWS:
-		case FRAME_ACK: ret = E_MALFORMED; break;
+		case FRAME_ACK:
+		case FRAME_JOIN_END: ret = E_MALFORMED; break;
 		}
 	}
 	if (ret == E_OK) {

@@ -214,7 +214,7 @@ static void send_bytes(struct tls *t, const void *bytes, size_t len)
 
 static void send_hello(struct tls *t, uint64_t guid, bool is_master)
 {
-	const struct frame_hello h = { guid, PREFIX, is_master };
+	const struct frame_hello h = { guid, PREFIX, is_master, false };
 	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
 
 	frame_hello(bytes, &h);

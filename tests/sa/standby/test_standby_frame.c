@@ -120,7 +120,7 @@ START_TEST(test_cut)
 	bytes[0] = 1; /* 16 MiB */
 	ck_assert_int_eq(frame_read(bytes, FRAME_HEAD_BYTES, &f), E_MALFORMED);
 	bytes[0] = 0;
-	bytes[4] = FRAME_ACK + 1;
+	bytes[4] = FRAME_JOIN_END + 1;
 	ck_assert_int_eq(frame_read(bytes, n, &f), E_MALFORMED);
 	bytes[4] = FRAME_ROWS;
 	bytes[6] = 1;
@@ -130,7 +130,8 @@ END_TEST
 
 START_TEST(test_hello)
 {
-	const struct frame_hello h = { 0x2c9000000000001, 0xfe80000000000000, true };
+	const struct frame_hello h = { 0x2c9000000000001, 0xfe80000000000000, true,
+		                       false };
 	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
 	struct frame_hello got;
 	struct frame f;

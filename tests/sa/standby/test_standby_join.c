@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Two masters that were in step, then apart, and meet: the lower one becomes standby and gives
+ * what it was told meanwhile.
+ */
+#include <check.h>
+#include <config.h>
+
+#include "sa/standby/frame.h"
+#include "sa/standby/join.h"
+#include "tests/lib/suite.h"
+
+#ifdef HAVE_GNUTLS
+
+#include "sa/store/mcast.h"
+#include "tests/lib/standby_fixture.h"
+
+enum { NOTHING = -2, REMOVED = -1 };
+
+/* The two are apart, and both masters; the standby had a copy in step. */
+static void part(void)
+{
+	char text[200];
+	unsigned port = standby_port(open_master(60000));
+
+	open_standby(port, secret_text, PREFIX);
+	WAIT_UNTIL(standby_hears(standby));
+	ck_assert(standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+	WAIT_UNTIL(status(master).n_standbys == 0);
+}
+
+static void meet(void)
+{
+	standby_set_role(standby, STANDBY_TAKES);
+	WAIT_UNTIL(standby_hears(standby));
+	WAIT_UNTIL(status(master).n_in_step == 1);
+	change_service(from, 250, 1); /* all that was before is at both now */
+}
+
+/* clang-format off */
+static const struct {
+	const char *what;
+	int before, at_master, at_standby, after;
+} cases[] = {
+	{ "added by the standby",            REMOVED, NOTHING, 5,       5 },
+	{ "added by the master",             REMOVED, 4,       NOTHING, 4 },
+	{ "added by both",                   REMOVED, 4,       5,       4 },
+	{ "changed by the standby",          3,       NOTHING, 5,       5 },
+	{ "changed by both",                 3,       4,       5,       4 },
+	{ "removed by the standby",          3,       NOTHING, REMOVED, REMOVED },
+	{ "removed by the master",           3,       REMOVED, NOTHING, REMOVED },
+	{ "removed, and changed by master",  3,       4,       REMOVED, 4 },
+	{ "changed, and removed by master",  3,       REMOVED, 5,       REMOVED },
+	{ "untouched",                       3,       NOTHING, NOTHING, 3 },
+};
+/* clang-format on */
+
+static void change(struct state *s, int value)
+{
+	if (value != NOTHING) {
+		change_service(s, 7, value);
+	}
+}
+
+static int value_of(struct state *s)
+{
+	struct state_copy *c = NULL;
+	struct state_write w;
+	int ret = REMOVED;
+
+	ck_assert_int_eq(state_copy_begin(s, NULL, NULL, NULL, &c), E_OK);
+	while (state_copy_next(c, &w) == E_OK) {
+		if (w.table == COPIED_RECORDS + RECORDS_SERVICES && w.key[0] == 7) {
+			ret = w.value[w.len - 1];
+		}
+	}
+	state_copy_end(c);
+	return ret;
+}
+
+START_TEST(test_both_were_told)
+{
+	change(from, cases[_i].before);
+	part();
+	change(from, cases[_i].at_master);
+	change(to, cases[_i].at_standby);
+	meet();
+	ck_assert_msg(value_of(from) == cases[_i].after, "%s: %d", cases[_i].what,
+	              value_of(from));
+	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* What was joined is no news of the standby any more. */
+START_TEST(test_joined_once)
+{
+	char text[200];
+
+	part();
+	change_service(to, 7, 5);
+	meet();
+	ck_assert(standby_joined(master));
+	ck_assert(!standby_joined(master));
+	ck_assert(standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+	WAIT_UNTIL(status(master).n_standbys == 0);
+	change_service(from, 7, REMOVED);
+	meet();
+	ck_assert_int_eq(value_of(from), REMOVED);
+}
+END_TEST
+
+/* --- groups ---------------------------------------------------------------------------------- */
+
+static void put(struct state *s, enum record_table table, const void *key, size_t len,
+                const void *value, size_t value_len)
+{
+	uint8_t row[8 + 128] = { 0 };
+	atomic_int done = 0;
+	struct state_batch *b;
+
+	memcpy(row + 8, value, value_len);
+	ck_assert_int_eq(state_batch_new(&b), E_OK);
+	ck_assert_int_eq(state_batch_put(b, table, key, len, row, 8 + value_len), E_OK);
+	state_batch_commit(s, b, on_done, &done);
+	state_flush(s);
+	ck_assert_int_eq(done, 1);
+}
+
+static void put_group(struct state *s, uint8_t name, uint32_t mlid)
+{
+	struct mcast_group_row g = { .well_known = 0 };
+	uint8_t mgid[MGID_BYTES] = { 0xff, name };
+
+	mcast_put(g.record, MC_MLID, mlid);
+	put(s, RECORDS_GROUPS, mgid, sizeof(mgid), &g, sizeof(g));
+}
+
+static void put_member(struct state *s, uint8_t name, uint8_t port)
+{
+	struct mcast_member_row m = { .join_state = MC_FULL_MEMBER };
+	uint8_t key[MC_MEMBER_KEY_BYTES] = { 0xff, name, [31] = port };
+
+	put(s, RECORDS_MEMBERS, key, sizeof(key), &m, sizeof(m));
+}
+
+static unsigned count(struct state *s, enum record_table table)
+{
+	struct state_copy *c = NULL;
+	struct state_write w;
+	unsigned n = 0;
+
+	ck_assert_int_eq(state_copy_begin(s, NULL, NULL, NULL, &c), E_OK);
+	while (state_copy_next(c, &w) == E_OK) {
+		n += w.table == COPIED_RECORDS + table;
+	}
+	state_copy_end(c);
+	return n;
+}
+
+/* A group of the standby comes with its members, unless its MLID is that of another group. */
+START_TEST(test_groups)
+{
+	part();
+	put_group(from, 1, 0xc010);
+	put_member(from, 1, 1);
+	put_group(to, 2, 0xc010);
+	put_member(to, 2, 2);
+	put_group(to, 3, 0xc011);
+	put_member(to, 3, 3);
+	put_group(to, 1, 0xc012); /* the same group: the MLID is the master's */
+	put_member(to, 1, 2);
+	meet();
+	ck_assert_uint_eq(count(from, RECORDS_GROUPS), 2);
+	ck_assert_uint_eq(count(from, RECORDS_MEMBERS), 3);
+	ck_assert_ptr_null(strstr(dump(from), "ff020000"));
+	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* A copy that no master gave is of no use; what it has is named, and not joined later. */
+START_TEST(test_dropped_before_it_met)
+{
+	char text[200];
+
+	part();
+	change_service(to, 7, 5);
+	standby_set_role(master, STANDBY_IDLE);
+	standby_set_role(standby, STANDBY_TAKES);
+	ck_assert(!standby_take_over(standby, MASTER_GUID + 1, text, sizeof(text)));
+	standby_set_role(master, STANDBY_GIVES);
+	meet();
+	ck_assert_int_eq(value_of(from), REMOVED);
+}
+END_TEST
+
+START_TEST(test_log_keeps_last_changes)
+{
+	struct join_log l = { 0 };
+	uint8_t key[26] = { 1 }, row[192] = { 0 };
+	struct state_write w = { .table = COPIED_RECORDS + RECORDS_SERVICES,
+		                 .key = key,
+		                 .key_len = sizeof(key),
+		                 .value = row,
+		                 .len = sizeof(row) };
+	size_t one = frame_row_bytes(&w);
+
+	for (unsigned i = 0; i < 100000; i++) {
+		key[0] = (uint8_t)(i % 3);
+		row[0] = (uint8_t)i;
+		join_log_add(&l, &w);
+		join_log_committed(&l);
+	}
+	ck_assert_uint_lt(l.n, 2 << 20);
+	ck_assert_int_eq(join_log_compact(&l), E_OK);
+	ck_assert_uint_eq(l.n, 3 * one);
+	ck_assert_uint_eq(l.missed, 0);
+	ck_assert_uint_eq(l.bytes[one - sizeof(row)], (uint8_t)99999); /* 99999 % 3 is 0 */
+	join_log_add(&l, &w);
+	join_log_settled(&l); /* the last one is not committed */
+	ck_assert_uint_eq(l.n, one);
+	join_log_done(&l);
+}
+END_TEST
+
+TEST_SUITE_FORKED(standby_join)
+{
+	TCase *t = tcase_create("standby_join");
+
+	tcase_add_checked_fixture(t, open_states, close_links);
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, test_both_were_told, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(t, test_joined_once);
+	tcase_add_test(t, test_groups);
+	tcase_add_test(t, test_dropped_before_it_met);
+	tcase_add_test(t, test_log_keeps_last_changes);
+	suite_add_tcase(suite, t);
+}
+
+#else
+
+START_TEST(test_without_gnutls)
+{
+	ck_assert(true);
+}
+END_TEST
+
+TEST_SUITE_FORKED(standby_join)
+{
+	TCase *t = tcase_create("standby_join");
+
+	tcase_add_test(t, test_without_gnutls);
+	suite_add_tcase(suite, t);
+}
+
+#endif
