@@ -553,9 +553,22 @@ static void send_control(struct election *e, enum sm_control control, smp_done_f
 
 static void pass_over(struct election *e, bool offered, const char *why)
 {
+	bool again = e->passed_over.guid == e->master.guid;
+	uint64_t pause = HANDOVER_PAUSE_MS;
+
+	if (offered && e->master.state == SM_MASTER) {
+		pause = again && e->passed_over.pause != 0 ? 2 * e->passed_over.pause
+		                                           : REFUSED_PAUSE_MS;
+		pause = pause < HANDOVER_PAUSE_MS ? pause : HANDOVER_PAUSE_MS;
+	}
 	e->passed_over.guid = e->master.guid;
 	e->passed_over.offered = offered;
-	e->passed_over.until = sm_now(e->sm) + HANDOVER_PAUSE_MS;
+	e->passed_over.pause = pause;
+	e->passed_over.until = sm_now(e->sm) + pause;
+	if (pause < HANDOVER_PAUSE_MS) {
+		e->doubt.wanted = true;
+		e->doubt.at = e->passed_over.until;
+	}
 	events_say(e->sm, EVENT_HANDOVER_FAILED, "0x%016" PRIx64 ": %s", e->master.guid,
 	           why);
 }

@@ -57,7 +57,8 @@ struct sm;
  *     master says so by trap 144.
  *   - An SM that did not become master although we waited for it is passed over: we become
  *     master and hand over to it. If it does not take the fabric then, we keep it, and
- *     offer it again after HANDOVER_PAUSE_MS.
+ *     offer it again after HANDOVER_PAUSE_MS. A higher master that refuses, because it has
+ *     not found our port yet, gets it again after REFUSED_PAUSE_MS, then less and less often.
  *
  *   - Where a link to standbys is configured, a higher SM is handed over to when it has a copy
  *     of our state, or after HANDOVER_COPY_MS. Clients get no answers meanwhile.
@@ -83,6 +84,8 @@ enum sm_control { SM_HANDOVER = 1, SM_ACKNOWLEDGE, SM_DISABLE, SM_STAND_BY, SM_D
 enum {
 	HANDOVER_PAUSE_MS =
 		60000, /*!< until a fabric that was not taken is offered again */
+	REFUSED_PAUSE_MS = 1000,  /*!< the same of a master, which may not have found us yet; it
+	                             doubles up to HANDOVER_PAUSE_MS */
 	HANDOVER_COPY_MS = 10000, /*!< that a higher SM has to copy our state */
 	DOUBT_AGAIN_MS = 1000,    /*!< between questions who is master */
 	DISCOVERING_MS = 30000, /*!< that one which nobody announced may be DISCOVERING while we wait */
@@ -144,6 +147,7 @@ struct election {
 		uint64_t guid;  /*!< an SM that we waited for in vain, 0: none */
 		bool offered;   /*!< we had handed over to it */
 		uint64_t until; /*!< ms; not offered again before */
+		uint64_t pause; /*!< ms; the last one */
 	} passed_over;
 	struct {                     /* is another SM master, too? See election_ask.c */
 		struct arena *arena; /*!< NULL: nobody is asked now */

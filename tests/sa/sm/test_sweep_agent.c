@@ -948,6 +948,33 @@ START_TEST(handover_lost)
 }
 END_TEST
 
+/* Two halves are joined, and the higher master refuses HANDOVER because it has not found our port
+ * yet. It gets it again soon: two masters must not last. One that always refuses gets it less
+ * and less often. */
+START_TEST(handover_refused)
+{
+	other(9, 0);
+	fixture->config.sm_priority = 5;
+	tap.other_handover = TAP_REFUSES;
+	up();
+	tap.other_state = 3;
+	while (tap.n_controls == 0) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	if (_i == 0) {
+		tap.other_handover = TAP_TAKES;
+		fixture_run_ms(fixture, 2000);
+		ck_assert_uint_eq(tap.n_controls, 2);
+		ck_assert(sweep_status(fixture->sweep)->standby);
+	} else {
+		fixture_run_ms(fixture, 300000);
+		ck_assert_uint_ge(tap.n_controls, 8);
+		ck_assert_uint_le(tap.n_controls, 14);
+		ck_assert(sweep_status(fixture->sweep)->master);
+	}
+}
+END_TEST
+
 /* Time passes, and the sweep does not run, as after SIGSTOP. */
 static void freeze(uint64_t ms)
 {
@@ -1224,6 +1251,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, priority_told, 0, 2);
 	tcase_add_loop_test(t, other_standby, 0, 6);
 	tcase_add_loop_test(t, others_ignored, 0, NOT_BELIEVED + 6);
+	tcase_add_loop_test(t, handover_refused, 0, 2);
 	tcase_add_loop_test(t, second_master, 0, sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, appears, 0, 3 * sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, appears_by_trap, 0, sizeof(masters) / sizeof(masters[0]));
