@@ -650,8 +650,8 @@ static uint64_t next_deadline(const struct sweep *s)
 	if (s->perf != NULL) {
 		at = earliest(at, perf_deadline(s->perf, may_read_counters(s)));
 	}
-	if (s->phase == PHASE_TABLES && s->drain_until != 0) {
-		at = earliest(at, s->drain_until);
+	if (s->phase == PHASE_TABLES && sm_now(&s->sm) < s->drain_until) {
+		at = earliest(at, s->drain_until); /* later, answers are waited for */
 	}
 	if (s->phase == PHASE_IDLE && !waits(s)) {
 		at = earliest(at, idle_deadline(s));
