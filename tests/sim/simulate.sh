@@ -42,6 +42,11 @@ done
 "$simulate" --managers 0 --crashes --nonsense --first 300600 --seeds 1 || status=1
 # 604892: the switch of the subnet manager restarts while a heavy sweep sets its ports.
 "$simulate" --first 604892 --seeds 1 || status=1
+# two halves are joined, and the higher master has not found the lower one yet when that hands over
+"$simulate" --managers 2 --crashes --first 1001016 --seeds 1 || status=1
+"$simulate" --managers 2 --vports --first 1001044 --seeds 1 || status=1
+# a master is stopped while packets drain, and a write waits for its answer when it goes on
+"$simulate" --managers 2 --freezes --vports --first 1001023 --seeds 1 || status=1
 "$simulate" --first 100000 --seeds "${SIMULATE_SEEDS:-100}" || status=1
 "$simulate" --nonsense --first 100000 --seeds "${SIMULATE_SEEDS:-80}" || status=1
 "$simulate" --vports --first 100000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
@@ -51,6 +56,24 @@ done
 # masters that are stopped while another one takes their place, and go on
 "$simulate" --managers 2 --freezes --first 200000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
 "$simulate" --crashes --managers 0 --freezes --first 200000 --seeds "${SIMULATE_SEEDS:-30}" || status=1
+# the other combinations
+while read -r combination; do
+	# shellcheck disable=SC2086 # words
+	"$simulate" $combination --first 100000 --seeds "${SIMULATE_SEEDS:-6}" || status=1
+done <<'E'
+--crashes
+--crashes --nonsense
+--managers 2 --vports
+--managers 2 --nonsense
+--managers 2 --vports --crashes
+--managers 0 --crashes --vports
+--managers 2 --freezes --vports
+--managers 0 --crashes --freezes --vports
+--packets --vports
+--packets --managers 2 --freezes
+E
+# virtual ports that lie are a thousand at a time, which takes seconds
+"$simulate" --managers 0 --crashes --nonsense --vports --first 100000 --seeds "${SIMULATE_SEEDS:-2}" || status=1
 
 # Packets in the middle of a change. Among some hundred seeds, tables that are sent in any order bring
 # a deadlock about: packets wait for each other, or a loop fills all buffers on it. The same seeds
