@@ -84,13 +84,17 @@ enum sm_control { SM_HANDOVER = 1, SM_ACKNOWLEDGE, SM_DISABLE, SM_STAND_BY, SM_D
 enum {
 	HANDOVER_PAUSE_MS =
 		60000, /*!< until a fabric that was not taken is offered again */
-	REFUSED_PAUSE_MS = 1000,  /*!< the same of a master, which may not have found us yet; it
+	REFUSED_PAUSE_MS =
+		1000, /*!< the same of a master, which may not have found us yet; it
 	                             doubles up to HANDOVER_PAUSE_MS */
 	HANDOVER_COPY_MS = 10000, /*!< that a higher SM has to copy our state */
 	DOUBT_AGAIN_MS = 1000,    /*!< between questions who is master */
-	DISCOVERING_MS = 30000, /*!< that one which nobody announced may be DISCOVERING while we wait */
-	STAYS_MS = 5000, /*!< that a lower master, which nobody announced, has to hand over to us */
-	JOIN_GAP_MS = 10000, /*!< between sweeps for masters that hand over to a master ... */
+	DISCOVERING_MS =
+		30000, /*!< that one which nobody announced may be DISCOVERING while we wait */
+	STAYS_MS =
+		5000, /*!< that a lower master, which nobody announced, has to hand over to us */
+	JOIN_GAP_MS =
+		10000, /*!< between sweeps for masters that hand over to a master ... */
 	JOIN_GAP_MAX_MS = 640000, /*!< ... and at most, when that goes on and on */
 	ELECTION_RESPECTED = 8,   /*!< masters that are remembered */
 	ELECTION_LOOKS = 16       /*!< ports whose trap 144 waits for a look */

@@ -65,8 +65,8 @@ int frame_read(const uint8_t *data, size_t len, struct frame *ret)
 		return -EAGAIN;
 	}
 	payload = get32(data);
-	if (payload > FRAME_PAYLOAD_MAX || data[4] < FRAME_HELLO || data[4] > FRAME_JOIN_END ||
-	    memcmp(data + 5, zero, sizeof(zero)) != 0) {
+	if (payload > FRAME_PAYLOAD_MAX || data[4] < FRAME_HELLO ||
+	    data[4] > FRAME_JOIN_END || memcmp(data + 5, zero, sizeof(zero)) != 0) {
 		return E_MALFORMED;
 	}
 	if (len - FRAME_HEAD_BYTES < payload) {

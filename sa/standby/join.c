@@ -18,7 +18,12 @@
 #include "sa/store/mcast.h"
 #include "sa/store/service.h"
 
-enum { EXPIRES_BYTES = 8, SERVICE_NAME_AT = 48, SERVICE_NAME_BYTES = 64, COMPACT_ABOVE = 1 << 20 };
+enum {
+	EXPIRES_BYTES = 8,
+	SERVICE_NAME_AT = 48,
+	SERVICE_NAME_BYTES = 64,
+	COMPACT_ABOVE = 1 << 20
+};
 
 static const char *const source = "standby";
 
@@ -100,7 +105,8 @@ void join_log_add(struct join_log *l, const struct state_write *w)
 	if (w->clears || w->table == COPIED_LIDS) {
 		return;
 	}
-	if (l->n + len > JOIN_LOG_BYTES || VECTOR_RESERVE(l->bytes, l->cap, l->n + len) != E_OK) {
+	if (l->n + len > JOIN_LOG_BYTES ||
+	    VECTOR_RESERVE(l->bytes, l->cap, l->n + len) != E_OK) {
 		l->missed++;
 		return;
 	}
@@ -140,7 +146,9 @@ int join_log_compact(struct join_log *l)
 	struct rows r = { 0 };
 	uint8_t *bytes = l->n > 0 ? malloc(l->n) : NULL;
 	size_t n = 0, cap = l->n;
-	int ret = bytes != NULL ? read_rows(l->bytes, l->n, &r) : l->n > 0 ? -ENOMEM : E_OK;
+	int ret = bytes != NULL ? read_rows(l->bytes, l->n, &r)
+	          : l->n > 0    ? -ENOMEM
+	                        : E_OK;
 
 	if (ret == E_OK && r.n > 0) {
 		qsort(r.w, r.n, sizeof(*r.w), compare_changes);
@@ -211,7 +219,8 @@ void join_row_name(const struct state_write *w, char name[JOIN_NAME_BYTES])
 	char gid[INET6_ADDRSTRLEN], group[INET6_ADDRSTRLEN];
 
 	if (w->table < COPIED_RECORDS) {
-		snprintf(name, JOIN_NAME_BYTES, "LID of 0x%016" PRIx64, key_read_u64(w->key));
+		snprintf(name, JOIN_NAME_BYTES, "LID of 0x%016" PRIx64,
+		         key_read_u64(w->key));
 		return;
 	}
 	switch (table_of(w)) {
@@ -230,8 +239,9 @@ void join_row_name(const struct state_write *w, char name[JOIN_NAME_BYTES])
 		snprintf(name, JOIN_NAME_BYTES, "membership of %s in %s", gid, group);
 		return;
 	case RECORDS_GUIDS:
-		snprintf(name, JOIN_NAME_BYTES, "GUIDs of port 0x%016" PRIx64 ", block %u",
-		         key_read_u64(w->key), w->key[8]);
+		snprintf(name, JOIN_NAME_BYTES,
+		         "GUIDs of port 0x%016" PRIx64 ", block %u", key_read_u64(w->key),
+		         w->key[8]);
 		return;
 	case RECORDS_ALIASES:
 		snprintf(name, JOIN_NAME_BYTES, "alias GUID 0x%016" PRIx64,
@@ -293,8 +303,8 @@ static bool mlid_is_taken(const struct rows *r, const struct state_write *group)
 	for (size_t i = 0; i < r->n; i++) {
 		const struct state_write *w = &r->w[i];
 
-		if (w->table == group->table && w->value != NULL && compare_keys(w, group) != 0 &&
-		    mlid_of(w) == mlid_of(group)) {
+		if (w->table == group->table && w->value != NULL &&
+		    compare_keys(w, group) != 0 && mlid_of(w) == mlid_of(group)) {
 			return true;
 		}
 	}
@@ -336,13 +346,15 @@ static const char *conflict(const struct join *j, const struct state_write *w,
 	enum record_table table = table_of(w);
 
 	if (find(&j->own, w) != NULL) {
-		return "this master was told something else about it, too, and stays with that";
+		return "this master was told something else about it, too, and stays "
+		       "with that";
 	}
 	if (table == RECORDS_GROUPS && w->value == NULL && has_members(j, w)) {
 		return "the group has members here";
 	}
 	if (table == RECORDS_GROUPS && w->value != NULL && here != NULL) {
-		return "this master has the group with other parameters, which its members use";
+		return "this master has the group with other parameters, which its "
+		       "members use";
 	}
 	if (table == RECORDS_GROUPS && w->value != NULL &&
 	    (mlid_is_taken(&j->state, w) || mlid_is_taken(&j->taken, w))) {
@@ -372,7 +384,8 @@ static int join_row(struct join *j, const struct state_write *w, const char *fro
 		return E_OK;
 	}
 	j->counts.taken++;
-	if (state_batch_put(j->batch, table_of(w), w->key, w->key_len, w->value, w->len) != E_OK) {
+	if (state_batch_put(j->batch, table_of(w), w->key, w->key_len, w->value,
+	                    w->len) != E_OK) {
 		return -ENOMEM;
 	}
 	return add(&j->taken, w);
@@ -390,8 +403,8 @@ static int read_state(struct state_copy *c, struct rows *ret)
 	return err == E_NOTFOUND ? E_OK : err;
 }
 
-int join_rows(struct state *s, const struct join_log *own, const uint8_t *rows, size_t len,
-              const char *from, void (*done)(void *ctx, int ret), void *ctx,
+int join_rows(struct state *s, const struct join_log *own, const uint8_t *rows,
+              size_t len, const char *from, void (*done)(void *ctx, int ret), void *ctx,
               struct join_counts *ret)
 {
 	struct join j = { .batch = NULL };

@@ -71,8 +71,8 @@ struct join_counts {
  * \retval -ENOMEM and others  Nothing was queued.
  * Cost: O(rows of the state + len * log)
  */
-int join_rows(struct state *s, const struct join_log *own, const uint8_t *rows, size_t len,
-              const char *from, void (*done)(void *ctx, int ret), void *ctx,
+int join_rows(struct state *s, const struct join_log *own, const uint8_t *rows,
+              size_t len, const char *from, void (*done)(void *ctx, int ret), void *ctx,
               struct join_counts *ret);
 
 /*! \brief Logs each row as one that is not known any more. \param why  Ends the line, with what separates it. */

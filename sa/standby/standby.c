@@ -291,8 +291,10 @@ bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_b
 	l->current = false;
 	if (!usable) { /* the caller drops what clients registered */
 		pthread_mutex_lock(&l->lock);
-		join_log_drop(&l->log, ": it was registered while we were master before, and no master "
-		                       "has taken it");
+		join_log_drop(
+			&l->log,
+			": it was registered while we were master before, and no master "
+			"has taken it");
 		pthread_mutex_unlock(&l->lock);
 	}
 	pthread_mutex_unlock(&l->applying);

@@ -70,14 +70,16 @@ int standby_join_give(struct peer *p)
 	for (size_t at = 0; ret == E_OK && at < l->log.n; at += len) {
 		len = rows_of_frame(l->log.bytes + at, l->log.bytes + l->log.n, &n_rows);
 		frame_head(head, FRAME_ROWS, len);
-		ret = len == 0 ? E_MALFORMED : standby_bytes_add(&p->out, head, sizeof(head));
+		ret = len == 0 ? E_MALFORMED
+		               : standby_bytes_add(&p->out, head, sizeof(head));
 		if (ret == E_OK) {
 			ret = standby_bytes_add(&p->out, l->log.bytes + at, len);
 		}
 	}
 	if (l->log.missed > 0) {
 		log_message(MSG_STANDBY_JOIN_FAILED, source,
-		            "%zu changes since the last copy had no room in the log of changes "
+		            "%zu changes since the last copy had no room in the log of "
+		            "changes "
 		            "and cannot be joined",
 		            l->log.missed);
 	}
@@ -86,7 +88,8 @@ int standby_join_give(struct peer *p)
 		frame_number(end, FRAME_JOIN_END, n_rows);
 		ret = standby_bytes_add(&p->out, end, sizeof(end));
 		log_info(source,
-		         "gives %zu changes of the time when we were master, too, to the master %s",
+		         "gives %zu changes of the time when we were master, too, to the "
+		         "master %s",
 		         n_rows, p->name);
 	}
 	return ret;
@@ -100,7 +103,8 @@ static void on_joined(void *ctx, int ret)
 
 	if (ret != E_OK) {
 		log_message(MSG_STANDBY_JOIN_FAILED, source,
-		            "what another master was told could not be stored: %s", err_text(ret));
+		            "what another master was told could not be stored: %s",
+		            err_text(ret));
 		return;
 	}
 	pthread_mutex_lock(&l->lock);
@@ -148,7 +152,8 @@ static int join(struct peer *p)
 	if (ret == E_OK) {
 		log_info(source,
 		         "the standby %s (0x%016" PRIx64
-		         ") was master, too: of %zu changes there %zu are taken, %zu were known, "
+		         ") was master, too: of %zu changes there %zu are taken, %zu "
+		         "were known, "
 		         "%zu dropped",
 		         p->name, p->guid, p->n_joining, counts.taken, counts.same,
 		         counts.dropped);

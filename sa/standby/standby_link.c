@@ -272,8 +272,9 @@ static int greet_master(struct peer *p, const struct frame_hello *hello)
 	}
 	if (p->joins && !hello->joins) { /* an older version */
 		pthread_mutex_lock(&l->lock);
-		join_log_drop(&l->log, ": the new master has an older version, which takes no "
-		                       "rows of a standby");
+		join_log_drop(&l->log,
+		              ": the new master has an older version, which takes no "
+		              "rows of a standby");
 		pthread_mutex_unlock(&l->lock);
 		p->joins = false;
 	}

@@ -215,7 +215,8 @@ START_TEST(test_log_keeps_last_changes)
 	ck_assert_int_eq(join_log_compact(&l), E_OK);
 	ck_assert_uint_eq(l.n, 3 * one);
 	ck_assert_uint_eq(l.missed, 0);
-	ck_assert_uint_eq(l.bytes[one - sizeof(row)], (uint8_t)99999); /* 99999 % 3 is 0 */
+	ck_assert_uint_eq(l.bytes[one - sizeof(row)],
+	                  (uint8_t)99999); /* 99999 % 3 is 0 */
 	join_log_add(&l, &w);
 	join_log_settled(&l); /* the last one is not committed */
 	ck_assert_uint_eq(l.n, one);
