@@ -12,7 +12,7 @@
  *    mesh, mostly five on a torus of three dimensions, and one or two more where cables are
  *    missing (lash_squares.c, lash_mesh.c, lash_cuts.c, lash_paths.c);
  *  - one path per pair of switches, balanced over the links; or all of them, if that needs
- *    no further lane;
+ *    no further lane, or eases the busiest link much;
  *  - one path per pair with as few turns as possible.
  * The first choice that fits the available lanes is used; if none does, the engine refuses.
  * Before that it tries to keep routes and lanes of the last run, as far as they still lead
@@ -41,6 +41,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 #include "routing/graph/lids.h"
+#include "routing/proof/paths.h"
 #include "routing/proof/reach.h"
 #include "routing/spread/spread.h"
 
@@ -64,6 +65,7 @@ struct job {
 	bool has_parallel; /* cables between two switches */
 	unsigned start;    /* first lane */
 	unsigned max;      /* lanes from there on */
+	unsigned max_data; /* of them for pairs of hosts */
 	struct lft lft, all_paths;
 	struct lash_layers layers;
 };
@@ -137,6 +139,7 @@ static int assign_lanes(struct job *j, const struct lft *lft,
 		                          .cuts = cuts,
 		                          .kept = kept,
 		                          .max = j->max,
+		                          .max_data = j->max_data,
 		                          .one_lane = one_lane,
 		                          .cancel = j->in->cancel };
 	int ret = j->max ? lash_layer(&in, j->a, &j->layers) : E_FULL;
@@ -184,25 +187,58 @@ static int try_mesh(struct job *j)
 	return ret == E_OK ? route_over_paths(j, &w, &j->cuts) : ret;
 }
 
+/* All shortest paths in place of those of j->lft, if they need no more lanes than these. */
+static int take_all_paths(struct job *j, unsigned max, unsigned max_data)
+{
+	struct job all = *j;
+	int ret;
+
+	all.max = max;
+	all.max_data = max_data;
+	ret = assign_lanes(&all, &j->all_paths, NULL, NULL, false);
+	if (ret == E_OK) {
+		j->lft = all.lft;
+		j->layers = all.layers;
+	}
+	return ret;
+}
+
+/* Do all shortest paths halve the routes of the busiest link? */
+static int eases_much(const struct job *j, bool *ret_eases)
+{
+	struct load now, all;
+	int ret = load_build(j->g, j->in->lids, &j->lft, j->tmp, &now);
+
+	if (ret == E_OK) {
+		ret = load_build(j->g, j->in->lids, &j->all_paths, j->tmp, &all);
+	}
+	if (ret == E_OK) {
+		*ret_eases = all.max <= now.max / 2;
+	}
+	return ret;
+}
+
 /* One path per pair; or all shortest paths, which are better balanced, if they need no
- * further lane. */
+ * further lane; or if the busiest link has half as many routes for a second lane of hosts and
+ * whatever management pairs need. */
 static int try_spread(struct job *j)
 {
 	struct lash_paths w;
+	bool eases = false;
 	int ret = lash_paths_balanced(j->g, &j->hops, j->tmp, &w);
-	ret = ret == E_OK ? route_over_paths(j, &w, NULL) : ret;
-	if (ret == E_OK) {
-		struct job all = *j;
 
-		all.max = j->layers.n;
-		ret = assign_lanes(&all, &j->all_paths, NULL, NULL, false);
-		if (ret == E_OK) {
-			j->lft = all.lft;
-			j->layers = all.layers;
-		}
-		ret = ret == E_FULL ? E_OK : ret;
+	ret = ret == E_OK ? route_over_paths(j, &w, NULL) : ret;
+	if (ret != E_OK) {
+		return ret;
 	}
-	return ret;
+	ret = take_all_paths(j, j->layers.n, j->layers.n);
+	if (ret == E_FULL) {
+		ret = eases_much(j, &eases);
+		if (ret == E_OK && eases && j->max > j->layers.n_data) {
+			ret = take_all_paths(j, j->max, j->layers.n_data + 1);
+		}
+	}
+	return ret == E_FULL ? E_OK : ret;
 }
 
 static int try_few_turns(struct job *j)
@@ -242,7 +278,7 @@ static int explain_refusal(struct job *j)
 	unsigned there = j->max;
 	int ret;
 
-	j->max = LANES_MAX;
+	j->max = j->max_data = LANES_MAX;
 	ret = j->is_mesh ? try_mesh(j) : try_few_turns(j);
 	if (ret == E_OK) {
 		why_add(j->notes,
@@ -403,7 +439,8 @@ static int lash_route(const struct route_in *in, struct arena *a, struct route_o
 		         .notes = &ret->notes,
 		         .mesh_first = o && o->do_mesh_analysis,
 		         .start = start_of(in),
-		         .max = lanes_there(in) - start_of(in) };
+		         .max = lanes_there(in) - start_of(in),
+		         .max_data = lanes_there(in) - start_of(in) };
 	struct lanes lanes;
 	int ret_code = j.tmp ? route_fabric(&j) : -ENOMEM;
 

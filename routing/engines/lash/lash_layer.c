@@ -5,9 +5,9 @@
  *
  * The routes to one LID are a column: each switch's egress channel. Equal columns of LIDs on
  * one switch are stored once. First come the pairs whose switches both have CAs or routers.
- * Then pairs are moved from the fullest lane to the emptiest. Last come the pairs with a
- * switch that has no hosts: they carry only management traffic and must not push others to
- * higher lanes.
+ * Then come the pairs with a switch that has no hosts: they carry only management traffic and
+ * must not push others to higher lanes. Last, data pairs are moved from the fullest lane to the
+ * emptiest; done earlier, the dependencies that they add would push management pairs higher.
  *
  * If all data routes fit one lane, as on a tree, one topological sort of all dependencies
  * shows it. Otherwise pairs are tried one by one, lowest lane first (lash_place.c).
@@ -195,11 +195,16 @@ static int layer_open(struct lash_job *j)
 		ret_code = lash_close_lanes(j);
 	}
 	if (ret_code == E_OK) {
+		j->limit = j->in->max_data;
 		ret_code = lash_place_pairs(j, true);
+		j->limit = j->in->max;
+	}
+	j->data_placed = ret_code == E_OK;
+	if (ret_code == E_OK) {
+		ret_code = lash_place_pairs(j, false);
 	}
 	if (ret_code == E_OK) {
 		lash_balance_lanes(j);
-		ret_code = lash_place_pairs(j, false);
 	}
 	return ret_code;
 }
@@ -338,13 +343,15 @@ static int layer_anew(struct lash_job *j)
 	return ret == E_OK && is_any_open(j) ? layer_open(j) : ret;
 }
 
-static int layer_once(const struct lash_layer_in *in, bool far_first, struct arena *a,
-                      struct lash_layers *ret)
+static int layer_once(const struct lash_layer_in *in, bool far_first, bool management_far_first,
+                      struct arena *a, bool *ret_data_placed, struct lash_layers *ret)
 {
 	struct lash_job j = { .in = in,
 		              .g = in->g,
 		              .n = in->g->n_switches,
+		              .limit = in->max,
 		              .far_first = far_first,
+		              .management_far_first = management_far_first,
 		              .tmp = arena_new() };
 	struct lash_layers out = { .n = 0 };
 	int ret_code = j.tmp ? cdg_map_init(&j.map, in->g, j.tmp) : -ENOMEM;
@@ -363,6 +370,11 @@ static int layer_once(const struct lash_layer_in *in, bool far_first, struct are
 			if (j.of[i] != LASH_OPEN && j.of[i] >= n) {
 				n = j.of[i] + 1U;
 			}
+			if (j.of[i] != LASH_OPEN && j.of[i] >= out.n_data &&
+			    lash_has_hosts(&j, (uint32_t)(i / j.n)) &&
+			    lash_has_hosts(&j, (uint32_t)(i % j.n))) {
+				out.n_data = j.of[i] + 1U;
+			}
 		}
 		out.n = n;
 		for (size_t i = 0; i < (size_t)j.n * j.n; i++) {
@@ -373,20 +385,22 @@ static int layer_once(const struct lash_layer_in *in, bool far_first, struct are
 	if (ret_code == E_OK) {
 		*ret = out;
 	}
+	*ret_data_placed = j.data_placed;
 	arena_free(j.tmp);
 	return ret_code;
 }
 
-/* Placing far pairs first mostly takes fewer lanes. If cuts alone do not suffice,
- * placing near pairs first is tried, too. */
+/* Placing far pairs first mostly takes fewer lanes. If cuts alone do not suffice, placing near
+ * pairs first is tried, too; likewise with the management pairs if there is no lane for some. */
 int lash_layer(const struct lash_layer_in *in, struct arena *a, struct lash_layers *ret)
 {
 	struct lash_layers near = { .n = 0 };
-	int ret_code = layer_once(in, true, a, ret);
+	bool placed;
+	int ret_code = layer_once(in, true, !has_cuts(in), a, &placed, ret);
 
-	if (has_cuts(in) &&
-	    (ret_code == E_FULL || (ret_code == E_OK && ret->n > in->cuts->n))) {
-		int ret_near = layer_once(in, false, a, &near);
+	if (has_cuts(in) ? ret_code == E_FULL || (ret_code == E_OK && ret->n > in->cuts->n)
+	                 : ret_code == E_FULL && placed && in->kept == NULL) {
+		int ret_near = layer_once(in, !has_cuts(in), false, a, &placed, &near);
 
 		if (ret_near == E_OK && (ret_code != E_OK || near.n < ret->n)) {
 			*ret = near;

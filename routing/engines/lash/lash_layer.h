@@ -20,6 +20,7 @@ struct lids;
  * on its two switches, share the lane. */
 struct lash_layers {
 	uint8_t *lane; /*!< [n_switches][n_switches] from 0, symmetric */
+	unsigned n_data; /*!< lanes from 0 on that pairs of switches with hosts use */
 	unsigned n;    /*!< lanes used */
 };
 
@@ -47,12 +48,13 @@ struct lash_layer_in {
 	const struct lash_cuts *cuts; /*!< of the mesh, or NULL */
 	const struct lash_kept *kept; /*!< lanes on which pairs should stay, or NULL */
 	unsigned max;                 /*!< lanes available, 1-15 */
+	unsigned max_data;            /*!< of them for data pairs, 1 to max */
 	/*! E_FULL unless all data pairs fit one lane */
 	bool one_lane;
 	const _Atomic bool *cancel;
 };
 
 /*! \brief Assigns each pair to the lowest lane that stays acyclic, then balances the
- * lanes. \retval E_FULL More than in->max lanes are needed. \retval -ECANCELED
+ * lanes. \retval E_FULL More than in->max or in->max_data lanes are needed. \retval -ECANCELED
  * -ENOMEM Cost: 8 bytes per (switch, LID); time about O(S * L) if one lane suffices. */
 int lash_layer(const struct lash_layer_in *in, struct arena *a, struct lash_layers *ret);

@@ -150,6 +150,14 @@ static uint32_t path_load(const struct grower *w, uint32_t s)
 	return sum;
 }
 
+/* Of paths with equally many turns: those that descend at first come first, then those over the
+ * lowest place. Descending first leaves fewer kinds of dependencies, because the paths of a pair's
+ * two directions climb last and end there. */
+static uint64_t order_of(const struct grower *w, uint32_t s, uint32_t v)
+{
+	return (uint64_t)(w->rank[v] < w->rank[s]) << 31 | w->place[v];
+}
+
 static void grow_tree(const struct grower *w, uint32_t t)
 {
 	w->next[t] = t;
@@ -173,7 +181,7 @@ static void grow_tree(const struct grower *w, uint32_t t)
 				}
 				key = (uint64_t)(w->turns[v] + turns_up(w, at[i], v))
 				              << 32 |
-				      (w->place ? w->place[v]
+				      (w->place ? order_of(w, at[i], v)
 				                : w->load[c] + path_load(w, v));
 				if (key < best) {
 					best = key;

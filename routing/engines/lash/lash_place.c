@@ -48,7 +48,7 @@ int lash_open_lane(struct lash_job *j)
 {
 	struct lash_lane *l = &j->lane[j->n_lanes];
 
-	if (j->n_lanes == j->in->max) {
+	if (j->n_lanes == j->limit) {
 		return E_FULL;
 	}
 	l->state = arena_array(j->tmp, j->col_first[j->n], j->n);
@@ -384,14 +384,14 @@ static void each_pair(const struct lash_job *j, bool data, pair_f *call, void *c
 	}
 }
 
-/* Pairs of a lower rank come first. Management pairs are placed faster from near to
- * far. */
+/* Pairs of a lower rank come first. */
 static unsigned rank(const struct lash_job *j, uint32_t s, uint32_t t)
 {
-	bool data = lash_has_hosts(j, s) && lash_has_hosts(j, t);
 	unsigned d = hops_between(j->in->hops, s, t);
 
-	return j->far_first && data ? HOPS_NONE - d : d;
+	bool data = lash_has_hosts(j, s) && lash_has_hosts(j, t);
+
+	return (data ? j->far_first : j->management_far_first) ? HOPS_NONE - d : d;
 }
 
 static void count_pair(const struct lash_job *j, uint32_t s, uint32_t t, void *ctx)
@@ -510,7 +510,7 @@ static bool exceeds_lanes(const struct lash_job *j, unsigned first, unsigned end
 	}
 	for (unsigned lane = first; lane < end; lane++) {
 		before -= j->lane[lane].pairs;
-		if (before > 2 * j->lane[lane].pairs * (j->in->max - lane - 1)) {
+		if (before > 2 * j->lane[lane].pairs * (j->limit - lane - 1)) {
 			return true;
 		}
 	}
@@ -527,7 +527,7 @@ int lash_place_pairs(struct lash_job *j, bool data)
 		if (first == j->n_lanes) {
 			ret = lash_open_lane(j);
 			for (unsigned i = 1;
-			     ret == E_OK && i < AT_ONCE && j->n_lanes < j->in->max; i++) {
+			     ret == E_OK && i < AT_ONCE && j->n_lanes < j->limit; i++) {
 				ret = lash_open_lane(j);
 			}
 		}
@@ -551,45 +551,51 @@ int lash_place_pairs(struct lash_job *j, bool data)
 
 /* ---- balancing lanes ---- */
 
-static void find_extremes(const struct lash_job *j, unsigned *ret_full,
+static void find_extremes(const uint64_t *pairs, unsigned n_lanes, unsigned *ret_full,
                           unsigned *ret_empty)
 {
 	*ret_full = *ret_empty = 0;
-	for (unsigned l = 1; l < j->n_lanes; l++) {
-		if (j->lane[l].pairs > j->lane[*ret_full].pairs) {
-			*ret_full = l;
-		}
-		if (j->lane[l].pairs < j->lane[*ret_empty].pairs) {
-			*ret_empty = l;
-		}
+	for (unsigned l = 1; l < n_lanes; l++) {
+		*ret_full = pairs[l] > pairs[*ret_full] ? l : *ret_full;
+		*ret_empty = pairs[l] < pairs[*ret_empty] ? l : *ret_empty;
 	}
 }
 
-/* Moves data pairs from the fullest lane to the emptiest until all pairs of one lane
- * were tried. */
+static bool is_data_pair(const struct lash_job *j, uint64_t i)
+{
+	uint32_t s = (uint32_t)(i / j->n), t = (uint32_t)(i % j->n);
+
+	return t > s && j->of[i] != LASH_OPEN && lash_has_hosts(j, s) &&
+	       lash_has_hosts(j, t) && hops_between(j->in->hops, s, t) != HOPS_NONE;
+}
+
+/* Moves data pairs from the lane with most of them to the one with fewest, of the lanes that have
+ * any, until all pairs of one lane were tried. */
 void lash_balance_lanes(struct lash_job *j)
 {
-	uint64_t next[LASH_LANES_MAX] = { 0 }, end = (uint64_t)j->n * j->n;
-	unsigned full, empty;
+	uint64_t next[LASH_LANES_MAX] = { 0 }, pairs[LASH_LANES_MAX] = { 0 };
+	uint64_t end = (uint64_t)j->n * j->n;
+	unsigned full, empty, n_lanes = 1;
 
-	find_extremes(j, &full, &empty);
-	while (j->lane[full].pairs > j->lane[empty].pairs + 1) {
+	for (uint64_t i = 0; i < end; i++) {
+		if (is_data_pair(j, i)) {
+			pairs[j->of[i]]++;
+			n_lanes = j->of[i] >= n_lanes ? j->of[i] + 1U : n_lanes;
+		}
+	}
+	find_extremes(pairs, n_lanes, &full, &empty);
+	while (pairs[full] > pairs[empty] + 1) {
 		uint64_t i = next[full]++;
-		uint32_t s = (uint32_t)(i / j->n), t = (uint32_t)(i % j->n);
 
 		if (i >= end) {
 			return;
 		}
-		if (t <= s || j->of[i] != full || !lash_has_hosts(j, s) ||
-		    !lash_has_hosts(j, t) ||
-		    hops_between(j->in->hops, s, t) == HOPS_NONE) {
-			continue;
-		}
-		if (lash_add_pair(j, empty, s, t)) {
-			set_lane(j, s, t, empty);
-			j->lane[full].pairs--;
-			j->lane[empty].pairs++;
-			find_extremes(j, &full, &empty);
+		if (j->of[i] == full && is_data_pair(j, i) &&
+		    lash_add_pair(j, empty, (uint32_t)(i / j->n), (uint32_t)(i % j->n))) {
+			set_lane(j, (uint32_t)(i / j->n), (uint32_t)(i % j->n), empty);
+			pairs[full]--;
+			pairs[empty]++;
+			find_extremes(pairs, n_lanes, &full, &empty);
 		}
 	}
 }
