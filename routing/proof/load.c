@@ -209,10 +209,12 @@ static int summarise(struct load *l, uint32_t n, struct arena *tmp)
 	if (n == 0) {
 		return E_OK;
 	}
+	l->n = n;
 	memcpy(sorted, l->all, n * sizeof(*sorted));
 	qsort(sorted, n, sizeof(*sorted), cmp_u32);
 	for (uint32_t i = 0; i < n; i++) {
 		sum += sorted[i];
+		l->idle += sorted[i] == 0;
 	}
 	l->max = sorted[n - 1];
 	l->p99 = sorted[((uint64_t)n * 99 + 99) / 100 - 1];
@@ -272,14 +274,33 @@ static unsigned percent_less(uint32_t now, uint32_t other)
 	return now ? (unsigned)((uint64_t)(now - other) * 100 / now) : 0;
 }
 
-unsigned load_gain(const struct load *now, const struct load *other)
+enum { THIN = 4 }; /* a link with less than this fraction of its share is nearly idle */
+
+static uint32_t count_thin(const struct load *l, const struct load *other)
 {
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		n += 2 * other->all[i] >= other->mean && other->all[i] != 0 &&
+		     l->all[i] < other->all[i] / (double)THIN;
+	}
+	return n;
+}
+
+struct load_gain load_gain(const struct load *now, const struct load *other)
+{
+	struct load_gain gain = { 0 };
 	unsigned max, p99;
+	uint32_t thin, thinned;
 
 	if (other->max > now->max || other->p99 > now->p99) {
-		return 0;
+		return gain;
 	}
 	max = percent_less(now->max, other->max);
 	p99 = percent_less(now->p99, other->p99);
-	return max > p99 ? max : p99;
+	thin = count_thin(now, other);
+	thinned = count_thin(other, now);
+	gain.percent = max > p99 ? max : p99;
+	gain.filled = thin > thinned ? thin - thinned : 0;
+	return gain;
 }

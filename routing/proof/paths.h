@@ -44,7 +44,9 @@ struct paths {
 struct load {
 	uint32_t *all;   /*!< [graph.n_adj] every LID */
 	uint32_t *base;  /*!< [graph.n_adj] base LIDs only */
+	uint32_t n;      /*!< graph.n_adj */
 	uint32_t max, p99; /*!< of all, over links */
+	uint32_t idle;     /*!< links without a route */
 	double mean;
 };
 
@@ -52,14 +54,20 @@ struct load {
 int load_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
                struct arena *a, struct load *ret);
 
-/*!
- * \brief By how many percent do other tables of the same fabric ease the busiest links?
- *
- * Of the maximum and of the value that 99 of 100 links do not exceed the better counts,
- * because one link that no routing can ease hides all others in the maximum. 0 where either
- * gets worse.
- */
-unsigned load_gain(const struct load *now, const struct load *other);
+/*! What other tables of the same fabric gain. */
+struct load_gain {
+	/*! By how many percent they ease the busiest links. Of the maximum and of the value that 99
+	 *  of 100 links do not exceed the better counts, because one link that no routing can ease
+	 *  hides all others in the maximum. 0 where either gets worse. */
+	unsigned percent;
+	/*! Links that have less than a quarter of the routes that they have with the other tables,
+	 *  where that is at least half of the mean; less those of which the contrary holds. One cable
+	 *  that is back is of no weight in the maximum, but it is idle. 0 where max or p99 get worse. */
+	uint32_t filled;
+};
+
+/*! \brief Compares two loads of the same fabric. Cost: O(L). */
+struct load_gain load_gain(const struct load *now, const struct load *other);
 
 /*!
  * \brief Path rows and load, at the price of little more than one of them.

@@ -3,6 +3,7 @@
 #include "sa/sm/routes.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
@@ -19,7 +20,7 @@
 #include "sa/sm/policy/policy_compile.h"
 #include "sa/sm/sm.h"
 
-enum { CONFIRM_QUIET = 2 }; /* quiet sweeps */
+enum { CONFIRM_QUIET_MS = 20000, GAIN_BYTES = 160 };
 
 static const char *const source = "sweep";
 
@@ -70,7 +71,7 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
                        bool requested, struct arena *a)
 {
 	struct route_request fresh = r->job->request;
-	struct fresh_routes f = { .max_now = kept->load.max };
+	struct fresh_routes f = { .now = kept->load };
 	struct route_memory engine_alone = { .verdict = r->memory.verdict };
 	bool refused = false;
 	int ret;
@@ -85,7 +86,10 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 		return ret;
 	}
 	f.gain = load_gain(&kept->load, &f.route.load);
-	if (f.gain >= (requested ? 1 : r->sm->d.config->rebalance_gain)) {
+	f.now.all = f.now.base = NULL;
+	f.pays = f.gain.filled != 0 ||
+	         f.gain.percent >= (requested ? 1 : r->sm->d.config->rebalance_gain);
+	if (f.pays) {
 		ret = plan(r, from, from_lanes, &f.route, a, &f.transition,
 		           &f.seconds_transition);
 		if (ret == E_UNSUITABLE) {
@@ -101,7 +105,8 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 			refused = true;
 		}
 	} else {
-		f.refusal = "the routes are balanced";
+		f.refusal = "the routes are balanced, and no link is idle that fresh "
+		            "ones would use";
 	}
 	if (refused && f.refusal == NULL) {
 		return -ENOMEM;
@@ -225,7 +230,7 @@ static void start_work(struct routes *r, struct job *j, int (*work)(struct route
 {
 	r->job = j;
 	r->work = work;
-	r->fresh = (struct fresh_routes){ .gain = 0 };
+	r->fresh = (struct fresh_routes){ .pays = false };
 	atomic_store(&r->cancel, false);
 	atomic_store(&r->done, false);
 	r->running = !r->sm->d.single_thread &&
@@ -550,8 +555,25 @@ static void log_transition(const struct job *j)
 	}
 }
 
+/* "routes on the busiest link 1260 -> 630, on 99 of 100 at most 1240 -> 630, links without routes
+ * 4 -> 0": what the fresh routes change. */
+static const char *gain_text(const struct fresh_routes *f, char *text, size_t bytes)
+{
+	const struct load *now = &f->now, *fresh = &f->route.load;
+
+	(void)snprintf(text, bytes,
+	               "routes on the busiest link %u -> %u, on 99 of 100 links at most "
+	               "%u -> %u, "
+	               "links without routes %u -> %u",
+	               now->max, fresh->max, now->p99, fresh->p99, now->idle,
+	               fresh->idle);
+	return text;
+}
+
 static void log_rebalance(const struct routes *r)
 {
+	char gain[GAIN_BYTES];
+
 	const struct fresh_routes *f = &r->fresh;
 
 	if (r->wish == REBALANCE_NOT_WANTED) {
@@ -560,12 +582,11 @@ static void log_rebalance(const struct routes *r)
 	if (f->refusal != NULL) {
 		events_say(r->sm, EVENT_REBALANCE, "the routes stay: %s", f->refusal);
 	} else if (f->transition.stage != NULL) {
-		events_say(r->sm, EVENT_REBALANCE,
-		           "routes on the busiest link %u -> %u, %u LIDs change",
-		           f->max_now, f->route.load.max, f->transition.changed);
+		events_say(r->sm, EVENT_REBALANCE, "%s; %u LIDs change",
+		           gain_text(f, gain, sizeof(gain)), f->transition.changed);
 	} else {
-		events_say(r->sm, EVENT_REBALANCE, "routes on the busiest link %u -> %u",
-		           f->max_now, f->route.load.max);
+		events_say(r->sm, EVENT_REBALANCE, "%s",
+		           gain_text(f, gain, sizeof(gain)));
 	}
 }
 
@@ -664,10 +685,10 @@ void routes_rebalance_heavy_ended(struct rebalance *b)
 
 	if (fabric != b->fabric || j->program.n_lft_sets != 0) {
 		b->settled = !b->routes->kept;
-		b->quiet = 0;
-	} else {
+		b->changed_ms = sm_now(b->sm);
+	} else if (config_heavy_after(b->sm->d.config) != 0) {
 		/* Any other heavy sweep has a cause, so the fabric is not quiet. */
-		b->quiet = config_heavy_after(b->sm->d.config) == 0 ? b->quiet + 1 : 0;
+		b->changed_ms = sm_now(b->sm);
 	}
 	b->fabric = fabric;
 	b->unconfirmed = j->route.engine_unconfirmed;
@@ -676,22 +697,38 @@ void routes_rebalance_heavy_ended(struct rebalance *b)
 	b->sm->status.routes_per_link_fresh = b->settled ? j->route.load.max : 0;
 }
 
-void routes_rebalance_light_ended(struct rebalance *b)
+static bool wants_balance(const struct rebalance *b)
 {
-	if (!b->sm->want_heavy) {
-		b->quiet++;
+	return b->sm->d.config->rebalance != REBALANCE_NEVER && !b->settled;
+}
+
+static uint64_t balance_due(const struct rebalance *b)
+{
+	return b->changed_ms + b->sm->d.config->rebalance_quiet * UINT64_C(1000);
+}
+
+uint64_t routes_rebalance_deadline(const struct rebalance *b)
+{
+	uint64_t at = UINT64_MAX;
+
+	if (b->fabric == 0 || !b->sm->status.up || !b->sm->status.master) {
+		return at;
 	}
+	if (wants_balance(b)) {
+		at = balance_due(b);
+	}
+	if (b->unconfirmed && b->changed_ms + CONFIRM_QUIET_MS < at) {
+		at = b->changed_ms + CONFIRM_QUIET_MS;
+	}
+	return at;
 }
 
 static bool is_due(struct rebalance *b)
 {
-	const struct config *c = b->sm->d.config;
-	bool balances = c->rebalance != REBALANCE_NEVER && !b->settled &&
-	                b->quiet >= c->rebalance_quiet;
+	uint64_t now = sm_now(b->sm);
 
-	b->confirms = !balances;
-	return (balances || (b->unconfirmed && b->quiet >= CONFIRM_QUIET)) &&
-	       b->fabric != 0 && b->sm->status.up && b->sm->status.master;
+	b->confirms = !wants_balance(b) || now < balance_due(b);
+	return now >= routes_rebalance_deadline(b);
 }
 
 bool routes_rebalance_start(struct rebalance *b)
@@ -712,9 +749,10 @@ void routes_rebalance_end(struct rebalance *b)
 {
 	const struct fresh_routes *f = &b->routes->fresh;
 	int ret = routes_compare_end(b->routes);
+	char gain[GAIN_BYTES];
 
 	if (ret == -ECANCELED) { /* something happens in the fabric */
-		b->quiet = 0;
+		b->changed_ms = sm_now(b->sm);
 		routes_compare_done(b->routes);
 		return;
 	}
@@ -736,19 +774,19 @@ void routes_rebalance_end(struct rebalance *b)
 		            err_text(ret));
 	} else {
 		b->sm->status.routes_per_link_fresh = f->route.load.max;
-		if (f->gain < b->sm->d.config->rebalance_gain) {
+		if (!f->pays) {
 			log_debug(source, "rebalance: %s", f->refusal);
 		} else if (f->refusal == NULL &&
 		           b->sm->d.config->rebalance == REBALANCE_AUTO) {
 			b->routes->wanted_fabric = b->fabric;
-			sm_request_heavy(b->sm,
-			                 "rebalance: routes on the busiest link %u -> %u",
-			                 f->max_now, f->route.load.max);
+			sm_request_heavy(b->sm, "rebalance: %s",
+			                 gain_text(f, gain, sizeof(gain)));
 		} else {
 			events_say(b->sm, EVENT_REBALANCE_ADVISED,
-			           "the busiest link has %u routes, %u are possible%s%s; "
-			           "'saguaro rebalance' moves the routes",
-			           f->max_now, f->route.load.max,
+			           "fresh routes would gain: %s%s%s; 'saguaro rebalance' "
+			           "moves "
+			           "the routes",
+			           gain_text(f, gain, sizeof(gain)),
 			           f->refusal ? ", but " : "",
 			           f->refusal ? f->refusal : "");
 		}
@@ -759,5 +797,5 @@ void routes_rebalance_end(struct rebalance *b)
 void routes_rebalance_forget(struct rebalance *b)
 {
 	b->fabric = 0;
-	b->quiet = 0;
+	b->changed_ms = sm_now(b->sm);
 }

@@ -22,8 +22,9 @@ struct fresh_routes {
 	struct route_result route;
 	struct transition transition; /*!< to them; stage is NULL: not planned */
 	double seconds_transition;    /*!< to plan it */
-	uint32_t max_now; /*!< routes on the busiest link of the tables that keep */
-	unsigned gain;    /*!< percent, load_gain() */
+	struct load now; /*!< figures of the tables that keep; without those per link */
+	struct load_gain gain; /*!< over these */
+	bool pays;             /*!< the gain is as large as the options want it */
 	/*! NULL: they may be programmed; else why not. */
 	const char *refusal;
 };
@@ -116,10 +117,11 @@ void routes_done(struct routes *r);
  * Routing keeps what it can of the tables in the switches, so that a repair moves few routes.
  * The price is that a cable that was out and is back stays idle: the routes that left it have
  * no reason to return. So once no sweep found a change for a while, the routing thread computes
- * what a fresh start would give and compares the loads. Where the gain is large enough, the
+ * what a fresh start would give and compares the loads. Where the gain is large enough, or where
+ * links that have next to no routes would get their share (struct load_gain), the
  * next heavy sweep takes those tables, by the same proof and the same transition as any others.
  *
- *   change -> quiet for 'rebalance_quiet' sweeps -> compare --no gain----------> settled
+ *   change -> quiet for 'rebalance_quiet' seconds -> compare --no gain----------> settled
  *                      ^                               '--gain--> heavy sweep --> settled
  *                      '--a heavy sweep finds a change---------------'
  *
@@ -127,14 +129,14 @@ void routes_done(struct routes *r);
  * sweep discovers the fabric first. If it is not the one that was compared, its routes are kept.
  *
  * A comparison also says whether a fresh start would take the engine that serves, which routing does
- * not ask after a small change (routing/route_base.h). For this alone one is made after two quiet
- * sweeps. If a fresh start would take another engine, a heavy sweep follows.
+ * not ask after a small change (routing/route_base.h). For this alone one is made after 20 quiet
+ * seconds. If a fresh start would take another engine, a heavy sweep follows.
  */
 struct rebalance {
 	struct sm *sm;
 	struct routes *routes;
 	uint64_t fabric; /*!< routes_fabric() of the last heavy sweep; 0: none */
-	uint32_t quiet;  /*!< sweeps in a row that found no change */
+	uint64_t changed_ms; /*!< when a sweep found a change the last time */
 	bool unconfirmed; /*!< the last routing went on with its engine; a fresh start may take another */
 	bool confirms;    /*!< the comparison at work is only for that */
 	bool settled; /*!< the tables of this fabric were compared, or are a fresh start's */
@@ -143,8 +145,8 @@ struct rebalance {
 /*! \brief A heavy sweep ended well. */
 void routes_rebalance_heavy_ended(struct rebalance *b);
 
-/*! \brief A light sweep ended. */
-void routes_rebalance_light_ended(struct rebalance *b);
+/*! \brief When a comparison may start, UINT64_MAX: none is wanted. */
+uint64_t routes_rebalance_deadline(const struct rebalance *b);
 
 /*! \brief Starts the comparison on the routing thread when it is time. \return false: it is not. */
 bool routes_rebalance_start(struct rebalance *b);

@@ -132,7 +132,6 @@ static void after_light(struct sweep *s)
 	if (changes_light_end(&s->changes) && s->sm.status.up) {
 		(void)sweep_publish(s);
 	}
-	routes_rebalance_light_ended(&s->rebalance);
 	mirror_dump(&s->mirror);
 	sweep_go_idle(s);
 	s->phase = PHASE_RANK;
@@ -360,11 +359,9 @@ static bool client_tables_begin(struct sweep *s)
 	return true;
 }
 
-/* Sweeps without a change are counted, so it is due in a turn of its own never. */
 static uint64_t rebalance_due(const struct sweep *s)
 {
-	(void)s;
-	return 0;
+	return routes_rebalance_deadline(&s->rebalance);
 }
 
 static bool rebalance_start(struct sweep *s)

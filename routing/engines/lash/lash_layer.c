@@ -343,8 +343,9 @@ static int layer_anew(struct lash_job *j)
 	return ret == E_OK && is_any_open(j) ? layer_open(j) : ret;
 }
 
-static int layer_once(const struct lash_layer_in *in, bool far_first, bool management_far_first,
-                      struct arena *a, bool *ret_data_placed, struct lash_layers *ret)
+static int layer_once(const struct lash_layer_in *in, bool far_first,
+                      bool management_far_first, struct arena *a, bool *ret_data_placed,
+                      struct lash_layers *ret)
 {
 	struct lash_job j = { .in = in,
 		              .g = in->g,
@@ -398,8 +399,9 @@ int lash_layer(const struct lash_layer_in *in, struct arena *a, struct lash_laye
 	bool placed;
 	int ret_code = layer_once(in, true, !has_cuts(in), a, &placed, ret);
 
-	if (has_cuts(in) ? ret_code == E_FULL || (ret_code == E_OK && ret->n > in->cuts->n)
-	                 : ret_code == E_FULL && placed && in->kept == NULL) {
+	if (has_cuts(in)
+	            ? ret_code == E_FULL || (ret_code == E_OK && ret->n > in->cuts->n)
+	            : ret_code == E_FULL && placed && in->kept == NULL) {
 		int ret_near = layer_once(in, !has_cuts(in), false, a, &placed, &near);
 
 		if (ret_near == E_OK && (ret_code != E_OK || near.n < ret->n)) {

@@ -42,13 +42,13 @@ struct lash_job {
 	uint32_t n;
 	bool far_first;      /* the farthest pairs before the nearest */
 	bool management_far_first; /* likewise of management pairs */
-	bool data_placed;    /* only management pairs may be without a lane */
+	bool data_placed;          /* only management pairs may be without a lane */
 	uint32_t *col_first; /* [n + 1] columns by switch that has the LIDs */
 	uint32_t *chan; /* [cols][n] egress channel, GRAPH_NONE: none or not connected */
 	struct cdg_map map;
 	struct lash_lane lane[LASH_LANES_MAX];
 	unsigned n_lanes;
-	unsigned limit; /* lanes that may be open now */
+	unsigned limit;    /* lanes that may be open now */
 	uint32_t deps_max; /* dependencies of a pair at most */
 	bool closed; /* lanes store the closure: no search, but nothing can be removed */
 	uint8_t *of;        /* [n][n] lane, LASH_OPEN */

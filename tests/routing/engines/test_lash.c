@@ -246,8 +246,9 @@ START_TEST(broken_trees)
 	unsigned sum = 0;
 
 	for (size_t i = 0; i < sizeof(cut_seeds) / sizeof(*cut_seeds); i++) {
-		const char *what = arena_printf(arena, "%s, %g gone, seed %u", cut[_i].command,
-		                                cut[_i].fail, cut_seeds[i]);
+		const char *what =
+			arena_printf(arena, "%s, %g gone, seed %u", cut[_i].command,
+		                     cut[_i].fail, cut_seeds[i]);
 		struct graph *g =
 			fabric_make(cut[_i].command, cut[_i].fail, cut_seeds[i], arena);
 		struct lids l = fabric_lids(g, 0, 0, arena);

@@ -45,7 +45,7 @@ static void start(const char *topo, const char *list, unsigned mode, uint32_t ga
 	fixture_topo(fixture, topo, 0, 0);
 	fixture_sim(fixture, 1, 0);
 	fixture->config.rebalance = mode;
-	fixture->config.rebalance_quiet = QUIET;
+	fixture->config.rebalance_quiet = QUIET * PERIOD_MS / 1000;
 	fixture->config.rebalance_gain = gain;
 	if (list != NULL) {
 		ck_assert_int_eq(route_list_parse(list, &fixture->deps.list, &why), E_OK);
@@ -142,9 +142,12 @@ START_TEST(as_fresh_when_quiet)
 		const struct load *load = &sweep_job(fixture->sweep)->route.load;
 
 		ck_assert_msg(
-			load_gain(load, &cold.load) < 1,
+			load_gain(load, &cold.load).percent < 1,
 			"step %u: %u routes on the busiest link, a fresh start has %u",
 			step, load->max, cold.load.max);
+		ck_assert_msg(load_gain(load, &cold.load).filled == 0,
+		              "step %u: %u links are nearly idle", step,
+		              load_gain(load, &cold.load).filled);
 		heavy = sweep_status(fixture->sweep)->heavy_sweeps;
 		periods(3 * QUIET);
 		ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, heavy);
@@ -181,6 +184,97 @@ START_TEST(cable_takes_its_share_back)
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, heavy + 1);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->lft_sets, sets);
 	arena_free(a);
+}
+END_TEST
+
+static uint64_t spine_guid(void)
+{
+	const struct graph *g = fixture->g;
+	uint32_t s = 0;
+
+	while (g->host_first[s] != g->host_first[s + 1]) {
+		s++;
+	}
+	return g->nodes[g->switches[s]].guid;
+}
+
+/* clang-format off */
+static const struct {
+	const char *topo, *list;
+	bool spine, at_once; /* at_once: a whole tree has the same routes whatever was before */
+} returned[] = {
+	{ "ft2 6 6 3",   "minhop", true, false },  { "ft2 6 6 3",   "dmodc", true, true },
+	{ "ft2 6 6 3",   "minhop", false, false }, { "ft2 6 6 3",   "dmodc", false, false },
+	{ "ft2 6 8 4 2", "updn",   true, false },  { "ft2 6 8 4 2", "minhop", false, false },
+};
+/* clang-format on */
+
+/* A spine or a cable that is back is used again, however little that eases the busiest links, and
+ * the log says what was gained. */
+START_TEST(no_link_stays_idle)
+{
+	struct load before;
+	uint64_t guid;
+	uint32_t idle;
+
+	start(returned[_i].topo, returned[_i].list, REBALANCE_AUTO, 99);
+	before = sweep_job(fixture->sweep)->route.load;
+	ck_assert_uint_eq(before.idle, 0);
+	fixture_log(fixture);
+	if (returned[_i].spine) {
+		guid = spine_guid();
+		ck_assert_int_eq(sim_set_node(fixture->sim, guid, false), E_OK);
+		periods(2);
+		ck_assert_int_eq(sim_set_node(fixture->sim, guid, true), E_OK);
+		periods(2);
+	} else {
+		out_and_in(0);
+	}
+	idle = sweep_job(fixture->sweep)->route.load.idle;
+	periods(2 * QUIET);
+	ck_assert_uint_eq(sweep_job(fixture->sweep)->route.load.idle, 0);
+	ck_assert_uint_eq(sweep_job(fixture->sweep)->route.load.max, before.max);
+	if (returned[_i].at_once) {
+		ck_assert_uint_eq(idle, 0);
+		return;
+	}
+	ck_assert_uint_gt(idle, 0);
+	ck_assert_uint_ge(
+		fixture_logged(fixture, "rebalance: routes on the busiest link"), 1);
+	ck_assert_uint_ge(fixture_logged(fixture, "links without routes"), 1);
+}
+END_TEST
+
+/* An operator's order does not call routes balanced while links are idle. */
+START_TEST(order_fills_idle_links)
+{
+	start("ft2 6 6 3", "minhop", REBALANCE_NEVER, 99);
+	out_and_in(0);
+	ck_assert_uint_gt(sweep_job(fixture->sweep)->route.load.idle, 0);
+	fixture_log(fixture);
+	sweep_request_rebalance(fixture->sweep, NULL);
+	periods(1);
+	ck_assert_uint_eq(sweep_job(fixture->sweep)->route.load.idle, 0);
+	ck_assert_uint_eq(fixture_logged(fixture, "balanced"), 0);
+}
+END_TEST
+
+static const uint32_t intervals[] = { 0, 1, 1000 };
+
+/* The quiet time is one of the clock, whatever the time between sweeps. */
+START_TEST(quiet_time_is_seconds)
+{
+	uint32_t idle;
+
+	start("ft2 6 6 3", NULL, REBALANCE_AUTO, 1);
+	fixture->config.sweep_interval = intervals[_i];
+	out_and_in(0);
+	idle = sweep_job(fixture->sweep)->route.load.idle;
+	ck_assert_uint_gt(idle, 0);
+	periods(QUIET - 4);
+	ck_assert_uint_eq(sweep_job(fixture->sweep)->route.load.idle, idle);
+	periods(4);
+	ck_assert_uint_eq(sweep_job(fixture->sweep)->route.load.idle, 0);
 }
 END_TEST
 
@@ -310,6 +404,11 @@ TEST_SUITE(rebalance)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, as_fresh_when_quiet, 0, sizeof(lives) / sizeof(lives[0]));
 	tcase_add_test(t, cable_takes_its_share_back);
+	tcase_add_loop_test(t, no_link_stays_idle, 0,
+	                    sizeof(returned) / sizeof(returned[0]));
+	tcase_add_test(t, order_fills_idle_links);
+	tcase_add_loop_test(t, quiet_time_is_seconds, 0,
+	                    sizeof(intervals) / sizeof(intervals[0]));
 	tcase_add_test(t, not_in_motion);
 	tcase_add_test(t, not_for_another_fabric);
 	tcase_add_test(t, asks_first);
