@@ -116,6 +116,24 @@ static int find_alternates(const struct route_request *r, struct arena *a,
 	return ret;
 }
 
+enum { UNEVEN = 4 }; /* times what the busiest link needs */
+
+/* Notes a link that has many times the routes of the others. */
+static void note_uneven(const struct route_request *r, struct route_result *ret)
+{
+	const struct load *l = &ret->load;
+	uint64_t even = load_even(r->g, r->lids);
+
+	even = l->mean > (double)even ? (uint64_t)l->mean : even;
+	if (l->max > UNEVEN * even) {
+		why_add(&ret->out.notes,
+		        "%s: the busiest link has %u routes, %.1f times the %llu that routes spread "
+		        "evenly would give; another engine may balance better",
+		        ret->used != NULL ? ret->used->name : "tables", l->max,
+		        (double)l->max / (double)(even ? even : 1), (unsigned long long)even);
+	}
+}
+
 /* Path rows and load of tables that may be used. */
 static int finish(const struct route_request *r, struct arena *a,
                   struct route_result *routes)
@@ -125,11 +143,14 @@ static int finish(const struct route_request *r, struct arena *a,
 	if (ret != E_OK) {
 		return ret;
 	}
-	if (r->no_paths) {
-		return load_build(r->g, r->lids, &routes->out.lft, a, &routes->load);
+	ret = r->no_paths ? load_build(r->g, r->lids, &routes->out.lft, a, &routes->load)
+	                   : paths_load_build(r->g, r->lids, &routes->out.lft,
+	                                      &routes->out.lanes, a, &routes->paths,
+	                                      &routes->load);
+	if (ret == E_OK) {
+		note_uneven(r, routes);
 	}
-	return paths_load_build(r->g, r->lids, &routes->out.lft, &routes->out.lanes, a,
-	                        &routes->paths, &routes->load);
+	return ret;
 }
 
 uint8_t route_lanes(const struct graph *g)

@@ -269,6 +269,35 @@ int load_of_ports(const struct graph *g, const uint32_t *all, const uint32_t *ba
 	return code;
 }
 
+static uint64_t lids_on(const struct graph *g, const struct lids *lids, uint32_t first,
+                        uint32_t end)
+{
+	uint64_t n = 0;
+
+	for (uint32_t h = first; h < end; h++) {
+		const struct lid_range *of = &lids->of[g->hosts[h]];
+
+		n += of->base != 0 ? UINT64_C(1) << of->lmc : 0;
+	}
+	return n;
+}
+
+uint64_t load_even(const struct graph *g, const struct lids *lids)
+{
+	uint64_t all_lids = lids_on(g, lids, 0, g->n_hosts), most = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t links = g->adj_first[s + 1] - g->adj_first[s];
+		uint64_t hosts = g->host_first[s + 1] - g->host_first[s];
+		uint64_t here = lids_on(g, lids, g->host_first[s], g->host_first[s + 1]);
+		uint64_t out = hosts * (all_lids - here), in = here * (g->n_hosts - hosts);
+		uint64_t need = links != 0 ? ((out > in ? out : in) + links - 1) / links : 0;
+
+		most = need > most ? need : most;
+	}
+	return most;
+}
+
 static unsigned percent_less(uint32_t now, uint32_t other)
 {
 	return now ? (unsigned)((uint64_t)(now - other) * 100 / now) : 0;

@@ -54,6 +54,14 @@ struct load {
 int load_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
                struct arena *a, struct load *ret);
 
+/*!
+ * \brief Routes that the busiest link must have at least, if those of each switch's hosts are
+ *        spread evenly over its links. What narrow places elsewhere ask for is not in it.
+ *
+ * Cost: O(LIDs + S).
+ */
+uint64_t load_even(const struct graph *g, const struct lids *lids);
+
 /*! What other tables of the same fabric gain. */
 struct load_gain {
 	/*! By how many percent they ease the busiest links. Of the maximum and of the value that 99

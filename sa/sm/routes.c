@@ -560,7 +560,6 @@ static void log_transition(const struct job *j)
 static const char *gain_text(const struct fresh_routes *f, char *text, size_t bytes)
 {
 	const struct load *now = &f->now, *fresh = &f->route.load;
-
 	(void)snprintf(text, bytes,
 	               "routes on the busiest link %u -> %u, on 99 of 100 links at most "
 	               "%u -> %u, "

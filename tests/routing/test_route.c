@@ -754,6 +754,21 @@ START_TEST(fabric_files)
 }
 END_TEST
 
+/* A link that has many times its share is told; one that has not is not. */
+START_TEST(uneven_load)
+{
+	struct route_request r = request(fabric_make("torus 6x6x6 2", 0, 1, arena), 0, "dnup");
+	struct route_result res;
+
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_ptr_nonnull(strstr(res.out.notes.text, "dnup: the busiest link has "));
+	ck_assert_ptr_nonnull(strstr(res.out.notes.text, " times the "));
+	r = request(fabric_make("ft3 8", 0.2, 1, arena), 0, "minhop");
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_ptr_null(strstr(res.out.notes.text, "busiest link"));
+}
+END_TEST
+
 TEST_SUITE(route)
 {
 	TCase *t = tcase_create("route");
@@ -762,6 +777,7 @@ TEST_SUITE(route)
 	tcase_add_loop_test(t, list, 0, sizeof(lists) / sizeof(*lists));
 	tcase_add_test(t, why_is_lines_and_never_too_long);
 	tcase_add_test(t, engine_table);
+	tcase_add_test(t, uneven_load);
 	tcase_add_test(t, healthy);
 	tcase_add_loop_test(t, credit_loop, 0, 3);
 	tcase_add_loop_test(t, credit_loop_leads_to_another, 0, 4);
