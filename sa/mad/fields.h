@@ -59,6 +59,7 @@ void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
 #define SMP_M_KEY              192, 64
 #define SMP_DR_SLID            256, 16
 #define SMP_DR_DLID            272, 16
+#define SMP_DR_LIDS            256, 32 /* both */
 
 /* bytes of an SMP */
 enum { SMP_DATA_AT = 64, SMP_INITIAL_PATH_AT = 128, SMP_RETURN_PATH_AT = 192, SMP_DATA_BYTES = 64 };

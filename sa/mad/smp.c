@@ -5,10 +5,8 @@
  *
  * A request waits in the queue of its destination. The destinations that have something to
  * send and may send it are served in round robin, one request each, so that a switch with
- * hundreds of table blocks delays no other. A request that was sent holds a slot. The slot's
- * number and a generation are the number of the request (sa/mad/transaction.h), so that a
- * response finds its slot without a search, and a response to an earlier user of the slot is
- * recognized as late.
+ * hundreds of table blocks delays no other. A try in flight is a request of sa/mad/request.h,
+ * which knows its answer; each try is a new one, so that it waits for its turn without a slot.
  *
  * A try without a response in time goes to the tail of one retry queue. Two rules keep silent
  * destinations from filling the window:
@@ -23,9 +21,7 @@
  * Where none of the first PROBES of a probe is answered, the others that share it are directed
  * from the start, so a fabric that carries none costs one timeout in all.
  *
- * All tries have the same timeout, so that slots in the order of sending are in the order of
- * their deadlines. Sends that the transport refuses with -EAGAIN are repeated by the next
- * smp_run().
+ * Sends that the transport refuses with -EAGAIN are repeated by the next smp_run().
  */
 #include "sa/mad/smp.h"
 
@@ -40,12 +36,12 @@
 #include "sa/mad/fields.h"
 
 enum {
+	SM_CLASS_VERSION = 1,
 	/* a transport carries up to 256 MADs of all classes; 32 are left for the SA */
 	WINDOW_MAX = 224,
 	PER_DEST = 4,
-	PROBES = 3,   /* unanswered requests of a way, and none answered, that end it */
-	AGAIN_MS = 2, /* wait if the local queue is full and nothing is in flight */
-	SLOT_BITS = 8
+	PROBES = 3,  /* unanswered requests of a way, and none answered, that end it */
+	AGAIN_MS = 2 /* wait if the local queue is full and nothing is in flight */
 };
 
 struct smp_job {
@@ -54,28 +50,17 @@ struct smp_job {
 	struct smp_request request;
 	unsigned tries;
 	bool repeated; /* one try got no response */
+	enum way { BY_LID, MIXED, DIRECTED } way; /* of the try in flight */
 	uint8_t data[SMP_DATA_BYTES];
 };
 
 TAILQ_HEAD(job_queue, smp_job);
 
-struct slot {
-	TAILQ_ENTRY(slot) entry; /* flying or free */
-	struct smp_job *job;     /* NULL: free */
-	enum way { BY_LID, MIXED, DIRECTED } way;
-	uint32_t lid; /* BY_LID: where to */
-	uint64_t deadline;
-	uint32_t generation;
-};
-
-TAILQ_HEAD(slot_queue, slot);
-
 struct smp {
 	struct transport *t;
 	struct smp_limits limits;
 	struct smp_counters counters;
-	unsigned in_flight;
-	unsigned late_in_flight; /* of these, second and later tries */
+	unsigned late_in_flight; /* second and later tries */
 	unsigned pending;
 	uint32_t lid; /* own, 0: no requests by LID */
 	bool blocked; /* the transport returned -EAGAIN */
@@ -84,11 +69,10 @@ struct smp {
 	struct job_queue retry;
 	struct job_queue failed; /* to be reported by smp_run() */
 	struct job_queue spare;
-	struct slot_queue flying;
-	struct slot_queue idle;
-	struct transaction_key tids;
-	struct slot slots[1 << SLOT_BITS];
+	struct requests *requests;
 };
+
+static const struct request_client client;
 
 void smp_set_limits(struct smp *s, const struct smp_limits *l)
 {
@@ -96,27 +80,23 @@ void smp_set_limits(struct smp *s, const struct smp_limits *l)
 	if (!l->window || l->window > WINDOW_MAX) {
 		s->limits.window = WINDOW_MAX;
 	}
+	requests_set_limits(s->requests, s->limits.window, l->timeout_ms);
 }
 
 int smp_new(struct transport *t, const struct smp_limits *l, struct smp **ret)
 {
 	struct smp *s = calloc(1, sizeof(*s));
 
-	if (s == NULL) {
+	if (s == NULL || requests_new(t, &client, s, &s->requests) != E_OK) {
+		free(s);
 		return -ENOMEM;
 	}
 	s->t = t;
-	transaction_key_init(&s->tids, t, UMAD_CLASS_SUBN_DIRECTED_ROUTE);
 	smp_set_limits(s, l);
 	TAILQ_INIT(&s->ready);
 	TAILQ_INIT(&s->retry);
 	TAILQ_INIT(&s->failed);
 	TAILQ_INIT(&s->spare);
-	TAILQ_INIT(&s->flying);
-	TAILQ_INIT(&s->idle);
-	for (unsigned i = 0; i < sizeof(s->slots) / sizeof(s->slots[0]); i++) {
-		TAILQ_INSERT_TAIL(&s->idle, &s->slots[i], entry);
-	}
 	*ret = s;
 	return E_OK;
 }
@@ -133,6 +113,7 @@ void smp_free(struct smp *s)
 		TAILQ_REMOVE(&s->spare, job, entry);
 		free(job);
 	}
+	requests_free(s->requests);
 	free(s);
 }
 
@@ -267,15 +248,12 @@ static void finish_job(struct smp *s, struct smp_job *job, int ret, uint16_t sta
 	done(ctx, &reply);
 }
 
-static void release_slot(struct smp *s, struct slot *slot)
+/* Ends the try of a job. */
+static void end_try(struct smp *s, struct mad_request *r)
 {
-	struct smp_job *job = slot->job;
+	struct smp_job *job = r->job;
 
-	slot->job = NULL;
-	TAILQ_REMOVE(&s->flying, slot, entry);
-	/* at the tail: the longer a slot stays idle, the fewer late responses it gets */
-	TAILQ_INSERT_TAIL(&s->idle, slot, entry);
-	s->in_flight--;
+	request_end(s->requests, r);
 	s->late_in_flight -= job->tries > 1;
 	job->request.dest->in_flight--;
 }
@@ -298,21 +276,21 @@ static void fail_dest(struct smp *s, struct smp_dest *d)
 	dest_update(s, d);
 }
 
-/* The try of a slot got no response: the job is tried again, or fails. */
-static void handle_timeout(struct smp *s, struct slot *slot)
+/* A try got no response: the job is tried again, or fails. */
+static void handle_timeout(void *ctx, struct mad_request *r)
 {
-	struct smp_job *job = slot->job;
+	struct smp *s = ctx;
+	struct smp_job *job = r->job;
 	struct smp_dest *d = job->request.dest;
-	enum way way = slot->way;
 	bool first = !job->repeated;
 
-	release_slot(s, slot);
+	end_try(s, r);
 	job->repeated = true;
 	if (d->dead) {
 		TAILQ_INSERT_TAIL(&s->failed, job, entry);
 		return;
 	}
-	if (way != DIRECTED) {
+	if (job->way != DIRECTED) {
 		if (d->probe != NULL) {
 			d->probe->unanswered++;
 		}
@@ -380,69 +358,41 @@ static uint64_t m_key_of(const struct smp *s, const struct smp_job *job)
 	return job->tries % 2 != 0 ? d->m_key_next : d->m_key;
 }
 
-static void encode_smp(const struct smp *s, const struct smp_job *job, enum way way,
-                       uint32_t tid, uint8_t *mad)
-{
-	const struct smp_request *r = &job->request;
-
-	memset(mad, 0, MAD_BYTES);
-	field_set(mad, MAD_BASE_VERSION, UMAD_BASE_VERSION);
-	field_set(mad, MAD_MGMT_CLASS,
-	          way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
-	                        : UMAD_CLASS_SUBN_DIRECTED_ROUTE);
-	field_set(mad, MAD_CLASS_VERSION, 1);
-	field_set(mad, MAD_METHOD, r->method);
-	field_set(mad, MAD_TID, tid);
-	field_set(mad, MAD_ATTR_ID, r->attr);
-	field_set(mad, MAD_ATTR_MOD, r->mod);
-	field_set(mad, SMP_M_KEY, m_key_of(s, job));
-	memcpy(mad + SMP_DATA_AT, job->data, SMP_DATA_BYTES);
-	if (way != BY_LID) {
-		encode_route(s, r->dest, way, mad);
-	}
-}
-
 /* \retval -EAGAIN  Nothing changed. Any other failure of the send counts as a lost try. */
 static int send_job(struct smp *s, struct smp_job *job)
 {
-	struct slot *slot = TAILQ_FIRST(&s->idle);
-	uint32_t generation = (slot->generation + 1) & (UINT32_MAX >> SLOT_BITS);
-	uint8_t mad[MAD_BYTES];
+	const struct smp_request *asked = &job->request;
+	struct smp_dest *d = asked->dest;
 	enum way way = way_of(s, job);
-	const struct smp_dest *d = job->request.dest;
-	struct mad_msg m = {
-		.mgmt_class = way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
-		                            : UMAD_CLASS_SUBN_DIRECTED_ROUTE,
-		.addr = { .directed = way != BY_LID,
-		          .lid = way == BY_LID  ? d->lid
-		                 : way == MIXED ? d->via_lid
-		                                : 0xffff },
-		.len = sizeof(mad),
-		.data = mad,
-	};
+	struct mad_request *r =
+		request_begin(s->requests,
+	                      way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
+	                                    : UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+	                      SM_CLASS_VERSION, asked->method, asked->attr, asked->mod);
 
-	encode_smp(s, job, way,
-	           transaction_id(&s->tids,
-	                          generation << SLOT_BITS | (uint32_t)(slot - s->slots)),
-	           mad);
-	if (transport_send(s->t, &m) == -EAGAIN) {
+	if (r == NULL) {
 		return -EAGAIN;
 	}
-	slot->generation = generation;
-	slot->job = job;
-	slot->way = way;
-	slot->lid = d->lid;
-	slot->deadline = s->t->ops->now_ms(s->t) + s->limits.timeout_ms;
-	TAILQ_REMOVE(&s->idle, slot, entry);
-	TAILQ_INSERT_TAIL(&s->flying, slot, entry);
+	field_set(r->mad, SMP_M_KEY, m_key_of(s, job));
+	memcpy(r->mad + SMP_DATA_AT, job->data, SMP_DATA_BYTES);
+	if (way != BY_LID) {
+		encode_route(s, d, way, r->mad);
+	}
+	r->addr.directed = way != BY_LID;
+	r->addr.lid = way == BY_LID ? d->lid : way == MIXED ? d->via_lid : 0xffff;
+	r->job = job;
+	if (request_send(s->requests, r, s->t->ops->now_ms(s->t)) == -EAGAIN) {
+		request_end(s->requests, r);
+		return -EAGAIN;
+	}
+	job->way = way;
 	job->tries++;
-	s->in_flight++;
 	s->late_in_flight += job->tries > 1;
 	s->counters.sent++;
 	s->counters.by_lid += way == BY_LID;
 	s->counters.mixed += way == MIXED;
 	s->counters.retries += job->tries > 1;
-	job->request.dest->in_flight++;
+	d->in_flight++;
 	return E_OK;
 }
 
@@ -480,158 +430,117 @@ static struct smp_dest *next_dest(const struct smp *s)
 	return d;
 }
 
-/* Sends a job, or lets it fail, and says so by \a *ret_sent. \retval -EAGAIN  Nothing changed. */
-static int send_or_refuse(struct smp *s, struct smp_job *job, bool *ret_sent)
-{
-	*ret_sent = s->writes != SMP_WRITES_REFUSED || !is_write(job);
-	return *ret_sent ? send_job(s, job) : E_OK;
-}
-
 /* Sends retries and fresh requests until the window is full. */
 static void fill_window(struct smp *s)
 {
-	while (!s->blocked && s->in_flight < s->limits.window) {
+	while (!s->blocked && requests_have_room(s->requests)) {
 		unsigned quarter = s->limits.window / 4;
 		struct smp_job *job = next_retry(s);
 		struct smp_dest *d = next_dest(s);
 		unsigned share = d == NULL ? s->limits.window - quarter : quarter;
-		bool sent;
+		bool again = job != NULL && s->late_in_flight < (share ? share : 1);
 
-		if (job != NULL && s->late_in_flight < (share ? share : 1)) {
-			if (send_or_refuse(s, job, &sent) == -EAGAIN) {
-				s->blocked = true;
-				return;
-			}
+		if (!again && d == NULL) {
+			return;
+		}
+		job = again ? job : TAILQ_FIRST(&d->waiting);
+		bool refused = s->writes == SMP_WRITES_REFUSED && is_write(job);
+
+		s->blocked = !refused && send_job(s, job) == -EAGAIN;
+		if (s->blocked) {
+			return;
+		}
+		if (again) {
 			TAILQ_REMOVE(&s->retry, job, entry);
-		} else if (d != NULL) {
-			job = TAILQ_FIRST(&d->waiting);
-			if (send_or_refuse(s, job, &sent) == -EAGAIN) {
-				s->blocked = true;
-				return;
-			}
+		} else {
 			TAILQ_REMOVE(&d->waiting, job, entry);
 			TAILQ_REMOVE(&s->ready, d, entry);
 			d->ready = false;
 			dest_update(s, d);
-		} else {
-			return;
 		}
-		if (!sent) {
+		if (refused) {
 			TAILQ_INSERT_TAIL(&s->failed, job, entry);
 		}
 	}
 }
 
 /* Did an answer go and return over the route of its request? */
-static bool is_route_of(const struct smp *s, const struct slot *slot, const uint8_t *mad)
+static bool is_route_of(void *ctx, const struct mad_request *r, const struct mad_msg *m)
 {
-	const struct smp_path *p = &slot->job->request.dest->path;
-	uint8_t asked[MAD_BYTES] = { 0 };
+	const struct smp_job *job = r->job;
+	const struct smp_path *p = &job->request.dest->path;
+	const uint8_t *asked = r->mad, *mad = m->data;
+	uint64_t hops = field_get(asked, SMP_HOP_COUNT);
 
-	encode_route(s, slot->job->request.dest, slot->way, asked);
-	return field_get(mad, SMP_HOP_COUNT) == field_get(asked, SMP_HOP_COUNT) &&
-	       field_get(mad, SMP_DR_SLID) == field_get(asked, SMP_DR_SLID) &&
-	       field_get(mad, SMP_DR_DLID) == field_get(asked, SMP_DR_DLID) &&
-	       memcmp(mad + SMP_INITIAL_PATH_AT + 1, asked + SMP_INITIAL_PATH_AT + 1,
-	              field_get(asked, SMP_HOP_COUNT)) == 0 &&
-	       (slot->way != DIRECTED ||
-	        memcmp(mad + SMP_RETURN_PATH_AT + 1, p->back + 1, p->n_back) == 0);
+	(void)ctx;
+	return job->way == BY_LID ||
+	       (field_get(mad, SMP_HOP_COUNT) == hops &&
+	        field_get(mad, SMP_DR_LIDS) == field_get(asked, SMP_DR_LIDS) &&
+	        memcmp(mad + SMP_INITIAL_PATH_AT + 1, asked + SMP_INITIAL_PATH_AT + 1,
+	               hops) == 0 &&
+	        (job->way != DIRECTED ||
+	         memcmp(mad + SMP_RETURN_PATH_AT + 1, p->back + 1, p->n_back) == 0));
 }
 
-/* Is a whole response that to the request of this slot? */
-static bool is_answer_to(const struct smp *s, const struct slot *slot,
-                         const struct mad_msg *m)
+static void handle_answer(void *ctx, struct mad_request *r, const struct mad_msg *m)
 {
-	const struct asked asked = {
-		.mgmt_class = slot->way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
-		                                  : UMAD_CLASS_SUBN_DIRECTED_ROUTE,
-		.method = UMAD_METHOD_GET_RESP,
-		.attr = slot->job->request.attr,
-		.mod = slot->job->request.mod,
-		.lid = slot->way == BY_LID ? slot->lid : 0,
-	};
-
-	return transaction_is_answer(&asked, m) &&
-	       (slot->way == BY_LID || is_route_of(s, slot, m->data));
-}
-
-/* The slot that a transaction ID names. \return NULL: nobody sent such a request lately.
- * \param ret_late  Its request is over. */
-static struct slot *find_slot(struct smp *s, const uint8_t *mad, bool *ret_late)
-{
-	uint32_t number =
-		transaction_number(&s->tids, (uint32_t)field_get(mad, MAD_TID_LOW));
-	struct slot *slot = &s->slots[number & ((1u << SLOT_BITS) - 1)];
-	uint32_t age =
-		(slot->generation - (number >> SLOT_BITS)) & (UINT32_MAX >> SLOT_BITS);
-
-	*ret_late = slot->job == NULL || age != 0;
-	return age < TRANSACTION_LATE_MAX ? slot : NULL;
-}
-
-static void finish_slot(struct smp *s, struct slot *slot, const uint8_t *mad)
-{
-	uint16_t status = field_get(mad, MAD_STATUS) & 0x7fff;
-	struct smp_job *job = slot->job;
+	struct smp *s = ctx;
+	uint16_t status = field_get(m->data, MAD_STATUS) & 0x7fff;
+	struct smp_job *job = r->job;
 	struct smp_dest *d = job->request.dest;
 
-	d->lid_answered |= slot->way == BY_LID;
-	if (slot->way != DIRECTED) {
+	d->lid_answered |= job->way == BY_LID;
+	if (job->way != DIRECTED) {
 		if (d->probe != NULL) {
 			d->probe->answered++;
 		}
 	} else if (d->path.n_back < d->path.hops) {
 		d->path.n_back = d->path.hops;
-		memcpy(d->path.back + 1, mad + SMP_RETURN_PATH_AT + 1, d->path.hops);
+		memcpy(d->path.back + 1, m->data + SMP_RETURN_PATH_AT + 1, d->path.hops);
 	}
-	release_slot(s, slot);
+	end_try(s, r);
 	d->late -= job->tries > 1 && d->late;
 	dest_update(s, d);
 	s->counters.bad_status += status != 0;
 	finish_job(s, job, status ? E_MALFORMED : E_OK, status,
-	           status ? NULL : mad + SMP_DATA_AT);
+	           status ? NULL : m->data + SMP_DATA_AT);
 }
+
+static const struct request_client client = {
+	.mgmt_class = UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+	.slot_bits = 8,
+	.mad_bytes = MAD_BYTES,
+	.answer_bytes = MAD_BYTES,
+	.is_answer = is_route_of,
+	.answered = handle_answer,
+	.unanswered = handle_timeout,
+};
 
 enum mad_kind smp_receive(struct smp *s, const struct mad_msg *m)
 {
 	bool smp = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
 	           m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED;
-	enum mad_kind kind = MAD_ANSWER;
-	struct slot *slot;
-	bool late;
 
-	if (!smp || m->len < SMP_DATA_AT ||
-	    (!m->status && field_get(m->data, MAD_METHOD) != UMAD_METHOD_GET_RESP)) {
+	if (!smp ||
+	    (!m->status && (m->len < SMP_DATA_AT ||
+	                    field_get(m->data, MAD_METHOD) != UMAD_METHOD_GET_RESP))) {
 		return MAD_OTHER;
 	}
+	enum mad_kind kind = requests_receive(s->requests, m);
+
 	s->blocked = false;
-	slot = find_slot(s, m->data, &late);
-	if (slot != NULL && late) {
-		s->counters.unexpected++;
-	} else if (slot != NULL && m->status) {
-		handle_timeout(s, slot);
-	} else if (slot != NULL && m->len < MAD_BYTES) {
-		s->counters.unexpected++; /* truncated: the try times out */
-	} else if (slot != NULL && is_answer_to(s, slot, m)) {
-		finish_slot(s, slot, m->data);
-	} else {
-		s->counters.forged++;
-		kind = MAD_FORGED;
-	}
+	s->counters.unexpected += kind == MAD_LATE;
+	s->counters.forged += kind == MAD_FORGED;
 	fill_window(s);
 	return kind;
 }
 
 void smp_run(struct smp *s)
 {
-	uint64_t now = s->t->ops->now_ms(s->t);
 	struct smp_job *job;
-	struct slot *slot;
 
 	s->blocked = false;
-	while ((slot = TAILQ_FIRST(&s->flying)) != NULL && slot->deadline <= now) {
-		handle_timeout(s, slot);
-	}
+	requests_run(s->requests, s->t->ops->now_ms(s->t));
 	while ((job = TAILQ_FIRST(&s->failed)) != NULL) {
 		TAILQ_REMOVE(&s->failed, job, entry);
 		s->counters.timeouts++;
@@ -642,37 +551,31 @@ void smp_run(struct smp *s)
 
 uint64_t smp_deadline(const struct smp *s)
 {
-	const struct slot *slot = TAILQ_FIRST(&s->flying);
-	uint64_t now;
+	const struct mad_request *r = requests_first(s->requests);
 
 	if (!TAILQ_EMPTY(&s->failed)) {
 		return 0;
 	}
-	if (slot != NULL) {
-		return slot->deadline;
-	}
-	if (!s->pending) {
-		return UINT64_MAX;
+	if (r != NULL) {
+		return r->deadline;
 	}
 	if (next_retry(s) == NULL && next_dest(s) == NULL) {
 		return UINT64_MAX; /* all that is left waits for smp_set_writes() */
 	}
-	now = s->t->ops->now_ms(s->t);
-	return s->blocked ? now + AGAIN_MS : now;
+	return s->t->ops->now_ms(s->t) + (s->blocked ? AGAIN_MS : 0);
 }
 
 void smp_abort(struct smp *s)
 {
 	struct smp_dest *d;
-	struct slot *slot;
+	struct mad_request *r;
 
-	while ((slot = TAILQ_FIRST(&s->flying)) != NULL) {
-		struct smp_job *job = slot->job;
+	while ((r = requests_first(s->requests)) != NULL) {
+		struct smp_job *job = r->job;
 
-		release_slot(s, slot);
-		dest_update(
-			s,
-			job->request.dest); /* now in the ring if it has waiting jobs */
+		end_try(s, r);
+		/* now in the ring if it has waiting jobs */
+		dest_update(s, job->request.dest);
 		TAILQ_INSERT_HEAD(&s->spare, job, entry);
 	}
 	while ((d = TAILQ_FIRST(&s->ready)) != NULL) {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "sa/mad/transaction.h"
+#include "sa/mad/request.h"
 
 /*!
  * SMP engine: sends many requests at the same time, retries them by its own timers, and shares
@@ -20,7 +20,7 @@
  * That try is not one of the request's retries. Destinations that share a probe are all asked by
  * directed routes when a few such requests were not answered and none was.
  *
- * Answers that belong to no request are ignored and counted (sa/mad/transaction.h). An answer by
+ * Answers that belong to no request are ignored and counted (sa/mad/request.h). An answer by
  * LID comes from the LID that was asked. One over a directed route shows the route of its
  * request, and the ports by which the nodes on the way are entered, as far as they are known.
  */

@@ -8,8 +8,8 @@
  * become rows. An agent that does not answer is left for this sweep after its first request
  * that failed for good, so a dead node costs one request and its repetitions.
  *
- * A request in flight holds a slot. The number of the slot and a generation are the low half
- * of the transaction ID, as in sa/mad/smp.c: a late answer finds a slot that is not its own.
+ * Requests in flight are those of sa/mad/request.h. The job of one is the work that it is part
+ * of; its part is the port.
  */
 #include "sa/perf/perf.h"
 
@@ -42,8 +42,6 @@
 /* clang-format on */
 
 enum {
-	SLOT_BITS = 9,
-	SLOTS = 1 << SLOT_BITS,
 	AGENTS_AT_WORK = 64,
 	PER_AGENT = 4,
 	TICK_MS = 10, /* requests that are due in this time go out together */
@@ -94,23 +92,12 @@ struct work {
 	struct counter_reading *reading; /* [n] malloc */
 };
 
-struct slot {
-	uint32_t generation;
-	bool busy;
-	uint8_t tries;
-	uint8_t select; /* PortSelect */
-	uint16_t attr;
-	uint16_t work;
-	uint32_t port; /* of the work, where select is no sum */
-	uint64_t deadline;
-};
-
 struct perf {
 	struct transport *transport;
 	struct stats *stats;
 	int64_t (*wall_clock)(void);
 	/* options */
-	uint32_t interval_ms, timeout_ms, retries, outstanding;
+	uint32_t interval_ms, retries;
 	bool ignore_cas, forget, redirect, ask_caps;
 	/* fabric */
 	uint16_t pkey_index;
@@ -127,10 +114,7 @@ struct perf {
 	uint32_t n_read;
 	struct work work[AGENTS_AT_WORK];
 	uint32_t n_work;
-	struct transaction_key tids;
-	struct slot slot[SLOTS];
-	uint32_t n_in_flight;
-	uint32_t next_slot;
+	struct requests *requests;
 	struct perf_alarms alarms;
 	struct perf_counters counters;
 };
@@ -198,66 +182,49 @@ static void end_work(struct perf *p, uint32_t i)
 
 /* --- requests ----------------------------------------------------------------------------- */
 
-static void send_slot(struct perf *p, struct slot *s)
+static void send_request(struct perf *p, struct mad_request *r)
 {
-	const struct agent *a = &p->agents[p->work[s->work].agent];
-	uint8_t mad[MAD_BYTES] = { 0 };
-	struct mad_msg m = { .mgmt_class = UMAD_CLASS_PERF_MGMT,
-		             .addr = { .sl = a->sl,
-		                       .pkey_index = p->pkey_index,
-		                       .lid = a->lid,
-		                       .qpn = a->qpn,
-		                       .qkey = a->qkey },
-		             .len = MAD_BYTES,
-		             .data = mad };
+	const struct work *w = r->job;
+	const struct agent *a = &p->agents[w->agent];
 
-	field_set(mad, MAD_BASE_VERSION, UMAD_BASE_VERSION);
-	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_PERF_MGMT);
-	field_set(mad, MAD_CLASS_VERSION, PERF_CLASS_VERSION);
-	field_set(mad, MAD_METHOD, UMAD_METHOD_GET);
-	field_set(mad, MAD_TID,
-	          transaction_id(&p->tids,
-	                         s->generation << SLOT_BITS | (uint32_t)(s - p->slot)));
-	field_set(mad, MAD_ATTR_ID, s->attr);
-	if (s->attr != UMAD_ATTR_CLASS_PORT_INFO) {
-		field_set(mad + PERF_DATA_AT, PC_PORT_SELECT, s->select);
-	}
-	s->deadline = now_ms(p) + p->timeout_ms;
+	r->addr = (struct mad_addr){ .sl = a->sl,
+		                     .pkey_index = p->pkey_index,
+		                     .lid = a->lid,
+		                     .qpn = a->qpn,
+		                     .qkey = a->qkey };
+	r->lmc = a->lmc;
 	p->counters.sent++;
-	/* A MAD that the local queue refuses is repeated like one that the fabric loses. */
-	(void)transport_send(p->transport, &m);
+	(void)request_send(p->requests, r, now_ms(p));
 }
 
-static bool has_room(const struct perf *p)
+/* \param port  Of the agent; 0 where it is asked for something else. */
+static void request(struct perf *p, struct work *w, uint16_t attr, uint8_t select,
+                    uint32_t port)
 {
-	return p->n_in_flight < p->outstanding;
-}
+	struct mad_request *r =
+		request_begin(p->requests, UMAD_CLASS_PERF_MGMT, PERF_CLASS_VERSION,
+	                      UMAD_METHOD_GET, attr, 0);
 
-static void request(struct perf *p, uint32_t work, uint16_t attr, uint8_t select, uint32_t port)
-{
-	while (p->slot[p->next_slot].busy) {
-		p->next_slot = (p->next_slot + 1) % SLOTS;
+	if (r == NULL) { /* no memory */
+		w->failed = true;
+		return;
 	}
-	struct slot *s = &p->slot[p->next_slot];
-
-	p->next_slot = (p->next_slot + 1) % SLOTS;
-	*s = (struct slot){ .generation = s->generation + 1,
-		            .busy = true,
-		            .select = select,
-		            .attr = attr,
-		            .work = (uint16_t)work,
-		            .port = port };
-	p->work[work].in_flight++;
-	p->n_in_flight++;
+	if (attr != UMAD_ATTR_CLASS_PORT_INFO) {
+		field_set(r->mad + PERF_DATA_AT, PC_PORT_SELECT, select);
+	}
+	r->job = w;
+	r->part = port;
+	w->in_flight++;
 	p->budget -= 1;
-	send_slot(p, s);
+	send_request(p, r);
 }
 
-static void free_slot(struct perf *p, struct slot *s)
+static void end_request(struct perf *p, struct mad_request *r)
 {
-	s->busy = false;
-	p->n_in_flight--;
-	p->work[s->work].in_flight--;
+	struct work *w = r->job;
+
+	request_end(p->requests, r);
+	w->in_flight--;
 }
 
 /* The attributes to read of a port, one after the other. \return 0: no further one. */
@@ -301,7 +268,7 @@ static bool step(struct perf *p, uint32_t i)
 	if (w->step == STEP_CAPS) {
 		if (!a->asked && !w->asked && p->ask_caps) {
 			w->asked = true;
-			request(p, i, UMAD_ATTR_CLASS_PORT_INFO, 0, 0);
+			request(p, w, UMAD_ATTR_CLASS_PORT_INFO, 0, 0);
 			return true;
 		}
 		if (w->in_flight > 0) {
@@ -313,7 +280,7 @@ static bool step(struct perf *p, uint32_t i)
 	if (w->step == STEP_SUM) {
 		if (a->is_switch && a->caps.all_ports && !a->caps.wide_errors && !w->asked) {
 			w->asked = true;
-			request(p, i, PERF_PORT_COUNTERS, PERF_ALL_PORTS, 0);
+			request(p, w, PERF_PORT_COUNTERS, PERF_ALL_PORTS, 0);
 			return true;
 		}
 		if (w->in_flight > 0) {
@@ -326,7 +293,7 @@ static bool step(struct perf *p, uint32_t i)
 		uint16_t attr = next_part(p, w);
 
 		if (attr != 0) {
-			request(p, i, attr, p->ports[a->first + port].num, port);
+			request(p, w, attr, p->ports[a->first + port].num, port);
 			return true;
 		}
 		w->port++;
@@ -400,7 +367,7 @@ static void send_due(struct perf *p)
 			if (p->work[i].agent == UINT32_MAX) {
 				continue;
 			}
-			if (p->budget >= 1 && has_room(p)) {
+			if (p->budget >= 1 && requests_have_room(p->requests)) {
 				sent |= step(p, i);
 			}
 			if (is_done(p, &p->work[i])) {
@@ -411,25 +378,17 @@ static void send_due(struct perf *p)
 	}
 }
 
-static void repeat_late(struct perf *p, uint64_t now)
+static void repeat(void *ctx, struct mad_request *r)
 {
-	if (p->n_in_flight == 0 || now < p->check_ms) {
-		return;
-	}
-	p->check_ms = now + TICK_MS;
-	for (uint32_t i = 0; i < SLOTS && p->n_in_flight > 0; i++) {
-		struct slot *s = &p->slot[i];
+	struct perf *p = ctx;
+	struct work *w = r->job;
 
-		if (!s->busy || now < s->deadline) {
-			continue;
-		}
-		p->counters.timeouts++;
-		if (s->tries++ < p->retries) {
-			send_slot(p, s);
-		} else {
-			p->work[s->work].failed = true;
-			free_slot(p, s);
-		}
+	p->counters.timeouts++;
+	if (r->tries <= p->retries) {
+		send_request(p, r);
+	} else {
+		w->failed = true;
+		end_request(p, r);
 	}
 }
 
@@ -437,7 +396,10 @@ void perf_run(struct perf *p, bool may_send)
 {
 	uint64_t now = now_ms(p);
 
-	repeat_late(p, now);
+	if (requests_first(p->requests) != NULL && now >= p->check_ms) {
+		p->check_ms = now + TICK_MS;
+		requests_run(p->requests, now);
+	}
 	if (!may_send) {
 		p->paced_ms = now;
 		return;
@@ -462,12 +424,12 @@ void perf_run(struct perf *p, bool may_send)
 
 uint64_t perf_deadline(const struct perf *p, bool may_send)
 {
-	uint64_t at = p->n_in_flight > 0 ? p->check_ms : UINT64_MAX;
+	uint64_t at = requests_first(p->requests) != NULL ? p->check_ms : UINT64_MAX;
 
 	if (may_send && !p->sweeping && p->n_agents > 0 && p->next_ms < at) {
 		at = p->next_ms;
 	}
-	if (may_send && p->sweeping && has_room(p)) {
+	if (may_send && p->sweeping && requests_have_room(p->requests)) {
 		uint64_t wait = p->per_ms * TICK_MS >= 1 ? TICK_MS : (uint64_t)(1 / p->per_ms) + 1;
 
 		at = p->paced_ms + wait < at ? p->paced_ms + wait : at;
@@ -477,10 +439,9 @@ uint64_t perf_deadline(const struct perf *p, bool may_send)
 
 /* --- answers ------------------------------------------------------------------------------ */
 
-/* The agent sends us elsewhere, once. \return Was the request sent again? */
-static bool follow(struct perf *p, struct slot *s, const uint8_t *data)
+/* The agent sends us elsewhere, once. \return Is it to be asked there? */
+static bool follow(const struct perf *p, struct agent *a, const uint8_t *data)
 {
-	struct agent *a = &p->agents[p->work[s->work].agent];
 	uint32_t lid = (uint32_t)field_get(data, CPI_REDIRECT_LID);
 
 	if (!p->redirect || a->redirected || lid == 0) {
@@ -492,7 +453,6 @@ static bool follow(struct perf *p, struct slot *s, const uint8_t *data)
 	a->sl = (uint8_t)field_get(data, CPI_REDIRECT_SL);
 	a->qpn = (uint32_t)field_get(data, CPI_REDIRECT_QP);
 	a->qkey = (uint32_t)field_get(data, CPI_REDIRECT_Q_KEY);
-	send_slot(p, s);
 	return true;
 }
 
@@ -506,70 +466,55 @@ static void take_sum(const struct agent *a, struct work *w, const uint8_t *data)
 	w->errors = !a->summed || full || digest != a->digest;
 }
 
-static void take_answer(struct perf *p, struct slot *s, uint16_t status, const uint8_t *data)
+static void take_answer(void *ctx, struct mad_request *r, const struct mad_msg *m)
 {
-	struct work *w = &p->work[s->work];
+	struct perf *p = ctx;
+	struct work *w = r->job;
 	struct agent *a = &p->agents[w->agent];
+	const uint8_t *data = m->data + PERF_DATA_AT;
+	uint16_t status = (uint16_t)field_get(m->data, MAD_STATUS);
+	uint16_t attr = (uint16_t)field_get(r->mad, MAD_ATTR_ID);
+	uint8_t select = (uint8_t)field_get(r->mad + PERF_DATA_AT, PC_PORT_SELECT);
 
-	if (s->attr == UMAD_ATTR_CLASS_PORT_INFO) {
+	end_request(p, r);
+	if ((status & STATUS_REDIRECT) != 0 && follow(p, a, data)) {
+		request(p, w, attr, select, r->part);
+	} else if (attr == UMAD_ATTR_CLASS_PORT_INFO) {
 		a->asked = true;
 		a->caps = status == 0 ? perf_caps(data) : a->caps;
 	} else if (status != 0) {
-		if (s->attr == PERF_PORT_COUNTERS_EXT) {
-			a->no_wide = true;
-		} else if (s->attr == PERF_PORT_EXT_SPEEDS) {
-			a->no_speeds = true;
-		}
-	} else if (s->select == PERF_ALL_PORTS) {
+		a->no_wide |= attr == PERF_PORT_COUNTERS_EXT;
+		a->no_speeds |= attr == PERF_PORT_EXT_SPEEDS;
+	} else if (select == PERF_ALL_PORTS) {
 		take_sum(a, w, data);
-	} else if (field_get(data, PC_PORT_SELECT) == s->select) {
-		counter_fields_take(&a->caps, s->attr, data, &w->reading[s->port]);
+	} else if (field_get(data, PC_PORT_SELECT) == select) {
+		counter_fields_take(&a->caps, attr, data, &w->reading[r->part]);
 	}
 }
 
-/* Does a MAD answer what this slot asks? The agent may answer from another LID of its own. */
-static bool is_answer_to(const struct perf *p, const struct slot *s,
-                         const struct mad_msg *m)
-{
-	const struct agent *a = &p->agents[p->work[s->work].agent];
-
-	return transaction_is_answer(&(struct asked){ .mgmt_class = UMAD_CLASS_PERF_MGMT,
-	                                              .method = UMAD_METHOD_GET_RESP,
-	                                              .attr = s->attr,
-	                                              .lid = a->lid,
-	                                              .lmc = a->lmc },
-	                             m);
-}
+static const struct request_client client = {
+	.mgmt_class = UMAD_CLASS_PERF_MGMT,
+	.slot_bits = 9,
+	.mad_bytes = MAD_BYTES,
+	.answer_bytes = MAD_BYTES,
+	.answered = take_answer,
+	.unanswered = repeat,
+};
 
 enum mad_kind perf_receive(struct perf *p, const struct mad_msg *m)
 {
 	if (m->mgmt_class != UMAD_CLASS_PERF_MGMT) {
 		return MAD_OTHER;
 	}
-	if (p == NULL || m->status != 0 || m->len < MAD_BYTES ||
-	    field_get(m->data, MAD_METHOD) != UMAD_METHOD_GET_RESP) {
+	if (p == NULL ||
+	    (m->status == 0 && (m->len < MAD_BYTES || field_get(m->data, MAD_METHOD) !=
+	                                                      UMAD_METHOD_GET_RESP))) {
 		return MAD_ANSWER;
 	}
-	uint32_t number =
-		transaction_number(&p->tids, (uint32_t)field_get(m->data, MAD_TID_LOW));
-	struct slot *s = &p->slot[number & (SLOTS - 1)];
-	uint32_t age =
-		(s->generation - (number >> SLOT_BITS)) & (UINT32_MAX >> SLOT_BITS);
-	uint16_t status = (uint16_t)field_get(m->data, MAD_STATUS);
-	const uint8_t *data = m->data + PERF_DATA_AT;
+	enum mad_kind kind = requests_receive(p->requests, m);
 
-	if (age >= TRANSACTION_LATE_MAX ||
-	    (age == 0 && s->busy && !is_answer_to(p, s, m))) {
-		p->counters.forged++;
-		return MAD_FORGED;
-	}
-	if (age != 0 || !s->busy ||
-	    ((status & STATUS_REDIRECT) != 0 && follow(p, s, data))) {
-		return MAD_ANSWER;
-	}
-	take_answer(p, s, status, data);
-	free_slot(p, s);
-	return MAD_ANSWER;
+	p->counters.forged += kind == MAD_FORGED;
+	return kind;
 }
 
 bool perf_next_alarm(struct perf *p, struct perf_alarm *ret)
@@ -606,10 +551,12 @@ static void drop_work(struct perf *p)
 		}
 		p->work[i] = (struct work){ .agent = UINT32_MAX };
 	}
-	for (uint32_t i = 0; i < SLOTS; i++) {
-		p->slot[i].busy = false;
+	struct mad_request *r;
+
+	while ((r = requests_first(p->requests)) != NULL) {
+		request_end(p->requests, r);
 	}
-	p->n_work = p->n_in_flight = 0;
+	p->n_work = 0;
 }
 
 /* Is the port to be read? Those of a switch by its LID, another by its own. */
@@ -758,19 +705,17 @@ int perf_new(struct transport *t, struct stats *stats, const struct config *conf
 {
 	struct perf *p = calloc(1, sizeof(*p));
 
-	if (p == NULL) {
+	if (p == NULL || requests_new(t, &client, p, &p->requests) != E_OK) {
+		free(p);
 		return -ENOMEM;
 	}
 	p->transport = t;
-	transaction_key_init(&p->tids, t, UMAD_CLASS_PERF_MGMT);
 	p->stats = stats;
 	p->wall_clock = wall_clock;
 	p->interval_ms = config->perfmgr_sweep_time_s * 1000;
-	p->timeout_ms = config->transaction_timeout;
 	p->retries = config->transaction_retries;
-	p->outstanding = config->perfmgr_max_outstanding_queries < SLOTS
-	                         ? config->perfmgr_max_outstanding_queries
-	                         : SLOTS;
+	requests_set_limits(p->requests, config->perfmgr_max_outstanding_queries,
+	                    config->transaction_timeout);
 	p->ignore_cas = config->perfmgr_ignore_cas;
 	p->forget = config->perfmgr_rm_nodes;
 	p->redirect = config->perfmgr_redir;
@@ -795,5 +740,6 @@ void perf_free(struct perf *p)
 	drop_work(p);
 	free(p->ports);
 	free(p->agents);
+	requests_free(p->requests);
 	free(p);
 }

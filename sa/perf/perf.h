@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sa/mad/transaction.h"
+#include "sa/mad/request.h"
 #include "sa/perf/perf_alarms.h"
 
 struct config;

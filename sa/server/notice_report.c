@@ -11,11 +11,9 @@
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
-#include "conf/base/search.h"
-#include "conf/base/vector.h"
 #include "db/reader.h"
 #include "sa/mad/fields.h"
-#include "sa/mad/transaction.h"
+#include "sa/mad/request.h"
 #include "sa/mad/wire.h"
 #include "sa/record/record.h"
 #include "sa/server/port_watch.h"
@@ -24,16 +22,15 @@
 #include "sa/store/subscription.h"
 
 enum {
-	REPORTS_MAX = 65536, /* that wait for their answer */
+	SLOT_BITS = 16, /* of reports that wait to be sent, or for their answer */
 	TRIES = 4,
 	/* Longer than a transport holds a request as unanswered (the kernel refuses a
 	 * second one with the same transaction id until then). */
 	AGAIN_MS = 2500,
-	FULL_MS = 10, /* the transport had no room */
 	LINES = 5,
 	LINES_MS = 60000,
 	METHOD_REPORT_RESP = UMAD_METHOD_REPORT | UMAD_METHOD_RESP_MASK,
-	NOTICE_GID_AT = 16,         /* of traps 64 to 67: what they are about */
+	NOTICE_GID_AT = 16, /* of traps 64 to 67: what they are about */
 	OPA_NOTICE_BYTES = 96,
 	PRODUCER_CLASS_MANAGER = 4, /* IBA vol. 1, 13.4.8.2 */
 	TYPE_SUBNET_MANAGEMENT = 3
@@ -58,37 +55,26 @@ enum { OPA_NTC_ISSUER_GID_AT = 16 };
 
 static const char *const source = "sa";
 
-struct report {
-	uint64_t due; /* ms */
-	struct mad_addr addr;
-	uint32_t number; /* of the request, from which its transaction id follows */
-	uint8_t tries;
-	bool opa; /* in Omni-Path's layout */
-	uint8_t notice[NOTICE_BYTES];
-};
-
 struct reports {
-	struct transport *transport;
-	struct report *at; /* by number, as they come */
-	size_t n, cap;
-	struct transaction_key tids;
-	uint32_t next_number;
-	uint64_t due;    /* ms; nothing is, before it */
+	struct requests *requests;
+	uint64_t now; /* ms */
 	struct port_list ports;
 	bool looked;
 	struct log_limit lines;
 	struct report_counters counters;
 };
 
+static const struct request_client client;
+
 int reports_new(struct transport *t, struct reports **ret)
 {
 	struct reports *rp = calloc(1, sizeof(*rp));
 
-	if (rp == NULL) {
+	if (rp == NULL || requests_new(t, &client, rp, &rp->requests) != E_OK) {
+		free(rp);
 		return -ENOMEM;
 	}
-	rp->transport = t;
-	transaction_key_init(&rp->tids, t, UMAD_CLASS_SUBN_ADM);
+	requests_set_limits(rp->requests, 1 << SLOT_BITS, AGAIN_MS);
 	*ret = rp;
 	return E_OK;
 }
@@ -96,7 +82,7 @@ int reports_new(struct transport *t, struct reports **ret)
 void reports_free(struct reports *rp)
 {
 	if (rp != NULL) {
-		free(rp->at);
+		requests_free(rp->requests);
 		port_watch_done(&rp->ports);
 		free(rp);
 	}
@@ -253,15 +239,6 @@ static bool opa_notice(const uint8_t *notice, uint8_t ret[OPA_NOTICE_BYTES])
 /* --- what waits for its answer -------------------------------------------------------
  */
 
-static struct report *report_add(struct reports *rp)
-{
-	if (rp->n == REPORTS_MAX || VECTOR_RESERVE(rp->at, rp->cap, rp->n + 1) != E_OK) {
-		rp->counters.dropped++;
-		return NULL;
-	}
-	return &rp->at[rp->n++];
-}
-
 static void queue_report(struct reports *rp, const struct subscription *s, bool opa,
                          uint32_t lid, const uint8_t *notice)
 {
@@ -270,22 +247,26 @@ static void queue_report(struct reports *rp, const struct subscription *s, bool 
 	if (opa && !opa_notice(notice, translated)) {
 		return; /* cannot be said there */
 	}
-	struct report *report = report_add(rp);
+	struct mad_request *r =
+		request_begin(rp->requests, UMAD_CLASS_SUBN_ADM,
+	                      opa ? SA_OPA_VERSION : UMAD_SA_CLASS_VERSION,
+	                      UMAD_METHOD_REPORT, UMAD_ATTR_NOTICE, 0);
 
-	if (report == NULL) {
+	if (r == NULL) {
+		rp->counters.dropped++;
 		return;
 	}
-	rp->due = 0;
-	*report = (struct report){
-		.addr = { .sl = s->sl,
-		          .pkey_index = s->pkey_index,
-		          .lid = lid,
-		          .qpn = s->qpn,
-		          .qkey = UMAD_QKEY },
-		.number = rp->next_number++,
-		.opa = opa,
-	};
-	memcpy(report->notice, notice, NOTICE_BYTES);
+	if (opa) {
+		r->len = SA_HDR_BYTES + OPA_NOTICE_BYTES;
+	}
+	memcpy(r->mad + SA_HDR_BYTES, opa ? translated : notice,
+	       opa ? OPA_NOTICE_BYTES : NOTICE_BYTES);
+	r->addr = (struct mad_addr){ .sl = s->sl,
+		                     .pkey_index = s->pkey_index,
+		                     .lid = lid,
+		                     .qpn = s->qpn,
+		                     .qkey = UMAD_QKEY };
+	rp->counters.sent++;
 }
 
 static void queue_reports(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
@@ -318,18 +299,6 @@ void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_st
 	queue_reports(rp, r, st, &(struct event){ .notice = notice });
 }
 
-static void remove_at(struct reports *rp, size_t i)
-{
-	rp->n--;
-	memmove(rp->at + i, rp->at + i + 1, (rp->n - i) * sizeof(rp->at[0]));
-}
-
-/* Position of a number; they are in order, though the counter may wrap. */
-static size_t find(const struct reports *rp, uint32_t number)
-{
-	return LOWER_BOUND(rp->n, i, (int32_t)(rp->at[i].number - number) < 0);
-}
-
 bool reports_is_response(const uint8_t *mad, size_t len)
 {
 	return len >= SA_HDR_BYTES && field_get(mad, MAD_METHOD) == METHOD_REPORT_RESP &&
@@ -341,107 +310,61 @@ bool reports_answer(struct reports *rp, const uint8_t *mad, size_t len, uint32_t
 	if (!reports_is_response(mad, len)) {
 		return false;
 	}
-	uint32_t number =
-		transaction_number(&rp->tids, (uint32_t)field_get(mad, MAD_TID_LOW));
-	size_t i = find(rp, number);
 	const struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
 		                   .addr = { .lid = lid },
 		                   .len = len,
 		                   .data = (uint8_t *)mad }; /* which is only read */
-	bool waits = i < rp->n && rp->at[i].number == number && rp->at[i].tries > 0;
 
-	if (waits &&
-	    transaction_is_answer(&(struct asked){ .mgmt_class = UMAD_CLASS_SUBN_ADM,
-	                                           .method = METHOD_REPORT_RESP,
-	                                           .attr = UMAD_ATTR_NOTICE,
-	                                           .lid = rp->at[i].addr.lid },
-	                          &m)) {
-		rp->counters.answered++;
-		remove_at(rp, i);
-	} else if (waits || rp->next_number - 1 - number >= REPORTS_MAX) {
-		rp->counters.forged++;
-	}
+	rp->counters.forged += requests_receive(rp->requests, &m) == MAD_FORGED;
 	return true;
 }
 
-static int send_report(struct reports *rp, const struct report *report)
+static void take_answer(void *ctx, struct mad_request *r, const struct mad_msg *m)
 {
-	uint8_t mad[MAD_BYTES] = { 0 };
-	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
-		             .addr = report->addr,
-		             .len = report->opa ? SA_HDR_BYTES + OPA_NOTICE_BYTES
-		                                : sizeof(mad),
-		             .data = mad };
+	struct reports *rp = ctx;
 
-	field_set(mad, MAD_BASE_VERSION,
-	          report->opa ? SA_OPA_VERSION : UMAD_BASE_VERSION);
-	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_ADM);
-	field_set(mad, MAD_CLASS_VERSION,
-	          report->opa ? SA_OPA_VERSION : UMAD_SA_CLASS_VERSION);
-	field_set(mad, MAD_METHOD, UMAD_METHOD_REPORT);
-	field_set(mad, MAD_TID, transaction_id(&rp->tids, report->number));
-	field_set(mad, MAD_ATTR_ID, UMAD_ATTR_NOTICE);
-	if (report->opa) {
-		(void)opa_notice(report->notice, mad + SA_HDR_BYTES);
-	} else {
-		memcpy(mad + SA_HDR_BYTES, report->notice, NOTICE_BYTES);
-	}
-	return transport_send(rp->transport, &m);
+	(void)m;
+	rp->counters.answered++;
+	request_end(rp->requests, r);
 }
 
-static void give_up(struct reports *rp, const struct report *report, uint64_t now_ms)
+/* Sends a report again, or gives it up. */
+static void repeat(void *ctx, struct mad_request *r)
 {
+	struct reports *rp = ctx;
 	char skipped[LOG_SKIPPED_BYTES];
 
+	if (r->tries < TRIES) {
+		rp->counters.sent++;
+		(void)request_send(rp->requests, r, rp->now);
+		return;
+	}
 	rp->counters.given_up++;
-	if (log_allowed(&rp->lines, now_ms, LINES, LINES_MS, skipped)) {
+	if (log_allowed(&rp->lines, rp->now, LINES, LINES_MS, skipped)) {
 		log_message(MSG_SA_NO_REPORT_ANSWER, source,
 		            "LID %u QP %u does not answer to the report of trap %u%s",
-		            report->addr.lid, report->addr.qpn,
-		            (unsigned)field_get(report->notice, NTC_TRAP_NUMBER),
+		            r->addr.lid, r->addr.qpn,
+		            (unsigned)field_get(r->mad + SA_HDR_BYTES, NTC_TRAP_NUMBER),
 		            skipped);
 	}
+	request_end(rp->requests, r);
 }
 
-/* One report that is due. Returns false: it is over. */
-static bool try_again(struct reports *rp, struct report *report, uint64_t now_ms)
-{
-	if (report->tries == TRIES) {
-		give_up(rp, report, now_ms);
-		return false;
-	}
-	if (send_report(rp, report) == -EAGAIN) {
-		report->due = now_ms + FULL_MS;
-		return true;
-	}
-	rp->counters.sent++;
-	report->tries++;
-	report->due = now_ms + AGAIN_MS;
-	return true;
-}
+static const struct request_client client = {
+	.mgmt_class = UMAD_CLASS_SUBN_ADM,
+	.slot_bits = SLOT_BITS,
+	.mad_bytes = MAD_BYTES,
+	.answer_bytes = SA_HDR_BYTES,
+	.keeps_id = true,
+	.answered = take_answer,
+	.unanswered = repeat,
+};
 
 uint64_t reports_run(struct reports *rp, uint64_t now_ms)
 {
-	uint64_t next = UINT64_MAX;
-	size_t kept = 0;
-
-	if (now_ms < rp->due) {
-		return rp->due;
-	}
-	for (size_t i = 0; i < rp->n; i++) {
-		struct report *report = &rp->at[i];
-		if (report->due <= now_ms && !try_again(rp, report, now_ms)) {
-			continue;
-		}
-		next = report->due < next ? report->due : next;
-		if (kept != i) {
-			rp->at[kept] = *report;
-		}
-		kept++;
-	}
-	rp->n = kept;
-	rp->due = next;
-	return next;
+	rp->now = now_ms;
+	requests_run(rp->requests, now_ms);
+	return requests_deadline(rp->requests, now_ms);
 }
 
 /* --- events of the SM itself

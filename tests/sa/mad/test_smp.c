@@ -352,7 +352,7 @@ START_TEST(unexpected)
 	ck_assert_uint_eq(smp_counters(smp)->forged, 1);
 	ck_assert_int_eq(answer(0, NULL), MAD_ANSWER);
 	ck_assert_uint_eq(n_done, 1);
-	ck_assert_int_eq(answer(0, NULL), MAD_ANSWER); /* doubled */
+	ck_assert_int_eq(answer(0, NULL), MAD_LATE); /* doubled */
 	ck_assert_uint_eq(n_done, 1);
 	ck_assert_uint_eq(smp_counters(smp)->unexpected, 1);
 	ck_assert_uint_eq(smp_counters(smp)->forged, 1);
@@ -893,23 +893,6 @@ START_TEST(sprayed_answers)
 }
 END_TEST
 
-/* Vectors of the authors of SipHash: key 00 01 .. 0f, message 00 01 .. 07. */
-START_TEST(siphash)
-{
-	static const uint64_t key[2] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
-	struct transaction_key k = { .secret = { 1, 2 }, .mgmt_class = 0x81 };
-
-	ck_assert_uint_eq(transaction_siphash(key, 0x0706050403020100),
-	                  0x93f5f5799a932462);
-	for (uint32_t i = 0; i < 100000; i++) {
-		uint32_t number = i * 2654435761U;
-
-		ck_assert_uint_eq(transaction_number(&k, transaction_id(&k, number)),
-		                  number);
-	}
-}
-END_TEST
-
 /* A destination that lets one request wait gets no other until it has answered this one. */
 START_TEST(one_at_a_time)
 {
@@ -952,7 +935,6 @@ TEST_SUITE(smp)
 	tcase_add_test(t, way_back);
 	tcase_add_test(t, ids_cannot_be_predicted);
 	tcase_add_test(t, sprayed_answers);
-	tcase_add_test(t, siphash);
 	tcase_add_loop_test(t, writes_wait, 0, 2);
 	tcase_add_test(t, abort_all);
 	tcase_add_test(t, paths);
