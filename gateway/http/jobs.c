@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -12,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -20,13 +18,14 @@
 
 #include "conf/base/clock.h"
 #include "conf/base/err.h"
+#include "conf/base/loop.h"
 
 enum {
 	JOB_WORDS_MAX = 1024,
 	JOB_NICE = 10,
 	JOB_DATA_BYTES_MIB = 4096,
-	EXIT_NS = 2000000, /* from one look for the end of a silent run to the next */
-	OUT = 0,           /* of job.fd */
+	EXIT_MS = 2, /* from one look for the end of a silent run to the next */
+	OUT = 0,     /* of job.pipe */
 	ERROR = 1
 };
 
@@ -38,16 +37,15 @@ struct job {
 	void *arg;
 	/* while it runs */
 	pid_t pid;
-	int fd[2];
-	uint64_t until_ns;
+	struct loop_watch pipe[2]; /* whose other end is closed when all of it is read */
+	uint64_t until_ms;
 	struct job_result result;
 };
 
 struct jobs {
 	pthread_mutex_t lock;
-	pthread_t thread;
-	bool started, stopping;
-	int wake;
+	struct loop *loop;
+	bool stopping;
 	char *program, *snapshot_dir;
 	unsigned seconds;
 	struct job *waiting; /* in order */
@@ -107,7 +105,6 @@ static struct job *job_new(const struct jobs *j, const char *const *words,
 		return NULL;
 	}
 	job->file = -1;
-	job->fd[OUT] = job->fd[ERROR] = -1;
 	job->argv = n < JOB_WORDS_MAX ? calloc(n + 5, sizeof(*job->argv)) : NULL;
 	bool good = job->argv != NULL && (job->argv[at++] = strdup(j->program)) != NULL;
 	for (size_t i = 0; good && i < n + 3; i++) {
@@ -212,13 +209,40 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+/* A pipe that the loop watches. jobs_turn() reads it, so ready() has nothing to do. */
+static void on_output(struct loop_watch *w, unsigned events)
+{
+	(void)w;
+	(void)events;
+}
+
+static void close_pipe(struct loop_watch *pipe)
+{
+	if (pipe->loop != NULL) {
+		loop_remove(pipe);
+		close(pipe->fd);
+	}
+}
+
+static int open_pipe(struct jobs *j, struct loop_watch *pipe, int ret[2])
+{
+	int err = make_pipe(ret);
+
+	pipe->ready = on_output;
+	err = err == E_OK ? loop_add(j->loop, pipe, ret[0], LOOP_READ) : err;
+	if (err != E_OK) {
+		close_fd(&ret[0]);
+	}
+	return err;
+}
+
 static int job_run(struct jobs *j, struct job *job)
 {
 	int out[2] = { -1, -1 }, error[2] = { -1, -1 };
-	int err = make_pipe(out);
+	int err = open_pipe(j, &job->pipe[OUT], out);
 
 	if (err == E_OK) {
-		err = make_pipe(error);
+		err = open_pipe(j, &job->pipe[ERROR], error);
 	}
 	if (err == E_OK) {
 		err = spawn(job, out, error);
@@ -226,14 +250,12 @@ static int job_run(struct jobs *j, struct job *job)
 	close_fd(&out[1]);
 	close_fd(&error[1]);
 	if (err != E_OK) {
-		close_fd(&out[0]);
-		close_fd(&error[0]);
+		close_pipe(&job->pipe[OUT]);
+		close_pipe(&job->pipe[ERROR]);
 		return err;
 	}
 	limit(job->pid, j->seconds);
-	job->fd[OUT] = out[0];
-	job->fd[ERROR] = error[0];
-	job->until_ns = monotonic_ns() + j->seconds * UINT64_C(1000000000);
+	job->until_ms = monotonic_ms() + j->seconds * UINT64_C(1000);
 	return E_OK;
 }
 
@@ -242,8 +264,8 @@ static int job_run(struct jobs *j, struct job *job)
 /* Ends the process, if need be, and answers. \a status: of waitpid(). */
 static void end_job(struct job *job, int err, int status)
 {
-	close_fd(&job->fd[OUT]);
-	close_fd(&job->fd[ERROR]);
+	close_pipe(&job->pipe[OUT]);
+	close_pipe(&job->pipe[ERROR]);
 	if (err != E_OK) {
 		kill(-job->pid, SIGKILL);
 		while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR) {
@@ -260,12 +282,12 @@ static void end_job(struct job *job, int err, int status)
 }
 
 /* Reads what is there. \retval E_FULL  Too much. \retval E_NOTFOUND  That was all. */
-static int read_some(int *fd, struct body *to)
+static int read_some(struct loop_watch *pipe, struct body *to)
 {
 	char block[16384];
 	ssize_t n;
 
-	while (*fd >= 0 && (n = read(*fd, block, sizeof(block))) != 0) {
+	while (pipe->loop != NULL && (n = read(pipe->fd, block, sizeof(block))) != 0) {
 		if (n < 0) {
 			return errno == EAGAIN || errno == EINTR ? E_OK : -errno;
 		}
@@ -274,28 +296,28 @@ static int read_some(int *fd, struct body *to)
 		}
 		body_write(to, block, (size_t)n);
 	}
-	close_fd(fd);
+	close_pipe(pipe);
 	return body_done(to);
 }
 
 static bool is_silent(const struct job *job)
 {
-	return job->fd[OUT] < 0 && job->fd[ERROR] < 0;
+	return job->pipe[OUT].loop == NULL && job->pipe[ERROR].loop == NULL;
 }
 
 /* \return Has it ended? */
 static bool job_turn(struct job *job)
 {
-	int status = 0, err = read_some(&job->fd[OUT], &job->result.out);
+	int status = 0, err = read_some(&job->pipe[OUT], &job->result.out);
 
 	if (err == E_OK) {
-		err = read_some(&job->fd[ERROR], &job->result.error);
+		err = read_some(&job->pipe[ERROR], &job->result.error);
 	}
 	if (err == E_OK && is_silent(job) && waitpid(job->pid, &status, WNOHANG) > 0) {
 		end_job(job, E_OK, status);
 		return true;
 	}
-	if (err == E_OK && monotonic_ns() >= job->until_ns) {
+	if (err == E_OK && monotonic_ms() >= job->until_ms) {
 		err = E_TIMEOUT;
 	}
 	if (err != E_OK) {
@@ -344,65 +366,29 @@ static void fill_places(struct jobs *j)
 	}
 }
 
-/* Waits for output, a new job, or the end of the time of a run. */
-static void wait_for_news(struct jobs *j)
+/* Reads what runs printed, and starts others. \return When to look again. */
+static uint64_t jobs_turn(void *ctx)
 {
-	struct pollfd fds[1 + 2 * JOBS_RUNNING] = { { .fd = j->wake, .events = POLLIN } };
-	uint64_t now = monotonic_ns(), until = UINT64_MAX, count;
-	unsigned n = 1;
+	struct jobs *j = ctx;
+	uint64_t until = UINT64_MAX;
 
 	for (unsigned i = 0; i < JOBS_RUNNING; i++) {
-		for (unsigned k = 0; j->running[i] != NULL && k < 2; k++) {
-			fds[n++] = (struct pollfd){ .fd = j->running[i]->fd[k],
-				                    .events = POLLIN };
-		}
-		if (j->running[i] != NULL) {
-			uint64_t end = j->running[i]->until_ns;
-
-			/* its output is complete, so its end is near */
-			if (is_silent(j->running[i])) {
-				end = now + EXIT_NS < end ? now + EXIT_NS : end;
-			}
-			until = end < until ? end : until;
+		if (j->running[i] != NULL && job_turn(j->running[i])) {
+			j->running[i] = NULL;
+			leave(j);
 		}
 	}
-	int ms = until == UINT64_MAX ? -1
-	         : until <= now      ? 0
-	                             : (int)((until - now) / 1000000 + 1);
-	if (poll(fds, n, ms) > 0 && (fds[0].revents & POLLIN) != 0) {
-		ssize_t got = read(j->wake, &count, sizeof(count));
-		(void)got;
-	}
-}
-
-static bool is_stopping(struct jobs *j)
-{
-	pthread_mutex_lock(&j->lock);
-	bool stopping = j->stopping;
-	pthread_mutex_unlock(&j->lock);
-	return stopping;
-}
-
-static void *run_jobs(void *arg)
-{
-	struct jobs *j = arg;
-
-	while (!is_stopping(j)) {
-		fill_places(j);
-		wait_for_news(j);
-		for (unsigned i = 0; i < JOBS_RUNNING; i++) {
-			if (j->running[i] != NULL && job_turn(j->running[i])) {
-				j->running[i] = NULL;
-				leave(j);
-			}
-		}
-	}
+	fill_places(j);
 	for (unsigned i = 0; i < JOBS_RUNNING; i++) {
-		if (j->running[i] != NULL) {
-			end_job(j->running[i], -ECANCELED, 0);
-		}
+		const struct job *job = j->running[i];
+		/* if its output is complete, its end is near */
+		uint64_t soon = job != NULL && is_silent(job) ? monotonic_ms() + EXIT_MS
+		                                              : UINT64_MAX;
+
+		until = soon < until ? soon : until;
+		until = job != NULL && job->until_ms < until ? job->until_ms : until;
 	}
-	return NULL;
+	return until;
 }
 
 /* --- from outside --------------------------------------------------------------------- */
@@ -418,13 +404,11 @@ int jobs_new(const struct jobs_options *o, struct jobs **ret)
 	j->program = strdup(o->program);
 	j->snapshot_dir = strdup(o->snapshot_dir);
 	j->seconds = o->seconds ? o->seconds : JOB_SECONDS;
-	j->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	int err = j->program == NULL || j->snapshot_dir == NULL ? -ENOMEM
-	          : j->wake < 0                                 ? -errno
-	                                                        : E_OK;
+	int err = j->program == NULL || j->snapshot_dir == NULL
+	                  ? -ENOMEM
+	                  : loop_new(&(struct loop_options){ jobs_turn, j }, &j->loop);
 	if (err == E_OK) {
-		err = -pthread_create(&j->thread, NULL, run_jobs, j);
-		j->started = err == E_OK;
+		err = loop_start(j->loop);
 	}
 	if (err != E_OK) {
 		jobs_free(j);
@@ -432,14 +416,6 @@ int jobs_new(const struct jobs_options *o, struct jobs **ret)
 	}
 	*ret = j;
 	return E_OK;
-}
-
-static void wake_up(struct jobs *j)
-{
-	uint64_t one = 1;
-	ssize_t n = write(j->wake, &one, sizeof(one));
-
-	(void)n;
 }
 
 void jobs_start(struct jobs *j, const char *const *words, const char *file,
@@ -466,7 +442,7 @@ void jobs_start(struct jobs *j, const char *const *words, const char *file,
 		refused.err = E_FULL;
 	}
 	if (taken) {
-		wake_up(j);
+		loop_wake(j->loop);
 		return;
 	}
 	if (job != NULL) {
@@ -477,7 +453,7 @@ void jobs_start(struct jobs *j, const char *const *words, const char *file,
 
 void jobs_stop(struct jobs *j)
 {
-	if (j == NULL || !j->started) {
+	if (j == NULL || j->loop == NULL) {
 		return;
 	}
 	pthread_mutex_lock(&j->lock);
@@ -485,9 +461,13 @@ void jobs_stop(struct jobs *j)
 	struct job *waiting = j->waiting;
 	j->waiting = NULL;
 	pthread_mutex_unlock(&j->lock);
-	wake_up(j);
-	pthread_join(j->thread, NULL);
-	j->started = false;
+	loop_stop(j->loop);
+	for (unsigned i = 0; i < JOBS_RUNNING; i++) {
+		if (j->running[i] != NULL) {
+			end_job(j->running[i], -ECANCELED, 0);
+			j->running[i] = NULL;
+		}
+	}
 	while (waiting != NULL) {
 		struct job *next = waiting->next;
 		finish(waiting, -ECANCELED);
@@ -501,9 +481,7 @@ void jobs_free(struct jobs *j)
 		return;
 	}
 	jobs_stop(j);
-	if (j->wake >= 0) {
-		close(j->wake);
-	}
+	loop_free(j->loop);
 	pthread_mutex_destroy(&j->lock);
 	free(j->program);
 	free(j->snapshot_dir);
