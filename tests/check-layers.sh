@@ -49,12 +49,12 @@ sa/control            conf/base conf/policy sa/partition sa/sm
 sa/sim                conf/base conf routing/graph routing/text sa/mad
 sa                    conf/base conf routing/text routing db sa/mad sa/store sa/standby sa/server sa/sm sa/control sa/sim
 gateway/view          conf/base routing/graph db sa/path sa/record
+gateway/httpd         conf/base gateway/view
 gateway/resource      conf/base gateway/view
 gateway/inventory     conf/base routing/graph routing/spread db sa/record gateway/view
 gateway/export        conf/base routing/graph routing/text gateway/view gateway/inventory
 gateway/api           conf/base conf routing/graph db sa/path sa/record gateway/view gateway/resource gateway/inventory gateway/export
 gateway/web           conf/base gateway/view
-gateway/httpd         conf/base
 gateway/http          conf/base conf gateway/view gateway/api gateway/web gateway/httpd
 gateway/admin         conf/base conf gateway/view gateway/resource gateway/api gateway/httpd
 gateway/cli/help      conf/base conf routing/topogen routing db gateway/inventory

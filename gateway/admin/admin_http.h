@@ -5,18 +5,17 @@
 #include <stdint.h>
 
 #include "gateway/admin/door.h"
+#include "gateway/httpd/tls.h"
 
 struct arena;
 
 /*!
- * The HTTP server of the write door: libmicrohttpd, TLS by GnuTLS, limits of time and size. A
- * thread for each connection, because an answer waits for saguarod.
+ * The write door as a site of the HTTP server (gateway/httpd/server.h). A thread for each
+ * connection, because an answer waits for saguarod.
  */
 struct admin_http_options {
 	const char *listen; /*!< "ADDR:PORT", or the path of a Unix socket */
-	const char *certificate, *key,
-		*client_ca; /*!< PEM files; NULL: a Unix socket, or no
-	                                                certificates of clients */
+	struct tls_files tls; /*!< of an address */
 	uint32_t connections, per_address, request_s;
 	struct door *door; /*!< borrowed until admin_http_stop() */
 };
@@ -35,12 +34,3 @@ void admin_http_stop(struct admin_http *h); /*!< NULL is fine */
 /*! \brief "https://127.0.0.1:8621", "unix:/path". Borrowed until admin_http_stop(). */
 const char *admin_http_address(const struct admin_http *h);
 unsigned admin_http_port(const struct admin_http *h); /*!< 0: a Unix socket */
-
-/*!
- * \brief Names of a certificate and further ones, for the check of Host.
- * \param further  Names separated by commas, or NULL.
- * \param ret      All of them with commas between, in \a a.
- * \retval E_SYNTAX \retval -errno  \a ret_why as above.
- */
-int admin_http_names(const char *certificate, const char *further, struct arena *a,
-                     const char **ret_why, const char **ret);

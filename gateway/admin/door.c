@@ -402,12 +402,14 @@ void door_answer(struct door_call *c, const char *body, size_t len,
 	*ret = reply;
 }
 
-void door_refuse_body(struct door_call *c, struct door_reply *ret)
+void door_refuse_body(struct door_call *c, int err, struct door_reply *ret)
 {
 	struct door_reply reply = { .status = 0 };
-	int err = problem_set(&c->problem, c->arena, E_HTTP_LARGE,
-	                      "a body has at most %d bytes", DOOR_BODY_MAX);
 
+	if (err == E_HTTP_LARGE) {
+		problem_set(&c->problem, c->arena, err, "a body has at most %d bytes",
+		            DOOR_BODY_MAX);
+	}
 	fill_problem(c, err, &reply);
 	*ret = reply;
 }

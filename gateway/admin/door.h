@@ -88,7 +88,8 @@ bool door_has_user(const struct door_call *c);
 void door_answer(struct door_call *c, const char *body, size_t len,
                  struct door_reply *ret);
 
-/*! \brief Refuses a body that became too long. Once per call, instead of door_answer(). */
-void door_refuse_body(struct door_call *c, struct door_reply *ret);
+/*! \brief Refuses a body that became too long, or for which there is no memory. Once per call, instead of
+ *  door_answer(). */
+void door_refuse_body(struct door_call *c, int err, struct door_reply *ret);
 
 void door_free(struct door_call *c); /*!< NULL is fine */

@@ -205,9 +205,9 @@ static void reopen_audit(void *ctx)
 static int run_server(const struct admin_config *c, struct door *door, struct arena *a)
 {
 	struct admin_http_options o = { .listen = c->listen,
-		                        .certificate = c->tls_certificate,
-		                        .key = c->tls_key,
-		                        .client_ca = c->client_ca,
+		                        .tls = { .certificate = c->tls_certificate,
+		                                 .key = c->tls_key,
+		                                 .client_ca = c->client_ca },
 		                        .connections = c->connections,
 		                        .per_address = c->per_address,
 		                        .request_s = c->request_s,
@@ -217,8 +217,7 @@ static int run_server(const struct admin_config *c, struct door *door, struct ar
 	int err = E_OK;
 
 	if (!c->is_unix) {
-		err = admin_http_names(c->tls_certificate, c->hosts, a, &why,
-		                       &door->hosts);
+		err = tls_names(c->tls_certificate, c->hosts, a, &why, &door->hosts);
 	}
 	if (err == E_OK) {
 		err = admin_http_start(&o, a, &why, &h);

@@ -9,7 +9,7 @@ struct arena;
 struct page;
 
 /*!
- * HTTP server: the glue between libmicrohttpd and the resources of api.h.
+ * The resources of api.h and the page as a site of the HTTP server (gateway/httpd/server.h).
  *
  * A pool of threads, each with its own epoll set and its own reader of the snapshot, so an
  * answer takes no lock.

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
-#include "gateway/http/encoding.h"
+#include "gateway/httpd/encoding.h"
 
 struct MHD_Response;
 struct api_reply;

@@ -18,7 +18,7 @@
 #include "gateway/api/feed.h"
 #include "gateway/api/metrics.h"
 #include "gateway/api/stream.h"
-#include "gateway/http/encoding.h"
+#include "gateway/httpd/encoding.h"
 #include "gateway/view/origin.h"
 #include "gateway/view/source.h"
 #include "tests/fuzz/fuzz.h"

@@ -14,7 +14,7 @@
 #endif
 
 #include "conf/base/err.h"
-#include "gateway/http/encoding.h"
+#include "gateway/httpd/encoding.h"
 #include "gateway/http/http.h"
 #include "gateway/view/body.h"
 #include "tests/lib/gateway_client.h"

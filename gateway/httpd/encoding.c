@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include <config.h>
 
-#include "gateway/http/encoding.h"
+#include "gateway/httpd/encoding.h"
 
 #include <errno.h>
 #include <stdlib.h>
