@@ -80,17 +80,6 @@ const struct event_type event_types[EVENT_KINDS] = {
 };
 #undef EVENT
 
-enum event_kind event_kind_by_name(const char *name, size_t len)
-{
-	unsigned k = 0;
-
-	while (k < EVENT_KINDS && (strlen(event_types[k].name) != len ||
-	                           memcmp(event_types[k].name, name, len) != 0)) {
-		k++;
-	}
-	return (enum event_kind)k;
-}
-
 /* A text that is being made; what does not fit is cut off. */
 struct sentence {
 	char *buf;
@@ -545,13 +534,6 @@ void stats_reader_close(struct stats_reader *r)
 		db_unref(r->db);
 		free(r);
 	}
-}
-
-void stats_reader_clock(struct stats_reader *r, uint64_t (*clock_ms)(void *arg),
-                        void *arg)
-{
-	r->v.clock_ms = clock_ms;
-	r->v.clock_arg = arg;
 }
 
 static int read_value(const struct db_val *k, const struct db_val *v, struct arena *a,

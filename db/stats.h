@@ -60,9 +60,6 @@ struct event_type {
 
 extern const struct event_type event_types[EVENT_KINDS];
 
-/*! \brief Kind by name. \return EVENT_KINDS: there is none. */
-enum event_kind event_kind_by_name(const char *name, size_t len);
-
 /*! More of the name than that of the node is needed to find it. */
 enum { EVENT_NODE_SHARES_NAME = 1, EVENT_PEER_SHARES_NAME = 2 };
 
@@ -140,9 +137,6 @@ struct stats_copy {
 struct stats_reader;
 int stats_reader_open(const char *snapshot_dir, struct stats_reader **ret);
 void stats_reader_close(struct stats_reader *r);
-
-/*! \brief Another clock than CLOCK_BOOTTIME, for tests. */
-void stats_reader_clock(struct stats_reader *r, uint64_t (*clock_ms)(void *arg), void *arg);
 
 /*! \brief Copies everything into \a a. \retval E_NOTREADY  Nothing was ever written. */
 int stats_read(struct stats_reader *r, struct arena *a, struct stats_copy *ret);

@@ -322,8 +322,9 @@ START_TEST(test_event_kinds)
 	struct fabric_event e = { .kind = (enum event_kind)_i, .node_guid = 1, .peer_guid = 2 };
 	char text[EVENT_TEXT_BYTES];
 
-	ck_assert_int_eq(event_kind_by_name(t->name, strlen(t->name)), _i);
-	ck_assert_int_eq(event_kind_by_name(t->name, strlen(t->name) - 1), EVENT_KINDS);
+	for (int i = 0; i < _i; i++) {
+		ck_assert_str_ne(event_types[i].name, t->name);
+	}
 	ck_assert_uint_lt(t->severity, EVENT_SEVERITIES);
 	ck_assert(t->help[0] != '\0' && t->help[strlen(t->help) - 1] != '.');
 	event_text(&e, text, sizeof(text));
