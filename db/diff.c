@@ -30,7 +30,8 @@ void diff_begin(struct diff *d, struct db *db, unsigned table)
 	}
 }
 
-struct arena *diff_arena(struct diff *d)
+/* Memory of this comparison; NULL when out of memory, which sticks. */
+static struct arena *diff_arena(struct diff *d)
 {
 	if (!d->a) {
 		d->a = arena_new();

@@ -37,9 +37,6 @@ struct diff {
 /*! \brief Starts comparing; the newest epoch is read. Failures stick in d->ret. */
 void diff_begin(struct diff *d, struct db *db, unsigned table);
 
-/*! \brief Memory of this comparison; NULL when out of memory, which sticks. */
-struct arena *diff_arena(struct diff *d);
-
 /*! \brief The next new row; keys ascend. \a val is copied if it differs. */
 void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
               size_t len);

@@ -19,7 +19,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 
-const char *report_node_type(uint8_t type)
+static const char *report_node_type(uint8_t type)
 {
 	return type == NODE_SWITCH ? "SW" : type == NODE_ROUTER ? "RT" : "FI";
 }

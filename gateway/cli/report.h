@@ -48,5 +48,3 @@ extern const struct report report_credit_loops, report_routes, report_path_usage
  * description. */
 json_t *report_node(const struct graph *g, uint32_t node);
 
-/*! \brief "FI", "SW" or "RT". */
-const char *report_node_type(uint8_t type);

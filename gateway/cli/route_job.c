@@ -28,7 +28,8 @@
 
 enum { PIN_TRIES = 5 };
 
-double route_job_now(void)
+/* Wall clock for durations, in seconds. */
+static double route_job_now(void)
 {
 	return (double)monotonic_ns() * 1e-9;
 }
@@ -402,7 +403,8 @@ json_t *route_job_load_json(const struct load *l)
 	              : json_null();
 }
 
-json_t *route_job_json(const struct route_job *j)
+/* Figures as JSON; keys are stable. */
+static json_t *route_job_json(const struct route_job *j)
 {
 	const struct route_result *r = &j->result;
 	const struct proof *p = &r->proof;

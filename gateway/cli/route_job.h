@@ -44,9 +44,6 @@ struct route_job {
 	bool stale; /*!< the fabric is that of a daemon that is gone, and the user was told */
 };
 
-/*! Wall clock for durations, in seconds. */
-double route_job_now(void);
-
 enum route_job_file { ROUTE_JOB_FILE_NEEDED, ROUTE_JOB_FILE_OPTIONAL };
 
 /*!
@@ -89,9 +86,6 @@ void route_job_request(const struct route_job *j, struct route_request *ret);
 
 /*! \brief Prints the figures (text or JSON) and gives the exit status of the proof. */
 int route_job_report(struct route_job *j);
-
-/*! \brief Figures as JSON; keys are stable. Caller owns. */
-json_t *route_job_json(const struct route_job *j);
 
 /*! \brief {"max","mean","p99"} or null. */
 json_t *route_job_load_json(const struct load *l);

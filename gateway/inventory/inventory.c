@@ -198,7 +198,8 @@ uint8_t inventory_link_state(const struct inventory *v, uint32_t port)
 	return a < b ? a : b;
 }
 
-bool inventory_has_port(const struct inventory *v, uint32_t port)
+/* Does a port exist? Slot 0 of a CA or router is none. */
+static bool inventory_has_port(const struct inventory *v, uint32_t port)
 {
 	const struct port *p = &v->g->ports[port];
 

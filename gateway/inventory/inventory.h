@@ -107,9 +107,6 @@ bool inventory_link_fits(const struct inventory *v, uint32_t port,
 bool inventory_port_fits(const struct inventory *v, uint32_t port,
                          const struct inventory_filter *f);
 
-/*! \brief Does a port exist? Slot 0 of a CA or router is none. */
-bool inventory_has_port(const struct inventory *v, uint32_t port);
-
 /*!
  * \brief Writes one JSON object; nothing is allocated but the text itself.
  * The schemas Link, Port and LinkLoad (gateway/api/schema.c) describe them.

@@ -157,8 +157,8 @@ json_t *schema_of_type(const char *type)
 	return o;
 }
 
-json_t *schema_object(const struct answers *answers, const char *name, const char *members,
-                      const char *help)
+static json_t *schema_object(const struct answers *answers, const char *name,
+                             const char *members, const char *help)
 {
 	json_t *properties = json_object(), *required = json_array();
 

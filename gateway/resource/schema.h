@@ -32,10 +32,6 @@ json_t *schema_all(const struct answers *answers);
 /*! \brief The schema of a type. \return NULL: it is not written like that, or out of memory. */
 json_t *schema_of_type(const char *type);
 
-/*! \brief The schema of an object. \return NULL: as before. */
-json_t *schema_object(const struct answers *answers, const char *name, const char *members,
-                      const char *help);
-
 /*! \brief What a member of a schema means. \return NULL: nothing is said. */
 const char *schema_member_help(const struct answers *answers, const char *schema,
                                const char *member);
