@@ -13,6 +13,7 @@ build=${top_builddir:-build}
 prefixes='
 conf                       applications id_rule xml
 conf/base/diag             diags
+conf/holes                 config
 conf/policy                guid life_times partition
 db                         snap
 db/key_sets                partitions
@@ -41,6 +42,7 @@ routing/proof/proof_cycle  deps
 routing/text               topo dump cables lft matrix
 routing/topogen            make maker
 sa/mad/fields              field port_info
+sa/mad/request             requests
 sa/record                  sa
 sa/record/groups           group
 sa/record/rec_service      service

@@ -295,6 +295,7 @@ static struct request service(unsigned method, uint64_t id)
 	struct request q = request(method, SERVICE_RECORD, 1 | (method == SET ? 2 : 0));
 
 	put_component(&q, 0, 8, id);
+	put_component(&q, 8, 8, UINT64_C(0xfe80000000000000)); /* the prefix of ServiceGID */
 	return q;
 }
 
