@@ -46,7 +46,8 @@ sa/sm/program         conf/base conf/policy conf routing/graph routing routing/p
 sa/sm/virtual         conf/base conf/policy conf routing/graph routing sa/mad sa/partition sa/sm/discover sa/sm/program
 sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing/text routing db sa/mad sa/store sa/standby sa/perf sa/server sa/partition sa/sm/discover sa/sm/policy sa/sm/program sa/sm/virtual
 sa/control            conf/base conf/policy sa/partition sa/sm
-sa/sim                conf/base conf routing/graph routing/text sa/mad
+sa/sim/opa            conf/base sa/mad
+sa/sim                conf/base conf routing/graph routing/text sa/mad sa/sim/opa
 sa                    conf/base conf routing/text routing db sa/mad sa/store sa/standby sa/server sa/sm sa/control sa/sim
 gateway/view          conf/base routing/graph db sa/path sa/record
 gateway/httpd         conf/base gateway/view

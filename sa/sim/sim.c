@@ -45,7 +45,7 @@ static void set_found(struct sim *s)
 				field_set(s->ports[p].info, PI_LMC, found->lmc);
 			}
 			if (s->ports[p].up && found->state > PORT_INIT) {
-				field_set(s->ports[p].info, PI_PORT_STATE, found->state);
+				sim_port_state(s, p, found->state);
 			}
 		}
 	}
@@ -60,6 +60,9 @@ static int fabric_init(struct sim *s, bool keep_lids)
 	}
 	for (uint32_t i = 0; i < s->g->n_nodes; i++) {
 		sim_node_reset(s, i);
+	}
+	if (s->o.omni_path && sim_opa_new(s) != E_OK) {
+		return -ENOMEM;
 	}
 	for (uint32_t p = 0; p < s->g->n_ports; p++) {
 		if (s->g->ports[p].peer != GRAPH_NONE) {
@@ -121,6 +124,7 @@ void sim_free(struct sim *s)
 	sim_ports_done(s);
 	pthread_mutex_destroy(&s->lock);
 	sim_vport_done(s);
+	sim_opa_done(s);
 	free(s->stored);
 	free(s->nodes);
 	free(s->ports);
@@ -243,6 +247,9 @@ int sim_set_description(struct sim *s, uint64_t node_guid, const char *text)
 	memcpy(data, text, strnlen(text, sizeof(data)));
 	uint16_t attr = UMAD_SM_ATTR_NODE_DESC;
 	int ret = sim_stored_put(s, s->g->nodes[node].first_port, attr, 0, data);
+	if (ret == E_OK && s->opa != NULL) {
+		memcpy(s->opa[node].device->description, data, sizeof(data) - 1);
+	}
 	if (ret == E_OK) {
 		sim_trap_raise(s, node, 1);
 		s->nodes[node].traps[1].description = true;
@@ -294,6 +301,9 @@ int sim_set_lid(struct sim *s, uint64_t node_guid, uint8_t port, uint32_t lid)
 		return unlock_and_notify(s, E_NOTFOUND);
 	}
 	field_set(s->ports[p].info, PI_LID, lid);
+	if (s->opa != NULL) {
+		field_set(sim_opa_port(s, p)->info, OPI_LID, lid);
+	}
 	s->changes++;
 	return unlock_and_notify(s, E_OK);
 }

@@ -39,8 +39,8 @@ struct sim_options {
 	bool no_mixed; /*!< SMPs whose directed part begins at a LID are dropped, as by ibsim */
 	uint64_t sm_port_guid;   /*!< 0: graph.sm_port */
 	uint8_t guid_cap;        /*!< GUIDCap: GUIDs of an end port, 0: 8 */
-	/*! Hosts appear as Omni-Path hosts: NodeInfo.BaseVersion is 0x80, and their P_Key
-	 *  tables begin with 0xffff, 0x7fff. SMPs are still those of InfiniBand. */
+	/*! Nodes are Omni-Path devices (sa/sim/opa/opa_device.h), which answer SMPs of class version
+	 *  0x80 beside those of InfiniBand. */
 	bool omni_path;
 	uint16_t
 		vport_cap; /*!< virtual ports of each port of a channel adapter, 0: none */
@@ -131,6 +131,13 @@ enum sim_vport_lie {
 };
 int sim_vport_lie(struct sim *s, uint64_t node_guid, uint8_t port,
                   enum sim_vport_lie lie);
+
+/*! \brief Lets the link of an Omni-Path port run on fewer lanes, without going down; 4: on all.
+ *  \retval E_UNSUITABLE  It is not up, or may not. */
+int sim_set_lanes(struct sim *s, uint64_t node_guid, uint8_t port, unsigned lanes);
+/*! \brief So much of the buffers of an Omni-Path switch's port is in use, which adaptive routing looks
+ *  at. \retval E_NOTFOUND \retval -ENOMEM */
+int sim_opa_congest(struct sim *s, uint64_t node_guid, uint8_t port, unsigned percent);
 
 /*! Port counters of class PerfMgt. */
 /*! \brief Raises a counter. \param name  As perfquery prints it: "SymbolErrorCounter".

@@ -74,10 +74,9 @@ static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, si
 		return ret;
 	}
 	const struct port *p = &s->g->ports[c->port];
-	const uint8_t *info = s->ports[c->port].info;
 	struct sim_at at = { .node = p->node, .port = p->num };
 
-	if (!sim_walk_lid(s, &at, (uint32_t)field_get(info, PI_MASTER_SM_LID),
+	if (!sim_walk_lid(s, &at, sim_sm_lid(s, c->port),
 	                  sim_pkey_at(s, c->port, 0)) ||
 	    sim_end_port(s, &at) != s->sm_port) {
 		return E_NOPATH;
@@ -86,7 +85,7 @@ static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, si
 	if (m == NULL) {
 		return -ENOMEM;
 	}
-	m->addr.lid = (uint32_t)field_get(info, PI_LID);
+	m->addr.lid = sim_lid(s, c->port);
 	m->addr.qpn = 1;
 	m->addr.qkey = UMAD_QKEY;
 	return sim_deliver(s, &at, m);

@@ -25,6 +25,11 @@ enum {
 	LONGEST = 1 << 28
 };
 
+/* The kernel shows LIDs above 0xBFFF in a GRH: OUI, then the LID, in place of a PortGUID. */
+#define OPA_GID_OUI 64, 24
+#define OPA_GID_LID 96, 32
+enum { OPA_GID_IS_LID = 0x00066A, OPA_LID_IN_GRH = 0xC000, OPA_PERMISSIVE = 0xFFFF };
+
 _Static_assert(sizeof(struct ib_user_mad) == SIM_HEADER_BYTES, "umad header");
 
 static void write_mad(struct sim_device *d, const struct ib_user_mad *h,
@@ -48,6 +53,9 @@ static void write_mad(struct sim_device *d, const struct ib_user_mad *h,
 		.mad = mad,
 		.len = len,
 	};
+	if (h->addr.grh_present && field_get(h->addr.gid, OPA_GID_OUI) == OPA_GID_IS_LID) {
+		row.addr.lid = (uint32_t)field_get(h->addr.gid, OPA_GID_LID);
+	}
 	int ret = kernel_write(d->file, &row);
 	char skipped[LOG_SKIPPED_BYTES];
 	/* a device would fail the write(), but here the program has finished it already */
@@ -113,6 +121,13 @@ void device_flush(struct sim_device *d)
 		h.addr.sl = m->addr.sl;
 		h.addr.path_bits = m->addr.path_bits;
 		h.addr.pkey_index = m->addr.pkey_index;
+		if (m->addr.lid >= OPA_LID_IN_GRH && m->addr.lid != OPA_PERMISSIVE && !m->addr.directed) {
+			h.addr.grh_present = 1;
+			h.addr.hop_limit = 1;
+			field_set(h.addr.gid, 0, 64, 0xFE80000000000000u);
+			field_set(h.addr.gid, OPA_GID_OUI, OPA_GID_IS_LID);
+			field_set(h.addr.gid, OPA_GID_LID, m->addr.lid);
+		}
 		int ret = sim_socket_put_mad(d->data->fd, &h, m->data, m->len,
 		                             MSG_DONTWAIT);
 		if (ret == -EAGAIN) {

@@ -94,9 +94,12 @@ uint64_t sim_fault_arrival(struct sim *s, struct mad_buf *m, struct mad_buf **re
 	return late_us(s, s->noise.delay_ppm);
 }
 
-void sim_fault_answer(struct sim *s, uint32_t node, uint8_t *mad)
+void sim_fault_answer(struct sim *s, uint32_t node, struct mad_buf *m)
 {
-	uint8_t *data = mad + SMP_DATA_AT;
+	uint8_t *mad = m->data;
+	const size_t at = sim_is_opa_mad(s, mad) ? opa_data_at(mad) : SMP_DATA_AT;
+	const size_t n_data = sim_is_opa_mad(s, mad) && m->len > at ? m->len - at : SMP_DATA_BYTES;
+	uint8_t *data = mad + at;
 
 	if (!s->nodes[node].hostile || happens(s, 500000)) {
 		return;
@@ -107,12 +110,12 @@ void sim_fault_answer(struct sim *s, uint32_t node, uint8_t *mad)
 		return;
 	}
 	if (happens(s, 300000)) { /* all is nonsense, or a few bytes are */
-		for (unsigned i = 0; i < SMP_DATA_BYTES; i++) {
+		for (unsigned i = 0; i < n_data; i++) {
 			data[i] = (uint8_t)draw(s);
 		}
 		return;
 	}
 	for (unsigned n = 1 + (unsigned)(draw(s) % 4); n > 0; n--) {
-		data[draw(s) % SMP_DATA_BYTES] = (uint8_t)draw(s);
+		data[draw(s) % n_data] = (uint8_t)draw(s);
 	}
 }

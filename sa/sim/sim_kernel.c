@@ -218,6 +218,17 @@ static bool in_use(const struct kernel_agent *a, const struct mad_buf *m)
 	return false;
 }
 
+/* The kernel refuses a directed route whose part by LID starts at a LID of more than 16 bits. */
+static bool is_bad_mixed_route(const struct sim *s, const struct kernel_send_row *row)
+{
+	if (row->len < OPA_DR_INITIAL_AT || row->mad[1] != UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
+	    !sim_is_opa_mad(s, row->mad)) {
+		return false;
+	}
+	const uint64_t lid = field_get(row->mad, OPA_SMP_DR_SLID);
+	return lid > 0xFFFF && lid != UINT32_MAX;
+}
+
 static int write_locked(struct kernel_file *f, const struct kernel_send_row *row)
 {
 	struct kernel_agent *a =
@@ -226,6 +237,9 @@ static int write_locked(struct kernel_file *f, const struct kernel_send_row *row
 		return -EIO;
 	}
 	enum { LEAST = sizeof(struct umad_hdr) + sizeof(struct umad_rmpp_hdr) };
+	if (is_bad_mixed_route(f->k->s, row)) {
+		return -EINVAL;
+	}
 	if (row->len < LEAST ||
 	    row->len > (rmpp_is_for_kernel(a, row->mad) ? KERNEL_RMPP_AT_MOST
 	                                                : mad_bytes_max(row->mad))) {
@@ -287,20 +301,21 @@ static struct kernel_agent *agent_for(const struct kernel *k, uint32_t port,
 /* Answers a Get or Set without an agent. */
 static void refuse_mad(struct kernel *k, uint32_t port, const struct mad_buf *m)
 {
-	uint8_t mad[MAD_BYTES];
+	uint8_t mad[OPA_MAD_BYTES];
 	uint8_t method = mad_method(m->data);
+	size_t len = sim_is_opa_mad(k->s, m->data) ? m->len : MAD_BYTES;
 
-	if (m->len < sizeof(mad) ||
+	if (m->len < len || len > sizeof(mad) || len < OPA_LR_DATA_AT ||
 	    (method != UMAD_METHOD_GET && method != UMAD_METHOD_SET)) {
 		return;
 	}
-	memcpy(mad, m->data, sizeof(mad));
+	memcpy(mad, m->data, len);
 	mad[3] = UMAD_METHOD_GET_RESP;
 	field_set(mad, MAD_STATUS, UMAD_STATUS_ATTR_NOT_SUPPORTED);
 	if (mad[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE) {
 		field_set(mad, SMP_DIRECTION, 1);
 	}
-	kernel_transmit(k, port, &m->addr, mad, sizeof(mad));
+	kernel_transmit(k, port, &m->addr, mad, len);
 }
 
 void kernel_complete(struct kernel_agent *a, struct mad_buf *m)

@@ -87,8 +87,7 @@ static inline bool mad_is_response(const uint8_t *mad)
 /* Most bytes of one MAD: 2048 with the base version of Omni-Path. */
 static inline size_t mad_bytes_max(const uint8_t *mad)
 {
-	enum { OPA_BASE_VERSION = 0x80, OPA_MAD_BYTES = 2048 };
-	return mad[0] == OPA_BASE_VERSION ? OPA_MAD_BYTES : MAD_BYTES;
+	return mad[0] == OPA_VERSION ? OPA_MAD_BYTES : MAD_BYTES;
 }
 
 /* sim_kernel.c */

@@ -21,6 +21,7 @@
 
 enum { TRAP_SENDS = 5, SUBNET_TIMEOUT_LEAST = 18 };
 
+/* the other two are of Omni-Path */
 static const uint16_t trap_numbers[SIM_TRAP_COUNT] = { UMAD_SM_LINK_STATE_CHANGED_TRAP,
 	                                               UMAD_SM_LOCAL_CHANGES_TRAP,
 	                                               VPORT_TRAP_STATE };
@@ -100,6 +101,10 @@ void sim_link_update(struct sim *s, uint32_t port)
 	}
 	set_end(s, port, up);
 	set_end(s, peer, up);
+	if (!sim_opa_link(s, port)) {
+		set_end(s, port, false);
+		set_end(s, peer, false);
+	}
 	report_change(s, s->g->ports[port].node);
 	report_change(s, s->g->ports[peer].node);
 }
@@ -114,6 +119,7 @@ void sim_link_bounce(struct sim *s, uint32_t port)
 	s->bounces += field_get(s->ports[peer].info, PI_PORT_STATE) >= PORT_ARMED;
 	set_end(s, port, false);
 	set_end(s, peer, false);
+	sim_opa_link(s, port);
 	sim_link_update(s, port);
 }
 
@@ -125,8 +131,7 @@ static uint32_t trap_port(const struct sim *s, uint32_t node)
 	unsigned last = n->type == NODE_SWITCH ? 0 : n->n_ports;
 
 	for (unsigned num = first; num <= last; num++) {
-		if (field_get(s->ports[n->first_port + num].info, PI_MASTER_SM_LID) !=
-		    0) {
+		if (sim_sm_lid(s, n->first_port + num) != 0) {
 			return n->first_port + num;
 		}
 	}
@@ -196,18 +201,23 @@ static void encode_trap(const struct sim *s, uint32_t port, unsigned trap, uint8
 
 static void send_trap(struct sim *s, uint32_t port, unsigned trap)
 {
-	uint8_t mad[MAD_BYTES] = { 0 };
+	uint8_t mad[OPA_MAD_BYTES] = { 0 };
 	const struct port *p = &s->g->ports[port];
-	struct sim_at at = { .node = p->node, .port = p->num };
-	uint32_t sm_lid = (uint32_t)field_get(s->ports[port].info, PI_MASTER_SM_LID);
+	struct sim_at at = { .node = p->node, .port = p->num, .slid = sim_lid(s, port) };
+	uint32_t sm_lid = sim_sm_lid(s, port);
+	size_t len = MAD_BYTES;
 
-	encode_trap(s, port, trap, mad);
+	if (sim_is_opa_managed(s, p->node)) {
+		len = sim_opa_trap(s, port, trap, mad);
+	} else {
+		encode_trap(s, port, trap, mad);
+	}
 	if (!sim_walk_lid(s, &at, sm_lid, SIM_MANAGEMENT)) {
 		return;
 	}
-	struct mad_buf *m = mad_pool_get(&s->pool, mad, sizeof(mad));
+	struct mad_buf *m = mad_pool_get(&s->pool, mad, len);
 	if (m != NULL) {
-		m->addr.lid = (uint32_t)field_get(s->ports[port].info, PI_LID);
+		m->addr.lid = sim_lid(s, port);
 		sim_deliver(s, &at, m);
 	}
 }
@@ -225,7 +235,9 @@ void sim_trap_due(struct sim *s, uint32_t node, unsigned trap, uint32_t timer)
 		code = SUBNET_TIMEOUT_LEAST;
 	}
 	send_trap(s, port, trap);
-	if (--t->left > 0) {
+	/* Omni-Path's agents repeat a trap until it is repressed */
+	t->left -= !sim_is_opa_managed(s, node);
+	if (t->left > 0) {
 		start_trap_timer(s, node, trap,
 		                 (4096ull << code) / 1000); /* 4.096 us * 2^code */
 	}
@@ -239,6 +251,7 @@ void sim_port_issm(struct sim *s, uint32_t port, bool on, bool tell)
 
 	field_set(info, PI_CAPABILITY_MASK, now);
 	s->changes += now != mask;
+	sim_opa_issm(s, port, on);
 	if (tell && now != mask) {
 		sim_trap_raise(s, s->g->ports[port].node, 1);
 	}

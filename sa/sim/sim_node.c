@@ -76,7 +76,8 @@ static uint16_t node_info(struct access *a)
 	field_set(d, NI_SYSTEM_IMAGE_GUID, n->system_image_guid);
 	field_set(d, NI_NODE_GUID, n->guid);
 	field_set(d, NI_PORT_GUID, p->guid);
-	field_set(d, NI_PARTITION_CAP, sim_partition_cap(n));
+	field_set(d, NI_PARTITION_CAP,
+	          a->s->opa != NULL && n->type != NODE_SWITCH ? OPA_HFI_P_KEYS : sim_partition_cap(n));
 	field_set(d, NI_DEVICE_ID, n->device_id);
 	field_set(d, NI_REVISION, n->revision);
 	field_set(d, NI_LOCAL_PORT_NUM, a->at->port);
@@ -226,6 +227,23 @@ static uint16_t guid_info(struct access *a)
 	return access_stored(a, port, UMAD_SM_ATTR_GUID_INFO, def);
 }
 
+/* An Omni-Path host has one table for SMPs of both versions. */
+static uint16_t opa_pkey_table(struct access *a, uint32_t block)
+{
+	struct opa_port *p = sim_opa_port(a->s, sim_port_index(a->s, a->at->node, a->at->port));
+	const size_t bytes = 2u * opa_p_key_cap(p);
+
+	if (block != 0) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	if (a->set) {
+		memcpy(p->p_keys, a->data, bytes);
+	}
+	memset(a->data, 0, SMP_DATA_BYTES);
+	memcpy(a->data, p->p_keys, bytes);
+	return UMAD_STATUS_SUCCESS;
+}
+
 static uint16_t pkey_table(struct access *a)
 {
 	const struct node *n = node_of(a);
@@ -235,6 +253,9 @@ static uint16_t pkey_table(struct access *a)
 
 	if (!sim_is_switch(a->s, a->at->node)) {
 		a->mod = block; /* the port counts for switches only (IBA vol. 1, 14.2.5.7) */
+	}
+	if (a->s->opa != NULL && !sim_is_switch(a->s, a->at->node)) {
+		return opa_pkey_table(a, block);
 	}
 	if (num > n->n_ports ||
 	    block >= (sim_partition_cap(n) + PKEY_BLOCK - 1u) / PKEY_BLOCK) {
@@ -451,4 +472,5 @@ void sim_node_reset(struct sim *s, uint32_t node)
 	for (unsigned num = n->type == NODE_SWITCH ? 0 : 1; num <= n->n_ports; num++) {
 		sim_port_reset(s, n->first_port + num);
 	}
+	sim_opa_reset(s, node);
 }

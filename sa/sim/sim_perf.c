@@ -107,8 +107,7 @@ static void count(uint64_t *words, uint64_t *packets, uint64_t *until_us, uint64
 	*until_us = now;
 }
 
-/* Counts what a port sent and received since it was last looked at. */
-static void settle(struct sim *s, uint32_t port)
+void sim_perf_settle(struct sim *s, uint32_t port)
 {
 	struct sim_perf *p = &s->ports[port].perf;
 	uint32_t peer = s->g->ports[port].peer;
@@ -134,9 +133,9 @@ int sim_perf_traffic(struct sim *s, uint64_t node_guid, uint8_t port, uint64_t b
 	int ret = find_port(s, node_guid, port, &p);
 
 	if (ret == E_OK) {
-		settle(s, p);
+		sim_perf_settle(s, p);
 		if (s->g->ports[p].peer != GRAPH_NONE) {
-			settle(s, s->g->ports[p].peer);
+			sim_perf_settle(s, s->g->ports[p].peer);
 		}
 		s->ports[p].perf.rate = bytes_per_s;
 	}
@@ -215,7 +214,7 @@ static uint16_t port_counters(struct sim *s, const struct sim_at *at, bool set, 
 	for (unsigned num = all ? 1 : select; num <= (all ? n->n_ports : select); num++) {
 		struct sim_perf *p = &s->ports[n->first_port + num].perf;
 
-		settle(s, n->first_port + num);
+		sim_perf_settle(s, n->first_port + num);
 		for (unsigned i = 0; i < SIM_COUNTERS; i++) {
 			if (set && is_named(i, attr, data)) {
 				p->count[i] = 0;

@@ -11,6 +11,14 @@
 
 #include "conf/base/p_key.h"
 
+/* Is the P_Key table of a port that of its Omni-Path device? */
+static bool is_opa_table(const struct sim *s, uint32_t port)
+{
+	const uint32_t node = s->g->ports[port].node;
+
+	return s->opa != NULL && (!sim_is_switch(s, node) || sim_is_opa_managed(s, node));
+}
+
 unsigned sim_partition_cap(const struct node *n)
 {
 	return n->partition_cap != 0 ? n->partition_cap : PARTITION_CAP;
@@ -35,6 +43,10 @@ static const uint8_t *pkey_block(struct sim *s, uint32_t port, uint32_t block,
 	const struct port *p = &s->g->ports[port];
 	bool on_switch = sim_is_switch(s, p->node);
 	uint32_t mod = block | (on_switch ? (uint32_t)p->num << 16 : 0);
+
+	if (is_opa_table(s, port)) { /* of one block */
+		return sim_opa_port(s, port)->p_keys;
+	}
 	const uint8_t *own = sim_stored_find(s, port, UMAD_SM_ATTR_PKEY_TABLE, mod);
 
 	if (own == NULL) {
@@ -49,7 +61,8 @@ static const uint8_t *pkey_block(struct sim *s, uint32_t port, uint32_t block,
 
 unsigned sim_pkey_cap(const struct sim *s, uint32_t port)
 {
-	return sim_partition_cap(&s->g->nodes[s->g->ports[port].node]);
+	return is_opa_table(s, port) ? opa_p_key_cap(sim_opa_port(s, port))
+	                             : sim_partition_cap(&s->g->nodes[s->g->ports[port].node]);
 }
 
 uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index)

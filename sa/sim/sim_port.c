@@ -237,7 +237,7 @@ static void set_states(struct sim *s, uint32_t port, uint64_t phys, uint64_t sta
 	if (state == PORT_DOWN || phys == PHYS_POLLING) {
 		sim_link_bounce(s, port);
 	} else if (state != 0) {
-		field_set(me->info, PI_PORT_STATE, state);
+		sim_port_state(s, port, (unsigned)state);
 	}
 }
 

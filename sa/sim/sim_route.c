@@ -3,6 +3,7 @@
 #include "sa/sim/sim_state.h"
 
 #include <infiniband/umad_sm.h>
+#include <string.h>
 
 #include "conf/base/p_key.h"
 
@@ -50,19 +51,47 @@ static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *a
 }
 
 /* Gives the SMP to the node's agent. \return true: it is a response now. */
-static bool agent_answers(struct sim *s, struct mad_buf *m, struct sim_at *at)
+static bool agent_answers(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
 {
 	sim_handle_smp(s, at);
-	if (sim_lost(s) || !sim_agent(s, at, m->data)) {
+	if (sim_lost(s)) {
 		return false;
 	}
-	sim_fault_answer(s, at->node, m->data);
+	if (sim_is_opa_mad(s, m->data)) {
+		m->len = sim_opa_agent(s, at, from, m);
+		if (m->len == 0) {
+			return false;
+		}
+	} else if (!sim_agent(s, at, m->data)) {
+		return false;
+	}
+	at->slid = 0;
+	sim_fault_answer(s, at->node, m);
 	return !sim_lost(s);
 }
 
 static uint32_t lid_at(const struct sim *s, const struct sim_at *at)
 {
-	return (uint32_t)field_get(s->ports[sim_end_port(s, at)].info, PI_LID);
+	return sim_lid(s, sim_end_port(s, at));
+}
+
+/* DrSLID or DrDLID, in both layouts; LID_PERMISSIVE if it is permissive. */
+static uint32_t dr_slid_of(const struct sim *s, const uint8_t *mad)
+{
+	if (!sim_is_opa_mad(s, mad)) {
+		return (uint32_t)field_get(mad, SMP_DR_SLID);
+	}
+	uint32_t lid = (uint32_t)field_get(mad, OPA_SMP_DR_SLID);
+	return lid == UINT32_MAX ? LID_PERMISSIVE : lid;
+}
+
+static uint32_t dr_dlid_of(const struct sim *s, const uint8_t *mad)
+{
+	if (!sim_is_opa_mad(s, mad)) {
+		return (uint32_t)field_get(mad, SMP_DR_DLID);
+	}
+	uint32_t lid = (uint32_t)field_get(mad, OPA_SMP_DR_DLID);
+	return lid == UINT32_MAX ? LID_PERMISSIVE : lid;
 }
 
 static bool walk_to_switch(struct sim *s, struct sim_at *at, uint32_t lid)
@@ -73,10 +102,10 @@ static bool walk_to_switch(struct sim *s, struct sim_at *at, uint32_t lid)
 /* Returns a response from the end of the initial path to the requester. */
 static bool return_directed(struct sim *s, struct mad_buf *m, struct sim_at *at)
 {
-	uint32_t dr_slid = (uint32_t)field_get(m->data, SMP_DR_SLID);
+	uint32_t dr_slid = dr_slid_of(s, m->data);
 	uint32_t lid = LID_PERMISSIVE;
 
-	if (!sim_walk_return_path(s, at, (struct umad_smp *)m->data)) {
+	if (!sim_walk_return_path(s, at, m->data)) {
 		return false;
 	}
 	if (dr_slid != LID_PERMISSIVE) {
@@ -88,10 +117,10 @@ static bool return_directed(struct sim *s, struct mad_buf *m, struct sim_at *at)
 	return deliver_smp(s, m, at, lid);
 }
 
-static bool directed_request(struct sim *s, struct mad_buf *m, struct sim_at *at)
+static bool directed_request(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
 {
-	uint32_t dr_slid = (uint32_t)field_get(m->data, SMP_DR_SLID);
-	uint32_t dr_dlid = (uint32_t)field_get(m->data, SMP_DR_DLID);
+	uint32_t dr_slid = dr_slid_of(s, m->data);
+	uint32_t dr_dlid = dr_dlid_of(s, m->data);
 	bool by_lid = m->addr.lid != LID_PERMISSIVE && m->addr.lid != 0 &&
 	              dr_slid != LID_PERMISSIVE;
 
@@ -99,7 +128,7 @@ static bool directed_request(struct sim *s, struct mad_buf *m, struct sim_at *at
 		return false;
 	}
 	if ((by_lid && !walk_to_switch(s, at, m->addr.lid)) ||
-	    !sim_walk_initial_path(s, at, (struct umad_smp *)m->data)) {
+	    !sim_walk_initial_path(s, at, m->data)) {
 		return false;
 	}
 	struct sim_at end = *at; /* of the directed part */
@@ -113,7 +142,7 @@ static bool directed_request(struct sim *s, struct mad_buf *m, struct sim_at *at
 	if (is_for_programs(s, at, m->data)) {
 		return deliver_smp(s, m, at, end_lid);
 	}
-	if (!agent_answers(s, m, at)) {
+	if (!agent_answers(s, from, m, at)) {
 		return false;
 	}
 	if (dr_dlid != LID_PERMISSIVE) {
@@ -129,9 +158,8 @@ static bool directed_request(struct sim *s, struct mad_buf *m, struct sim_at *at
 
 static uint32_t own_lid(const struct sim *s, uint32_t from, const struct mad_buf *m)
 {
-	const uint8_t *info = s->ports[from].info;
-	uint32_t mask = (1u << field_get(info, PI_LMC)) - 1;
-	return (uint32_t)field_get(info, PI_LID) | (m->addr.path_bits & mask);
+	uint32_t mask = (1u << sim_lmc(s, from)) - 1;
+	return sim_lid(s, from) | (m->addr.path_bits & mask);
 }
 
 static bool send_by_lid(struct sim *s, uint32_t from, struct mad_buf *m,
@@ -140,16 +168,32 @@ static bool send_by_lid(struct sim *s, uint32_t from, struct mad_buf *m,
 	uint32_t dlid = m->addr.lid;
 	uint32_t slid = own_lid(s, from, m);
 
+	at->slid = slid;
 	if (!sim_walk_lid(s, at, dlid, SIM_MANAGEMENT)) {
 		return false;
 	}
 	if (is_for_programs(s, at, m->data)) {
 		return deliver_smp(s, m, at, slid);
 	}
-	if (!agent_answers(s, m, at) || !sim_walk_lid(s, at, slid, SIM_MANAGEMENT)) {
+	if (!agent_answers(s, from, m, at)) {
+		return false;
+	}
+	at->slid = lid_at(s, at);
+	if (!sim_walk_lid(s, at, slid, SIM_MANAGEMENT)) {
 		return false;
 	}
 	return deliver_smp(s, m, at, dlid);
+}
+
+/* Gives a MAD to the node's agent of class PerfMgt. \return true: it is a response now. */
+static bool answers_perf(struct sim *s, uint32_t from, struct mad_buf *m, const struct sim_at *at)
+{
+	if (!sim_is_opa_mad(s, m->data)) {
+		return sim_perf_agent(s, at, m->data);
+	}
+	const size_t len = sim_opa_perf(s, at, from, m);
+	m->len = len != 0 ? len : m->len;
+	return len != 0;
 }
 
 static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
@@ -158,6 +202,7 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 	uint32_t slid = own_lid(s, from, m);
 	uint16_t p_key = sim_pkey_at(s, from, m->addr.pkey_index);
 
+	at->slid = slid;
 	if ((p_key & P_KEY_BASE) == 0 || !sim_walk_lid(s, at, dlid, p_key) || is_silent(s, at->node)) {
 		return false;
 	}
@@ -173,14 +218,15 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 		}
 		m->addr.pkey_index = (uint16_t)index;
 	}
-	if (sim_perf_agent(s, at, m->data)) { /* the node itself answers */
+	if (answers_perf(s, from, m, at)) { /* the node itself answers */
+		at->slid = dlid;
 		if (!sim_walk_lid(s, at, slid, p_key)) {
 			return false;
 		}
 		m->addr.lid = dlid;
 	} else {
 		m->addr.path_bits =
-			(uint8_t)(dlid - field_get(s->ports[to].info, PI_LID));
+			(uint8_t)(dlid - sim_lid(s, to));
 		m->addr.lid = slid;
 	}
 	sim_deliver(s, at, m);
@@ -200,19 +246,40 @@ static bool send_smp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 		return send_by_lid(s, from, m, at);
 	}
 	if (!field_get(m->data, SMP_DIRECTION)) {
-		return directed_request(s, m, at);
+		return directed_request(s, from, m, at);
 	}
 	/* the response of a program: first by LID to the switch where the directed part ended */
 	if (lid != LID_PERMISSIVE && lid != 0 &&
-	    field_get(m->data, SMP_DR_DLID) != LID_PERMISSIVE &&
+	    dr_dlid_of(s, m->data) != LID_PERMISSIVE &&
 	    !walk_to_switch(s, at, lid)) {
 		return false;
 	}
 	return return_directed(s, m, at);
 }
 
+/* An agent answers in place, with up to 2,048 bytes. */
+static struct mad_buf *with_room(struct sim *s, struct mad_buf *m)
+{
+	uint8_t whole[OPA_MAD_BYTES] = { 0 };
+
+	if (m->cap >= sizeof(whole) || m->len > sizeof(whole)) {
+		return m;
+	}
+	memcpy(whole, m->data, m->len);
+	struct mad_buf *wide = mad_pool_get(&s->pool, whole, sizeof(whole));
+	if (wide != NULL) {
+		wide->len = m->len;
+		wide->addr = m->addr;
+	}
+	mad_pool_put(&s->pool, m);
+	return wide;
+}
+
 void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m)
 {
+	if (sim_is_opa_mad(s, m->data) && (m = with_room(s, m)) == NULL) {
+		return; /* lost, like a packet without a buffer */
+	}
 	const struct port *p = &s->g->ports[from];
 	bool smp = m->data[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
 	           m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED;

@@ -15,6 +15,8 @@
 #include "sa/mad/mad_buf.h"
 #include "sa/mad/transport.h"
 #include "sa/mad/wakeup.h"
+#include "sa/sim/opa/opa_device.h"
+#include "sa/sim/opa/opa_fields.h"
 #include "sa/sim/sim.h"
 
 /*!
@@ -54,7 +56,7 @@ enum {
 	GUID_BLOCK = 8,     /* GUIDs of one block */
 	PARTITION_CAP = 64, /* of nodes whose topology file does not say */
 	MULTICAST_FDB_CAP = 1024,
-	SIM_TRAP_COUNT = 3
+	SIM_TRAP_COUNT = 5
 };
 
 /*! Port counters (IBA vol. 1, 16.1), in the order of the table in sim_perf.c. */
@@ -125,7 +127,7 @@ struct sim_node {
 	bool hostile;   /*!< half of its answers are nonsense */
 	uint32_t guids; /*!< index + 1 of the node whose GUIDs it shows, 0: its own */
 	uint8_t sw_info[SMP_DATA_BYTES];       /*!< SwitchInfo */
-	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128, 144 and 1146 */
+	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128, 144, 1146; of Omni-Path also width, M_Key */
 };
 
 /*! An event at some time. */
@@ -133,6 +135,7 @@ enum sim_event_kind {
 	EVENT_MAD,  /*!< msg reaches the programs at port */
 	EVENT_SEND, /*!< msg, a late request, leaves port */
 	EVENT_TRAP, /*!< trap number trap of node is due */
+	EVENT_ADAPT, /*!< the adaptive routing of node is due */
 	EVENT_TIMER /*!< one of the receiver's: id, timer */
 };
 
@@ -197,6 +200,8 @@ struct sim {
 	struct sim_node *nodes; /*!< like graph.nodes */
 	uint32_t sm_port;
 
+	struct sim_opa *opa; /*!< [n_nodes] Omni-Path devices, NULL: InfiniBand only */
+
 	uint64_t now_us; /*!< virtual clock */
 	uint32_t perf_caps, perf_caps2; /*!< CapabilityMask and CapabilityMask2 of class PerfMgt */
 	uint64_t seq;
@@ -231,6 +236,18 @@ struct sim_at {
 	unsigned hops; /*!< cables passed */
 	uint64_t late_us; /*!< time that processors of nodes took, beside that of the hops */
 	bool smp;         /*!< a request or an answer of class SMP; no trap of a node */
+	uint32_t slid;    /*!< of what moves by LID; 0: permissive, or nobody looks at it */
+};
+
+/*! An Omni-Path device, and whose it is. */
+struct sim_opa {
+	struct opa_device *device;
+	struct sim *s;
+	uint32_t node;
+	uint8_t violation[64]; /*!< header of the request with a wrong M_Key */
+	uint8_t *percent;      /*!< [n_ports + 1] buffers in use, NULL: none anywhere */
+	bool adapts;           /*!< an event is in the queue */
+	uint8_t reason, reason_port; /*!< LinkDownReason of an order of the SM; 0: none */
 };
 
 static inline uint32_t sim_port_index(const struct sim *s, uint32_t node, unsigned num)
@@ -287,9 +304,9 @@ bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_ke
 /*! \brief The processor of the node handles an SMP. */
 void sim_handle_smp(struct sim *s, struct sim_at *at);
 /*! \brief Walks the initial path of an SMP and fills its return path. */
-bool sim_walk_initial_path(struct sim *s, struct sim_at *at, struct umad_smp *smp);
+bool sim_walk_initial_path(struct sim *s, struct sim_at *at, uint8_t *mad);
 /*! \brief Walks the return path of an SMP, from its end to its start. */
-bool sim_walk_return_path(struct sim *s, struct sim_at *at, struct umad_smp *smp);
+bool sim_walk_return_path(struct sim *s, struct sim_at *at, uint8_t *mad);
 
 /* sim_route.c: sending */
 /*! \brief Sends a MAD from an end port to m->addr. Programs there get it by sim_deliver() with
@@ -305,7 +322,7 @@ bool sim_fault_request(struct sim *s, uint32_t from, struct mad_buf *m);
 uint64_t sim_fault_arrival(struct sim *s, struct mad_buf *m, struct mad_buf **ret_twin,
                            uint64_t *ret_twin_us);
 /*! \brief Spoils an answer of a node that is hostile. */
-void sim_fault_answer(struct sim *s, uint32_t node, uint8_t *mad);
+void sim_fault_answer(struct sim *s, uint32_t node, struct mad_buf *m);
 
 /* sim_pkey.c: P_Key tables */
 unsigned sim_partition_cap(const struct node *n);
@@ -392,6 +409,75 @@ void sim_vport_done(struct sim *s);
 /*! \brief Lists the virtual ports of a port. */
 void sim_vport_print(const struct sim *s, uint32_t port, FILE *f);
 
+/* sim_opa.c: Omni-Path devices in the fabric */
+int sim_opa_new(struct sim *s);
+void sim_opa_done(struct sim *s);
+void sim_opa_reset(struct sim *s, uint32_t node); /*!< as after power-on */
+/*! \brief The link of a port has come up or gone down, at both ends. \return false: it does not come up
+ *         after all, because the ports have no speed or width in common. */
+bool sim_opa_link(struct sim *s, uint32_t port);
+void sim_opa_state(struct sim *s, uint32_t port, unsigned state); /*!< PortState by other means */
+void sim_opa_issm(struct sim *s, uint32_t port, bool on);
+/*! \brief Answers an SMP or a MAD of class PerfMgt in place. \param from  Sender's end port.
+ * \return Bytes of the answer, 0: none. \a m has room for OPA_MAD_BYTES. */
+size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from, struct mad_buf *m);
+size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from, struct mad_buf *m);
+/*! \brief Trap of a node that an SM of Omni-Path manages. \return Bytes. */
+size_t sim_opa_trap(struct sim *s, uint32_t port, unsigned trap, uint8_t *mad);
+void sim_opa_adapt(struct sim *s, uint32_t node); /*!< EVENT_ADAPT */
+/*! \brief Lets the switch look at its routes as soon as it may. */
+void sim_opa_adapt_soon(struct sim *s, uint32_t node);
+
+/*! \brief Is an SM of Omni-Path the one that has Set this node? */
+static inline bool sim_is_opa_managed(const struct sim *s, uint32_t node)
+{
+	return s->opa != NULL && s->opa[node].device->managed;
+}
+
+static inline struct opa_port *sim_opa_port(const struct sim *s, uint32_t port)
+{
+	const struct port *p = &s->g->ports[port];
+
+	return &s->opa[p->node].device->ports[p->num];
+}
+
+/*! \brief An SMP of Omni-Path, on a fabric that has such devices? */
+static inline bool sim_is_opa_mad(const struct sim *s, const uint8_t *mad)
+{
+	return s->opa != NULL && mad[0] == OPA_VERSION && mad[2] == OPA_VERSION;
+}
+
+/*! \brief LID of an end port. */
+static inline uint32_t sim_lid(const struct sim *s, uint32_t port)
+{
+	return sim_is_opa_managed(s, s->g->ports[port].node)
+	               ? (uint32_t)field_get(sim_opa_port(s, port)->info, OPI_LID)
+	               : (uint32_t)field_get(s->ports[port].info, PI_LID);
+}
+
+static inline unsigned sim_lmc(const struct sim *s, uint32_t port)
+{
+	return sim_is_opa_managed(s, s->g->ports[port].node)
+	               ? (unsigned)field_get(sim_opa_port(s, port)->info, OPI_LMC)
+	               : (unsigned)field_get(s->ports[port].info, PI_LMC);
+}
+
+static inline uint32_t sim_sm_lid(const struct sim *s, uint32_t port)
+{
+	return sim_is_opa_managed(s, s->g->ports[port].node)
+	               ? (uint32_t)field_get(sim_opa_port(s, port)->info, OPI_MASTER_SM_LID)
+	               : (uint32_t)field_get(s->ports[port].info, PI_MASTER_SM_LID);
+}
+
+/*! \brief Sets PortState of a port with a link. */
+static inline void sim_port_state(struct sim *s, uint32_t port, unsigned state)
+{
+	field_set(s->ports[port].info, PI_PORT_STATE, state);
+	if (s->opa != NULL) {
+		sim_opa_state(s, port, state);
+	}
+}
+
 /* sim_perf.c: performance management */
 /*! \brief A MAD passes a cable from one port to its peer. */
 static inline void sim_perf_count(struct sim *s, uint32_t from, uint32_t to)
@@ -402,6 +488,8 @@ static inline void sim_perf_count(struct sim *s, uint32_t from, uint32_t to)
 	s->ports[to].perf.count[SIM_RCV_DATA] += WORDS;
 	s->ports[to].perf.count[SIM_RCV_PKTS]++;
 }
+/*! \brief Counts what a port sent and received since it was last looked at. */
+void sim_perf_settle(struct sim *s, uint32_t port);
 /*! \brief Answers a request of class PerfMgt in place. \return false: it is none. */
 bool sim_perf_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
 

@@ -18,6 +18,7 @@ static void handle_event(struct sim *s, const struct sim_event *e)
 	case EVENT_MAD: s->receiver->take(s->receiver_ctx, e->port, e->msg); break;
 	case EVENT_SEND: sim_send_mad(s, e->port, e->msg); break;
 	case EVENT_TRAP: sim_trap_due(s, e->node, e->trap, e->timer); break;
+	case EVENT_ADAPT: sim_opa_adapt(s, e->node); break;
 	case EVENT_TIMER: s->receiver->timer(s->receiver_ctx, e->id, e->timer); break;
 	}
 }
@@ -104,7 +105,9 @@ int sim_send_from(struct sim *s, uint32_t port, const struct mad_msg *m)
 	bool smp = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
 	           m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED;
 
-	if (m->len < sizeof(struct umad_hdr) || (smp && m->len != MAD_BYTES)) {
+	if (m->len < sizeof(struct umad_hdr) ||
+	    (smp && (sim_is_opa_mad(s, m->data) ? m->len < OPA_LR_DATA_AT || m->len > OPA_MAD_BYTES
+	                                        : m->len != MAD_BYTES))) {
 		return -EINVAL;
 	}
 	pthread_mutex_lock(&s->lock);

@@ -36,6 +36,14 @@ static bool leave(struct sim *s, struct sim_at *at, unsigned out)
 	at->node = peer->node;
 	at->port = peer->num;
 	at->hops++;
+	if (s->opa != NULL && at->slid != 0) {
+		struct opa_port *in = sim_opa_port(s, s->g->ports[p].peer);
+
+		if (!opa_source_allowed(in, at->slid)) {
+			in->counters[OPA_RCV_CONSTRAINT]++;
+			return false;
+		}
+	}
 	return true;
 }
 
@@ -67,7 +75,7 @@ static bool leave_by(struct sim *s, struct sim_at *at, unsigned out, uint16_t p_
 	}
 	uint32_t in = sim_port_index(s, at->node, at->port);
 	if (port_state(s, in) == PORT_ARMED) {
-		field_set(s->ports[in].info, PI_PORT_STATE, PORT_ACTIVE);
+		sim_port_state(s, in, PORT_ACTIVE);
 		s->changes++;
 	}
 	return port_state(s, in) == PORT_ACTIVE &&
@@ -76,15 +84,31 @@ static bool leave_by(struct sim *s, struct sim_at *at, unsigned out, uint16_t p_
 
 static bool has_lid(const struct sim *s, uint32_t port, uint32_t dlid)
 {
-	const uint8_t *info = s->ports[port].info;
-	uint32_t lid = (uint32_t)field_get(info, PI_LID);
-	return (lid != 0 && (lid ^ dlid) >> field_get(info, PI_LMC) == 0) ||
+	uint32_t lid = sim_lid(s, port);
+	return (lid != 0 && (lid ^ dlid) >> sim_lmc(s, port) == 0) ||
 	       sim_vport_has_lid(&s->ports[port], dlid);
+}
+
+/* Egress port of a LID in the LFT of a switch. */
+static unsigned routed_by(const struct sim *s, uint32_t node, uint32_t dlid)
+{
+	const struct sim_node *n = &s->nodes[node];
+
+	if (sim_is_opa_managed(s, node)) {
+		return opa_route(s->opa[node].device, dlid);
+	}
+	return dlid < n->lft_len && dlid <= field_get(n->sw_info, SI_LINEAR_FDB_TOP) ? n->lft[dlid]
+	                                                                             : LFT_NO_ROUTE;
 }
 
 bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_key)
 {
-	if (dlid == 0 || dlid >= LID_UNICAST_END) {
+	/* an Omni-Path adapter loops packets to its own LID or the permissive one back, in any state */
+	if (s->opa != NULL && !sim_is_switch(s, at->node) && at->hops == 0 &&
+	    (dlid == LID_PERMISSIVE || dlid == sim_lid(s, sim_end_port(s, at)))) {
+		return true;
+	}
+	if (dlid == 0 || dlid >= (s->opa != NULL ? (uint32_t)OPA_MLIDS : (uint32_t)LID_UNICAST_END)) {
 		return false;
 	}
 	if (!sim_is_switch(s, at->node)) {
@@ -97,11 +121,8 @@ bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_ke
 		}
 	}
 	while (sim_is_switch(s, at->node)) {
-		const struct sim_node *n = &s->nodes[at->node];
-		bool routed = dlid < n->lft_len &&
-		              dlid <= field_get(n->sw_info, SI_LINEAR_FDB_TOP);
-		unsigned out = routed ? n->lft[dlid] : LFT_NO_ROUTE;
-		if (n->directed && at->smp) {
+		unsigned out = routed_by(s, at->node, dlid);
+		if (s->nodes[at->node].directed && at->smp) {
 			return false;
 		}
 		if (out == 0) {
@@ -128,13 +149,29 @@ void sim_handle_smp(struct sim *s, struct sim_at *at)
 	}
 }
 
-bool sim_walk_initial_path(struct sim *s, struct sim_at *at, struct umad_smp *smp)
+/* The paths of Omni-Path's SMPs are elsewhere; the hop pointer and count are where InfiniBand has them. */
+static uint8_t *initial_path(const struct sim *s, uint8_t *mad)
 {
+	return mad + (sim_is_opa_mad(s, mad) ? OPA_DR_INITIAL_AT : SMP_INITIAL_PATH_AT);
+}
+
+static uint8_t *return_path(const struct sim *s, uint8_t *mad)
+{
+	return mad + (sim_is_opa_mad(s, mad) ? OPA_DR_RETURN_AT : SMP_RETURN_PATH_AT);
+}
+
+bool sim_walk_initial_path(struct sim *s, struct sim_at *at, uint8_t *mad)
+{
+	struct umad_smp *smp = (struct umad_smp *)mad;
+	const uint8_t *initial = initial_path(s, mad);
+	uint8_t *back = return_path(s, mad);
+
 	if (smp->hop_ptr != 0 || smp->hop_cnt >= UMAD_SMP_MAX_HOPS) {
 		return false;
 	}
+	at->slid = 0;
 	for (unsigned i = 1; i <= smp->hop_cnt; i++) {
-		unsigned out = smp->initial_path[i];
+		unsigned out = initial[i];
 		/* a channel adapter forwards nothing, so it can only be the first node */
 		if (!sim_is_switch(s, at->node) && (at->hops > 0 || out != at->port)) {
 			return false;
@@ -145,14 +182,18 @@ bool sim_walk_initial_path(struct sim *s, struct sim_at *at, struct umad_smp *sm
 		if (!leave(s, at, out)) {
 			return false;
 		}
-		smp->return_path[i] = at->port;
+		back[i] = at->port;
 	}
 	smp->hop_ptr = (uint8_t)(smp->hop_cnt + 1);
 	return true;
 }
 
-bool sim_walk_return_path(struct sim *s, struct sim_at *at, struct umad_smp *smp)
+bool sim_walk_return_path(struct sim *s, struct sim_at *at, uint8_t *mad)
 {
+	struct umad_smp *smp = (struct umad_smp *)mad;
+	const uint8_t *back = return_path(s, mad);
+
+	at->slid = 0;
 	if (smp->hop_cnt >= UMAD_SMP_MAX_HOPS || smp->hop_ptr != smp->hop_cnt + 1) {
 		return false;
 	}
@@ -163,7 +204,7 @@ bool sim_walk_return_path(struct sim *s, struct sim_at *at, struct umad_smp *smp
 		if (i != smp->hop_cnt) {
 			sim_handle_smp(s, at);
 		}
-		if (!leave(s, at, smp->return_path[i])) {
+		if (!leave(s, at, back[i])) {
 			return false;
 		}
 	}
