@@ -107,6 +107,7 @@ int sim_new(const struct graph *g, const struct sim_options *o, bool keep_lids,
 		sim_free(s);
 		return r;
 	}
+	l->port_guid = sim_port_guid(s, sm_port);
 	*ret = s;
 	return E_OK;
 }

@@ -63,7 +63,6 @@ static uint16_t node_info(struct access *a)
 		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
 	}
 	const struct node *n = node_of(a);
-	const struct port *p = &a->s->g->ports[sim_end_port(a->s, a->at)];
 	uint32_t shown = a->s->nodes[a->at->node].guids;
 	uint8_t *d = a->data;
 
@@ -75,7 +74,7 @@ static uint16_t node_info(struct access *a)
 	field_set(d, NI_NUM_PORTS, n->n_ports);
 	field_set(d, NI_SYSTEM_IMAGE_GUID, n->system_image_guid);
 	field_set(d, NI_NODE_GUID, n->guid);
-	field_set(d, NI_PORT_GUID, p->guid);
+	field_set(d, NI_PORT_GUID, sim_port_guid(a->s, sim_end_port(a->s, a->at)));
 	field_set(d, NI_PARTITION_CAP,
 	          a->s->opa != NULL && n->type != NODE_SWITCH ? OPA_HFI_P_KEYS : sim_partition_cap(n));
 	field_set(d, NI_DEVICE_ID, n->device_id);
@@ -87,7 +86,7 @@ static uint16_t node_info(struct access *a)
 		unsigned num = other->type == NODE_SWITCH ? 0 : 1;
 
 		field_set(d, NI_NODE_GUID, other->guid);
-		field_set(d, NI_PORT_GUID, a->s->g->ports[other->first_port + num].guid);
+		field_set(d, NI_PORT_GUID, sim_port_guid(a->s, other->first_port + num));
 	}
 	return UMAD_STATUS_SUCCESS;
 }
@@ -216,7 +215,7 @@ static uint16_t guid_info(struct access *a)
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
 	if (a->mod == 0) {
-		field_set(def, 0, 64, a->s->g->ports[port].guid);
+		field_set(def, 0, 64, sim_port_guid(a->s, port));
 	}
 	if (a->set && a->mod == 0) {
 		memcpy(a->data, def, sizeof(uint64_t));

@@ -127,7 +127,6 @@ static int new_device(struct sim *s, uint32_t node)
 	for (unsigned num = n->type == NODE_SWITCH ? 0 : 1; num <= n->n_ports; num++) {
 		const struct port *p = &s->g->ports[n->first_port + num];
 
-		rows[num].guid = p->guid;
 		rows[num].speed = num != 0 ? opa_speed(p->speed) : 0;
 		/* what the cable does not carry, the port does */
 		rows[num].widths = (uint16_t)((1u << opa_lanes(p->width)) - 1);
@@ -233,7 +232,7 @@ static void lie(const struct sim *s, const struct sim_at *at, uint8_t *mad)
 
 	field_set(info, ONI_NODE_GUID, other->guid);
 	field_set(info, ONI_PORT_GUID,
-	          s->g->ports[other->first_port + (other->type == NODE_SWITCH ? 0 : 1)].guid);
+	          sim_port_guid(s, other->first_port + (other->type == NODE_SWITCH ? 0 : 1)));
 }
 
 static struct opa_from from_of(struct sim *s, const struct sim_at *at, uint32_t from, const struct mad_buf *m)

@@ -35,6 +35,23 @@ static bool is_for_programs(const struct sim *s, const struct sim_at *at,
 	       field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO;
 }
 
+/* Index, in the table of the port where it is, of the P_Key that a MAD of Omni-Path has. An agent answers with
+ * 0x7FFF; a program's MAD has the P_Key that it was sent with. */
+uint16_t sim_pkey_index_at(struct sim *s, const struct sim_at *at, const struct mad_buf *m)
+{
+	const uint32_t port = sim_end_port(s, at);
+	const uint16_t key = m->data[3] & UMAD_METHOD_RESP_MASK ? P_KEY_BASE : at->p_key;
+	int match;
+
+	for (unsigned i = 0; i < sim_pkey_cap(s, port); i++) {
+		if (sim_pkey_at(s, port, i) == key) {
+			return (uint16_t)i;
+		}
+	}
+	match = sim_pkey_find(s, port, key | P_KEY_FULL);
+	return match >= 0 ? (uint16_t)match : 0;
+}
+
 /* Delivers a SMP to the programs at its end port; lid: the source LID that they see. */
 static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *at,
                         uint32_t lid)
@@ -42,8 +59,10 @@ static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *a
 	if (is_silent(s, at->node)) {
 		return false;
 	}
+	const uint16_t index = sim_is_opa_mad(s, m->data) ? sim_pkey_index_at(s, at, m) : 0;
 	m->addr = (struct mad_addr){
 		.directed = m->data[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+		.pkey_index = index,
 		.lid = lid,
 	};
 	sim_deliver(s, at, m);
@@ -224,6 +243,7 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 			return false;
 		}
 		m->addr.lid = dlid;
+		m->addr.pkey_index = sim_is_opa_mad(s, m->data) ? sim_pkey_index_at(s, at, m) : m->addr.pkey_index;
 	} else {
 		m->addr.path_bits =
 			(uint8_t)(dlid - sim_lid(s, to));
@@ -283,7 +303,10 @@ void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m)
 	const struct port *p = &s->g->ports[from];
 	bool smp = m->data[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
 	           m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED;
-	struct sim_at at = { .node = p->node, .port = p->num, .smp = smp };
+	struct sim_at at = { .node = p->node,
+		             .port = p->num,
+		             .smp = smp,
+		             .p_key = s->opa != NULL ? sim_pkey_at(s, from, m->addr.pkey_index) : 0 };
 
 	if (smp ? !send_smp(s, from, m, &at) : !send_gmp(s, from, m, &at)) {
 		mad_pool_put(&s->pool, m);

@@ -236,6 +236,7 @@ struct sim_at {
 	unsigned hops; /*!< cables passed */
 	uint64_t late_us; /*!< time that processors of nodes took, beside that of the hops */
 	bool smp;         /*!< a request or an answer of class SMP; no trap of a node */
+	uint16_t p_key;   /*!< of the sender, on an Omni-Path fabric */
 	uint32_t slid;    /*!< of what moves by LID; 0: permissive, or nobody looks at it */
 };
 
@@ -312,6 +313,9 @@ bool sim_walk_return_path(struct sim *s, struct sim_at *at, uint8_t *mad);
 /*! \brief Sends a MAD from an end port to m->addr. Programs there get it by sim_deliver() with
  * the sender's address. Takes m. */
 void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m);
+
+/*! \brief Index, in the P_Key table of the port where it is, of the P_Key of a MAD of Omni-Path. */
+uint16_t sim_pkey_index_at(struct sim *s, const struct sim_at *at, const struct mad_buf *m);
 
 /* sim_fault.c: what goes wrong with MADs */
 bool sim_lost(struct sim *s); /*!< draws whether a MAD is lost (drop_ppm) */
@@ -445,6 +449,12 @@ static inline struct opa_port *sim_opa_port(const struct sim *s, uint32_t port)
 static inline bool sim_is_opa_mad(const struct sim *s, const uint8_t *mad)
 {
 	return s->opa != NULL && mad[0] == OPA_VERSION && mad[2] == OPA_VERSION;
+}
+
+/*! \brief GUID of an end port. Those of Omni-Path follow from the NodeGUID. */
+static inline uint64_t sim_port_guid(const struct sim *s, uint32_t port)
+{
+	return s->opa != NULL ? sim_opa_port(s, port)->guid : s->g->ports[port].guid;
 }
 
 /*! \brief LID of an end port. */

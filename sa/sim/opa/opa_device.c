@@ -81,7 +81,7 @@ static void reset_port(struct opa_port *p, const struct opa_port_row *row)
 	uint8_t *i = p->info;
 
 	memset(i, 0, sizeof(p->info));
-	p->guid = row->guid;
+	p->guid = opa_port_guid(d->guid, p->num);
 	p->disabled = false;
 	field_set(i, OPI_FLOW_CONTROL_MASK, d->is_switch && linked ? 0xFFFF7FFF : 0);
 	field_set(i, OPI_VL_CAP, vls);
@@ -210,8 +210,7 @@ static struct opa_port_row row_of(const struct opa_port *p)
 	while (fastest > 1 && (fastest & speeds) == 0) {
 		fastest >>= 1;
 	}
-	return (struct opa_port_row){ .guid = p->guid,
-		                      .speed = fastest,
+	return (struct opa_port_row){ .speed = fastest,
 		                      .widths = (uint16_t)field_get(p->info, OPI_WIDTH_SUPPORTED),
 		                      .mtu = (uint8_t)field_get(p->info, OPI_MTU_CAP),
 		                      .vls = (uint8_t)field_get(p->info, OPI_VL_CAP) };

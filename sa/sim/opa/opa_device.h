@@ -142,15 +142,20 @@ struct opa_device_row {
 	void *ctx;
 };
 
-/*! What a port supports. */
+/*! What a port supports. Its GUID is opa_port_guid(). */
 struct opa_port_row {
-	uint64_t guid;
 	uint16_t speed;  /*!< the fastest, OPA_SPEED_* */
 	uint16_t widths; /*!< bits; 0: OPA_WIDTHS */
 	uint8_t mtu;     /*!< MTUCap; 0: 10240 */
 	uint8_t vls;     /*!< VLCap; 0: 8 */
 };
 
+/*! \brief GUID of an end port: the NodeGUID with the number of an adapter's port, from 0, in bits 31:30. SMs
+ *  check that. \param num  0 of a switch. */
+static inline uint64_t opa_port_guid(uint64_t node_guid, unsigned num)
+{
+	return (node_guid & ~(UINT64_C(3) << 30)) | (uint64_t)(num > 0 ? num - 1 : 0) << 30;
+}
 /*! \brief New device, as after power-on, without a link. \a rows: [n_ports + 1]. \retval -ENOMEM */
 int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *rows, struct opa_device **ret);
 void opa_device_free(struct opa_device *d); /*!< NULL is fine */

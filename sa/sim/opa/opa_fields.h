@@ -267,11 +267,11 @@ enum {
 #define OPI_CAPABILITY       OB(216), 32
 #define OPI_CAPABILITY_3     OB(222), 16
 #define OPI_BUFFER_SPACE     OB(228), 16
-#define OPI_REPLAY_BUFFER    OB(230), 8
-#define OPI_REPLAY_WIRE      OB(231), 8
+#define OPI_REPLAY_BUFFER_HIGH OB(230), 8
+#define OPI_REPLAY_WIRE_HIGH OB(231), 8
 #define OPI_DIAG_CODE        OB(232), 16
-#define OPI_REPLAY_BUFFER_LOW OB(234), 8
-#define OPI_REPLAY_WIRE_LOW  OB(235), 8
+#define OPI_REPLAY_BUFFER    OB(234), 8
+#define OPI_REPLAY_WIRE      OB(235), 8
 #define OPI_MGMT_ALLOWED     OB(236) + 4, 1
 #define OPI_FW_BYPASS        OB(236) + 5, 1
 #define OPI_NEIGHBOR_TYPE    OB(236) + 6, 2
