@@ -219,7 +219,7 @@ static void send_trap(struct sim *s, uint32_t port, unsigned trap)
 	struct mad_buf *m = mad_pool_get(&s->pool, mad, len);
 	if (m != NULL) {
 		m->addr.lid = sim_lid(s, port);
-		m->addr.pkey_index = sim_is_opa_mad(s, mad) ? sim_pkey_index_at(s, &at, m) : 0;
+		m->addr.pkey_index = sim_is_opa_mad(s, mad) ? sim_pkey_index(s, sim_end_port(s, &at), P_KEY_BASE) : 0;
 		sim_deliver(s, &at, m);
 	}
 }

@@ -235,16 +235,23 @@ static void lie(const struct sim *s, const struct sim_at *at, uint8_t *mad)
 	          sim_port_guid(s, other->first_port + (other->type == NODE_SWITCH ? 0 : 1)));
 }
 
-static struct opa_from from_of(struct sim *s, const struct sim_at *at, uint32_t from, const struct mad_buf *m)
+static struct opa_from from_of(const struct sim *s, const struct sim_at *at, uint32_t from)
 {
 	return (struct opa_from){ .port = at->port,
 		                  .local = s->g->ports[from].node == at->node && at->hops == 0,
-		                  .p_key = sim_pkey_at(s, from, m->addr.pkey_index) };
+		                  .p_key = at->p_key };
+}
+
+bool sim_opa_is_perf(const struct sim *s, const uint8_t *mad)
+{
+	enum { CLASS_PERF = 4 };
+
+	return sim_is_opa_mad(s, mad) && mad[1] == CLASS_PERF && (mad[3] == OPA_GET || mad[3] == OPA_SET);
 }
 
 size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from, struct mad_buf *m)
 {
-	const struct opa_from sender = from_of(s, at, from, m);
+	const struct opa_from sender = from_of(s, at, from);
 	const bool set = m->data[3] == OPA_SET;
 	size_t len;
 
@@ -284,12 +291,8 @@ static void settle(struct sim *s, uint32_t node)
 
 size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from, struct mad_buf *m)
 {
-	enum { CLASS_PERF = 4 };
-	const struct opa_from sender = from_of(s, at, from, m);
+	const struct opa_from sender = from_of(s, at, from);
 
-	if (m->data[1] != CLASS_PERF || (m->data[3] != OPA_GET && m->data[3] != OPA_SET)) {
-		return 0;
-	}
 	settle(s, at->node);
 	return opa_perf_agent(s->opa[at->node].device, &sender, m->data, m->len);
 }

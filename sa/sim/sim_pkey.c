@@ -94,3 +94,16 @@ int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey)
 	}
 	return -1;
 }
+
+uint16_t sim_pkey_index(struct sim *s, uint32_t port, uint16_t pkey)
+{
+	int match;
+
+	for (unsigned i = 0; i < sim_pkey_cap(s, port); i++) {
+		if (sim_pkey_at(s, port, i) == pkey) {
+			return (uint16_t)i;
+		}
+	}
+	match = sim_pkey_find(s, port, pkey | P_KEY_FULL);
+	return match >= 0 ? (uint16_t)match : 0;
+}

@@ -35,23 +35,6 @@ static bool is_for_programs(const struct sim *s, const struct sim_at *at,
 	       field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO;
 }
 
-/* Index, in the table of the port where it is, of the P_Key that a MAD of Omni-Path has. An agent answers with
- * 0x7FFF; a program's MAD has the P_Key that it was sent with. */
-uint16_t sim_pkey_index_at(struct sim *s, const struct sim_at *at, const struct mad_buf *m)
-{
-	const uint32_t port = sim_end_port(s, at);
-	const uint16_t key = m->data[3] & UMAD_METHOD_RESP_MASK ? P_KEY_BASE : at->p_key;
-	int match;
-
-	for (unsigned i = 0; i < sim_pkey_cap(s, port); i++) {
-		if (sim_pkey_at(s, port, i) == key) {
-			return (uint16_t)i;
-		}
-	}
-	match = sim_pkey_find(s, port, key | P_KEY_FULL);
-	return match >= 0 ? (uint16_t)match : 0;
-}
-
 /* Delivers a SMP to the programs at its end port; lid: the source LID that they see. */
 static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *at,
                         uint32_t lid)
@@ -59,7 +42,7 @@ static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *a
 	if (is_silent(s, at->node)) {
 		return false;
 	}
-	const uint16_t index = sim_is_opa_mad(s, m->data) ? sim_pkey_index_at(s, at, m) : 0;
+	const uint16_t index = sim_is_opa_mad(s, m->data) ? sim_pkey_index(s, sim_end_port(s, at), at->p_key) : 0;
 	m->addr = (struct mad_addr){
 		.directed = m->data[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE,
 		.pkey_index = index,
@@ -81,6 +64,7 @@ static bool agent_answers(struct sim *s, uint32_t from, struct mad_buf *m, struc
 		if (m->len == 0) {
 			return false;
 		}
+		at->p_key = P_KEY_BASE;
 	} else if (!sim_agent(s, at, m->data)) {
 		return false;
 	}
@@ -204,17 +188,6 @@ static bool send_by_lid(struct sim *s, uint32_t from, struct mad_buf *m,
 	return deliver_smp(s, m, at, dlid);
 }
 
-/* Gives a MAD to the node's agent of class PerfMgt. \return true: it is a response now. */
-static bool answers_perf(struct sim *s, uint32_t from, struct mad_buf *m, const struct sim_at *at)
-{
-	if (!sim_is_opa_mad(s, m->data)) {
-		return sim_perf_agent(s, at, m->data);
-	}
-	const size_t len = sim_opa_perf(s, at, from, m);
-	m->len = len != 0 ? len : m->len;
-	return len != 0;
-}
-
 static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
 {
 	uint32_t dlid = m->addr.lid;
@@ -235,15 +208,20 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 		if (index < 0) {
 			return false;
 		}
-		m->addr.pkey_index = (uint16_t)index;
+		m->addr.pkey_index =
+			s->opa != NULL ? sim_pkey_index(s, to, p_key) : (uint16_t)index;
 	}
-	if (answers_perf(s, from, m, at)) { /* the node itself answers */
+	const bool opa = sim_opa_is_perf(s, m->data);
+	if (opa && (m->len = sim_opa_perf(s, at, from, m)) == 0) {
+		return false;
+	}
+	if (opa || sim_perf_agent(s, at, m->data)) { /* the node itself answers */
 		at->slid = dlid;
 		if (!sim_walk_lid(s, at, slid, p_key)) {
 			return false;
 		}
 		m->addr.lid = dlid;
-		m->addr.pkey_index = sim_is_opa_mad(s, m->data) ? sim_pkey_index_at(s, at, m) : m->addr.pkey_index;
+		m->addr.pkey_index = opa ? sim_pkey_index(s, from, P_KEY_BASE) : m->addr.pkey_index;
 	} else {
 		m->addr.path_bits =
 			(uint8_t)(dlid - sim_lid(s, to));

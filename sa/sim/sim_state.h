@@ -314,9 +314,6 @@ bool sim_walk_return_path(struct sim *s, struct sim_at *at, uint8_t *mad);
  * the sender's address. Takes m. */
 void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m);
 
-/*! \brief Index, in the P_Key table of the port where it is, of the P_Key of a MAD of Omni-Path. */
-uint16_t sim_pkey_index_at(struct sim *s, const struct sim_at *at, const struct mad_buf *m);
-
 /* sim_fault.c: what goes wrong with MADs */
 bool sim_lost(struct sim *s); /*!< draws whether a MAD is lost (drop_ppm) */
 /*! \brief Faults of a request of the SM at port \a from. \return true: it is sent later; \a m is taken. */
@@ -340,6 +337,9 @@ uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index);
 /*! \brief Index of the P_Key that \a pkey can talk to: the same partition, not both limited
  * members. \return -1: none. */
 int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey);
+/*! \brief Index of the P_Key that a packet came with on Omni-Path: of exactly that one if the table has it, else
+ * of one that matches. */
+uint16_t sim_pkey_index(struct sim *s, uint32_t port, uint16_t pkey);
 unsigned sim_pkey_cap(const struct sim *s, uint32_t port);
 
 /* sim_node.c: the management agent */
@@ -425,6 +425,7 @@ void sim_opa_issm(struct sim *s, uint32_t port, bool on);
 /*! \brief Answers an SMP or a MAD of class PerfMgt in place. \param from  Sender's end port.
  * \return Bytes of the answer, 0: none. \a m has room for OPA_MAD_BYTES. */
 size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from, struct mad_buf *m);
+bool sim_opa_is_perf(const struct sim *s, const uint8_t *mad); /*!< a request of class PerfMgt */
 size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from, struct mad_buf *m);
 /*! \brief Trap of a node that an SM of Omni-Path manages. \return Bytes. */
 size_t sim_opa_trap(struct sim *s, uint32_t port, unsigned trap, uint8_t *mad);
