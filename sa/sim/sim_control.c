@@ -184,8 +184,8 @@ static int run_link(struct run *r)
 
 static int run_node(struct run *r)
 {
-	static const char *const words[] = { "down",     "up",     "deaf", "awake",
-		                             "directed", "routed", NULL };
+	static const char *const words[] = { "down",     "up",     "deaf",    "awake",
+		                             "directed", "routed", "hostile", "honest", NULL };
 	unsigned what;
 	uint32_t node;
 	int ret = read_choice(r, words, &what);
@@ -198,7 +198,8 @@ static int run_node(struct run *r)
 	uint64_t guid = r->c->g->nodes[node].guid;
 	return what < 2   ? sim_set_node(r->c->sim, guid, what == 1)
 	       : what < 4 ? sim_set_deaf(r->c->sim, guid, what == 2)
-	                  : sim_set_directed(r->c->sim, guid, what == 4);
+	       : what < 6 ? sim_set_directed(r->c->sim, guid, what == 4)
+	                  : sim_set_hostile(r->c->sim, guid, what == 6);
 }
 
 static int run_reboot(struct run *r)
@@ -357,6 +358,9 @@ static int run_counter(struct run *r)
 		return ret;
 	}
 	ret = sim_perf_add(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name, n);
+	if (ret == E_UNKNOWN) { /* or one of Omni-Path */
+		ret = sim_opa_count(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name, n);
+	}
 	if (ret == E_UNKNOWN) {
 		char names[1000] = "";
 		size_t len = 0;
@@ -381,6 +385,41 @@ static int run_traffic(struct run *r)
 	return ret == E_OK ? sim_perf_traffic(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num,
 	                                      mb * 1000000)
 	                   : ret;
+}
+
+/* Commands for Omni-Path's ports. */
+static int run_lanes(struct run *r)
+{
+	unsigned num = 0;
+	uint32_t node;
+	uint64_t lanes = 0;
+	int ret = read_number(r, "the number of lanes", 4, &lanes);
+
+	ret = ret == E_OK ? read_port(r, &node, &num) : ret;
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = sim_set_lanes(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, (unsigned)lanes);
+	return ret == E_UNSUITABLE
+	               ? fail(r, ret, "the link is not up, it has so many lanes already, or the "
+	                              "port may not run on so few (--omnipath)")
+	               : ret;
+}
+
+static int run_busy(struct run *r)
+{
+	enum { ALL = 100 };
+	unsigned num = 0;
+	uint32_t node;
+	uint64_t percent = 0;
+	int ret = read_number(r, "the percentage", ALL, &percent);
+
+	ret = ret == E_OK ? read_port(r, &node, &num) : ret;
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = sim_opa_congest(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, (unsigned)percent);
+	return ret == E_NOTFOUND ? fail(r, ret, "only ports of Omni-Path switches do that (--omnipath)") : ret;
 }
 
 static int run_drop(struct run *r)
@@ -441,9 +480,8 @@ static void show_port(struct run *r, uint32_t port)
 	        cut);
 	if (graph_is_end_port(g, port)) {
 		fprintf(r->out, ", lid %u lmc %u, sm lid %u, 0x%016" PRIx64,
-		        (unsigned)field_get(me->info, PI_LID),
-		        (unsigned)field_get(me->info, PI_LMC),
-		        (unsigned)field_get(me->info, PI_MASTER_SM_LID), p->guid);
+		        sim_lid(r->c->sim, port), sim_lmc(r->c->sim, port),
+		        sim_sm_lid(r->c->sim, port), sim_port_guid(r->c->sim, port));
 	}
 	if (p->peer != GRAPH_NONE) {
 		const struct node *far = &g->nodes[g->ports[p->peer].node];
@@ -554,7 +592,7 @@ static int run_help(struct run *r);
 /* clang-format off */
 static const struct command commands[] = {
 	{ "link",     "down|up|worn NODE[PORT]",   "unplugs a cable, plugs it in, wears it: it has one lane",  run_link },
-	{ "node",     "down|up|deaf|awake|directed|routed NODE", "switches it off, on; deaf: its links stay up, it does not respond; directed: SMPs by LID get lost in it", run_node },
+	{ "node",     "down|up|deaf|awake|directed|routed|hostile|honest NODE", "switches it off, on; deaf: its links stay up, it does not respond; directed: SMPs by LID get lost in it; hostile: half of its answers are nonsense", run_node },
 	{ "reboot",   "NODE",                      "restarts it: it loses LIDs and tables, its links train again",     run_reboot },
 	{ "describe", "\"NODE\" TEXT",             "changes its NodeDescription",                          run_describe },
 	{ "drop",     "PPM",                       "how many MADs of a million are lost",                  run_drop },
@@ -562,6 +600,8 @@ static const struct command commands[] = {
 	                                           "virtual ports, with a LID of their own or with that of the port", run_vport },
 	{ "counter",  "NAME N NODE[PORT]",         "raises a port counter, named as perfquery prints it", run_counter },
 	{ "traffic",  "MB NODE[PORT]",             "the port sends so many megabytes per second from now on", run_traffic },
+	{ "lanes",    "N NODE[PORT]",              "Omni-Path: the link runs on so many lanes without going down", run_lanes },
+	{ "busy",     "PERCENT NODE[PORT]",        "Omni-Path: so much of the port's buffers is in use, which adaptive routing looks at", run_busy },
 	{ "list",     "[all|switches|hosts]",      "type, GUID, id and description of each node",          run_list },
 	{ "show",     "NODE",                      "its ports: state, LID, far end",                       run_show },
 	{ "smps",     "",                          "subnet management requests sent so far, by attribute",  run_smps },

@@ -363,6 +363,23 @@ int sim_set_lanes(struct sim *s, uint64_t node_guid, uint8_t port, unsigned lane
 	return ret;
 }
 
+int sim_opa_count(struct sim *s, uint64_t node_guid, uint8_t port, const char *name, uint64_t n)
+{
+	const enum opa_counter i = opa_counter_find(name);
+	int ret = E_UNKNOWN;
+
+	pthread_mutex_lock(&s->lock);
+	const uint32_t node = graph_node_by_guid(s->g, node_guid);
+	if (node == GRAPH_NONE || port == 0 || port > s->g->nodes[node].n_ports) {
+		ret = E_NOTFOUND;
+	} else if (s->opa != NULL && i < OPA_COUNTERS) {
+		s->opa[node].device->ports[port].counters[i] += n;
+		ret = E_OK;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
 int sim_opa_congest(struct sim *s, uint64_t node_guid, uint8_t port, unsigned percent)
 {
 	int ret = E_OK;

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# The fabric manager that Debian packages for Omni-Path, as it is, on simulated fabrics: it brings them
+# up without a complaint in its log, and follows a cable that is pulled. Then the tools ask by LID.
+# Its performance manager complains at random that its wait for a MAD failed, so on most fabrics it
+# does not run.
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+# shellcheck source=tests/e2e/simulator.sh
+. "$here/tests/e2e/simulator.sh"
+need_clients opasmaquery opapmaquery opasaquery
+fm=/usr/lib/opa-fm/runtime/sm
+example=/usr/share/opa-fm/opafm.xml
+[ -x "$fm" ] && [ -r "$example" ] || skip "opa-fm is not installed"
+
+# start_fm FABRIC: the manager on its first host, with the configuration of the package and a log of
+# its own.
+start_fm() {
+	log=$work/$1.log
+	sed -e "s|<!-- <LogFile>/var/log/fm.log</LogFile> -->|<LogFile>$log</LogFile>|" \
+		-e 's|<LogMode>0</LogMode>|<LogMode>2</LogMode>|' \
+		-e "s|<CoreDumpDir>.*</CoreDumpDir>|<CoreDumpDir>$work</CoreDumpDir>|" "$example" >"$work/$1.xml"
+	host_command "$(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$work/$1.topo" | head -n 1)"
+	(cd "$work" && exec "${as[@]}" "$fm" -e sm_0 -X "$work/$1.xml" >"$work/$1.out" 2>&1) &
+	manager=$!
+	pids+=("$manager")
+	swept=0
+}
+stop_fm() {
+	end_process "$manager"
+	unset 'pids[-1]'
+}
+
+# shellcheck disable=SC2317 # called by until_true
+ended() { [ "$(grep -c 'DISCOVERY CYCLE END' "$log" 2>/dev/null)" -gt "$swept" ]; }
+# sweeps WHAT: the next sweep of the manager ends.
+sweeps() {
+	until_true ended || { fail "$1: no sweep"; finish; }
+	swept=$(grep -c 'DISCOVERY CYCLE END' "$log")
+}
+complaints() { grep -E 'WARN|ERROR|FATAL|CYCLE FAIL' "$log" | grep -v 'error on mai_recv'; }
+ports_in() { for s in $(ctl list | awk '{ print $2 }'); do ctl show "$s"; done | grep -c "^  \[[0-9]*\] $1" || true; }
+
+# bring_up FABRIC: all ports with a cable become ACTIVE, and the log has no complaint.
+bring_up() {
+	start_simulator "$work/$1.topo" --omnipath
+	[ -z "${2:-}" ] || ctl link down "$2"
+	start_fm "$1"
+	sweeps "$1"
+	same "$1: nothing stays behind" 0 "$(ports_in '\(init\|armed\)')"
+	same "$1: its log is clean" "" "$(complaints)"
+	printf '%s: %s; %s SMPs\n' "$1" "$(grep -o 'DISCOVERY CYCLE END.*' "$log" | head -n 1)" "$(ctl smps | sed -n 's/^all *//p')"
+}
+
+"$bin/saguaro" topo ft2 8 6 4 -o "$work/two-tier.topo"
+"$bin/saguaro" topo ft3 4 -o "$work/three-tier.topo"
+"$bin/saguaro" topo director 4 4 1 3 2 1 2 -o "$work/director.topo"
+"$bin/saguaro" topo mesh 3x3 2 -o "$work/mesh.topo"
+sed -e '/node0[3-5]/s/4xEDR/4xQDR/' -e '/"leaf-0001"\[8\]/s/4xEDR/1xEDR/' "$work/two-tier.topo" >"$work/mixed.topo"
+cp "$work/two-tier.topo" "$work/dead-port.topo"
+
+for fabric in three-tier director mesh mixed; do
+	bring_up "$fabric"
+	stop_fm
+	stop_simulator
+done
+bring_up dead-port 'node04[1]'
+has "a host without a cable has no LID" "$(ctl show node04)" "[1] down, cut, lid 0"
+stop_fm
+stop_simulator
+
+bring_up two-tier
+ctl link down 'spine-0001[1]'
+sweeps "a pulled cable"
+ctl link up 'spine-0001[1]'
+until_true eval "ctl show spine-0001 | grep -q '^  \[1\] active'" || fail "the cable is used again"
+same "two-tier: its log stays clean" "" "$(complaints)"
+
+far=$(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$work/two-tier.topo" | tail -n 1)
+lid=$(ctl show "$far" | sed -n 's/.*active, lid \([0-9]*\) .*/\1/p')
+ask() {
+	until_true answered "$@"
+	printf '%s\n' "$said"
+}
+# shellcheck disable=SC2317 # called by until_true
+answered() {
+	said=$(on node01 "$@" 2>&1)
+	[[ $said != *"No hfi"* && $said != *imeout* && $said != *TIMEOUT* ]]
+}
+has "an SMP by LID" "$(ask opasmaquery -l "$lid" -o nodedesc)" "$far"
+has "ACTIVE by LID" "$(ask opasmaquery -l "$lid" -o portinfo)" "PortState:        Active"
+has "the table of a switch" "$(ask opasmaquery -l 2 -o linfdb)" "LID 0x00000001 -> Port     1"
+has "counters by LID" "$(ask opapmaquery -l 2 -m 1 -o getportstatus)" "Link Qual Indicator                      5"
+same "nodes of its administration" 60 "$(ask opasaquery -o node | grep -c '^LID:')"
+has "a path" "$(ask opasaquery -o path -l "$lid")" "Rate: 100g"
+if command -v opareport >/dev/null; then
+	has "no credit loops" "$(ask opareport -o validatecreditloops)" "No credit loops detected"
+	has "all routes" "$(ask opareport -o validateroutes)" "0 Incomplete Route(s)"
+fi
+stop_fm
+stop_simulator
+finish
