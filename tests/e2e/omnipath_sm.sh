@@ -34,7 +34,7 @@ stop_fm() {
 }
 
 # shellcheck disable=SC2317 # called by until_true
-ended() { [ "$(grep -c 'DISCOVERY CYCLE END' "$log" 2>/dev/null)" -gt "$swept" ]; }
+ended() { [ -r "$log" ] && [ "$(grep -c "DISCOVERY CYCLE END" "$log")" -gt "$swept" ]; }
 # sweeps WHAT: the next sweep of the manager ends.
 sweeps() {
 	until_true ended || { fail "$1: no sweep"; finish; }

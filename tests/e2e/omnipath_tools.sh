@@ -26,9 +26,10 @@ answered() {
 	[[ $said != *"No hfi"* && $said != *FTIMEOUT* && $said != *"imeout"* ]]
 }
 
-has "opainfo" "$(ask opainfo)" "PortState:     Init (LinkUp)"
-has "opainfo, the cable" "$said" "SAGUARO"
-has "opainfo, counters" "$said" "Link Quality: 5 (Excellent)"
+info=$(ask opainfo)
+has "opainfo" "$info" "PortState:     Init (LinkUp)"
+has "opainfo, the cable" "$info" "SAGUARO"
+has "opainfo, counters" "$info" "Link Quality: 5 (Excellent)"
 has "opaportinfo" "$(ask opaportinfo)" "NeighborNodeType: Switch"
 
 # Of the adapter itself, and of the switch behind its port 1 (the path).
@@ -41,7 +42,7 @@ scsl SC: 00 01 02
 scvlt VLT: 00 01 02
 scvlnt VLNT: 00 01 02
 pstateinfo IsSMConfigurationStarted False
-bfrctrl VL 15 : D:      136
+bfrctrl VL15 : D:      136
 pkey 0x8001  0x7fff  0xffff
 vlarb Low Priority
 cableinfo SIMULATED-3M
