@@ -266,7 +266,7 @@ int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *
 	d->version = row->version;
 	d->ops = row->ops;
 	d->ctx = row->ctx;
-	d->random = row->guid | 1;
+	d->random = row->guid * 0x9E3779B97F4A7C15u | 1;
 	/* a description ends with a NUL on Omni-Path */
 	strncpy(d->description, row->description, sizeof(d->description) - 1);
 	reset_switch(d);

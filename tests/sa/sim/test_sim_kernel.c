@@ -297,7 +297,7 @@ END_TEST
 
 START_TEST(long_mads_of_omni_path)
 {
-	enum { OPA_VERSION = 0x80, LEN = 2048 };
+	enum { LEN = 2048 };
 	uint32_t id = agent(f1, UMAD_CLASS_SUBN_ADM, OPA_VERSION, 0, 0);
 	agent(f2, UMAD_CLASS_SUBN_ADM, OPA_VERSION, bit(UMAD_METHOD_GET), 0);
 	fill_gmp(UMAD_METHOD_GET, 1);
@@ -317,7 +317,7 @@ END_TEST
  * in segments of 2048 bytes. */
 START_TEST(versions_have_agents_of_their_own)
 {
-	enum { OPA_VERSION = 0x80, TABLE = 10000 };
+	enum { TABLE = 10000 };
 	uint32_t ib = sa_server(f2),
 		 opa = agent(f2, UMAD_CLASS_SUBN_ADM, OPA_VERSION,
 	                     bit(UMAD_METHOD_GET) | bit(GET_TABLE), 1);
