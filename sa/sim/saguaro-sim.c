@@ -56,10 +56,9 @@ static const struct option_row serve_rows[] = {
 	  .arg = "N", .flags = OPT_CLI_ONLY, .help = "Number of virtual ports that each port of a host can have, as an adapter with SR-IOV has them",
 	  .more = "There are none at first; see vport below. With 0 hosts do not show the capability." },
 	{ .name = "omnipath", .type = OPT_BOOL, MEMBER(omni_path), .def = "FALSE", .flags_long = "omnipath",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "Hosts look like Omni-Path hosts to its tools (opasaquery); subnet management is that of InfiniBand",
-	  .more = "NodeInfo has base version 0x80, P_Key tables begin with 0xffff and 0x7fff, and libibverbs shows the adapters. "
-	          "The hosts carry MADs of 2048 bytes to and from subnet administration (class version 0x80). No node answers "
-	          "SMPs of class version 0x80." },
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "The nodes are Omni-Path devices: their agents answer SMPs and counters of class version 0x80, too",
+	  .more = "Omni-Path's tools (opainfo, opasmaquery, opapmaquery, opasaquery) and its fabric manager run on it; see "
+	          "OMNI-PATH below. SMPs of InfiniBand are answered as before." },
 	{ .name = "strict", .type = OPT_BOOL, MEMBER(strict), .def = "FALSE", .flags_long = "strict",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "A line of the topology file that is not understood is an error, not a warning" },
 	{ .name = "no_optimized_slvl", .type = OPT_BOOL, MEMBER(slvl_one_by_one), .def = "FALSE", .flags_long = "no-optimized-slvl",
