@@ -75,8 +75,7 @@ static uint16_t node_info(struct access *a)
 	field_set(d, NI_SYSTEM_IMAGE_GUID, n->system_image_guid);
 	field_set(d, NI_NODE_GUID, n->guid);
 	field_set(d, NI_PORT_GUID, sim_port_guid(a->s, sim_end_port(a->s, a->at)));
-	field_set(d, NI_PARTITION_CAP,
-	          a->s->opa != NULL && n->type != NODE_SWITCH ? OPA_HFI_P_KEYS : sim_partition_cap(n));
+	field_set(d, NI_PARTITION_CAP, sim_partition_cap(n));
 	field_set(d, NI_DEVICE_ID, n->device_id);
 	field_set(d, NI_REVISION, n->revision);
 	field_set(d, NI_LOCAL_PORT_NUM, a->at->port);
@@ -226,23 +225,6 @@ static uint16_t guid_info(struct access *a)
 	return access_stored(a, port, UMAD_SM_ATTR_GUID_INFO, def);
 }
 
-/* An Omni-Path host has one table for SMPs of both versions. */
-static uint16_t opa_pkey_table(struct access *a, uint32_t block)
-{
-	struct opa_port *p = sim_opa_port(a->s, sim_port_index(a->s, a->at->node, a->at->port));
-	const size_t bytes = 2u * opa_p_key_cap(p);
-
-	if (block != 0) {
-		return UMAD_STATUS_INVALID_ATTR_VALUE;
-	}
-	if (a->set) {
-		memcpy(p->p_keys, a->data, bytes);
-	}
-	memset(a->data, 0, SMP_DATA_BYTES);
-	memcpy(a->data, p->p_keys, bytes);
-	return UMAD_STATUS_SUCCESS;
-}
-
 static uint16_t pkey_table(struct access *a)
 {
 	const struct node *n = node_of(a);
@@ -252,9 +234,6 @@ static uint16_t pkey_table(struct access *a)
 
 	if (!sim_is_switch(a->s, a->at->node)) {
 		a->mod = block; /* the port counts for switches only (IBA vol. 1, 14.2.5.7) */
-	}
-	if (a->s->opa != NULL && !sim_is_switch(a->s, a->at->node)) {
-		return opa_pkey_table(a, block);
 	}
 	if (num > n->n_ports ||
 	    block >= (sim_partition_cap(n) + PKEY_BLOCK - 1u) / PKEY_BLOCK) {
@@ -417,6 +396,9 @@ static uint16_t answer(struct sim *s, const struct sim_at *at, uint8_t *mad)
 		return UMAD_STATUS_METHOD_NOT_SUPPORTED;
 	}
 	s->changes += method == UMAD_METHOD_SET;
+	if (s->opa != NULL && method == UMAD_METHOD_SET) {
+		s->opa[at->node].infiniband = true;
+	}
 	return sim_attr(s, at, method == UMAD_METHOD_SET,
 	                (uint16_t)field_get(mad, MAD_ATTR_ID),
 	                (uint32_t)field_get(mad, MAD_ATTR_MOD), mad + SMP_DATA_AT);

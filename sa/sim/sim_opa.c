@@ -13,9 +13,10 @@
  * what a Set orders.
  *
  * On an Omni-Path fabric each node has two agents: that of InfiniBand's SMPs (sim_node.c) and that of class version
- * 0x80. A node belongs to the SM that has Set it: from the first Set of class version 0x80 on its LID, LFT,
- * P_Keys and traps are those of the Omni-Path device (sim_is_opa_managed()). States of ports are the same
- * for both. P_Key tables of hosts are always the device's.
+ * 0x80. A node belongs to the SM that was the last to Set something: from a Set of class version 0x80 on its LID,
+ * LFT, P_Keys and traps are those of the Omni-Path device (sim_is_opa_managed()), and from one of InfiniBand
+ * on those of InfiniBand. States of ports are the same for both. A host that nobody has Set has the
+ * device's P_Keys.
  */
 
 /* LinkSpeed of a port of the graph: a lane of 12.5, 25, 50 or 100 Gb/s. */
@@ -166,6 +167,7 @@ void sim_opa_reset(struct sim *s, uint32_t node)
 {
 	if (s->opa != NULL) {
 		opa_device_reset(s->opa[node].device);
+		s->opa[node].infiniband = false;
 	}
 }
 
@@ -263,6 +265,7 @@ size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from, stru
 		lie(s, at, m->data);
 	}
 	if (set) {
+		s->opa[at->node].infiniband &= len == 0 || !s->opa[at->node].device->managed;
 		s->changes++;
 		sim_opa_adapt_soon(s, at->node);
 	}

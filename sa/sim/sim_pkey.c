@@ -11,12 +11,13 @@
 
 #include "conf/base/p_key.h"
 
-/* Is the P_Key table of a port that of its Omni-Path device? */
+/* Is the P_Key table of a port that of its Omni-Path device? Of a host that nobody manages, it is. */
 static bool is_opa_table(const struct sim *s, uint32_t port)
 {
 	const uint32_t node = s->g->ports[port].node;
 
-	return s->opa != NULL && (!sim_is_switch(s, node) || sim_is_opa_managed(s, node));
+	return s->opa != NULL && !s->opa[node].infiniband &&
+	       (!sim_is_switch(s, node) || sim_is_opa_managed(s, node));
 }
 
 unsigned sim_partition_cap(const struct node *n)

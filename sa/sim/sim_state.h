@@ -248,6 +248,7 @@ struct sim_opa {
 	uint8_t violation[64]; /*!< header of the request with a wrong M_Key */
 	uint8_t *percent;      /*!< [n_ports + 1] buffers in use, NULL: none anywhere */
 	bool adapts;           /*!< an event is in the queue */
+	bool infiniband;       /*!< an SM of InfiniBand was the last one that Set something */
 	uint8_t reason, reason_port; /*!< LinkDownReason of an order of the SM; 0: none */
 };
 
@@ -436,7 +437,7 @@ void sim_opa_adapt_soon(struct sim *s, uint32_t node);
 /*! \brief Is an SM of Omni-Path the one that has Set this node? */
 static inline bool sim_is_opa_managed(const struct sim *s, uint32_t node)
 {
-	return s->opa != NULL && s->opa[node].device->managed;
+	return s->opa != NULL && s->opa[node].device->managed && !s->opa[node].infiniband;
 }
 
 static inline struct opa_port *sim_opa_port(const struct sim *s, uint32_t port)

@@ -242,7 +242,7 @@ static int add_ports(struct sim_host *h, unsigned i)
 		*p = (struct tree_port){ .port = n->first_port + num };
 		snprintf(p->dir, sizeof(p->dir), "class/infiniband/sim%u/ports/%u", i,
 		         num);
-		p->n_pkeys = sim_pkey_cap(h->s, p->port);
+		p->n_pkeys = sim_partition_cap(n);
 		p->pkeys = calloc(p->n_pkeys, sizeof(uint16_t));
 		h->n_ports++;
 		if (p->pkeys == NULL) {
