@@ -137,7 +137,8 @@ int sim_vport_lie(struct sim *s, uint64_t node_guid, uint8_t port,
 int sim_set_lanes(struct sim *s, uint64_t node_guid, uint8_t port, unsigned lanes);
 /*! \brief Raises a counter of an Omni-Path port. \param name  As opapmaquery calls it: "RcvErrors".
  *  \retval E_NOTFOUND \retval E_UNKNOWN  No such counter, or no Omni-Path. */
-int sim_opa_count(struct sim *s, uint64_t node_guid, uint8_t port, const char *name, uint64_t n);
+int sim_opa_count(struct sim *s, uint64_t node_guid, uint8_t port, const char *name,
+                  uint64_t n);
 /*! \brief So much of the buffers of an Omni-Path switch's port is in use, which adaptive routing looks
  *  at. \retval E_NOTFOUND \retval -ENOMEM */
 int sim_opa_congest(struct sim *s, uint64_t node_guid, uint8_t port, unsigned percent);

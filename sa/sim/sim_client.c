@@ -76,8 +76,7 @@ static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, si
 	const struct port *p = &s->g->ports[c->port];
 	struct sim_at at = { .node = p->node, .port = p->num };
 
-	if (!sim_walk_lid(s, &at, sim_sm_lid(s, c->port),
-	                  sim_pkey_at(s, c->port, 0)) ||
+	if (!sim_walk_lid(s, &at, sim_sm_lid(s, c->port), sim_pkey_at(s, c->port, 0)) ||
 	    sim_end_port(s, &at) != s->sm_port) {
 		return E_NOPATH;
 	}

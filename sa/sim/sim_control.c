@@ -184,8 +184,9 @@ static int run_link(struct run *r)
 
 static int run_node(struct run *r)
 {
-	static const char *const words[] = { "down",     "up",     "deaf",    "awake",
-		                             "directed", "routed", "hostile", "honest", NULL };
+	static const char *const words[] = { "down",    "up",       "deaf",
+		                             "awake",   "directed", "routed",
+		                             "hostile", "honest",   NULL };
 	unsigned what;
 	uint32_t node;
 	int ret = read_choice(r, words, &what);
@@ -359,7 +360,8 @@ static int run_counter(struct run *r)
 	}
 	ret = sim_perf_add(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name, n);
 	if (ret == E_UNKNOWN) { /* or one of Omni-Path */
-		ret = sim_opa_count(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name, n);
+		ret = sim_opa_count(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num,
+		                    name, n);
 	}
 	if (ret == E_UNKNOWN) {
 		char names[1000] = "";
@@ -399,10 +401,12 @@ static int run_lanes(struct run *r)
 	if (ret != E_OK) {
 		return ret;
 	}
-	ret = sim_set_lanes(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, (unsigned)lanes);
+	ret = sim_set_lanes(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num,
+	                    (unsigned)lanes);
 	return ret == E_UNSUITABLE
-	               ? fail(r, ret, "the link is not up, it has so many lanes already, or the "
-	                              "port may not run on so few (--omnipath)")
+	               ? fail(r, ret,
+	                      "the link is not up, it has so many lanes already, or the "
+	                      "port may not run on so few (--omnipath)")
 	               : ret;
 }
 
@@ -418,8 +422,12 @@ static int run_busy(struct run *r)
 	if (ret != E_OK) {
 		return ret;
 	}
-	ret = sim_opa_congest(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, (unsigned)percent);
-	return ret == E_NOTFOUND ? fail(r, ret, "only ports of Omni-Path switches do that (--omnipath)") : ret;
+	ret = sim_opa_congest(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num,
+	                      (unsigned)percent);
+	return ret == E_NOTFOUND
+	               ? fail(r, ret,
+	                      "only ports of Omni-Path switches do that (--omnipath)")
+	               : ret;
 }
 
 static int run_drop(struct run *r)

@@ -53,7 +53,8 @@ static void write_mad(struct sim_device *d, const struct ib_user_mad *h,
 		.mad = mad,
 		.len = len,
 	};
-	if (h->addr.grh_present && field_get(h->addr.gid, OPA_GID_OUI) == OPA_GID_IS_LID) {
+	if (h->addr.grh_present &&
+	    field_get(h->addr.gid, OPA_GID_OUI) == OPA_GID_IS_LID) {
 		row.addr.lid = (uint32_t)field_get(h->addr.gid, OPA_GID_LID);
 	}
 	int ret = kernel_write(d->file, &row);
@@ -121,7 +122,8 @@ void device_flush(struct sim_device *d)
 		h.addr.sl = m->addr.sl;
 		h.addr.path_bits = m->addr.path_bits;
 		h.addr.pkey_index = m->addr.pkey_index;
-		if (m->addr.lid >= OPA_LID_IN_GRH && m->addr.lid != OPA_PERMISSIVE && !m->addr.directed) {
+		if (m->addr.lid >= OPA_LID_IN_GRH && m->addr.lid != OPA_PERMISSIVE &&
+		    !m->addr.directed) {
 			h.addr.grh_present = 1;
 			h.addr.hop_limit = 1;
 			field_set(h.addr.gid, 0, 64, 0xFE80000000000000u);

@@ -98,7 +98,8 @@ void sim_fault_answer(struct sim *s, uint32_t node, struct mad_buf *m)
 {
 	uint8_t *mad = m->data;
 	const size_t at = sim_is_opa_mad(s, mad) ? opa_data_at(mad) : SMP_DATA_AT;
-	const size_t n_data = sim_is_opa_mad(s, mad) && m->len > at ? m->len - at : SMP_DATA_BYTES;
+	const size_t n_data =
+		sim_is_opa_mad(s, mad) && m->len > at ? m->len - at : SMP_DATA_BYTES;
 	uint8_t *data = mad + at;
 
 	if (!s->nodes[node].hostile || happens(s, 500000)) {

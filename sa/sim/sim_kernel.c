@@ -221,7 +221,8 @@ static bool in_use(const struct kernel_agent *a, const struct mad_buf *m)
 /* The kernel refuses a directed route whose part by LID starts at a LID of more than 16 bits. */
 static bool is_bad_mixed_route(const struct sim *s, const struct kernel_send_row *row)
 {
-	if (row->len < OPA_DR_INITIAL_AT || row->mad[1] != UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
+	if (row->len < OPA_DR_INITIAL_AT ||
+	    row->mad[1] != UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
 	    !sim_is_opa_mad(s, row->mad)) {
 		return false;
 	}

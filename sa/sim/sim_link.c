@@ -204,7 +204,10 @@ static void send_trap(struct sim *s, uint32_t port, unsigned trap)
 {
 	uint8_t mad[OPA_MAD_BYTES] = { 0 };
 	const struct port *p = &s->g->ports[port];
-	struct sim_at at = { .node = p->node, .port = p->num, .p_key = P_KEY_BASE, .slid = sim_lid(s, port) };
+	struct sim_at at = { .node = p->node,
+		             .port = p->num,
+		             .p_key = P_KEY_BASE,
+		             .slid = sim_lid(s, port) };
 	uint32_t sm_lid = sim_sm_lid(s, port);
 	size_t len = MAD_BYTES;
 
@@ -219,7 +222,10 @@ static void send_trap(struct sim *s, uint32_t port, unsigned trap)
 	struct mad_buf *m = mad_pool_get(&s->pool, mad, len);
 	if (m != NULL) {
 		m->addr.lid = sim_lid(s, port);
-		m->addr.pkey_index = sim_is_opa_mad(s, mad) ? sim_pkey_index(s, sim_end_port(s, &at), P_KEY_BASE) : 0;
+		m->addr.pkey_index =
+			sim_is_opa_mad(s, mad)
+				? sim_pkey_index(s, sim_end_port(s, &at), P_KEY_BASE)
+				: 0;
 		sim_deliver(s, &at, m);
 	}
 }

@@ -76,13 +76,16 @@ static void on_port(void *ctx, unsigned num)
 	if (opa_is_end_port(&o->device->ports[num])) {
 		field_set(to, PI_LID, field_get(from, OPI_LID) & 0xFFFF);
 		field_set(to, PI_LMC, field_get(from, OPI_LMC));
-		field_set(to, PI_MASTER_SM_LID, field_get(from, OPI_MASTER_SM_LID) & 0xFFFF);
+		field_set(to, PI_MASTER_SM_LID,
+		          field_get(from, OPI_MASTER_SM_LID) & 0xFFFF);
 		field_set(to, PI_MASTER_SM_SL, field_get(from, OPI_MASTER_SM_SL));
 		field_set(to, PI_GID_PREFIX, field_get(from, OPI_SUBNET_PREFIX));
 		field_set(to, PI_SUBNET_TIMEOUT, field_get(from, OPI_SUBNET_TIMEOUT));
 	} else {
-		field_set(to, PI_PARTITION_ENFORCEMENT_INBOUND, field_get(from, OPI_ENFORCE_IN));
-		field_set(to, PI_PARTITION_ENFORCEMENT_OUTBOUND, field_get(from, OPI_ENFORCE_OUT));
+		field_set(to, PI_PARTITION_ENFORCEMENT_INBOUND,
+		          field_get(from, OPI_ENFORCE_IN));
+		field_set(to, PI_PARTITION_ENFORCEMENT_OUTBOUND,
+		          field_get(from, OPI_ENFORCE_OUT));
 	}
 }
 
@@ -105,7 +108,9 @@ static void on_repress(void *ctx, uint64_t tid)
 	}
 }
 
-static const struct opa_ops ops = { .link = on_link, .port = on_port, .m_key = on_m_key, .repress = on_repress };
+static const struct opa_ops ops = {
+	.link = on_link, .port = on_port, .m_key = on_m_key, .repress = on_repress
+};
 
 static int new_device(struct sim *s, uint32_t node)
 {
@@ -175,7 +180,8 @@ static void down(struct sim *s, uint32_t port)
 {
 	const struct port *p = &s->g->ports[port];
 	const struct sim_opa *o = &s->opa[p->node];
-	const struct sim_opa *other = p->peer != GRAPH_NONE ? &s->opa[s->g->ports[p->peer].node] : NULL;
+	const struct sim_opa *other =
+		p->peer != GRAPH_NONE ? &s->opa[s->g->ports[p->peer].node] : NULL;
 	uint8_t reason = OPA_REASON_DISCONNECTED;
 
 	if (o->reason != 0 && o->reason_port == p->num) {
@@ -196,7 +202,8 @@ bool sim_opa_link(struct sim *s, uint32_t port)
 	if (!s->ports[port].up) {
 		down(s, port);
 		down(s, peer);
-	} else if (opa_link_up(sim_opa_port(s, port), sim_opa_port(s, peer), s->ports[port].one_lane ? 1 : 4) != E_OK) {
+	} else if (opa_link_up(sim_opa_port(s, port), sim_opa_port(s, peer),
+	                       s->ports[port].one_lane ? 1 : 4) != E_OK) {
 		return false;
 	}
 	sim_opa_adapt_soon(s, s->g->ports[port].node);
@@ -215,7 +222,8 @@ void sim_opa_issm(struct sim *s, uint32_t port, bool on)
 {
 	if (s->opa != NULL) {
 		uint8_t *info = sim_opa_port(s, port)->info;
-		const uint64_t mask = field_get(info, OPI_CAPABILITY) & ~(uint64_t)OPA_CAP_IS_SM;
+		const uint64_t mask =
+			field_get(info, OPI_CAPABILITY) & ~(uint64_t)OPA_CAP_IS_SM;
 
 		field_set(info, OPI_CAPABILITY, on ? mask | OPA_CAP_IS_SM : mask);
 	}
@@ -234,13 +242,16 @@ static void lie(const struct sim *s, const struct sim_at *at, uint8_t *mad)
 
 	field_set(info, ONI_NODE_GUID, other->guid);
 	field_set(info, ONI_PORT_GUID,
-	          sim_port_guid(s, other->first_port + (other->type == NODE_SWITCH ? 0 : 1)));
+	          sim_port_guid(s, other->first_port +
+	                                   (other->type == NODE_SWITCH ? 0 : 1)));
 }
 
-static struct opa_from from_of(const struct sim *s, const struct sim_at *at, uint32_t from)
+static struct opa_from from_of(const struct sim *s, const struct sim_at *at,
+                               uint32_t from)
 {
 	return (struct opa_from){ .port = at->port,
-		                  .local = s->g->ports[from].node == at->node && at->hops == 0,
+		                  .local = s->g->ports[from].node == at->node &&
+		                           at->hops == 0,
 		                  .p_key = at->p_key };
 }
 
@@ -248,10 +259,12 @@ bool sim_opa_is_perf(const struct sim *s, const uint8_t *mad)
 {
 	enum { CLASS_PERF = 4 };
 
-	return sim_is_opa_mad(s, mad) && mad[1] == CLASS_PERF && (mad[3] == OPA_GET || mad[3] == OPA_SET);
+	return sim_is_opa_mad(s, mad) && mad[1] == CLASS_PERF &&
+	       (mad[3] == OPA_GET || mad[3] == OPA_SET);
 }
 
-size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from, struct mad_buf *m)
+size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from,
+                     struct mad_buf *m)
 {
 	const struct opa_from sender = from_of(s, at, from);
 	const bool set = m->data[3] == OPA_SET;
@@ -265,7 +278,8 @@ size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from, stru
 		lie(s, at, m->data);
 	}
 	if (set) {
-		s->opa[at->node].infiniband &= len == 0 || !s->opa[at->node].device->managed;
+		s->opa[at->node].infiniband &=
+			len == 0 || !s->opa[at->node].device->managed;
 		s->changes++;
 		sim_opa_adapt_soon(s, at->node);
 	}
@@ -282,7 +296,8 @@ static void settle(struct sim *s, uint32_t node)
 		uint64_t *c = s->opa[node].device->ports[num].counters;
 
 		sim_perf_settle(s, n->first_port + num);
-		c[OPA_XMIT_DATA] += perf->count[SIM_XMIT_DATA] / 2; /* 4 octets are half a flit */
+		c[OPA_XMIT_DATA] +=
+			perf->count[SIM_XMIT_DATA] / 2; /* 4 octets are half a flit */
 		c[OPA_RCV_DATA] += perf->count[SIM_RCV_DATA] / 2;
 		c[OPA_XMIT_PKTS] += perf->count[SIM_XMIT_PKTS];
 		c[OPA_RCV_PKTS] += perf->count[SIM_RCV_PKTS];
@@ -292,7 +307,8 @@ static void settle(struct sim *s, uint32_t node)
 	}
 }
 
-size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from, struct mad_buf *m)
+size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from,
+                    struct mad_buf *m)
 {
 	const struct opa_from sender = from_of(s, at, from);
 
@@ -303,13 +319,16 @@ size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from, struc
 size_t sim_opa_trap(struct sim *s, uint32_t port, unsigned trap, uint8_t *mad)
 {
 	enum { DESCRIPTION_CHANGED = 1 };
-	static const enum opa_trap numbers[SIM_TRAP_COUNT] = { OPA_TRAP_PORT_STATE, OPA_TRAP_CAPABILITY,
-		                                               OPA_TRAP_CAPABILITY, OPA_TRAP_WIDTH, OPA_TRAP_M_KEY };
+	static const enum opa_trap numbers[SIM_TRAP_COUNT] = {
+		OPA_TRAP_PORT_STATE, OPA_TRAP_CAPABILITY, OPA_TRAP_CAPABILITY,
+		OPA_TRAP_WIDTH, OPA_TRAP_M_KEY
+	};
 	const uint32_t node = s->g->ports[port].node;
 	const struct sim_trap *t = &s->nodes[node].traps[trap];
 
-	return opa_trap(sim_opa_port(s, port), numbers[trap], t->tid, t->description ? DESCRIPTION_CHANGED : 0,
-	                s->opa[node].violation, mad);
+	return opa_trap(sim_opa_port(s, port), numbers[trap], t->tid,
+	                t->description ? DESCRIPTION_CHANGED : 0, s->opa[node].violation,
+	                mad);
 }
 
 static int set_lanes(struct sim *s, uint32_t port, unsigned lanes)
@@ -349,9 +368,11 @@ void sim_opa_adapt(struct sim *s, uint32_t node)
 	const uint64_t before = o->device->adapted_us;
 
 	o->adapts = false;
-	s->changes += opa_adapt(o->device, sim_now_us(s), o->percent != NULL ? &load : NULL, NULL, NULL);
+	s->changes += opa_adapt(o->device, sim_now_us(s),
+	                        o->percent != NULL ? &load : NULL, NULL, NULL);
 	if (o->device->adapted_us != before && o->percent != NULL) {
-		sim_opa_adapt_soon(s, node); /* what is still congested moves the next time */
+		sim_opa_adapt_soon(
+			s, node); /* what is still congested moves the next time */
 	}
 }
 
@@ -366,7 +387,8 @@ int sim_set_lanes(struct sim *s, uint64_t node_guid, uint8_t port, unsigned lane
 	return ret;
 }
 
-int sim_opa_count(struct sim *s, uint64_t node_guid, uint8_t port, const char *name, uint64_t n)
+int sim_opa_count(struct sim *s, uint64_t node_guid, uint8_t port, const char *name,
+                  uint64_t n)
 {
 	const enum opa_counter i = opa_counter_find(name);
 	int ret = E_UNKNOWN;
@@ -389,8 +411,8 @@ int sim_opa_congest(struct sim *s, uint64_t node_guid, uint8_t port, unsigned pe
 
 	pthread_mutex_lock(&s->lock);
 	const uint32_t node = graph_node_by_guid(s->g, node_guid);
-	if (node == GRAPH_NONE || s->opa == NULL || !sim_is_switch(s, node) || port == 0 ||
-	    port > s->g->nodes[node].n_ports) {
+	if (node == GRAPH_NONE || s->opa == NULL || !sim_is_switch(s, node) ||
+	    port == 0 || port > s->g->nodes[node].n_ports) {
 		ret = E_NOTFOUND;
 	} else {
 		struct sim_opa *o = &s->opa[node];

@@ -62,8 +62,9 @@ static const uint8_t *pkey_block(struct sim *s, uint32_t port, uint32_t block,
 
 unsigned sim_pkey_cap(const struct sim *s, uint32_t port)
 {
-	return is_opa_table(s, port) ? opa_p_key_cap(sim_opa_port(s, port))
-	                             : sim_partition_cap(&s->g->nodes[s->g->ports[port].node]);
+	return is_opa_table(s, port)
+	               ? opa_p_key_cap(sim_opa_port(s, port))
+	               : sim_partition_cap(&s->g->nodes[s->g->ports[port].node]);
 }
 
 uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index)

@@ -42,7 +42,9 @@ static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *a
 	if (is_silent(s, at->node)) {
 		return false;
 	}
-	const uint16_t index = sim_is_opa_mad(s, m->data) ? sim_pkey_index(s, sim_end_port(s, at), at->p_key) : 0;
+	const uint16_t index = sim_is_opa_mad(s, m->data)
+	                               ? sim_pkey_index(s, sim_end_port(s, at), at->p_key)
+	                               : 0;
 	m->addr = (struct mad_addr){
 		.directed = m->data[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE,
 		.pkey_index = index,
@@ -53,7 +55,8 @@ static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *a
 }
 
 /* Gives the SMP to the node's agent. \return true: it is a response now. */
-static bool agent_answers(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
+static bool agent_answers(struct sim *s, uint32_t from, struct mad_buf *m,
+                          struct sim_at *at)
 {
 	sim_handle_smp(s, at);
 	if (sim_lost(s)) {
@@ -120,7 +123,8 @@ static bool return_directed(struct sim *s, struct mad_buf *m, struct sim_at *at)
 	return deliver_smp(s, m, at, lid);
 }
 
-static bool directed_request(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
+static bool directed_request(struct sim *s, uint32_t from, struct mad_buf *m,
+                             struct sim_at *at)
 {
 	uint32_t dr_slid = dr_slid_of(s, m->data);
 	uint32_t dr_dlid = dr_dlid_of(s, m->data);
@@ -221,10 +225,10 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 			return false;
 		}
 		m->addr.lid = dlid;
-		m->addr.pkey_index = opa ? sim_pkey_index(s, from, P_KEY_BASE) : m->addr.pkey_index;
+		m->addr.pkey_index =
+			opa ? sim_pkey_index(s, from, P_KEY_BASE) : m->addr.pkey_index;
 	} else {
-		m->addr.path_bits =
-			(uint8_t)(dlid - sim_lid(s, to));
+		m->addr.path_bits = (uint8_t)(dlid - sim_lid(s, to));
 		m->addr.lid = slid;
 	}
 	sim_deliver(s, at, m);
@@ -248,8 +252,7 @@ static bool send_smp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 	}
 	/* the response of a program: first by LID to the switch where the directed part ended */
 	if (lid != LID_PERMISSIVE && lid != 0 &&
-	    dr_dlid_of(s, m->data) != LID_PERMISSIVE &&
-	    !walk_to_switch(s, at, lid)) {
+	    dr_dlid_of(s, m->data) != LID_PERMISSIVE && !walk_to_switch(s, at, lid)) {
 		return false;
 	}
 	return return_directed(s, m, at);
@@ -284,7 +287,9 @@ void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m)
 	struct sim_at at = { .node = p->node,
 		             .port = p->num,
 		             .smp = smp,
-		             .p_key = s->opa != NULL ? sim_pkey_at(s, from, m->addr.pkey_index) : 0 };
+		             .p_key = s->opa != NULL
+		                              ? sim_pkey_at(s, from, m->addr.pkey_index)
+		                              : 0 };
 
 	if (smp ? !send_smp(s, from, m, &at) : !send_gmp(s, from, m, &at)) {
 		mad_pool_put(&s->pool, m);

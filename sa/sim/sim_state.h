@@ -127,16 +127,17 @@ struct sim_node {
 	bool hostile;   /*!< half of its answers are nonsense */
 	uint32_t guids; /*!< index + 1 of the node whose GUIDs it shows, 0: its own */
 	uint8_t sw_info[SMP_DATA_BYTES];       /*!< SwitchInfo */
-	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128, 144, 1146; of Omni-Path also width, M_Key */
+	struct sim_trap traps
+		[SIM_TRAP_COUNT]; /*!< 128, 144, 1146; of Omni-Path also width, M_Key */
 };
 
 /*! An event at some time. */
 enum sim_event_kind {
-	EVENT_MAD,  /*!< msg reaches the programs at port */
-	EVENT_SEND, /*!< msg, a late request, leaves port */
-	EVENT_TRAP, /*!< trap number trap of node is due */
+	EVENT_MAD,   /*!< msg reaches the programs at port */
+	EVENT_SEND,  /*!< msg, a late request, leaves port */
+	EVENT_TRAP,  /*!< trap number trap of node is due */
 	EVENT_ADAPT, /*!< the adaptive routing of node is due */
-	EVENT_TIMER /*!< one of the receiver's: id, timer */
+	EVENT_TIMER  /*!< one of the receiver's: id, timer */
 };
 
 struct sim_event {
@@ -237,7 +238,7 @@ struct sim_at {
 	uint64_t late_us; /*!< time that processors of nodes took, beside that of the hops */
 	bool smp;         /*!< a request or an answer of class SMP; no trap of a node */
 	uint16_t p_key;   /*!< of the sender, on an Omni-Path fabric */
-	uint32_t slid;    /*!< of what moves by LID; 0: permissive, or nobody looks at it */
+	uint32_t slid; /*!< of what moves by LID; 0: permissive, or nobody looks at it */
 };
 
 /*! An Omni-Path device, and whose it is. */
@@ -248,7 +249,7 @@ struct sim_opa {
 	uint8_t violation[64]; /*!< header of the request with a wrong M_Key */
 	uint8_t *percent;      /*!< [n_ports + 1] buffers in use, NULL: none anywhere */
 	bool adapts;           /*!< an event is in the queue */
-	bool infiniband;       /*!< an SM of InfiniBand was the last one that Set something */
+	bool infiniband; /*!< an SM of InfiniBand was the last one that Set something */
 	uint8_t reason, reason_port; /*!< LinkDownReason of an order of the SM; 0: none */
 };
 
@@ -421,13 +422,17 @@ void sim_opa_reset(struct sim *s, uint32_t node); /*!< as after power-on */
 /*! \brief The link of a port has come up or gone down, at both ends. \return false: it does not come up
  *         after all, because the ports have no speed or width in common. */
 bool sim_opa_link(struct sim *s, uint32_t port);
-void sim_opa_state(struct sim *s, uint32_t port, unsigned state); /*!< PortState by other means */
+void sim_opa_state(struct sim *s, uint32_t port,
+                   unsigned state); /*!< PortState by other means */
 void sim_opa_issm(struct sim *s, uint32_t port, bool on);
 /*! \brief Answers an SMP or a MAD of class PerfMgt in place. \param from  Sender's end port.
  * \return Bytes of the answer, 0: none. \a m has room for OPA_MAD_BYTES. */
-size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from, struct mad_buf *m);
-bool sim_opa_is_perf(const struct sim *s, const uint8_t *mad); /*!< a request of class PerfMgt */
-size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from, struct mad_buf *m);
+size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from,
+                     struct mad_buf *m);
+bool sim_opa_is_perf(const struct sim *s,
+                     const uint8_t *mad); /*!< a request of class PerfMgt */
+size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from,
+                    struct mad_buf *m);
 /*! \brief Trap of a node that an SM of Omni-Path manages. \return Bytes. */
 size_t sim_opa_trap(struct sim *s, uint32_t port, unsigned trap, uint8_t *mad);
 void sim_opa_adapt(struct sim *s, uint32_t node); /*!< EVENT_ADAPT */
@@ -477,7 +482,8 @@ static inline unsigned sim_lmc(const struct sim *s, uint32_t port)
 static inline uint32_t sim_sm_lid(const struct sim *s, uint32_t port)
 {
 	return sim_is_opa_managed(s, s->g->ports[port].node)
-	               ? (uint32_t)field_get(sim_opa_port(s, port)->info, OPI_MASTER_SM_LID)
+	               ? (uint32_t)field_get(sim_opa_port(s, port)->info,
+	                                     OPI_MASTER_SM_LID)
 	               : (uint32_t)field_get(s->ports[port].info, PI_MASTER_SM_LID);
 }
 

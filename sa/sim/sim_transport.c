@@ -106,8 +106,9 @@ int sim_send_from(struct sim *s, uint32_t port, const struct mad_msg *m)
 	           m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED;
 
 	if (m->len < sizeof(struct umad_hdr) ||
-	    (smp && (sim_is_opa_mad(s, m->data) ? m->len < OPA_LR_DATA_AT || m->len > OPA_MAD_BYTES
-	                                        : m->len != MAD_BYTES))) {
+	    (smp && (sim_is_opa_mad(s, m->data)
+	                     ? m->len < OPA_LR_DATA_AT || m->len > OPA_MAD_BYTES
+	                     : m->len != MAD_BYTES))) {
 		return -EINVAL;
 	}
 	pthread_mutex_lock(&s->lock);

@@ -97,8 +97,9 @@ static unsigned routed_by(const struct sim *s, uint32_t node, uint32_t dlid)
 	if (sim_is_opa_managed(s, node)) {
 		return opa_route(s->opa[node].device, dlid);
 	}
-	return dlid < n->lft_len && dlid <= field_get(n->sw_info, SI_LINEAR_FDB_TOP) ? n->lft[dlid]
-	                                                                             : LFT_NO_ROUTE;
+	return dlid < n->lft_len && dlid <= field_get(n->sw_info, SI_LINEAR_FDB_TOP)
+	               ? n->lft[dlid]
+	               : LFT_NO_ROUTE;
 }
 
 bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_key)
@@ -108,7 +109,8 @@ bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_ke
 	    (dlid == LID_PERMISSIVE || dlid == sim_lid(s, sim_end_port(s, at)))) {
 		return true;
 	}
-	if (dlid == 0 || dlid >= (s->opa != NULL ? (uint32_t)OPA_MLIDS : (uint32_t)LID_UNICAST_END)) {
+	if (dlid == 0 ||
+	    dlid >= (s->opa != NULL ? (uint32_t)OPA_MLIDS : (uint32_t)LID_UNICAST_END)) {
 		return false;
 	}
 	if (!sim_is_switch(s, at->node)) {

@@ -41,8 +41,9 @@ static void on_link(void *ctx, unsigned port, enum opa_link_order order)
 		opa_link_down(peer, OPA_REASON_NEIGHBOR);
 		opa_link_down(&d->ports[port], OPA_REASON_SM_BOUNCE);
 	}
-	if (order != OPA_LINK_DISABLE && d->ports[port].peer == NULL && port == 1 && devices[1] != NULL &&
-	    !devices[0]->ports[1].disabled && !devices[1]->ports[1].disabled) {
+	if (order != OPA_LINK_DISABLE && d->ports[port].peer == NULL && port == 1 &&
+	    devices[1] != NULL && !devices[0]->ports[1].disabled &&
+	    !devices[1]->ports[1].disabled) {
 		(void)opa_link_up(&devices[0]->ports[1], &devices[1]->ports[1], 4);
 	}
 }
@@ -94,7 +95,8 @@ static void check_device(const struct opa_device *d)
 		require(n == 0 || (state == OPA_DOWN) == (p->peer == NULL));
 		require(p->peer == NULL || p->peer->peer == p);
 		require(field_get(p->info, OPI_LOCAL_PORT_NUM) == n);
-		require(field_get(p->info, OPI_OPERATIONAL_VL) <= field_get(p->info, OPI_VL_CAP));
+		require(field_get(p->info, OPI_OPERATIONAL_VL) <=
+		        field_get(p->info, OPI_VL_CAP));
 		require(p->sc_to_vl[1][OPA_VL15] == OPA_VL15);
 		require(d->is_switch || opa_has_p_key(p, 0x7FFF));
 	}
@@ -108,7 +110,8 @@ static void send(unsigned how, const uint8_t *bytes, size_t len)
 	uint8_t mad[OPA_MAD_BYTES] = { 0 };
 	struct opa_device *d = devices[how & 1];
 	const unsigned kind = how >> 1 & 3;
-	const struct opa_from from = { .port = 1, .p_key = how >> 4 & 1 ? 0x7FFF : 0xFFFF };
+	const struct opa_from from = { .port = 1,
+		                       .p_key = how >> 4 & 1 ? 0x7FFF : 0xFFFF };
 	uint64_t tid;
 
 	memcpy(mad, bytes, len);
@@ -119,9 +122,11 @@ static void send(unsigned how, const uint8_t *bytes, size_t len)
 		mad[0] = mad[2] = OPA_VERSION;
 	}
 	tid = field_get(mad, MAD_TID);
-	const size_t n = mad[1] == 0x04 ? opa_perf_agent(d, &from, mad, len) : opa_agent(d, &from, mad, len);
+	const size_t n = mad[1] == 0x04 ? opa_perf_agent(d, &from, mad, len)
+	                                : opa_agent(d, &from, mad, len);
 	require(n <= OPA_MAD_BYTES && n % 8 == 0);
-	require(n == 0 || (mad[3] == OPA_GET_RESP && field_get(mad, MAD_TID) == tid && n >= 24));
+	require(n == 0 ||
+	        (mad[3] == OPA_GET_RESP && field_get(mad, MAD_TID) == tid && n >= 24));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

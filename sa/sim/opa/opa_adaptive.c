@@ -43,28 +43,33 @@ static uint64_t draw(struct opa_device *d)
 
 bool opa_adapt_enabled(const struct opa_device *d)
 {
-	return d->is_switch && field_get(d->switch_info, OSI_AR_ENABLE) && !field_get(d->switch_info, OSI_AR_PAUSE);
+	return d->is_switch && field_get(d->switch_info, OSI_AR_ENABLE) &&
+	       !field_get(d->switch_info, OSI_AR_PAUSE);
 }
 
 uint64_t opa_adapt_due_us(const struct opa_device *d)
 {
 	return d->adapted_us == 0
 	               ? 0
-	               : d->adapted_us + ((uint64_t)TICK_US << field_get(d->switch_info, OSI_AR_FREQUENCY));
+	               : d->adapted_us + ((uint64_t)TICK_US
+	                                  << field_get(d->switch_info, OSI_AR_FREQUENCY));
 }
 
 static bool is_active(const struct opa_device *d, unsigned port)
 {
-	return port >= 1 && port <= d->n_ports && field_get(d->ports[port].info, OPI_STATE) == OPA_ACTIVE;
+	return port >= 1 && port <= d->n_ports &&
+	       field_get(d->ports[port].info, OPI_STATE) == OPA_ACTIVE;
 }
 
 static bool in_group(const struct opa_device *d, unsigned group, unsigned port)
 {
-	return port >= 1 && d->groups[group][(port - 1) / 64] >> ((port - 1) % 64) & 1; /* bit 0 is port 1 */
+	return port >= 1 && d->groups[group][(port - 1) / 64] >> ((port - 1) % 64) &
+	                            1; /* bit 0 is port 1 */
 }
 
 /* Chooses the port that a LID gets instead of \a now. \return \a now: none is better. */
-static uint8_t choose(struct opa_device *d, unsigned group, uint8_t now, bool lost, unsigned limit, const unsigned *busy)
+static uint8_t choose(struct opa_device *d, unsigned group, uint8_t now, bool lost,
+                      unsigned limit, const unsigned *busy)
 {
 	const unsigned algorithm = (unsigned)field_get(d->switch_info, OSI_AR_ALGORITHM);
 	uint8_t all[256], calm[256], best = now;
@@ -114,7 +119,8 @@ unsigned opa_adapt(struct opa_device *d, uint64_t now_us, const struct opa_load 
 	const unsigned top = (unsigned)field_get(d->switch_info, OSI_PORT_GROUP_TOP);
 	unsigned busy[256] = { 0 }, lids[256], n = 0;
 	uint32_t end = d->lft_len < d->pgft_len ? d->lft_len : d->pgft_len;
-	const uint32_t linear_top = (uint32_t)field_get(d->switch_info, OSI_LINEAR_FDB_TOP);
+	const uint32_t linear_top =
+		(uint32_t)field_get(d->switch_info, OSI_LINEAR_FDB_TOP);
 
 	if (!opa_adapt_enabled(d) || now_us < opa_adapt_due_us(d)) {
 		return 0;
@@ -127,10 +133,12 @@ unsigned opa_adapt(struct opa_device *d, uint64_t now_us, const struct opa_load 
 	for (uint32_t lid = 1; lid < end; lid++) {
 		const uint8_t now = d->lft[lid], group = d->pgft[lid];
 		const bool lost = now != 0 && now != OPA_NO_PORT && !is_active(d, now);
-		const bool congested = !lost_only && !lost && now <= d->n_ports && busy[now] >= limit;
+		const bool congested =
+			!lost_only && !lost && now <= d->n_ports && busy[now] >= limit;
 
 		/* PortGroupTop counts the groups in use; 0xFF is no group */
-		if (now == 0 || now == OPA_NO_PORT || group >= OPA_PORT_GROUPS || group >= top || (!lost && !congested)) {
+		if (now == 0 || now == OPA_NO_PORT || group >= OPA_PORT_GROUPS ||
+		    group >= top || (!lost && !congested)) {
 			continue;
 		}
 		const uint8_t out = choose(d, group, now, lost, limit, busy);
@@ -145,7 +153,8 @@ unsigned opa_adapt(struct opa_device *d, uint64_t now_us, const struct opa_load 
 		d->lft[lid] = out;
 		n++;
 		if (moved != NULL) {
-			moved(ctx, &(struct opa_move){ .lid = lid, .from = now, .to = out });
+			moved(ctx,
+			      &(struct opa_move){ .lid = lid, .from = now, .to = out });
 		}
 	}
 	if (n > 0) {

@@ -69,10 +69,12 @@ static uint16_t node_info(struct opa_access *a)
 static bool set_switch_info(struct opa_device *d, const uint8_t *in)
 {
 	uint8_t *s = d->switch_info;
-	const uint64_t top = field_get(in, OSI_LINEAR_FDB_TOP), mcast = field_get(in, OSI_MULTICAST_FDB_TOP);
+	const uint64_t top = field_get(in, OSI_LINEAR_FDB_TOP),
+		       mcast = field_get(in, OSI_MULTICAST_FDB_TOP);
 	const uint64_t groups = field_get(in, OSI_PORT_GROUP_TOP);
 
-	if (top >= OPA_LFT_CAP || groups > OPA_PORT_GROUPS || field_get(in, OSI_ROUTING_ENABLED) > 1) {
+	if (top >= OPA_LFT_CAP || groups > OPA_PORT_GROUPS ||
+	    field_get(in, OSI_ROUTING_ENABLED) > 1) {
 		return false;
 	}
 	field_set(s, OSI_LINEAR_FDB_TOP, top);
@@ -131,15 +133,21 @@ static uint16_t attribute(struct opa_access *a, uint16_t attr)
 	case OPA_BUFFER_CONTROL: return sma_buffer_control(a);
 	case OPA_SC_TO_SC_SET: return sma_sc_to_sc_set(a);
 	default:
-		return attr >= OPA_CONGESTION_INFO && attr <= OPA_HFI_CONGESTION_CONTROL ? sma_congestion(a, attr)
-		                                                                         : OPA_BAD_ATTRIBUTE;
+		return attr >= OPA_CONGESTION_INFO && attr <= OPA_HFI_CONGESTION_CONTROL
+		               ? sma_congestion(a, attr)
+		               : OPA_BAD_ATTRIBUTE;
 	}
 }
 
-uint16_t opa_attribute(struct opa_device *d, unsigned in_port, bool set, uint16_t attr, uint32_t mod,
-                       uint8_t *data, size_t room, size_t *ret_len)
+uint16_t opa_attribute(struct opa_device *d, unsigned in_port, bool set, uint16_t attr,
+                       uint32_t mod, uint8_t *data, size_t room, size_t *ret_len)
 {
-	struct opa_access a = { .d = d, .in_port = in_port, .set = set, .mod = mod, .data = data, .room = room };
+	struct opa_access a = { .d = d,
+		                .in_port = in_port,
+		                .set = set,
+		                .mod = mod,
+		                .data = data,
+		                .room = room };
 	const uint16_t status = attribute(&a, attr);
 
 	*ret_len = a.len;
@@ -152,7 +160,8 @@ static size_t least_bytes(uint16_t attr, uint32_t mod)
 	const size_t n = mod >> 24;
 
 	switch (attr) {
-	case OPA_PORT_INFO: return n > 0 ? (n - 1) * OPA_PORT_INFO_STRIDE + OPA_PORT_INFO_BYTES : 0;
+	case OPA_PORT_INFO:
+		return n > 0 ? (n - 1) * OPA_PORT_INFO_STRIDE + OPA_PORT_INFO_BYTES : 0;
 	case OPA_SWITCH_INFO: return OPA_SWITCH_INFO_BYTES;
 	case OPA_SL_TO_SC:
 	case OPA_SC_TO_SL: return OPA_MAP_BYTES;
@@ -168,7 +177,8 @@ static size_t least_bytes(uint16_t attr, uint32_t mod)
 	case OPA_VL_ARB: return n * OPA_VL_ARB_BYTES;
 	case OPA_PORT_STATE_INFO:
 	case OPA_LED_INFO: return n * 8;
-	case OPA_BUFFER_CONTROL: return n > 0 ? (n - 1) * OPA_BUFFER_STRIDE + OPA_BUFFER_BYTES : 0;
+	case OPA_BUFFER_CONTROL:
+		return n > 0 ? (n - 1) * OPA_BUFFER_STRIDE + OPA_BUFFER_BYTES : 0;
 	case OPA_SC_TO_SC_SET: return n * 96;
 	default: return 0;
 	}
@@ -193,7 +203,8 @@ static uint16_t aggregate(struct opa_access *a, size_t given)
 		const uint16_t attr = (uint16_t)field_get(seg, OAG_ATTRIBUTE);
 		struct opa_access one = *a;
 
-		if (at + HEADER + len > a->room || (a->set && at + HEADER + len > given)) {
+		if (at + HEADER + len > a->room ||
+		    (a->set && at + HEADER + len > given)) {
 			return OPA_BAD_FIELD;
 		}
 		one.mod = (uint32_t)field_get(seg, OAG_MODIFIER);
@@ -204,8 +215,9 @@ static uint16_t aggregate(struct opa_access *a, size_t given)
 		a->len = at;
 		field_set(seg, OAG_ERROR, 0);
 		uint16_t status = attr == OPA_AGGREGATE ? (uint16_t)OPA_BAD_ATTRIBUTE
-		                  : a->set && least_bytes(attr, one.mod) > len ? (uint16_t)OPA_BAD_FIELD
-		                                                                : attribute(&one, attr);
+		                  : a->set && least_bytes(attr, one.mod) > len
+		                          ? (uint16_t)OPA_BAD_FIELD
+		                          : attribute(&one, attr);
 		if (status != OPA_GOOD) {
 			field_set(seg, OAG_ERROR, status != OPA_BAD_FIELD);
 			return status;
@@ -215,10 +227,12 @@ static uint16_t aggregate(struct opa_access *a, size_t given)
 }
 
 /* M_Key check. \a hide: the answer must not show the key. */
-static bool m_key_allows(struct opa_device *d, struct opa_port *p, const uint8_t *mad, bool *ret_hide)
+static bool m_key_allows(struct opa_device *d, struct opa_port *p, const uint8_t *mad,
+                         bool *ret_hide)
 {
 	uint8_t *info = p->info;
-	const uint64_t key = field_get(info, OPI_M_KEY), protect = field_get(info, OPI_M_KEY_PROTECT);
+	const uint64_t key = field_get(info, OPI_M_KEY),
+		       protect = field_get(info, OPI_M_KEY_PROTECT);
 
 	*ret_hide = false;
 	if (key == 0 || key == field_get(mad, OPA_SMP_M_KEY)) {
@@ -237,7 +251,8 @@ static bool m_key_allows(struct opa_device *d, struct opa_port *p, const uint8_t
 static bool p_key_allows(struct opa_port *p, const struct opa_from *from)
 {
 	if (from->local) {
-		return opa_has_p_key(p, OPA_P_KEY_MANAGER) || opa_has_p_key(p, OPA_P_KEY_MEMBER);
+		return opa_has_p_key(p, OPA_P_KEY_MANAGER) ||
+		       opa_has_p_key(p, OPA_P_KEY_MEMBER);
 	}
 	if (from->p_key == OPA_P_KEY_MANAGER) {
 		return true;
@@ -248,7 +263,8 @@ static bool p_key_allows(struct opa_port *p, const struct opa_from *from)
 	return false;
 }
 
-static uint16_t answer(struct opa_device *d, const struct opa_from *from, uint8_t *mad, size_t len, size_t *ret_len)
+static uint16_t answer(struct opa_device *d, const struct opa_from *from, uint8_t *mad,
+                       size_t len, size_t *ret_len)
 {
 	const size_t data_at = opa_data_at(mad);
 	const uint16_t attr = (uint16_t)field_get(mad, MAD_ATTR_ID);
@@ -271,13 +287,15 @@ static uint16_t answer(struct opa_device *d, const struct opa_from *from, uint8_
 	if (len < data_at || (set && len - data_at < least_bytes(attr, mod))) {
 		return OPA_BAD_FIELD;
 	}
-	const uint16_t status = attr == OPA_AGGREGATE ? aggregate(&a, len - data_at) : attribute(&a, attr);
+	const uint16_t status = attr == OPA_AGGREGATE ? aggregate(&a, len - data_at)
+	                                              : attribute(&a, attr);
 	*ret_len = a.len;
 	d->managed |= set && status == OPA_GOOD;
 	return status;
 }
 
-size_t opa_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad, size_t len)
+size_t opa_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad,
+                 size_t len)
 {
 	const size_t data_at = opa_data_at(mad);
 	struct opa_port *p = &d->ports[d->is_switch ? 0 : from->port];
@@ -285,8 +303,8 @@ size_t opa_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad
 	size_t value;
 	bool hide;
 
-	if ((method & 0x80) != 0 || method == OPA_TRAP || len < 24 || !p_key_allows(p, from) ||
-	    !m_key_allows(d, p, mad, &hide)) {
+	if ((method & 0x80) != 0 || method == OPA_TRAP || len < 24 ||
+	    !p_key_allows(p, from) || !m_key_allows(d, p, mad, &hide)) {
 		return 0;
 	}
 	memset(mad + len, 0, OPA_MAD_BYTES - len);
@@ -295,7 +313,8 @@ size_t opa_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad
 		return 0;
 	}
 	const uint16_t status = answer(d, from, mad, len, &value);
-	if (hide && field_get(mad, MAD_ATTR_ID) == OPA_PORT_INFO && value >= OPA_PORT_INFO_BYTES) {
+	if (hide && field_get(mad, MAD_ATTR_ID) == OPA_PORT_INFO &&
+	    value >= OPA_PORT_INFO_BYTES) {
 		field_set(mad + data_at, OPI_M_KEY, 0);
 	}
 	mad[0] = OPA_VERSION;

@@ -26,12 +26,12 @@ enum {
 	BUFFER_ALLOC = 3,
 	HFI_BUFFER = 2176,
 	SWITCH_BUFFER = 2560,
-	VL15_INIT = 136,       /* 4 packets of 2048 + 128 bytes */
+	VL15_INIT = 136, /* 4 packets of 2048 + 128 bytes */
 	REPLAY_BUFFER = 0x80,
 	REPLAY_WIRE = 8,
 	HFI_CREDIT_RATE = 18,
 	DEFAULT_P_KEY = 0x8001,
-	STANDARD = 4, /* PortType: a cable plugs in */
+	STANDARD = 4,    /* PortType: a cable plugs in */
 	FORMATS = 2 | 8, /* 9B and 16B */
 	HFI_DEVICE = 0x24F0,
 	SWITCH_DEVICE = 0xABC0
@@ -64,7 +64,8 @@ static void reset_maps(struct opa_port *p)
 
 static void reset_p_keys(struct opa_port *p)
 {
-	static const uint16_t first[] = { DEFAULT_P_KEY, OPA_P_KEY_MEMBER, OPA_P_KEY_MANAGER };
+	static const uint16_t first[] = { DEFAULT_P_KEY, OPA_P_KEY_MEMBER,
+		                          OPA_P_KEY_MANAGER };
 
 	memset(p->p_keys, 0, sizeof(p->p_keys));
 	for (unsigned i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
@@ -106,17 +107,23 @@ static void reset_port(struct opa_port *p, const struct opa_port_row *row)
 	field_set(i, OPI_PREEMPTION_LIMIT, 255);
 	field_set(i, OPI_CAPABILITY_3,
 	          OPA_CAP3_SHARED_SPACE | OPA_CAP3_MAX_LID |
-	                  (d->is_switch && !linked ? OPA_CAP3_ADDR_RANGE | OPA_CAP3_VL_R : 0));
-	field_set(i, OPI_CAPABILITY, 1u << 22 | (opa_is_end_port(p) && !d->is_switch ? 1u << 5 : 0));
+	                  (d->is_switch && !linked ? OPA_CAP3_ADDR_RANGE | OPA_CAP3_VL_R
+	                                           : 0));
+	field_set(i, OPI_CAPABILITY,
+	          1u << 22 | (opa_is_end_port(p) && !d->is_switch ? 1u << 5 : 0));
 	field_set(i, OPI_SUBNET_PREFIX, 0xFE80000000000000u);
 	for (unsigned vl = 0; vl < OPA_VLS; vl++) {
-		field_set(i, OPI_NEIGHBOR_MTU(vl), vl < vls || vl == OPA_VL15 ? OPA_MTU_2048 : 0);
+		field_set(i, OPI_NEIGHBOR_MTU(vl),
+		          vl < vls || vl == OPA_VL15 ? OPA_MTU_2048 : 0);
 		field_set(i, OPI_HOQ_LIFE(vl), 7 << 5 | 0x1F);
 	}
 	if (linked) {
-		const uint16_t speeds = (uint16_t)(row->speed == 0 ? OPA_SPEED_25G : row->speed);
+		const uint16_t speeds =
+			(uint16_t)(row->speed == 0 ? OPA_SPEED_25G : row->speed);
 		/* the fastest, and the one of an earlier generation */
-		const uint16_t all = (uint16_t)(speeds > OPA_SPEED_25G ? speeds | OPA_SPEED_25G : speeds | OPA_SPEED_12G);
+		const uint16_t all =
+			(uint16_t)(speeds > OPA_SPEED_25G ? speeds | OPA_SPEED_25G
+		                                          : speeds | OPA_SPEED_12G);
 
 		field_set(i, OPI_SPEED_SUPPORTED, all);
 		field_set(i, OPI_SPEED_ENABLED, all);
@@ -211,7 +218,8 @@ static struct opa_port_row row_of(const struct opa_port *p)
 		fastest >>= 1;
 	}
 	return (struct opa_port_row){ .speed = fastest,
-		                      .widths = (uint16_t)field_get(p->info, OPI_WIDTH_SUPPORTED),
+		                      .widths = (uint16_t)field_get(p->info,
+		                                                    OPI_WIDTH_SUPPORTED),
 		                      .mtu = (uint8_t)field_get(p->info, OPI_MTU_CAP),
 		                      .vls = (uint8_t)field_get(p->info, OPI_VL_CAP) };
 }
@@ -246,7 +254,8 @@ void opa_device_reset(struct opa_device *d)
 	}
 }
 
-int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *rows, struct opa_device **ret)
+int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *rows,
+                   struct opa_device **ret)
 {
 	struct opa_device *d = calloc(1, sizeof(*d));
 
@@ -259,7 +268,8 @@ int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *
 		return -ENOMEM;
 	}
 	d->guid = row->guid;
-	d->system_image_guid = row->system_image_guid != 0 ? row->system_image_guid : row->guid;
+	d->system_image_guid =
+		row->system_image_guid != 0 ? row->system_image_guid : row->guid;
 	d->is_switch = row->is_switch;
 	d->esp0 = row->esp0;
 	d->n_ports = row->n_ports;
@@ -392,12 +402,14 @@ void opa_link_down(struct opa_port *p, uint8_t reason)
 		p->counters[OPA_LINK_DOWNED] += p->counters[OPA_LINK_DOWNED] < UINT32_MAX;
 	}
 	field_set(i, OPI_STATE, OPA_DOWN);
-	field_set(i, OPI_PHYSICAL_STATE, p->disabled ? OPA_PHYS_DISABLED : OPA_PHYS_POLLING);
+	field_set(i, OPI_PHYSICAL_STATE,
+	          p->disabled ? OPA_PHYS_DISABLED : OPA_PHYS_POLLING);
 	field_set(i, OPI_OFFLINE_REASON, p->disabled ? OPA_OFFLINE_SM_DISABLED : 0);
 	field_set(i, OPI_STARTED, 0);
 	field_set(i, OPI_NEIGHBOR_NORMAL, 0);
 	field_set(i, OPI_INIT_REASON, 0);
-	if (field_get(i, OPI_DOWN_REASON) == 0) { /* the first one stays until it is cleared */
+	if (field_get(i, OPI_DOWN_REASON) ==
+	    0) { /* the first one stays until it is cleared */
 		field_set(i, OPI_DOWN_REASON, reason);
 	}
 	if (p->device->is_switch) {
@@ -407,9 +419,11 @@ void opa_link_down(struct opa_port *p, uint8_t reason)
 
 bool opa_link_lanes(struct opa_port *p, unsigned lanes)
 {
-	const unsigned width = width_of((unsigned)field_get(p->info, OPI_DOWNGRADE_ENABLED), lanes);
+	const unsigned width =
+		width_of((unsigned)field_get(p->info, OPI_DOWNGRADE_ENABLED), lanes);
 
-	if (p->peer == NULL || width == 0 || width > field_get(p->info, OPI_WIDTH_ACTIVE) ||
+	if (p->peer == NULL || width == 0 ||
+	    width > field_get(p->info, OPI_WIDTH_ACTIVE) ||
 	    width == field_get(p->info, OPI_DOWNGRADE_RX)) {
 		return false;
 	}

@@ -18,16 +18,16 @@
  */
 
 enum {
-	OPA_PORT_P_KEYS = 32,   /*!< P_Keys of a port; hosts have 16 */
+	OPA_PORT_P_KEYS = 32, /*!< P_Keys of a port; hosts have 16 */
 	OPA_HFI_P_KEYS = 16,
 	OPA_VLS = 32,
 	OPA_DATA_VLS = 8,
 	OPA_VL15 = 15,
-	OPA_PORT_GROUPS = 64,   /*!< PortGroupCap */
-	OPA_LFT_CAP = 0xC000,   /*!< LinearFDBCap */
-	OPA_PGFT_CAP = 0x2000,  /*!< PortGroupFDBCap */
-	OPA_MFT_CAP = 0x2000,   /*!< MulticastFDBCap */
-	OPA_MFT_POSITIONS = 4,  /*!< of 64 ports each */
+	OPA_PORT_GROUPS = 64,  /*!< PortGroupCap */
+	OPA_LFT_CAP = 0xC000,  /*!< LinearFDBCap */
+	OPA_PGFT_CAP = 0x2000, /*!< PortGroupFDBCap */
+	OPA_MFT_CAP = 0x2000,  /*!< MulticastFDBCap */
+	OPA_MFT_POSITIONS = 4, /*!< of 64 ports each */
 	OPA_NO_PORT = 0xFF,
 	OPA_ANY_LID = 0xFFFFFF + 1
 };
@@ -68,7 +68,8 @@ struct opa_device;
 
 struct opa_port {
 	struct opa_device *device;
-	struct opa_port *peer; /*!< at the other end of the cable; NULL: the link is down */
+	struct opa_port
+		*peer; /*!< at the other end of the cable; NULL: the link is down */
 	uint8_t num;
 	uint64_t guid; /*!< of an end port */
 	uint8_t info[OPA_PORT_INFO_STRIDE];
@@ -80,11 +81,12 @@ struct opa_port {
 	uint8_t congestion[4];       /*!< a switch port's congestion setting */
 	uint8_t hfi_congestion[200]; /*!< an adapter's congestion setting */
 	uint8_t *cct;                /*!< congestion control table, NULL: never Set */
-	uint8_t cable[128];          /*!< lower half of the cable's memory; upper half is derived */
+	uint8_t cable
+		[128]; /*!< lower half of the cable's memory; upper half is derived */
 	uint64_t counters[OPA_COUNTERS];
-	uint8_t error_info[72];      /*!< without port number */
-	uint8_t quality;             /*!< LinkQualityIndicator while the link is up */
-	bool disabled;               /*!< by a Set of PortPhysicalState */
+	uint8_t error_info[72]; /*!< without port number */
+	uint8_t quality;        /*!< LinkQualityIndicator while the link is up */
+	bool disabled;          /*!< by a Set of PortPhysicalState */
 };
 
 /*! What happened to an adaptive route. */
@@ -120,16 +122,17 @@ struct opa_device {
 	struct opa_port *ports; /*!< [n_ports + 1]; 0 only of a switch */
 	uint8_t switch_info[88];
 	uint8_t congestion_setting[80];
-	uint8_t *lft;            /*!< [lft_len], a multiple of 64; beyond: no route */
+	uint8_t *lft; /*!< [lft_len], a multiple of 64; beyond: no route */
 	uint32_t lft_len;
-	uint8_t *pgft;           /*!< [pgft_len] port group of a LID */
+	uint8_t *pgft; /*!< [pgft_len] port group of a LID */
 	uint32_t pgft_len;
-	uint64_t *mft[OPA_MFT_POSITIONS]; /*!< [OPA_MFT_CAP] masks of ports, NULL: never Set */
+	uint64_t *mft
+		[OPA_MFT_POSITIONS]; /*!< [OPA_MFT_CAP] masks of ports, NULL: never Set */
 	uint64_t groups[OPA_PORT_GROUPS][OPA_MFT_POSITIONS]; /*!< port group table */
-	uint8_t *sc_to_sc[2];    /*!< [in][out][32], NULL: identity */
-	uint64_t adapted_us;     /*!< when routes were last moved */
-	uint64_t random;         /*!< state of the random choice of alternates */
-	uint64_t moves;          /*!< of adaptive routing, so far */
+	uint8_t *sc_to_sc[2]; /*!< [in][out][32], NULL: identity */
+	uint64_t adapted_us;  /*!< when routes were last moved */
+	uint64_t random;      /*!< state of the random choice of alternates */
+	uint64_t moves;       /*!< of adaptive routing, so far */
 };
 
 /*! What a device is made of. */
@@ -154,10 +157,12 @@ struct opa_port_row {
  *  check that. \param num  0 of a switch. */
 static inline uint64_t opa_port_guid(uint64_t node_guid, unsigned num)
 {
-	return (node_guid & ~(UINT64_C(3) << 30)) | (uint64_t)(num > 0 ? num - 1 : 0) << 30;
+	return (node_guid & ~(UINT64_C(3) << 30)) | (uint64_t)(num > 0 ? num - 1 : 0)
+	                                                    << 30;
 }
 /*! \brief New device, as after power-on, without a link. \a rows: [n_ports + 1]. \retval -ENOMEM */
-int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *rows, struct opa_device **ret);
+int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *rows,
+                   struct opa_device **ret);
 void opa_device_free(struct opa_device *d); /*!< NULL is fine */
 /*! \brief As after power-on. Links stay as they are, in INIT. */
 void opa_device_reset(struct opa_device *d);
@@ -179,8 +184,8 @@ static inline bool opa_is_end_port(const struct opa_port *p)
 
 /*! Where a request comes from. */
 struct opa_from {
-	unsigned port;   /*!< by which it comes; of a switch 0 for its own programs */
-	bool local;      /*!< from the device itself, not over a cable */
+	unsigned port; /*!< by which it comes; of a switch 0 for its own programs */
+	bool local;    /*!< from the device itself, not over a cable */
 	uint16_t p_key;
 };
 
@@ -189,13 +194,15 @@ struct opa_from {
  * \param mad  OPA_MAD_BYTES bytes, the first \a len of which are the request.
  * \return Bytes of the answer, 0: none.
  */
-size_t opa_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad, size_t len);
+size_t opa_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad,
+                 size_t len);
 /*! \brief One attribute, for tests and for opa_agent(). \param room  Bytes at \a data.
  * \param ret_len  Bytes of the value. \return MAD status. */
-uint16_t opa_attribute(struct opa_device *d, unsigned in_port, bool set, uint16_t attr, uint32_t mod,
-                       uint8_t *data, size_t room, size_t *ret_len);
+uint16_t opa_attribute(struct opa_device *d, unsigned in_port, bool set, uint16_t attr,
+                       uint32_t mod, uint8_t *data, size_t room, size_t *ret_len);
 /*! \brief Answers a request of class PerfMgt in place, like opa_agent(). */
-size_t opa_perf_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad, size_t len);
+size_t opa_perf_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad,
+                      size_t len);
 /*! \brief A counter by the name of opapmaquery, such as "RcvErrors"; OPA_COUNTERS: there is none. */
 enum opa_counter opa_counter_find(const char *name);
 
@@ -212,15 +219,21 @@ unsigned opa_p_key_cap(const struct opa_port *p);
 bool opa_has_p_key(const struct opa_port *p, uint16_t key); /*!< exactly this one */
 
 /*! Traps of an agent. */
-enum opa_trap { OPA_TRAP_PORT_STATE = 0x80, OPA_TRAP_CAPABILITY = 0x90, OPA_TRAP_M_KEY = 0x100, OPA_TRAP_WIDTH = 0x800 };
+enum opa_trap {
+	OPA_TRAP_PORT_STATE = 0x80,
+	OPA_TRAP_CAPABILITY = 0x90,
+	OPA_TRAP_M_KEY = 0x100,
+	OPA_TRAP_WIDTH = 0x800
+};
 /*! \brief Writes a Trap of an end port into \a mad, OPA_MAD_BYTES of zeros. \param detail  Change
  * flags of OPA_TRAP_CAPABILITY, or the request with the wrong M_Key of OPA_TRAP_M_KEY. \return Bytes. */
-size_t opa_trap(const struct opa_port *p, enum opa_trap number, uint64_t tid, unsigned flags,
-                const uint8_t *request, uint8_t *mad);
+size_t opa_trap(const struct opa_port *p, enum opa_trap number, uint64_t tid,
+                unsigned flags, const uint8_t *request, uint8_t *mad);
 
 /*! Load of the ports of a switch, which adaptive routing looks at. */
 struct opa_load {
-	const uint8_t *percent; /*!< [n_ports + 1] of the buffers of a port that are in use */
+	const uint8_t
+		*percent; /*!< [n_ports + 1] of the buffers of a port that are in use */
 };
 /*!
  * \brief Lets a switch adapt its routes (see opa_adaptive.c).

@@ -61,8 +61,9 @@ static void fill_page(const struct opa_port *p, uint8_t *page)
 
 	/* both ends of a cable show the same serial number */
 	const struct opa_port *low =
-		p->peer != NULL && (p->peer->device->guid < p->device->guid ||
-	                            (p->peer->device == p->device && p->peer->num < p->num))
+		p->peer != NULL &&
+				(p->peer->device->guid < p->device->guid ||
+	                         (p->peer->device == p->device && p->peer->num < p->num))
 			? p->peer
 			: p;
 	for (unsigned i = 0; i < 12; i++) {
@@ -101,7 +102,8 @@ uint16_t sma_cable_info(struct opa_access *a)
 	if (!a->d->is_switch && port == 0) {
 		port = a->in_port;
 	}
-	if (port < 1 || port > a->d->n_ports || address + len > CABLE_SPACE || a->room < CABLE_READ ||
+	if (port < 1 || port > a->d->n_ports || address + len > CABLE_SPACE ||
+	    a->room < CABLE_READ ||
 	    address / CABLE_PAGE != (address + len - 1) / CABLE_PAGE) {
 		return OPA_BAD_FIELD;
 	}
@@ -191,7 +193,10 @@ static uint16_t port_congestion(struct opa_access *a)
 /* N | block 7:0; CCTI_Limit, then the blocks. */
 static uint16_t control_table(struct opa_access *a)
 {
-	enum { LIMIT_BYTES = 2, TABLE_BYTES = LIMIT_BYTES + CCT_BLOCKS * CCT_BLOCK_BYTES };
+	enum {
+		LIMIT_BYTES = 2,
+		TABLE_BYTES = LIMIT_BYTES + CCT_BLOCKS * CCT_BLOCK_BYTES
+	};
 	struct opa_port *p = opa_end_port(a);
 	const unsigned n = opa_count(a), block = a->mod & 0xFF;
 	const size_t bytes = (size_t)n * CCT_BLOCK_BYTES;
@@ -207,12 +212,14 @@ static uint16_t control_table(struct opa_access *a)
 	}
 	if (a->set) {
 		memcpy(p->cct, a->data, LIMIT_BYTES);
-		memcpy(p->cct + LIMIT_BYTES + (size_t)block * CCT_BLOCK_BYTES, a->data + LIMIT_BYTES, bytes);
+		memcpy(p->cct + LIMIT_BYTES + (size_t)block * CCT_BLOCK_BYTES,
+		       a->data + LIMIT_BYTES, bytes);
 	}
 	memset(a->data, 0, LIMIT_BYTES + bytes);
 	if (p->cct != NULL) {
 		memcpy(a->data, p->cct, LIMIT_BYTES);
-		memcpy(a->data + LIMIT_BYTES, p->cct + LIMIT_BYTES + (size_t)block * CCT_BLOCK_BYTES, bytes);
+		memcpy(a->data + LIMIT_BYTES,
+		       p->cct + LIMIT_BYTES + (size_t)block * CCT_BLOCK_BYTES, bytes);
 	}
 	a->len = LIMIT_BYTES + bytes;
 	return OPA_GOOD;
@@ -226,14 +233,16 @@ uint16_t sma_congestion(struct opa_access *a, uint16_t attr)
 	if (a->d->is_switch) {
 		switch (attr) {
 		case OPA_SWITCH_CONGESTION_LOG: return empty_log(a, SWITCH_LOG_BYTES, 1);
-		case OPA_SWITCH_CONGESTION: return stored(a, a->d->congestion_setting, SWITCH_SETTING_BYTES);
+		case OPA_SWITCH_CONGESTION:
+			return stored(a, a->d->congestion_setting, SWITCH_SETTING_BYTES);
 		case OPA_PORT_CONGESTION: return port_congestion(a);
 		default: return OPA_BAD_ATTRIBUTE;
 		}
 	}
 	switch (attr) {
 	case OPA_HFI_CONGESTION_LOG: return empty_log(a, HFI_LOG_BYTES, 2);
-	case OPA_HFI_CONGESTION: return stored(a, opa_end_port(a)->hfi_congestion, HFI_SETTING_BYTES);
+	case OPA_HFI_CONGESTION:
+		return stored(a, opa_end_port(a)->hfi_congestion, HFI_SETTING_BYTES);
 	case OPA_HFI_CONGESTION_CONTROL: return control_table(a);
 	default: return OPA_BAD_ATTRIBUTE;
 	}

@@ -24,10 +24,10 @@ enum {
 	OPA_VL_ARB_BYTES = 256,
 	OPA_BUFFER_BYTES = 132,
 	OPA_BUFFER_STRIDE = 136,
-	OPA_PKEYS = 32,          /*!< of a block */
-	OPA_MASKS = 8,           /*!< of a block of port masks */
+	OPA_PKEYS = 32,            /*!< of a block */
+	OPA_MASKS = 8,             /*!< of a block of port masks */
 	OPA_LIDS_END = 0x01000000, /*!< LIDs have 24 bits */
-	OPA_MLIDS = 0xF00000     /*!< first multicast LID of 24 bits */
+	OPA_MLIDS = 0xF00000       /*!< first multicast LID of 24 bits */
 };
 
 /* Attributes of class SM. */
@@ -77,8 +77,9 @@ enum {
 
 /* Bits of an AttributeModifier. */
 enum {
-	OPA_MOD_START = 1 << 9,  /*!< the SM starts to configure: PortInfo, PortStateInfo */
-	OPA_MOD_ALL = 1 << 8,    /*!< all ports from this one on: attributes of ports */
+	OPA_MOD_START =
+		1 << 9,       /*!< the SM starts to configure: PortInfo, PortStateInfo */
+	OPA_MOD_ALL = 1 << 8, /*!< all ports from this one on: attributes of ports */
 	OPA_MOD_ASYNC = 1 << 12, /*!< SC to VL_t while packets flow */
 	OPA_MOD_ALL_BLOCKS = 1 << 18,
 	OPA_MOD_ALL_MFT = 1 << 20,
@@ -92,8 +93,9 @@ enum {
 	OPA_BAD_METHOD = 0x08,
 	OPA_BAD_ATTRIBUTE = 0x0C,
 	OPA_BAD_FIELD = 0x1C,
-	OPA_TOO_LARGE = 0x100,  /*!< class PerfMgt: the answer does not fit */
-	OPA_BAD_NUMBER = 0x200, /*!< class PerfMgt: N is not the number of ports in the mask */
+	OPA_TOO_LARGE = 0x100, /*!< class PerfMgt: the answer does not fit */
+	OPA_BAD_NUMBER =
+		0x200, /*!< class PerfMgt: N is not the number of ports in the mask */
 	OPA_DIRECTION = 0x8000
 };
 

@@ -48,11 +48,14 @@ int opa_lft_put(struct opa_device *d, uint32_t first, const uint8_t *ports, uint
 
 uint8_t opa_route(const struct opa_device *d, uint32_t lid)
 {
-	return lid < d->lft_len && lid <= field_get(d->switch_info, OSI_LINEAR_FDB_TOP) ? d->lft[lid] : OPA_NO_PORT;
+	return lid < d->lft_len && lid <= field_get(d->switch_info, OSI_LINEAR_FDB_TOP)
+	               ? d->lft[lid]
+	               : OPA_NO_PORT;
 }
 
 /* One of the two tables of a byte per LID. */
-static uint16_t byte_table(struct opa_access *a, uint8_t **table, uint32_t *len, uint32_t cap)
+static uint16_t byte_table(struct opa_access *a, uint8_t **table, uint32_t *len,
+                           uint32_t cap)
 {
 	const uint32_t block = a->mod & 0x3FFFF, n = opa_count(a);
 	const bool all = a->set && (a->mod & OPA_MOD_ALL_BLOCKS);
@@ -61,7 +64,8 @@ static uint16_t byte_table(struct opa_access *a, uint8_t **table, uint32_t *len,
 		return OPA_BAD_ATTRIBUTE;
 	}
 	/* bits 17:0 are the block; bit 18 is A, and a block above the capacity does not exist */
-	if (n < 1 || (size_t)n * OPA_BLOCK_BYTES > a->room || (block + n) * OPA_BLOCK_BYTES > blocks_end(cap)) {
+	if (n < 1 || (size_t)n * OPA_BLOCK_BYTES > a->room ||
+	    (block + n) * OPA_BLOCK_BYTES > blocks_end(cap)) {
 		return OPA_BAD_FIELD;
 	}
 	const uint32_t first = block * OPA_BLOCK_BYTES, bytes = n * OPA_BLOCK_BYTES;
@@ -73,12 +77,14 @@ static uint16_t byte_table(struct opa_access *a, uint8_t **table, uint32_t *len,
 		}
 		memcpy(*table + first, a->data, bytes);
 		for (uint32_t at = first + bytes; at < end; at += OPA_BLOCK_BYTES) {
-			memcpy(*table + at, a->data + bytes - OPA_BLOCK_BYTES, OPA_BLOCK_BYTES);
+			memcpy(*table + at, a->data + bytes - OPA_BLOCK_BYTES,
+			       OPA_BLOCK_BYTES);
 		}
 	} else {
 		memset(a->data, OPA_NO_PORT, bytes);
 		if (first < *len) {
-			memcpy(a->data, *table + first, first + bytes <= *len ? bytes : *len - first);
+			memcpy(a->data, *table + first,
+			       first + bytes <= *len ? bytes : *len - first);
 		}
 	}
 	a->len = bytes;
@@ -98,14 +104,15 @@ uint16_t sma_port_group_ft(struct opa_access *a)
 /* N | position 23:22 | A bit 20 | block 19:0 */
 uint16_t sma_multicast_ft(struct opa_access *a)
 {
-	const uint32_t n = opa_count(a), block = a->mod & 0xFFFFF, position = a->mod >> 22 & 3;
+	const uint32_t n = opa_count(a), block = a->mod & 0xFFFFF,
+		       position = a->mod >> 22 & 3;
 	const uint32_t first = block * OPA_MASKS;
 
 	if (!a->d->is_switch) {
 		return OPA_BAD_ATTRIBUTE;
 	}
-	if (n < 1 || (size_t)n * OPA_BLOCK_BYTES > a->room || first + n * OPA_MASKS > OPA_MFT_CAP ||
-	    position * 64 > a->d->n_ports) {
+	if (n < 1 || (size_t)n * OPA_BLOCK_BYTES > a->room ||
+	    first + n * OPA_MASKS > OPA_MFT_CAP || position * 64 > a->d->n_ports) {
 		return OPA_BAD_FIELD;
 	}
 	if (a->d->mft[position] == NULL) {
@@ -114,10 +121,13 @@ uint16_t sma_multicast_ft(struct opa_access *a)
 			return OPA_BAD_FIELD;
 		}
 	}
-	const uint32_t end = a->set && (a->mod & OPA_MOD_ALL_MFT) ? OPA_MFT_CAP : first + n * OPA_MASKS;
+	const uint32_t end = a->set && (a->mod & OPA_MOD_ALL_MFT) ? OPA_MFT_CAP
+	                                                          : first + n * OPA_MASKS;
 	for (uint32_t i = first; a->set && i < end; i++) {
 		/* with A all further blocks get what the last one got */
-		const uint32_t from = i - first < n * OPA_MASKS ? i - first : (n - 1) * OPA_MASKS + i % OPA_MASKS;
+		const uint32_t from = i - first < n * OPA_MASKS
+		                              ? i - first
+		                              : (n - 1) * OPA_MASKS + i % OPA_MASKS;
 
 		a->d->mft[position][i] = field_get(a->data, 64 * from, 64);
 	}
@@ -131,18 +141,24 @@ uint16_t sma_multicast_ft(struct opa_access *a)
 /* N | position 23:22 | A bit 5 | block 4:0 */
 uint16_t sma_port_group_table(struct opa_access *a)
 {
-	const uint32_t n = opa_count(a), block = a->mod & 0x1F, position = a->mod >> 22 & 3;
+	const uint32_t n = opa_count(a), block = a->mod & 0x1F,
+		       position = a->mod >> 22 & 3;
 	const uint32_t first = block * OPA_MASKS;
 
 	if (!a->d->is_switch) {
 		return OPA_BAD_ATTRIBUTE;
 	}
-	if (n < 1 || (size_t)n * OPA_BLOCK_BYTES > a->room || first + n * OPA_MASKS > OPA_PORT_GROUPS) {
+	if (n < 1 || (size_t)n * OPA_BLOCK_BYTES > a->room ||
+	    first + n * OPA_MASKS > OPA_PORT_GROUPS) {
 		return OPA_BAD_FIELD;
 	}
-	const uint32_t end = a->set && (a->mod & OPA_MOD_ALL_GROUPS) ? OPA_PORT_GROUPS : first + n * OPA_MASKS;
+	const uint32_t end = a->set && (a->mod & OPA_MOD_ALL_GROUPS)
+	                             ? OPA_PORT_GROUPS
+	                             : first + n * OPA_MASKS;
 	for (uint32_t i = first; a->set && i < end; i++) {
-		const uint32_t from = i - first < n * OPA_MASKS ? i - first : (n - 1) * OPA_MASKS + i % OPA_MASKS;
+		const uint32_t from = i - first < n * OPA_MASKS
+		                              ? i - first
+		                              : (n - 1) * OPA_MASKS + i % OPA_MASKS;
 
 		a->d->groups[i][position] = field_get(a->data, 64 * from, 64);
 	}

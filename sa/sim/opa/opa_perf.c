@@ -84,12 +84,14 @@ enum opa_counter opa_counter_find(const char *name)
 
 static void put_counter(uint8_t *record, unsigned at, unsigned width, uint64_t v)
 {
-	const uint64_t most = UINT64_MAX >> (64 - width); /* narrow ones stay at their highest value */
+	const uint64_t most =
+		UINT64_MAX >> (64 - width); /* narrow ones stay at their highest value */
 
 	field_set(record, OB(at), width, v < most ? v : most);
 }
 
-static void put_counters(const struct opa_port *p, enum counter_place place, uint8_t *record)
+static void put_counters(const struct opa_port *p, enum counter_place place,
+                         uint8_t *record)
 {
 	for (unsigned i = 0; i < OPA_COUNTERS; i++) {
 		const unsigned at = place == IN_STATUS ? rows[i].status
@@ -133,7 +135,7 @@ static uint64_t summary(const struct opa_port *p, uint32_t resolution)
 	uint64_t sum = p->counters[OPA_CONGESTION_DISCARDS];
 
 	for (unsigned i = OPA_RCV_CONSTRAINT; i < OPA_COUNTERS; i++) {
-		const unsigned shift = i == OPA_LINK_INTEGRITY && lli != 0 ? lli + 8
+		const unsigned shift = i == OPA_LINK_INTEGRITY && lli != 0  ? lli + 8
 		                       : i == OPA_LINK_RECOVERY && ler != 0 ? ler + 2
 		                                                            : 0;
 
@@ -158,7 +160,8 @@ static unsigned bits_of(const uint8_t *mask)
 }
 
 /* Checks the mask of ports. \return MAD status. */
-static uint16_t check_ports(const struct opa_device *d, unsigned own, unsigned n, const uint8_t *mask)
+static uint16_t check_ports(const struct opa_device *d, unsigned own, unsigned n,
+                            const uint8_t *mask)
 {
 	const uint64_t low = field_get(mask, 64 * (WORDS - 1), 64);
 
@@ -192,13 +195,15 @@ static uint16_t class_port_info(struct perf *a)
 	a->data[0] = a->data[1] = OPA_VERSION;
 	field_set(a->data, 59, 5, 18); /* RespTimeValue */
 	a->len = CPI_BYTES;
-	return a->mod == 0 ? OPA_GOOD : OPA_BAD_FIELD; /* with the data, as the driver does */
+	return a->mod == 0 ? OPA_GOOD
+	                   : OPA_BAD_FIELD; /* with the data, as the driver does */
 }
 
 static uint16_t port_status(struct perf *a)
 {
 	const uint32_t vls = (uint32_t)field_get(a->data, OB(4), 32);
-	const size_t bytes = STATUS_BYTES + (size_t)STATUS_VL_BYTES * (unsigned)__builtin_popcount(vls);
+	const size_t bytes = STATUS_BYTES +
+	                     (size_t)STATUS_VL_BYTES * (unsigned)__builtin_popcount(vls);
 	unsigned port = a->data[0];
 	struct opa_port sum;
 
@@ -211,7 +216,8 @@ static uint16_t port_status(struct perf *a)
 	if (a->mod >> 24 != 1 || (vls & ~(uint32_t)VL_MASK) != 0) {
 		return OPA_BAD_FIELD;
 	}
-	if (a->d->is_switch ? port > a->d->n_ports && port != 255 : port != 0 && port != a->own) {
+	if (a->d->is_switch ? port > a->d->n_ports && port != 255
+	                    : port != 0 && port != a->own) {
 		return OPA_BAD_FIELD;
 	}
 	if (!a->d->is_switch) {
@@ -267,7 +273,8 @@ static uint16_t counters(struct perf *a, bool errors)
 	const uint32_t vls = (uint32_t)field_get(a->data, OB(MASK_BYTES), 32);
 	const uint32_t resolution = (uint32_t)field_get(a->data, OB(36), 32);
 	const size_t vl_bytes = errors ? ERROR_VL_BYTES : DATA_VL_BYTES;
-	const size_t stride = (errors ? ERROR_BYTES : DATA_BYTES) + vl_bytes * (unsigned)__builtin_popcount(vls);
+	const size_t stride = (errors ? ERROR_BYTES : DATA_BYTES) +
+	                      vl_bytes * (unsigned)__builtin_popcount(vls);
 
 	if (a->set) {
 		return OPA_BAD_ATTRIBUTE;
@@ -306,7 +313,9 @@ static uint16_t counters(struct perf *a, bool errors)
 /* A status bit of each part says that the first event since the last clear is stored there. */
 static uint16_t error_info(struct perf *a)
 {
-	static const uint8_t parts[] = { 8, 32, 40, 48, 56, 64, 66 }; /* select bits 31 to 25 */
+	static const uint8_t parts[] = {
+		8, 32, 40, 48, 56, 64, 66
+	}; /* select bits 31 to 25 */
 	const unsigned n = a->mod >> 24;
 	const uint32_t select = (uint32_t)field_get(a->data, OB(MASK_BYTES), 32);
 
@@ -351,7 +360,8 @@ static uint16_t answer(struct perf *a, const uint8_t *mad, size_t len)
 	if (mad[3] != OPA_GET && mad[3] != OPA_SET) {
 		return OPA_BAD_METHOD;
 	}
-	if (attr != OPA_CLASS_PORT_INFO && (attr < OPA_PORT_STATUS || attr > OPA_ERROR_INFO)) {
+	if (attr != OPA_CLASS_PORT_INFO &&
+	    (attr < OPA_PORT_STATUS || attr > OPA_ERROR_INFO)) {
 		return OPA_BAD_ATTRIBUTE;
 	}
 	if (len < OPA_PM_DATA_AT + least) {
@@ -374,7 +384,8 @@ static bool allows(const struct opa_port *p, const struct opa_from *from)
 	       (from->p_key == OPA_P_KEY_MEMBER && !opa_has_p_key(p, OPA_P_KEY_MANAGER));
 }
 
-size_t opa_perf_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad, size_t len)
+size_t opa_perf_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad,
+                      size_t len)
 {
 	struct perf a = { .d = d,
 		          .own = d->is_switch ? 0 : from->port,
@@ -383,7 +394,8 @@ size_t opa_perf_agent(struct opa_device *d, const struct opa_from *from, uint8_t
 		          .data = mad + OPA_PM_DATA_AT,
 		          .room = OPA_MAD_BYTES - OPA_PM_DATA_AT };
 
-	if ((mad[3] & 0x80) != 0 || len < OPA_PM_DATA_AT || !allows(&d->ports[a.own], from)) {
+	if ((mad[3] & 0x80) != 0 || len < OPA_PM_DATA_AT ||
+	    !allows(&d->ports[a.own], from)) {
 		return 0;
 	}
 	memset(mad + len, 0, OPA_MAD_BYTES - len);

@@ -88,7 +88,8 @@ static bool is_unicast(uint64_t lid)
 static bool set_end_port(struct opa_port *p, const uint8_t *in)
 {
 	uint8_t *info = p->info;
-	const uint64_t lid = field_get(in, OPI_LID), sm = field_get(in, OPI_MASTER_SM_LID);
+	const uint64_t lid = field_get(in, OPI_LID),
+		       sm = field_get(in, OPI_MASTER_SM_LID);
 	const bool configured = field_get(info, OPI_STATE) > OPA_INIT && p->num != 0;
 	bool good = true;
 
@@ -109,8 +110,10 @@ static bool set_end_port(struct opa_port *p, const uint8_t *in)
 	} else if (field_get(in, OPI_LMC) != 0) {
 		good = false;
 	}
-	copy(info, in, end_port_fields, sizeof(end_port_fields) / sizeof(end_port_fields[0]));
-	if (field_get(info, OPI_CAPABILITY_3) & OPA_CAP3_MAX_LID && field_get(in, OPI_MAX_LID) != 0) {
+	copy(info, in, end_port_fields,
+	     sizeof(end_port_fields) / sizeof(end_port_fields[0]));
+	if (field_get(info, OPI_CAPABILITY_3) & OPA_CAP3_MAX_LID &&
+	    field_get(in, OPI_MAX_LID) != 0) {
 		field_set(info, OPI_MAX_LID, field_get(in, OPI_MAX_LID));
 	}
 	return good;
@@ -136,15 +139,18 @@ static bool set_mtus(struct opa_port *p, const uint8_t *in)
 static bool set_link_fields(struct opa_port *p, const uint8_t *in)
 {
 	uint8_t *info = p->info;
-	const uint64_t vls = field_get(in, OPI_OPERATIONAL_VL), reason = field_get(in, OPI_INIT_REASON);
+	const uint64_t vls = field_get(in, OPI_OPERATIONAL_VL),
+		       reason = field_get(in, OPI_INIT_REASON);
 	bool good = set_mtus(p, in);
 
-	if ((field_get(in, OPI_DOWNGRADE_ENABLED) & ~field_get(info, OPI_DOWNGRADE_SUPPORTED)) != 0) {
+	if ((field_get(in, OPI_DOWNGRADE_ENABLED) &
+	     ~field_get(info, OPI_DOWNGRADE_SUPPORTED)) != 0) {
 		good = false;
 	}
 	copy(info, in, link_fields, sizeof(link_fields) / sizeof(link_fields[0]));
 	field_set(info, OPI_DOWNGRADE_ENABLED,
-	          field_get(info, OPI_DOWNGRADE_ENABLED) & field_get(info, OPI_DOWNGRADE_SUPPORTED));
+	          field_get(info, OPI_DOWNGRADE_ENABLED) &
+	                  field_get(info, OPI_DOWNGRADE_SUPPORTED));
 	if (p->device->is_switch) { /* for the source-LID check: the neighbour's */
 		field_set(info, OPI_LID, field_get(in, OPI_LID));
 		field_set(info, OPI_LMC, field_get(in, OPI_LMC));
@@ -162,7 +168,8 @@ static bool set_link_fields(struct opa_port *p, const uint8_t *in)
 	}
 	for (size_t n = 0; n < sizeof(choices) / sizeof(choices[0]); n++) {
 		const struct choice *c = &choices[n];
-		const uint64_t v = GET(in, c->enabled), supported = GET(info, c->supported);
+		const uint64_t v = GET(in, c->enabled),
+			       supported = GET(info, c->supported);
 
 		if (v == 0) {
 			continue;
@@ -187,7 +194,8 @@ static void order_link(struct opa_port *p, unsigned phys)
 
 	if (disable) {
 		p->disabled = true;
-		if (p->peer == NULL) { /* no link goes down, so nothing else would say it */
+		if (p->peer ==
+		    NULL) { /* no link goes down, so nothing else would say it */
 			field_set(p->info, OPI_PHYSICAL_STATE, OPA_PHYS_DISABLED);
 			field_set(p->info, OPI_OFFLINE_REASON, OPA_OFFLINE_SM_DISABLED);
 		}
@@ -266,7 +274,8 @@ static bool set_port_info(struct opa_port *p, const uint8_t *in, uint32_t mod)
 		field_set(p->info, OPI_LED, field_get(in, OPI_LED));
 	}
 	p->device->ops->port(p->device->ctx, p->num);
-	good = set_states(p, (unsigned)field_get(in, OPI_PHYSICAL_STATE), (unsigned)field_get(in, OPI_STATE)) &&
+	good = set_states(p, (unsigned)field_get(in, OPI_PHYSICAL_STATE),
+	                  (unsigned)field_get(in, OPI_STATE)) &&
 	       good;
 	p->device->ops->port(p->device->ctx, p->num);
 	return good;
@@ -277,12 +286,14 @@ uint16_t sma_port_info(struct opa_access *a)
 	struct opa_ports ports;
 	uint16_t status = OPA_GOOD;
 
-	if (!opa_named_ports(a, (unsigned)((a->room + 6) / OPA_PORT_INFO_STRIDE), &ports)) {
+	if (!opa_named_ports(a, (unsigned)((a->room + 6) / OPA_PORT_INFO_STRIDE),
+	                     &ports)) {
 		return OPA_BAD_FIELD;
 	}
 	for (unsigned n = ports.first; a->set && n < ports.end; n++) {
 		/* with A all other ports get what the last one got */
-		const unsigned i = n - ports.first < ports.n ? n - ports.first : ports.n - 1;
+		const unsigned i =
+			n - ports.first < ports.n ? n - ports.first : ports.n - 1;
 		uint8_t in[OPA_PORT_INFO_BYTES]; /* the answer goes to the same place */
 
 		memcpy(in, a->data + i * OPA_PORT_INFO_STRIDE, sizeof(in));
@@ -299,8 +310,9 @@ uint16_t sma_port_info(struct opa_access *a)
 		}
 		a->len = i * OPA_PORT_INFO_STRIDE + OPA_PORT_INFO_BYTES;
 		memcpy(a->data + i * OPA_PORT_INFO_STRIDE, p->info,
-		       a->room - i * OPA_PORT_INFO_STRIDE < OPA_PORT_INFO_STRIDE ? OPA_PORT_INFO_BYTES
-		                                                                  : OPA_PORT_INFO_STRIDE);
+		       a->room - i * OPA_PORT_INFO_STRIDE < OPA_PORT_INFO_STRIDE
+		               ? OPA_PORT_INFO_BYTES
+		               : OPA_PORT_INFO_STRIDE);
 	}
 	return status;
 }
@@ -322,7 +334,8 @@ uint16_t sma_port_state_info(struct opa_access *a)
 		if (a->set) {
 			uint64_t states = field_get(d, OPS_STATES);
 
-			if (!set_states(p, (unsigned)(states >> 4 & 15), (unsigned)(states & 15))) {
+			if (!set_states(p, (unsigned)(states >> 4 & 15),
+			                (unsigned)(states & 15))) {
 				status = OPA_BAD_FIELD;
 			}
 			a->d->ops->port(a->d->ctx, p->num);
@@ -347,7 +360,8 @@ uint16_t sma_led_info(struct opa_access *a)
 		struct opa_port *p = &a->d->ports[ports.first + i];
 
 		if (a->set) {
-			field_set(p->info, OPI_LED, field_get(a->data + i * STRIDE, 0, 1));
+			field_set(p->info, OPI_LED,
+			          field_get(a->data + i * STRIDE, 0, 1));
 		}
 		field_set(a->data + i * STRIDE, 0, 64, 0);
 		field_set(a->data + i * STRIDE, 0, 1, field_get(p->info, OPI_LED));

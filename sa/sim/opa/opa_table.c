@@ -23,7 +23,8 @@ unsigned opa_p_key_cap(const struct opa_port *p)
 
 uint16_t opa_p_key(const struct opa_port *p, unsigned index)
 {
-	return index < opa_p_key_cap(p) ? (uint16_t)field_get(p->p_keys, 16 * index, 16) : 0;
+	return index < opa_p_key_cap(p) ? (uint16_t)field_get(p->p_keys, 16 * index, 16)
+	                                : 0;
 }
 
 bool opa_has_p_key(const struct opa_port *p, uint16_t key)
@@ -106,7 +107,8 @@ uint16_t sma_sc_to_vl(struct opa_access *a, unsigned kind)
 		return OPA_BAD_FIELD;
 	}
 	for (unsigned n = ports.first; a->set && n < ports.end; n++) {
-		const unsigned i = n - ports.first < ports.n ? n - ports.first : ports.n - 1;
+		const unsigned i =
+			n - ports.first < ports.n ? n - ports.first : ports.n - 1;
 		const uint8_t *in = a->data + (size_t)i * OPA_MAP_BYTES;
 		struct opa_port *p = &a->d->ports[n];
 		const uint64_t state = field_get(p->info, OPI_STATE);
@@ -120,7 +122,8 @@ uint16_t sma_sc_to_vl(struct opa_access *a, unsigned kind)
 		}
 	}
 	for (unsigned i = 0; i < ports.n; i++) {
-		memcpy(a->data + (size_t)i * OPA_MAP_BYTES, a->d->ports[ports.first + i].sc_to_vl[kind], OPA_MAP_BYTES);
+		memcpy(a->data + (size_t)i * OPA_MAP_BYTES,
+		       a->d->ports[ports.first + i].sc_to_vl[kind], OPA_MAP_BYTES);
 	}
 	a->len = (size_t)ports.n * OPA_MAP_BYTES;
 	return OPA_GOOD;
@@ -128,23 +131,27 @@ uint16_t sma_sc_to_vl(struct opa_access *a, unsigned kind)
 
 uint16_t sma_vl_arb(struct opa_access *a)
 {
-	const unsigned section = a->mod >> 16 & 0xFF; /* 0 low, 1 high, 2 preemption, 3 its matrix */
+	const unsigned section =
+		a->mod >> 16 & 0xFF; /* 0 low, 1 high, 2 preemption, 3 its matrix */
 	struct opa_ports ports;
 
-	if (section > 3 || !opa_named_ports(a, (unsigned)(a->room / OPA_VL_ARB_BYTES), &ports)) {
+	if (section > 3 ||
+	    !opa_named_ports(a, (unsigned)(a->room / OPA_VL_ARB_BYTES), &ports)) {
 		return OPA_BAD_FIELD;
 	}
 	if (a->set && section >= 2 && !a->d->is_switch) {
 		return OPA_BAD_ATTRIBUTE;
 	}
 	for (unsigned n = ports.first; a->set && n < ports.end; n++) {
-		const unsigned i = n - ports.first < ports.n ? n - ports.first : ports.n - 1;
+		const unsigned i =
+			n - ports.first < ports.n ? n - ports.first : ports.n - 1;
 
-		memcpy(a->d->ports[n].vl_arb[section], a->data + (size_t)i * OPA_VL_ARB_BYTES, OPA_VL_ARB_BYTES);
+		memcpy(a->d->ports[n].vl_arb[section],
+		       a->data + (size_t)i * OPA_VL_ARB_BYTES, OPA_VL_ARB_BYTES);
 	}
 	for (unsigned i = 0; i < ports.n; i++) {
-		memcpy(a->data + (size_t)i * OPA_VL_ARB_BYTES, a->d->ports[ports.first + i].vl_arb[section],
-		       OPA_VL_ARB_BYTES);
+		memcpy(a->data + (size_t)i * OPA_VL_ARB_BYTES,
+		       a->d->ports[ports.first + i].vl_arb[section], OPA_VL_ARB_BYTES);
 	}
 	a->len = (size_t)ports.n * OPA_VL_ARB_BYTES;
 	return OPA_GOOD;
@@ -168,12 +175,15 @@ uint16_t sma_buffer_control(struct opa_access *a)
 {
 	struct opa_ports ports;
 
-	if (!opa_named_ports(a, (unsigned)((a->room + OPA_BUFFER_STRIDE - OPA_BUFFER_BYTES) / OPA_BUFFER_STRIDE),
+	if (!opa_named_ports(a,
+	                     (unsigned)((a->room + OPA_BUFFER_STRIDE - OPA_BUFFER_BYTES) /
+	                                OPA_BUFFER_STRIDE),
 	                     &ports)) {
 		return OPA_BAD_FIELD;
 	}
 	for (unsigned n = ports.first; a->set && n < ports.end; n++) {
-		const unsigned i = n - ports.first < ports.n ? n - ports.first : ports.n - 1;
+		const unsigned i =
+			n - ports.first < ports.n ? n - ports.first : ports.n - 1;
 		const uint8_t *in = a->data + (size_t)i * OPA_BUFFER_STRIDE;
 
 		if (!buffers_fit(&a->d->ports[n], in)) {
@@ -182,7 +192,8 @@ uint16_t sma_buffer_control(struct opa_access *a)
 		memcpy(a->d->ports[n].buffers, in, OPA_BUFFER_BYTES);
 	}
 	for (unsigned i = 0; i < ports.n; i++) {
-		memcpy(a->data + (size_t)i * OPA_BUFFER_STRIDE, a->d->ports[ports.first + i].buffers, OPA_BUFFER_BYTES);
+		memcpy(a->data + (size_t)i * OPA_BUFFER_STRIDE,
+		       a->d->ports[ports.first + i].buffers, OPA_BUFFER_BYTES);
 		a->len = (size_t)i * OPA_BUFFER_STRIDE + OPA_BUFFER_BYTES;
 	}
 	return OPA_GOOD;
@@ -192,7 +203,8 @@ uint16_t sma_buffer_control(struct opa_access *a)
 
 static uint8_t *sc_map(struct opa_device *d, unsigned table, unsigned in, unsigned out)
 {
-	return d->sc_to_sc[table] + ((size_t)in * (d->n_ports + 1u) + out) * OPA_MAP_BYTES;
+	return d->sc_to_sc[table] +
+	       ((size_t)in * (d->n_ports + 1u) + out) * OPA_MAP_BYTES;
 }
 
 static int reserve_sc_maps(struct opa_device *d, unsigned table)
@@ -212,7 +224,8 @@ static int reserve_sc_maps(struct opa_device *d, unsigned table)
 	return E_OK;
 }
 
-static void put_map(struct opa_device *d, unsigned table, unsigned in, unsigned out, const uint8_t *map)
+static void put_map(struct opa_device *d, unsigned table, unsigned in, unsigned out,
+                    const uint8_t *map)
 {
 	uint8_t *to = sc_map(d, table, in, out);
 
@@ -225,29 +238,39 @@ static void put_map(struct opa_device *d, unsigned table, unsigned in, unsigned 
  * from this one on. */
 uint16_t sma_sc_to_sc(struct opa_access *a)
 {
-	const unsigned in = a->mod >> 8 & 0xFF, out = a->mod & 0xFF, n = opa_count(a), ports = a->d->n_ports;
+	const unsigned in = a->mod >> 8 & 0xFF, out = a->mod & 0xFF, n = opa_count(a),
+		       ports = a->d->n_ports;
 	const bool all_in = a->mod >> 17 & 1, all_out = a->mod >> 16 & 1;
 
 	if (!a->d->is_switch) {
 		return OPA_BAD_ATTRIBUTE;
 	}
 	if (n < 1 || n * OPA_MAP_BYTES > a->room || in > ports || out > ports ||
-	    (all_out ? in + n > ports + 1 : out + n > ports + 1) || (!a->set && (all_in || all_out))) {
+	    (all_out ? in + n > ports + 1 : out + n > ports + 1) ||
+	    (!a->set && (all_in || all_out))) {
 		return OPA_BAD_FIELD;
 	}
 	if (reserve_sc_maps(a->d, 0) != E_OK) {
 		return OPA_BAD_FIELD;
 	}
-	for (unsigned i = all_in ? 0 : in; a->set && i <= (all_in ? ports : all_out ? in + n - 1 : in); i++) {
-		for (unsigned o = all_out ? 0 : out; o <= (all_out ? ports : out + n - 1); o++) {
-			const unsigned block = all_out && !all_in ? i - in : all_out ? 0 : o - out;
+	for (unsigned i = all_in ? 0 : in; a->set && i <= (all_in    ? ports
+	                                                   : all_out ? in + n - 1
+	                                                             : in);
+	     i++) {
+		for (unsigned o = all_out ? 0 : out; o <= (all_out ? ports : out + n - 1);
+		     o++) {
+			const unsigned block = all_out && !all_in ? i - in
+			                       : all_out          ? 0
+			                                          : o - out;
 
 			put_map(a->d, 0, i, o, a->data + (size_t)block * OPA_MAP_BYTES);
 		}
 	}
 	for (unsigned i = 0; i < n; i++) {
 		memcpy(a->data + (size_t)i * OPA_MAP_BYTES,
-		       all_out ? sc_map(a->d, 0, in + i, out) : sc_map(a->d, 0, in, out + i), OPA_MAP_BYTES);
+		       all_out ? sc_map(a->d, 0, in + i, out)
+		               : sc_map(a->d, 0, in, out + i),
+		       OPA_MAP_BYTES);
 	}
 	a->len = (size_t)n * OPA_MAP_BYTES;
 	return OPA_GOOD;
@@ -267,14 +290,16 @@ uint16_t sma_sc_to_sc_set(struct opa_access *a)
 	if (!a->d->is_switch || !a->set) {
 		return OPA_BAD_ATTRIBUTE;
 	}
-	if (n < 1 || (size_t)n * BYTES > a->room || table > 1 || reserve_sc_maps(a->d, table) != E_OK) {
+	if (n < 1 || (size_t)n * BYTES > a->room || table > 1 ||
+	    reserve_sc_maps(a->d, table) != E_OK) {
 		return OPA_BAD_FIELD;
 	}
 	for (unsigned b = 0; b < n; b++) {
 		const uint8_t *block = a->data + (size_t)b * BYTES;
 
 		for (unsigned in = 0; in <= a->d->n_ports; in++) {
-			for (unsigned out = 0; in_mask(block, in) && out <= a->d->n_ports; out++) {
+			for (unsigned out = 0; in_mask(block, in) && out <= a->d->n_ports;
+			     out++) {
 				if (in_mask(block + EGRESS_AT, out)) {
 					put_map(a->d, table, in, out, block + MAP_AT);
 				}

@@ -9,10 +9,18 @@
  * Traps of an agent: a Notice of 96 bytes by LID to the master SM. Its user sends and repeats them.
  */
 
-size_t opa_trap(const struct opa_port *p, enum opa_trap number, uint64_t tid, unsigned flags,
-                const uint8_t *request, uint8_t *mad)
+size_t opa_trap(const struct opa_port *p, enum opa_trap number, uint64_t tid,
+                unsigned flags, const uint8_t *request, uint8_t *mad)
 {
-	enum { URGENT = 1, SECURITY = 2, INFORMATIONAL = 4, NOTICE_BYTES = 96, HFI = 1, SWITCH = 2, CLASS_LR = 1 };
+	enum {
+		URGENT = 1,
+		SECURITY = 2,
+		INFORMATIONAL = 4,
+		NOTICE_BYTES = 96,
+		HFI = 1,
+		SWITCH = 2,
+		CLASS_LR = 1
+	};
 	const uint64_t lid = field_get(p->info, OPI_LID);
 	uint8_t *n = mad + OPA_LR_DATA_AT;
 
@@ -52,6 +60,7 @@ bool opa_source_allowed(const struct opa_port *p, uint32_t slid)
 	const uint32_t lid = (uint32_t)field_get(p->info, OPI_LID);
 
 	/* 0: the SM has not said yet; 0xFFFFFFFF: the check is off; a switch sends for others */
-	return !p->device->is_switch || p->num == 0 || p->peer == NULL || p->peer->device->is_switch || lid == 0 ||
-	       lid == UINT32_MAX || (lid ^ slid) >> field_get(p->info, OPI_LMC) == 0;
+	return !p->device->is_switch || p->num == 0 || p->peer == NULL ||
+	       p->peer->device->is_switch || lid == 0 || lid == UINT32_MAX ||
+	       (lid ^ slid) >> field_get(p->info, OPI_LMC) == 0;
 }

@@ -46,14 +46,16 @@ static void on_repress(void *ctx, uint64_t tid)
 }
 static const struct opa_ops ops = { on_link, on_port, on_m_key, on_repress };
 
-static struct opa_device *make(uint64_t guid, bool is_switch, uint8_t ports, uint16_t speed)
+static struct opa_device *make(uint64_t guid, bool is_switch, uint8_t ports,
+                               uint16_t speed)
 {
 	struct opa_port_row rows[SW_PORTS + 1] = { { 0 } };
 	const struct opa_device_row row = { .guid = guid,
 		                            .is_switch = is_switch,
 		                            .n_ports = ports,
 		                            .version = 1,
-		                            .description = is_switch ? "a switch" : "a host",
+		                            .description =
+		                                    is_switch ? "a switch" : "a host",
 		                            .ops = &ops };
 	struct opa_device *d;
 
@@ -125,7 +127,8 @@ static void header(uint8_t mgmt_class, uint8_t method, uint16_t attr, uint32_t m
 static const struct opa_from manager = { .port = 1, .p_key = 0xFFFF };
 
 /* Sends what data() has; \return status, -1: no answer. */
-static int ask(struct opa_device *d, uint8_t method, uint16_t attr, uint32_t mod, size_t len)
+static int ask(struct opa_device *d, uint8_t method, uint16_t attr, uint32_t mod,
+               size_t len)
 {
 	header(LR, method, attr, mod);
 	answer_len = opa_agent(d, &manager, mad, 32 + len);
@@ -205,38 +208,53 @@ static const struct {
 } mods[] = {
 	{ "NodeDescription of 1", false, OPA_GET, OPA_NODE_DESCRIPTION, 1, 0x1C },
 	{ "PortInfo, N 0", false, OPA_GET, OPA_PORT_INFO, 1, 0x1C },
-	{ "PortInfo, N 2, of an adapter", false, OPA_GET, OPA_PORT_INFO, 2 * N1 | 1, 0x1C },
-	{ "PortInfo of port 0 is the one by which it comes", false, OPA_GET, OPA_PORT_INFO, N1, 0 },
-	{ "PortInfo of a port that is not there", false, OPA_GET, OPA_PORT_INFO, N1 | 2, 0x1C },
+	{ "PortInfo, N 2, of an adapter", false, OPA_GET, OPA_PORT_INFO, 2 * N1 | 1,
+	  0x1C },
+	{ "PortInfo of port 0 is the one by which it comes", false, OPA_GET,
+	  OPA_PORT_INFO, N1, 0 },
+	{ "PortInfo of a port that is not there", false, OPA_GET, OPA_PORT_INFO, N1 | 2,
+	  0x1C },
 	{ "PortInfo, N 8 fit", true, OPA_GET, OPA_PORT_INFO, 8 * N1 | 1, 0 },
 	{ "PortInfo, N 9 do not", true, OPA_GET, OPA_PORT_INFO, 9 * N1 | 1, 0x1C },
-	{ "PortInfo beyond the last port", true, OPA_GET, OPA_PORT_INFO, 2 * N1 | SW_PORTS, 0x1C },
+	{ "PortInfo beyond the last port", true, OPA_GET, OPA_PORT_INFO,
+	  2 * N1 | SW_PORTS, 0x1C },
 	{ "PortStateInfo of all ports", true, OPA_GET, OPA_PORT_STATE_INFO, 11 * N1, 0 },
-	{ "PortStateInfo, N 2, of an adapter", false, OPA_GET, OPA_PORT_STATE_INFO, 2 * N1 | 1, 0x1C },
+	{ "PortStateInfo, N 2, of an adapter", false, OPA_GET, OPA_PORT_STATE_INFO,
+	  2 * N1 | 1, 0x1C },
 	{ "P_Keys, block 1", false, OPA_GET, OPA_P_KEY_TABLE, N1 | 1, 0x1C },
 	{ "P_Keys of a switch port", true, OPA_GET, OPA_P_KEY_TABLE, N1 | 3 << 16, 0 },
 	{ "SL to SC of 1", false, OPA_GET, OPA_SL_TO_SC, 1, 0x1C },
 	{ "SC to VL_r is for switches", false, OPA_GET, OPA_SC_TO_VL_R, N1 | 1, 0x0C },
-	{ "SC to VL_t, asynchronous Set", false, OPA_SET, OPA_SC_TO_VL_T, N1 | 1 << 12 | 1, 0x1C },
+	{ "SC to VL_t, asynchronous Set", false, OPA_SET, OPA_SC_TO_VL_T,
+	  N1 | 1 << 12 | 1, 0x1C },
 	{ "SC to VL_nt with Y", true, OPA_GET, OPA_SC_TO_VL_NT, N1 | 1 << 12 | 1, 0x1C },
-	{ "VL arbitration, section 4", true, OPA_GET, OPA_VL_ARB, N1 | 4 << 16 | 1, 0x1C },
+	{ "VL arbitration, section 4", true, OPA_GET, OPA_VL_ARB, N1 | 4 << 16 | 1,
+	  0x1C },
 	{ "VL arbitration, 7 ports", true, OPA_GET, OPA_VL_ARB, 7 * N1 | 1, 0 },
 	{ "VL arbitration, 8 ports", true, OPA_GET, OPA_VL_ARB, 8 * N1 | 1, 0x1C },
-	{ "preemption of an adapter", false, OPA_SET, OPA_VL_ARB, N1 | 2 << 16 | 1, 0x0C },
+	{ "preemption of an adapter", false, OPA_SET, OPA_VL_ARB, N1 | 2 << 16 | 1,
+	  0x0C },
 	{ "LFT, 31 blocks", true, OPA_GET, OPA_LFT, 31 * N1, 0 },
 	{ "LFT, 32 blocks", true, OPA_GET, OPA_LFT, 32 * N1, 0x1C },
 	{ "LFT beyond its capacity", true, OPA_GET, OPA_LFT, N1 | 0xC000 / 64, 0x1C },
 	{ "LFT, the last block", true, OPA_GET, OPA_LFT, N1 | (0xC000 / 64 - 1), 0 },
 	{ "MFT, a position without ports", true, OPA_GET, OPA_MFT, N1 | 1 << 22, 0x1C },
-	{ "port groups beyond the last", true, OPA_GET, OPA_PORT_GROUP_TABLE, N1 | 8, 0x1C },
-	{ "PGFT beyond its capacity", true, OPA_GET, OPA_PORT_GROUP_FT, N1 | 0x2000 / 64, 0x1C },
-	{ "buffer control of all ports", true, OPA_GET, OPA_BUFFER_CONTROL, 10 * N1 | 1, 0 },
-	{ "SC to SC beyond the last port", true, OPA_GET, OPA_SC_TO_SC, 2 * N1 | 1 << 8 | SW_PORTS, 0x1C },
+	{ "port groups beyond the last", true, OPA_GET, OPA_PORT_GROUP_TABLE, N1 | 8,
+	  0x1C },
+	{ "PGFT beyond its capacity", true, OPA_GET, OPA_PORT_GROUP_FT, N1 | 0x2000 / 64,
+	  0x1C },
+	{ "buffer control of all ports", true, OPA_GET, OPA_BUFFER_CONTROL, 10 * N1 | 1,
+	  0 },
+	{ "SC to SC beyond the last port", true, OPA_GET, OPA_SC_TO_SC,
+	  2 * N1 | 1 << 8 | SW_PORTS, 0x1C },
 	{ "a Get of the multi-set", true, OPA_GET, OPA_SC_TO_SC_SET, N1, 0x0C },
 	{ "CongestionInfo of 1", false, OPA_GET, OPA_CONGESTION_INFO, 1, 0x1C },
-	{ "cable, a read across 128 bytes", false, OPA_GET, OPA_CABLE_INFO, 100u << 19 | 63 << 13 | 1, 0x1C },
-	{ "cable, up to the end of its half", false, OPA_GET, OPA_CABLE_INFO, 64u << 19 | 63 << 13 | 1, 0 },
-	{ "cable of a port without one", true, OPA_GET, OPA_CABLE_INFO, 128u << 19 | 63 << 13 | 9, 0x1C },
+	{ "cable, a read across 128 bytes", false, OPA_GET, OPA_CABLE_INFO,
+	  100u << 19 | 63 << 13 | 1, 0x1C },
+	{ "cable, up to the end of its half", false, OPA_GET, OPA_CABLE_INFO,
+	  64u << 19 | 63 << 13 | 1, 0 },
+	{ "cable of a port without one", true, OPA_GET, OPA_CABLE_INFO,
+	  128u << 19 | 63 << 13 | 9, 0x1C },
 	{ "an Aggregate of nothing", false, OPA_GET, OPA_AGGREGATE, 0, 0x1C },
 	{ "an Aggregate of 118", false, OPA_GET, OPA_AGGREGATE, 118, 0x1C },
 };
@@ -247,14 +265,16 @@ START_TEST(modifiers)
 
 	mad[1] = LR;
 	memset(data(), 0, 2016);
-	ck_assert_msg(ask(d, mods[_i].method, mods[_i].attr, mods[_i].mod, 2016) == mods[_i].status,
+	ck_assert_msg(ask(d, mods[_i].method, mods[_i].attr, mods[_i].mod, 2016) ==
+	                      mods[_i].status,
 	              "%s: status 0x%x", mods[_i].what, (unsigned)be(mad + 4, 2));
 }
 END_TEST
 
 START_TEST(p_key_gate)
 {
-	struct opa_from member = { .port = 1, .p_key = 0x7FFF }, local = { .port = 1, .local = true };
+	struct opa_from member = { .port = 1, .p_key = 0x7FFF },
+			local = { .port = 1, .local = true };
 
 	header(LR, OPA_GET, OPA_NODE_INFO, 0);
 	ck_assert_uint_eq(opa_agent(hfi, &member, mad, 32), 0);
@@ -303,7 +323,9 @@ START_TEST(node_info)
 	ck_assert_uint_eq(be(data() + 32, 2), 16); /* PartitionCap */
 	ck_assert_uint_eq(data()[40], 1);          /* LocalPortNum */
 	header(LR, OPA_GET, OPA_NODE_INFO, 0);
-	ck_assert_uint_ne(opa_agent(two, &(struct opa_from){ .port = 2, .p_key = 0xFFFF }, mad, 32), 0);
+	ck_assert_uint_ne(
+		opa_agent(two, &(struct opa_from){ .port = 2, .p_key = 0xFFFF }, mad, 32),
+		0);
 	ck_assert_uint_eq(be(data() + 24, 8), 0x40004000); /* bit 30: the second port */
 	ck_assert_uint_eq(data()[40], 2);
 	ck_assert_int_eq(get(sw, OPA_NODE_INFO, 0), 0);
@@ -320,28 +342,29 @@ START_TEST(defaults)
 
 	ck_assert_int_eq(get(hfi, OPA_PORT_INFO, N1 | 1), 0);
 	i = data();
-	ck_assert_uint_eq(be(i, 4), 0);              /* LID */
-	ck_assert_uint_eq(be(i + 16, 4), 0x52);      /* LinkUp, INIT; nothing else */
-	ck_assert_uint_eq(i[21], 1 << 3 | 4);        /* CollectiveMask, MulticastMask */
-	ck_assert_uint_eq(i[24] >> 4, 1);            /* LinkInitReason */
-	ck_assert_uint_eq(be(i + 36, 4), 0);         /* SM_TrapQP */
-	ck_assert_uint_eq(be(i + 40, 4), 1);         /* SA_QP */
-	ck_assert_uint_eq(i[44], PORT);              /* NeighborPortNum */
-	ck_assert_uint_eq(be(i + 52, 2), 2);         /* LinkSpeed.Active 25G */
-	ck_assert_uint_eq(be(i + 58, 2), 8);         /* LinkWidth.Active 4 */
-	ck_assert_uint_eq(be(i + 78, 2), 0x1400);    /* interleave */
-	ck_assert_uint_eq(be(i + 88, 4), 0xBFFF);    /* MaxLID */
-	ck_assert_uint_eq(i[128 + 7] & 15, 4);       /* NeighborMTU of VL 15: 2048 */
-	ck_assert_uint_eq(be(i + 208, 8), 0x1000);   /* NeighborNodeGUID */
-	ck_assert_uint_eq(i[236] & 3, 1);            /* it is a switch */
-	ck_assert_uint_eq(i[237] & 15, 7);           /* MTUCap 10240 */
+	ck_assert_uint_eq(be(i, 4), 0);            /* LID */
+	ck_assert_uint_eq(be(i + 16, 4), 0x52);    /* LinkUp, INIT; nothing else */
+	ck_assert_uint_eq(i[21], 1 << 3 | 4);      /* CollectiveMask, MulticastMask */
+	ck_assert_uint_eq(i[24] >> 4, 1);          /* LinkInitReason */
+	ck_assert_uint_eq(be(i + 36, 4), 0);       /* SM_TrapQP */
+	ck_assert_uint_eq(be(i + 40, 4), 1);       /* SA_QP */
+	ck_assert_uint_eq(i[44], PORT);            /* NeighborPortNum */
+	ck_assert_uint_eq(be(i + 52, 2), 2);       /* LinkSpeed.Active 25G */
+	ck_assert_uint_eq(be(i + 58, 2), 8);       /* LinkWidth.Active 4 */
+	ck_assert_uint_eq(be(i + 78, 2), 0x1400);  /* interleave */
+	ck_assert_uint_eq(be(i + 88, 4), 0xBFFF);  /* MaxLID */
+	ck_assert_uint_eq(i[128 + 7] & 15, 4);     /* NeighborMTU of VL 15: 2048 */
+	ck_assert_uint_eq(be(i + 208, 8), 0x1000); /* NeighborNodeGUID */
+	ck_assert_uint_eq(i[236] & 3, 1);          /* it is a switch */
+	ck_assert_uint_eq(i[237] & 15, 7);         /* MTUCap 10240 */
 	ck_assert_uint_eq(i[239], 1);
 	ck_assert_int_eq(get(sw, OPA_PORT_INFO, N1 | PORT), 0);
-	ck_assert_uint_eq(data()[24] & 0x0C, 0x0C);  /* partition enforcement towards a host */
+	ck_assert_uint_eq(data()[24] & 0x0C,
+	                  0x0C); /* partition enforcement towards a host */
 	ck_assert_uint_eq(be(data() + 100, 4) >> 6 & 31, 18); /* VL15CreditRate */
 	ck_assert_uint_eq(data()[236] & 3, 0);
-	ck_assert_uint_eq(data()[144] >> 5, 7);      /* VLStallCount */
-	ck_assert_uint_eq(data()[144] & 31, 31);     /* HoQLife: infinite */
+	ck_assert_uint_eq(data()[144] >> 5, 7);  /* VLStallCount */
+	ck_assert_uint_eq(data()[144] & 31, 31); /* HoQLife: infinite */
 	ck_assert_int_eq(get(sw, OPA_PORT_INFO, N1 | 5), 0);
 	ck_assert_uint_eq(data()[24] & 0x0C, 0);
 	ck_assert_uint_eq(be(data() + 100, 4) >> 6 & 31, 0);
@@ -365,7 +388,8 @@ END_TEST
 
 START_TEST(links_agree_on_speed_and_width)
 {
-	struct opa_device *slow = make(0x5000, false, 1, OPA_SPEED_12G), *fast = make(0x6000, false, 1, OPA_SPEED_100G);
+	struct opa_device *slow = make(0x5000, false, 1, OPA_SPEED_12G),
+			  *fast = make(0x6000, false, 1, OPA_SPEED_100G);
 
 	ck_assert_int_eq(opa_link_up(&sw->ports[7], &slow->ports[1], 2), E_OK);
 	ck_assert_int_eq(get(sw, OPA_PORT_INFO, N1 | 7), 0);
@@ -457,7 +481,8 @@ START_TEST(the_sm_takes_links_down)
 	ck_assert_uint_eq(orders[OPA_LINK_DISABLE], 1);
 	opa_link_down(&hfi->ports[1], 61);
 	ck_assert_int_eq(get(hfi, OPA_PORT_INFO, N1 | 1), 0);
-	ck_assert_uint_eq(be(data() + 16, 4), 13u << 16 | 3 << 4 | OPA_DOWN); /* disabled by the SM */
+	ck_assert_uint_eq(be(data() + 16, 4),
+	                  13u << 16 | 3 << 4 | OPA_DOWN); /* disabled by the SM */
 	ck_assert_uint_eq(data()[45], 61);
 	port_info(hfi, 1)[19] |= 2 << 4;
 	ck_assert_int_eq(set(hfi, OPA_PORT_INFO, N1 | 1, 242), 0);
@@ -581,7 +606,8 @@ START_TEST(p_key_tables)
 	ck_assert_uint_eq(opa_p_key(&hfi->ports[1], 0), 0x8005);
 	ck_assert(!opa_has_p_key(&hfi->ports[1], 0xFFFF));
 	memset(data(), 0, 64);
-	ck_assert_int_eq(set(sw, OPA_P_KEY_TABLE, N1 | PORT << 16, 64), 0); /* a switch may be without */
+	ck_assert_int_eq(set(sw, OPA_P_KEY_TABLE, N1 | PORT << 16, 64),
+	                 0); /* a switch may be without */
 }
 END_TEST
 
@@ -617,7 +643,8 @@ START_TEST(sc_to_sc)
 	ck_assert_int_eq(get(sw, OPA_SC_TO_SC, N1 | 1 << 8 | 2), 0);
 	ck_assert_uint_eq(data()[7], 7);
 	memset(data(), 9, 32);
-	ck_assert_int_eq(set(sw, OPA_SC_TO_SC, N1 | 1 << 17 | 2, 32), 0); /* all ingress ports */
+	ck_assert_int_eq(set(sw, OPA_SC_TO_SC, N1 | 1 << 17 | 2, 32),
+	                 0); /* all ingress ports */
 	ck_assert_int_eq(get(sw, OPA_SC_TO_SC, 3 * N1 | 4 << 8 | 1), 0);
 	ck_assert_uint_eq(data()[7], 7);
 	ck_assert_uint_eq(data()[32 + 7], 9);
@@ -639,7 +666,8 @@ END_TEST
 START_TEST(buffers)
 {
 	ck_assert_int_eq(get(sw, OPA_BUFFER_CONTROL, 2 * N1 | PORT), 0);
-	ck_assert_uint_eq(be(data() + 136 + 4 + 4 * 15, 2), 136); /* the second port, 136 bytes on */
+	ck_assert_uint_eq(be(data() + 136 + 4 + 4 * 15, 2),
+	                  136); /* the second port, 136 bytes on */
 	memset(data(), 0, 132);
 	put(data() + 2, 2, 2176); /* all of the adapter's space */
 	ck_assert_int_eq(set(sw, OPA_BUFFER_CONTROL, N1 | PORT, 132), 0);
@@ -667,7 +695,8 @@ START_TEST(forwarding)
 	put(data() + 12, 4, 0xC000);
 	ck_assert_int_eq(set(sw, OPA_SWITCH_INFO, 0, 84), 0x1C);
 	memset(data(), 8, 64);
-	ck_assert_int_eq(set(sw, OPA_LFT, N1 | 1 << 18 | 2, 64), 0); /* all blocks from 2 on */
+	ck_assert_int_eq(set(sw, OPA_LFT, N1 | 1 << 18 | 2, 64),
+	                 0); /* all blocks from 2 on */
 	ck_assert_int_eq(get(sw, OPA_LFT, N1 | (0xC000 / 64 - 1)), 0);
 	ck_assert_uint_eq(data()[63], 8);
 	ck_assert_int_eq(get(sw, OPA_LFT, N1 | 1), 0);
@@ -692,9 +721,10 @@ END_TEST
 START_TEST(switch_info)
 {
 	ck_assert_int_eq(get(sw, OPA_SWITCH_INFO, 0), 0);
-	ck_assert_uint_eq(be(data() + 80, 2), 0x0D); /* AR, AddrRangeConfig, ExtendedSCSC */
-	ck_assert_uint_eq(data()[74], 1);            /* RoutingMode.Supported: linear */
-	data()[67] = 18 << 3 | 0;                    /* LifeTimeValue; does not clear the change */
+	ck_assert_uint_eq(be(data() + 80, 2),
+	                  0x0D);          /* AR, AddrRangeConfig, ExtendedSCSC */
+	ck_assert_uint_eq(data()[74], 1); /* RoutingMode.Supported: linear */
+	data()[67] = 18 << 3 | 0;         /* LifeTimeValue; does not clear the change */
 	put(data() + 78, 2, 0xD2B0);
 	ck_assert_int_eq(set(sw, OPA_SWITCH_INFO, 0, 84), 0);
 	ck_assert_uint_eq(data()[67], 18 << 3 | 4);
@@ -731,7 +761,8 @@ START_TEST(led_and_cable)
 	uint8_t serial[16];
 	memcpy(serial, data() + 4, sizeof(serial));
 	ck_assert_int_eq(get(sw, OPA_CABLE_INFO, 192u << 19 | 63 << 13 | PORT), 0);
-	ck_assert_mem_eq(data() + 4, serial, sizeof(serial)); /* both ends are one cable */
+	ck_assert_mem_eq(data() + 4, serial,
+	                 sizeof(serial)); /* both ends are one cable */
 }
 END_TEST
 
@@ -776,11 +807,13 @@ START_TEST(aggregates)
 	size_t at = segment(0, OPA_NODE_DESCRIPTION, 0, 8);
 	size_t info = at;
 	at = segment(at, OPA_PORT_INFO, N1 | START | 1, 31);
-	ck_assert_int_eq(ask(hfi, OPA_GET, OPA_AGGREGATE, 2, info + 8), 0); /* up to the last header */
+	ck_assert_int_eq(ask(hfi, OPA_GET, OPA_AGGREGATE, 2, info + 8),
+	                 0); /* up to the last header */
 	ck_assert_uint_eq(answer_len, 32 + at);
 	ck_assert_str_eq((const char *)data() + 8, "a host");
 	ck_assert_uint_eq(data()[info + 8 + 239], 1);
-	ck_assert_uint_eq(be(data() + info + 8 + 16, 4) >> 21 & 1, 1); /* bit S counts here too */
+	ck_assert_uint_eq(be(data() + info + 8 + 16, 4) >> 21 & 1,
+	                  1); /* bit S counts here too */
 	/* an unknown attribute has its Error bit and ends it */
 	memset(data(), 0, 2016);
 	at = segment(0, 0x7F, 0, 1);
@@ -810,7 +843,8 @@ END_TEST
 
 /* --- counters ----------------------------------------------------------------------------------------- */
 
-static int ask_perf(struct opa_device *d, uint8_t method, uint16_t attr, uint32_t mod, size_t len)
+static int ask_perf(struct opa_device *d, uint8_t method, uint16_t attr, uint32_t mod,
+                    size_t len)
 {
 	header(4, method, attr, mod);
 	answer_len = opa_perf_agent(d, &manager, mad, 24 + len);
@@ -842,16 +876,17 @@ START_TEST(port_status)
 	ck_assert_uint_eq(be(data() + 8, 8), 0x123456789A);
 	ck_assert_uint_eq(be(data() + 204, 4), UINT32_MAX);
 	ck_assert_uint_eq(data()[208], 255);
-	ck_assert_uint_eq(data()[209], 5);                  /* LinkQualityIndicator */
+	ck_assert_uint_eq(data()[209], 5);                    /* LinkQualityIndicator */
 	ck_assert_uint_eq(be(data() + 216, 8), 0x123456789A); /* VL 0 */
 	ck_assert_uint_eq(be(data() + 216 + 112, 8), 0);      /* VL 15 */
-	put(data() + 4, 4, 0x100); /* VL 8 */
+	put(data() + 4, 4, 0x100);                            /* VL 8 */
 	ck_assert_int_eq(ask_perf(hfi, OPA_GET, OPA_PORT_STATUS, N1, 8), 0x1C);
 	ck_assert_uint_eq(answer_len, 24); /* a refusal is the header */
 	put(data(), 8, 0);
 	ck_assert_int_eq(ask_perf(hfi, OPA_GET, OPA_PORT_STATUS, 2 * N1, 8), 0x1C);
 	put(data(), 8, UINT32_MAX);
-	ck_assert_int_eq(ask_perf(hfi, OPA_GET, OPA_PORT_STATUS, N1, 8), 0x0100); /* size comes first */
+	ck_assert_int_eq(ask_perf(hfi, OPA_GET, OPA_PORT_STATUS, N1, 8),
+	                 0x0100); /* size comes first */
 	put(data(), 8, UINT64_C(9) << 56);
 	ck_assert_int_eq(ask_perf(hfi, OPA_GET, OPA_PORT_STATUS, N1, 8), 0x1C);
 	ck_assert_int_eq(ask_perf(hfi, OPA_SET, OPA_PORT_STATUS, N1, 8), 0x0C);
@@ -905,7 +940,8 @@ START_TEST(clears)
 	ck_assert_uint_eq(sw->ports[PORT].counters[OPA_OVERRUNS], 9);
 	ck_assert_uint_eq(sw->ports[4].counters[OPA_RCV_ERRORS], 9);
 	select_ports(1 << PORT | 1 << 4, UINT32_MAX, 0);
-	ck_assert_int_eq(ask_perf(sw, OPA_SET, OPA_CLEAR_PORT_STATUS, N1, 36), 0); /* N is 1 whatever */
+	ck_assert_int_eq(ask_perf(sw, OPA_SET, OPA_CLEAR_PORT_STATUS, N1, 36),
+	                 0); /* N is 1 whatever */
 	ck_assert_uint_eq(sw->ports[4].counters[OPA_UNCORRECTABLE], 0);
 	select_ports(1 << 1, UINT32_MAX, 0);
 	ck_assert_int_eq(ask_perf(hfi, OPA_SET, OPA_CLEAR_PORT_STATUS, 2 * N1, 36), 0x1C);
@@ -914,13 +950,15 @@ START_TEST(clears)
 	select_ports(1 << 1, 1u << 31, 0);
 	ck_assert_int_eq(ask_perf(hfi, OPA_SET, OPA_ERROR_INFO, N1, 40), 0);
 	ck_assert_uint_eq(answer_len, 24 + 112);
-	ck_assert_uint_eq(hfi->ports[1].error_info[8], 3); /* the status bit; the rest stays */
+	ck_assert_uint_eq(hfi->ports[1].error_info[8],
+	                  3); /* the status bit; the rest stays */
 }
 END_TEST
 
 START_TEST(a_member_does_not_ask_a_manager)
 {
-	struct opa_from member = { .port = 1, .p_key = 0x7FFF }, stranger = { .port = 1, .p_key = 0x8001 };
+	struct opa_from member = { .port = 1, .p_key = 0x7FFF },
+			stranger = { .port = 1, .p_key = 0x8001 };
 
 	header(4, OPA_GET, OPA_CLASS_PORT_INFO, 0);
 	ck_assert_uint_eq(opa_perf_agent(hfi, &member, mad, 24), 0);
@@ -942,10 +980,12 @@ START_TEST(traps)
 
 	put(port_info(sw, 0), 4, 0x1234);
 	ck_assert_int_eq(set(sw, OPA_PORT_INFO, N1, 242), 0);
-	ck_assert_uint_eq(opa_trap(&sw->ports[0], OPA_TRAP_PORT_STATE, 99, 0, NULL, trap), 32 + 96);
+	ck_assert_uint_eq(opa_trap(&sw->ports[0], OPA_TRAP_PORT_STATE, 99, 0, NULL, trap),
+	                  32 + 96);
 	ck_assert_uint_eq(be(trap, 4), 0x80018005);
 	ck_assert_uint_eq(be(trap + 8, 8), 99);
-	ck_assert_uint_eq(be(trap + 32, 4), 0x81000002); /* generic, urgent, from a switch */
+	ck_assert_uint_eq(be(trap + 32, 4),
+	                  0x81000002); /* generic, urgent, from a switch */
 	ck_assert_uint_eq(be(trap + 36, 2), 128);
 	ck_assert_uint_eq(be(trap + 40, 4), 0x1234);
 	ck_assert_uint_eq(be(trap + 64, 4), 0x1234);
@@ -981,7 +1021,8 @@ static void on_move(void *ctx, const struct opa_move *m)
 }
 
 /* LIDs 1 to 15 leave by port 5; the group of odd ones has ports 5, 6 and 7, even ones have none. */
-static void adaptive(unsigned algorithm, unsigned frequency, unsigned threshold, bool lost_only)
+static void adaptive(unsigned algorithm, unsigned frequency, unsigned threshold,
+                     bool lost_only)
 {
 	uint8_t lft[64];
 
@@ -1004,7 +1045,9 @@ static void adaptive(unsigned algorithm, unsigned frequency, unsigned threshold,
 	ck_assert_int_eq(get(sw, OPA_SWITCH_INFO, 0), 0);
 	put(data() + 12, 4, LIDS - 1);
 	data()[73] = 1; /* PortGroupTop */
-	put(data() + 78, 2, 1u << 15 | algorithm << 11 | frequency << 8 | (unsigned)lost_only << 7 | threshold << 4);
+	put(data() + 78, 2,
+	    1u << 15 | algorithm << 11 | frequency << 8 | (unsigned)lost_only << 7 |
+	            threshold << 4);
 	ck_assert_int_eq(set(sw, OPA_SWITCH_INFO, 0, 84), 0);
 }
 static unsigned adapt(uint64_t now_us)
@@ -1030,7 +1073,8 @@ START_TEST(a_lost_route_moves)
 	for (unsigned lid = 1; lid < LIDS; lid++) {
 		uint8_t out = opa_route(sw, lid);
 
-		ck_assert(lid % 2 ? out == 6 || out == 7 : out == 5); /* even ones have no alternate */
+		ck_assert(lid % 2 ? out == 6 || out == 7
+		                  : out == 5); /* even ones have no alternate */
 	}
 	ck_assert_uint_eq(moved_to[6] + moved_to[7], LIDS / 2);
 	ck_assert_uint_eq(sw->moves, LIDS / 2);

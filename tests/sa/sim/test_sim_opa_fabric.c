@@ -13,8 +13,22 @@
  * kernel refuses, traps, and adaptive routing as the time passes. The fabric is that of sim_fixture.h.
  */
 
-enum { LR = 1, DR = 0x81, PERF = 4, WAIT_MS = 20, LID_H1 = 1, LID_A = 2, LID_B = 3, LID_H2 = 4 };
-enum { N1 = 1 << 24, START = 0x200, MANAGER = 2, MEMBER = 1 /* indices of 0xFFFF and 0x7FFF */ };
+enum {
+	LR = 1,
+	DR = 0x81,
+	PERF = 4,
+	WAIT_MS = 20,
+	LID_H1 = 1,
+	LID_A = 2,
+	LID_B = 3,
+	LID_H2 = 4
+};
+enum {
+	N1 = 1 << 24,
+	START = 0x200,
+	MANAGER = 2,
+	MEMBER = 1 /* indices of 0xFFFF and 0x7FFF */
+};
 
 static struct kernel *k;
 static struct kernel_file *f1;
@@ -45,10 +59,13 @@ static void run_ms(uint64_t ms)
 
 static void setup_fabric(void)
 {
-	open_fixture(&(struct sim_options){ .virtual_clock = true, .delay_us = 10, .omni_path = true });
+	open_fixture(&(struct sim_options){
+		.virtual_clock = true, .delay_us = 10, .omni_path = true });
 	now_us = 0;
 	ck_assert_int_eq(kernel_new(fixture.s, NULL, &k), E_OK);
-	ck_assert_int_eq(kernel_open(k, graph_port_by_guid(fixture.g, H1 + PORT1), NULL, &f1), E_OK);
+	ck_assert_int_eq(
+		kernel_open(k, graph_port_by_guid(fixture.g, H1 + PORT1), NULL, &f1),
+		E_OK);
 	id_dr = agent(DR, 0);
 	id_lr = agent(LR, 1u << OPA_TRAP);
 	id_perf = agent(PERF, 0);
@@ -81,11 +98,15 @@ static void begin(uint8_t mgmt_class, uint8_t method, uint16_t attr, uint32_t mo
 
 static int put_mad(uint32_t lid, uint16_t p_key_index, size_t len)
 {
-	const struct kernel_send_row row = { .agent = mad[1] == DR ? id_dr : mad[1] == LR ? id_lr : id_perf,
-		                             .timeout_ms = WAIT_MS,
-		                             .addr = { .lid = lid, .pkey_index = p_key_index, .qpn = mad[1] == PERF },
-		                             .mad = mad,
-		                             .len = len };
+	const struct kernel_send_row row = {
+		.agent = mad[1] == DR   ? id_dr
+		         : mad[1] == LR ? id_lr
+		                        : id_perf,
+		.timeout_ms = WAIT_MS,
+		.addr = { .lid = lid, .pkey_index = p_key_index, .qpn = mad[1] == PERF },
+		.mad = mad,
+		.len = len
+	};
 
 	return kernel_write(f1, &row);
 }
@@ -192,7 +213,10 @@ START_TEST(directed_routes)
 		uint8_t path[4]; /* length first */
 		uint64_t guid;
 		uint8_t port;
-	} rows[] = { { { 0 }, H1, 1 }, { { 1, 1 }, A, 1 }, { { 2, 1, 4 }, B, 4 }, { { 3, 1, 4, 1 }, H2, 1 } };
+	} rows[] = { { { 0 }, H1, 1 },
+		     { { 1, 1 }, A, 1 },
+		     { { 2, 1, 4 }, B, 4 },
+		     { { 3, 1, 4, 1 }, H2, 1 } };
 
 	memcpy(fixture.path, rows[_i].path, 4);
 	ck_assert_int_eq(opa_get(OPA_NODE_INFO, 0), 0);
@@ -214,7 +238,8 @@ START_TEST(no_answer)
 	ck_assert_int_eq(exchange_mad(0xFFFF, 0, 176), -1); /* nor with 0x8001 */
 	to_self();
 	begin(DR, OPA_GET, OPA_NODE_INFO, 0);
-	ck_assert_int_eq(exchange_mad(0xFFFF, MEMBER, 176), 0); /* but its own agent does */
+	ck_assert_int_eq(exchange_mad(0xFFFF, MEMBER, 176),
+	                 0); /* but its own agent does */
 	TO(1, 2);
 	ck_assert_int_eq(opa_get(OPA_NODE_INFO, 0), -1); /* no cable */
 	TO(1);
@@ -261,7 +286,8 @@ START_TEST(smps_by_lid)
 	field_set(mad, OPA_SMP_DR_SLID, LID_H1);
 	ck_assert_int_eq(exchange_mad(LID_A, MANAGER, 176), 0);
 	ck_assert_uint_eq(field_get(data, ONI_NODE_GUID), B);
-	ck_assert_int_eq(sim_reboot(fixture.s, B), E_OK); /* it has no LID and no LFT now */
+	ck_assert_int_eq(sim_reboot(fixture.s, B),
+	                 E_OK); /* it has no LID and no LFT now */
 	begin(LR, OPA_GET, OPA_NODE_DESCRIPTION, 0);
 	ck_assert_int_eq(exchange_mad(LID_B, MANAGER, 32 + 8), -1);
 }
@@ -282,9 +308,11 @@ START_TEST(a_false_source_lid_goes_nowhere)
 	ck_assert_int_eq(sim_set_lid(fixture.s, H1, 1, 9), E_OK);
 	begin(LR, OPA_GET, OPA_NODE_DESCRIPTION, 0);
 	ck_assert_int_eq(exchange_mad(LID_B, MANAGER, 40), -1);
-	ck_assert_uint_eq(sim_opa_port(fixture.s, graph_port(fixture.g, graph_node_by_guid(fixture.g, A), 1))
-	                          ->counters[OPA_RCV_CONSTRAINT],
-	                  1);
+	ck_assert_uint_eq(
+		sim_opa_port(fixture.s,
+	                     graph_port(fixture.g, graph_node_by_guid(fixture.g, A), 1))
+			->counters[OPA_RCV_CONSTRAINT],
+		1);
 }
 END_TEST
 
@@ -308,12 +336,14 @@ START_TEST(the_sm_bounces_a_link)
 	ck_assert_uint_eq(field_get(data, OPI_STATE), OPA_INIT);
 	TO(1, 3);
 	ck_assert_int_eq(opa_get(OPA_PORT_INFO, N1 | 3), 0);
-	ck_assert_uint_eq(field_get(data, OPI_DOWN_REASON), 36); /* the neighbour did it */
+	ck_assert_uint_eq(field_get(data, OPI_DOWN_REASON),
+	                  36); /* the neighbour did it */
 	ck_assert_int_eq(sim_set_link(fixture.s, A, 4, false), E_OK);
 	TO(1);
 	ck_assert_int_eq(opa_get(OPA_PORT_INFO, N1 | 4), 0);
 	ck_assert_uint_eq(field_get(data, OPI_DOWN_REASON), 49);
-	ck_assert_int_eq(set_port(1, disable), -1); /* no answer through the port that is off */
+	ck_assert_int_eq(set_port(1, disable),
+	                 -1); /* no answer through the port that is off */
 	ck_assert_int_eq(opa_get(OPA_NODE_INFO, 0), -1);
 }
 END_TEST
@@ -347,7 +377,8 @@ START_TEST(traps_repeat_until_they_are_repressed)
 	while (take_mad() != -2) {
 	}
 	run_ms(5000);
-	for (int status; (status = take_mad()) != -2;) { /* only the time-outs of what has no answer */
+	for (int status; (status = take_mad()) !=
+	                 -2;) { /* only the time-outs of what has no answer */
 		ck_assert_int_eq(status, -1);
 	}
 }
@@ -360,8 +391,11 @@ START_TEST(counters_count_what_passes)
 	manage();
 	begin(PERF, OPA_GET, OPA_PORT_STATUS, N1);
 	data[0] = 3;
-	ck_assert_int_eq(exchange_mad(LID_A, MANAGER, 24 + 12), -1); /* by the rules of data VLs: not ACTIVE */
-	struct sim_at at = { .node = graph_node_by_guid(fixture.g, A), .port = 1, .p_key = 0xFFFF };
+	ck_assert_int_eq(exchange_mad(LID_A, MANAGER, 24 + 12),
+	                 -1); /* by the rules of data VLs: not ACTIVE */
+	struct sim_at at = { .node = graph_node_by_guid(fixture.g, A),
+		             .port = 1,
+		             .p_key = 0xFFFF };
 	uint8_t request[OPA_MAD_BYTES] = { 0x80, 4, 0x80, OPA_GET };
 	struct mad_buf m = { .data = request, .len = 36, .cap = sizeof(request) };
 	field_set(request, MAD_ATTR_ID, OPA_PORT_STATUS);
@@ -380,7 +414,8 @@ START_TEST(counters_count_what_passes)
 	ck_assert_uint_eq(sim_opa_perf(fixture.s, &at, 0, &m), 240);
 	ck_assert_uint_eq(field_get(request + 24, OB(24), 64), before + 1);
 	ck_assert_int_eq(sim_opa_count(fixture.s, A, 3, "RcvErrors", 5), E_OK);
-	ck_assert_int_eq(sim_opa_count(fixture.s, A, 3, "SymbolErrorCounter", 5), E_UNKNOWN);
+	ck_assert_int_eq(sim_opa_count(fixture.s, A, 3, "SymbolErrorCounter", 5),
+	                 E_UNKNOWN);
 }
 END_TEST
 
