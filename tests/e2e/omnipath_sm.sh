@@ -13,7 +13,7 @@
 need_clients opasmaquery opapmaquery opasaquery
 fm=/usr/lib/opa-fm/runtime/sm
 example=/usr/share/opa-fm/opafm.xml
-[ -x "$fm" ] && [ -r "$example" ] || skip "opa-fm is not installed"
+if [ ! -x "$fm" ] || [ ! -r "$example" ]; then skip "opa-fm is not installed"; fi
 
 # start_fm FABRIC: the manager on its first host, with the configuration of the package and a log of
 # its own.
