@@ -123,6 +123,7 @@ static int new_device(struct sim *s, uint32_t node)
 		                            .esp0 = n->esp0,
 		                            .n_ports = n->n_ports,
 		                            .version = 1,
+		                            .lft_cap = n->linear_fdb_cap,
 		                            .description = n->description,
 		                            .ops = &ops,
 		                            .ctx = o };

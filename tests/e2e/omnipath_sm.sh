@@ -15,13 +15,13 @@ fm=/usr/lib/opa-fm/runtime/sm
 example=/usr/share/opa-fm/opafm.xml
 if [ ! -x "$fm" ] || [ ! -r "$example" ]; then skip "opa-fm is not installed"; fi
 
-# start_fm FABRIC: the manager on its first host, with the configuration of the package and a log of
-# its own.
+# start_fm FABRIC: the manager on its first host, with the configuration of the package but for $change,
+# a command of sed, and a log of its own.
 start_fm() {
 	log=$work/$1.log
 	sed -e "s|<!-- <LogFile>/var/log/fm.log</LogFile> -->|<LogFile>$log</LogFile>|" \
 		-e 's|<LogMode>0</LogMode>|<LogMode>2</LogMode>|' \
-		-e "s|<CoreDumpDir>.*</CoreDumpDir>|<CoreDumpDir>$work</CoreDumpDir>|" "$example" >"$work/$1.xml"
+		-e "s|<CoreDumpDir>.*</CoreDumpDir>|<CoreDumpDir>$work</CoreDumpDir>|" -e "${change:-}" "$example" >"$work/$1.xml"
 	host_command "$(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$work/$1.topo" | head -n 1)"
 	(cd "$work" && exec "${as[@]}" "$fm" -e sm_0 -X "$work/$1.xml" >"$work/$1.out" 2>&1) &
 	manager=$!
@@ -99,6 +99,25 @@ if command -v opareport >/dev/null; then
 	has "no credit loops" "$(ask opareport -o validatecreditloops)" "No credit loops detected"
 	has "all routes" "$(ask opareport -o validateroutes)" "0 Incomplete Route(s)"
 fi
+stop_fm
+stop_simulator
+
+# Its adaptive routing: the manager programs groups of ports, and the switch moves LIDs of a port that is
+# congested, of which the manager hears nothing.
+change='/<AdaptiveRouting>/,/<.AdaptiveRouting>/s|<Enable>0</Enable>|<Enable>1</Enable>|'
+cp "$work/two-tier.topo" "$work/adaptive.topo"
+bring_up adaptive
+has "its parameters are in the switch" "$(ask opasmaquery -l 2 -o swinfo)" \
+	"AdaptiveRouting: Enable: 1 Pause: 0 Alg: 2 Freq: 0 LostRoutesOnly: 0 Thresh: 3"
+has "its groups, too" "$(ask opasmaquery -l 2 -o portgroup)" "Egress:7, 8, 9, 10,"
+# shellcheck disable=SC2317 # called by until_true
+by_port_7() { ask opasmaquery -l 2 -o linfdb | grep -c 'Port     7$'; }
+before=$(by_port_7)
+ctl busy 100 'leaf-0000[7]'
+# shellcheck disable=SC2317 # called by until_true
+moved() { [ "$(by_port_7)" -lt "$before" ]; }
+holds "LIDs of a congested port move" until_true moved
+same "no trap made it sweep for that" 0 "$(grep -c 'REASON: Trap' "$log")"
 stop_fm
 stop_simulator
 finish

@@ -73,7 +73,7 @@ static bool set_switch_info(struct opa_device *d, const uint8_t *in)
 		       mcast = field_get(in, OSI_MULTICAST_FDB_TOP);
 	const uint64_t groups = field_get(in, OSI_PORT_GROUP_TOP);
 
-	if (top >= OPA_LFT_CAP || groups > OPA_PORT_GROUPS ||
+	if (top >= d->lft_cap || groups > OPA_PORT_GROUPS ||
 	    field_get(in, OSI_ROUTING_ENABLED) > 1) {
 		return false;
 	}

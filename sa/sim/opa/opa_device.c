@@ -180,7 +180,7 @@ static void reset_switch(struct opa_device *d)
 	if (!d->is_switch) {
 		return;
 	}
-	field_set(s, OSI_LINEAR_FDB_CAP, OPA_LFT_CAP);
+	field_set(s, OSI_LINEAR_FDB_CAP, d->lft_cap);
 	field_set(s, OSI_PORT_GROUP_FDB_CAP, OPA_PGFT_CAP);
 	field_set(s, OSI_MULTICAST_FDB_CAP, OPA_MFT_CAP);
 	field_set(s, OSI_PARTITION_CAP, OPA_PORT_P_KEYS);
@@ -273,6 +273,9 @@ int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *
 	d->is_switch = row->is_switch;
 	d->esp0 = row->esp0;
 	d->n_ports = row->n_ports;
+	d->lft_cap = row->lft_cap != 0 && row->lft_cap <= OPA_LIDS_END
+	                     ? row->lft_cap
+	                     : (uint32_t)OPA_LFT_CAP;
 	d->version = row->version;
 	d->ops = row->ops;
 	d->ctx = row->ctx;

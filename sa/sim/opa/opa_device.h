@@ -24,7 +24,7 @@ enum {
 	OPA_DATA_VLS = 8,
 	OPA_VL15 = 15,
 	OPA_PORT_GROUPS = 64,  /*!< PortGroupCap */
-	OPA_LFT_CAP = 0xC000,  /*!< LinearFDBCap */
+	OPA_LFT_CAP = 0xC000,  /*!< LinearFDBCap, unless told another */
 	OPA_PGFT_CAP = 0x2000, /*!< PortGroupFDBCap */
 	OPA_MFT_CAP = 0x2000,  /*!< MulticastFDBCap */
 	OPA_MFT_POSITIONS = 4, /*!< of 64 ports each */
@@ -122,6 +122,7 @@ struct opa_device {
 	struct opa_port *ports; /*!< [n_ports + 1]; 0 only of a switch */
 	uint8_t switch_info[88];
 	uint8_t congestion_setting[80];
+	uint32_t lft_cap; /*!< LinearFDBCap */
 	uint8_t *lft; /*!< [lft_len], a multiple of 64; beyond: no route */
 	uint32_t lft_len;
 	uint8_t *pgft; /*!< [pgft_len] port group of a LID */
@@ -140,6 +141,7 @@ struct opa_device_row {
 	uint64_t guid, system_image_guid;
 	bool is_switch, esp0;
 	uint8_t n_ports, version;
+	uint32_t lft_cap; /*!< 0: OPA_LFT_CAP */
 	const char *description;
 	const struct opa_ops *ops; /*!< borrowed, like ctx */
 	void *ctx;

@@ -93,7 +93,7 @@ static uint16_t byte_table(struct opa_access *a, uint8_t **table, uint32_t *len,
 
 uint16_t sma_linear_ft(struct opa_access *a)
 {
-	return byte_table(a, &a->d->lft, &a->d->lft_len, OPA_LFT_CAP);
+	return byte_table(a, &a->d->lft, &a->d->lft_len, a->d->lft_cap);
 }
 
 uint16_t sma_port_group_ft(struct opa_access *a)

@@ -11,6 +11,7 @@
 
 #include "sa/sim/sim_server.h"
 #include "sa/sim/sim_socket.h"
+#include "sa/sim/sim_state.h"
 #include "tests/lib/suite.h"
 
 /*
@@ -43,15 +44,44 @@ static void stop_server(void)
 	sim_server_free(server);
 }
 
+static void open_server(void)
+{
+	snprintf(dir, sizeof(dir), "/tmp/saguaro-test.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/sock", dir);
+	start_server();
+}
+
 static void setup_server(void)
 {
 	open_fixture(&(struct sim_options){ .seed = 1 });
 	program();
 	activate();
-	snprintf(dir, sizeof(dir), "/tmp/saguaro-test.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/sock", dir);
-	start_server();
+	open_server();
+}
+
+/* Omni-Path, with LIDs of 24 bits, as an SM would leave it. */
+enum { OPA_LID_1 = 0x12345, OPA_LID_2 = 0x20001, OPA_LIDS = 0x30000 };
+
+static void setup_opa_server(void)
+{
+	open_fixture(&(struct sim_options){ .seed = 1, .omni_path = true });
+	for (uint32_t i = 0; i < fixture.g->n_nodes; i++) {
+		struct opa_device *d = fixture.s->opa[i].device;
+		const uint8_t to_h1 = d->guid == A ? 1 : 3, to_h2 = d->guid == A ? 3 : 1;
+
+		d->managed = true;
+		if (!d->is_switch) {
+			field_set(d->ports[1].info, OPI_LID,
+			          d->guid == H1 ? OPA_LID_1 : OPA_LID_2);
+			continue;
+		}
+		d->lft_cap = OPA_LIDS;
+		field_set(d->switch_info, OSI_LINEAR_FDB_TOP, OPA_LIDS - 1);
+		ck_assert_int_eq(opa_lft_put(d, OPA_LID_1, &to_h1, 1), E_OK);
+		ck_assert_int_eq(opa_lft_put(d, OPA_LID_2, &to_h2, 1), E_OK);
+	}
+	open_server();
 }
 
 static void teardown_server(void)
@@ -108,6 +138,7 @@ static int enrol(const struct client *c, uint8_t mgmt_class, uint8_t version,
 
 static uint8_t header[SIM_HEADER_BYTES];
 static uint8_t mad[1 << 21];
+static uint32_t opa_lid; /* put_mad() sends to it in a GRH, with the P_Key of a manager */
 
 /* struct ib_user_mad_hdr: id, status, timeout, retries, length, qpn, qkey, lid ... */
 static void put_mad(const struct client *c, int agent, uint32_t lid, size_t len,
@@ -119,6 +150,13 @@ static void put_mad(const struct client *c, int agent, uint32_t lid, size_t len,
 	field_set(header + 20, 0, 32, 1);
 	field_set(header + 24, 0, 32, UMAD_QKEY);
 	field_set(header + 28, 0, 16, lid);
+	if (opa_lid != 0) {
+		const uint16_t p_key_index = 2;
+
+		header[32] = header[34] = 1; /* grh_present, hop_limit */
+		field_set(header + 36, 64, 64, UINT64_C(0x00066A) << 40 | opa_lid);
+		memcpy(header + 56, &p_key_index, sizeof(p_key_index));
+	}
 	ck_assert_int_eq(sim_socket_put_mad(c->data, header, mad, len, 0), 0);
 }
 
@@ -301,6 +339,31 @@ START_TEST(request_and_answer)
 	ck_assert_uint_eq(get_mad(&c), 24);
 	ck_assert_uint_eq(header_word(1), ETIMEDOUT);
 	close_umad(&s);
+	close_umad(&c);
+}
+END_TEST
+
+/* As the kernel does it: a LID above 0xBFFF is in a GRH, as 00066A and 32 bits in place of a PortGUID. */
+START_TEST(lids_of_24_bits_are_in_a_grh)
+{
+	struct client c = open_umad("h1");
+	int agent = enrol(&c, 1, 0x80, 0, 0);
+
+	memset(mad, 0, 64);
+	memcpy(mad, (uint8_t[]){ 0x80, 1, 0x80, UMAD_METHOD_GET }, 4);
+	field_set(mad, MAD_TID, 9);
+	field_set(mad, MAD_ATTR_ID, OPA_NODE_DESCRIPTION);
+	opa_lid = OPA_LID_2;
+	put_mad(&c, agent, OPA_LID_2 & 0xFFFF, 40, 20000);
+	opa_lid = 0;
+	ck_assert_uint_eq(get_mad(&c), 96);
+	ck_assert_str_eq((const char *)mad + 32, "h2");
+	ck_assert_uint_eq(field_get(header + 28, 0, 16), OPA_LID_2 & 0xFFFF);
+	ck_assert_uint_eq(header[32], 1);
+	ck_assert_uint_eq(header[34], 1);
+	ck_assert_uint_eq(field_get(header + 36, 0, 64), 0xFE80000000000000);
+	ck_assert_uint_eq(field_get(header + 36, 64, 64),
+	                  UINT64_C(0x00066A) << 40 | OPA_LID_2);
 	close_umad(&c);
 }
 END_TEST
@@ -501,5 +564,9 @@ TEST_SUITE(sim_server)
 	tcase_add_test(t, control_acts);
 	tcase_add_test(t, stop_by_control);
 	tcase_add_test(t, after_a_kill);
+	suite_add_tcase(suite, t);
+	t = tcase_create("sockets of Omni-Path");
+	tcase_add_checked_fixture(t, setup_opa_server, teardown_server);
+	tcase_add_test(t, lids_of_24_bits_are_in_a_grh);
 	suite_add_tcase(suite, t);
 }
