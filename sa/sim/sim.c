@@ -182,6 +182,33 @@ int sim_wear_link(struct sim *s, uint64_t node_guid, uint8_t port)
 	return set_cable(s, node_guid, port, false, true);
 }
 
+static int set_lanes(struct sim *s, uint32_t port, unsigned lanes)
+{
+	const uint32_t peer = s->g->ports[port].peer;
+
+	if (s->opa == NULL || peer == GRAPH_NONE || !s->ports[port].up) {
+		return E_UNSUITABLE;
+	}
+	if (!opa_link_lanes(sim_opa_port(s, port), lanes)) {
+		return E_UNSUITABLE;
+	}
+	s->changes++;
+	sim_trap_raise(s, s->g->ports[port].node, 3);
+	sim_trap_raise(s, s->g->ports[peer].node, 3);
+	return E_OK;
+}
+
+int sim_set_lanes(struct sim *s, uint64_t node_guid, uint8_t port, unsigned lanes)
+{
+	pthread_mutex_lock(&s->lock);
+	const uint32_t node = graph_node_by_guid(s->g, node_guid);
+	const uint32_t p = node != GRAPH_NONE ? graph_port(s->g, node, port) : GRAPH_NONE;
+	const int ret = p != GRAPH_NONE ? set_lanes(s, p, lanes) : E_NOTFOUND;
+	pthread_mutex_unlock(&s->lock);
+	wakeup_notify(&s->wakeup);
+	return ret;
+}
+
 static void update_links(struct sim *s, uint32_t node)
 {
 	const struct node *n = &s->g->nodes[node];

@@ -429,6 +429,189 @@ bool sim_agent(struct sim *s, const struct sim_at *at, uint8_t *mad)
 	return true;
 }
 
+/* --- devices of Omni-Path: made from the graph; what a Set orders -------------------------------- */
+
+/* LinkSpeed of a port of the graph: a lane of 12.5, 25, 50 or 100 Gb/s. */
+static uint16_t opa_speed(uint8_t speed)
+{
+	switch (speed) {
+	case SPEED_SDR:
+	case SPEED_DDR:
+	case SPEED_QDR:
+	case SPEED_FDR10: return OPA_SPEED_12G;
+	case SPEED_HDR: return OPA_SPEED_50G;
+	case SPEED_NDR:
+	case SPEED_XDR: return OPA_SPEED_100G;
+	default: return OPA_SPEED_25G;
+	}
+}
+
+static unsigned opa_lanes(uint8_t width)
+{
+	return width == WIDTH_1X ? 1 : width == WIDTH_2X ? 2 : 4;
+}
+
+static void on_link(void *ctx, unsigned num, enum opa_link_order order)
+{
+	struct sim_opa *o = ctx;
+	const uint32_t port = sim_port_index(o->s, o->node, num);
+
+	o->reason_port = (uint8_t)num;
+	switch (order) {
+	case OPA_LINK_DISABLE:
+		o->reason = OPA_REASON_DISABLED;
+		o->s->ports[port].disabled = true;
+		sim_link_update(o->s, port);
+		break;
+	case OPA_LINK_ENABLE:
+		o->s->ports[port].disabled = false;
+		sim_link_update(o->s, port);
+		break;
+	case OPA_LINK_BOUNCE:
+		o->reason = OPA_REASON_SM_BOUNCE;
+		sim_link_bounce(o->s, port);
+		break;
+	}
+	o->reason = 0;
+}
+
+/* Shows in InfiniBand's PortInfo, which is what /sys of a host has, what an Omni-Path SM has Set. */
+static void on_port(void *ctx, unsigned num)
+{
+	struct sim_opa *o = ctx;
+	const uint32_t port = sim_port_index(o->s, o->node, num);
+	const uint8_t *from = o->device->ports[num].info;
+	uint8_t *to = o->s->ports[port].info;
+
+	o->s->changes++;
+	field_set(to, PI_PORT_STATE, field_get(from, OPI_STATE));
+	if (opa_is_end_port(&o->device->ports[num])) {
+		field_set(to, PI_LID, field_get(from, OPI_LID) & 0xFFFF);
+		field_set(to, PI_LMC, field_get(from, OPI_LMC));
+		field_set(to, PI_MASTER_SM_LID,
+		          field_get(from, OPI_MASTER_SM_LID) & 0xFFFF);
+		field_set(to, PI_MASTER_SM_SL, field_get(from, OPI_MASTER_SM_SL));
+		field_set(to, PI_GID_PREFIX, field_get(from, OPI_SUBNET_PREFIX));
+		field_set(to, PI_SUBNET_TIMEOUT, field_get(from, OPI_SUBNET_TIMEOUT));
+	} else {
+		field_set(to, PI_PARTITION_ENFORCEMENT_INBOUND,
+		          field_get(from, OPI_ENFORCE_IN));
+		field_set(to, PI_PARTITION_ENFORCEMENT_OUTBOUND,
+		          field_get(from, OPI_ENFORCE_OUT));
+	}
+}
+
+static void on_m_key(void *ctx, const uint8_t *mad)
+{
+	struct sim_opa *o = ctx;
+
+	memcpy(o->violation, mad, sizeof(o->violation));
+	sim_trap_raise(o->s, o->node, 4);
+}
+
+static void on_repress(void *ctx, uint64_t tid)
+{
+	struct sim_opa *o = ctx;
+
+	for (unsigned i = 0; i < SIM_TRAP_COUNT; i++) {
+		if ((uint32_t)o->s->nodes[o->node].traps[i].tid == (uint32_t)tid) {
+			o->s->nodes[o->node].traps[i].left = 0;
+		}
+	}
+}
+
+static const struct opa_ops ops = {
+	.link = on_link, .port = on_port, .m_key = on_m_key, .repress = on_repress
+};
+
+static int new_device(struct sim *s, uint32_t node)
+{
+	const struct node *n = &s->g->nodes[node];
+	struct sim_opa *o = &s->opa[node];
+	struct opa_port_row *rows = calloc(n->n_ports + 1u, sizeof(*rows));
+	const struct opa_device_row row = { .guid = n->guid,
+		                            .system_image_guid = n->system_image_guid,
+		                            .is_switch = n->type == NODE_SWITCH,
+		                            .esp0 = n->esp0,
+		                            .n_ports = n->n_ports,
+		                            .version = 1,
+		                            .lft_cap = n->linear_fdb_cap,
+		                            .description = n->description,
+		                            .ops = &ops,
+		                            .ctx = o };
+
+	if (rows == NULL) {
+		return -ENOMEM;
+	}
+	for (unsigned num = n->type == NODE_SWITCH ? 0 : 1; num <= n->n_ports; num++) {
+		const struct port *p = &s->g->ports[n->first_port + num];
+
+		rows[num].speed = num != 0 ? opa_speed(p->speed) : 0;
+		/* what the cable does not carry, the port does */
+		rows[num].widths = (uint16_t)((1u << opa_lanes(p->width)) - 1);
+	}
+	o->s = s;
+	o->node = node;
+	int ret = opa_device_new(&row, rows, &o->device);
+	free(rows);
+	return ret;
+}
+
+int sim_opa_new(struct sim *s)
+{
+	s->opa = calloc(s->g->n_nodes, sizeof(*s->opa));
+	if (s->opa == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < s->g->n_nodes; i++) {
+		int ret = new_device(s, i);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
+/* NodeInfo shows the GUIDs of another node, if it was told to lie. */
+static void lie(const struct sim *s, const struct sim_at *at, uint8_t *mad)
+{
+	const uint32_t shown = s->nodes[at->node].guids;
+
+	if (shown == 0 || field_get(mad, MAD_ATTR_ID) != OPA_NODE_INFO) {
+		return;
+	}
+	const struct node *other = &s->g->nodes[shown - 1];
+	uint8_t *info = mad + opa_data_at(mad);
+
+	field_set(info, ONI_NODE_GUID, other->guid);
+	field_set(info, ONI_PORT_GUID,
+	          sim_port_guid(s, other->first_port +
+	                                   (other->type == NODE_SWITCH ? 0 : 1)));
+}
+
+size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from,
+                     struct mad_buf *m)
+{
+	const struct opa_from sender = sim_opa_from(s, at, from);
+	const bool set = m->data[3] == OPA_SET;
+	size_t len;
+
+	if (s->nodes[at->node].down || s->nodes[at->node].deaf) {
+		return 0;
+	}
+	len = opa_agent(s->opa[at->node].device, &sender, m->data, m->len);
+	if (len != 0) {
+		lie(s, at, m->data);
+	}
+	if (set) {
+		s->opa[at->node].infiniband &=
+			len == 0 || !s->opa[at->node].device->managed;
+		s->changes++;
+		sim_opa_adapt_soon(s, at->node);
+	}
+	return len;
+}
+
 void sim_node_reset(struct sim *s, uint32_t node)
 {
 	const struct node *n = &s->g->nodes[node];

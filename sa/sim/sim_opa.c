@@ -9,8 +9,8 @@
 #include "conf/base/err.h"
 
 /*
- * Omni-Path devices (sa/sim/opa) in the simulated fabric: makes them from the graph, tells them of cables, and does
- * what a Set orders.
+ * Omni-Path devices (sa/sim/opa) in the simulated fabric: their links, traps, counters and adaptive routing. The
+ * agents are called in sim_node.c.
  *
  * On an Omni-Path fabric each node has two agents: that of InfiniBand's SMPs (sim_node.c) and that of class version
  * 0x80. A node belongs to the SM that was the last to Set something: from a Set of class version 0x80 on its LID,
@@ -18,147 +18,6 @@
  * on those of InfiniBand. States of ports are the same for both. A host that nobody has Set has the
  * device's P_Keys.
  */
-
-/* LinkSpeed of a port of the graph: a lane of 12.5, 25, 50 or 100 Gb/s. */
-static uint16_t opa_speed(uint8_t speed)
-{
-	switch (speed) {
-	case SPEED_SDR:
-	case SPEED_DDR:
-	case SPEED_QDR:
-	case SPEED_FDR10: return OPA_SPEED_12G;
-	case SPEED_HDR: return OPA_SPEED_50G;
-	case SPEED_NDR:
-	case SPEED_XDR: return OPA_SPEED_100G;
-	default: return OPA_SPEED_25G;
-	}
-}
-
-static unsigned opa_lanes(uint8_t width)
-{
-	return width == WIDTH_1X ? 1 : width == WIDTH_2X ? 2 : 4;
-}
-
-static void on_link(void *ctx, unsigned num, enum opa_link_order order)
-{
-	struct sim_opa *o = ctx;
-	const uint32_t port = sim_port_index(o->s, o->node, num);
-
-	o->reason_port = (uint8_t)num;
-	switch (order) {
-	case OPA_LINK_DISABLE:
-		o->reason = OPA_REASON_DISABLED;
-		o->s->ports[port].disabled = true;
-		sim_link_update(o->s, port);
-		break;
-	case OPA_LINK_ENABLE:
-		o->s->ports[port].disabled = false;
-		sim_link_update(o->s, port);
-		break;
-	case OPA_LINK_BOUNCE:
-		o->reason = OPA_REASON_SM_BOUNCE;
-		sim_link_bounce(o->s, port);
-		break;
-	}
-	o->reason = 0;
-}
-
-/* Shows in InfiniBand's PortInfo, which is what /sys of a host has, what an Omni-Path SM has Set. */
-static void on_port(void *ctx, unsigned num)
-{
-	struct sim_opa *o = ctx;
-	const uint32_t port = sim_port_index(o->s, o->node, num);
-	const uint8_t *from = o->device->ports[num].info;
-	uint8_t *to = o->s->ports[port].info;
-
-	o->s->changes++;
-	field_set(to, PI_PORT_STATE, field_get(from, OPI_STATE));
-	if (opa_is_end_port(&o->device->ports[num])) {
-		field_set(to, PI_LID, field_get(from, OPI_LID) & 0xFFFF);
-		field_set(to, PI_LMC, field_get(from, OPI_LMC));
-		field_set(to, PI_MASTER_SM_LID,
-		          field_get(from, OPI_MASTER_SM_LID) & 0xFFFF);
-		field_set(to, PI_MASTER_SM_SL, field_get(from, OPI_MASTER_SM_SL));
-		field_set(to, PI_GID_PREFIX, field_get(from, OPI_SUBNET_PREFIX));
-		field_set(to, PI_SUBNET_TIMEOUT, field_get(from, OPI_SUBNET_TIMEOUT));
-	} else {
-		field_set(to, PI_PARTITION_ENFORCEMENT_INBOUND,
-		          field_get(from, OPI_ENFORCE_IN));
-		field_set(to, PI_PARTITION_ENFORCEMENT_OUTBOUND,
-		          field_get(from, OPI_ENFORCE_OUT));
-	}
-}
-
-static void on_m_key(void *ctx, const uint8_t *mad)
-{
-	struct sim_opa *o = ctx;
-
-	memcpy(o->violation, mad, sizeof(o->violation));
-	sim_trap_raise(o->s, o->node, 4);
-}
-
-static void on_repress(void *ctx, uint64_t tid)
-{
-	struct sim_opa *o = ctx;
-
-	for (unsigned i = 0; i < SIM_TRAP_COUNT; i++) {
-		if ((uint32_t)o->s->nodes[o->node].traps[i].tid == (uint32_t)tid) {
-			o->s->nodes[o->node].traps[i].left = 0;
-		}
-	}
-}
-
-static const struct opa_ops ops = {
-	.link = on_link, .port = on_port, .m_key = on_m_key, .repress = on_repress
-};
-
-static int new_device(struct sim *s, uint32_t node)
-{
-	const struct node *n = &s->g->nodes[node];
-	struct sim_opa *o = &s->opa[node];
-	struct opa_port_row *rows = calloc(n->n_ports + 1u, sizeof(*rows));
-	const struct opa_device_row row = { .guid = n->guid,
-		                            .system_image_guid = n->system_image_guid,
-		                            .is_switch = n->type == NODE_SWITCH,
-		                            .esp0 = n->esp0,
-		                            .n_ports = n->n_ports,
-		                            .version = 1,
-		                            .lft_cap = n->linear_fdb_cap,
-		                            .description = n->description,
-		                            .ops = &ops,
-		                            .ctx = o };
-
-	if (rows == NULL) {
-		return -ENOMEM;
-	}
-	for (unsigned num = n->type == NODE_SWITCH ? 0 : 1; num <= n->n_ports; num++) {
-		const struct port *p = &s->g->ports[n->first_port + num];
-
-		rows[num].speed = num != 0 ? opa_speed(p->speed) : 0;
-		/* what the cable does not carry, the port does */
-		rows[num].widths = (uint16_t)((1u << opa_lanes(p->width)) - 1);
-	}
-	o->s = s;
-	o->node = node;
-	int ret = opa_device_new(&row, rows, &o->device);
-	free(rows);
-	return ret;
-}
-
-int sim_opa_new(struct sim *s)
-{
-	s->opa = calloc(s->g->n_nodes, sizeof(*s->opa));
-	if (s->opa == NULL) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < s->g->n_nodes; i++) {
-		int ret = new_device(s, i);
-		if (ret != E_OK) {
-			return ret;
-		}
-	}
-	return E_OK;
-}
 
 void sim_opa_done(struct sim *s)
 {
@@ -212,13 +71,6 @@ bool sim_opa_link(struct sim *s, uint32_t port)
 	return true;
 }
 
-void sim_opa_state(struct sim *s, uint32_t port, unsigned state)
-{
-	if (s->g->ports[port].num != 0) {
-		opa_port_state(sim_opa_port(s, port), state);
-	}
-}
-
 void sim_opa_issm(struct sim *s, uint32_t port, bool on)
 {
 	if (s->opa != NULL) {
@@ -230,61 +82,12 @@ void sim_opa_issm(struct sim *s, uint32_t port, bool on)
 	}
 }
 
-/* NodeInfo shows the GUIDs of another node, if it was told to lie. */
-static void lie(const struct sim *s, const struct sim_at *at, uint8_t *mad)
-{
-	const uint32_t shown = s->nodes[at->node].guids;
-
-	if (shown == 0 || field_get(mad, MAD_ATTR_ID) != OPA_NODE_INFO) {
-		return;
-	}
-	const struct node *other = &s->g->nodes[shown - 1];
-	uint8_t *info = mad + opa_data_at(mad);
-
-	field_set(info, ONI_NODE_GUID, other->guid);
-	field_set(info, ONI_PORT_GUID,
-	          sim_port_guid(s, other->first_port +
-	                                   (other->type == NODE_SWITCH ? 0 : 1)));
-}
-
-static struct opa_from from_of(const struct sim *s, const struct sim_at *at,
-                               uint32_t from)
-{
-	return (struct opa_from){ .port = at->port,
-		                  .local = s->g->ports[from].node == at->node &&
-		                           at->hops == 0,
-		                  .p_key = at->p_key };
-}
-
 bool sim_opa_is_perf(const struct sim *s, const uint8_t *mad)
 {
 	enum { CLASS_PERF = 4 };
 
 	return sim_is_opa_mad(s, mad) && mad[1] == CLASS_PERF &&
 	       (mad[3] == OPA_GET || mad[3] == OPA_SET);
-}
-
-size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from,
-                     struct mad_buf *m)
-{
-	const struct opa_from sender = from_of(s, at, from);
-	const bool set = m->data[3] == OPA_SET;
-	size_t len;
-
-	if (s->nodes[at->node].down || s->nodes[at->node].deaf) {
-		return 0;
-	}
-	len = opa_agent(s->opa[at->node].device, &sender, m->data, m->len);
-	if (len != 0) {
-		lie(s, at, m->data);
-	}
-	if (set) {
-		s->opa[at->node].infiniband &=
-			len == 0 || !s->opa[at->node].device->managed;
-		s->changes++;
-		sim_opa_adapt_soon(s, at->node);
-	}
-	return len;
 }
 
 /* Data and packets are counted by the fabric. */
@@ -311,7 +114,7 @@ static void settle(struct sim *s, uint32_t node)
 size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from,
                     struct mad_buf *m)
 {
-	const struct opa_from sender = from_of(s, at, from);
+	const struct opa_from sender = sim_opa_from(s, at, from);
 
 	settle(s, at->node);
 	return opa_perf_agent(s->opa[at->node].device, &sender, m->data, m->len);
@@ -330,22 +133,6 @@ size_t sim_opa_trap(struct sim *s, uint32_t port, unsigned trap, uint8_t *mad)
 	return opa_trap(sim_opa_port(s, port), numbers[trap], t->tid,
 	                t->description ? DESCRIPTION_CHANGED : 0, s->opa[node].violation,
 	                mad);
-}
-
-static int set_lanes(struct sim *s, uint32_t port, unsigned lanes)
-{
-	const uint32_t peer = s->g->ports[port].peer;
-
-	if (s->opa == NULL || peer == GRAPH_NONE || !s->ports[port].up) {
-		return E_UNSUITABLE;
-	}
-	if (!opa_link_lanes(sim_opa_port(s, port), lanes)) {
-		return E_UNSUITABLE;
-	}
-	s->changes++;
-	sim_trap_raise(s, s->g->ports[port].node, 3);
-	sim_trap_raise(s, s->g->ports[peer].node, 3);
-	return E_OK;
 }
 
 /* --- adaptive routing ------------------------------------------------------------------------------- */
@@ -375,17 +162,6 @@ void sim_opa_adapt(struct sim *s, uint32_t node)
 		sim_opa_adapt_soon(
 			s, node); /* what is still congested moves the next time */
 	}
-}
-
-int sim_set_lanes(struct sim *s, uint64_t node_guid, uint8_t port, unsigned lanes)
-{
-	pthread_mutex_lock(&s->lock);
-	const uint32_t node = graph_node_by_guid(s->g, node_guid);
-	const uint32_t p = node != GRAPH_NONE ? graph_port(s->g, node, port) : GRAPH_NONE;
-	const int ret = p != GRAPH_NONE ? set_lanes(s, p, lanes) : E_NOTFOUND;
-	pthread_mutex_unlock(&s->lock);
-	wakeup_notify(&s->wakeup);
-	return ret;
 }
 
 int sim_opa_count(struct sim *s, uint64_t node_guid, uint8_t port, const char *name,

@@ -422,8 +422,6 @@ void sim_opa_reset(struct sim *s, uint32_t node); /*!< as after power-on */
 /*! \brief The link of a port has come up or gone down, at both ends. \return false: it does not come up
  *         after all, because the ports have no speed or width in common. */
 bool sim_opa_link(struct sim *s, uint32_t port);
-void sim_opa_state(struct sim *s, uint32_t port,
-                   unsigned state); /*!< PortState by other means */
 void sim_opa_issm(struct sim *s, uint32_t port, bool on);
 /*! \brief Answers an SMP or a MAD of class PerfMgt in place. \param from  Sender's end port.
  * \return Bytes of the answer, 0: none. \a m has room for OPA_MAD_BYTES. */
@@ -456,6 +454,16 @@ static inline struct opa_port *sim_opa_port(const struct sim *s, uint32_t port)
 static inline bool sim_is_opa_mad(const struct sim *s, const uint8_t *mad)
 {
 	return s->opa != NULL && mad[0] == OPA_VERSION && mad[2] == OPA_VERSION;
+}
+
+/*! \brief Who asks the agent of the node at \a at. \param from  End port. */
+static inline struct opa_from sim_opa_from(const struct sim *s, const struct sim_at *at,
+                                           uint32_t from)
+{
+	return (struct opa_from){ .port = at->port,
+		                  .local = s->g->ports[from].node == at->node &&
+		                           at->hops == 0,
+		                  .p_key = at->p_key };
 }
 
 /*! \brief GUID of an end port. Those of Omni-Path follow from the NodeGUID. */
@@ -491,8 +499,8 @@ static inline uint32_t sim_sm_lid(const struct sim *s, uint32_t port)
 static inline void sim_port_state(struct sim *s, uint32_t port, unsigned state)
 {
 	field_set(s->ports[port].info, PI_PORT_STATE, state);
-	if (s->opa != NULL) {
-		sim_opa_state(s, port, state);
+	if (s->opa != NULL && s->g->ports[port].num != 0) {
+		opa_port_state(sim_opa_port(s, port), state);
 	}
 }
 

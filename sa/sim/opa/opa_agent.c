@@ -114,27 +114,27 @@ static uint16_t attribute(struct opa_access *a, uint16_t attr)
 	case OPA_NODE_DESCRIPTION: return node_description(a);
 	case OPA_NODE_INFO: return node_info(a);
 	case OPA_SWITCH_INFO: return switch_info(a);
-	case OPA_PORT_INFO: return sma_port_info(a);
-	case OPA_P_KEY_TABLE: return sma_p_key_table(a);
-	case OPA_SL_TO_SC: return sma_end_map(a, true);
-	case OPA_SC_TO_SL: return sma_end_map(a, false);
-	case OPA_VL_ARB: return sma_vl_arb(a);
-	case OPA_LFT: return sma_linear_ft(a);
-	case OPA_MFT: return sma_multicast_ft(a);
-	case OPA_LED_INFO: return sma_led_info(a);
-	case OPA_CABLE_INFO: return sma_cable_info(a);
-	case OPA_SC_TO_SC: return sma_sc_to_sc(a);
-	case OPA_SC_TO_VL_R: return sma_sc_to_vl(a, 0);
-	case OPA_SC_TO_VL_T: return sma_sc_to_vl(a, 1);
-	case OPA_SC_TO_VL_NT: return sma_sc_to_vl(a, 2);
-	case OPA_PORT_STATE_INFO: return sma_port_state_info(a);
-	case OPA_PORT_GROUP_FT: return sma_port_group_ft(a);
-	case OPA_PORT_GROUP_TABLE: return sma_port_group_table(a);
-	case OPA_BUFFER_CONTROL: return sma_buffer_control(a);
-	case OPA_SC_TO_SC_SET: return sma_sc_to_sc_set(a);
+	case OPA_PORT_INFO: return opa_sma_port_info(a);
+	case OPA_P_KEY_TABLE: return opa_sma_p_key_table(a);
+	case OPA_SL_TO_SC: return opa_sma_end_map(a, true);
+	case OPA_SC_TO_SL: return opa_sma_end_map(a, false);
+	case OPA_VL_ARB: return opa_sma_vl_arb(a);
+	case OPA_LFT: return opa_sma_linear_ft(a);
+	case OPA_MFT: return opa_sma_multicast_ft(a);
+	case OPA_LED_INFO: return opa_sma_led_info(a);
+	case OPA_CABLE_INFO: return opa_sma_cable_info(a);
+	case OPA_SC_TO_SC: return opa_sma_sc_to_sc(a);
+	case OPA_SC_TO_VL_R: return opa_sma_sc_to_vl(a, 0);
+	case OPA_SC_TO_VL_T: return opa_sma_sc_to_vl(a, 1);
+	case OPA_SC_TO_VL_NT: return opa_sma_sc_to_vl(a, 2);
+	case OPA_PORT_STATE_INFO: return opa_sma_port_state_info(a);
+	case OPA_PORT_GROUP_FT: return opa_sma_port_group_ft(a);
+	case OPA_PORT_GROUP_TABLE: return opa_sma_port_group_table(a);
+	case OPA_BUFFER_CONTROL: return opa_sma_buffer_control(a);
+	case OPA_SC_TO_SC_SET: return opa_sma_sc_to_sc_set(a);
 	default:
 		return attr >= OPA_CONGESTION_INFO && attr <= OPA_HFI_CONGESTION_CONTROL
-		               ? sma_congestion(a, attr)
+		               ? opa_sma_congestion(a, attr)
 		               : OPA_BAD_ATTRIBUTE;
 	}
 }

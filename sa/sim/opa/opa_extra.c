@@ -90,7 +90,7 @@ static void fill_page(const struct opa_port *p, uint8_t *page)
 }
 
 /* address 30:19 | (length - 1) 18:13 | port 7:0 */
-uint16_t sma_cable_info(struct opa_access *a)
+uint16_t opa_sma_cable_info(struct opa_access *a)
 {
 	const unsigned address = a->mod >> 19 & 0xFFF, len = (a->mod >> 13 & 0x3F) + 1;
 	unsigned port = a->mod & 0xFF;
@@ -225,7 +225,7 @@ static uint16_t control_table(struct opa_access *a)
 	return OPA_GOOD;
 }
 
-uint16_t sma_congestion(struct opa_access *a, uint16_t attr)
+uint16_t opa_sma_congestion(struct opa_access *a, uint16_t attr)
 {
 	if (attr == OPA_CONGESTION_INFO) {
 		return congestion_info(a);

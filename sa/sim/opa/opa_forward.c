@@ -91,18 +91,18 @@ static uint16_t byte_table(struct opa_access *a, uint8_t **table, uint32_t *len,
 	return OPA_GOOD;
 }
 
-uint16_t sma_linear_ft(struct opa_access *a)
+uint16_t opa_sma_linear_ft(struct opa_access *a)
 {
 	return byte_table(a, &a->d->lft, &a->d->lft_len, a->d->lft_cap);
 }
 
-uint16_t sma_port_group_ft(struct opa_access *a)
+uint16_t opa_sma_port_group_ft(struct opa_access *a)
 {
 	return byte_table(a, &a->d->pgft, &a->d->pgft_len, OPA_PGFT_CAP);
 }
 
 /* N | position 23:22 | A bit 20 | block 19:0 */
-uint16_t sma_multicast_ft(struct opa_access *a)
+uint16_t opa_sma_multicast_ft(struct opa_access *a)
 {
 	const uint32_t n = opa_count(a), block = a->mod & 0xFFFFF,
 		       position = a->mod >> 22 & 3;
@@ -139,7 +139,7 @@ uint16_t sma_multicast_ft(struct opa_access *a)
 }
 
 /* N | position 23:22 | A bit 5 | block 4:0 */
-uint16_t sma_port_group_table(struct opa_access *a)
+uint16_t opa_sma_port_group_table(struct opa_access *a)
 {
 	const uint32_t n = opa_count(a), block = a->mod & 0x1F,
 		       position = a->mod >> 22 & 3;

@@ -38,31 +38,46 @@ struct opa_ports {
 	unsigned end;      /*!< a Set goes up to here: first + n, or all with A */
 };
 /*! \brief Reads port, N and A of a modifier. \param most  Values that fit. \retval false  It is wrong. */
-bool opa_named_ports(const struct opa_access *a, unsigned most, struct opa_ports *ret);
+static inline bool opa_named_ports(const struct opa_access *a, unsigned most,
+                                   struct opa_ports *ret)
+{
+	const unsigned n = opa_count(a), port = a->mod & 0xFF;
+
+	if (!a->d->is_switch) { /* an adapter's agent has one port at a time */
+		ret->first = port == 0 ? a->in_port : port;
+		ret->n = 1;
+		ret->end = ret->first + 1;
+		return n == 1 && ret->first >= 1 && ret->first <= a->d->n_ports;
+	}
+	ret->first = port;
+	ret->n = n;
+	ret->end = a->set && (a->mod & OPA_MOD_ALL) ? a->d->n_ports + 1u : port + n;
+	return n >= 1 && n <= most && port + n <= a->d->n_ports + 1u;
+}
 
 uint16_t opa_vendor_id_device(const struct opa_device *d);
 
 /* opa_port.c */
-uint16_t sma_port_info(struct opa_access *a);
-uint16_t sma_port_state_info(struct opa_access *a);
-uint16_t sma_led_info(struct opa_access *a);
+uint16_t opa_sma_port_info(struct opa_access *a);
+uint16_t opa_sma_port_state_info(struct opa_access *a);
+uint16_t opa_sma_led_info(struct opa_access *a);
 
 /* opa_table.c */
-uint16_t sma_p_key_table(struct opa_access *a);
-uint16_t sma_end_map(struct opa_access *a, bool sl_to_sc);
-uint16_t sma_sc_to_vl(struct opa_access *a, unsigned kind);
-uint16_t sma_vl_arb(struct opa_access *a);
-uint16_t sma_buffer_control(struct opa_access *a);
-uint16_t sma_sc_to_sc(struct opa_access *a);
-uint16_t sma_sc_to_sc_set(struct opa_access *a);
+uint16_t opa_sma_p_key_table(struct opa_access *a);
+uint16_t opa_sma_end_map(struct opa_access *a, bool sl_to_sc);
+uint16_t opa_sma_sc_to_vl(struct opa_access *a, unsigned kind);
+uint16_t opa_sma_vl_arb(struct opa_access *a);
+uint16_t opa_sma_buffer_control(struct opa_access *a);
+uint16_t opa_sma_sc_to_sc(struct opa_access *a);
+uint16_t opa_sma_sc_to_sc_set(struct opa_access *a);
 
 /* opa_forward.c */
-uint16_t sma_linear_ft(struct opa_access *a);
-uint16_t sma_multicast_ft(struct opa_access *a);
-uint16_t sma_port_group_ft(struct opa_access *a);
-uint16_t sma_port_group_table(struct opa_access *a);
+uint16_t opa_sma_linear_ft(struct opa_access *a);
+uint16_t opa_sma_multicast_ft(struct opa_access *a);
+uint16_t opa_sma_port_group_ft(struct opa_access *a);
+uint16_t opa_sma_port_group_table(struct opa_access *a);
 
 /* opa_extra.c */
-uint16_t sma_cable_info(struct opa_access *a);
+uint16_t opa_sma_cable_info(struct opa_access *a);
 void opa_cable_reset(struct opa_port *p);
-uint16_t sma_congestion(struct opa_access *a, uint16_t attr);
+uint16_t opa_sma_congestion(struct opa_access *a, uint16_t attr);

@@ -18,22 +18,6 @@
  *                   39), with Disabled it stays down until the SM polls it again.
  */
 
-bool opa_named_ports(const struct opa_access *a, unsigned most, struct opa_ports *ret)
-{
-	const unsigned n = opa_count(a), port = a->mod & 0xFF;
-
-	if (!a->d->is_switch) { /* an adapter's agent has one port at a time */
-		ret->first = port == 0 ? a->in_port : port;
-		ret->n = 1;
-		ret->end = ret->first + 1;
-		return n == 1 && ret->first >= 1 && ret->first <= a->d->n_ports;
-	}
-	ret->first = port;
-	ret->n = n;
-	ret->end = a->set && (a->mod & OPA_MOD_ALL) ? a->d->n_ports + 1u : port + n;
-	return n >= 1 && n <= most && port + n <= a->d->n_ports + 1u;
-}
-
 /* --- what a Set copies --------------------------------------------------------------------------- */
 
 struct span {
@@ -281,7 +265,7 @@ static bool set_port_info(struct opa_port *p, const uint8_t *in, uint32_t mod)
 	return good;
 }
 
-uint16_t sma_port_info(struct opa_access *a)
+uint16_t opa_sma_port_info(struct opa_access *a)
 {
 	struct opa_ports ports;
 	uint16_t status = OPA_GOOD;
@@ -317,7 +301,7 @@ uint16_t sma_port_info(struct opa_access *a)
 	return status;
 }
 
-uint16_t sma_port_state_info(struct opa_access *a)
+uint16_t opa_sma_port_state_info(struct opa_access *a)
 {
 	enum { STRIDE = 8 };
 	struct opa_ports ports;
@@ -348,7 +332,7 @@ uint16_t sma_port_state_info(struct opa_access *a)
 	return status;
 }
 
-uint16_t sma_led_info(struct opa_access *a)
+uint16_t opa_sma_led_info(struct opa_access *a)
 {
 	enum { STRIDE = 8 };
 	struct opa_ports ports;

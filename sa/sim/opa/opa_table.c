@@ -48,7 +48,7 @@ static bool has_member_key(const uint8_t *block)
 }
 
 /* N | port 23:16 | block 10:0. There is one block. */
-uint16_t sma_p_key_table(struct opa_access *a)
+uint16_t opa_sma_p_key_table(struct opa_access *a)
 {
 	const unsigned n = opa_count(a), block = a->mod & 0x7FF;
 	unsigned port = a->mod >> 16 & 0xFF;
@@ -76,7 +76,7 @@ uint16_t sma_p_key_table(struct opa_access *a)
 }
 
 /* SL to SC and SC to SL: of adapters and port 0. */
-uint16_t sma_end_map(struct opa_access *a, bool sl_to_sc)
+uint16_t opa_sma_end_map(struct opa_access *a, bool sl_to_sc)
 {
 	struct opa_port *p = opa_end_port(a);
 	uint8_t *map = sl_to_sc ? p->sl_to_sc : p->sc_to_sl;
@@ -95,7 +95,7 @@ uint16_t sma_end_map(struct opa_access *a, bool sl_to_sc)
 }
 
 /* kind: 0 r, 1 t, 2 nt. */
-uint16_t sma_sc_to_vl(struct opa_access *a, unsigned kind)
+uint16_t opa_sma_sc_to_vl(struct opa_access *a, unsigned kind)
 {
 	struct opa_ports ports;
 
@@ -129,7 +129,7 @@ uint16_t sma_sc_to_vl(struct opa_access *a, unsigned kind)
 	return OPA_GOOD;
 }
 
-uint16_t sma_vl_arb(struct opa_access *a)
+uint16_t opa_sma_vl_arb(struct opa_access *a)
 {
 	const unsigned section =
 		a->mod >> 16 & 0xFF; /* 0 low, 1 high, 2 preemption, 3 its matrix */
@@ -171,7 +171,7 @@ static bool buffers_fit(const struct opa_port *p, const uint8_t *in)
 	return sum <= field_get(p->peer->info, OPI_BUFFER_SPACE);
 }
 
-uint16_t sma_buffer_control(struct opa_access *a)
+uint16_t opa_sma_buffer_control(struct opa_access *a)
 {
 	struct opa_ports ports;
 
@@ -236,7 +236,7 @@ static void put_map(struct opa_device *d, unsigned table, unsigned in, unsigned 
 
 /* N | A bit 17, for all ingress ports | B bit 16, for all egress ports | ingress | egress. N counts egress ports
  * from this one on. */
-uint16_t sma_sc_to_sc(struct opa_access *a)
+uint16_t opa_sma_sc_to_sc(struct opa_access *a)
 {
 	const unsigned in = a->mod >> 8 & 0xFF, out = a->mod & 0xFF, n = opa_count(a),
 		       ports = a->d->n_ports;
@@ -282,7 +282,7 @@ static bool in_mask(const uint8_t *mask, unsigned port)
 }
 
 /* Ingress mask 32 bytes, egress mask 32, map 32: the map holds for all pairs of both. Set only. */
-uint16_t sma_sc_to_sc_set(struct opa_access *a)
+uint16_t opa_sma_sc_to_sc_set(struct opa_access *a)
 {
 	enum { BYTES = 96, EGRESS_AT = 32, MAP_AT = 64 };
 	const unsigned n = opa_count(a), table = a->mod >> 20 & 15;
