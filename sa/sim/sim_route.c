@@ -54,6 +54,13 @@ static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *a
 	return true;
 }
 
+/* P_Key of an Omni-Path agent's answer: an adapter's agent is a member only, a switch answers with the one that
+ * it was asked with. */
+static uint16_t answer_p_key(const struct sim *s, const struct sim_at *at)
+{
+	return sim_is_switch(s, at->node) ? at->p_key : (uint16_t)P_KEY_BASE;
+}
+
 /* Gives the SMP to the node's agent. \return true: it is a response now. */
 static bool agent_answers(struct sim *s, uint32_t from, struct mad_buf *m,
                           struct sim_at *at)
@@ -67,7 +74,7 @@ static bool agent_answers(struct sim *s, uint32_t from, struct mad_buf *m,
 		if (m->len == 0) {
 			return false;
 		}
-		at->p_key = P_KEY_BASE;
+		at->p_key = answer_p_key(s, at);
 	} else if (!sim_agent(s, at, m->data)) {
 		return false;
 	}
@@ -220,13 +227,15 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 		return false;
 	}
 	if (opa || sim_perf_agent(s, at, m->data)) { /* the node itself answers */
+		const uint16_t key = answer_p_key(s, at);
+
 		at->slid = dlid;
 		if (!sim_walk_lid(s, at, slid, p_key)) {
 			return false;
 		}
 		m->addr.lid = dlid;
 		m->addr.pkey_index =
-			opa ? sim_pkey_index(s, from, P_KEY_BASE) : m->addr.pkey_index;
+			opa ? sim_pkey_index(s, from, key) : m->addr.pkey_index;
 	} else {
 		m->addr.path_bits = (uint8_t)(dlid - sim_lid(s, to));
 		m->addr.lid = slid;
