@@ -103,6 +103,7 @@ static void start(struct bench *b, char *ports, const char *engine)
 	need(mkdtemp(b->dir) != NULL, "no folder");
 	open_databases(b);
 	b->config.sweep_interval = 0;
+	b->config.audit_interval = 0;
 	b->config.local_sweeps_check = 0;
 	b->deps.transport = sim_transport(b->sim);
 	b->deps.config = &b->config;
