@@ -41,10 +41,11 @@ sa/perf               conf/base conf routing/graph db sa/mad
 sa/server             conf/base db sa/mad sa/store sa/record
 sa/partition          conf/base conf/policy conf routing/graph db
 sa/sm/discover        conf/base conf/policy conf routing/graph sa/mad
+sa/sm/table           conf/base conf/policy routing/graph sa/mad sa/sm/discover
 sa/sm/policy          conf/base conf/policy conf routing/graph db
-sa/sm/program         conf/base conf/policy conf routing/graph routing routing/proof sa/mad sa/sm/discover
-sa/sm/virtual         conf/base conf/policy conf routing/graph routing sa/mad sa/partition sa/sm/discover sa/sm/program
-sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing/text routing db sa/mad sa/store sa/standby sa/perf sa/server sa/partition sa/sm/discover sa/sm/policy sa/sm/program sa/sm/virtual
+sa/sm/program         conf/base conf/policy conf routing/graph routing routing/proof sa/mad sa/sm/discover sa/sm/table
+sa/sm/virtual         conf/base conf/policy conf routing/graph routing sa/mad sa/partition sa/sm/discover sa/sm/table sa/sm/program
+sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing/text routing db sa/mad sa/store sa/standby sa/perf sa/server sa/partition sa/sm/discover sa/sm/table sa/sm/policy sa/sm/program sa/sm/virtual
 sa/control            conf/base conf/policy sa/partition sa/sm
 sa/sim/opa            conf/base sa/mad
 sa/sim                conf/base conf routing/graph routing/text sa/mad sa/sim/opa

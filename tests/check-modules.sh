@@ -50,7 +50,8 @@ sa/record/rec_path         path_request
 sa/server                  reports sa bulk
 sa/sim                     conn device kernel rmpp
 sa/sm/discover             disc shadow
-sa/sm/port_tables          alias_guids
+sa/sm/client_tables        alias_guids
+sa/sm/table                table tables
 sa/sm/sm                   job
 sa/path                    life_times
 sa/partition               partitions

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * A round goes over the lists of copies, which live from sweep to sweep, so a heavy sweep
- * in between does not end it. Copies of nodes that are not there are passed over. All
+ * A round goes over the lists of tables, which live from sweep to sweep, so a heavy sweep
+ * in between does not end it. Tables of nodes that are not there are passed over. All
  * switches are asked for their first block, then for the second, and so on: reads in flight
  * go to different nodes.
  *
@@ -18,305 +18,151 @@
 #include "conf/base/err.h"
 #include "conf/config.h"
 #include "routing/graph/graph.h"
-#include "sa/mad/fields.h"
-#include "sa/sm/discover/shadow.h"
-#include "sa/sm/program/qos_table.h"
 #include "sa/sm/sm.h"
 
-enum { STEP_READS = 2, STEP_MS = 2, LINES = 10, LINES_MS = 60000 };
+enum { STEP_READS = 2, STEP_MS = 2, LINES = 10, LINES_MS = 60000, BLOCK_TEXT = 24 };
 
 static const char *const source = "audit";
 
-/* The table and block of a read. */
+/* A block of a table. t NULL: PortInfo of the port with this number. */
 struct place {
+	struct table *t;
 	struct disc_node *node;
-	unsigned port;
-	struct smp_request request; /* attribute, modifier, destination */
-	struct qos_table qos;       /* of AUDIT_QOS */
-	const char *component;      /* of AUDIT_PORTS: the first that differs */
+	uint32_t block;
 };
 
-static const struct {
-	const char *table;
-	const char *then;
-} kinds[AUDIT_KIND_COUNT] = {
-	[AUDIT_LFT] = { "LinearForwardingTable", "it is sent again" },
-	[AUDIT_MFT] = { "MulticastForwardingTable", "it is sent again" },
-	[AUDIT_P_KEYS] = { "P_KeyTable", "it is sent again" },
-	[AUDIT_GUIDS] = { "GUIDInfo", "alias GUIDs are sent again" },
-	[AUDIT_QOS] = { "SL-to-VL and VL arbitration",
-	                "it is sent again if qos is on, else published" },
-	[AUDIT_PORTS] = { "PortInfo", "it is set again" },
-};
-
-/* Copies of one kind. */
-struct copies {
-	void *const *items;
-	uint32_t n;
-};
-
-static struct copies copies_of(const struct audit *a, unsigned kind)
+static unsigned port_of(const struct place *w)
 {
-	const struct shadow *s = &a->sm->shadow;
-	const struct disc *d = &a->job->disc;
-	const struct shadow_list *l = kind <= AUDIT_MFT   ? &s->switches
-	                              : kind == AUDIT_QOS ? &s->qos
-	                                                  : &s->ports;
-
-	return kind == AUDIT_PORTS
-	               ? (struct copies){ (void *const *)d->of, d->g->n_nodes }
-	               : (struct copies){ l->items, l->n };
+	return w->t != NULL ? table_block_port(w->t, w->block) : w->block;
 }
 
-static uint64_t guid_of(unsigned kind, const void *copy)
+static uint32_t mod_of(const struct place *w)
 {
-	switch ((enum audit_kind)kind) {
-	case AUDIT_LFT:
-	case AUDIT_MFT: return ((const struct shadow_switch *)copy)->guid;
-	case AUDIT_P_KEYS:
-	case AUDIT_GUIDS: return ((const struct shadow_port *)copy)->guid;
-	case AUDIT_QOS: return ((const struct shadow_qos *)copy)->guid;
-	case AUDIT_PORTS: return ((const struct disc_node *)copy)->guid;
-	case AUDIT_KIND_COUNT: break;
-	}
-	return 0;
+	return w->t != NULL ? table_mod(w->node, w->t, w->block)
+	                    : DISC_PORT_MOD | w->block;
 }
 
-/* --- where the blocks of a copy are --------------------------------------------------- */
-
-static uint32_t n_blocks(unsigned kind, const void *copy)
+static const char *name_of(const struct place *w)
 {
-	const struct shadow_switch *sw = copy;
-	const struct shadow_qos *qos = copy;
-	const struct shadow_port *port = copy;
-	uint32_t n;
-
-	switch ((enum audit_kind)kind) {
-	case AUDIT_LFT:
-		n = sw->top / LFT_BLOCK_LIDS + 1;
-		return n < LFT_BLOCKS ? n : LFT_BLOCKS;
-	case AUDIT_MFT: return sw->n_mft;
-	case AUDIT_P_KEYS: return port->table[PORT_P_KEYS].n;
-	case AUDIT_GUIDS: return port->table[PORT_GUIDS].n;
-	case AUDIT_QOS: return qos->n_out * ((uint32_t)VL_ARB_BLOCKS + qos->n_in);
-	case AUDIT_PORTS: return ((const struct disc_node *)copy)->n_ports + 1U;
-	case AUDIT_KIND_COUNT: break;
-	}
-	return 0;
+	return w->t != NULL ? table_kinds[w->t->kind].name : "PortInfo";
 }
 
-static bool locate_switch(const struct shadow_switch *c, unsigned kind, uint32_t index,
-                          struct place *ret)
-{
-	if (kind == AUDIT_LFT ? c->block[index] == NULL || c->differs[index]
-	                      : index >= c->n_mft) {
-		return false;
-	}
-	ret->request.attr =
-		kind == AUDIT_LFT ? UMAD_SM_ATTR_LINEAR_FT : UMAD_SM_ATTR_MCAST_FT;
-	ret->request.mod = kind == AUDIT_LFT ? index : c->mft[index].mod;
-	ret->request.dest = &ret->node->dest;
-	return true;
-}
-
-static bool locate_port(const struct shadow_port *c, unsigned kind, uint32_t index,
-                        struct place *ret)
-{
-	bool keys = kind == AUDIT_P_KEYS;
-	bool on_switch = ret->node->type == NODE_SWITCH;
-
-	if (c->port > ret->node->n_ports ||
-	    !c->table[keys ? PORT_P_KEYS : PORT_GUIDS].block[index].known) {
-		return false;
-	}
-	ret->port = c->port;
-	ret->request.attr = keys ? UMAD_SM_ATTR_PKEY_TABLE : UMAD_SM_ATTR_GUID_INFO;
-	ret->request.mod = (keys && on_switch ? (uint32_t)c->port << 16 : 0) | index;
-	ret->request.dest = ret->node->ports[c->port].dest;
-	return true;
-}
-
-static bool locate_qos(const struct audit *a, struct shadow_qos *c, uint32_t index,
-                       struct place *ret)
-{
-	const struct disc_node *n = ret->node;
-	uint32_t steps = (uint32_t)VL_ARB_BLOCKS + c->n_in;
-
-	if (shadow_qos_find(&a->sm->shadow, n->guid, n->n_ports,
-	                    n->type == NODE_SWITCH) != c) {
-		return false;
-	}
-	ret->qos = (struct qos_table){ .node = n,
-		                       .copy = c,
-		                       .out = (uint16_t)(index / steps),
-		                       .step = (uint16_t)(index % steps) };
-	ret->port = ret->qos.out;
-	if (!n->ports[ret->port].has_info || qos_table_bytes(&ret->qos) == 0 ||
-	    !qos_table_holds(&ret->qos, NULL)) {
-		return false;
-	}
-	qos_table_request(&ret->qos, &ret->request);
-	return true;
-}
-
-static bool locate_port_info(uint32_t index, struct place *ret)
-{
-	ret->port = index;
-	ret->request.attr = UMAD_SM_ATTR_PORT_INFO;
-	ret->request.mod = DISC_PORT_MOD | index;
-	ret->request.dest = ret->node->ports[index].dest;
-	return program_port_is_set(ret->node, index);
-}
-
-/* \return false: nothing is known of this block, or its node is not there. */
-static bool locate(const struct audit *a, unsigned kind, void *copy, uint32_t index,
-                   struct place *ret)
+/* \return false: nothing is known of this block, or its node is not there. Sets w->node. */
+static bool locate(const struct audit *a, struct place *w)
 {
 	const struct disc *d = &a->job->disc;
-	uint32_t node = graph_node_by_guid(d->g, guid_of(kind, copy));
+	const struct table *t = w->t;
+	uint32_t node = graph_node_by_guid(d->g, t != NULL ? t->guid : w->node->guid);
+	bool egress = t != NULL && table_kinds[t->kind].unit == TABLE_UNIT_EGRESS;
 
-	*ret = (struct place){ .node = node != GRAPH_NONE ? d->of[node] : NULL };
-	if (ret->node == NULL || index >= n_blocks(kind, copy)) {
+	w->node = node != GRAPH_NONE ? d->of[node] : NULL;
+	if (w->node == NULL ||
+	    (t != NULL && (w->block >= table_live(t) || !table_is_sure(t, w->block)))) {
 		return false;
 	}
-	switch ((enum audit_kind)kind) {
-	case AUDIT_LFT:
-	case AUDIT_MFT: return locate_switch(copy, kind, index, ret);
-	case AUDIT_P_KEYS:
-	case AUDIT_GUIDS: return locate_port(copy, kind, index, ret);
-	case AUDIT_QOS: return locate_qos(a, copy, index, ret);
-	case AUDIT_PORTS: return locate_port_info(index, ret);
-	case AUDIT_KIND_COUNT: break;
+	if (port_of(w) > w->node->n_ports) {
+		return false;
 	}
-	return false;
+	if (t == NULL) {
+		return program_port_is_set(w->node, w->block);
+	}
+	if (egress && (table_find_egress(&a->sm->tables, t->kind, w->node) != t ||
+	               !w->node->ports[port_of(w)].has_info)) {
+		return false;
+	}
+	return table_length(w->node, t, w->block) != 0;
 }
 
 /* --- what was read ------------------------------------------------------------------- */
 
-/* Compares what was read with the copy, and lets the next sweep repair it. \return true: they
- * differ. */
-static bool take_block(const struct audit *a, unsigned kind, void *copy, uint32_t index,
-                       struct place *w, const uint8_t *data)
+/* Compares what was read with the copy, and lets the next sweep repair it. \return NULL: they do not
+ * differ; what differs. */
+static const char *take_block(const struct audit *a, const struct place *w,
+                              const uint8_t *data, char block[BLOCK_TEXT])
 {
-	struct shadow_switch *sw = copy;
-	uint8_t *known;
+	struct table *t = w->t;
+	size_t len;
 
-	if (kind == AUDIT_PORTS) { /* the sweep reads it anyway */
-		w->component =
-			program_port_differs(&a->job->program, w->node, w->port, data);
-		return w->component != NULL;
+	if (t == NULL) { /* the sweep reads it anyway */
+		return program_port_differs(&a->job->program, w->node, w->block, data);
 	}
-	if (kind == AUDIT_QOS) {
-		if (qos_table_holds(&w->qos, data)) {
-			return false;
-		}
-		qos_table_keep(&w->qos, data);
-		return true;
+	len = table_length(w->node, t, w->block);
+	if (memcmp(table_block(t, w->block), data, len) == 0) {
+		return NULL;
 	}
-	if (kind == AUDIT_LFT) {
-		known = sw->block[index];
-	} else if (kind == AUDIT_MFT) {
-		known = sw->mft[index].data;
+	if (table_kinds[t->kind].flags & TABLE_OURS) {
+		t->state[w->block] |= TABLE_DOUBTFUL;
 	} else {
-		known = ((struct shadow_port *)copy)
-		                ->table[kind == AUDIT_P_KEYS ? PORT_P_KEYS : PORT_GUIDS]
-		                .block[index]
-		                .data;
+		table_put(t, w->block, data, len);
 	}
-	if (memcmp(known, data, LFT_BLOCK_LIDS) == 0) {
-		return false;
-	}
-	if (kind == AUDIT_LFT) {
-		sw->differs[index] = true; /* the copy says what the routes are to be */
-	} else if (kind == AUDIT_P_KEYS) { /* and here the index of each P_Key */
-		((struct shadow_port *)copy)->table[PORT_P_KEYS].block[index].differs = true;
-	} else {
-		memcpy(known, data, PORT_BLOCK_BYTES);
-	}
-	return true;
+	snprintf(block, BLOCK_TEXT, "block 0x%x", (unsigned)mod_of(w));
+	return block;
 }
 
-_Static_assert((int)LFT_BLOCK_LIDS == (int)PORT_BLOCK_BYTES &&
-                       (int)MFT_BLOCK_BYTES == (int)PORT_BLOCK_BYTES,
-               "blocks");
-
-static void note_event(struct audit *a, unsigned kind, const struct place *w,
+static void note_event(struct audit *a, const struct place *w, const char *what,
                        const char *why)
 {
-	char detail[EVENT_DETAIL_BYTES], block[32], skipped[LOG_SKIPPED_BYTES];
+	char detail[EVENT_DETAIL_BYTES], skipped[LOG_SKIPPED_BYTES];
 	struct fabric_event e = { .kind = EVENT_TABLE_REPAIRED,
-		                  .port = w->port,
+		                  .port = port_of(w),
 		                  .detail = detail };
 
 	if (!log_allowed(&a->lines, sm_now(a->sm), LINES, LINES_MS, skipped)) {
 		return;
 	}
-	snprintf(block, sizeof(block), "block 0x%x", (unsigned)w->request.mod);
-	snprintf(detail, sizeof(detail), "%s, %s, %s; %s%s", kinds[kind].table,
-	         w->component != NULL ? w->component : block, why, kinds[kind].then,
+	snprintf(detail, sizeof(detail), "%s, %s, %s; %s%s", name_of(w), what, why,
+	         w->t != NULL ? table_kinds[w->t->kind].then : "it is set again",
 	         skipped);
 	events_set_node(&e, a->job->disc.g, w->node->graph_node);
 	events_note(a->sm, &e);
 }
 
-static void report(struct audit *a, unsigned kind, const struct place *w)
+static void report(struct audit *a, const struct place *w, const char *what)
 {
-	const char *place = disc_place(&a->job->disc, w->node, w->port);
+	const char *place = disc_place(&a->job->disc, w->node, port_of(w));
 	const char *why = a->cause == AUDIT_LATE
 	                          ? "holds what an older Set brought, which came late"
 	                          : "was changed by somebody else";
 
 	a->n_differ += a->cause == AUDIT_ROUND;
 	a->sm->status.tables_changed++;
-	note_event(a, kind, w, why);
+	note_event(a, w, what, why);
 	if (!a->running && a->cause == AUDIT_ROUND) {
 		return; /* it is part of a heavy sweep */
 	}
-	if (kind == AUDIT_PORTS) {
+	if (w->t == NULL) {
 		sm_request_local(a->sm, &w->node->guid, 1,
-		                 "audit: %s in PortInfo of %s %s", w->component, place,
-		                 why);
+		                 "audit: %s in PortInfo of %s %s", what, place, why);
 	} else {
-		sm_request_heavy(a->sm, "audit: %s of %s %s", kinds[kind].table, place,
-		                 why);
+		sm_request_heavy(a->sm, "audit: %s of %s %s", name_of(w), place, why);
 	}
 	if (a->cause != AUDIT_LATE) {
-		audit_suspect(
-			a,
-			graph_port(a->job->disc.g, w->node->graph_node, (uint8_t)w->port),
-			"a table of it was changed");
+		audit_suspect(a,
+		              graph_port(a->job->disc.g, w->node->graph_node,
+		                         (uint8_t)port_of(w)),
+		              "a table of it was changed");
 	}
 }
 
 static void submit_reads(struct audit *a);
 
-static unsigned kind_of(uint16_t attr)
-{
-	switch (attr) {
-	case UMAD_SM_ATTR_LINEAR_FT: return AUDIT_LFT;
-	case UMAD_SM_ATTR_MCAST_FT: return AUDIT_MFT;
-	case UMAD_SM_ATTR_PKEY_TABLE: return AUDIT_P_KEYS;
-	case UMAD_SM_ATTR_GUID_INFO: return AUDIT_GUIDS;
-	case UMAD_SM_ATTR_PORT_INFO: return AUDIT_PORTS;
-	default: return AUDIT_QOS;
-	}
-}
-
 static void on_read(void *ctx, const struct smp_reply *r)
 {
 	struct audit_read *read = ctx;
 	struct audit *a = read->a;
-	unsigned kind = kind_of(r->attr);
-	struct place w;
+	struct place w = { .t = read->t, .node = read->node, .block = read->block };
+	char block[BLOCK_TEXT];
+	const char *what;
 
 	read->a = NULL;
 	if (r->ret == E_OK) {
 		a->n_read += a->cause == AUDIT_ROUND;
 		/* still the same block: its copy may have been forgotten meanwhile */
-		if (locate(a, kind, read->copy, read->index, &w) &&
-		    w.request.mod == r->mod &&
-		    take_block(a, kind, read->copy, read->index, &w, r->data)) {
-			report(a, kind, &w);
+		if (locate(a, &w) && mod_of(&w) == r->mod) {
+			what = take_block(a, &w, r->data, block);
+			if (what != NULL) {
+				report(a, &w, what);
+			}
 		}
 	} else if (r->ret == E_TIMEOUT) {
 		smp_dest_revive(r->dest);
@@ -332,29 +178,51 @@ static bool is_among(const struct audit_cursor *c, uint64_t guid)
 	       guid == c->only[1];
 }
 
-/* Moves to the next block of a copy. \return false: the cursor is at its end. */
-static bool next_block(const struct audit *a, struct audit_cursor *c, void **ret_copy,
-                       uint32_t *ret_index)
+/* The item of a kind in the order of its list. \return Blocks that it has; 0: not audited. */
+static uint32_t item_of(const struct audit *a, const struct audit_cursor *c,
+                        struct place *ret)
+{
+	uint32_t n;
+
+	if (c->kind == AUDIT_PORTS) {
+		ret->t = NULL;
+		ret->node = a->job->disc.of[c->item];
+		n = ret->node->n_ports + 1U;
+	} else {
+		ret->t = a->sm->tables.of[c->kind].items[c->item];
+		ret->node = NULL;
+		n = table_live(ret->t);
+	}
+	return is_among(c, ret->t != NULL ? ret->t->guid : ret->node->guid) ? n : 0;
+}
+
+static uint32_t n_items(const struct audit *a, unsigned kind)
+{
+	if (kind == AUDIT_PORTS) {
+		return a->job->disc.g->n_nodes;
+	}
+	return table_kinds[kind].flags & TABLE_AUDITED ? a->sm->tables.of[kind].n : 0;
+}
+
+/* Moves to the next block. \return false: the cursor is at its end. */
+static bool next_block(const struct audit *a, struct audit_cursor *c, struct place *ret)
 {
 	while (c->kind < AUDIT_KIND_COUNT) {
-		const struct copies l = copies_of(a, c->kind);
+		while (c->item < n_items(a, c->kind)) {
+			bool has = c->block < item_of(a, c, ret);
 
-		while (c->item < l.n) {
-			void *copy = l.items[c->item++];
-
-			if (c->index < n_blocks(c->kind, copy) &&
-			    is_among(c, guid_of(c->kind, copy))) {
+			c->item++;
+			if (has) {
 				c->any = true;
-				*ret_copy = copy;
-				*ret_index = c->index;
+				ret->block = c->block;
 				return true;
 			}
 		}
 		c->item = 0;
-		c->index++;
+		c->block++;
 		if (!c->any) {
 			c->kind++;
-			c->index = 0;
+			c->block = 0;
 		}
 		c->any = false;
 	}
@@ -365,31 +233,32 @@ static uint32_t count_blocks(const struct audit *a)
 {
 	struct audit_cursor c = { 0 };
 	struct place w;
-	uint32_t index, n = 0;
-	void *copy;
+	uint32_t n = 0;
 
-	while (next_block(a, &c, &copy, &index)) {
-		n += locate(a, c.kind, copy, index, &w);
+	while (next_block(a, &c, &w)) {
+		n += locate(a, &w);
 	}
 	return n;
 }
 
 /* The next block that a late Set may have undone. \return false: there is none any more. */
-static bool next_late(struct audit *a, void **ret_copy, uint32_t *ret_index)
+static bool next_late(struct audit *a, struct place *ret)
 {
-	const struct shadow_list *l = &a->sm->shadow.switches;
+	for (; a->late.kind < TABLE_KIND_COUNT; a->late.kind++, a->late.item = 0) {
+		const struct table_list *l = &a->sm->tables.of[a->late.kind];
+		bool may_be = table_kinds[a->late.kind].flags & TABLE_MAY_BE_LATE;
 
-	for (; a->late.item < l->n; a->late.item++, a->late.block = 0) {
-		struct shadow_switch *c = l->items[a->late.item];
+		for (; may_be && a->late.item < l->n; a->late.item++, a->late.block = 0) {
+			struct table *t = l->items[a->late.item];
 
-		while (a->late.block < LFT_BLOCKS) {
-			uint32_t block = a->late.block++;
+			while (a->late.block < table_size(t)) {
+				uint32_t block = a->late.block++;
 
-			if (c->late[block] == LATE_DUE) {
-				c->late[block] = LATE_NONE;
-				*ret_copy = c;
-				*ret_index = block;
-				return true;
+				if (t->state[block] & TABLE_LATE_DUE) {
+					t->state[block] ^= TABLE_LATE_DUE;
+					*ret = (struct place){ .t = t, .block = block };
+					return true;
+				}
 			}
 		}
 	}
@@ -408,32 +277,35 @@ static struct audit_read *free_read(struct audit *a)
 
 static void submit_reads(struct audit *a)
 {
-	struct audit_read *read;
-	uint32_t index;
-	void *copy;
-
 	struct audit_cursor *at = a->cause == AUDIT_LOOK ? &a->look.at : &a->round;
+	struct audit_read *read;
+	struct place w;
 
 	while (a->left > 0 && (read = free_read(a)) != NULL &&
-	       (a->cause == AUDIT_LATE ? next_late(a, &copy, &index)
-	                               : next_block(a, at, &copy, &index))) {
-		unsigned kind = a->cause == AUDIT_LATE ? AUDIT_LFT : at->kind;
-		struct place w;
+	       (a->cause == AUDIT_LATE ? next_late(a, &w) : next_block(a, at, &w))) {
+		struct smp_request o = { .method = UMAD_METHOD_GET,
+			                 .retries = a->sm->d.config->transaction_retries,
+			                 .done = on_read,
+			                 .ctx = read };
 
-		if (kind == AUDIT_PORTS && !a->running && a->cause == AUDIT_ROUND) {
+		if (a->cause == AUDIT_ROUND && w.t == NULL && !a->running) {
 			return; /* a heavy sweep has read them */
 		}
-
-		if (!locate(a, kind, copy, index, &w) || w.request.dest == NULL ||
-		    w.request.dest->dead) {
+		if (!locate(a, &w)) {
 			continue;
 		}
-		*read = (struct audit_read){ .a = a, .copy = copy, .index = index };
-		w.request.method = UMAD_METHOD_GET;
-		w.request.retries = a->sm->d.config->transaction_retries;
-		w.request.done = on_read;
-		w.request.ctx = read;
-		if (smp_submit(a->sm->smp, &w.request) != E_OK) {
+		if (w.t != NULL) {
+			table_address(w.node, w.t, w.block, &o);
+		} else {
+			o.attr = UMAD_SM_ATTR_PORT_INFO;
+			o.mod = mod_of(&w);
+			o.dest = w.node->ports[w.block].dest;
+		}
+		if (o.dest == NULL || o.dest->dead) {
+			continue;
+		}
+		*read = (struct audit_read){ a, w.t, w.node, w.block };
+		if (smp_submit(a->sm->smp, &o) != E_OK) {
 			read->a = NULL;
 			return; /* out of memory: this block waits for the next round */
 		}
@@ -583,9 +455,9 @@ uint64_t audit_deadline(const struct audit *a)
 
 void audit_swept(struct audit *a)
 {
-	if (a->late.due_ms == 0 && shadow_late_due(&a->sm->shadow)) {
+	if (a->late.due_ms == 0 && tables_late_due(&a->sm->tables)) {
 		a->late.due_ms = sm_now(a->sm) + AUDIT_LATE_MS;
-		a->late.item = a->late.block = 0;
+		a->late.kind = a->late.item = a->late.block = 0;
 	}
 }
 

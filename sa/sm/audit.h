@@ -7,7 +7,9 @@
 
 #include "conf/base/hash.h"
 #include "conf/base/log.h"
+#include "sa/sm/table/table.h"
 
+struct disc_node;
 struct job;
 struct sm;
 
@@ -48,29 +50,24 @@ enum {
 	AUDIT_LOOK_GAP_MS = 60000 /*!< between two reads of a node for suspicion */
 };
 
-enum audit_kind {
-	AUDIT_LFT,
-	AUDIT_MFT,
-	AUDIT_P_KEYS,
-	AUDIT_GUIDS,
-	AUDIT_QOS,
-	AUDIT_PORTS,
-	AUDIT_KIND_COUNT
-};
+/*! PortInfo comes after the kinds of tables. */
+enum { AUDIT_PORTS = TABLE_KIND_COUNT, AUDIT_KIND_COUNT };
 
 /*! One read that waits for its answer. */
 struct audit_read {
-	struct audit *a; /*!< NULL: free */
-	void *copy;      /*!< item of the list of copies of this kind */
-	uint32_t index;  /*!< of the table or block in the copy */
+	struct audit *a;        /*!< NULL: free */
+	struct table *t;        /*!< NULL: PortInfo */
+	struct disc_node *node; /*!< then: of this node */
+	uint32_t block;         /*!< of the table, or number of the port */
 };
 
 /*! A place in the order of all blocks, or of those of some nodes. */
 struct audit_cursor {
-	unsigned kind;    /*!< enum audit_kind; AUDIT_KIND_COUNT: at its end */
-	uint32_t index;   /*!< of the block, the same for all nodes */
-	uint32_t item;    /*!< in the list of copies */
-	bool any;         /*!< a copy has a block of this index */
+	unsigned
+		kind; /*!< enum table_kind_id or AUDIT_PORTS; AUDIT_KIND_COUNT: at its end */
+	uint32_t block;   /*!< the same for all nodes */
+	uint32_t item;    /*!< in the list of tables */
+	bool any;         /*!< a table has this block */
 	uint64_t only[2]; /*!< NodeGUIDs; both 0: all nodes */
 };
 
@@ -94,7 +91,7 @@ struct audit {
 	struct {
 		uint64_t
 			due_ms; /*!< when the next step reads such blocks; 0: there are none */
-		uint32_t item, block; /*!< in the list of switches */
+		uint32_t kind, item, block; /*!< as of a cursor */
 	} late;
 	uint32_t left; /*!< reads that the step at work may still begin */
 	struct audit_read reads[AUDIT_WINDOW];

@@ -1,14 +1,158 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * A heavy sweep sets alias GUIDs with the multicast tables. An idle fabric thread does so
+ * between sweeps, as soon as the state's version says that clients changed something. Places in a
+ * GUID table that no client ever asked for stay as they are.
+ */
 #include "sa/sm/client_tables.h"
 
+#include <errno.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "db/state.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/fields.h"
 #include "sa/sm/sm.h"
+#include "sa/store/alias.h"
 
-enum { PAUSE_MAX_MS = 1000 };
+enum { PAUSE_MAX_MS = 1000, KEY_BYTES = 9 };
 
 static const char *const source = "sweep";
+
+/* --- alias GUIDs ----------------------------------------------------------------------- */
+
+static struct table *port_guids(const struct alias_guids *a, uint32_t port,
+                                struct disc_node **ret_node)
+{
+	const struct graph *g = a->job->disc.g;
+	uint8_t num = g->ports[port].num;
+
+	*ret_node = a->job->disc.of[g->ports[port].node];
+	return (*ret_node)->ports[num].dest != NULL
+	               ? table_find(&a->sm->tables, TABLE_GUIDS, (*ret_node)->guid, num)
+	               : NULL;
+}
+
+/* Written only if the whole table was read and found where it is expected. */
+static struct table *vport_guids(const struct alias_guids *a, uint64_t guid,
+                                 struct disc_node **ret_node)
+{
+	const struct graph *g = a->job->disc.g;
+	struct vport_host *h;
+	struct vport *v = vports_by_guid(&a->sm->vports, guid, &h);
+
+	if (v == NULL || h->port >= g->n_ports || vports_guid_count(v) == 0) {
+		return NULL;
+	}
+	*ret_node = a->job->disc.of[g->ports[h->port].node];
+	return (*ret_node)->guid == h->node_guid &&
+	                       (*ret_node)->ports[h->num].dest != NULL
+	               ? v->guids
+	               : NULL;
+}
+
+/* A virtual port that refuses is asked again by the next sweep, as vports_program.c does it: it says
+ * nothing about its port. */
+static void vport_answered(struct alias_guids *a, const struct table_request *q,
+                           const struct smp_reply *r)
+{
+	unsigned num = table_block_port(q->t, q->block);
+	struct vport_host *h = vports_find(&a->sm->vports, q->node->guid, (uint8_t)num);
+	char what[TABLE_TEXT];
+
+	if (r->ret == E_TIMEOUT) {
+		a->n_silent++;
+		smp_dest_revive(r->dest);
+	} else if (r->ret != E_OK && h != NULL && !h->told) {
+		h->told = true;
+		log_message(MSG_VIRT_REFUSED, source,
+		            "%s: virtual port %u refuses %s with status 0x%04x",
+		            disc_place(&a->job->disc, q->node, num), q->t->unit & 0xffff,
+		            table_request_text(q, r, what), r->status);
+	}
+}
+
+static void on_guids(void *ctx, const struct table_request *q, const struct smp_reply *r)
+{
+	struct alias_guids *a = ctx;
+
+	if (q->t->kind == TABLE_VPORT_GUIDS) {
+		vport_answered(a, q, r);
+	} else {
+		program_table_answered(&a->job->program, q, r);
+	}
+}
+
+/* Sends one block of a port's GUIDs if it differs from what the port has. Nothing is done if the port
+ * is not there at present, or has fewer GUIDs than it had. */
+static int set_block(struct alias_guids *a, uint64_t port_guid, unsigned block,
+                     const struct alias_block *b)
+{
+	uint32_t port = graph_port_by_guid(a->job->disc.g, port_guid);
+	uint8_t guids[TABLE_BLOCK_BYTES] = { 0 };
+	struct table_request q = { .io = &a->io, .block = block };
+
+	q.t = port != GRAPH_NONE ? port_guids(a, port, &q.node)
+	                         : vport_guids(a, port_guid, &q.node);
+	if (q.t == NULL || block >= table_size(q.t)) {
+		return E_OK;
+	}
+	if (table_knows(q.t, block)) {
+		memcpy(guids, table_block(q.t, block), sizeof(guids));
+	} else if (block == 0) {
+		field_set(guids, 0, 64, port_guid);
+	}
+	alias_overlay(b, guids);
+	return table_holds(q.t, block, guids) ? E_OK : table_ask(&q, guids);
+}
+
+/* A row of the store: the time of expiry stands in front of the value. */
+static int set_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
+                   size_t len)
+{
+	struct alias_block b;
+
+	if (key_len != KEY_BYTES || len != sizeof(int64_t) + sizeof(b)) {
+		return E_MALFORMED;
+	}
+	memcpy(&b, value + sizeof(int64_t), sizeof(b));
+	return set_block(ctx, field_get(key, 0, 64), key[KEY_BYTES - 1], &b);
+}
+
+bool alias_guids_changed(const struct alias_guids *a)
+{
+	return state_version(a->sm->d.state, RECORDS_GUIDS) != a->version;
+}
+
+int alias_guids_start(struct alias_guids *a, struct job *j)
+{
+	alias_guids_end(a); /* of a step that was given up */
+	a->job = j;
+	a->n_silent = 0;
+	a->version = state_version(a->sm->d.state, RECORDS_GUIDS);
+	a->arena = arena_new();
+	a->io = (struct table_io){ .smp = a->sm->smp,
+		                   .store = &a->sm->tables,
+		                   .arena = a->arena,
+		                   .retries = j->program.tables.retries,
+		                   .answered = on_guids,
+		                   .ctx = a };
+	return a->arena == NULL
+	               ? -ENOMEM
+	               : state_records(a->sm->d.state, RECORDS_GUIDS, set_row, a);
+}
+
+void alias_guids_end(struct alias_guids *a)
+{
+	arena_free(a->arena);
+	a->arena = NULL;
+}
+
+/* --- between sweeps ---------------------------------------------------------------------- */
 
 bool client_tables_changed(const struct client_tables *c)
 {
@@ -21,7 +165,7 @@ void client_tables_start(struct client_tables *c)
 	struct program *p = &j->program;
 
 	c->began = sm_now(c->sm);
-	p->n_timeouts = p->n_refused = p->n_mft_sets = p->n_guid_sets = 0;
+	p->n_timeouts = p->n_refused = p->tables.n_sets[TABLE_MFT] = 0;
 	p->first_trouble = NULL;
 	p->ret = multicast_changed(&c->multicast) ? multicast_start(&c->multicast, j)
 	                                          : E_OK;
@@ -34,6 +178,8 @@ bool client_tables_end(struct client_tables *c)
 {
 	struct sm *sm = c->sm;
 	const struct program *p = &sm->job->program;
+	uint32_t n_guid_sets = alias_guids_sets(&c->alias_guids);
+	uint32_t n_mft_sets = p->tables.n_sets[TABLE_MFT];
 
 	client_tables_done(c);
 	if (p->ret != E_OK) {
@@ -49,10 +195,11 @@ bool client_tables_end(struct client_tables *c)
 	} else if (p->first_trouble != NULL) {
 		log_message(MSG_SM_CLIENTS_REFUSED, source, "%s", p->first_trouble);
 	}
-	sm->status.mft_sets += p->n_mft_sets;
-	log_debug(source, "clients wrote: sent %u blocks of multicast tables, %u of GUIDs",
-	          p->n_mft_sets, p->n_guid_sets);
-	return p->n_mft_sets + p->n_guid_sets != 0;
+	sm->status.mft_sets += n_mft_sets;
+	log_debug(source,
+	          "clients wrote: sent %u blocks of multicast tables, %u of GUIDs",
+	          n_mft_sets, n_guid_sets);
+	return n_mft_sets + n_guid_sets != 0;
 }
 
 void client_tables_pause(struct client_tables *c)

@@ -6,9 +6,40 @@
 #include <stdint.h>
 
 #include "sa/sm/multicast.h"
-#include "sa/sm/port_tables.h"
+#include "sa/sm/table/table_io.h"
 
+struct arena;
+struct job;
 struct sm;
+
+/*!
+ * Alias GUIDs that clients registered, as the durable state has them. They are set over the GUIDs
+ * of the port, by difference. Those of virtual ports are, too, in blocks that vports_read_guids()
+ * has read.
+ */
+struct alias_guids {
+	struct sm *sm;
+	struct job *job;
+	struct arena *arena; /*!< of the step at work, NULL: none */
+	uint64_t version;    /*!< of alias GUIDs when the last step began */
+	struct table_io io;
+	unsigned n_silent; /*!< virtual ports that did not answer */
+};
+
+/*! \brief Queues the blocks of GUIDs that differ. \retval -ENOMEM */
+int alias_guids_start(struct alias_guids *a, struct job *j);
+
+/*! \brief When they are acknowledged, or the step was given up. */
+void alias_guids_end(struct alias_guids *a);
+
+/*! \brief Did alias GUIDs change since the last start? */
+bool alias_guids_changed(const struct alias_guids *a);
+
+/*! \brief Blocks of GUIDs that the last start sent. */
+static inline uint32_t alias_guids_sets(const struct alias_guids *a)
+{
+	return a->io.n_sets[TABLE_GUIDS] + a->io.n_sets[TABLE_VPORT_GUIDS];
+}
 
 /*!
  * Tables that follow from client records: multicast trees and alias GUIDs. Heavy sweeps

@@ -204,7 +204,7 @@ void events_sweep_end(struct sm *sm, const struct job *j)
 		e->epoch = sm->status.epoch;
 		e->duration_ms = (uint32_t)(sm_now(sm) - ev->started_ms);
 		e->paths_moved = j != NULL ? j->program.n_moved : 0;
-		e->lft_blocks = j != NULL ? j->program.n_lft_sets : 0;
+		e->lft_blocks = j != NULL ? j->program.tables.n_sets[TABLE_LFT] : 0;
 		e->cause = ev->cause;
 		keep_row(sm, e);
 	}

@@ -5,14 +5,16 @@
  * the blocks that differ are sent. The switch port at the other end of its cable gets the same
  * P_Keys, of each partition one.
  *
+ * A port that has no such table is left alone. One that does not answer keeps nobody from
+ * coming up, but no path leads to it without its P_Keys, so the sweep reads such tables
+ * again.
+ *
  * Source: IBA vol. 1, 10.9.3 (P_Key check by end ports and by switches), 14.2.5.1 (Notice),
  * 14.2.5.7 (P_KeyTable).
  */
 #include "sa/sm/p_keys.h"
 
 #include <errno.h>
-#include <infiniband/umad_sm.h>
-#include <infiniband/umad_types.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +54,6 @@ struct step {
 	struct sm *sm;
 	struct job *j;
 	struct p_keys *k;
-	struct arena *arena; /* that of the job, or of a change after its sweep */
 	const struct config *config;
 	struct partition_plan plan;
 	uint16_t *now, *want, *keys; /* [TABLE_MAX] of the port at work */
@@ -141,6 +142,127 @@ static unsigned capacity(const struct disc_node *n, const struct disc_port *p)
 	                           : field_get(n->node_info, NI_PARTITION_CAP));
 }
 
+/* --- reading -------------------------------------------------------------------------- */
+
+/* A port that does not answer is read again by the next sweep. */
+static void on_read(void *ctx, const struct table_request *q, const struct smp_reply *r)
+{
+	struct job *j = ctx;
+
+	(void)q;
+	if (r->ret == E_TIMEOUT) {
+		j->n_unread++;
+		smp_dest_revive(r->dest);
+	}
+}
+
+/* Reads what is unknown of a table with so many blocks. */
+static int read_table(struct job *j, enum table_kind_id kind, struct disc_node *n,
+                      const struct disc_port *p, unsigned n_blocks, bool forget)
+{
+	struct table_request q = { .io = &j->port_reads, .node = n };
+
+	if (n_blocks == 0 && table_find(q.io->store, kind, n->guid, p->num) == NULL) {
+		return E_OK;
+	}
+	q.t = table_get(q.io->store, kind, n->guid, p->num, 1, n_blocks);
+	if (q.t == NULL) {
+		return -ENOMEM;
+	}
+	if (forget) {
+		table_forget(q.t);
+	}
+	return table_read(&q);
+}
+
+/* How many blocks of P_Keys a port has that are worth reading. */
+static unsigned p_key_blocks(const struct config *c, const struct disc *d,
+                             const struct disc_node *n, const struct disc_port *p)
+{
+	uint64_t cap = field_get(n->node_info, NI_PARTITION_CAP);
+
+	if (n->type == NODE_SWITCH && p->num != 0) {
+		bool enforces = p_keys_enforced(c, d, n, p) != 0 ||
+		                field_get(p->info, PI_PARTITION_ENFORCEMENT_INBOUND) ||
+		                field_get(p->info, PI_PARTITION_ENFORCEMENT_OUTBOUND);
+
+		cap = enforces ? field_get(n->switch_info, SI_PARTITION_ENFORCEMENT_CAP)
+		               : 0;
+	}
+	return table_blocks_of(cap, PORT_BLOCK_P_KEYS);
+}
+
+/* Has the port been restarted since its tables were read? Port 0 has no link that would show
+ * it, so it counts as restarted when all other ports are down or training. */
+static bool restarted(const struct disc_node *n, const struct disc_port *p)
+{
+	if (p->num != 0) {
+		return field_get(p->info, PI_PORT_STATE) < PORT_ARMED;
+	}
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		if (n->ports[i].has_info &&
+		    field_get(n->ports[i].info, PI_PORT_STATE) >= PORT_ARMED) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int read_port(struct sm *sm, struct job *j, struct disc_node *n,
+                     const struct disc_port *p, bool forget)
+{
+	bool end_port = n->type != NODE_SWITCH || p->num == 0;
+	unsigned n_guids = end_port ? table_blocks_of(field_get(p->info, PI_GUID_CAP),
+	                                              PORT_BLOCK_GUIDS)
+	                            : 0;
+	unsigned n_keys = p_key_blocks(sm->d.config, &j->disc, n, p);
+	int ret;
+
+	forget = forget || restarted(n, p);
+	ret = read_table(j, TABLE_P_KEYS, n, p, n_keys, forget);
+	if (ret != E_OK || (n->copied && !end_port)) {
+		return ret; /* it had none when it was read */
+	}
+	return read_table(j, TABLE_GUIDS, n, p, n_guids, forget);
+}
+
+static int read_vports(struct sm *sm, struct job *j, bool forget)
+{
+	j->vports_read = (struct vports_read){ .v = &sm->vports,
+		                               .smp = sm->smp,
+		                               .disc = &j->disc,
+		                               .config = sm->d.config,
+		                               .arena = j->arena,
+		                               .now_ms = sm_now(sm),
+		                               .forget = forget || j->read_tables };
+	return vports_read(&j->vports_read);
+}
+
+int p_keys_read(struct sm *sm, struct job *j, bool forget)
+{
+	const struct disc *d = &j->disc;
+	int ret = read_vports(sm, j, forget);
+
+	j->port_reads = (struct table_io){ .smp = sm->smp,
+		                           .store = &sm->tables,
+		                           .arena = j->arena,
+		                           .retries = sm->d.config->transaction_retries,
+		                           .answered = on_read,
+		                           .ctx = j };
+	for (uint32_t i = 0; i < d->g->n_nodes && ret == E_OK; i++) {
+		struct disc_node *n = d->of[i];
+
+		for (unsigned num = 0; num <= n->n_ports && ret == E_OK; num++) {
+			const struct disc_port *p = &n->ports[num];
+
+			if (p->has_info && p->dest != NULL) {
+				ret = read_port(sm, j, n, p, forget);
+			}
+		}
+	}
+	return ret;
+}
+
 /* --- sending ------------------------------------------------------------------------ */
 
 /* A port that does not have what it is to have. It may be listed twice. */
@@ -158,98 +280,45 @@ static void note_missing(struct p_keys *k, const struct disc *d, uint32_t port,
 	         disc_place(d, d->of[p->node], p->num), reason);
 }
 
-/* A Set(P_KeyTable) that waits for its answer; in the arena of the step. */
-struct key_set_request {
-	struct job *job;
-	struct p_keys *k;
-	const struct disc_node *node;
-	uint32_t port; /* in the graph */
-	struct port_block *block;
-	uint8_t data[PORT_BLOCK_BYTES]; /* as sent */
-};
-
-static void on_keys_set(void *ctx, const struct smp_reply *r)
+static void on_keys_set(void *ctx, struct table_request *q, const struct smp_reply *r)
 {
-	struct key_set_request *s = ctx;
-	struct program *p = &s->job->program;
+	struct p_keys *k = ctx;
+	struct program *p = q->io->ctx;
 
-	s->block->differs = false;
-	s->block->known = program_answered(p, s->node, p->disc->g->ports[s->port].num,
-	                                   r->ret, r->status, "Set(P_KeyTable)");
-	if (s->block->known) {
-		memcpy(s->block->data, r->data, PORT_BLOCK_BYTES);
-	} else { /* nobody knows what the port would let pass */
-		p->enforce[s->port] = ENFORCE_AS_IT_IS;
-		note_missing(s->k, p->disc, s->port, "");
+	if (r->ret != E_OK) { /* nobody knows what the port would let pass */
+		uint32_t port = graph_port(p->disc->g, q->node->graph_node,
+		                           table_block_port(q->t, q->block));
+
+		p->enforce[port] = ENFORCE_AS_IT_IS;
+		note_missing(k, p->disc, port, "");
 	}
 }
 
-static int send_block(struct step *s, const struct disc_node *n, uint32_t port,
-                      unsigned index, struct port_block *block, const uint8_t *data)
+/* Sends the blocks of s->want that differ from what the port has. It is in wire order then. */
+static int send_table(struct step *s, struct disc_node *n, struct table *t)
 {
-	const struct disc_port *p = &n->ports[s->j->disc.g->ports[port].num];
-	struct key_set_request *q = arena_alloc(s->arena, sizeof(*q));
+	uint8_t *image = (uint8_t *)s->want;
 
-	if (q == NULL) {
-		return -ENOMEM;
+	for (uint32_t i = 0; i < table_size(t) * PORT_BLOCK_P_KEYS; i++) {
+		field_set(image, 16 * i, 16, s->want[i]);
 	}
-	*q = (struct key_set_request){
-		.job = s->j, .k = s->k, .node = n, .port = port, .block = block
-	};
-	memcpy(q->data, data, sizeof(q->data));
-	s->j->program.n_p_key_sets++;
-	block->differs = true; /* until it is answered, which a step that is given up does not see */
-	return smp_submit(
-		s->sm->smp,
-		&(struct smp_request){
-			.dest = p->dest,
-			.method = UMAD_METHOD_SET,
-			.attr = UMAD_SM_ATTR_PKEY_TABLE,
-			.mod = (n->type == NODE_SWITCH ? (uint32_t)p->num << 16 : 0) |
-	                       index,
-			.data = q->data,
-			.retries = 2 * s->config->transaction_retries + 1,
-			.done = on_keys_set,
-			.ctx = q });
-}
-
-/* Sends the blocks of s->want that differ from what the port has. */
-static int send_table(struct step *s, const struct disc_node *n, uint32_t port,
-                      struct shadow_port *t)
-{
-	int ret = E_OK;
-
-	for (unsigned b = 0; b < t->table[PORT_P_KEYS].n && ret == E_OK; b++) {
-		struct port_block *block = &t->table[PORT_P_KEYS].block[b];
-		uint8_t data[PORT_BLOCK_BYTES];
-
-		for (unsigned i = 0; i < PORT_BLOCK_P_KEYS; i++) {
-			field_set(data, 16 * i, 16, s->want[b * PORT_BLOCK_P_KEYS + i]);
-		}
-		if (block->differs || memcmp(block->data, data, sizeof(data)) != 0) {
-			ret = send_block(s, n, port, b, block, data);
-		}
-	}
-	return ret;
+	return table_write(&(struct table_request){ .io = &s->j->program.tables,
+	                                            .node = n,
+	                                            .t = t,
+	                                            .done = on_keys_set,
+	                                            .ctx = s->k },
+	                   image);
 }
 
 /* --- one port ----------------------------------------------------------------------- */
 
 /* Reads s->now out of the copy. \return false: some of it could not be read. */
-static bool read_now(struct step *s, const struct shadow_port *t)
+static bool read_now(struct step *s, const struct table *t)
 {
-	for (unsigned b = 0; b < t->table[PORT_P_KEYS].n; b++) {
-		const struct port_block *block = &t->table[PORT_P_KEYS].block[b];
-
-		if (!block->known) {
-			return false;
-		}
-		for (unsigned i = 0; i < PORT_BLOCK_P_KEYS; i++) {
-			s->now[b * PORT_BLOCK_P_KEYS + i] =
-				(uint16_t)field_get(block->data, 16 * i, 16);
-		}
+	for (uint32_t i = 0; i < table_size(t) * PORT_BLOCK_P_KEYS; i++) {
+		s->now[i] = (uint16_t)field_get(t->data, 16 * i, 16);
 	}
-	return true;
+	return table_is_known(t);
 }
 
 static void tell_full(struct step *s, const struct disc_node *n, unsigned num,
@@ -286,13 +355,13 @@ static bool lacks_runtime(const struct step *s, uint32_t n_keys, unsigned cap)
 static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t index0)
 {
 	const struct disc *d = &s->j->disc;
-	const struct disc_node *n = d->of[d->g->ports[port].node];
+	struct disc_node *n = d->of[d->g->ports[port].node];
 	const struct disc_port *p = &n->ports[d->g->ports[port].num];
-	struct shadow_port *t = shadow_port_find(&s->sm->shadow, n->guid, p->num);
+	struct table *t = table_find(&s->sm->tables, TABLE_P_KEYS, n->guid, p->num);
 	unsigned cap = capacity(n, p);
 
 	if (t == NULL || p->dest == NULL || !p->has_info || cap > TABLE_MAX ||
-	    cap > t->table[PORT_P_KEYS].n * (unsigned)PORT_BLOCK_P_KEYS) {
+	    cap > table_size(t) * PORT_BLOCK_P_KEYS) {
 		return E_OK; /* the port has no such table */
 	}
 	if (!read_now(s, t)) { /* it is read again by the next sweep */
@@ -301,15 +370,14 @@ static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t ind
 		return E_OK;
 	}
 	const uint16_t *now = s->config->keep_pkey_indexes ? s->now : NULL;
-	memset(s->want, 0,
-	       t->table[PORT_P_KEYS].n * (size_t)PORT_BLOCK_P_KEYS * sizeof(*s->want));
+	memset(s->want, 0, table_size(t) * (size_t)PORT_BLOCK_P_KEYS * sizeof(*s->want));
 	if (!partition_plan_place(s->keys, n_keys, index0, now, cap, s->want)) {
 		tell_full(s, n, p->num, n_keys, cap);
 		if (lacks_runtime(s, n_keys, cap)) {
 			note_missing(s->k, d, port, ", whose P_Key table is full");
 		}
 	}
-	return send_table(s, n, port, t);
+	return send_table(s, n, t);
 }
 
 static void tell_unable(struct step *s, const struct disc_node *n)
@@ -355,7 +423,7 @@ static int set_peer(struct step *s, uint32_t port, uint32_t n_keys)
 static int program_all(struct p_keys *k, struct sm *sm, struct job *j, struct arena *a)
 {
 	const struct graph *g = j->disc.g;
-	struct step s = { .sm = sm, .j = j, .k = k, .arena = a, .config = sm->d.config };
+	struct step s = { .sm = sm, .j = j, .k = k, .config = sm->d.config };
 	int ret = plan_of(s.config, sm->runtime, g, a, &s.plan, &j->partitions);
 
 	k->n_missing = 0;
@@ -365,6 +433,7 @@ static int program_all(struct p_keys *k, struct sm *sm, struct job *j, struct ar
 	s.want = arena_array(a, TABLE_MAX, sizeof(*s.want));
 	s.keys = arena_array(a, TABLE_MAX, sizeof(*s.keys));
 	j->program.enforce = arena_array(a, g->n_ports + 1, sizeof(*j->program.enforce));
+	j->program.tables.arena = a;
 	if (s.now == NULL || s.want == NULL || s.keys == NULL ||
 	    j->program.enforce == NULL) {
 		return -ENOMEM;
@@ -421,7 +490,7 @@ void p_keys_change_start(struct p_keys *k, struct sm *sm)
 	struct arena *a = arena_new();
 
 	k->began = sm_now(sm);
-	p->n_timeouts = p->n_refused = p->n_p_key_sets = 0;
+	p->n_timeouts = p->n_refused = p->tables.n_sets[TABLE_P_KEYS] = 0;
 	p->first_trouble = NULL;
 	p->ret = a != NULL ? program_all(k, sm, j, a) : -ENOMEM;
 	if (a != NULL) { /* what the job has of the step before is not used any more */
@@ -454,7 +523,7 @@ bool p_keys_change_end(struct p_keys *k, struct sm *sm)
 	}
 	log_info(source,
 	         "version %" PRIu64 ": sent %u blocks of P_Keys in %" PRIu64 " ms",
-	         k->at_work, p->n_p_key_sets, took);
+	         k->at_work, p->tables.n_sets[TABLE_P_KEYS], took);
 	return true;
 }
 

@@ -23,7 +23,7 @@ struct sm;
 
 /*!
  * Programming partitions: the P_Key tables of all end ports, and of the switch ports that are
- * cabled to CAs and routers, by difference. The tables are read before (port_tables.h), so
+ * cabled to CAs and routers, by difference. The tables are read before, so
  * that P_Keys keep their indexes.
  *
  * A switch port enforces partitions once it has acknowledged its table: program.enforce says so
@@ -68,6 +68,18 @@ struct p_keys {
 	uint32_t n_missing;
 	uint64_t began, next; /*!< ms; of the last change; the next one not before next */
 };
+
+/*!
+ * \brief Queues reads of the P_Key and GUID tables of which no copy is kept, and of virtual ports.
+ *
+ * Both are read once and then remembered as long as the port's link stays up and we stay master,
+ * because nobody else writes them. End ports have both. An external port of a switch has a P_Key
+ * table that matters only while it enforces partitions, or is to do so; only then it is read.
+ *
+ * \param forget  No sweep ended yet since we became master: copies do not count.
+ * \retval -ENOMEM
+ */
+int p_keys_read(struct sm *sm, struct job *j, bool forget);
 
 /*! \brief Queues the blocks of P_Keys that differ. \retval -ENOMEM */
 int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j);

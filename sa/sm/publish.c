@@ -96,47 +96,40 @@ static void put_port_info(struct attr_list *l, const struct disc_node *n, uint16
 static void put_blocks(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
 	bool guids = attr == UMAD_SM_ATTR_GUID_INFO;
-	enum port_table_kind kind = guids ? PORT_GUIDS : PORT_P_KEYS;
 
 	for (unsigned i = 0; i <= n->n_ports; i++) {
-		const struct shadow_port *t =
-			shadow_port_find(&l->p->sm->shadow, n->guid, (uint8_t)i);
+		const struct table *t =
+			table_find(&l->p->sm->tables, guids ? TABLE_GUIDS : TABLE_P_KEYS,
+		                   n->guid, i);
 
-		for (unsigned b = 0; t != NULL && b < t->table[kind].n; b++) {
-			if (t->table[kind].block[b].known) {
+		for (unsigned b = 0; t != NULL && b < table_size(t); b++) {
+			if (table_knows(t, b)) {
 				add(l, n->guid, attr, i << (guids ? 8 : 16) | b,
-				    t->table[kind].block[b].data, PORT_BLOCK_BYTES);
+				    table_block(t, b), TABLE_BLOCK_BYTES);
 			}
 		}
 	}
-}
-
-static const struct shadow_qos *qos_of(const struct attr_list *l,
-                                       const struct disc_node *n)
-{
-	return shadow_qos_find(&l->p->sm->shadow, n->guid, n->n_ports,
-	                       n->type == NODE_SWITCH);
 }
 
 /* One row per egress port: the tables of all ingress ports one behind the other, or one table
  * if they are all the same. */
 static void put_sl2vl(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
-	const struct shadow_qos *c = qos_of(l, n);
+	const struct table *t = table_find_egress(&l->p->sm->tables, TABLE_SL2VL, n);
 
-	for (unsigned out = 0; c != NULL && out < c->n_out; out++) {
-		const uint8_t *first = shadow_sl2vl(c, out, 0);
+	for (unsigned out = 0; t != NULL && out < t->rows; out++) {
+		const uint8_t *first = table_block(t, table_at(t, out, 0));
 		bool known = false, same = true;
 
-		for (unsigned in = 0; in < c->n_in; in++) {
-			const uint8_t *table = shadow_sl2vl(c, out, in);
+		for (unsigned in = 0; in < t->cols; in++) {
+			uint32_t block = table_at(t, out, in);
 
-			known |= shadow_sl2vl_known(table);
-			same &= memcmp(table, first, SL2VL_BYTES) == 0;
+			known |= table_knows(t, block);
+			same &= memcmp(table_block(t, block), first, SL2VL_BYTES) == 0;
 		}
 		if (known) {
-			add(l, c->guid, attr, out, first,
-			    (same ? 1 : c->n_in) * (size_t)SL2VL_BYTES);
+			add(l, n->guid, attr, out, first,
+			    (same ? 1 : t->cols) * (size_t)SL2VL_BYTES);
 		}
 	}
 }
@@ -145,32 +138,28 @@ static void put_sl2vl(struct attr_list *l, const struct disc_node *n, uint16_t a
  * have, or that was never set or read, is empty. */
 static void put_arb(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
-	static const uint8_t empty[VL_ARB_BYTES];
-	const struct shadow_qos *c = qos_of(l, n);
-	unsigned first = n->type == NODE_SWITCH ? 0 : 1;
+	const struct table *t = table_find_egress(&l->p->sm->tables, TABLE_VL_ARB, n);
 
-	for (unsigned out = first; c != NULL && out < c->n_out; out++) {
-		const struct shadow_arb *arb = &c->arb[out];
-
+	for (unsigned out = n->type == NODE_SWITCH ? 0 : 1; t != NULL && out < t->rows;
+	     out++) {
 		for (unsigned b = 0; b < VL_ARB_BLOCKS; b++) {
-			add(l, c->guid, attr, out << 8 | (b + 1),
-			    arb->known[b] ? arb->block[b] : empty, VL_ARB_BYTES);
+			add(l, n->guid, attr, out << 8 | (b + 1),
+			    table_block(t, table_at(t, out, b)), TABLE_BLOCK_BYTES);
 		}
 	}
 }
 
 static void put_mft(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
-	const struct shadow_switch *c;
+	const struct table *t = table_find(&l->p->sm->tables, TABLE_MFT, n->guid, 0);
 
-	if (n->type != NODE_SWITCH) {
-		return;
+	for (uint32_t i = 0; t != NULL && n->type == NODE_SWITCH && i < table_size(t);
+	     i++) {
+		if (table_knows(t, i)) {
+			add(l, n->guid, attr, table_mod(n, t, i), table_block(t, i),
+			    TABLE_BLOCK_BYTES);
+		}
 	}
-	c = shadow_switch_get(&l->p->sm->shadow, n->guid);
-	for (uint32_t i = 0; c != NULL && i < c->n_mft; i++) {
-		add(l, n->guid, attr, c->mft[i].mod, c->mft[i].data, MFT_BLOCK_BYTES);
-	}
-	l->ret = c == NULL ? -ENOMEM : l->ret;
 }
 
 /* SMInfo of this subnet manager and of the others, without the keys, which are secret. */
@@ -244,7 +233,7 @@ static void put_vport_guids(struct attr_list *l, const struct snap_content *c)
 	for (size_t i = 0; i < n; i++) {
 		for (unsigned k = 0; k < v[i]->v.guid_cap; k += PORT_BLOCK_GUIDS) {
 			add(l, v[i]->v.guid, VPORT_ATTR_GUID_INFO, k / PORT_BLOCK_GUIDS,
-			    v[i]->guids + 8 * k, PORT_BLOCK_BYTES);
+			    v[i]->guids + 8 * k, TABLE_BLOCK_BYTES);
 		}
 	}
 }
@@ -285,10 +274,8 @@ static int put_guids(const struct vport *v, struct arena *a, struct snap_vport_r
 	if (guids == NULL) {
 		return -ENOMEM;
 	}
-	for (unsigned i = 0; i < VPORT_GUIDS_MAX / PORT_BLOCK_GUIDS; i++) {
-		memcpy(guids + i * PORT_BLOCK_BYTES, v->guids->block[i].data,
-		       PORT_BLOCK_BYTES);
-	}
+	memset(guids, 0, 8 * VPORT_GUIDS_MAX);
+	memcpy(guids, v->guids->data, table_size(v->guids) * TABLE_BLOCK_BYTES);
 	row->guids = guids;
 	row->v.guid_cap = (uint8_t)vports_guid_count(v);
 	return E_OK;
@@ -648,7 +635,7 @@ static void note_transition(struct publisher *p, struct job *j)
 		.withdrawn = t->withdrawn,
 		.may_loop = t->may_loop,
 		.credit_loops = t->credit_loops,
-		.blocks = j->program.n_lft_sets,
+		.blocks = j->program.tables.n_sets[TABLE_LFT],
 		.safe = !j->unsafe,
 		.seconds_plan = j->seconds_transition,
 		.seconds_send = stage_seconds(j, "tables"),

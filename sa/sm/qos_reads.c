@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <infiniband/umad_sa.h>
-#include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,6 @@
 #include "sa/mad/wire.h"
 #include "sa/server/server.h"
 #include "sa/sm/election.h"
-#include "sa/sm/program/qos_table.h"
 #include "sa/sm/sm.h"
 
 enum { WAITING_MAX = 256, SLICE_TABLES = 4096, LID_ASKED = 1 };
@@ -59,10 +57,10 @@ static bool is_up(const struct qos_reads *w)
 static bool is_unread(const struct qos_reads *w, const struct job *j, uint32_t node)
 {
 	const struct disc_node *n = j->disc.of[node];
-	const struct shadow_qos *c = shadow_qos_find(&w->sm->shadow, n->guid, n->n_ports,
-	                                             n->type == NODE_SWITCH);
+	const struct table *arb = table_find_egress(&w->sm->tables, TABLE_VL_ARB, n);
+	const struct table *map = table_find_egress(&w->sm->tables, TABLE_SL2VL, n);
 
-	return c == NULL || !c->read;
+	return arb == NULL || map == NULL || !arb->asked || !map->asked;
 }
 
 /* First node from \a node on that has to be read. GRAPH_NONE: none. */
@@ -205,44 +203,20 @@ void qos_reads_take_pushed(struct qos_reads *w)
 
 /* --- reads ------------------------------------------------------------------------ */
 
-static void on_table(void *ctx, const struct smp_reply *r)
+static void on_read(void *ctx, const struct table_request *q, const struct smp_reply *r)
 {
-	struct qos_table *t = ctx;
-
-	if (r->ret == E_OK) {
-		qos_table_keep(t, r->data);
-	} else if (r->ret == E_TIMEOUT) {
-		t->copy->incomplete = true;
+	(void)ctx;
+	if (r->ret == E_TIMEOUT) {
+		q->t->silent = true;
 		smp_dest_revive(r->dest);
 	}
-}
-
-/* \return 1: it is read, 0: there is nothing to read, or -ENOMEM */
-static int read_table(struct qos_reads *w, const struct qos_table *t)
-{
-	struct smp_request o = { .method = UMAD_METHOD_GET,
-		                 .retries = w->sm->d.config->transaction_retries,
-		                 .done = on_table };
-	struct qos_table *kept;
-
-	if (qos_table_holds(t, NULL) || qos_table_bytes(t) == 0) {
-		return 0;
-	}
-	kept = arena_alloc(w->arena, sizeof(*kept));
-	if (kept == NULL) {
-		return -ENOMEM;
-	}
-	*kept = *t;
-	o.ctx = kept;
-	qos_table_request(kept, &o);
-	return smp_submit(w->sm->smp, &o) == E_OK ? 1 : -ENOMEM;
 }
 
 /* Does this egress port have tables that can be read? Of the ports 0 only enhanced ones
  * have; of a CA or router only the ports that answer. */
 static bool has_tables(const struct disc_node *n, unsigned out)
 {
-	const struct disc_port *agent = qos_table_agent(n, out);
+	const struct disc_port *agent = &n->ports[n->type == NODE_SWITCH ? 0 : out];
 
 	if (n->type == NODE_SWITCH && out == 0) {
 		return field_get(n->switch_info, SI_ENHANCED_PORT_0) &&
@@ -252,27 +226,46 @@ static bool has_tables(const struct disc_node *n, unsigned out)
 	       n->ports[out].has_info;
 }
 
-/* Reads the tables of a node. \return Number of requests, or -ENOMEM. */
-static int read_node(struct qos_reads *w, const struct disc_node *n)
+/* Reads what is unknown of the tables of an egress port. \return Number of requests, or -ENOMEM. */
+static int read_row(struct qos_reads *w, struct disc_node *n, struct table *t,
+                    unsigned out)
 {
-	struct shadow_qos *c = shadow_qos_get(&w->sm->shadow, n->guid, n->n_ports,
-	                                      n->type == NODE_SWITCH);
+	struct table_request q = { .io = &w->io, .node = n, .t = t };
+	int n_reads = 0;
+
+	for (uint32_t col = 0; col < t->cols; col++) {
+		q.block = table_at(t, out, col);
+		if (table_knows(t, q.block) || table_length(n, t, q.block) == 0) {
+			continue;
+		}
+		if (table_ask(&q, NULL) != E_OK) {
+			return -ENOMEM;
+		}
+		n_reads++;
+	}
+	return n_reads;
+}
+
+/* Reads the tables of a node. \return Number of requests, or -ENOMEM. */
+static int read_node(struct qos_reads *w, struct disc_node *n)
+{
+	struct table *const t[] = { table_get_egress(&w->sm->tables, TABLE_VL_ARB, n),
+		                    table_get_egress(&w->sm->tables, TABLE_SL2VL, n) };
 	int n_reads = 0;
 
 	for (uint32_t i = 0; i < w->n_at_work; i++) {
-		if (w->at_work[i] == c) {
+		if (w->at_work[i] == t[0]) {
 			return 0;
 		}
 	}
-	if (c == NULL) {
+	if (t[0] == NULL || t[1] == NULL) {
 		return -ENOMEM;
 	}
-	w->at_work[w->n_at_work++] = c;
-	unsigned n_steps = (unsigned)VL_ARB_BLOCKS + c->n_in;
+	w->at_work[w->n_at_work++] = t[0];
+	w->at_work[w->n_at_work++] = t[1];
 	for (unsigned out = 0; out <= n->n_ports; out++) {
-		for (unsigned step = 0; has_tables(n, out) && step < n_steps; step++) {
-			struct qos_table t = { n, c, (uint16_t)out, (uint16_t)step };
-			int ret = read_table(w, &t);
+		for (unsigned k = 0; has_tables(n, out) && k < 2; k++) {
+			int ret = read_row(w, n, t[k], out);
 
 			if (ret < 0) {
 				return ret;
@@ -292,9 +285,15 @@ static int read_slice(struct qos_reads *w, const struct job *j)
 	arena_free(w->arena);
 	w->arena = arena_new();
 	w->n_at_work = 0;
-	w->at_work = w->arena != NULL ? arena_array(w->arena, SLICE_TABLES + WAITING_MAX,
-	                                            sizeof(struct shadow_qos *))
-	                              : NULL;
+	w->io = (struct table_io){ .smp = w->sm->smp,
+		                   .store = &w->sm->tables,
+		                   .arena = w->arena,
+		                   .retries = w->sm->d.config->transaction_retries,
+		                   .answered = on_read };
+	w->at_work = w->arena != NULL
+	                     ? arena_array(w->arena, 2 * (SLICE_TABLES + WAITING_MAX),
+	                                   sizeof(struct table *))
+	                     : NULL;
 	if (w->at_work == NULL) {
 		return -ENOMEM;
 	}
@@ -312,7 +311,7 @@ static int read_slice(struct qos_reads *w, const struct job *j)
 		sum += ret;
 		behind = node + 1;
 	}
-	while (sum < SLICE_TABLES && w->n_at_work < SLICE_TABLES) {
+	while (sum < SLICE_TABLES && w->n_at_work < 2 * SLICE_TABLES) {
 		behind = unread_from(w, j, behind);
 		if (behind == GRAPH_NONE) {
 			break;
@@ -365,7 +364,7 @@ bool qos_reads_start(struct qos_reads *w, struct job *j)
 void qos_reads_end(struct qos_reads *w)
 {
 	for (uint32_t i = 0; i < w->n_at_work; i++) {
-		w->at_work[i]->read = true;
+		w->at_work[i]->asked = true;
 	}
 	w->unpublished |= w->n_at_work != 0;
 	w->n_at_work = 0;

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sa/sm/table/table_io.h"
+
 struct arena;
 struct election;
 struct job;
 struct mad_msg;
 struct qos_request;
-struct shadow_qos;
 struct sm;
 struct transport;
 
@@ -35,7 +36,8 @@ struct qos_reads {
 	struct qos_request *first, **end;      /*!< waiting; NULL: none */
 	unsigned n;
 	struct arena *arena;           /*!< of the reads at work */
-	struct shadow_qos **at_work; /*!< [n_at_work] nodes that are read */
+	struct table_io io;            /*!< of these */
+	struct table **at_work; /*!< [n_at_work] both tables of nodes that are read */
 	uint32_t n_at_work;
 	bool unpublished; /*!< tables were read that the snapshot does not have */
 };

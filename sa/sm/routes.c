@@ -367,7 +367,7 @@ static int find_known_tables(struct routes *r, struct job *j)
 		                             : -ENOMEM;
 	}
 	if (ret == E_OK) {
-		ret = program_known_tables(&j->program, &r->known);
+		program_known_tables(&j->program, &r->known);
 	}
 	j->prev = r->known;
 	return ret;
@@ -682,7 +682,7 @@ void routes_rebalance_heavy_ended(struct rebalance *b)
 	const struct job *j = b->sm->job;
 	uint64_t fabric = routes_fabric(j);
 
-	if (fabric != b->fabric || j->program.n_lft_sets != 0) {
+	if (fabric != b->fabric || j->program.tables.n_sets[TABLE_LFT] != 0) {
 		b->settled = !b->routes->kept;
 		b->changed_ms = sm_now(b->sm);
 	} else if (config_heavy_after(b->sm->d.config) != 0) {

@@ -16,6 +16,7 @@
 #include "sa/sm/events.h"
 #include "sa/sm/program/program.h"
 #include "sa/sm/sweep.h"
+#include "sa/sm/table/table_io.h"
 #include "sa/sm/virtual/vports.h"
 
 /*!
@@ -31,6 +32,7 @@ struct sm {
 	struct smp *smp;
 	struct sweep_status status;
 	struct shadow shadow;
+	struct table_store tables; /*!< what the nodes hold */
 	struct vports vports; /*!< virtual ports as known */
 	struct events events;
 	struct health health; /*!< ports that are not healthy */
@@ -118,6 +120,7 @@ struct job {
 	bool read_tables; /*!< it still has to read all tables back */
 	struct program program; /*!< program.lids has those of virtual ports, too, once
 	                           they are assigned */
+	struct table_io port_reads; /*!< of P_Key and GUID tables */
 	struct vports_read vports_read;
 	struct vports_lids vport_lids;
 	struct vports_program vports_program;

@@ -10,7 +10,7 @@
  *   program      ports and tables               qos_reads    tables read on request
  *   publish      the snapshot                   mirror       client records, figures
  *   audit        tables read back               rebalance    are links loaded evenly?
- *   port_tables  P_Keys read, alias GUIDs        sa/perf      port counters
+ *   table        what the nodes hold            sa/perf      port counters
  *
  * Each call of sweep_run_once() lets the SMP engine run its timers, moves the state machine
  * on, and takes one MAD (or a deadline, or a wake-up). A phase queues requests and is over

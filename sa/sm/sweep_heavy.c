@@ -28,7 +28,6 @@
 #include "conf/base/log.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
-#include "sa/sm/port_tables.h"
 
 enum { RETRY_MS = 1000, RETRY_MAX_MS = 10000 };
 
@@ -110,6 +109,7 @@ int sweep_publish(struct sweep *s)
 static void forget_written(struct sm *sm)
 {
 	shadow_forget_programmed(&sm->shadow);
+	tables_forget_all(&sm->tables);
 	vports_forget(&sm->vports);
 }
 
@@ -374,16 +374,24 @@ static enum step_end end_election(struct sweep *s, struct job *j)
 	    assign_lids(sm, g, j->arena, how_to_assign(s), &j->lids) != E_OK) {
 		return STEP_FAILED; /* they said why */
 	}
-	j->program = (struct program){ .smp = sm->smp,
-		                       .disc = &j->disc,
-		                       .shadow = &sm->shadow,
-		                       .config = sm->d.config,
-		                       .keys = &sm->keys,
-		                       .health = &sm->health,
-		                       .arena = j->arena,
-		                       .lids = &j->lids.lids,
-		                       .sm_lid = j->lids.lids.of[g->sm_port].base,
-		                       .reregister = !s->election.swept };
+	j->program = (struct program){
+		.smp = sm->smp,
+		.disc = &j->disc,
+		.shadow = &sm->shadow,
+		.tables = { .smp = sm->smp,
+		            .store = &sm->tables,
+		            .arena = j->arena,
+		            .retries = 2 * sm->d.config->transaction_retries + 1,
+		            .answered = program_table_answered,
+		            .ctx = &j->program },
+		.config = sm->d.config,
+		.keys = &sm->keys,
+		.health = &sm->health,
+		.arena = j->arena,
+		.lids = &j->lids.lids,
+		.sm_lid = j->lids.lids.of[g->sm_port].base,
+		.reregister = !s->election.swept
+	};
 	return STEP_DONE;
 }
 
@@ -394,7 +402,7 @@ static int begin_read_tables(struct sweep *s, struct job *j)
 	program_qos_forget(&j->program);
 	ret = program_read_lfts(&j->program);
 	if (ret == E_OK) {
-		ret = port_tables_read(&s->sm, j, !s->election.swept);
+		ret = p_keys_read(&s->sm, j, !s->election.swept);
 	}
 	if (ret == E_OK && j->read_tables) {
 		audit_start_all(&s->audit, j);
@@ -620,7 +628,7 @@ static void note_ways(struct sweep *s, const struct program *p)
 	size_t at = 0;
 
 	if (memcmp(last, p->n_way, sizeof(p->n_way)) == 0 ||
-	    (p->n_lft_sets == 0 &&
+	    (p->tables.n_sets[TABLE_LFT] == 0 &&
 	     s->sm.status.heavy_sweeps + s->sm.status.local_sweeps != 0)) {
 		return;
 	}
@@ -646,8 +654,11 @@ static void log_up(struct sweep *s, const struct job *j)
 	char qos_text[40] = "";
 
 	if (st->up && j->n_changes == 0 &&
-	    p->n_port_sets + p->n_lft_sets + p->n_qos_sets + p->n_mft_sets +
-	                    p->n_guid_sets + p->n_p_key_sets == 0) {
+	    p->n_port_sets + p->tables.n_sets[TABLE_LFT] + program_qos_sets(p) +
+	                    p->tables.n_sets[TABLE_MFT] +
+	                    alias_guids_sets(&s->client_tables.alias_guids) +
+	                    p->tables.n_sets[TABLE_P_KEYS] ==
+	            0) {
 		log_info(source,
 		         "nothing changed: %u switches, %u hosts, epoch %" PRIu64
 		         "; %s sweep, %" PRIu64 " SMPs",
@@ -655,14 +666,15 @@ static void log_up(struct sweep *s, const struct job *j)
 		return;
 	}
 	if (p->qos) {
-		snprintf(qos_text, sizeof(qos_text), ", %u QoS tables", p->n_qos_sets);
+		snprintf(qos_text, sizeof(qos_text), ", %u QoS tables",
+		         program_qos_sets(p));
 	}
 	events_say(&s->sm, EVENT_SUBNET_UP,
 	           "%u switches, %u hosts, %u LIDs, epoch %" PRIu64
 	           "; sent %u PortInfo and %u LFT blocks%s in %.3f s; %s sweep, %" PRIu64
 	           " SMPs",
 	           st->switches, st->hosts, j->lids.lids.count, s->publisher.epoch,
-	           p->n_port_sets, p->n_lft_sets, qos_text,
+	           p->n_port_sets, p->tables.n_sets[TABLE_LFT], qos_text,
 	           sm_cpu_now(&s->sm) - j->started, kind, smps);
 }
 
@@ -718,8 +730,8 @@ static void succeed(struct sweep *s, struct job *j)
 	st->local_sweeps += j->disc.local;
 	*(j->disc.local ? &st->local_ended_s : &st->heavy_ended_s) = sm_wall_clock(sm);
 	st->port_sets += p->n_port_sets;
-	st->lft_sets += p->n_lft_sets;
-	st->mft_sets += p->n_mft_sets;
+	st->lft_sets += p->tables.n_sets[TABLE_LFT];
+	st->mft_sets += p->tables.n_sets[TABLE_MFT];
 	st->bounces += p->n_bounced;
 	if (sm->d.sa != NULL) {
 		sa_server_swept(sm->d.sa);

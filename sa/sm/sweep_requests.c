@@ -344,6 +344,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		free(s);
 		return err;
 	}
+	sm->vports.tables = &sm->tables;
 	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
 	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
 	s->audit = (struct audit){ .sm = sm };
@@ -399,6 +400,7 @@ void sweep_free(struct sweep *s)
 	job_free(sm->previous);
 	shadow_done(&sm->shadow);
 	vports_done(&sm->vports);
+	tables_done(&sm->tables);
 	hash_done(&s->silent);
 	free(sm->suspects);
 	client_tables_done(&s->client_tables);

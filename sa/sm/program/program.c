@@ -87,6 +87,18 @@ bool program_answered(struct program *p, const struct disc_node *n, unsigned por
 	return false;
 }
 
+void program_table_answered(void *ctx, const struct table_request *q,
+                            const struct smp_reply *r)
+{
+	char what[TABLE_TEXT];
+
+	/* a block of an LFT that cannot be read stays unknown and is sent */
+	if (r->ret != E_OK && (r->ret == E_TIMEOUT || q->t->kind != TABLE_LFT)) {
+		(void)program_answered(ctx, q->node, table_block_port(q->t, q->block),
+		                       r->ret, r->status, table_request_text(q, r, what));
+	}
+}
+
 /* --- what a port should have ------------------------------------------------------ */
 
 /* The wanted state of one port. */

@@ -10,6 +10,7 @@
 #include "routing/graph/tables.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/program/waves.h"
+#include "sa/sm/table/table_io.h"
 
 struct arena;
 struct config;
@@ -17,7 +18,6 @@ struct disc;
 struct disc_node;
 struct lids;
 struct mft_block;
-struct mft_job;
 struct shadow;
 struct transition;
 struct lft_wave;
@@ -44,6 +44,7 @@ struct program {
 	struct keyring *keys;  /*!< M_Keys of ports */
 	struct health *health; /*!< hears which ports refuse to be set up */
 	struct shadow *shadow; /*!< lives from sweep to sweep */
+	struct table_io tables; /*!< counts what is sent; its arena is that of the step */
 	const struct config *config;
 	struct arena *arena;
 	const struct lids *lids;
@@ -62,7 +63,6 @@ struct program {
 	uint32_t lft_step;                   /*!< of program_lft_steps(), from 1 */
 	struct waves *waves;      /*!< of that step; NULL: directed routes only */
 	struct smp_probe probe_mixed, probe_switches, probe_hosts; /*!< of this sweep */
-	struct mft_job *mft_jobs; /*!< [n_switches] of the MFT step at work */
 	/* outcome */
 	uint32_t n_timeouts; /*!< requests without an answer */
 	uint32_t n_switch_timeouts; /*!< of them, of switches */
@@ -70,8 +70,7 @@ struct program {
 	uint32_t n_bounced;  /*!< ports whose link restarts for a new MTU or VLs */
 	uint32_t
 		n_moved; /*!< entries of LFTs (switch, LID) with another port than before */
-	uint32_t n_port_sets, n_lft_sets, n_qos_sets, n_mft_sets, n_guid_sets,
-		n_p_key_sets;
+	uint32_t n_port_sets;
 	uint32_t n_way
 		[WAY_COUNT]; /*!< switches that have their tables, by how they got them; set by
 	                              program_end() */
@@ -90,9 +89,8 @@ int program_read_lfts(struct program *p);
  *
  * \param ret  Of the shape of the present graph and LIDs; what it holds is replaced. Unknown
  *             blocks have no routes.
- * \retval -ENOMEM
  */
-int program_known_tables(const struct program *p, struct lft *ret);
+void program_known_tables(const struct program *p, struct lft *ret);
 
 /*!
  * \brief Lanes of the routing that made those tables.
@@ -176,8 +174,7 @@ struct program_mft {
  * Of a switch of which nothing is known, as at the start, blocks in use are sent whatever
  * is in them; others are not looked at.
  *
- * \param m      Borrowed for the call.
- * \param arena  For what is at work: until nothing is pending.
+ * \param m      Its lists, and \a arena: until nothing is pending.
  */
 int program_mfts(struct program *p, const struct program_mft *m, struct arena *arena);
 
@@ -194,3 +191,13 @@ void program_states_to_graph(const struct program *p);
  */
 bool program_answered(struct program *p, const struct disc_node *n, unsigned port,
                       int ret, unsigned status, const char *what);
+
+/*! \brief The same for tables: table_io.answered. \param ctx  struct program */
+void program_table_answered(void *ctx, const struct table_request *q,
+                            const struct smp_reply *r);
+
+/*! \brief SL-to-VL and VL arbitration tables that were sent. */
+static inline uint32_t program_qos_sets(const struct program *p)
+{
+	return p->tables.n_sets[TABLE_SL2VL] + p->tables.n_sets[TABLE_VL_ARB];
+}

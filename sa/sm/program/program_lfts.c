@@ -59,6 +59,7 @@ struct lft_job {
 	struct program *p;
 	struct disc_node *node;
 	struct shadow_switch *copy;
+	struct table *t; /* its LFT */
 	uint32_t sw;   /* switch of the graph */
 	uint32_t next; /* alone: block to look at */
 	uint32_t in_flight;
@@ -135,7 +136,9 @@ static int lft_jobs_new(struct program *p)
 
 		p->lft_jobs[i] = (struct lft_job){ .p = p, .node = n, .sw = i };
 		p->lft_jobs[i].copy = shadow_switch_get(p->shadow, n->guid);
-		if (p->lft_jobs[i].copy == NULL) {
+		p->lft_jobs[i].t = table_get(p->tables.store, TABLE_LFT, n->guid, 0, 1,
+		                             p->lids->top / LFT_BLOCK_LIDS + 1);
+		if (p->lft_jobs[i].copy == NULL || p->lft_jobs[i].t == NULL) {
 			return -ENOMEM;
 		}
 	}
@@ -169,6 +172,7 @@ static void on_top_set(void *ctx, const struct smp_reply *r)
 	if (program_answered(j->p, j->node, 0, r->ret, r->status, "Set(SwitchInfo)")) {
 		memcpy(j->node->switch_info, r->data, sizeof(j->node->switch_info));
 		j->copy->top = (uint32_t)field_get(r->data, SI_LINEAR_FDB_TOP);
+		j->t->live = j->copy->top / LFT_BLOCK_LIDS + 1;
 	} else {
 		j->failed = true;
 	}
@@ -206,21 +210,11 @@ static void send_top(struct lft_job *j)
 static void on_lft_set(void *ctx, const struct smp_reply *r)
 {
 	struct lft_job *j = ctx;
-	uint8_t *known = j->copy->block[r->mod];
 
 	count_answer(j);
-	if (r->repeated) {
-		shadow_lft_note_late(j->p->shadow, j->copy, r->mod);
-	}
-	if (!program_answered(j->p, j->node, 0, r->ret, r->status,
-	                      "Set(LinearForwardingTable)")) {
-		j->failed = true;
-		shadow_lft_drop(j->copy, r->mod); /* it may or may not have arrived */
-	} else if (known == NULL || j->copy->differs[r->mod] ||
-	           memcmp(known, r->data, LFT_BLOCK_LIDS) != 0) {
-		j->p->ret = shadow_lft_put(j->copy, r->mod, r->data) != E_OK ? -ENOMEM
-		                                                             : j->p->ret;
-	}
+	table_take(j->p->tables.store, j->node, j->t, r->mod, r);
+	j->failed |= !program_answered(j->p, j->node, 0, r->ret, r->status,
+	                               "Set(LinearForwardingTable)");
 	go_on(j);
 }
 
@@ -242,7 +236,7 @@ static void fill_block(const struct lft_job *j, uint32_t block, uint8_t *ret)
 {
 	const struct program *p = j->p;
 	const uint8_t *want = lft_row(p->lft, j->sw) + (size_t)block * LFT_BLOCK_LIDS;
-	const uint8_t *known = j->copy->block[block];
+	const uint8_t *old = table_block(j->t, block);
 	uint32_t first = block * LFT_BLOCK_LIDS;
 
 	memcpy(ret, want, LFT_BLOCK_LIDS);
@@ -250,20 +244,17 @@ static void fill_block(const struct lft_job *j, uint32_t block, uint8_t *ret)
 		return;
 	}
 	for (uint32_t k = 0; k < LFT_BLOCK_LIDS && first + k < p->lft->n_lids; k++) {
-		ret[k] = entry_after_step(
-			p, first + k, known != NULL ? known[k] : LFT_NO_ROUTE, want[k]);
+		ret[k] = entry_after_step(p, first + k, old[k], want[k]);
 	}
 }
 
 static void send_block(struct lft_job *j, uint32_t block)
 {
-	const uint8_t *known = j->copy->block[block];
 	uint8_t want[LFT_BLOCK_LIDS];
 
 	fill_block(j, block, want);
-	if (known == NULL || j->copy->differs[block] ||
-	    memcmp(known, want, LFT_BLOCK_LIDS) != 0) {
-		j->p->n_lft_sets++;
+	if (!table_holds(j->t, block, want)) {
+		table_begin_set(&j->p->tables, j->t, block);
 		submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
 		                                 .attr = UMAD_SM_ATTR_LINEAR_FT,
 		                                 .mod = block,
@@ -291,7 +282,6 @@ static uint8_t wave_entry(void *ctx, uint32_t sw, uint32_t lid)
 {
 	const struct program *p = ctx;
 	const struct lft_job *j = &p->lft_jobs[sw];
-	const uint8_t *known = j->copy->block[lid / LFT_BLOCK_LIDS];
 	uint8_t want = lft_row(p->lft, sw)[lid];
 
 	if (p->waves->state[sw] == WAVE_FINISHED && lid > top_of(j)) {
@@ -300,8 +290,7 @@ static uint8_t wave_entry(void *ctx, uint32_t sw, uint32_t lid)
 	if (is_last_step(p)) {
 		return want;
 	}
-	return entry_after_step(
-		p, lid, known != NULL ? known[lid % LFT_BLOCK_LIDS] : LFT_NO_ROUTE, want);
+	return entry_after_step(p, lid, j->t->data[lid], want);
 }
 
 /* May the switch be asked by LID as soon as it is open? */
@@ -689,11 +678,11 @@ static uint32_t count_moved(const struct lft_job *j)
 	uint32_t n_lids = j->p->lids->top + 1, n = 0;
 
 	for (uint32_t lid = 0; lid < n_lids; lid += LFT_BLOCK_LIDS) {
-		const uint8_t *known = j->copy->block[lid / LFT_BLOCK_LIDS];
+		const uint8_t *known = j->t->data + lid;
 		uint32_t end =
 			n_lids - lid < LFT_BLOCK_LIDS ? n_lids - lid : LFT_BLOCK_LIDS;
 
-		if (known == NULL || memcmp(known, row + lid, end) == 0) {
+		if (memcmp(known, row + lid, end) == 0) {
 			continue;
 		}
 		for (uint32_t k = 0; k < end; k++) {
@@ -765,7 +754,8 @@ void program_end(struct program *p)
 			!j->failed;
 		judge_way(&j->copy->mixed, j->passed, j->not_passed, j->spared);
 		judge_way(&j->copy->by_lid, d->lid_answered,
-		          failed && (d->lid != 0 || j->not_opened), p->n_lft_sets != 0);
+		          failed && (d->lid != 0 || j->not_opened),
+		          p->tables.n_sets[TABLE_LFT] != 0);
 	}
 	if (p->waves != NULL) {
 		judge_way(&p->shadow->hosts_by_lid, p->probe_hosts.answered != 0,

@@ -30,7 +30,6 @@
  * (SLtoVLMappingTable), 14.2.5.10 (VLArbitrationTable).
  */
 #include <errno.h>
-#include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
 #include <string.h>
 
@@ -41,7 +40,6 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/discover/discover.h"
-#include "sa/sm/discover/shadow.h"
 #include "sa/sm/program/program.h"
 #include "sa/sm/program/qos_table.h"
 
@@ -55,14 +53,14 @@ enum scope { SCOPE_ONE, SCOPE_ALL_IN, SCOPE_ALL };
 struct qos_job {
 	struct program *p;
 	struct disc_node *node;
-	struct shadow_qos *copy;
+	struct table *arb_table, *sl2vl_table;
 	uint32_t first_port; /* of the node in the graph */
 	uint32_t in_flight;
 	uint16_t first, out, end;   /* egress ports: first, at work, one past the last */
 	uint16_t step;              /* VL_ARB_BLOCKS, then ports in */
 	bool maps;                  /* the arbitration blocks are done */
 	uint8_t sl2vl[VL_CLASSES][SL2VL_BYTES]; /* what out should have, by class in */
-	uint8_t arb[VL_ARB_BLOCKS][VL_ARB_BYTES];
+	uint8_t arb[VL_ARB_BLOCKS][TABLE_BLOCK_BYTES];
 	bool is_switch, stop;
 	bool wild;    /* the switch takes wildcards */
 	bool checked; /* and keeps what it took */
@@ -70,12 +68,20 @@ struct qos_job {
 };
 
 /* A request for one table of one port, or for several by a wildcard. */
-struct table_request {
+struct qos_request {
+	struct table_request
+		q; /* the table; of a wildcard one that is read back to check it */
 	struct qos_job *j;
-	struct qos_table slot;
+	unsigned out;
 	enum scope scope;
-	uint8_t want[64]; /* zeros behind a table of SL2VL_BYTES */
+	uint8_t want[TABLE_BLOCK_BYTES]; /* zeros behind a table of SL2VL_BYTES */
 };
+
+/* Ports by which packets come in. */
+static unsigned n_in(const struct qos_job *j)
+{
+	return j->sl2vl_table->cols;
+}
 
 static const struct port *graph_port_of(const struct qos_job *j, unsigned num)
 {
@@ -168,10 +174,9 @@ static void compute_arb(struct qos_job *j)
 		}
 		lanes_fail(j, j->out, "has fewer operational VLs");
 	}
-	missing = qos_table_arb(&q, qos_table_arb_cap(dp, 0), qos_table_arb_cap(dp, 2),
-	                        j->arb);
+	missing = qos_table_arb(&q, table_arb_cap(dp, 0), table_arb_cap(dp, 2), j->arb);
 	if (missing &&
-	    qos_table_bytes(&(struct qos_table){ j->node, j->copy, j->out, 0 })) {
+	    table_length(j->node, j->arb_table, table_at(j->arb_table, j->out, 0))) {
 		lanes_fail(j, j->out, "has no room in its VL arbitration tables for all");
 	}
 }
@@ -225,7 +230,7 @@ static const uint8_t *wanted_map(const struct qos_job *j, unsigned in)
 static void count_maps(struct qos_job *j, unsigned out, struct distinct *d)
 {
 	compute_maps(j, out);
-	for (unsigned in = 0; in < j->copy->n_in; in++) {
+	for (unsigned in = 0; in < n_in(j); in++) {
 		if (takes_part(j, in, false)) {
 			count_table(d, wanted_map(j, in));
 		}
@@ -248,11 +253,13 @@ static struct row_plan plan_row(struct qos_job *j, unsigned out, const uint8_t *
 	unsigned n = 0, top, cost;
 
 	count_maps(j, out, &d);
-	for (unsigned in = 0; in < j->copy->n_in; in++) {
-		const uint8_t *have = now ? now : shadow_sl2vl(j->copy, out, in);
+	for (unsigned in = 0; in < n_in(j); in++) {
+		const struct table *t = j->sl2vl_table;
+		const uint8_t *want = wanted_map(j, in);
 
 		if (takes_part(j, in, false)) {
-			plan.cost += memcmp(have, wanted_map(j, in), SL2VL_BYTES) != 0;
+			plan.cost += now ? memcmp(now, want, SL2VL_BYTES) != 0
+			                 : !table_holds(t, table_at(t, out, in), want);
 			n++;
 		}
 	}
@@ -295,76 +302,54 @@ static bool table_for_all(struct qos_job *j, uint8_t ret[SL2VL_BYTES])
 
 /* --- requests --------------------------------------------------------------------- */
 
-static void on_answer(void *ctx, const struct smp_reply *r);
-
-static void submit(struct table_request *t, uint8_t method)
-{
-	struct qos_job *j = t->j;
-	struct smp_request o = { .method = method,
-		                 .data = method == UMAD_METHOD_SET ? t->want : NULL,
-		                 .retries = 2 * j->p->config->transaction_retries + 1,
-		                 .done = on_answer,
-		                 .ctx = t };
-	int ret;
-
-	qos_table_request(&t->slot, &o);
-	if (method == UMAD_METHOD_SET && t->scope != SCOPE_ONE) {
-		o.mod = t->scope == SCOPE_ALL ? SLVL_ALL_IN | SLVL_ALL_OUT
-		                              : SLVL_ALL_IN | t->slot.out;
-	}
-	ret = smp_submit(j->p->smp, &o);
-	if (ret != E_OK) {
-		j->p->ret = ret;
-		return;
-	}
-	j->in_flight++;
-	j->p->n_qos_sets += method == UMAD_METHOD_SET;
-}
-
 static void send_next(struct qos_job *j);
 
-/* The answer to one table's request. */
-static void take_table(struct table_request *t, const struct smp_reply *r, bool set)
+static void submit(struct qos_request *t, bool set)
 {
-	qos_table_keep(&t->slot, r->data);
-	if (qos_table_holds(&t->slot, t->want)) {
-		return;
-	}
-	if (set) {
-		lanes_fail(t->j, t->slot.out, "keeps other tables than it is given");
-	} else {
-		submit(t, UMAD_METHOD_SET);
-	}
+	int ret = table_submit(&t->q, set ? t->want : NULL);
+
+	t->j->p->ret = ret != E_OK ? ret : t->j->p->ret;
+	t->j->in_flight += ret == E_OK;
 }
 
 /* Keeps the table that a wildcard set in the ports that matter; NULL: forgets theirs. The
  * copies of ports without a cable stay as they are, because they are not used. */
-static void keep_wildcard(const struct table_request *t, const uint8_t *table)
+static void keep_wildcard(const struct qos_request *t, const uint8_t *map)
 {
 	const struct qos_job *j = t->j;
+	struct table *to = j->sl2vl_table;
 
 	for (unsigned out = 0; out < j->end; out++) {
-		bool meant = t->scope == SCOPE_ALL || out == t->slot.out;
+		bool meant = t->scope == SCOPE_ALL || out == t->out;
 
-		for (unsigned in = 0; meant && in < j->copy->n_in; in++) {
-			if (takes_part(j, out, true) && takes_part(j, in, false)) {
-				shadow_sl2vl_put(j->copy, out, in, table);
+		for (unsigned in = 0; meant && in < n_in(j); in++) {
+			if (!takes_part(j, out, true) || !takes_part(j, in, false)) {
+				continue;
+			}
+			if (map != NULL) {
+				table_put(to, table_at(to, out, in), map, SL2VL_BYTES);
+			} else {
+				table_drop(to, table_at(to, out, in));
 			}
 		}
 	}
 }
 
-/* The answer to a wildcard. After the first one a table is read back to check it. */
-static void take_wildcard(struct table_request *t, const struct smp_reply *r, bool set)
+/* A wildcard is in force. */
+static void take_wildcard(struct qos_request *t)
+{
+	t->j->checked = true;
+	t->j->hold = false;
+	keep_wildcard(t, t->j->wild ? t->want : NULL);
+}
+
+/* The table that is read back after the first wildcard. */
+static void check_wildcard(struct qos_request *t, const uint8_t *shown)
 {
 	struct qos_job *j = t->j;
 	struct program *p = j->p;
 
-	if (set && !j->checked) {
-		submit(t, UMAD_METHOD_GET);
-		return;
-	}
-	if (!set && memcmp(r->data, t->want, SL2VL_BYTES) != 0) {
+	if (memcmp(shown, t->want, SL2VL_BYTES) != 0) {
 		j->wild = false;
 		if (p->first_trouble == NULL) {
 			p->first_trouble = arena_printf(
@@ -374,13 +359,11 @@ static void take_wildcard(struct table_request *t, const struct smp_reply *r, bo
 				disc_place(p->disc, j->node, 0));
 		}
 	}
-	j->checked = true;
-	j->hold = false;
-	keep_wildcard(t, j->wild ? t->want : NULL);
+	take_wildcard(t);
 }
 
 /* It is not known which tables a wildcard without an answer set. */
-static void drop_wildcard(struct table_request *t)
+static void drop_wildcard(struct qos_request *t)
 {
 	struct qos_job *j = t->j;
 
@@ -391,100 +374,125 @@ static void drop_wildcard(struct table_request *t)
 	}
 }
 
-static void on_answer(void *ctx, const struct smp_reply *r)
+static void on_wildcard(void *ctx, const struct smp_reply *r)
 {
-	static const char *const what[2][2] = {
-		{ "Get(SLtoVLMappingTable)", "Get(VLArbitrationTable)" },
-		{ "Set(SLtoVLMappingTable)", "Set(VLArbitrationTable)" }
-	};
-	struct table_request *t = ctx;
+	struct qos_request *t = ctx;
 	struct qos_job *j = t->j;
-	bool set = r->method == UMAD_METHOD_SET;
-	bool good = program_answered(j->p, j->node, t->slot.out, r->ret, r->status,
-	                             what[set][t->slot.step < VL_ARB_BLOCKS]);
 
 	j->in_flight--;
 	j->stop |= r->ret == E_TIMEOUT;
-	if (t->scope != SCOPE_ONE) {
-		if (good) {
-			take_wildcard(t, r, set);
-		} else {
-			drop_wildcard(t);
-		}
-	} else if (good) {
-		take_table(t, r, set);
+	program_table_answered(j->p, &t->q, r);
+	if (r->ret != E_OK) {
+		drop_wildcard(t);
+	} else if (!j->checked) {
+		submit(t, false);
 	} else {
-		qos_table_keep(&t->slot, NULL);
-		lanes_fail(j, t->slot.out,
+		take_wildcard(t);
+	}
+	send_next(j);
+}
+
+/* The answer to one table's request. */
+static void on_table(void *ctx, struct table_request *q, const struct smp_reply *r)
+{
+	struct qos_request *t = ctx;
+	struct qos_job *j = t->j;
+	bool set = r->method == UMAD_METHOD_SET;
+
+	j->in_flight--;
+	j->stop |= r->ret == E_TIMEOUT;
+	if (t->scope != SCOPE_ONE && r->ret == E_OK) {
+		check_wildcard(t, r->data);
+	} else if (t->scope != SCOPE_ONE) {
+		drop_wildcard(t);
+	} else if (r->ret != E_OK) {
+		lanes_fail(j, t->out,
 		           set ? "does not take its tables" : "does not show its tables");
+	} else if (!table_holds_at(q->node, q->t, q->block, t->want)) {
+		if (set) {
+			lanes_fail(j, t->out, "keeps other tables than it is given");
+		} else {
+			submit(t, true);
+		}
 	}
 	send_next(j);
 }
 
 /* --- the walk --------------------------------------------------------------------- */
 
-static struct table_request *keep_request(struct qos_job *j,
-                                          const struct table_request *t)
+/* A request for a table, in the arena. NULL: out of memory. */
+static struct qos_request *request_new(struct qos_job *j, struct table *t, unsigned out,
+                                       unsigned col)
 {
-	struct table_request *kept = arena_alloc(j->p->arena, sizeof(*kept));
+	struct qos_request *q = arena_alloc(j->p->arena, sizeof(*q));
 
-	if (kept == NULL) {
+	if (q == NULL) {
 		j->p->ret = -ENOMEM;
 		return NULL;
 	}
-	*kept = *t;
-	return kept;
+	*q = (struct qos_request){ .q = { .io = &j->p->tables,
+		                          .node = j->node,
+		                          .t = t,
+		                          .block = table_at(t, out, col),
+		                          .done = on_table,
+		                          .ctx = q },
+		                   .j = j,
+		                   .out = out };
+	return q;
 }
 
 static void send_table(struct qos_job *j)
 {
-	struct table_request t = { .j = j,
-		                   .slot = { j->node, j->copy, j->out, j->step } };
-	struct table_request *kept;
+	bool arb = j->step < VL_ARB_BLOCKS;
+	unsigned col = arb ? j->step : j->step - (unsigned)VL_ARB_BLOCKS;
+	struct table *t = arb ? j->arb_table : j->sl2vl_table;
+	uint32_t block = table_at(t, j->out, col);
+	const uint8_t *want;
+	struct qos_request *q;
 
-	if (qos_table_bytes(&t.slot) == 0 ||
-	    (j->step >= VL_ARB_BLOCKS && j->is_switch &&
-	     !takes_part(j, j->step - (unsigned)VL_ARB_BLOCKS, false))) {
+	if (table_length(j->node, t, block) == 0 ||
+	    (!arb && j->is_switch && !takes_part(j, col, false))) {
 		return; /* the port has no such table, or the table does not matter */
 	}
-	if (j->step < VL_ARB_BLOCKS) {
-		memcpy(t.want, j->arb[j->step], sizeof(t.want));
-	} else {
-		memcpy(t.want, wanted_map(j, j->step - (unsigned)VL_ARB_BLOCKS),
-		       SL2VL_BYTES);
-	}
-	if (qos_table_holds(&t.slot, t.want)) {
+	want = arb ? j->arb[col] : wanted_map(j, col);
+	if (table_holds_at(j->node, t, block, want)) {
 		return;
 	}
-	kept = keep_request(j, &t);
-	if (kept != NULL) {
-		submit(kept, qos_table_holds(&t.slot, NULL) || !is_live(j, j->out)
-		                     ? UMAD_METHOD_SET
-		                     : UMAD_METHOD_GET);
+	q = request_new(j, t, j->out, col);
+	if (q != NULL) {
+		memcpy(q->want, want, table_kinds[t->kind].bytes);
+		submit(q, table_knows(t, block) || !is_live(j, j->out));
 	}
 }
 
-/* Sends a table by a wildcard. The slot names the table that is read back to check it. */
+/* Sends a table by a wildcard. */
 static void send_wildcard(struct qos_job *j, enum scope scope, unsigned out,
                           const uint8_t table[SL2VL_BYTES])
 {
-	struct table_request t = { .j = j,
-		                   .slot = { j->node, j->copy, 0, 0 },
-		                   .scope = scope };
-	unsigned in = j->copy->n_in - 1;
-	struct table_request *kept;
+	struct smp_request o = { .method = UMAD_METHOD_SET, .done = on_wildcard };
+	unsigned in = n_in(j) - 1;
+	struct qos_request *t;
+	int ret;
 
 	while (in > 0 && !takes_part(j, in, false)) {
 		in--;
 	}
-	t.slot.out = (uint16_t)out;
-	t.slot.step = (uint16_t)(VL_ARB_BLOCKS + in);
-	memcpy(t.want, table, SL2VL_BYTES);
-	kept = keep_request(j, &t);
-	if (kept != NULL) {
-		j->hold = true;
-		submit(kept, UMAD_METHOD_SET);
+	t = request_new(j, j->sl2vl_table, out, in);
+	if (t == NULL) {
+		return;
 	}
+	t->scope = scope;
+	memcpy(t->want, table, SL2VL_BYTES);
+	table_address(j->node, t->q.t, t->q.block, &o);
+	o.mod = scope == SCOPE_ALL ? SLVL_ALL_IN | SLVL_ALL_OUT : SLVL_ALL_IN | out;
+	o.data = t->want;
+	o.retries = j->p->tables.retries;
+	o.ctx = t;
+	j->hold = true;
+	ret = smp_submit(j->p->smp, &o);
+	j->p->ret = ret != E_OK ? ret : j->p->ret;
+	j->p->tables.n_sets[TABLE_SL2VL] += ret == E_OK;
+	j->in_flight += ret == E_OK;
 }
 
 /* Goes on from arbitration to SL-to-VL tables. */
@@ -524,7 +532,7 @@ static void send_next(struct qos_job *j)
 	while (j->in_flight < QOS_IN_FLIGHT && !j->hold && !j->stop &&
 	       j->p->ret == E_OK) {
 		unsigned first = j->maps ? VL_ARB_BLOCKS : 0;
-		unsigned end = VL_ARB_BLOCKS + (j->maps ? j->copy->n_in : 0u);
+		unsigned end = VL_ARB_BLOCKS + (j->maps ? n_in(j) : 0u);
 
 		if (j->out == j->end && (j->maps || j->in_flight)) {
 			return;
@@ -549,10 +557,10 @@ static void send_next(struct qos_job *j)
 }
 
 /* Forgets the tables of ports that were restarted since. */
-static void forget_restarted(const struct graph *g, uint32_t node,
-                             const struct disc_node *n, struct shadow_qos *c)
+static void forget_restarted(const struct graph *g, const struct disc_node *n,
+                             struct table *t)
 {
-	const struct port *gp = &g->ports[g->nodes[node].first_port];
+	const struct port *gp = &g->ports[g->nodes[n->graph_node].first_port];
 	bool all = n->type == NODE_SWITCH;
 
 	for (unsigned i = all ? 0 : 1; i <= n->n_ports; i++) {
@@ -560,22 +568,22 @@ static void forget_restarted(const struct graph *g, uint32_t node,
 		bool idle = field_get(n->ports[i].info, PI_PORT_STATE) < PORT_ARMED;
 
 		if (cabled && idle) {
-			shadow_qos_forget(c, i);
+			table_forget_port(t, i);
 		}
 		all &= !cabled || idle;
 	}
 	if (all) {
-		shadow_qos_forget(c, 0); /* the whole switch was restarted */
+		table_forget_port(t, 0); /* the whole switch was restarted */
 	}
-	if (c->incomplete) { /* it may answer by now */
-		c->incomplete = c->read = false;
+	if (t->silent) { /* it may answer by now */
+		t->silent = t->asked = false;
 	}
 }
 
 static int start_ports(struct program *p, uint32_t node, unsigned first, unsigned end)
 {
 	struct disc_node *n = p->disc->of[node];
-	const struct disc_port *agent = qos_table_agent(n, first);
+	const struct disc_port *agent = &n->ports[n->type == NODE_SWITCH ? 0 : first];
 	struct qos_job *j;
 
 	if (agent->dest == NULL || !agent->has_info) {
@@ -592,13 +600,14 @@ static int start_ports(struct program *p, uint32_t node, unsigned first, unsigne
 		               .first = (uint16_t)first,
 		               .out = (uint16_t)first,
 		               .end = (uint16_t)end };
-	j->copy = shadow_qos_get(p->shadow, n->guid, n->n_ports, j->is_switch);
-	if (j->copy == NULL) {
+	j->arb_table = table_get_egress(p->tables.store, TABLE_VL_ARB, n);
+	j->sl2vl_table = table_get_egress(p->tables.store, TABLE_SL2VL, n);
+	if (j->arb_table == NULL || j->sl2vl_table == NULL) {
 		return -ENOMEM;
 	}
 	j->wild = j->is_switch && p->config->use_optimized_slvl &&
 	          field_get(n->switch_info, SI_OPTIMIZED_SLTOVL) == 1 &&
-	          qos_table_maps_sls(n, 0);
+	          table_maps_sls(n, 0);
 	send_next(j);
 	return p->ret;
 }
@@ -619,15 +628,18 @@ static int start_node(struct program *p, uint32_t node)
 
 void program_qos_forget(struct program *p)
 {
-	const struct graph *g = p->disc->g;
+	const struct disc *d = p->disc;
 
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct node *n = &g->nodes[i];
-		struct shadow_qos *c = shadow_qos_find(p->shadow, n->guid, n->n_ports,
-		                                       n->type == NODE_SWITCH);
+	for (unsigned k = 0; k < TABLE_KIND_COUNT; k++) {
+		bool any = table_kinds[k].unit == TABLE_UNIT_EGRESS &&
+		           p->tables.store->of[k].n != 0;
 
-		if (c != NULL) {
-			forget_restarted(g, i, p->disc->of[i], c);
+		for (uint32_t i = 0; any && i < d->g->n_nodes; i++) {
+			struct table *t = table_find_egress(p->tables.store, k, d->of[i]);
+
+			if (t != NULL) {
+				forget_restarted(d->g, d->of[i], t);
+			}
 		}
 	}
 }
@@ -650,7 +662,7 @@ bool program_all_map_sls(const struct disc *d)
 		const struct disc_node *n = d->of[g->switches[s]];
 
 		if (g->adj_first[s] < g->adj_first[s + 1] && n->ports[0].has_info &&
-		    !qos_table_maps_sls(n, 0)) {
+		    !table_maps_sls(n, 0)) {
 			return false;
 		}
 	}

@@ -4,13 +4,11 @@
  * Forwarding tables of switches: unicast read back where they are not known (program_lfts.c sends
  * them), multicast sent by difference.
  *
- * Each switch has a cursor over its blocks and a few requests in flight. An answer moves
- * the cursor on, so all switches advance together and no queue of blocks is ever built.
- * A shadow copy is trusted while LinearFDBTop is what the copy says, because a switch that
- * restarts comes back with 0.
+ * Each switch has a cursor over its blocks (sa/sm/table/table_io.h), so all advance together. A shadow
+ * copy is trusted while LinearFDBTop is what the copy says, because a switch that restarts comes
+ * back with 0.
  *
- * Multicast: the cursor runs over the list of blocks of a switch that differ from the
- * copy. Blocks that held a group and hold none any more are cleared. Blocks that no group
+ * Multicast: blocks that held a group and hold none any more are cleared. Blocks that no group
  * uses and of which nothing is known stay as they are, because no group has an MLID there.
  * While tables of neighbours change one after another a packet can be lost, or circulate
  * until its switches agree again. Blocks are not ordered to prevent that.
@@ -19,8 +17,6 @@
  * (MulticastForwardingTable).
  */
 #include <errno.h>
-#include <infiniband/umad_sm.h>
-#include <infiniband/umad_types.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
@@ -36,124 +32,71 @@
 #include "sa/sm/discover/shadow.h"
 #include "sa/sm/program/program.h"
 
-enum { IN_FLIGHT = 4, POSITION_SHIFT = 28 };
-
-struct read_job {
-	struct program *p;
-	struct disc_node *node;
-	struct shadow_switch *copy;
-	uint32_t next; /* block to look at */
-	uint32_t end;  /* one past the last */
-	uint32_t in_flight;
-};
-
 /* --- reading back ----------------------------------------------------------------- */
 
-static void read_blocks(struct read_job *j);
-
-static void on_lft_read(void *ctx, const struct smp_reply *r)
+/* Looks at a switch. Its table has to be read where a block is unknown, also because a Set was not
+ * answered. */
+static int start_reading(struct program *p, struct disc_node *n, struct table_cursor *c)
 {
-	struct read_job *j = ctx;
+	struct table_store *store = p->tables.store;
+	struct shadow_switch *copy = shadow_switch_get(p->shadow, n->guid);
+	const struct table *known = table_find(store, TABLE_LFT, n->guid, 0);
+	uint32_t top = (uint32_t)field_get(n->switch_info, SI_LINEAR_FDB_TOP);
+	uint32_t end = top != 0 ? top / LFT_BLOCK_LIDS + 1 : 0;
 
-	j->in_flight--;
-	/* A block that cannot be read stays unknown and will be sent. */
-	if (r->ret == E_OK && shadow_lft_put(j->copy, r->mod, r->data) != E_OK) {
-		j->p->ret = -ENOMEM;
+	/* A switch that restarted has lost its LID, too. A Set(SwitchInfo) that was
+	 * repeated across the restart has put LinearFDBTop back, but no entries. */
+	bool restarted = field_get(n->ports[0].info, PI_LID) == 0;
+
+	if (copy == NULL) {
+		return -ENOMEM;
 	}
-	if (r->ret == E_TIMEOUT) {
-		j->next = j->end;
-		program_answered(j->p, j->node, 0, r->ret, r->status,
-		                 "Get(LinearForwardingTable)");
+	if (top != copy->top || known == NULL || known->cols == 0 ||
+	    !table_knows(known, 0) || restarted) {
+		shadow_switch_forget(copy);
+		tables_forget(store, TABLE_GOES_WITH_SWITCH, n->guid, 0);
+		copy->top = top;
 	}
-	read_blocks(j);
-}
-
-static void read_blocks(struct read_job *j)
-{
-	while (j->next < j->end && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
-		uint32_t block = j->next++;
-
-		/* Blocks whose Set was not answered are unknown, too. */
-		if (j->copy->block[block] == NULL) {
-			int ret = smp_submit(
-				j->p->smp,
-				&(struct smp_request){
-					.dest = &j->node->dest,
-					.method = UMAD_METHOD_GET,
-					.attr = UMAD_SM_ATTR_LINEAR_FT,
-					.mod = block,
-					.retries =
-						2 * j->p->config->transaction_retries + 1,
-					.done = on_lft_read,
-					.ctx = j });
-
-			if (ret != E_OK) {
-				j->p->ret = ret;
-				return;
-			}
-			j->in_flight++;
-		}
+	*c = (struct table_cursor){ .q = { .io = &p->tables, .node = n },
+		                    .end = end < LFT_BLOCKS ? end : LFT_BLOCKS,
+		                    .ret = &p->ret };
+	c->q.t = table_get(store, TABLE_LFT, n->guid, 0, 1, c->end);
+	if (c->q.t == NULL) {
+		return -ENOMEM;
 	}
+	c->q.t->live = top / LFT_BLOCK_LIDS + 1;
+	table_cursor_run(c);
+	return p->ret;
 }
 
 int program_read_lfts(struct program *p)
 {
 	const struct graph *g = p->disc->g;
-	struct read_job *jobs = arena_array(p->arena, g->n_switches, sizeof(*jobs));
-	int ret = jobs == NULL ? -ENOMEM : E_OK;
+	struct table_cursor *c = arena_array(p->arena, g->n_switches, sizeof(*c));
+	int ret = c == NULL ? -ENOMEM : E_OK;
 
 	for (uint32_t i = 0; i < g->n_switches && ret == E_OK; i++) {
-		struct read_job *j = &jobs[i];
-
-		*j = (struct read_job){ .p = p, .node = p->disc->of[g->switches[i]] };
-		j->copy = shadow_switch_get(p->shadow, j->node->guid);
-		if (j->copy == NULL) {
-			return -ENOMEM;
-		}
-		uint32_t top =
-			(uint32_t)field_get(j->node->switch_info, SI_LINEAR_FDB_TOP);
-
-		/* A switch that restarted has lost its LID, too. A Set(SwitchInfo) that was
-		 * repeated across the restart has put LinearFDBTop back, but no entries. */
-		bool restarted = field_get(j->node->ports[0].info, PI_LID) == 0;
-
-		if (top != j->copy->top || j->copy->block[0] == NULL || restarted) {
-			shadow_switch_forget(j->copy);
-			j->copy->top = top;
-		}
-		j->end = top ? top / LFT_BLOCK_LIDS + 1 : 0;
-		j->end = j->end > LFT_BLOCKS ? LFT_BLOCKS : j->end;
-		read_blocks(j);
-		ret = p->ret;
+		ret = start_reading(p, p->disc->of[g->switches[i]], &c[i]);
 	}
 	return ret;
 }
 
-int program_known_tables(const struct program *p, struct lft *ret)
+void program_known_tables(const struct program *p, struct lft *ret)
 {
 	const struct graph *g = p->disc->g;
 
 	for (uint32_t i = 0; i < g->n_switches; i++) {
-		struct shadow_switch *c =
-			shadow_switch_get(p->shadow, g->nodes[g->switches[i]].guid);
+		const struct table *t = table_find(p->tables.store, TABLE_LFT,
+		                                   g->nodes[g->switches[i]].guid, 0);
+		uint32_t n = t != NULL ? t->cols * LFT_BLOCK_LIDS : 0;
 		uint8_t *row = lft_row(ret, i);
 
-		if (c == NULL) {
-			return -ENOMEM;
+		n = n < ret->n_lids ? n : ret->n_lids;
+		if (n != 0) {
+			memcpy(row, t->data, n);
 		}
-		for (uint32_t at = 0; at < ret->n_lids; at += LFT_BLOCK_LIDS) {
-			const uint8_t *block = c->block[at / LFT_BLOCK_LIDS];
-			uint32_t n = ret->n_lids - at;
-
-			n = n < LFT_BLOCK_LIDS ? n : LFT_BLOCK_LIDS;
-			if (block != NULL) {
-				memcpy(row + at, block, n);
-			} else {
-				memset(row + at, LFT_NO_ROUTE, n);
-			}
-		}
+		memset(row + n, LFT_NO_ROUTE, ret->n_lids - n);
 	}
-	return E_OK;
 }
 
 /* Has a switch of the fabric lanes of a routing that had several? \retval -ENOMEM */
@@ -214,147 +157,94 @@ int program_known_lanes(const struct program *p, const struct lft *t, struct lan
 
 /* --- multicast --------------------------------------------------------------------- */
 
+/* What one switch is to have. Its places are the blocks in use, by position, and then all blocks of
+ * the copy, of which those that were in use and are not are cleared. */
 struct mft_job {
-	struct program *p;
-	struct disc_node *node;
-	struct shadow_switch *copy;
-	struct shadow_mft *send; /* [n] blocks that differ */
-	uint32_t n, next, in_flight;
+	struct table_cursor c;
+	struct program_mft m;
+	uint32_t sw, at;   /* in m.blocks: the next one of this switch */
+	uint32_t n_places; /* of blocks in use */
+	uint32_t n_blocks; /* that the switch has of each position */
 };
 
-static void send_mft_blocks(struct mft_job *j);
-
-static void on_mft_set(void *ctx, const struct smp_reply *r)
+static bool want_used(struct mft_job *j, uint32_t place, uint32_t *ret_block,
+                      uint8_t *ret)
 {
-	struct mft_job *j = ctx;
+	uint32_t pos = place / j->m.n_used, number = j->m.used[place % j->m.n_used];
+	const struct mft_block *b = &j->m.blocks[j->at];
 
-	j->in_flight--;
-	if (!program_answered(j->p, j->node, 0, r->ret, r->status,
-	                      "Set(MulticastForwardingTable)")) {
-		j->next = j->n;
-		shadow_mft_drop(j->copy, r->mod); /* it may or may not have arrived */
-	} else if (shadow_mft_put(j->copy, r->mod, r->data) != E_OK) {
-		j->p->ret = -ENOMEM;
-	}
-	send_mft_blocks(j);
-}
-
-static void send_mft_blocks(struct mft_job *j)
-{
-	while (j->next < j->n && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
-		const struct shadow_mft *block = &j->send[j->next++];
-		int ret = smp_submit(
-			j->p->smp,
-			&(struct smp_request){
-				.dest = &j->node->dest,
-				.method = UMAD_METHOD_SET,
-				.attr = UMAD_SM_ATTR_MCAST_FT,
-				.mod = block->mod,
-				.data = block->data,
-				.retries = 2 * j->p->config->transaction_retries + 1,
-				.done = on_mft_set,
-				.ctx = j });
-
-		if (ret != E_OK) {
-			j->p->ret = ret;
-			return;
+	if (j->at < j->m.n && b->sw == j->sw && b->position == pos &&
+	    b->block == number) {
+		for (unsigned k = 0; k < MFT_BLOCK_MLIDS; k++) {
+			field_set(ret, k * 16, 16, b->mask[k]);
 		}
-		j->p->n_mft_sets++;
-		j->in_flight++;
+		j->at++;
 	}
+	*ret_block = table_at(j->c.q.t, pos, number);
+	return number < j->n_blocks;
 }
 
-/* --- what differs ----------------------------------------------------------------- */
-
-static void want_block(struct mft_job *j, uint32_t mod, const uint8_t *data)
+static bool is_used(const struct program_mft *m, uint32_t number)
 {
-	const struct shadow_mft *known = shadow_mft_find(j->copy, mod);
+	size_t at = LOWER_BOUND(m->n_used, k, m->used[k] < number);
 
-	if (known == NULL || memcmp(known->data, data, MFT_BLOCK_BYTES) != 0) {
-		j->send[j->n].mod = mod;
-		memcpy(j->send[j->n++].data, data, MFT_BLOCK_BYTES);
-	}
+	return at != m->n_used && m->used[at] == number;
 }
 
-/* Blocks in use, in the order of the list: from its entry *at on. */
-static void want_used_blocks(struct mft_job *j, const struct program_mft *m, uint32_t sw,
-                             uint32_t blocks, uint32_t *at)
+static bool want_mft(struct table_cursor *c, uint32_t place, uint32_t *ret_block,
+                     uint8_t *ret)
 {
-	unsigned positions = j->node->n_ports / MFT_POSITION_PORTS + 1U;
+	struct mft_job *j = (struct mft_job *)c;
 
-	for (unsigned pos = 0; pos < positions; pos++) {
-		for (uint32_t i = 0; i < m->n_used; i++) {
-			const struct mft_block *b = &m->blocks[*at];
-			uint8_t data[MFT_BLOCK_BYTES] = { 0 };
-
-			if (*at < m->n && b->sw == sw && b->position == pos &&
-			    b->block == m->used[i]) {
-				for (unsigned k = 0; k < MFT_BLOCK_MLIDS; k++) {
-					field_set(data, k * 16, 16, b->mask[k]);
-				}
-				++*at;
-			}
-			if (m->used[i] < blocks) {
-				want_block(j, pos << POSITION_SHIFT | m->used[i], data);
-			}
-		}
+	memset(ret, 0, TABLE_BLOCK_BYTES);
+	if (place < j->n_places) {
+		return want_used(j, place, ret_block, ret);
 	}
+	*ret_block = place - j->n_places;
+	return table_knows(c->q.t, *ret_block) &&
+	       !is_used(&j->m, *ret_block % c->q.t->cols);
 }
 
-/* Blocks that were in use and are not. */
-static void want_cleared_blocks(struct mft_job *j, const struct program_mft *m)
-{
-	static const uint8_t none[MFT_BLOCK_BYTES];
-
-	for (uint32_t i = 0; i < j->copy->n_mft; i++) {
-		uint32_t mod = j->copy->mft[i].mod;
-		uint32_t block = mod & ((1U << POSITION_SHIFT) - 1);
-		size_t at = LOWER_BOUND(m->n_used, k, m->used[k] < block);
-
-		if (at == m->n_used || m->used[at] != block) {
-			want_block(j, mod, none);
-		}
-	}
-}
-
-static int mft_job_init(struct mft_job *j, struct program *p, const struct program_mft *m,
-                        uint32_t sw, struct arena *arena, uint32_t *at)
+static int start_mft(struct mft_job *j, struct program *p, const struct program_mft *m,
+                     uint32_t sw, uint32_t at)
 {
 	struct disc_node *n = p->disc->of[p->disc->g->switches[sw]];
 	unsigned positions = n->n_ports / MFT_POSITION_PORTS + 1U;
-	uint32_t cap = (uint32_t)field_get(n->switch_info, SI_MULTICAST_FDB_CAP);
+	uint32_t n_blocks = table_blocks_of(
+		field_get(n->switch_info, SI_MULTICAST_FDB_CAP), MFT_BLOCK_MLIDS);
+	uint32_t cols = m->n_used != 0 ? m->used[m->n_used - 1] + 1U : 0;
 
-	*j = (struct mft_job){ .p = p, .node = n };
-	j->copy = shadow_switch_get(p->shadow, n->guid);
-	if (j->copy == NULL) {
+	*j = (struct mft_job){ .c = { .q = { .io = &p->tables, .node = n },
+		                      .want = want_mft,
+		                      .ret = &p->ret },
+		               .m = *m,
+		               .sw = sw,
+		               .at = at,
+		               .n_places = positions * m->n_used,
+		               .n_blocks = n_blocks };
+	j->c.q.t = table_get(p->tables.store, TABLE_MFT, n->guid, 0, positions,
+	                     cols < n_blocks ? cols : n_blocks);
+	if (j->c.q.t == NULL) {
 		return -ENOMEM;
 	}
-	j->send = arena_array(arena, positions * (size_t)m->n_used + j->copy->n_mft,
-	                      sizeof(*j->send));
-	if (j->send == NULL) {
-		return -ENOMEM;
-	}
-	want_used_blocks(j, m, sw, (cap + MFT_BLOCK_MLIDS - 1) / MFT_BLOCK_MLIDS, at);
-	want_cleared_blocks(j, m);
-	return E_OK;
+	j->c.end = j->n_places + table_size(j->c.q.t);
+	table_cursor_run(&j->c);
+	return p->ret;
 }
 
 int program_mfts(struct program *p, const struct program_mft *m, struct arena *arena)
 {
 	const struct graph *g = p->disc->g;
+	struct mft_job *jobs = arena_array(arena, g->n_switches, sizeof(*jobs));
 	uint32_t at = 0;
-	int ret = E_OK;
+	int ret = jobs == NULL ? -ENOMEM : E_OK;
 
-	p->mft_jobs = arena_array(arena, g->n_switches, sizeof(*p->mft_jobs));
-	if (p->mft_jobs == NULL) {
-		return -ENOMEM;
-	}
+	p->tables.arena = arena;
 	for (uint32_t i = 0; i < g->n_switches && ret == E_OK; i++) {
-		ret = mft_job_init(&p->mft_jobs[i], p, m, i, arena, &at);
-		if (ret == E_OK) {
-			send_mft_blocks(&p->mft_jobs[i]);
-			ret = p->ret;
+		while (at < m->n && m->blocks[at].sw < i) {
+			at++;
 		}
+		ret = start_mft(&jobs[i], p, m, i, at);
 	}
 	return ret;
 }

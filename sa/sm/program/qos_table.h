@@ -8,16 +8,10 @@
 
 #include "conf/policy/qos.h"
 #include "routing/graph/tables.h"
-#include "sa/sm/discover/shadow.h"
-
-struct disc_node;
-struct disc_port;
-struct smp_request;
 
 /*!
  * SL-to-VL and VL arbitration tables: what one port should have, from what the operator
- * wrote and what routing needs; and how a request names one table and the shadow copy
- * keeps it.
+ * wrote and what routing needs.
  */
 struct qos_port {
 	const struct qos_setup *setup; /*!< of its kind */
@@ -65,37 +59,3 @@ bool qos_table_uneven(const struct qos_setup *q, const struct vl_rule *r);
 /*! \brief First SL of a lane that the setup would send to another VL than the lane's.
  * \return QOS_SLS: none. */
 unsigned qos_table_overruled(const struct qos_setup *q, uint8_t lanes);
-
-/* --- one table of one port ---------------------------------------------------------- */
-
-/*!
- * One table of one port, as a request names it and as the copy keeps it: a block of VL
- * arbitration (steps 0 to VL_ARB_BLOCKS - 1), then the SL-to-VL table of each port in.
- */
-struct qos_table {
-	const struct disc_node *node;
-	struct shadow_qos *copy; /*!< of the node */
-	uint16_t out;          /*!< port out; of a CA or router: its port */
-	uint16_t step;
-};
-
-/*! \brief The port whose management agent answers for this port: port 0 of a switch. */
-const struct disc_port *qos_table_agent(const struct disc_node *n, unsigned out);
-
-/*! \brief Does the port's node map SLs to VLs? */
-bool qos_table_maps_sls(const struct disc_node *n, unsigned out);
-
-/*! \brief Pairs that the port's arbitration table of this block holds, 0-64. */
-unsigned qos_table_arb_cap(const struct disc_port *p, unsigned block);
-
-/*! \brief Bytes of the table that the port has; 0: it has no such table. */
-size_t qos_table_bytes(const struct qos_table *t);
-
-/*! \brief Does the shadow copy of the table hold \a want? NULL: is it known at all? */
-bool qos_table_holds(const struct qos_table *t, const uint8_t *want);
-
-/*! \brief Keeps what an answer showed (64 bytes). NULL: forgets the table. */
-void qos_table_keep(const struct qos_table *t, const uint8_t *data);
-
-/*! \brief Attribute, modifier and destination of a request for the table. */
-void qos_table_request(const struct qos_table *t, struct smp_request *ret);

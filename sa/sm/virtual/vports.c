@@ -14,12 +14,25 @@
 
 static const char *const source = "virtual ports";
 
+void vports_drop_keys(struct vport *v)
+{
+	table_clear(v->keys != NULL ? v->keys->t : NULL);
+	free(v->keys);
+	v->keys = NULL;
+}
+
+void vports_drop_guids(struct vport *v)
+{
+	table_clear(v->guids);
+	v->guids = NULL;
+}
+
 void vports_done(struct vports *v)
 {
 	for (uint32_t i = 0; i < v->n_hosts; i++) {
 		for (uint32_t k = 0; k < v->hosts[i]->n; k++) {
-			free(v->hosts[i]->list[k].keys);
-			free(v->hosts[i]->list[k].guids);
+			vports_drop_keys(&v->hosts[i]->list[k]);
+			vports_drop_guids(&v->hosts[i]->list[k]);
 		}
 		free(v->hosts[i]->list);
 		free(v->hosts[i]->took);
@@ -28,24 +41,13 @@ void vports_done(struct vports *v)
 	free(v->hosts);
 	hash_done(&v->by_port);
 	hash_done(&v->by_guid);
-	*v = (struct vports){ 0 };
+	*v = (struct vports){ .tables = v->tables };
 }
 
 void vports_forget(struct vports *v)
 {
 	for (uint32_t i = 0; i < v->n_hosts; i++) {
-		struct vport_host *h = v->hosts[i];
-
-		h->known = false;
-		for (uint32_t k = 0; k < h->n; k++) {
-			if (h->list[k].keys != NULL) {
-				memset(h->list[k].keys->block, 0,
-				       sizeof(h->list[k].keys->block));
-			}
-			if (h->list[k].guids != NULL) {
-				memset(h->list[k].guids, 0, sizeof(*h->list[k].guids));
-			}
-		}
+		v->hosts[i]->known = false;
 	}
 }
 

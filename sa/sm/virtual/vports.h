@@ -9,6 +9,7 @@
 #include "conf/base/hash.h"
 #include "routing/graph/lids.h"
 #include "sa/sm/discover/shadow.h"
+#include "sa/sm/table/table_io.h"
 
 struct arena;
 struct config;
@@ -37,7 +38,7 @@ struct smp;
  *   vports_assign_lids()  GUIDs that are there twice are refused; LIDs
  *   vports_extend_routes()
  *   vports_set_p_keys()   with P_Key tables of ports
- *   vports_read_guids()   with them; alias GUIDs are written as those of ports (sa/sm/port_tables.h)
+ *   vports_read_guids()   with them; alias GUIDs are written as those of ports (sa/sm/client_tables.h)
  *   vports_set_lids()     before ports go ACTIVE
  *   vports_activate()     with the ports
  *
@@ -61,14 +62,9 @@ enum {
 
 /*! The P_Key table of a virtual port. */
 struct vport_keys {
-	struct port_block block[VPORT_KEYS_MAX / PORT_BLOCK_P_KEYS]; /*!< as programmed */
+	struct table *t; /*!< as the adapter holds it */
 	uint16_t n; /*!< P_Keys that it is to have, by partition, limited before full */
 	uint16_t want[VPORT_KEYS_MAX];
-};
-
-/*! The GUIDs of a virtual port, as its adapter holds them. */
-struct vport_guids {
-	struct port_block block[VPORT_GUIDS_MAX / PORT_BLOCK_GUIDS];
 };
 
 struct vport {
@@ -85,7 +81,7 @@ struct vport {
 	bool refused;  /*!< its GUID is another port's */
 	char description[VPORT_DESCRIPTION_BYTES + 1];
 	struct vport_keys *keys;   /*!< malloc; NULL: they are not managed */
-	struct vport_guids *guids; /*!< malloc; NULL: likewise */
+	struct table *guids;       /*!< NULL: likewise */
 };
 
 enum vports_support { VPORTS_UNKNOWN, VPORTS_NO, VPORTS_YES };
@@ -110,6 +106,8 @@ struct vport_host {
 };
 
 struct vports {
+	struct table_store
+		*tables; /*!< P_Keys and GUIDs of virtual ports are among them */
 	struct vport_host **hosts; /*!< [n_hosts] malloc */
 	uint32_t n_hosts;
 	size_t cap_hosts;
@@ -123,8 +121,12 @@ struct vports {
 
 void vports_done(struct vports *v);
 
-/*! \brief All virtual ports, and their tables, are read again: another SM may have cleared VPortStateChange
- *         and written. What is known stays until then. */
+/*! \brief The tables of a virtual port are not managed any more. */
+void vports_drop_keys(struct vport *v);
+void vports_drop_guids(struct vport *v);
+
+/*! \brief All virtual ports are read again: another SM may have cleared VPortStateChange. What is known
+ *         stays until then. */
 void vports_forget(struct vports *v);
 
 /*! \brief What is known of a port. \return NULL: nothing. */
@@ -232,15 +234,16 @@ struct vports_program {
 	struct arena *arena; /*!< of the requests */
 	const struct partitions *partitions;
 	uint32_t *n_unread; /*!< counts requests that were not answered */
+	struct table_io io; /*!< set by vports_set_p_keys() */
 };
 
 /*! \brief Computes the P_Keys of virtual ports, and queues reading or writing their tables if
  *         virt_unverified_layouts allows it. \retval -ENOMEM */
-int vports_set_p_keys(const struct vports_program *p);
+int vports_set_p_keys(struct vports_program *p);
 
 /*! \brief Queues reading the GUIDs of virtual ports that have a LID of their own, where they are not
  *         known and virt_unverified_layouts allows it. \retval -ENOMEM */
-int vports_read_guids(const struct vports_program *p);
+int vports_read_guids(struct vports_program *p);
 
 /*! \brief Number of GUIDs of a virtual port that are managed: as many as it has places for, or none unless
  *         all blocks were read, and the first one begins with the port's own GUID. */
@@ -253,5 +256,5 @@ uint32_t vports_add_keys(const struct vports *v, uint64_t node_guid, uint8_t num
 
 /*! \brief Queues Set(VPortInfo) of virtual ports that show another LID, or that are not ACTIVE. One that
  *  refuses is asked again by the next sweep. \retval -ENOMEM */
-int vports_set_lids(const struct vports_program *p);
-int vports_activate(const struct vports_program *p);
+int vports_set_lids(struct vports_program *p);
+int vports_activate(struct vports_program *p);

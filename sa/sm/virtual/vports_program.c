@@ -27,36 +27,22 @@ static const char *const source = "virtual ports";
 
 /* A request for a virtual port; in the arena of the sweep. */
 struct vport_set {
-	const struct vports_program *p;
+	struct vports_program *p;
 	struct vport_host *host;
 	struct vport *vport;
-	uint32_t block;
-	uint8_t data[SMP_DATA_BYTES];
 };
 
-static int submit(struct vport_set *s, uint8_t method, uint16_t attr, uint32_t mod,
-                  smp_done_f *done)
+/* The node of an adapter. NULL: nobody answers for its port. */
+static struct disc_node *node_of(const struct vports_program *p,
+                                 const struct vport_host *h)
 {
-	const struct program *program = s->p->program;
-	const struct port *port = &program->disc->g->ports[s->host->port];
-	const struct disc_node *n = program->disc->of[port->node];
+	const struct port *port = &p->program->disc->g->ports[h->port];
+	struct disc_node *n = p->program->disc->of[port->node];
 
-	if (n->ports[port->num].dest == NULL) {
-		return E_OK;
-	}
-	return smp_submit(
-		program->smp,
-		&(struct smp_request){ .dest = n->ports[port->num].dest,
-	                               .method = method,
-	                               .attr = attr,
-	                               .mod = mod,
-	                               .data = s->data,
-	                               .retries = program->config->transaction_retries,
-	                               .done = done,
-	                               .ctx = s });
+	return n->ports[port->num].dest != NULL ? n : NULL;
 }
 
-static struct vport_set *set_new(const struct vports_program *p, struct vport_host *h,
+static struct vport_set *set_new(struct vports_program *p, struct vport_host *h,
                                  struct vport *v)
 {
 	struct vport_set *s = arena_alloc(p->arena, sizeof(*s));
@@ -88,9 +74,18 @@ static bool answered(const struct vport_set *s, const struct smp_reply *r,
 	return r->ret == E_OK;
 }
 
+static void table_answered(void *ctx, const struct table_request *q,
+                           const struct smp_reply *r)
+{
+	char what[TABLE_TEXT];
+
+	(void)ctx;
+	(void)answered(q->ctx, r, table_request_text(q, r, what));
+}
+
 /* Calls a step for each virtual port that is there. */
-static int for_each(const struct vports_program *p,
-                    int (*step)(const struct vports_program *, struct vport_host *,
+static int for_each(struct vports_program *p,
+                    int (*step)(struct vports_program *, struct vport_host *,
                                 struct vport *))
 {
 	int ret = E_OK;
@@ -120,30 +115,41 @@ static void on_set(void *ctx, const struct smp_reply *r)
 	}
 }
 
-static int set_info(const struct vports_program *p, struct vport_host *h, struct vport *v,
+static int set_info(struct vports_program *p, struct vport_host *h, struct vport *v,
                     unsigned state)
 {
+	const struct disc_node *n = node_of(p, h);
 	struct vport_set *s = set_new(p, h, v);
+	uint8_t data[SMP_DATA_BYTES] = { 0 };
 
-	if (s == NULL) {
-		return -ENOMEM;
+	if (s == NULL || n == NULL) {
+		return n == NULL ? E_OK : -ENOMEM;
 	}
-	field_set(s->data, VPI_STATE, state);
-	field_set(s->data, VPI_LID, v->own_lid ? v->lid : 0);
-	field_set(s->data, VPI_LID_BY_INDEX, v->lid_by_index);
-	field_set(s->data, VPI_CLIENT_REREGISTER,
+	field_set(data, VPI_STATE, state);
+	field_set(data, VPI_LID, v->own_lid ? v->lid : 0);
+	field_set(data, VPI_LID_BY_INDEX, v->lid_by_index);
+	field_set(data, VPI_CLIENT_REREGISTER,
 	          state == PORT_ACTIVE &&
 	                  (p->program->reregister || v->state < PORT_ACTIVE));
-	return submit(s, UMAD_METHOD_SET, VPORT_ATTR_INFO, v->index, on_set);
+	return smp_submit(
+		p->program->smp,
+		&(struct smp_request){ .dest = n->ports[h->num].dest,
+	                               .method = UMAD_METHOD_SET,
+	                               .attr = VPORT_ATTR_INFO,
+	                               .mod = v->index,
+	                               .data = data,
+	                               .retries = p->program->config->transaction_retries,
+	                               .done = on_set,
+	                               .ctx = s });
 }
 
-static int set_lid(const struct vports_program *p, struct vport_host *h, struct vport *v)
+static int set_lid(struct vports_program *p, struct vport_host *h, struct vport *v)
 {
 	return v->own_lid && v->lid != 0 && v->lid != v->shown_lid ? set_info(p, h, v, 0)
 	                                                           : E_OK;
 }
 
-static int activate(const struct vports_program *p, struct vport_host *h, struct vport *v)
+static int activate(struct vports_program *p, struct vport_host *h, struct vport *v)
 {
 	bool ready = v->lid != 0 && (!v->own_lid || v->lid == v->shown_lid);
 	bool wanted = v->state == PORT_INIT || v->state == PORT_ARMED ||
@@ -152,141 +158,110 @@ static int activate(const struct vports_program *p, struct vport_host *h, struct
 	return ready && wanted ? set_info(p, h, v, PORT_ACTIVE) : E_OK;
 }
 
-int vports_set_lids(const struct vports_program *p)
+int vports_set_lids(struct vports_program *p)
 {
 	return for_each(p, set_lid);
 }
 
-int vports_activate(const struct vports_program *p)
+int vports_activate(struct vports_program *p)
 {
 	return for_each(p, activate);
 }
 
 /* --- P_Keys ------------------------------------------------------------------------------- */
 
-static unsigned table_size(const struct vport *v)
+static unsigned n_places(const struct vport *v)
 {
 	return v->partition_cap < VPORT_KEYS_MAX ? v->partition_cap : VPORT_KEYS_MAX;
 }
 
-static unsigned n_blocks(const struct vport *v)
+/* The table that an adapter keeps for a virtual port. NULL: out of memory. */
+static struct table *table_of(const struct vport_set *s, enum table_kind_id kind,
+                              unsigned n_blocks)
 {
-	return (table_size(v) + PORT_BLOCK_P_KEYS - 1) / PORT_BLOCK_P_KEYS;
+	return table_get(s->p->v->tables, kind, s->host->node_guid,
+	                 table_vport_unit(s->host->num, s->vport->index), 1, n_blocks);
 }
 
-static void on_keys_set(void *ctx, const struct smp_reply *r)
+static struct table_request request(struct vport_set *s, struct table *t,
+                                    table_done_f *done)
 {
-	struct vport_set *s = ctx;
-	struct port_block *b = &s->vport->keys->block[s->block];
-
-	b->known = answered(s, r, "Set(VPort P_Key table)");
-	if (b->known) {
-		memcpy(b->data, r->data, PORT_BLOCK_BYTES);
-	}
+	return (struct table_request){ .io = &s->p->io,
+		                       .node = node_of(s->p, s->host),
+		                       .t = t,
+		                       .done = done,
+		                       .ctx = s };
 }
 
 /* All blocks are known: sends those that differ. */
-static int send_keys(const struct vports_program *p, struct vport_host *h,
-                     struct vport *v)
+static int send_keys(struct vport_set *s)
 {
+	struct vport_keys *keys = s->vport->keys;
+	struct table_request q = request(s, keys->t, NULL);
 	uint16_t now[VPORT_KEYS_MAX], want[VPORT_KEYS_MAX] = { 0 };
-	unsigned size = table_size(v);
-	int ret = E_OK;
+	uint8_t image[sizeof(want)];
+	unsigned size = n_places(s->vport);
 
 	for (unsigned i = 0; i < size; i++) {
-		now[i] = (uint16_t)field_get(v->keys->block[i / PORT_BLOCK_P_KEYS].data,
-		                             16 * (i % PORT_BLOCK_P_KEYS), 16);
+		now[i] = (uint16_t)field_get(keys->t->data, 16 * i, 16);
 	}
-	if (!partition_plan_place(v->keys->want, v->keys->n, 0,
-	                          p->program->config->keep_pkey_indexes ? now : NULL,
+	if (!partition_plan_place(keys->want, keys->n, 0,
+	                          s->p->program->config->keep_pkey_indexes ? now : NULL,
 	                          size, want) &&
-	    !h->told) {
-		h->told = true;
+	    !s->host->told) {
+		s->host->told = true;
 		log_message(
 			MSG_VIRT_TABLE_FULL, source,
 			"virtual port %u (0x%016llx): its P_Key table has %u entries, "
-			"too "
-			"few for its %u P_Keys; it gets the first ones",
-			v->index, (unsigned long long)v->guid, size, v->keys->n);
+			"too few for its %u P_Keys; it gets the first ones",
+			s->vport->index, (unsigned long long)s->vport->guid, size,
+			keys->n);
 	}
-	for (unsigned b = 0; b < n_blocks(v) && ret == E_OK; b++) {
-		struct vport_set *s = set_new(p, h, v);
-
-		if (s == NULL) {
-			return -ENOMEM;
-		}
-		s->block = b;
-		for (unsigned i = 0; i < PORT_BLOCK_P_KEYS; i++) {
-			field_set(s->data, 16 * i, 16, want[b * PORT_BLOCK_P_KEYS + i]);
-		}
-		if (memcmp(s->data, v->keys->block[b].data, PORT_BLOCK_BYTES) != 0) {
-			ret = submit(s, UMAD_METHOD_SET, VPORT_ATTR_P_KEYS,
-			             (uint32_t)v->index << 16 | b, on_keys_set);
-		}
+	for (unsigned i = 0; i < VPORT_KEYS_MAX; i++) {
+		field_set(image, 16 * i, 16, want[i]);
 	}
-	return ret;
+	return q.node != NULL ? table_write(&q, image) : E_OK;
 }
 
-static bool all_known(const struct vport *v)
+static void on_keys_read(void *ctx, struct table_request *q, const struct smp_reply *r)
 {
-	for (unsigned b = 0; b < n_blocks(v); b++) {
-		if (!v->keys->block[b].known) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static void on_keys_read(void *ctx, const struct smp_reply *r)
-{
-	struct vport_set *s = ctx;
-	struct port_block *b = &s->vport->keys->block[s->block];
-
-	if (!answered(s, r, "Get(VPort P_Key table)")) {
-		return;
-	}
-	memcpy(b->data, r->data, PORT_BLOCK_BYTES);
-	b->known = true;
-	if (all_known(s->vport)) {
-		(void)send_keys(s->p, s->host, s->vport); /* else the next sweep does */
+	if (r->ret == E_OK && table_is_known(q->t)) {
+		(void)send_keys(ctx); /* else the next sweep does */
 	}
 }
 
-static int set_keys(const struct vports_program *p, struct vport_host *h, struct vport *v)
+static int set_keys(struct vports_program *p, struct vport_host *h, struct vport *v)
 {
-	int ret = E_OK;
+	struct vport_set *s = set_new(p, h, v);
+	struct table_request q;
 
 	if (v->keys == NULL) {
 		v->keys = calloc(1, sizeof(*v->keys));
 	}
-	if (v->keys == NULL) {
+	if (s == NULL || v->keys == NULL) {
+		return -ENOMEM;
+	}
+	v->keys->t = table_of(s, TABLE_VPORT_P_KEYS,
+	                      table_blocks_of(n_places(v), PORT_BLOCK_P_KEYS));
+	if (v->keys->t == NULL) {
+		vports_drop_keys(v);
 		return -ENOMEM;
 	}
 	v->keys->n = (uint16_t)partition_vport_keys(p->partitions, v->guid,
 	                                            p->program->config->allow_both_pkeys,
 	                                            v->keys->want, VPORT_KEYS_MAX);
-	if (all_known(v)) {
-		return send_keys(p, h, v);
+	if (table_is_known(v->keys->t)) {
+		return send_keys(s);
 	}
-	for (unsigned b = 0; b < n_blocks(v) && ret == E_OK; b++) {
-		struct vport_set *s = v->keys->block[b].known ? NULL : set_new(p, h, v);
-
-		if (s != NULL) {
-			s->block = b;
-			ret = submit(s, UMAD_METHOD_GET, VPORT_ATTR_P_KEYS,
-			             (uint32_t)v->index << 16 | b, on_keys_read);
-		}
-	}
-	return ret;
+	q = request(s, v->keys->t, on_keys_read);
+	return q.node != NULL ? table_read(&q) : E_OK;
 }
 
-static int forget_keys(const struct vports_program *p, struct vport_host *h,
-                       struct vport *v)
+static int forget_keys(struct vports_program *p, struct vport_host *h, struct vport *v)
 {
 	(void)p;
 	(void)h;
-	free(v->keys);
-	v->keys = NULL;
+	vports_drop_keys(v);
 	return E_OK;
 }
 
@@ -302,8 +277,13 @@ static bool has_members(const struct partitions *p)
 	return false;
 }
 
-int vports_set_p_keys(const struct vports_program *p)
+int vports_set_p_keys(struct vports_program *p)
 {
+	p->io = (struct table_io){ .smp = p->program->smp,
+		                   .store = p->v->tables,
+		                   .arena = p->arena,
+		                   .retries = p->program->config->transaction_retries,
+		                   .answered = table_answered };
 	if (p->program->config->virt_unverified_layouts) {
 		p->v->told_unverified = false;
 		return for_each(p, set_keys);
@@ -319,36 +299,21 @@ int vports_set_p_keys(const struct vports_program *p)
 
 /* --- GUIDs -------------------------------------------------------------------------------- */
 
-static unsigned n_guid_blocks(const struct vport *v)
-{
-	return (v->guid_cap + PORT_BLOCK_GUIDS - 1) / PORT_BLOCK_GUIDS;
-}
-
 unsigned vports_guid_count(const struct vport *v)
 {
-	for (unsigned b = 0; v->guids != NULL && b < n_guid_blocks(v); b++) {
-		if (!v->guids->block[b].known) {
-			return 0;
-		}
-	}
-	return v->guids != NULL && v->guid_cap != 0 &&
-	                       field_get(v->guids->block[0].data, 0, 64) == v->guid
+	return v->guids != NULL && v->guid_cap != 0 && table_is_known(v->guids) &&
+	                       field_get(v->guids->data, 0, 64) == v->guid
 	               ? v->guid_cap
 	               : 0;
 }
 
-static void on_guids_read(void *ctx, const struct smp_reply *r)
+static void on_guids_read(void *ctx, struct table_request *q, const struct smp_reply *r)
 {
 	struct vport_set *s = ctx;
 	struct vport *v = s->vport;
-	struct port_block *b = &v->guids->block[s->block];
 
-	if (!answered(s, r, "Get(VPortGUIDInfo)")) {
-		return;
-	}
-	memcpy(b->data, r->data, PORT_BLOCK_BYTES);
-	b->known = true;
-	if (s->block == 0 && field_get(b->data, 0, 64) != v->guid && !s->host->told) {
+	if (r->ret == E_OK && q->block == 0 && field_get(q->t->data, 0, 64) != v->guid &&
+	    !s->host->told) {
 		s->host->told = true;
 		log_message(MSG_VIRT_UNREAD, source,
 		            "virtual port %u (0x%016llx): VPortGUIDInfo does not begin "
@@ -358,43 +323,34 @@ static void on_guids_read(void *ctx, const struct smp_reply *r)
 	}
 }
 
-static int read_guids(const struct vports_program *p, struct vport_host *h,
-                      struct vport *v)
+static int read_guids(struct vports_program *p, struct vport_host *h, struct vport *v)
 {
-	int ret = E_OK;
+	struct vport_set *s;
+	struct table_request q;
 
 	if (!h->has_guids || !v->own_lid) {
 		return E_OK;
 	}
-	if (v->guids == NULL) {
-		v->guids = calloc(1, sizeof(*v->guids));
-	}
+	s = set_new(p, h, v);
+	v->guids = s != NULL ? table_of(s, TABLE_VPORT_GUIDS,
+	                                table_blocks_of(v->guid_cap, PORT_BLOCK_GUIDS))
+	                     : NULL;
 	if (v->guids == NULL) {
 		return -ENOMEM;
 	}
-	for (unsigned b = 0; b < n_guid_blocks(v) && ret == E_OK; b++) {
-		struct vport_set *s = v->guids->block[b].known ? NULL : set_new(p, h, v);
-
-		if (s != NULL) {
-			s->block = b;
-			ret = submit(s, UMAD_METHOD_GET, VPORT_ATTR_GUID_INFO,
-			             (uint32_t)v->index << 16 | b, on_guids_read);
-		}
-	}
-	return ret;
+	q = request(s, v->guids, on_guids_read);
+	return q.node != NULL ? table_read(&q) : E_OK;
 }
 
-static int forget_guids(const struct vports_program *p, struct vport_host *h,
-                        struct vport *v)
+static int forget_guids(struct vports_program *p, struct vport_host *h, struct vport *v)
 {
 	(void)p;
 	(void)h;
-	free(v->guids);
-	v->guids = NULL;
+	vports_drop_guids(v);
 	return E_OK;
 }
 
-int vports_read_guids(const struct vports_program *p)
+int vports_read_guids(struct vports_program *p)
 {
 	return for_each(p, p->program->config->virt_unverified_layouts ? read_guids
 	                                                               : forget_guids);

@@ -364,11 +364,9 @@ static bool take_over(struct vport *now, struct vport *was, bool forget)
 	now->guids = was->guids;
 	was->keys = NULL;
 	was->guids = NULL;
-	if (now->keys != NULL && read) {
-		memset(now->keys->block, 0, sizeof(now->keys->block));
-	}
-	if (now->guids != NULL && read) {
-		memset(now->guids, 0, sizeof(*now->guids));
+	if (read) {
+		table_forget(now->keys != NULL ? now->keys->t : NULL);
+		table_forget(now->guids);
 	}
 	return work && !was->refused;
 }
@@ -423,8 +421,8 @@ static bool replace_list(struct vport_reader *x)
 		}
 	}
 	for (uint32_t i = 0; i < h->n; i++) {
-		free(h->list[i].keys);
-		free(h->list[i].guids);
+		vports_drop_keys(&h->list[i]);
+		vports_drop_guids(&h->list[i]);
 	}
 	free(h->list);
 	h->list = list;

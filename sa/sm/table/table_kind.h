@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct disc_node;
+struct disc_port;
+struct smp_dest;
+
+/*!
+ * Kinds of tables (table_kinds.def). A table is blocks in rows and columns. It belongs to a unit
+ * of a node:
+ *
+ *   TABLE_UNIT_NODE    the node; unit 0. Rows are positions of multicast tables, else there is one
+ *   TABLE_UNIT_EGRESS  the node; unit 0. A row is an egress port, from 0 on
+ *   TABLE_UNIT_PORT    a port; the unit is its number
+ *   TABLE_UNIT_VPORT   a virtual port; the unit is table_vport_unit()
+ */
+enum table_unit { TABLE_UNIT_NODE, TABLE_UNIT_EGRESS, TABLE_UNIT_PORT, TABLE_UNIT_VPORT };
+
+enum {
+	TABLE_AUDITED = 1, /*!< the audit reads it back */
+	TABLE_OURS =
+		2, /*!< the copy says what the device is to hold, so the audit keeps it */
+	TABLE_MAY_BE_LATE =
+		4, /*!< a Set that was sent again is looked after, see audit.h */
+	TABLE_GOES_WITH_SWITCH = 8, /*!< is forgotten when the switch was restarted */
+	TABLE_GROWS = 16,           /*!< has as many columns as were needed so far */
+	TABLE_COLS_ARE_PORTS = 32   /*!< by which packets come in */
+};
+
+enum {
+	LFT_BLOCK_LIDS = 64,
+	LFT_BLOCKS = 0xC000 / LFT_BLOCK_LIDS,
+	SL2VL_BYTES = 8,
+	VL_ARB_BLOCKS = 4,
+	PORT_BLOCK_P_KEYS = 32,
+	PORT_BLOCK_GUIDS = 8,
+	TABLE_BLOCK_BYTES = 64 /*!< most that a block has */
+};
+
+enum table_kind_id {
+#define TABLE_KIND(id, ...) TABLE_##id,
+#include "sa/sm/table/table_kinds.def"
+#undef TABLE_KIND
+	TABLE_KIND_COUNT
+};
+
+struct table_kind {
+	const char *name; /*!< of the attribute */
+	uint16_t attr;
+	uint8_t bytes; /*!< of a block */
+	uint8_t unit;  /*!< enum table_unit */
+	uint8_t flags;
+	uint8_t unknown;  /*!< every byte of a block of which nothing is known */
+	const char *then; /*!< what follows when somebody else changed a block */
+	/*! AttributeModifier: bits by which each is shifted, 32: it is not in there; and the
+	 *  number of the first column. */
+	struct {
+		uint8_t unit, row, col, first;
+	} mod;
+	/*! Bytes that the device has of a block, at most \a bytes; 0: it has no such block. NULL: all. */
+	size_t (*length)(const struct disc_node *n, unsigned row, uint32_t col);
+};
+
+extern const struct table_kind table_kinds[TABLE_KIND_COUNT];
+
+/*! \brief AttributeModifier of a block. */
+uint32_t table_kind_mod(enum table_kind_id kind, const struct disc_node *n, uint32_t unit,
+                        unsigned row, uint32_t col);
+
+/*! \brief Unit of a virtual port of a port. */
+static inline uint32_t table_vport_unit(uint8_t port, uint16_t index)
+{
+	return (uint32_t)port << 16 | index;
+}
+
+/*! \brief Blocks that hold so many entries. */
+static inline unsigned table_blocks_of(uint64_t entries, unsigned of_a_block)
+{
+	return (unsigned)((entries + of_a_block - 1) / of_a_block);
+}
+
+/*! \brief The port that a block belongs to; 0 for a table of the whole node. */
+unsigned table_port_of(enum table_kind_id kind, uint32_t unit, unsigned row);
+
+/*! \brief Who answers for a block. \return NULL: nobody that was reached. */
+struct smp_dest *table_agent(enum table_kind_id kind, struct disc_node *n, uint32_t unit,
+                             unsigned row);
+
+/*! \brief Does a port's node map SLs to VLs? */
+bool table_maps_sls(const struct disc_node *n, unsigned port);
+
+/*! \brief Pairs that a port's VL arbitration table of this block holds, 0-64. Blocks are: low 0-31, low
+ *  32-63, high 0-31, high 32-63. */
+unsigned table_arb_cap(const struct disc_port *p, unsigned block);
