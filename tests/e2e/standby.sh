@@ -74,7 +74,9 @@ holds "and who is master" until_true status_says low "node02, GUID 0x$(guid "$hi
 # shellcheck disable=SC2317 # called by until_true
 copy_is() { [ "$(status "$1" --json | jq -r ".sm.copy.$2")" = "$3" ]; }
 holds "and that its copy is in step" until_true copy_is low in_step true
-same "/readyz says so, too" standby "$(get /readyz | jq -r .sm.state)"
+# shellcheck disable=SC2317 # called by until_true
+ready_says() { [ "$(get /readyz | jq -r .sm.state)" = "$1" ]; }
+holds "/readyz says so, too" until_true ready_says standby
 same "and /v1/sm" "0x$(guid "$high")" "$(get /v1/sm | jq -r .master.guid)"
 holds "so do the metrics" until_true has_figure 'sm_state{state="standby"}' 1
 holds "the master has a standby in step" until_true copy_is high standbys_in_step 1
