@@ -284,7 +284,8 @@ static uint64_t lids_on(const struct graph *g, const struct lids *lids, uint32_t
 
 uint64_t load_even(const struct graph *g, const struct lids *lids)
 {
-	uint64_t all_lids = lids_on(g, lids, 0, g->n_hosts), most = 0;
+	/* hosts has those that are cabled to a switch */
+	uint64_t all_lids = lids_on(g, lids, 0, g->host_first[g->n_switches]), most = 0;
 
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		uint32_t links = g->adj_first[s + 1] - g->adj_first[s];
