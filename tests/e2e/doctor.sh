@@ -8,7 +8,7 @@
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/simulator.sh
 . "$here/tests/e2e/simulator.sh"
-need_clients jq
+need_clients jq ibstat
 
 fabric=$here/tests/fabrics/two-switch.topo
 unset SAGUARO_URL SAGUARO_SNAPSHOT_DIR
@@ -68,14 +68,17 @@ finds_nothing_wrong "port up"
 end_process "$daemon"
 diagnoses "stopped" "ended: it was stopped" "systemctl start saguarod"
 
-start_daemon_on h1 first --sm_key 1234 --sweep_interval 1 --sm_priority 5
+# Each shows its SM_Key only to those that it is told of.
+guid() { on "$1" ibstat | sed -n 's/.*Port GUID: 0x/0x/p'; }
+both=$(guid h1),$(guid h3)
+start_daemon_on h1 first --sm_key 1234 --sweep_interval 1 --sm_priority 5 --allowed_sm_guids "$both"
 first=$daemon first_dir=$run_dir
 until_true log_says first 'SUBNET UP' || { fail "saguarod does not come up"; finish; }
-start_daemon_on h3 second --sm_key 1234 --sm_priority 3
+start_daemon_on h3 second --sm_key 1234 --sm_priority 3 --allowed_sm_guids "$both"
 diagnoses "another master" "another subnet manager manages the fabric: that on node1" "give this one a higher sm_priority"
 end_process "$daemon"
 
-start_daemon_on h3 stranger --sm_key 9999 --sm_priority 3
+start_daemon_on h3 stranger --sm_key 9999 --sm_priority 3 --allowed_sm_guids "$both"
 diagnoses "other SM_Key" "there are two masters: the SM on 'node1'" "give all subnet managers the same sm_key"
 end_process "$daemon"
 run_dir=$first_dir
