@@ -286,5 +286,8 @@ bool election_doubt_ranks(struct election *e);
 /*! \brief The election has ended: writes are sent again. */
 void election_doubt_end(struct election *e);
 
+/*! \brief Frees it, when nothing is in flight any more. */
+void election_done(struct election *e);
+
 /*! \brief Our priority as it is now: master_sm_priority counts while we are master. */
 uint8_t election_priority(const struct election *e);

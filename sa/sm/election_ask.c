@@ -83,6 +83,12 @@ void election_heard_trap(struct election *e, const uint8_t *notice)
 	}
 }
 
+void election_done(struct election *e)
+{
+	arena_free(e->doubt.arena);
+	e->doubt.arena = NULL;
+}
+
 static void let_write(struct election *e)
 {
 	e->doubt.holds = false;

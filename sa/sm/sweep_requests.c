@@ -394,6 +394,7 @@ void sweep_free(struct sweep *s)
 	p_keys_done(&s->p_keys);
 	sm->d.transport->ops->set_issm(sm->d.transport, false);
 	smp_free(sm->smp);
+	election_done(&s->election);
 	perf_free(s->perf);
 	qos_reads_done(&s->qos_reads);
 	job_free(sm->job);
