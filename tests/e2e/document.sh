@@ -68,6 +68,12 @@ serve() { # serve COMMAND: a server; pid in $server
 	pids+=("$server")
 	servers+=("$server")
 }
+# or_ended COMMAND...: whether the command succeeds, or there is no server to wait for.
+# shellcheck disable=SC2317 # called by until_true
+or_ended() { "$@" || ! kill -0 "$server" 2>/dev/null; }
+# come_up COMMAND...: waits until the server is up, which is when the command succeeds.
+# shellcheck disable=SC2317 # called by holds
+come_up() { until_true or_ended "$@" && "$@"; }
 # shellcheck disable=SC2317 # called by until_true
 port_is_known() { [ -s "$folders/gateway.port" ]; }
 # shellcheck disable=SC2317 # called by until_true
@@ -121,14 +127,14 @@ run_line() {
 	saguaro-gateway*)
 		serve "${line% &}"
 		gateway=$server
-		until_true port_is_known || fail "$line"
+		come_up port_is_known || fail "$line"
 		url=http://127.0.0.1:$(cat "$folders/gateway.port")
 		wait_ready
 		;;
 	'saguaro-sim --run saguarod'*' &' | 'saguaro-sim --run --host '*' saguarod '*' &')
 		: >"$work/servers.log"
 		serve "${line% &}"
-		case $line in *standby*) ;; *) holds "$line" until_true sm_is_up ;; esac
+		case $line in *standby*) ;; *) holds "$line" come_up sm_is_up ;; esac
 		;;
 	'kill '*%*)
 		[[ $line != *-9* ]] || kill -9 "${servers[${line##*%}]}"
@@ -136,7 +142,7 @@ run_line() {
 		;;
 	*' &')
 		serve "${line% &}"
-		holds "$line" until_true test -S "$folders/sim.sock"
+		holds "$line" come_up test -S "$folders/sim.sock"
 		;;
 	*) run_command "$line" "$comment" ;;
 	esac
