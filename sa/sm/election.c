@@ -139,9 +139,11 @@ static bool is_linked(const struct election *e, uint64_t guid)
 	return standby_knows(e->sm->d.standby, guid);
 }
 
-bool election_is_announced(const struct election *e, uint64_t guid)
+/* Is who sent this SMInfo announced? */
+static bool is_announced(const struct election *e, const uint8_t *info)
 {
-	return trust_is_announced(e->sm->d.config, guid, is_linked(e, guid));
+	return trust_is_announced(e->sm->d.config, info,
+	                          is_linked(e, field_get(info, SMI_GUID)));
 }
 
 /* A program reads what is sent to an SM, so it gets no key that is of use at another port, unless
@@ -362,7 +364,8 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	    o.guid == e->sm->d.transport->local.port_guid) {
 		return;
 	}
-	o.announced = election_is_announced(e, o.guid);
+	o.announced = is_announced(e, r->data);
+	o.hides_key = field_get(r->data, SMI_SM_KEY) != e->sm->d.config->sm_key;
 	if (!o.announced && is_new) {
 		note_unannounced(q, &o);
 	}
@@ -537,6 +540,9 @@ static void send_control(struct election *e, enum sm_control control, smp_done_f
 	uint8_t info[SMP_DATA_BYTES];
 
 	election_sm_info(e, info);
+	if (!e->master.announced && e->master.hides_key) {
+		field_set(info, SMI_SM_KEY, 0); /* it may not have it */
+	}
 	if (control == SM_HANDOVER) { /* also when it is repeated */
 		field_set(info, SMI_SM_STATE, SM_MASTER);
 	}
@@ -946,7 +952,7 @@ static const char *fault_of_control(const struct election *e, uint32_t control,
 	const char *wrong = trust_fault(e->sm->d.config, info, at);
 	bool joins = control == SM_HANDOVER && e->state == SM_MASTER;
 
-	if (wrong != NULL || joins || election_is_announced(e, at) ||
+	if (wrong != NULL || joins || is_announced(e, info) ||
 	    (at == e->master.guid && e->state != SM_MASTER)) {
 		return wrong;
 	}
@@ -972,7 +978,7 @@ bool election_control(struct election *e, uint32_t control,
 		return false;
 	}
 	switch (control) {
-	case SM_HANDOVER: return from_master && take_handover(e, from, election_is_announced(e, from));
+	case SM_HANDOVER: return from_master && take_handover(e, from, is_announced(e, info));
 	case SM_ACKNOWLEDGE:
 		if (e->handover == HANDOVER_SENT && from == e->master.guid) {
 			e->handover = HANDOVER_TAKEN;

@@ -106,6 +106,7 @@ struct other_sm {
 	uint32_t lid;
 	uint8_t priority, state;
 	bool announced; /*!< sa/sm/discover/trust.h; else respected, see struct election */
+	bool hides_key; /*!< it showed another SM_Key than ours, perhaps 0 */
 	struct smp_path path;
 };
 
@@ -232,9 +233,6 @@ void election_poll_end(struct election *e);
  */
 bool election_control(struct election *e, uint32_t control,
                       const uint8_t info[SMP_DATA_BYTES], uint64_t at);
-
-/*! \brief Is this SM announced (sa/sm/discover/trust.h)? */
-bool election_is_announced(const struct election *e, uint64_t guid);
 
 /*! \brief Asks for the sweep that a HANDOVER to a master made necessary, when its time has come. */
 void election_join(struct election *e);

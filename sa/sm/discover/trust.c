@@ -32,10 +32,24 @@ bool trust_names(const struct config *c, uint64_t guid, bool linked)
 	return linked || (guid != 0 && is_listed(c, guid));
 }
 
-bool trust_is_announced(const struct config *c, uint64_t guid, bool linked)
+/* Does it keep a secret SM_Key to itself, if it has one? */
+static bool hides_sm_key(const struct config *c, const uint8_t *info)
 {
-	return c->sm_trust == SM_TRUST_ANY || trust_names(c, guid, linked) ||
-	       (c->sm_key > KEY_OF_ALL && c->m_key != 0);
+	return c->sm_key > KEY_OF_ALL && field_get(info, SMI_SM_KEY) == 0;
+}
+
+bool trust_is_announced(const struct config *c, const uint8_t *info, bool linked)
+{
+	return c->sm_trust == SM_TRUST_ANY ||
+	       trust_names(c, field_get(info, SMI_GUID), linked) ||
+	       (c->sm_key > KEY_OF_ALL && c->m_key != 0 && !hides_sm_key(c, info));
+}
+
+/* Could it have seen that it is one of ours who asks? The M_Key of its own port tells it, or that
+ * somebody named ours; then it has no reason to hide the SM_Key. */
+static bool may_hide_sm_key(const struct config *c, uint64_t guid)
+{
+	return !(c->m_key != 0 && c->m_key_per_port) && !is_listed(c, guid);
 }
 
 const char *trust_fault(const struct config *c, const uint8_t *info, uint64_t at)
@@ -50,6 +64,9 @@ const char *trust_fault(const struct config *c, const uint8_t *info, uint64_t at
 	}
 	if (!trust_allows(c, guid)) {
 		return "is not in allowed_sm_guids";
+	}
+	if (hides_sm_key(c, info) && may_hide_sm_key(c, guid)) {
+		return NULL;
 	}
 	if (c->sm_key != 0 && field_get(info, SMI_SM_KEY) != c->sm_key) {
 		return "has another SM_Key; set sm_key to the same value on all subnet "
@@ -82,8 +99,8 @@ static uint32_t port_of_route(const struct graph *g, const uint8_t *mad)
 	unsigned hops = (unsigned)field_get(mad, SMP_HOP_COUNT);
 	uint32_t at = g->sm_port;
 
-	if (field_get(mad, SMP_DR_SLID) != 0xffff || field_get(mad, SMP_DR_DLID) != 0xffff ||
-	    hops > SMP_HOPS_MAX) {
+	if (field_get(mad, SMP_DR_SLID) != 0xffff ||
+	    field_get(mad, SMP_DR_DLID) != 0xffff || hops > SMP_HOPS_MAX) {
 		return GRAPH_NONE;
 	}
 	for (unsigned i = hops; i > 0; i--) {

@@ -20,6 +20,10 @@ struct mad_msg;
  * has a secret sm_key while ports are protected by an m_key, so that no host can have read it.
  * With sm_trust any, all that are believed count as announced.
  *
+ * A secret sm_key is shown only to an SM that proves to be one of ours, and without an M_Key for each
+ * port none can prove it, so two with the same sm_key show each other SM_Key 0. One that hides its
+ * SM_Key is therefore believed where ours would hide its own, but not announced.
+ *
  * A running master hands over to announced ones only. See sa/sm/election.h for the rest.
  */
 
@@ -30,8 +34,12 @@ bool trust_allows(const struct config *c, uint64_t guid);
  *  \param linked  It knows the secret of the link of standbys. */
 bool trust_names(const struct config *c, uint64_t guid, bool linked);
 
-/*! \brief Is one that is believed announced, too? */
-bool trust_is_announced(const struct config *c, uint64_t guid, bool linked);
+/*!
+ * \brief Is one that is believed announced, too?
+ * \param info    Payload of its SMInfo.
+ * \param linked  It knows the secret of the link of standbys.
+ */
+bool trust_is_announced(const struct config *c, const uint8_t *info, bool linked);
 
 /*!
  * \brief Why SMInfo is not believed; NULL: it is.
@@ -50,4 +58,5 @@ const char *trust_fault(const struct config *c, const uint8_t *info, uint64_t at
  * \param l  LIDs as assigned; NULL: those that the ports showed.
  * \return GRAPH_NONE: none that is known. Cost: O(1), or O(end ports) without \a l.
  */
-uint32_t trust_sender(const struct disc *d, const struct lids *l, const struct mad_msg *m);
+uint32_t trust_sender(const struct disc *d, const struct lids *l,
+                      const struct mad_msg *m);

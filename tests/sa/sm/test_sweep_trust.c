@@ -84,7 +84,8 @@ static uint32_t node_of_host(uint32_t i)
 
 static void run_to_standby(void)
 {
-	for (unsigned i = 0; i < FIXTURE_TURNS && !sweep_status(fixture->sweep)->standby; i++) {
+	for (unsigned i = 0; i < FIXTURE_TURNS && !sweep_status(fixture->sweep)->standby;
+	     i++) {
 		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
 	ck_assert(sweep_status(fixture->sweep)->standby);
@@ -95,12 +96,18 @@ static void run_to_standby(void)
 START_TEST(not_handed_over)
 {
 	static const struct {
-		uint64_t sm_key, m_key;
-	} rows[] = { { 1, 0 }, { 77, 0 }, { 1, 11 } };
+		uint64_t sm_key, shown, m_key;
+		bool shared;
+	} rows[] = { { 1, 1, 0, false },
+		     { 77, 77, 0, false },
+		     { 77, 0, 0, false },
+		     { 77, 0, 11, true },
+		     { 1, 1, 11, false } };
 
 	fixture->config.sm_key = rows[_i / 2].sm_key;
 	fixture->config.m_key = rows[_i / 2].m_key;
-	tap.other_key = rows[_i / 2].sm_key;
+	fixture->config.m_key_per_port = !rows[_i / 2].shared;
+	tap.other_key = rows[_i / 2].shown;
 	stranger(15, 0);
 	fixture_log(fixture);
 	fixture_start(fixture);
@@ -152,17 +159,43 @@ START_TEST(announced_later)
 }
 END_TEST
 
-/* A master that runs when we start is respected. One that appears when ours has died is not, if
- * ours was announced. */
+/* A master that runs when we start is respected, also one that hides its SM_Key from us as we do from it:
+ * two with the same sm_key, and nothing else, must not both be master. */
 START_TEST(respected_at_the_start)
 {
 	stranger(0, MASTER_STATE);
+	if (_i > 0) {
+		fixture->config.sm_key = 77;
+		tap.other_key = 0;
+		fixture->config.m_key = _i == 2 ? 11 : 0;
+		fixture->config.m_key_per_port = _i != 2;
+	}
 	fixture_log(fixture);
 	fixture_start(fixture);
 	run_to_standby();
 	fixture_run_ms(fixture, 30000);
 	ck_assert(sweep_status(fixture->sweep)->standby);
 	ck_assert_uint_ge(fixture_logged(fixture, "was announced by nobody"), 1);
+}
+END_TEST
+
+/* One with another SM_Key is not, nor one that hides it although the key of its port would have told
+ * it that it is one of ours who asks, or although it stands in allowed_sm_guids. */
+START_TEST(without_the_key)
+{
+	stranger(0, MASTER_STATE);
+	fixture->config.sm_key = 77;
+	tap.other_key = _i == 0 ? 78 : 0;
+	if (_i == 1) {
+		fixture->config.m_key = 11;
+	} else if (_i == 2) {
+		announce(stranger_guid());
+	}
+	fixture_start(fixture);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 30000);
+	ck_assert(sweep_status(fixture->sweep)->master);
+	ck_assert_uint_eq(tap.n_controls, 0);
 }
 END_TEST
 
@@ -228,9 +261,9 @@ START_TEST(in_the_name_of_the_master)
 	fixture_start(fixture);
 	run_to_standby();
 	for (unsigned i = 0; i < 4; i++) {
-		ck_assert_uint_eq(control(node_of_host(1), what[i], stranger_guid(),
-		                          MASTER_STATE),
-		                  REFUSED);
+		ck_assert_uint_eq(
+			control(node_of_host(1), what[i], stranger_guid(), MASTER_STATE),
+			REFUSED);
 	}
 	fixture_run_ms(fixture, 10000);
 	ck_assert(sweep_status(fixture->sweep)->standby);
@@ -257,7 +290,8 @@ START_TEST(way_back_is_not_forged)
 		tap_comes_from(&tap, fixture, node_of_host(1));
 		hops = (unsigned)field_get(tap.in, SMP_HOP_COUNT);
 		for (unsigned i = hops; i > 0; i--) {
-			tap.in[SMP_RETURN_PATH_AT + i + extra] = tap.in[SMP_RETURN_PATH_AT + i];
+			tap.in[SMP_RETURN_PATH_AT + i + extra] =
+				tap.in[SMP_RETURN_PATH_AT + i];
 		}
 		for (unsigned i = 1; i <= extra; i++) {
 			tap.in[SMP_RETURN_PATH_AT + i] = 1;
@@ -349,10 +383,11 @@ TEST_SUITE(sweep_trust)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_loop_test(t, not_handed_over, 0, 6);
+	tcase_add_loop_test(t, not_handed_over, 0, 10);
 	tcase_add_loop_test(t, handed_over, 0, 3);
 	tcase_add_test(t, announced_later);
-	tcase_add_test(t, respected_at_the_start);
+	tcase_add_loop_test(t, respected_at_the_start, 0, 3);
+	tcase_add_loop_test(t, without_the_key, 0, 3);
 	tcase_add_loop_test(t, start_together, 0, 2);
 	tcase_add_test(t, not_respected_later);
 	tcase_add_loop_test(t, joined_again, 0, 2);
