@@ -11,6 +11,7 @@
 #include "db/state.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/simulate.h"
+#include "tests/sim/trace.h"
 
 /* ---- the wire: after a crash nothing leaves any more ---- */
 
@@ -249,6 +250,7 @@ bool managers_turn(struct run *r, uint64_t end)
 		if (m->sweep != NULL && sweep_run_once(m->sweep) != E_OK) {
 			return run_fail(r, "the transport is gone");
 		}
+		trace_print(managers_now(r), i);
 		if (m->sweep != NULL && disk_crashed(m->state_dir)) {
 			manager_kill(m);
 			if (!manager_start(r, m)) {

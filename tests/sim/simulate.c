@@ -77,6 +77,7 @@
 #include "tests/sim/invariants.h"
 #include "tests/sim/packets.h"
 #include "tests/sim/simulate.h"
+#include "tests/sim/trace.h"
 
 enum {
 	SEED_SECONDS = 120, /* real time; a seed takes a fraction of a second */
@@ -679,6 +680,9 @@ int main(int argc, char **argv)
 	log_set_level(args.trace ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
 	if (!args.trace && freopen("/dev/null", "w", stderr) == NULL) {
 		return 2; /* faults are logged as errors */
+	}
+	if (args.trace) {
+		trace_begin();
 	}
 	column_use_threads(1);
 	signal(SIGALRM, on_signal);
