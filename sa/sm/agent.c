@@ -84,6 +84,7 @@ static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
 {
 	uint8_t mad[MAD_BYTES];
 	bool directed = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	uint64_t from = guid_of_sender(a->sm, m);
 	uint16_t status = 0;
 
 	memcpy(mad, m->data, MAD_BYTES);
@@ -94,8 +95,11 @@ static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
 	field_set(mad, SMP_M_KEY, 0);
 	if (!get &&
 	    !election_control(a->election, (uint32_t)field_get(m->data, MAD_ATTR_MOD),
-	                      m->data + SMP_DATA_AT, guid_of_sender(a->sm, m))) {
+	                      m->data + SMP_DATA_AT, from)) {
 		status = UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	if (!get && from == 0) { /* perhaps a part of the fabric that is joined to ours */
+		a->changes->want_light = true;
 	}
 	field_set(mad, MAD_METHOD, UMAD_METHOD_GET_RESP);
 	field_set(mad, MAD_STATUS, status | (directed ? UMAD_SMP_DIRECTION : 0));

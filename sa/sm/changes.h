@@ -54,7 +54,7 @@ struct changes {
 	struct trap_sources sources;
 	struct silent silent; /*!< ports behind which light sweeps ask again */
 	bool all_silent;      /*!< the next one asks behind all of them */
-	bool want_light;     /*!< a light sweep, because a node returned that was away */
+	bool want_light;     /*!< a light sweep, because a node returned that was away, or one is there that is not known */
 	uint64_t light_ms;   /*!< no such one before */
 	uint32_t gap_ms;     /*!< after the last sweep */
 	uint64_t next_ms;    /*!< no look before */

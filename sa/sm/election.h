@@ -58,7 +58,8 @@ struct sm;
  *   - An SM that did not become master although we waited for it is passed over: we become
  *     master and hand over to it. If it does not take the fabric then, we keep it, and
  *     offer it again after HANDOVER_PAUSE_MS. A higher master that refuses, because it has
- *     not found our port yet, gets it again after REFUSED_PAUSE_MS, then less and less often.
+ *     not found our port yet, gets it again after REFUSED_PAUSE_MS, then less and less often,
+ *     and when it says by trap 144 that it is there.
  *
  *   - Where a link to standbys is configured, a higher SM is handed over to when it has a copy
  *     of our state, or after HANDOVER_COPY_MS. Clients get no answers meanwhile.

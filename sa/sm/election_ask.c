@@ -22,13 +22,25 @@ enum { HOLD_TRIES = 2 };
 
 static const char *const source = "sweep";
 
+/* A higher master that refused the fabric is asked again when its pause is over, whatever others are
+ * asked for until then. */
+static void plan_next(struct election *e, uint64_t now)
+{
+	bool pauses = e->passed_over.offered &&
+	              e->passed_over.pause < HANDOVER_PAUSE_MS &&
+	              now < e->passed_over.until;
+
+	e->doubt.wanted = pauses;
+	e->doubt.at = e->passed_over.until;
+}
+
 void election_doubt(struct election *e, bool hold, const char *why)
 {
 	const struct job *known = sm_known_job(e->sm);
 	struct disc *d = known != NULL ? (struct disc *)&known->disc : NULL;
 	uint64_t now = sm_now(e->sm);
 
-	e->doubt.wanted = false;
+	plan_next(e, now);
 	if (e->state != SM_MASTER || d == NULL || e->doubt.arena != NULL) {
 		return;
 	}
@@ -77,10 +89,15 @@ void election_heard_trap(struct election *e, const uint8_t *notice)
 	}
 	port = trap_owner(known->program.lids,
 	                  (uint32_t)field_get(notice, NTC_ISSUER_LID));
-	if (port != GRAPH_NONE &&
-	    known->disc.g->ports[port].capability_mask & CAP_IS_SM) {
-		election_doubt_soon(e);
+	if (port == GRAPH_NONE ||
+	    !(known->disc.g->ports[port].capability_mask & CAP_IS_SM)) {
+		return;
 	}
+	if (known->disc.g->ports[port].guid == e->passed_over.guid &&
+	    e->passed_over.pause < HANDOVER_PAUSE_MS) {
+		e->passed_over.until = 0; /* it refused, and has found us now */
+	}
+	election_doubt_soon(e);
 }
 
 void election_done(struct election *e)

@@ -986,6 +986,63 @@ static void freeze(uint64_t ms)
 	}
 }
 
+/* A master that refused three times takes the fabric when its pause is over, although who is master
+ * was asked for another reason meanwhile; and at once when it says by trap 144 that it is there. */
+START_TEST(handover_taken_later)
+{
+	uint32_t lid;
+
+	other(9, 0);
+	fixture->config.sm_priority = 5;
+	fixture->config.sweep_interval = 0; /* no light sweep sees it */
+	tap.other_handover = TAP_REFUSES;
+	up();
+	fixture_run_ms(fixture, 1000);
+	lid = lid_of(graph_port(fixture->g,
+	                        graph_node_by_guid(fixture->g, tap.other_guid), 1));
+	tap.other_state = 3;
+	trap(144, lid);
+	while (tap.n_controls < 3) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	fixture_run_ms(fixture, 100); /* until the answer */
+	tap.other_handover = TAP_TAKES;
+	if (_i == 0) {
+		freeze(1500);
+		fixture_run_ms(fixture, 1000);
+		ck_assert_uint_eq(tap.n_controls, 3);
+		fixture_run_ms(fixture, 2000);
+	} else {
+		fixture_run_ms(fixture, 1000);
+		trap(144, lid);
+		fixture_run_ms(fixture, 300);
+	}
+	ck_assert_uint_eq(tap.n_controls, 4);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+}
+END_TEST
+
+/* Our switch was silent, so our sweeps were given up. It answers again, and another master hands over
+ * from a port that is not known: we look at once, and not when the next sweep is due. */
+START_TEST(handover_from_unknown)
+{
+	const struct graph *g = fixture->g;
+	uint64_t next = g->nodes[g->ports[g->ports[g->sm_port].peer].node].guid;
+
+	other(0, 0);
+	fixture->config.sm_priority = 5;
+	up();
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, next, true), E_OK);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 30000);
+	ck_assert(!sweep_status(fixture->sweep)->up);
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, next, false), E_OK);
+	ck_assert_uint_eq(control(1, other_sm_guid(), 3, 1), 0x1c);
+	fixture_run_ms(fixture, 1000);
+	ck_assert(sweep_status(fixture->sweep)->up);
+}
+END_TEST
+
 /* Turns until tables are being sent by the first sweep. */
 static void run_to_tables(void)
 {
@@ -1252,6 +1309,8 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, other_standby, 0, 6);
 	tcase_add_loop_test(t, others_ignored, 0, NOT_BELIEVED + 6);
 	tcase_add_loop_test(t, handover_refused, 0, 2);
+	tcase_add_loop_test(t, handover_taken_later, 0, 2);
+	tcase_add_test(t, handover_from_unknown);
 	tcase_add_loop_test(t, second_master, 0, sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, appears, 0, 3 * sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, appears_by_trap, 0, sizeof(masters) / sizeof(masters[0]));
