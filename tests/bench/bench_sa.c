@@ -211,6 +211,11 @@ static double wall(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static uint64_t guid_of(const struct bench *b, uint32_t lid)
+{
+	return b->w->g->ports[b->w->lids.owner[lid]].guid;
+}
+
 /* Services per second, one round of SETS. */
 static double set_services(const struct bench *b, struct sa_server *server, unsigned round)
 {
@@ -223,6 +228,8 @@ static double set_services(const struct bench *b, struct sa_server *server, unsi
 	for (size_t i = 0; i < SETS; i++) {
 		m.addr = (struct mad_addr){ .lid = b->pair[i][0], .qpn = 1 };
 		put(mad + 56, 8, i);
+		put(mad + 64, 8, FIXTURE_PREFIX);
+		put(mad + 72, 8, guid_of(b, b->pair[i][0]));
 		wait_for(i < UNDER_WAY ? 0 : i - UNDER_WAY);
 		sa_server_receive(server, &m, 1, true);
 	}
@@ -233,11 +240,6 @@ static double set_services(const struct bench *b, struct sa_server *server, unsi
 /* --- members of multicast groups -------------------------------------------------- */
 
 enum { MEMBERS = 500000 };
-
-static uint64_t guid_of(const struct bench *b, uint32_t lid)
-{
-	return b->w->g->ports[b->w->lids.owner[lid]].guid;
-}
 
 /* Every host is in some groups; \a more groups with one member each are for the joins. */
 static void fill_groups(const struct bench *b, struct state *state, uint32_t *ret_first,
