@@ -226,6 +226,8 @@ static bool keep_sm_info(struct sm_request *q, const uint8_t *info)
 	}
 	if (p->sm_info == NULL) {
 		p->sm_info = arena_alloc(q->d->arena, SMP_DATA_BYTES);
+		/* It may have started since the sweep; what is seen is told when it is gone. */
+		q->d->g->ports[q->graph_port].capability_mask |= CAP_IS_SM;
 	}
 	if (p->sm_info != NULL) {
 		memcpy(p->sm_info, info, SMP_DATA_BYTES);

@@ -5,6 +5,7 @@
  */
 #include <config.h>
 
+#include "sa/sim/sim_state.h"
 #include "sa/sm/discover/keyring.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
@@ -140,6 +141,26 @@ START_TEST(handed_over)
 	fixture_run_ms(fixture, 30000);
 	ck_assert(sweep_status(fixture->sweep)->standby);
 	ck_assert_uint_eq(tap.n_controls, 1);
+}
+END_TEST
+
+/* One that started after the sweep is told when it is gone, too, which ends its alarm. */
+START_TEST(gone_again)
+{
+	stranger(15, STANDBY_STATE);
+	tap.other_left = true;
+	fixture_log(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	tap.other_left = false;
+	sim_port_issm(fixture->sim, host(fixture->g->n_hosts - 1), true, true);
+	fixture_run_ms(fixture, 30000);
+	ck_assert_uint_eq(fixture_logged(fixture, "was announced by nobody"), 1);
+	tap.other_left = true;
+	sim_port_issm(fixture->sim, host(fixture->g->n_hosts - 1), false, true);
+	fixture_run_ms(fixture, 30000);
+	ck_assert_uint_eq(fixture_logged(fixture, "is gone"), 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 }
 END_TEST
 
@@ -385,6 +406,7 @@ TEST_SUITE(sweep_trust)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, not_handed_over, 0, 10);
 	tcase_add_loop_test(t, handed_over, 0, 3);
+	tcase_add_test(t, gone_again);
 	tcase_add_test(t, announced_later);
 	tcase_add_loop_test(t, respected_at_the_start, 0, 3);
 	tcase_add_loop_test(t, without_the_key, 0, 3);
