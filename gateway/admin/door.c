@@ -298,7 +298,7 @@ static void audit_outcome(struct door_call *c, unsigned long long number, int er
 {
 	json_t *line = audit_head(c, number, err == E_OK ? "done" : "failed");
 	const json_t *version = json_object_get(c->heard, "version");
-	const struct door_how *how = door_how_of(c->row);
+	const struct door_how *how = c->row->how;
 	const char *action = how->action != NULL ? how->action : "";
 
 	json_object_set_new(line, "status",
@@ -342,7 +342,7 @@ static void fill_problem(struct door_call *c, int err, struct door_reply *ret)
 static int run_handler(struct door_call *c, const char *body, size_t len)
 {
 	const struct resource *row = c->row;
-	const struct door_how *how = door_how_of(row);
+	const struct door_how *how = row->how;
 	bool change = (row->flags & RESOURCE_CHANGE) != 0;
 	unsigned long long number = change ? audit_number(c->door->audit) : 0;
 	int err = E_OK;

@@ -18,18 +18,13 @@
 /*! The resources of the write door, made of resources.def. */
 extern const struct resources door_resources;
 
-/*! What a row has for the write door alone. */
+/*! What a row has for the write door alone: resource.how. */
 struct door_how {
+	int (*handle)(struct door_call *c); /*!< asks saguarod, and fills c->out */
 	/*! Completes the request to saguarod, c->ask, before it is audited; NULL: nothing to do */
 	int (*prepare)(struct door_call *c);
-	int (*handle)(struct door_call *c); /*!< asks saguarod, and fills c->out */
 	const char *verb, *action;          /*!< of the request to saguarod; NULL: none */
 };
-
-/*! [door_resources.n], in the order of the rows. */
-extern const struct door_how door_hows[];
-
-const struct door_how *door_how_of(const struct resource *row);
 
 /*! One request being answered. */
 struct door_call {
@@ -68,6 +63,6 @@ int door_take_captures(struct door_call *c);
 void door_set_version(struct door_call *c, const json_t *reply);
 
 /* --- handlers --- */
-#define RESOURCE(method, path, role, prepare, handle, ...) int handle(struct door_call *c);
+#define RESOURCE(method, path, role, flags, handle, ...) int handle(struct door_call *c);
 #include "gateway/admin/resources.def"
 int ufm_prepare(struct door_call *c); /*!< the defaults of that interface */

@@ -12,7 +12,6 @@
 #include "conf/base/text.h"
 #include "gateway/admin/door_call.h"
 #include "gateway/resource/openapi.h"
-#include "gateway/resource/schema.h"
 #include "gateway/view/json_text.h"
 
 enum { WAIT_MAX_MS = 10000, WAIT_MS = 5000 };
@@ -95,42 +94,18 @@ static const struct field ufm_remove_fields[] = {
 #define READ ROLE_VIEWER
 #define WRITE ROLE_PARTITION_ADMIN
 #define RUN ROLE_OPERATOR
-#define NO_BODY { NULL }
-#define BODY(members) { .type = "application/json", .max_bytes = DOOR_BODY_MAX, .fields = members }
+#define FORM(members) { .type = "application/json", .max_bytes = DOOR_BODY_MAX, .fields = members }
 #define STRICT(members) { .type = "application/json", .max_bytes = DOOR_BODY_MAX, .fields = members, .strict = true }
-
-const struct door_how door_hows[] = {
-#define RESOURCE(method, path, role, prepare, handle, verb, action, ...) { prepare, handle, verb, action },
-#include "gateway/admin/resources.def"
-};
-
-static const struct resource rows[] = {
-#define RESOURCE(method_, path_, role_, prepare, handle, verb, action, body_, params_, flags_, status_, summary_) \
-	{ .method = #method_, .path = path_, .role = role_, .body = body_, .params = params_, .flags = flags_, \
-	  .status = status_, .answer = "any", .summary = summary_ },
-#include "gateway/admin/resources.def"
-};
-
-static const struct resource_param params[] = {
-#define PARAM(name, type, help) { #name, type, help },
-#include "gateway/admin/resources.def"
-};
-
-static const struct answer_schema schemas[] = {
-#define SCHEMA(name, members, help) { #name, members, help },
-#include "gateway/admin/resources.def"
-};
-
-static const struct answer_member members[] = {
-#define FIELD(schema, member, help) { #schema, #member, help },
-#include "gateway/admin/resources.def"
-};
+#define ANY(status_) .answer = "any", .status = status_
+#define ASK(prepare, verb, action) prepare, verb, action
+#define NO_ASK NULL, NULL, NULL
 /* clang-format on */
 
-static const struct answers answers = { .schema = schemas,
-	                                .n_schemas = sizeof(schemas) / sizeof(schemas[0]),
-	                                .member = members,
-	                                .n_members = sizeof(members) / sizeof(members[0]) };
+#define RESOURCES_DEF "gateway/admin/resources.def"
+#define RESOURCE_HOW struct door_how
+#include "gateway/resource/tables.h"
+
+static const struct answers answers = { RESOURCE_ANSWERS };
 
 static const char *name_of_role(unsigned role)
 {
@@ -138,21 +113,13 @@ static const char *name_of_role(unsigned role)
 }
 
 const struct resources door_resources = {
-	.row = rows,
-	.n = sizeof(rows) / sizeof(rows[0]),
-	.param = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	RESOURCE_ROWS,
 	.answers = &answers,
 	.title = "saguaro-admin",
 	.description = "The write door of Saguaro. Below /NAME for a further fabric.",
 	.etag = "the version of the partitions",
 	.role_name = name_of_role
 };
-
-const struct door_how *door_how_of(const struct resource *row)
-{
-	return &door_hows[row - door_resources.row];
-}
 
 /* saguarod's "pkey": "0x0001" is "p_key": 1 in all answers over HTTP. */
 static void rename_p_key(json_t *o)

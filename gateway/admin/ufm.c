@@ -180,9 +180,17 @@ int ufm_updated(struct door_call *c)
 	return err;
 }
 
+/* What saguarod is asked to do with a partition. */
+static const char *action_of(const struct door_call *c)
+{
+	const struct door_how *how = c->row->how;
+
+	return how->action;
+}
+
 int ufm_prepare(struct door_call *c)
 {
-	const char *action = door_how_of(c->row)->action;
+	const char *action = action_of(c);
 	bool makes = strcmp(action, "add") == 0 || strcmp(action, "set") == 0;
 	json_t *m;
 	size_t i;
@@ -213,7 +221,7 @@ int ufm_change(struct door_call *c)
 
 	/* To remove members of a partition that is gone leaves nothing to do; a failure would
 	 * make the client try again for ever. */
-	if (err == E_NOTFOUND && strcmp(door_how_of(c->row)->action, "remove") == 0) {
+	if (err == E_NOTFOUND && strcmp(action_of(c), "remove") == 0) {
 		problem_clear(&c->problem);
 		err = E_OK;
 	}

@@ -109,7 +109,7 @@ static void set_etag(struct api_call *c, const struct snap_meta *m, struct api_r
 
 static const struct api_how *how_of(const struct api_call *c)
 {
-	return &api_hows[c->row - api_resources.row];
+	return c->row->how;
 }
 
 /* Pins the newest epoch; sets the reply's epoch and ETag, which names the bytes as they are

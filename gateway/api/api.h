@@ -37,7 +37,7 @@ enum { API_BATCH_PAIRS = 10000, API_BATCH_BYTES = 4 << 20, API_PLAN_BYTES = 32 <
 
 enum { API_TRIES = 3, API_CURSOR_BYTES = 80 + 2 * SA_ROW_KEY_BYTES };
 
-/*! The resources of the gateway, made of resources.def; its rows have places of their own in api_hows. */
+/*! The resources of the gateway, made of resources.def. */
 extern const struct resources api_resources;
 
 /*! \brief JSON Schemas of all answers. \return NULL: out of memory. */

@@ -38,14 +38,11 @@ enum api_table {
 #undef API_TABLE
 _Static_assert((int)SNAP_TABLE_COUNT <= 28, "bits of enum api_table");
 
-/*! What a row has for the gateway alone. */
+/*! What a row has for the gateway alone: resource.how. */
 struct api_how {
 	int (*handle)(struct api_call *c);
 	unsigned tables; /*!< enum api_table; 0: needs no snapshot, has no ETag */
 };
-
-/*! [api_resources.n], in the order of the rows. */
-extern const struct api_how api_hows[];
 
 /*! One request being answered, as handlers see it. */
 struct api_call {
@@ -161,8 +158,7 @@ json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port);
 int api_run_job(struct api_call *c, const char *const *words, const char *file);
 
 /* --- handlers --- */
-#define RESOURCE(path, handle, ...) int handle(struct api_call *c);
-#define REQUEST(path, handle, ...) int handle(struct api_call *c);
+#define RESOURCE(method, path, role, flags, handle, ...) int handle(struct api_call *c);
 #include "gateway/api/resources.def"
 
 /*! \brief Tables that records of a name are made of, for their ETag. */

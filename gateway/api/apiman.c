@@ -41,8 +41,7 @@ static const struct {
 	const char *topic, *path;
 } places[] = {
 #define TOPIC(heading) { heading, NULL },
-#define RESOURCE(path, ...) { NULL, path },
-#define REQUEST(path, ...) { NULL, path },
+#define RESOURCE(method, path, ...) { NULL, path },
 #include "gateway/api/resources.def"
 };
 

@@ -4,7 +4,6 @@
 /* The tables that resources.def makes, and the schemas of records. */
 #include "gateway/api/api_call.h"
 #include "gateway/api/metrics.h"
-#include "gateway/resource/schema.h"
 #include "gateway/view/path_params.h"
 #include "gateway/view/record_json.h"
 #include "sa/record/attributes.h"
@@ -27,48 +26,9 @@ enum {
 		TABLE_LFT | TABLE_OPTIONS | TABLE_LINKS | TABLE_PORTS | TABLE_NODES,
 };
 
-static const struct resource rows[] = {
-#define RESOURCE(path_, handle, params_, tables, answer_, also_, summary_)                \
-	{ .method = "GET",                                                               \
-	  .path = path_,                                                                 \
-	  .params = params_,                                                             \
-	  .answer = answer_,                                                             \
-	  .also = also_,                                                                 \
-	  .flags = (tables) != 0 ? RESOURCE_ETAG : 0,                                    \
-	  .status = 200,                                                                 \
-	  .summary = summary_ },
-#define REQUEST(path_, handle, params_, tables, answer_, also_, type_, max_, summary_)    \
-	{ .method = "POST",                                                              \
-	  .path = path_,                                                                 \
-	  .params = params_,                                                             \
-	  .body = { .type = type_, .max_bytes = max_ },                                  \
-	  .answer = answer_,                                                             \
-	  .also = also_,                                                                 \
-	  .status = 200,                                                                 \
-	  .summary = summary_ },
-#include "gateway/api/resources.def"
-};
-
-const struct api_how api_hows[] = {
-#define RESOURCE(path, handle, params, tables, ...) { handle, tables },
-#define REQUEST(path, handle, params, tables, ...) { handle, tables },
-#include "gateway/api/resources.def"
-};
-
-static const struct resource_param params[] = {
-#define PARAM(name, type, help) { #name, type, help },
-#include "gateway/api/resources.def"
-};
-
-static const struct answer_schema schemas[] = {
-#define SCHEMA(name, members, help) { #name, members, help },
-#include "gateway/api/resources.def"
-};
-
-static const struct answer_member members[] = {
-#define FIELD(schema, member, help) { #schema, #member, help },
-#include "gateway/api/resources.def"
-};
+#define RESOURCES_DEF "gateway/api/resources.def"
+#define RESOURCE_HOW struct api_how
+#include "gateway/resource/tables.h"
 
 static json_t *component_schema(const struct sa_field *f)
 {
@@ -127,21 +87,13 @@ static void add_records(const struct answers *answers, json_t *all)
 	json_object_set_new(records, "items", json_pack("{s:o}", "anyOf", kinds));
 }
 
-enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
-_Static_assert((int)N_ROWS < (int)HTTP_ROUTES_MAX,
+_Static_assert(sizeof(rows) / sizeof(rows[0]) < HTTP_ROUTES_MAX,
                "one metrics slot per row and one for no row");
 
-static const struct answers answers = { .schema = schemas,
-	                                .n_schemas = sizeof(schemas) / sizeof(schemas[0]),
-	                                .member = members,
-	                                .n_members = sizeof(members) / sizeof(members[0]),
-	                                .add = add_records };
+static const struct answers answers = { RESOURCE_ANSWERS, .add = add_records };
 
 const struct resources api_resources = {
-	.row = rows,
-	.n = N_ROWS,
-	.param = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	RESOURCE_ROWS,
 	.answers = &answers,
 	.title = "Saguaro",
 	.description = "An InfiniBand or Omni-Path fabric as its subnet manager sees it. "

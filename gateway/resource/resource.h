@@ -17,9 +17,8 @@ struct uri;
  * and path, which parameters and which body a request may have, the list at "/", the OpenAPI
  * document (openapi.h) and the manual pages (manual.h).
  *
- * There are two sets of rows, each in a resources.def: that of the gateway (gateway/api), which reads, and that
- * of saguaro-admin (gateway/admin), which writes. What a set needs besides stands in an array
- * of its own beside the rows, made of the same lines.
+ * There are two sets of rows, each in a resources.def (tables.h): that of the gateway (gateway/api), which reads,
+ * and that of saguaro-admin (gateway/admin), which writes.
  */
 enum {
 	RESOURCE_CAPTURES = 2,    /*!< segments {...} of a path at most */
@@ -53,6 +52,7 @@ struct resource {
 	unsigned flags;     /*!< enum resource_flag */
 	unsigned status;    /*!< of success */
 	const char *summary; /*!< one line for the lists */
+	const void *how;     /*!< struct api_how or struct door_how: of its server */
 };
 
 /*! A parameter in a path or a query. */

@@ -174,7 +174,8 @@ static void ask(struct api_thread *t, const char *method, const char *target)
 		                 reply.status);
 		json_decref(o);
 	} else {
-		ck_assert_uint_eq(api_hows[reply.route].tables, 0);
+		const struct api_how *how = api_resources.row[reply.route].how;
+		ck_assert_uint_eq(how->tables, 0);
 	}
 	body_clear(&reply.body);
 }
