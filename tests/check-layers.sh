@@ -58,7 +58,7 @@ gateway/export        conf/base routing/graph routing/text gateway/view gateway/
 gateway/api           conf/base conf routing/graph db sa/path sa/record gateway/view gateway/resource gateway/inventory gateway/export
 gateway/web           conf/base gateway/view
 gateway/http          conf/base conf gateway/view gateway/api gateway/web gateway/httpd
-gateway/admin         conf/base conf gateway/view gateway/resource gateway/api gateway/httpd
+gateway/admin         conf/base conf gateway/view gateway/resource gateway/httpd
 gateway/cli/help      conf/base conf routing/topogen routing db gateway/inventory
 gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db sa/record gateway/view gateway/inventory gateway/api gateway/cli/help
 '

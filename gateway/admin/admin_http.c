@@ -120,8 +120,7 @@ static bool head(void *ctx, struct httpd_request *rq)
 }
 
 /* Sends a reply; its body is taken. */
-static enum MHD_Result send_reply(const struct httpd_request *rq,
-                                  struct door_reply *reply)
+static enum MHD_Result send_reply(const struct httpd_request *rq, struct reply *reply)
 {
 	struct MHD_Response *r = MHD_create_response_from_buffer(
 		reply->body.len, reply->body.data,
@@ -132,13 +131,8 @@ static enum MHD_Result send_reply(const struct httpd_request *rq,
 		body_clear(&reply->body);
 		return MHD_NO;
 	}
-	httpd_add_head(r, &(struct httpd_head){ .status = reply->status,
-	                                        .content_type = reply->content_type,
-	                                        .cache_control = "no-store",
-	                                        .etag = reply->etag,
-	                                        .allow = reply->allow,
-	                                        .retry_after = reply->retry_after });
-	if (reply->challenge) {
+	httpd_add_head(r, reply, "no-store");
+	if (reply->status == MHD_HTTP_UNAUTHORIZED) {
 		httpd_add(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
 		          "Basic realm=\"saguaro-admin\", charset=\"UTF-8\"");
 		httpd_add(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
@@ -149,7 +143,7 @@ static enum MHD_Result send_reply(const struct httpd_request *rq,
 static enum MHD_Result answer(void *ctx, struct httpd_request *rq)
 {
 	const struct visit *v = rq->own;
-	struct door_reply reply;
+	struct reply reply;
 
 	(void)ctx;
 	if (v->call == NULL) {

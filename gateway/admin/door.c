@@ -325,17 +325,11 @@ static void audit_outcome(struct door_call *c, unsigned long long number, int er
 
 /* ---- the answer ---- */
 
-static void fill_problem(struct door_call *c, int err, struct door_reply *ret)
+static void refuse(struct door_call *c, int err, struct reply *ret)
 {
-	c->problem.err = err;
-	body_clear(&ret->body);
-	body_json(&ret->body, problem_json(&c->problem, 0));
-	ret->status = gw_status(err);
-	ret->content_type = "application/problem+json";
-	ret->retry_after = err == E_HTTP_RATE ? c->wait_s : gw_retry_after(err);
-	ret->challenge = err == E_HTTP_AUTH;
-	if (err == E_HTTP_METHOD) {
-		resource_methods(&door_resources, &c->uri, ret->allow);
+	resource_refuse(&door_resources, &c->uri, &c->problem, err, 0, ret);
+	if (err == E_HTTP_RATE) {
+		ret->retry_after = c->wait_s;
 	}
 }
 
@@ -377,10 +371,9 @@ static int run_handler(struct door_call *c, const char *body, size_t len)
 	return err;
 }
 
-void door_answer(struct door_call *c, const char *body, size_t len,
-                 struct door_reply *ret)
+void door_answer(struct door_call *c, const char *body, size_t len, struct reply *ret)
 {
-	struct door_reply reply = { .content_type = "application/json" };
+	struct reply reply = { .content_type = "application/json" };
 	int err = c->err;
 
 	if (err == E_OK) {
@@ -395,21 +388,21 @@ void door_answer(struct door_call *c, const char *body, size_t len,
 		err = body_done(&reply.body);
 	}
 	if (err != E_OK) {
-		fill_problem(c, err, &reply);
+		refuse(c, err, &reply);
 	} else {
-		memcpy(reply.etag, c->etag, sizeof(reply.etag));
+		memcpy(reply.etag, c->etag, sizeof(c->etag));
 	}
 	*ret = reply;
 }
 
-void door_refuse_body(struct door_call *c, int err, struct door_reply *ret)
+void door_refuse_body(struct door_call *c, int err, struct reply *ret)
 {
-	struct door_reply reply = { .status = 0 };
+	struct reply reply = { .status = 0 };
 
 	if (err == E_HTTP_LARGE) {
 		problem_set(&c->problem, c->arena, err, "a body has at most %d bytes",
 		            DOOR_BODY_MAX);
 	}
-	fill_problem(c, err, &reply);
+	refuse(c, err, &reply);
 	*ret = reply;
 }

@@ -59,16 +59,6 @@ struct door_request {
 	uint64_t now_ms;     /*!< monotonic */
 };
 
-struct door_reply {
-	unsigned status;
-	struct body body; /*!< owned by the caller: body_clear() */
-	const char *content_type;
-	char etag[32];        /*!< quoted; "" none */
-	char allow[48];       /*!< header; "" none */
-	unsigned retry_after; /*!< seconds, 0: none */
-	bool challenge;       /*!< WWW-Authenticate is due */
-};
-
 struct door_call;
 
 /*!
@@ -85,11 +75,10 @@ bool door_is_refused(const struct door_call *c);
 bool door_has_user(const struct door_call *c);
 
 /*! \brief Carries it out; never fails, at worst with a 5xx. Once per call. */
-void door_answer(struct door_call *c, const char *body, size_t len,
-                 struct door_reply *ret);
+void door_answer(struct door_call *c, const char *body, size_t len, struct reply *ret);
 
 /*! \brief Refuses a body that became too long, or for which there is no memory. Once per call, instead of
  *  door_answer(). */
-void door_refuse_body(struct door_call *c, int err, struct door_reply *ret);
+void door_refuse_body(struct door_call *c, int err, struct reply *ret);
 
 void door_free(struct door_call *c); /*!< NULL is fine */

@@ -10,7 +10,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/text.h"
-#include "gateway/api/api.h"
+#include "gateway/view/accept.h"
 #include "gateway/view/json_text.h"
 
 static const char me[] = "admin";
@@ -158,6 +158,5 @@ void door_set_version(struct door_call *c, const json_t *reply)
 	snprintf(c->etag, sizeof(c->etag), "\"%" PRId64 "\"",
 	         (int64_t)json_integer_value(version));
 	c->not_modified = (c->row->flags & RESOURCE_CHANGE) == 0 &&
-	                  c->request->if_none_match != NULL &&
-	                  api_etag_matches(c->request->if_none_match, c->etag);
+	                  accept_knows(c->request->if_none_match, c->etag);
 }

@@ -16,6 +16,7 @@
 #include "gateway/api/api_call.h"
 #include "gateway/api/metrics.h"
 #include "gateway/inventory/inventory.h"
+#include "gateway/view/accept.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_params.h"
 #include "gateway/view/source.h"
@@ -53,7 +54,7 @@ static int route(struct api_call *c, const struct api_request *rq)
 		return resource_unknown(&api_resources, &c->uri, c->arena, &c->problem);
 	}
 	if (err == E_HTTP_METHOD) {
-		char methods[RESOURCE_METHODS_MAX];
+		char methods[REPLY_ALLOW_BYTES];
 
 		resource_methods(&api_resources, &c->uri, methods);
 		return problem_set(&c->problem, c->arena, err,
@@ -69,33 +70,12 @@ static int route(struct api_call *c, const struct api_request *rq)
 /* --- answer --------------------------------------------------------------------------
  */
 
-bool api_etag_matches(const char *header, const char *etag)
-{
-	size_t len = strlen(etag);
-
-	while (*header != '\0') {
-		header += strspn(header, " \t,");
-		if (*header == '*') {
-			return true;
-		}
-		if (strncmp(header, "W/", 2) == 0) {
-			header += 2;
-		}
-		if (strncmp(header, etag, len) == 0) {
-			return true;
-		}
-		const char *quote = *header == '"' ? strchr(header + 1, '"') : NULL;
-		header = quote != NULL ? quote + 1 : header + strcspn(header, ",");
-	}
-	return false;
-}
-
 /* Written in place, because every answer has one. */
 static void set_etag(struct api_call *c, const struct snap_meta *m, struct api_reply *ret)
 {
 	enum { ENCODING_BYTES = 5 }; /* what the numbers leave of an ETag */
 	const char *encoding = c->request->encoding;
-	char *p = JSON_PUT(ret->etag, "\"");
+	char *p = JSON_PUT(ret->base.etag, "\"");
 
 	p = json_put_number(p, m->epoch);
 	p = json_put_number(JSON_PUT(p, "-"), snap_version(m, c->tables));
@@ -146,9 +126,8 @@ static int try_answer(struct api_call *c, const struct api_request *rq,
 	if (err != E_OK) {
 		return err;
 	}
-	bool same = rq->if_none_match != NULL && ret->etag[0] != '\0' &&
-	            api_etag_matches(rq->if_none_match, ret->etag);
-	ret->status = same ? 304 : 200;
+	bool same = accept_knows(rq->if_none_match, ret->base.etag);
+	ret->base.status = same ? 304 : 200;
 	err = same ? E_OK : how_of(c)->handle(c);
 	/* An epoch that changed meanwhile explains any result, so it is checked first. */
 	int torn = c->snap != NULL ? snap_check(c->snap) : E_OK;
@@ -190,11 +169,11 @@ static int run_handler(struct api_call *c, const struct api_request *rq,
 	return err;
 }
 
-static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
+/* Puts the problem in the place of what was built. */
+static void refuse(struct api_call *c, int err, struct reply *ret)
 {
 	const char *why;
 
-	c->problem.err = err;
 	if (err == E_MALFORMED && c->problem.detail == NULL) {
 		c->problem.detail = source_damaged(c->thread->source, c->arena);
 	}
@@ -203,14 +182,7 @@ static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 	}
 	drop_answer(c);
 	c->next_cursor[0] = '\0';
-	body_json(&c->body, problem_json(&c->problem, c->epoch));
-	ret->status = gw_status(err);
-	ret->content_type = "application/problem+json";
-	ret->retry_after = gw_retry_after(err);
-	if (err == E_HTTP_METHOD) {
-		resource_methods(&api_resources, &c->uri, ret->allow);
-	}
-	ret->etag[0] = '\0';
+	resource_refuse(&api_resources, &c->uri, &c->problem, err, c->epoch, ret);
 }
 
 void api_thread_done(struct api_thread *t)
@@ -230,7 +202,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 		              .request = rq,
 		              .content_type = "application/json",
 		              .now_ms = source_now_ms() };
-	struct api_reply reply = { .status = 200 };
+	struct api_reply reply = { .base.status = 200 };
 
 	c.arena = t->arena != NULL ? t->arena : arena_new();
 	t->arena = NULL;
@@ -241,14 +213,15 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 	if (err == E_OK) {
 		err = body_done(&c.body);
 	}
-	reply.content_type = c.content_type;
+	reply.base.content_type = c.content_type;
+	reply.base.body = c.body;
+	c.body = (struct body){ .len = 0 };
 	if (err == E_HTTP_METHOD && strcmp(rq->method, "OPTIONS") == 0) {
-		reply.status = 204;
-		resource_methods(&api_resources, &c.uri, reply.allow);
+		reply.base.status = 204;
+		resource_methods(&api_resources, &c.uri, reply.base.allow);
 	} else if (err != E_OK) {
-		reply_problem(&c, err, &reply);
+		refuse(&c, err, &reply.base);
 	}
-	reply.body = c.body;
 	reply.stream = c.stream;
 	reply.feed = c.feed;
 	memcpy(reply.next_cursor, c.next_cursor, sizeof(reply.next_cursor));
@@ -263,7 +236,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 	} else {
 		arena_clear(c.arena);
 		t->arena = c.arena;
-		http_stats_count(t->stats, reply.route, reply.status,
+		http_stats_count(t->stats, reply.route, reply.base.status,
 		                 monotonic_ns() / 1000 - start);
 	}
 	*ret = reply;
@@ -313,21 +286,17 @@ void api_job_reply(struct api_thread *t, unsigned route, int err, int status,
 	struct arena *a = arena_new();
 	struct problem p = { .err = 0 };
 
-	*ret = (struct api_reply){ .status = 200,
-		                   .route = route,
-		                   .content_type = "application/json" };
+	*ret = (struct api_reply){ .base = { .status = 200,
+		                             .content_type = "application/json" },
+		                   .route = route };
 	if (a != NULL && err == E_OK && has_answer(status) && out->len > 0) {
-		ret->body = *out;
+		ret->base.body = *out;
 	} else {
 		body_clear(out);
 		err = a != NULL ? job_problem(&p, a, err, status, said) : -ENOMEM;
-		p.err = err;
-		body_json(&ret->body, problem_json(&p, 0));
-		ret->status = gw_status(err);
-		ret->retry_after = gw_retry_after(err);
-		ret->content_type = "application/problem+json";
+		problem_reply(&p, err, 0, &ret->base);
 	}
 	problem_clear(&p);
 	arena_free(a);
-	http_stats_count(t->stats, route, ret->status, 0);
+	http_stats_count(t->stats, route, ret->base.status, 0);
 }

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "gateway/resource/resource.h"
-#include "gateway/view/body.h"
 #include "gateway/view/components.h"
 #include "gateway/view/ends.h"
 #include "sa/record/record.h"
@@ -70,20 +69,15 @@ struct api_request {
 };
 
 struct api_reply {
-	unsigned status;
-	struct body body;      /*!< owned by the caller: body_clear() */
+	struct reply base;
 	struct stream *stream; /*!< instead of a body, or NULL; owned by the caller:
 	                          stream_free() */
 	struct feed *feed;     /*!< the same; free() */
 	const char *const *job; /*!< the same: words for a run of `saguaro`, */
 	const char *job_file; /*!< and a text that it finds as a file, or NULL; both in */
 	struct arena *arena;  /*!< this one, which is the caller's; NULL without a job */
-	const char *content_type;
-	char etag[56];        /*!< quoted; "" none */
 	uint64_t epoch;       /*!< 0: none */
 	char next_cursor[API_CURSOR_BYTES]; /*!< of the page after this one; "": none */
-	char allow[RESOURCE_METHODS_MAX]; /*!< header; "" none */
-	unsigned retry_after; /*!< seconds, 0: none */
 	unsigned route;       /*!< row index, for metrics; api_resources.n: no row */
 };
 
@@ -108,7 +102,3 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
  * \retval E_OK  Else the request gets its answer from api_serve() without the body: 404, 405.
  */
 int api_expects_body(const char *method, const char *target, size_t *ret_max);
-
-/*! \brief Does an If-None-Match header name this ETag? Weak comparison (RFC
- * 9110, 13.1.2). */
-bool api_etag_matches(const char *header, const char *etag);

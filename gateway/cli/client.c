@@ -325,8 +325,8 @@ static unsigned request(struct client *s, const char *target, struct body *ret)
 
 		serve_local(s, target, &reply);
 		stream_free(reply.stream);
-		*ret = reply.body;
-		return reply.status;
+		*ret = reply.base.body;
+		return reply.base.status;
 	}
 	CURL *curl = curl_easy_init();
 	unsigned status = request_http(s, target, curl, collect, ret);
@@ -507,14 +507,14 @@ static unsigned stream_local(struct client *s, const char *target, struct sink *
 	size_t n;
 
 	serve_local(s, target, &reply);
-	k->refusal = reply.body;
+	k->refusal = reply.base.body;
 	while (reply.stream &&
 	       (n = stream_read(reply.stream, block, sizeof(block))) > 0 &&
 	       copy_block(k, block, n)) {
 	}
 	k->broken = reply.stream && stream_broken(reply.stream);
 	stream_free(reply.stream);
-	return reply.status;
+	return reply.base.status;
 }
 
 /* Does the last line say that the stream is complete? */

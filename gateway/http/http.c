@@ -28,6 +28,7 @@
 #include "gateway/http/jobs.h"
 #include "gateway/http/sending.h"
 #include "gateway/httpd/server.h"
+#include "gateway/view/accept.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/origin.h"
 #include "gateway/view/problem.h"
@@ -153,8 +154,8 @@ static void add_origin(struct MHD_Response *r, const struct http *h,
 	}
 	httpd_add(r, "Access-Control-Allow-Origin", origin);
 	httpd_add(r, "Access-Control-Expose-Headers", "ETag, Fabric-Epoch, Link");
-	if (reply->status == MHD_HTTP_NO_CONTENT) { /* the answer to OPTIONS */
-		httpd_add(r, "Access-Control-Allow-Methods", reply->allow);
+	if (reply->base.status == MHD_HTTP_NO_CONTENT) { /* the answer to OPTIONS */
+		httpd_add(r, "Access-Control-Allow-Methods", reply->base.allow);
 		httpd_add(r, "Access-Control-Allow-Headers",
 		          "Accept, Content-Type, If-None-Match, Last-Event-ID");
 		httpd_add(r, "Access-Control-Max-Age", "600");
@@ -175,16 +176,11 @@ static enum MHD_Result send_reply(const struct http *h, const struct httpd_reque
 	char number[24];
 
 	if (r == NULL) {
-		body_clear(&reply->body);
+		body_clear(&reply->base.body);
 		stream_free(reply->stream);
 		return MHD_NO;
 	}
-	httpd_add_head(r, &(struct httpd_head){ .status = reply->status,
-	                                        .content_type = reply->content_type,
-	                                        .cache_control = "no-cache",
-	                                        .etag = reply->etag,
-	                                        .allow = reply->allow,
-	                                        .retry_after = reply->retry_after });
+	httpd_add_head(r, &reply->base, "no-cache");
 	if (reply->epoch != 0) {
 		*json_put_number(number, reply->epoch) = '\0';
 		httpd_add(r, "Fabric-Epoch", number);
@@ -201,19 +197,17 @@ static enum MHD_Result send_reply(const struct http *h, const struct httpd_reque
 		 * begin of its next answer (0.9.75) */
 		MHD_set_response_options(r, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);
 	}
-	return httpd_queue(rq, reply->status, r);
+	return httpd_queue(rq, reply->base.status, r);
 }
 
 static enum MHD_Result refuse(struct http *h, const struct httpd_request *rq, int err,
                               const char *detail)
 {
-	struct problem p = { .err = err, .detail = detail };
-	struct api_reply reply = { .status = gw_status(err),
-		                   .content_type = "application/problem+json",
-		                   .retry_after = gw_retry_after(err) };
+	struct problem p = { .detail = detail };
+	struct api_reply reply = { .epoch = 0 };
 
-	body_json(&reply.body, problem_json(&p, 0));
-	http_stats_count(&h->stats, api_resources.n, reply.status, 0);
+	problem_reply(&p, err, 0, &reply.base);
+	http_stats_count(&h->stats, api_resources.n, reply.base.status, 0);
 	return send_reply(h, rq, &reply);
 }
 
@@ -231,15 +225,13 @@ static enum MHD_Result refuse_feed(const struct http *h, const struct httpd_requ
                                    int err)
 {
 	struct problem p = {
-		.err = E_FULL,
 		.detail = err == E_FULL ? "there are enough listeners; see --listeners"
 		                        : "there is no descriptor for one more listener"
 	};
-	struct api_reply reply = { .status = 503,
-		                   .content_type = "application/problem+json",
-		                   .retry_after = 30 };
+	struct api_reply reply = { .epoch = 0 };
 
-	body_json(&reply.body, problem_json(&p, 0));
+	problem_reply(&p, E_FULL, 0, &reply.base);
+	reply.base.retry_after = 30;
 	return send_reply(h, rq, &reply);
 }
 
@@ -309,24 +301,23 @@ static enum MHD_Result send_page(struct http *h, const struct httpd_request *rq,
                                  const struct page_file *f)
 {
 	const char *known = httpd_header(rq, MHD_HTTP_HEADER_IF_NONE_MATCH);
-	bool same = known != NULL && api_etag_matches(known, f->etag);
-	unsigned status = same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK;
+	bool same = accept_knows(known, f->etag);
+	struct reply reply = { .status = same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK,
+		               .content_type = f->type };
 	struct MHD_Response *r = MHD_create_response_from_buffer(
 		same ? 0 : f->len, (void *)f->data, MHD_RESPMEM_PERSISTENT);
 
 	if (r == NULL) {
 		return MHD_NO;
 	}
-	httpd_add_head(r, &(struct httpd_head){ .status = status,
-	                                        .content_type = f->type,
-	                                        .cache_control = "no-cache",
-	                                        .etag = f->etag });
+	snprintf(reply.etag, sizeof(reply.etag), "%s", f->etag);
+	httpd_add_head(r, &reply, "no-cache");
 	httpd_add(r, MHD_HTTP_HEADER_CONTENT_ENCODING, same ? NULL : f->encoding);
 	httpd_add(r, MHD_HTTP_HEADER_VARY, f->vary);
 	httpd_add(r, "Content-Security-Policy", PAGE_CSP);
 	httpd_add(r, "Referrer-Policy", "no-referrer");
-	http_stats_count(&h->stats, api_resources.n, status, 0);
-	return httpd_queue(rq, status, r);
+	http_stats_count(&h->stats, api_resources.n, reply.status, 0);
+	return httpd_queue(rq, reply.status, r);
 }
 
 static enum MHD_Result answer_here(struct http *h, const struct httpd_request *rq,

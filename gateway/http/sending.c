@@ -128,11 +128,11 @@ struct MHD_Response *sending_new(struct api_reply *reply, enum encoding *e,
 	if (reply->stream != NULL) {
 		return send_stream(reply->stream, *e, place);
 	}
-	if (reply->body.data == NULL) {
+	if (reply->base.body.data == NULL) {
 		*e = ENCODING_NONE;
 		return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
 	}
-	encode_body(&reply->body, e);
-	return MHD_create_response_from_buffer(reply->body.len, reply->body.data,
-	                                       MHD_RESPMEM_MUST_FREE);
+	encode_body(&reply->base.body, e);
+	return MHD_create_response_from_buffer(
+		reply->base.body.len, reply->base.body.data, MHD_RESPMEM_MUST_FREE);
 }

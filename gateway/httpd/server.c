@@ -32,6 +32,7 @@
 #include "conf/base/log.h"
 #include "conf/base/text.h"
 #include "gateway/httpd/strict.h"
+#include "gateway/view/body.h"
 #include "gateway/view/problem.h"
 
 enum {
@@ -271,19 +272,20 @@ void httpd_add(struct MHD_Response *r, const char *name, const char *value)
 	}
 }
 
-void httpd_add_head(struct MHD_Response *r, const struct httpd_head *head)
+void httpd_add_head(struct MHD_Response *r, const struct reply *reply,
+                    const char *cache_control)
 {
 	char number[16];
 
-	if (head->status != MHD_HTTP_NOT_MODIFIED) {
-		httpd_add(r, MHD_HTTP_HEADER_CONTENT_TYPE, head->content_type);
+	if (reply->status != MHD_HTTP_NOT_MODIFIED) {
+		httpd_add(r, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
 	}
-	httpd_add(r, MHD_HTTP_HEADER_CACHE_CONTROL, head->cache_control);
-	httpd_add(r, MHD_HTTP_HEADER_ETAG, head->etag);
-	httpd_add(r, MHD_HTTP_HEADER_ALLOW, head->allow);
+	httpd_add(r, MHD_HTTP_HEADER_CACHE_CONTROL, cache_control);
+	httpd_add(r, MHD_HTTP_HEADER_ETAG, reply->etag);
+	httpd_add(r, MHD_HTTP_HEADER_ALLOW, reply->allow);
 	httpd_add(r, "X-Content-Type-Options", "nosniff");
-	if (head->retry_after != 0) {
-		snprintf(number, sizeof(number), "%u", head->retry_after);
+	if (reply->retry_after != 0) {
+		snprintf(number, sizeof(number), "%u", reply->retry_after);
 		httpd_add(r, MHD_HTTP_HEADER_RETRY_AFTER, number);
 	}
 }

@@ -11,6 +11,7 @@
 
 struct arena;
 struct listening;
+struct reply;
 
 /*!
  * The HTTP server under saguaro-gateway and saguaro-admin: libmicrohttpd, its threads, connections
@@ -94,15 +95,9 @@ const char *httpd_header(const struct httpd_request *rq, const char *name);
 const struct sockaddr *httpd_client(struct MHD_Connection *conn);
 int httpd_socket(struct MHD_Connection *conn); /*!< -1: not known */
 
-/*! Headers that every answer has, as far as they are set. */
-struct httpd_head {
-	unsigned status;
-	const char *content_type; /*!< not sent with 304 */
-	const char *cache_control, *etag, *allow;
-	unsigned retry_after; /*!< seconds, 0: none */
-};
-
-void httpd_add_head(struct MHD_Response *r, const struct httpd_head *head);
+/*! \brief Adds the headers that every answer has. */
+void httpd_add_head(struct MHD_Response *r, const struct reply *reply,
+                    const char *cache_control);
 void httpd_add(struct MHD_Response *r, const char *name,
                const char *value); /*!< NULL, "": it is left out */
 

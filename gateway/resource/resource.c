@@ -66,25 +66,24 @@ int resource_match(const struct resources *set, const char *method, const struct
 }
 
 void resource_methods(const struct resources *set, const struct uri *u,
-                      char ret[RESOURCE_METHODS_MAX])
+                      char ret[REPLY_ALLOW_BYTES])
 {
 	const char *capture[RESOURCE_CAPTURES], *between = "";
 	size_t at = 0;
 
 	ret[0] = '\0';
-	for (unsigned i = 0; i < set->n && at < RESOURCE_METHODS_MAX; i++) {
+	for (unsigned i = 0; i < set->n && at < REPLY_ALLOW_BYTES; i++) {
 		const struct resource *row = &set->row[i];
 		bool get = strcmp(row->method, "GET") == 0;
 
 		if (uri_fits(u, row->path, RESOURCE_CAPTURES, capture)) {
-			at += (size_t)snprintf(ret + at, RESOURCE_METHODS_MAX - at,
-			                       "%s%s%s", between, row->method,
-			                       get ? ", HEAD" : "");
+			at += (size_t)snprintf(ret + at, REPLY_ALLOW_BYTES - at, "%s%s%s",
+			                       between, row->method, get ? ", HEAD" : "");
 			between = ", ";
 		}
 	}
-	if (set->answers_options && at < RESOURCE_METHODS_MAX) {
-		snprintf(ret + at, RESOURCE_METHODS_MAX - at, "%sOPTIONS", between);
+	if (set->answers_options && at < REPLY_ALLOW_BYTES) {
+		snprintf(ret + at, REPLY_ALLOW_BYTES - at, "%sOPTIONS", between);
 	}
 }
 
@@ -113,6 +112,15 @@ int resource_unknown(const struct resources *set, const struct uri *u, struct ar
 	                   near != NULL ? "; did you mean '" : "",
 	                   near != NULL ? near : "",
 	                   near != NULL ? "'?" : "; GET / lists all resources");
+}
+
+void resource_refuse(const struct resources *set, const struct uri *u, struct problem *p,
+                     int err, uint64_t epoch, struct reply *ret)
+{
+	problem_reply(p, err, epoch, ret);
+	if (err == E_HTTP_METHOD) {
+		resource_methods(set, u, ret->allow);
+	}
 }
 
 int resource_check_params(const struct resource *row, const struct uri *u, struct arena *a,

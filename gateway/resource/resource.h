@@ -5,6 +5,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "gateway/view/body.h"
 
 struct answers;
 struct arena;
@@ -21,8 +24,7 @@ struct uri;
  * and that of saguaro-admin (gateway/admin), which writes.
  */
 enum {
-	RESOURCE_CAPTURES = 2,    /*!< segments {...} of a path at most */
-	RESOURCE_METHODS_MAX = 48 /*!< bytes of a list of methods */
+	RESOURCE_CAPTURES = 2 /*!< segments {...} of a path at most */
 };
 
 enum resource_flag {
@@ -84,12 +86,16 @@ int resource_match(const struct resources *set, const char *method, const struct
 
 /*! \brief Methods that a path has, as an Allow header lists them. */
 void resource_methods(const struct resources *set, const struct uri *u,
-                      char ret[RESOURCE_METHODS_MAX]);
+                      char ret[REPLY_ALLOW_BYTES]);
 
 /*! \brief Fills the problem of a path that no row has: what is near, and all there are.
  *  \return E_HTTP_ENDPOINT */
 int resource_unknown(const struct resources *set, const struct uri *u, struct arena *a,
                      struct problem *p);
+
+/*! \brief problem_reply(), and what methods the path has where it is E_HTTP_METHOD. */
+void resource_refuse(const struct resources *set, const struct uri *u, struct problem *p,
+                     int err, uint64_t epoch, struct reply *ret);
 
 /*! \brief Has the request parameters that the row does not know? \retval E_HTTP_PARAMETER
  *  Problem filled. */

@@ -50,3 +50,24 @@ int accept_quality(const char *header, const char *word)
 	}
 	return ACCEPT_UNNAMED;
 }
+
+bool accept_knows(const char *header, const char *etag)
+{
+	size_t len = strlen(etag);
+
+	while (header != NULL && len > 0 && *header != '\0') {
+		header += strspn(header, " \t,");
+		if (*header == '*') {
+			return true;
+		}
+		if (strncmp(header, "W/", 2) == 0) {
+			header += 2;
+		}
+		if (strncmp(header, etag, len) == 0) {
+			return true;
+		}
+		const char *quote = *header == '"' ? strchr(header + 1, '"') : NULL;
+		header = quote != NULL ? quote + 1 : header + strcspn(header, ",");
+	}
+	return false;
+}

@@ -2,9 +2,11 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
+
 /*!
  * Headers that list what a client takes, each element with a quality (RFC 9110, 12.4.2):
- * Accept, Accept-Encoding.
+ * Accept, Accept-Encoding. And what it has already: If-None-Match.
  */
 enum { ACCEPT_UNNAMED = -1, ACCEPT_MOST = 1000 };
 
@@ -14,3 +16,9 @@ enum { ACCEPT_UNNAMED = -1, ACCEPT_MOST = 1000 };
  * \return ACCEPT_UNNAMED: the header does not name the word. A wildcard is a word like others.
  */
 int accept_quality(const char *header, const char *word);
+
+/*!
+ * \brief Does an If-None-Match header name this ETag? Weak comparison (RFC 9110, 13.1.2).
+ * \param header  NULL: there is none. \param etag  "": the answer has none.
+ */
+bool accept_knows(const char *header, const char *etag);

@@ -51,3 +51,15 @@ void body_list_end(struct body *b, json_t *tail);
 
 /*! \retval E_OK \retval -ENOMEM */
 int body_done(const struct body *b);
+
+enum { REPLY_ALLOW_BYTES = 48 /*!< a list of methods */ };
+
+/*! What every HTTP answer has, of the gateway as of the write door. */
+struct reply {
+	unsigned status;
+	struct body body;              /*!< owned by the caller: body_clear() */
+	const char *content_type;      /*!< not sent with 304 */
+	char etag[56];                 /*!< quoted; "" none */
+	char allow[REPLY_ALLOW_BYTES]; /*!< header; "" none */
+	unsigned retry_after;          /*!< seconds, 0: none */
+};

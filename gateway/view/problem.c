@@ -9,6 +9,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "gateway/view/body.h"
 #include "gateway/view/json_text.h"
 
 struct problem_row {
@@ -151,6 +152,17 @@ json_t *problem_json(const struct problem *p, uint64_t epoch)
 		json_object_update(o, p->members);
 	}
 	return o;
+}
+
+void problem_reply(struct problem *p, int err, uint64_t epoch, struct reply *ret)
+{
+	p->err = err;
+	body_clear(&ret->body);
+	body_json(&ret->body, problem_json(p, epoch));
+	ret->status = gw_status(err);
+	ret->content_type = "application/problem+json";
+	ret->retry_after = gw_retry_after(err);
+	ret->etag[0] = '\0';
 }
 
 void problem_clear(struct problem *p)

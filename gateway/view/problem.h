@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct arena;
+struct reply;
 
 /*!
  * What went wrong with a request, as an application/problem+json body (RFC 9457):
@@ -64,6 +65,9 @@ void problem_member(struct problem *p, const char *name, json_t *value);
 
 /*! \brief The body. \param epoch  0: not known, left out. \return NULL: out of memory. */
 json_t *problem_json(const struct problem *p, uint64_t epoch);
+
+/*! \brief Makes the answer to a problem of this error; what \a ret had of a body is dropped. \param epoch  As above. */
+void problem_reply(struct problem *p, int err, uint64_t epoch, struct reply *ret);
 
 /*! \brief Drops the members; zeroed afterwards. */
 void problem_clear(struct problem *p);

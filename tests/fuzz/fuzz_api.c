@@ -76,22 +76,23 @@ static void check_body(const struct api_request *rq, const struct api_reply *r,
 {
 	struct body packed = { .len = 0 };
 
-	if (r->body.len == 0) {
+	if (r->base.body.len == 0) {
 		return;
 	}
-	if (strncmp(r->content_type, "application/json", 16) == 0 ||
-	    strncmp(r->content_type, "application/problem+json", 24) == 0) {
-		json_t *o = json_loadb(r->body.data, r->body.len, 0, NULL);
+	if (strncmp(r->base.content_type, "application/json", 16) == 0 ||
+	    strncmp(r->base.content_type, "application/problem+json", 24) == 0) {
+		json_t *o = json_loadb(r->base.body.data, r->base.body.len, 0, NULL);
 
 		require(o != NULL);
 		json_decref(o);
 	}
 	if (e != ENCODING_NONE) {
-		require(encoding_pack(e, r->body.data, r->body.len, &packed) == E_OK);
-		require(packed.len <= r->body.len + r->body.len / 8 + 64);
+		require(encoding_pack(e, r->base.body.data, r->base.body.len, &packed) ==
+		        E_OK);
+		require(packed.len <= r->base.body.len + r->base.body.len / 8 + 64);
 		body_clear(&packed);
 	}
-	require(r->status != 304 && r->status != 204);
+	require(r->base.status != 304 && r->base.status != 204);
 	(void)rq;
 }
 
@@ -118,12 +119,13 @@ static void send_request(const struct api_request *rq, const char *host,
 	(void)api_expects_body(rq->method, rq->target, &most);
 	require(most <= API_PLAN_BYTES);
 	api_serve(&thread, rq, &r);
-	require(r.status >= 200 && r.status < 600);
-	require(r.status < 500 || r.status == 503);
-	require((r.status != 405 && r.status != 204) || r.allow[0] != '\0');
-	require(strlen(r.etag) < sizeof(r.etag));
+	require(r.base.status >= 200 && r.base.status < 600);
+	require(r.base.status < 500 || r.base.status == 503);
+	require((r.base.status != 405 && r.base.status != 204) ||
+	        r.base.allow[0] != '\0');
+	require(strlen(r.base.etag) < sizeof(r.base.etag));
 	check_body(rq, &r, encoding_choose(encoding));
-	body_clear(&r.body);
+	body_clear(&r.base.body);
 	if (r.stream != NULL) {
 		pull_stream(r.stream);
 	}

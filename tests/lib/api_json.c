@@ -14,10 +14,10 @@ json_t *api_json(struct api_thread *t, unsigned status, const char *fmt, ...)
 	va_end(ap);
 	rq.target = target;
 	api_serve(t, &rq, &reply);
-	ck_assert_msg(reply.status == status && reply.stream == NULL, "%s: %u %s", target,
-	              reply.status, reply.body.data);
-	json_t *body = json_loadb(reply.body.data, reply.body.len, 0, NULL);
+	ck_assert_msg(reply.base.status == status && reply.stream == NULL, "%s: %u %s",
+	              target, reply.base.status, reply.base.body.data);
+	json_t *body = json_loadb(reply.base.body.data, reply.base.body.len, 0, NULL);
 	ck_assert_ptr_nonnull(body);
-	body_clear(&reply.body);
+	body_clear(&reply.base.body);
 	return body;
 }

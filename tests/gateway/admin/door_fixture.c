@@ -101,11 +101,11 @@ const char *door_fixture_basic(const char *user, const char *secret)
 	return text;
 }
 
-struct door_reply door_fixture_send(struct door_fixture *f, const struct door_request *rq,
-                                    const char *body, json_t **ret_body)
+struct reply door_fixture_send(struct door_fixture *f, const struct door_request *rq,
+                               const char *body, json_t **ret_body)
 {
 	struct door_request request = *rq;
-	struct door_reply reply;
+	struct reply reply;
 	struct door_call *c;
 
 	request.now = f->now;

@@ -31,8 +31,8 @@ void door_fixture_done(struct door_fixture *f);
 
 /*! \brief A request with a body or NULL, as "operator" unless \a rq has its own Authorization.
  *  \return The reply; its body is a JSON document in \a ret_body, the caller's. */
-struct door_reply door_fixture_send(struct door_fixture *f, const struct door_request *rq,
-                                    const char *body, json_t **ret_body);
+struct reply door_fixture_send(struct door_fixture *f, const struct door_request *rq,
+                               const char *body, json_t **ret_body);
 
 /*! \brief The short form: method, target, body. \return The status. */
 unsigned door_fixture_ask(struct door_fixture *f, const char *method, const char *target,

@@ -311,7 +311,7 @@ END_TEST
 START_TEST(test_versions)
 {
 	struct door_request rq = request("operator", "DELETE", "/v1/partitions/1");
-	struct door_reply reply;
+	struct reply reply;
 
 	rq.if_match = "\"7\"";
 	reply = door_fixture_send(&f, &rq, NULL, NULL);
@@ -375,7 +375,7 @@ END_TEST
 START_TEST(test_rate)
 {
 	struct door_request rq = request("viewer", "GET", "/v1/user");
-	struct door_reply reply = { .status = 200 };
+	struct reply reply = { .status = 200 };
 
 	for (int i = 0; i < 20; i++) {
 		ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 200);

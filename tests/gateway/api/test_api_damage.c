@@ -131,19 +131,19 @@ static void ask_everything(void)
 		struct api_reply reply = { 0 };
 
 		api_serve(&thread, &rq, &reply);
-		ck_assert_msg(reply.status >= 200 && reply.status <= 503, "%s: %u",
-		              targets[i], reply.status);
-		if (reply.status == 500) {
+		ck_assert_msg(reply.base.status >= 200 && reply.base.status <= 503,
+		              "%s: %u", targets[i], reply.base.status);
+		if (reply.base.status == 500) {
 			n_refused++;
-			ck_assert_msg(
-				(strstr(reply.body.data, "damaged") ||
-			         strstr(reply.body.data, "truncated")) &&
-					strstr(reply.body.data, "restart saguarod") &&
-					strstr(reply.body.data, w->dir),
-				"%s: %s", targets[i], reply.body.data);
+			ck_assert_msg((strstr(reply.base.body.data, "damaged") ||
+			               strstr(reply.base.body.data, "truncated")) &&
+			                      strstr(reply.base.body.data,
+			                             "restart saguarod") &&
+			                      strstr(reply.base.body.data, w->dir),
+			              "%s: %s", targets[i], reply.base.body.data);
 		}
 		drain(reply.stream);
-		body_clear(&reply.body);
+		body_clear(&reply.base.body);
 	}
 }
 

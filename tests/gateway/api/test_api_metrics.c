@@ -107,11 +107,13 @@ static void ask(const char *target, size_t max)
 	size_t len = 0, n;
 
 	api_serve(&thread, &rq, &reply);
-	ck_assert_msg(reply.status == 200, "%s: %s", target, reply.body.data);
-	ck_assert_str_eq(reply.content_type, "text/plain; version=0.0.4; charset=utf-8");
+	ck_assert_msg(reply.base.status == 200, "%s: %s", target, reply.base.body.data);
+	ck_assert_str_eq(reply.base.content_type,
+	                 "text/plain; version=0.0.4; charset=utf-8");
 	free(text);
-	text = calloc(1, reply.body.len + 1);
-	memcpy(text, reply.body.data != NULL ? reply.body.data : "", reply.body.len);
+	text = calloc(1, reply.base.body.len + 1);
+	memcpy(text, reply.base.body.data != NULL ? reply.base.body.data : "",
+	       reply.base.body.len);
 	if (reply.stream != NULL) {
 		do {
 			text = realloc(text, len + max + 1);
@@ -122,7 +124,7 @@ static void ask(const char *target, size_t max)
 		ck_assert(!stream_broken(reply.stream));
 		stream_free(reply.stream);
 	}
-	body_clear(&reply.body);
+	body_clear(&reply.base.body);
 }
 
 /* --- the same text once more ----------------------------------------------------------- */

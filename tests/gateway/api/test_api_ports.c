@@ -252,8 +252,9 @@ START_TEST(test_total)
 		snprintf(target, sizeof(target), "%slimit=3%s%s", lists[_i].target,
 		         cursor[0] ? "&cursor=" : "", cursor);
 		api_serve(&thread, &rq, &reply);
-		ck_assert_uint_eq(reply.status, 200);
-		json_t *page = json_loadb(reply.body.data, reply.body.len, 0, NULL);
+		ck_assert_uint_eq(reply.base.status, 200);
+		json_t *page =
+			json_loadb(reply.base.body.data, reply.base.body.len, 0, NULL);
 		ck_assert_int_eq(json_integer_value(json_object_get(page, "total")),
 		                 total);
 		json_array_extend(all, json_object_get(page, lists[_i].list));
@@ -262,7 +263,7 @@ START_TEST(test_total)
 			json_string_value(json_object_get(page, "next_cursor"));
 		ck_assert_str_eq(cursor, next != NULL ? next : "");
 		json_decref(page);
-		body_clear(&reply.body);
+		body_clear(&reply.base.body);
 	} while (cursor[0] != '\0');
 	ck_assert(json_equal(all, json_object_get(whole, lists[_i].list)));
 	json_decref(all);
@@ -284,7 +285,7 @@ START_TEST(test_stream)
 
 		snprintf(target, sizeof(target), "/v1/%s?stream=1&name=sw*", of[k]);
 		api_serve(&thread, &rq, &reply);
-		ck_assert_uint_eq(reply.status, 200);
+		ck_assert_uint_eq(reply.base.status, 200);
 		while ((n = stream_read(reply.stream, text_of + len,
 		                        sizeof(text_of) - 1 - len)) > 0) {
 			len += n;

@@ -410,14 +410,14 @@ START_TEST(etags)
 			struct api_request rq = { .method = "GET", .target = targets[i] };
 			struct api_reply reply = { 0 };
 			api_serve(&thread, &rq, &reply);
-			ck_assert_uint_eq(reply.status, 200);
-			ck_assert_str_ne(reply.etag, "");
+			ck_assert_uint_eq(reply.base.status, 200);
+			ck_assert_str_ne(reply.base.etag, "");
 			if (turn == 1) {
-				ck_assert_int_eq(strcmp(reply.etag, before[i]) == 0,
+				ck_assert_int_eq(strcmp(reply.base.etag, before[i]) == 0,
 				                 i != 1);
 			}
-			snprintf(before[i], sizeof(before[i]), "%s", reply.etag);
-			body_clear(&reply.body);
+			snprintf(before[i], sizeof(before[i]), "%s", reply.base.etag);
+			body_clear(&reply.base.body);
 		}
 		struct snap_published done;
 		ck_assert_int_eq(snap_mirror(w->w, NULL, 0, true, 1, &done), E_OK);
@@ -461,9 +461,9 @@ START_TEST(activity)
 		                  .if_none_match = "*" };
 	struct api_reply reply = { 0 };
 	api_serve(&thread, &rq, &reply);
-	ck_assert_uint_eq(reply.status, 200);
-	ck_assert_str_eq(reply.etag, "");
-	body_clear(&reply.body);
+	ck_assert_uint_eq(reply.base.status, 200);
+	ck_assert_str_eq(reply.base.etag, "");
+	body_clear(&reply.base.body);
 	stats_close(daemon);
 }
 END_TEST

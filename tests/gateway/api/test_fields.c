@@ -551,9 +551,9 @@ static void read_etag(const char *target, char etag[56])
 	struct api_reply reply;
 
 	api_serve(&thread, &rq, &reply);
-	ck_assert_uint_eq(reply.status, 200);
-	memcpy(etag, reply.etag, sizeof(reply.etag));
-	body_clear(&reply.body);
+	ck_assert_uint_eq(reply.base.status, 200);
+	memcpy(etag, reply.base.etag, sizeof(reply.base.etag));
+	body_clear(&reply.base.body);
 }
 
 /* Publishes the same epoch with other P_Keys in the table of the first host. */

@@ -67,13 +67,14 @@ static void check_answer(const char *target, unsigned status)
 	char why[1024] = "";
 
 	api_serve(&thread, &rq, &reply);
-	ck_assert_msg(reply.status == status, "%s: %u %s", target, reply.status,
-	              reply.body.data);
+	ck_assert_msg(reply.base.status == status, "%s: %u %s", target, reply.base.status,
+	              reply.base.body.data);
 	ck_assert_uint_lt(reply.route, api_resources.n);
 	const struct resource *row = &api_resources.row[reply.route];
 	reached[reply.route] |= status == 200;
 	if (row->answer != NULL || status != 200) {
-		json_t *body = json_loadb(reply.body.data, reply.body.len, 0, NULL);
+		json_t *body =
+			json_loadb(reply.base.body.data, reply.base.body.len, 0, NULL);
 		const json_t *schema = schema_of(row, status);
 
 		ck_assert_msg(schema != NULL, "%s has no schema", row->path);
@@ -84,7 +85,7 @@ static void check_answer(const char *target, unsigned status)
 	}
 	ck_assert(reply.stream == NULL || row->answer == NULL);
 	stream_free(reply.stream);
-	body_clear(&reply.body);
+	body_clear(&reply.base.body);
 }
 
 static const char *const targets[] = {
@@ -214,18 +215,20 @@ START_TEST(test_records)
 
 		snprintf(target, sizeof(target), "/v1/records/%s?limit=20", name);
 		api_serve(&thread, &rq, &reply);
-		json_t *body = json_loadb(reply.body.data, reply.body.len, 0, NULL), *rec;
+		json_t *body = json_loadb(reply.base.body.data, reply.base.body.len, 0,
+		                          NULL),
+		       *rec;
 		const json_t *schemas = json_object_get(
 			json_object_get(document, "components"), "schemas");
 		const json_t *schema = json_object_get(
 			schemas,
-			reply.status == 200
+			reply.base.status == 200
 				? json_string_value(json_object_get(body, "name"))
 				: "Problem");
 		size_t k;
 
 		ck_assert_ptr_nonnull(schema);
-		if (reply.status == 200) {
+		if (reply.base.status == 200) {
 			json_array_foreach(json_object_get(body, "records"), k, rec)
 			{
 				ck_assert_msg(schema_fits(document, schema, rec, name,
@@ -234,7 +237,7 @@ START_TEST(test_records)
 			}
 		}
 		json_decref(body);
-		body_clear(&reply.body);
+		body_clear(&reply.base.body);
 	}
 	json_decref(names);
 }

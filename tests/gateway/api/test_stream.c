@@ -81,10 +81,10 @@ static struct stream *open_stream(const char *target)
 	struct api_reply reply;
 
 	ask(target, &reply);
-	ck_assert_msg(reply.status == 200 && reply.stream != NULL, "%s: %u %s", target,
-	              reply.status, reply.body.data);
-	ck_assert_str_eq(reply.content_type, "application/x-ndjson");
-	ck_assert_ptr_null(reply.body.data);
+	ck_assert_msg(reply.base.status == 200 && reply.stream != NULL, "%s: %u %s",
+	              target, reply.base.status, reply.base.body.data);
+	ck_assert_str_eq(reply.base.content_type, "application/x-ndjson");
+	ck_assert_ptr_null(reply.base.body.data);
 	ck_assert_uint_eq(reply.epoch, fixture.epoch);
 	return reply.stream;
 }

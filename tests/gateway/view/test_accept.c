@@ -39,10 +39,39 @@ START_TEST(quality)
 }
 END_TEST
 
+static const struct {
+	const char *header;
+	bool same;
+} etags[] = {
+	{ "\"5-9\"", true },
+	{ "W/\"5-9\"", true },
+	{ "*", true },
+	{ "\"1-1\", \"5-9\"", true },
+	{ "\"1,1\",W/\"5-9\"", true },
+	{ "  \"5-9\"  ", true },
+	{ "", false },
+	{ "5-9", false },
+	{ "\"5-99\"", false },
+	{ "\"5-9", false },
+	{ "\"5-9-stale\"", false },
+	{ "W/", false },
+	{ ",,,", false },
+	{ "\"x", false },
+	{ NULL, false },
+};
+
+START_TEST(known)
+{
+	ck_assert_int_eq(accept_knows(etags[_i].header, "\"5-9\""), etags[_i].same);
+	ck_assert(!accept_knows(etags[_i].header, ""));
+}
+END_TEST
+
 TEST_SUITE(accept)
 {
 	TCase *t = tcase_create("accept");
 
 	tcase_add_loop_test(t, quality, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(t, known, 0, sizeof(etags) / sizeof(etags[0]));
 	suite_add_tcase(suite, t);
 }
