@@ -32,14 +32,14 @@ extern const char *const log_format_names[]; /*!< by enum log_format */
 #define LOG_FORMAT_HELP \
 	"Lines of the log on standard error and in the log file: text, or JSON with code, event, epoch, node, port and so on as members. The journal always has these as fields, SAGUARO_CODE and so on"
 
-/*! The rows of a server for its log; its struct has the members log_file, log_format and verbose. */
+/*! The rows of a server for its log; its struct has a struct service_options server. */
 #define SERVER_LOG_ROWS(type_) \
-	{ .name = "log_file", .type = OPT_STRING, .offset = offsetof(type_, log_file), .letter = 'f', \
+	{ .name = "log_file", .type = OPT_STRING, .offset = offsetof(type_, server.log_file), .letter = 'f', \
 	  .flags_long = "log-file", .arg = "FILE", .flags = OPT_CLI_ONLY, \
 	  .help = "Append the log to FILE as well as to standard error" }, \
-	{ .name = "log_format", .type = OPT_ENUM, .offset = offsetof(type_, log_format), .def = "text", \
+	{ .name = "log_format", .type = OPT_ENUM, .offset = offsetof(type_, server.log_format), .def = "text", \
 	  .names = log_format_names, .flags_long = "log-format", .arg = "text|json", .flags = OPT_CLI_ONLY, .help = LOG_FORMAT_HELP }, \
-	{ .name = "verbose", .type = OPT_UINT, .offset = offsetof(type_, verbose), .def = "0", .min = 0, .max = 1, \
+	{ .name = "verbose", .type = OPT_UINT, .offset = offsetof(type_, server.verbose), .def = "0", .min = 0, .max = 1, \
 	  .letter = 'v', .flags_long = "verbose", .arg = "0|1", .flags = OPT_CLI_ONLY, .help = "1: log debug lines too" }
 /* clang-format on */
 

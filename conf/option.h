@@ -291,7 +291,7 @@ int option_apply_argv(const struct option_sets *s, struct arena *a,
                       const struct option_argv *cmdline, struct diags *d);
 
 /*!
- * \brief Parses a command line with argp: every row with a letter or flags_long.
+ * \brief Stores defaults, then parses a command line with argp: every row with a letter or flags_long.
  *
  * \param doc   Text for --help after the usage line.
  * \param args  Usage of the positional arguments ("FILE"), NULL: none allowed.

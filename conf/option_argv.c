@@ -430,7 +430,10 @@ int option_read_argv(const struct option_sets *s, struct arena *a, int argc, cha
                      const char *doc, const char *args, int *ret_first, struct diags *d)
 {
 	struct option_argv cmdline;
-	int ret = option_parse_argv(s, a, argc, argv, doc, args, &cmdline);
+	int ret = option_set_defaults(s, a);
+	if (ret == E_OK) {
+		ret = option_parse_argv(s, a, argc, argv, doc, args, &cmdline);
+	}
 	if (ret == E_OK) {
 		ret = option_apply_argv(s, a, &cmdline, d);
 	}

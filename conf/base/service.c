@@ -8,8 +8,11 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 
@@ -158,7 +161,7 @@ void service_block_signals(void)
 
 static int write_port_file(const struct service_server *s)
 {
-	FILE *f = fopen(s->port_file, "w");
+	FILE *f = fopen(s->options->port_file, "w");
 	int ret = f != NULL ? E_OK : -errno;
 
 	if (f != NULL) {
@@ -168,7 +171,7 @@ static int write_port_file(const struct service_server *s)
 	}
 	if (ret != E_OK) {
 		log_message(MSG_LOG_NO_PORT_FILE, s->source,
-		            "cannot write the port to %s: %s", s->port_file,
+		            "cannot write the port to %s: %s", s->options->port_file,
 		            err_text(ret));
 	}
 	return ret;
@@ -178,7 +181,7 @@ int service_run_server(const struct service_server *s)
 {
 	const sigset_t set = server_signals();
 	const struct timespec second = { .tv_sec = 1 };
-	int sig, ret = s->port_file != NULL ? write_port_file(s) : E_OK;
+	int sig, ret = s->options->port_file != NULL ? write_port_file(s) : E_OK;
 
 	if (ret != E_OK) {
 		return ret;
@@ -192,7 +195,8 @@ int service_run_server(const struct service_server *s)
 		sig = s->look != NULL ? sigtimedwait(&set, NULL, &second)
 		                      : sigwaitinfo(&set, NULL);
 		if (sig == SIGHUP || sig == SIGUSR1) {
-			(void)service_reopen_log(s->source, s->log_file); /* it logs */
+			(void)service_reopen_log(s->source,
+			                         s->options->log_file); /* it logs */
 			if (s->reopen != NULL) {
 				s->reopen(s->ctx);
 			}
@@ -201,4 +205,33 @@ int service_run_server(const struct service_server *s)
 	log_info(s->source, "signal %s: stopping", sig == SIGINT ? "INT" : "TERM");
 	service_stopping();
 	return E_OK;
+}
+
+int service_main(const struct service_program *p, int argc, char **argv)
+{
+	enum { EXIT_USAGE = 2 };
+	struct arena *a = arena_new();
+	struct diags d;
+
+	if (a == NULL) {
+		fprintf(stderr, "%s: out of memory\n", p->name);
+		return EXIT_FAILURE;
+	}
+	diags_init(&d, a);
+	int err = p->read(p->config, a, argc, argv, &d);
+	int failed = err != E_OK ? EXIT_USAGE : EXIT_FAILURE;
+	bool serves = err == E_OK && (p->is_command == NULL || !p->is_command(p->config));
+	if (err == E_OK && !serves) {
+		err = p->command(p->config, a, &d);
+	}
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (serves) {
+		log_set_format((enum log_format)p->options->log_format);
+		service_open_log(p->source, p->options->log_file,
+		                 p->options->verbose > 0);
+		service_block_signals();
+		err = p->serve(p->config, a);
+	}
+	arena_free(a);
+	return err == E_OK ? EXIT_SUCCESS : failed;
 }

@@ -21,7 +21,7 @@ const struct option_row admin_config_rows[] = {
 	  .flags_long = "listen", .arg = "PLACE", .flags = OPT_CLI_ONLY,
 	  .help = "Where to answer: the path of a Unix socket, or ADDR:PORT with TLS; port 0 takes any free one",
 	  .more = "The socket has mode 0660. An IPv6 address stands in brackets." },
-	{ .name = "port_file", .type = OPT_STRING, MEMBER(port_file), .flags_long = "port-file",
+	{ .name = "port_file", .type = OPT_STRING, MEMBER(server.port_file), .flags_long = "port-file",
 	  .arg = "FILE", .flags = OPT_CLI_ONLY,
 	  .help = "Write the port in use to FILE once requests are answered; 0 for a Unix socket" },
 	{ .name = "tls_certificate", .type = OPT_STRING, MEMBER(tls_certificate), .flags_long = "tls-certificate",
@@ -99,8 +99,10 @@ static const char doc[] = "The write door: changes of partitions and commands to
 			  "control socket."
 			  "\vManual: man saguaro-admin";
 
-bool admin_config_is_command(const struct admin_config *c)
+bool admin_config_is_command(const void *config)
 {
+	const struct admin_config *c = config;
+
 	return c->add_token != NULL || c->add_password != NULL ||
 	       c->add_certificate != NULL || c->remove != NULL || c->list;
 }
@@ -168,17 +170,15 @@ static int read_fabrics(struct admin_config *c, struct arena *a, struct diags *d
 	return err;
 }
 
-int admin_config_read(struct admin_config *c, struct arena *a, int argc, char **argv,
+int admin_config_read(void *config, struct arena *a, int argc, char **argv,
                       struct diags *d)
 {
+	struct admin_config *c = config;
 	struct option_sets sets = { .n = 0 };
 	int first, err;
 
 	memset(c, 0, sizeof(*c));
 	err = option_sets_add(&sets, admin_config_rows, c);
-	if (err == E_OK) {
-		err = option_set_defaults(&sets, a);
-	}
 	if (err == E_OK) {
 		err = option_read_argv(&sets, a, argc, argv, doc, NULL, &first, d);
 	}

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <time.h>
@@ -131,8 +130,9 @@ static int add_user(const struct admin_config *c, struct diags *d)
 	return err;
 }
 
-static int run_command(const struct admin_config *c, struct arena *a, struct diags *d)
+static int run_command(const void *config, struct arena *a, struct diags *d)
 {
+	const struct admin_config *c = config;
 	unsigned n = (c->add_token != NULL) + (c->add_password != NULL) +
 	             (c->add_certificate != NULL) + (c->remove != NULL) + c->list;
 	int err;
@@ -230,19 +230,20 @@ static int run_server(const struct admin_config *c, struct door *door, struct ar
 	log_info(me, "answering on %s for %u fabric%s", admin_http_address(h),
 	         c->n_fabrics, c->n_fabrics == 1 ? "" : "s");
 	struct audit_file audit = { .audit = door->audit, .path = c->audit_log };
-	err = service_run_server(&(struct service_server){ .source = me,
-	                                                   .log_file = c->log_file,
-	                                                   .address = admin_http_address(h),
-	                                                   .port_file = c->port_file,
-	                                                   .port = admin_http_port(h),
-	                                                   .reopen = reopen_audit,
-	                                                   .ctx = &audit });
+	const struct service_server s = { .source = me,
+		                          .options = &c->server,
+		                          .address = admin_http_address(h),
+		                          .port = admin_http_port(h),
+		                          .reopen = reopen_audit,
+		                          .ctx = &audit };
+	err = service_run_server(&s);
 	admin_http_stop(h);
 	return err;
 }
 
-static int serve(const struct admin_config *c, struct arena *a)
+static int serve(const void *config, struct arena *a)
 {
+	const struct admin_config *c = config;
 	struct auth_options auth = { .users = c->users,
 		                     .failures = c->failures_per_minute,
 		                     .per_minute = c->failures_per_minute };
@@ -252,7 +253,6 @@ static int serve(const struct admin_config *c, struct arena *a)
 	};
 	int err;
 
-	service_block_signals();
 	sem_init(&asking.free, 0, ASK_AT_A_TIME);
 	err = audit_new(c->audit_log, &door.audit);
 	if (err != E_OK) {
@@ -284,30 +284,15 @@ static int serve(const struct admin_config *c, struct arena *a)
 int main(int argc, char **argv)
 {
 	struct admin_config c;
-	struct diags d;
-	struct arena *a = arena_new();
-	int err;
 
-	if (a == NULL) {
-		fputs("saguaro-admin: out of memory\n", stderr);
-		return EXIT_FAILURE;
-	}
-	diags_init(&d, a);
-	err = admin_config_read(&c, a, argc, argv, &d);
-	if (err == E_OK && admin_config_is_command(&c)) {
-		err = run_command(&c, a, &d);
-		diags_print(&d, stderr, DIAG_WARNING);
-		arena_free(a);
-		return err == E_OK ? EXIT_SUCCESS : EXIT_FAILURE;
-	}
-	diags_print(&d, stderr, DIAG_WARNING);
-	if (err != E_OK) {
-		arena_free(a);
-		return 2;
-	}
-	log_set_format((enum log_format)c.log_format);
-	service_open_log(me, c.log_file, c.verbose > 0);
-	err = serve(&c, a);
-	arena_free(a);
-	return err == E_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+	const struct service_program program = { .name = "saguaro-admin",
+		                                 .source = me,
+		                                 .config = &c,
+		                                 .options = &c.server,
+		                                 .read = admin_config_read,
+		                                 .is_command = admin_config_is_command,
+		                                 .command = run_command,
+		                                 .serve = serve };
+
+	return service_main(&program, argc, argv);
 }

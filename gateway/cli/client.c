@@ -79,9 +79,6 @@ static int read_flags(struct client *s, const struct option_row *const *own, boo
 		ret = option_sets_add(&sets, client_rows, &s->flags);
 	}
 	if (ret == E_OK) {
-		ret = option_set_defaults(&sets, s->arena);
-	}
-	if (ret == E_OK) {
 		ret = option_read_argv(&sets, s->arena, argc, argv,
 		                       help_doc(s->arena, s->program, doc), args,
 		                       &s->first, d);

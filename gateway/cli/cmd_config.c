@@ -215,7 +215,6 @@ static int read_arguments(struct job *j, int argc, char **argv)
 	int first = argc;
 
 	if (option_sets_add(&own, config_flag_rows, &j->flags) != E_OK ||
-	    option_set_defaults(&own, j->arena) != E_OK ||
 	    option_read_argv(
 		    &own, j->arena, argc, argv,
 		    help_doc(j->arena, argv[0],

@@ -292,7 +292,6 @@ static int read_arguments(struct keys_job *j, int argc, char **argv)
 
 	config_diags_init(&diags, j->a);
 	if (option_sets_add(&own, keys_rows, &j->flags) != E_OK ||
-	    option_set_defaults(&own, j->a) != E_OK ||
 	    option_read_argv(&own, j->a, argc, argv,
 	                     help_doc(j->a, argv[0],
 	                              "Makes the keys of a subnet, each in a file in the "

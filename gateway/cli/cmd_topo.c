@@ -90,7 +90,6 @@ static int generate(struct arena *a, struct diags *d, int argc, char **argv)
 	int first = argc;
 
 	if (option_sets_add(&sets, topo_rows, &flags) != E_OK ||
-	    option_set_defaults(&sets, a) != E_OK ||
 	    option_read_argv(&sets, a, argc, argv, help_doc(a, argv[0], kinds_text(a)),
 	                     "KIND ARGS...", &first, d) != E_OK) {
 		return EXIT_USAGE;

@@ -56,9 +56,6 @@ int control_call_begin(struct control_call *c, const struct option_row *own,
 		ret = option_sets_add(&sets, own, &c->flags);
 	}
 	if (ret == E_OK) {
-		ret = option_set_defaults(&sets, c->a);
-	}
-	if (ret == E_OK) {
 		ret = option_read_argv(&sets, c->a, argc, argv,
 		                       help_doc(c->a, argv[0], doc), args, &first, d);
 	}

@@ -17,7 +17,7 @@ const struct option_row gw_config_rows[] = {
 	  .flags_long = "listen", .arg = "ADDR:PORT", .flags = OPT_CLI_ONLY,
 	  .help = "Address to answer on; port 0 takes any free one",
 	  .more = "An IPv6 address stands in brackets: [::1]:8620." },
-	{ .name = "port_file", .type = OPT_STRING, MEMBER(port_file), .flags_long = "port-file",
+	{ .name = "port_file", .type = OPT_STRING, MEMBER(server.port_file), .flags_long = "port-file",
 	  .arg = "FILE", .flags = OPT_CLI_ONLY,
 	  .help = "Write the port in use to FILE once requests are answered" },
 	{ .name = "instance", .type = OPT_STRING, MEMBER(instance), .def = "main",
@@ -68,17 +68,14 @@ static const char doc[] = "Answers path queries and questions about the fabric o
 			  "saguarod publishes. Reads only; may start before saguarod."
 			  "\vManual: man saguaro-gateway, man saguaro-api";
 
-int gw_config_read(struct gw_config *c, struct arena *a, int argc, char **argv,
-                   struct diags *d)
+int gw_config_read(void *config, struct arena *a, int argc, char **argv, struct diags *d)
 {
+	struct gw_config *c = config;
 	struct option_sets sets = { .n = 0 };
 	int first;
 
 	memset(c, 0, sizeof(*c));
 	int err = option_sets_add(&sets, gw_config_rows, c);
-	if (err == E_OK) {
-		err = option_set_defaults(&sets, a);
-	}
 	if (err == E_OK) {
 		err = option_read_argv(&sets, a, argc, argv, doc, NULL, &first, d);
 	}

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "conf/base/service.h"
 #include "conf/option.h"
 
 struct arena;
@@ -14,24 +15,20 @@ struct gw_config {
 	const char *listen; /*!< "ADDR:PORT" */
 	const char *instance;
 	const char *snapshot_dir; /*!< after gw_config_read(): never NULL */
-	const char *log_file;
-	const char *port_file; /*!< NULL: not wanted */
+	struct service_options server;
 	uint32_t threads;
 	uint32_t per_address; /*!< connections from one address, 0: no limit */
 	uint32_t listeners;   /*!< to events, at a time */
 	uint32_t listeners_per_address; /*!< of them, 0: no limit */
 	const char *program;  /*!< path of `saguaro` */
 	const char *web_dir;  /*!< folder of the page */
-	uint32_t log_format;  /*!< enum log_format */
-	uint32_t verbose;
 	const char *hosts, *origins; /*!< with commas between; NULL: none */
 };
 
 extern const struct option_row gw_config_rows[];
 
 /*!
- * \brief Reads the command line; strings are in \a a.
+ * \brief Reads the command line into a struct gw_config; strings are in \a a.
  * \retval E_SYNTAX E_RANGE E_UNKNOWN  In \a d or already said on standard error.
  */
-int gw_config_read(struct gw_config *c, struct arena *a, int argc, char **argv,
-                   struct diags *d);
+int gw_config_read(void *config, struct arena *a, int argc, char **argv, struct diags *d);

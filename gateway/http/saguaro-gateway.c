@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -62,50 +61,6 @@ static void look(void *ctx)
 	}
 }
 
-static int serve(const struct gw_config *c, const struct page *page, struct arena *a)
-{
-	int socket = service_socket();
-	struct http_options o = { .listen = c->listen,
-		                  .socket = socket > 0 ? socket : 0,
-		                  .snapshot_dir = c->snapshot_dir,
-		                  .threads = c->threads,
-		                  .per_address = c->per_address,
-		                  .listeners = c->listeners,
-		                  .listeners_per_address = c->listeners_per_address,
-		                  .program = c->program,
-		                  .page = page,
-		                  .hosts = c->hosts,
-		                  .origins = c->origins };
-	struct http *h = NULL;
-	const char *why = NULL;
-
-	service_block_signals();
-	raise_descriptors();
-	int err = http_start(&o, a, &why, &h);
-	if (err != E_OK) {
-		log_message(MSG_GATEWAY_NO_ADDRESS, me, "%s", why);
-		return err;
-	}
-	log_info(me, "answering on http://%s from %s", http_address(h), c->snapshot_dir);
-	if (http_is_public(h)) {
-		log_message(
-			MSG_GATEWAY_PUBLIC, me,
-			"other machines can reach %s and there is no authentication yet: "
-			"whoever reaches the port reads the fabric",
-			http_address(h));
-	}
-	struct watch watch = { .http = h, .err = 1 };
-	err = service_run_server(&(struct service_server){ .source = me,
-	                                                   .look = look,
-	                                                   .ctx = &watch,
-	                                                   .log_file = c->log_file,
-	                                                   .address = http_address(h),
-	                                                   .port_file = c->port_file,
-	                                                   .port = http_port(h) });
-	http_stop(h);
-	return err;
-}
-
 /* A page that cannot be read is no reason not to answer. */
 static struct page *read_page(const struct gw_config *c, struct arena *a)
 {
@@ -128,28 +83,67 @@ static struct page *read_page(const struct gw_config *c, struct arena *a)
 	return page;
 }
 
+static int answer(const struct gw_config *c, const struct page *page, struct arena *a)
+{
+	int socket = service_socket();
+	struct http_options o = { .listen = c->listen,
+		                  .socket = socket > 0 ? socket : 0,
+		                  .snapshot_dir = c->snapshot_dir,
+		                  .threads = c->threads,
+		                  .per_address = c->per_address,
+		                  .listeners = c->listeners,
+		                  .listeners_per_address = c->listeners_per_address,
+		                  .program = c->program,
+		                  .page = page,
+		                  .hosts = c->hosts,
+		                  .origins = c->origins };
+	struct http *h = NULL;
+	const char *why = NULL;
+
+	raise_descriptors();
+	int err = http_start(&o, a, &why, &h);
+	if (err != E_OK) {
+		log_message(MSG_GATEWAY_NO_ADDRESS, me, "%s", why);
+		return err;
+	}
+	log_info(me, "answering on http://%s from %s", http_address(h), c->snapshot_dir);
+	if (http_is_public(h)) {
+		log_message(
+			MSG_GATEWAY_PUBLIC, me,
+			"other machines can reach %s and there is no authentication yet: "
+			"whoever reaches the port reads the fabric",
+			http_address(h));
+	}
+	struct watch watch = { .http = h, .err = 1 };
+	err = service_run_server(&(struct service_server){ .source = me,
+	                                                   .options = &c->server,
+	                                                   .look = look,
+	                                                   .ctx = &watch,
+	                                                   .address = http_address(h),
+	                                                   .port = http_port(h) });
+	http_stop(h);
+	return err;
+}
+
+static int serve(const void *config, struct arena *a)
+{
+	struct page *page = read_page(config, a);
+	int err = answer(config, page, a);
+
+	page_free(page);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	struct gw_config c;
-	struct diags d;
-	struct arena *a = arena_new();
 
-	if (a == NULL) {
-		fputs("saguaro-gateway: out of memory\n", stderr);
-		return EXIT_FAILURE;
-	}
-	diags_init(&d, a);
-	int err = gw_config_read(&c, a, argc, argv, &d);
-	diags_print(&d, stderr, DIAG_WARNING);
-	if (err != E_OK) {
-		arena_free(a);
-		return 2;
-	}
-	log_set_format((enum log_format)c.log_format);
-	service_open_log(me, c.log_file, c.verbose > 0);
-	struct page *page = read_page(&c, a);
-	err = serve(&c, page, a);
-	page_free(page);
-	arena_free(a);
-	return err == E_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+	const struct service_program program = { .name = "saguaro-gateway",
+		                                 .source = me,
+		                                 .config = &c,
+		                                 .options = &c.server,
+		                                 .read = gw_config_read,
+		                                 .serve = serve };
+
+	return service_main(&program, argc, argv);
 }

@@ -126,9 +126,6 @@ static int read_args(const struct form *form, int argc, char **argv, struct aren
 	diags_init(&d, a);
 	int err = option_sets_add(&sets, form->rows, ret);
 	if (err == E_OK) {
-		err = option_set_defaults(&sets, a);
-	}
-	if (err == E_OK) {
 		err = option_read_argv(&sets, a, argc, argv, form->doc, form->args,
 		                       &first, &d);
 	}

@@ -55,10 +55,11 @@ START_TEST(test_port_file)
 {
 	char *path = temp_file("", arena);
 	unsigned reopened = 0;
+	const struct service_options options = { .port_file = path };
 	const struct service_server s = { .source = "test",
+		                          .options = &options,
 		                          .address = "127.0.0.1:4711",
 		                          .port = 4711,
-		                          .port_file = path,
 		                          .reopen = count,
 		                          .ctx = &reopened };
 
@@ -73,9 +74,10 @@ END_TEST
 /* It ends before it waits for a signal. */
 START_TEST(test_no_port_file)
 {
+	const struct service_options options = { .port_file = "/proc/none/port" };
 	const struct service_server s = { .source = "test",
-		                          .address = "",
-		                          .port_file = "/proc/none/port" };
+		                          .options = &options,
+		                          .address = "" };
 
 	ck_assert_int_eq(service_run_server(&s), -ENOENT);
 }
@@ -86,9 +88,10 @@ START_TEST(test_rotation)
 {
 	char *path = temp_file("", arena);
 	unsigned reopened = 0;
+	const struct service_options options = { .log_file = path };
 	const struct service_server s = { .source = "test",
+		                          .options = &options,
 		                          .address = "",
-		                          .log_file = path,
 		                          .reopen = count,
 		                          .ctx = &reopened };
 
@@ -118,6 +121,77 @@ START_TEST(test_log_failures)
 }
 END_TEST
 
+/* A program, what its parts return, and which of them ran. */
+struct program {
+	int read, command, serve;
+	bool is_command, commanded, served;
+	struct service_options options;
+};
+
+static int read_line(void *config, struct arena *a, int argc, char **argv,
+                     struct diags *d)
+{
+	const struct program *p = config;
+
+	(void)a;
+	(void)argc;
+	(void)argv;
+	(void)d;
+	return p->read;
+}
+
+static bool is_command(const void *config)
+{
+	return ((const struct program *)config)->is_command;
+}
+
+static int run_command(const void *config, struct arena *a, struct diags *d)
+{
+	(void)a;
+	(void)d;
+	((struct program *)config)->commanded = true;
+	return ((const struct program *)config)->command;
+}
+
+static int serve(const void *config, struct arena *a)
+{
+	(void)a;
+	((struct program *)config)->served = true;
+	return ((const struct program *)config)->serve;
+}
+
+static const struct {
+	struct program program;
+	int status;
+} programs[] = {
+	{ { .served = true }, 0 },
+	{ { .served = true, .serve = -EIO }, 1 },
+	{ { .read = E_SYNTAX }, 2 },
+	{ { .read = E_SYNTAX, .is_command = true }, 2 },
+	{ { .is_command = true, .commanded = true }, 0 },
+	{ { .is_command = true, .commanded = true, .command = E_RANGE }, 1 },
+};
+
+START_TEST(test_main)
+{
+	const struct program *want = &programs[_i].program;
+	struct program program = *want;
+	const struct service_program p = { .name = "test",
+		                           .source = "test",
+		                           .config = &program,
+		                           .options = &program.options,
+		                           .read = read_line,
+		                           .is_command = is_command,
+		                           .command = run_command,
+		                           .serve = serve };
+
+	program.commanded = program.served = false;
+	ck_assert_int_eq(service_main(&p, 0, NULL), programs[_i].status);
+	ck_assert_int_eq(program.commanded, want->commanded);
+	ck_assert_int_eq(program.served, want->served);
+}
+END_TEST
+
 /* Forked, because it blocks signals and raises them. */
 TEST_SUITE_FORKED(service)
 {
@@ -128,5 +202,6 @@ TEST_SUITE_FORKED(service)
 	tcase_add_test(tc, test_no_port_file);
 	tcase_add_test(tc, test_rotation);
 	tcase_add_test(tc, test_log_failures);
+	tcase_add_loop_test(tc, test_main, 0, sizeof(programs) / sizeof(programs[0]));
 	suite_add_tcase(suite, tc);
 }

@@ -44,13 +44,13 @@ START_TEST(test_defaults)
 	ck_assert_str_eq(config.listen, "127.0.0.1:8620");
 	ck_assert_str_eq(config.instance, "main");
 	ck_assert_ptr_nonnull(strstr(config.snapshot_dir, "/saguaro/main"));
-	ck_assert_ptr_null(config.log_file);
-	ck_assert_ptr_null(config.port_file);
+	ck_assert_ptr_null(config.server.log_file);
+	ck_assert_ptr_null(config.server.port_file);
 	ck_assert_uint_eq(config.threads, 4);
 	ck_assert_uint_eq(config.per_address, 120);
 	ck_assert_uint_eq(config.listeners_per_address, 1000);
-	ck_assert_uint_eq(config.log_format, LOG_FORMAT_TEXT);
-	ck_assert_uint_eq(config.verbose, 0);
+	ck_assert_uint_eq(config.server.log_format, LOG_FORMAT_TEXT);
+	ck_assert_uint_eq(config.server.verbose, 0);
 }
 END_TEST
 
@@ -65,12 +65,12 @@ START_TEST(test_each_option)
 	ck_assert_str_eq(config.listen, "[::1]:1");
 	ck_assert_str_eq(config.instance, "two");
 	ck_assert_str_eq(config.snapshot_dir, "/three");
-	ck_assert_str_eq(config.log_file, "/four");
-	ck_assert_str_eq(config.port_file, "/five");
+	ck_assert_str_eq(config.server.log_file, "/four");
+	ck_assert_str_eq(config.server.port_file, "/five");
 	ck_assert_uint_eq(config.threads, 6);
 	ck_assert_uint_eq(config.per_address, 7);
-	ck_assert_uint_eq(config.log_format, LOG_FORMAT_JSON);
-	ck_assert_uint_eq(config.verbose, 1);
+	ck_assert_uint_eq(config.server.log_format, LOG_FORMAT_JSON);
+	ck_assert_uint_eq(config.server.verbose, 1);
 }
 END_TEST
 
