@@ -49,14 +49,15 @@ static int refuse_word(const char *word, size_t len, struct why *why)
 	return E_UNKNOWN;
 }
 
-unsigned route_list_named(const struct route_list *l)
+/* How many engines stand there by name. */
+static unsigned named(const struct route_list *l)
 {
 	return l->n - l->n_chosen;
 }
 
 bool route_list_is_chosen(const struct route_list *l, unsigned i)
 {
-	return i >= route_list_named(l) && i < l->n;
+	return i >= named(l) && i < l->n;
 }
 
 /* Its place; l->n: it is not there. */
@@ -176,12 +177,24 @@ struct route_list route_list_whole(const struct route_list *list, bool deadlock_
 
 const char *route_list_first(const struct route_list *l)
 {
-	return route_list_named(l) ? l->engine[0]->name
-	       : l->n              ? route_deadlock_free
-	                           : usual_of(l)->name;
+	return named(l) ? l->engine[0]->name
+	       : l->n   ? route_deadlock_free
+	                : usual_of(l)->name;
 }
 
 /* --- what is to be said about a list -------------------------------------------------- */
+
+/* Where options have no effect. */
+struct idle_job {
+	const struct engine *const *engine; /* [n], those that may run */
+	unsigned n;
+	const char *of; /* "routing engine", for messages */
+	const struct option_trace
+		*seen; /* settings of a file, for their places; NULL: none */
+	const char *file;
+	struct arena *a;
+	struct diags *d;
+};
 
 static bool any_reads(const struct idle_job *j, const char *key)
 {
@@ -274,7 +287,8 @@ static int warn_idle(const struct idle_job *j, const struct option_row *row,
 	return E_OK;
 }
 
-int route_list_warn_idle(const struct idle_job *j, const struct engine_options *o)
+/* Warns of options that are set to something, but which no engine of the list reads. */
+static int warn_all_idle(const struct idle_job *j, const struct engine_options *o)
 {
 	for (unsigned i = 0; engines[i]; i++) {
 		const struct option_row *rows = engines[i]->options;
@@ -339,7 +353,7 @@ int route_list_read(const struct config *c, const struct engine_options *o, stru
 		return code;
 	}
 	note_adaptive(c, &l, d);
-	for (unsigned i = 0; c->qos == QOS_OFF && i < route_list_named(&l); i++) {
+	for (unsigned i = 0; c->qos == QOS_OFF && i < named(&l); i++) {
 		if (l.engine[i]->flags & ENGINE_NEEDS_LANES) {
 			diag_add(d, DIAG_WARNING, c->config_file, 0,
 			         "qos FALSE: routing engine '%s' has virtual lane 0 "
@@ -354,7 +368,7 @@ int route_list_read(const struct config *c, const struct engine_options *o, stru
 	const struct idle_job idle = { l.engine, l.n, "routing engine", c->trace,
 		                       c->config_file, a, d };
 
-	code = route_list_warn_idle(&idle, o);
+	code = warn_all_idle(&idle, o);
 	if (code == E_OK) {
 		*ret = l;
 	}

@@ -55,9 +55,6 @@ int route_list_parse(const char *text, struct route_list *ret, struct why *why);
 int route_list_read(const struct config *c, const struct engine_options *o, struct arena *a,
                     struct diags *d, struct route_list *ret);
 
-/*! \brief How many engines stand there by name. */
-unsigned route_list_named(const struct route_list *l);
-
 /*! \brief Is engine \a i there for the word "deadlockfree"? */
 bool route_list_is_chosen(const struct route_list *l, unsigned i);
 
@@ -69,20 +66,3 @@ const char *route_list_first(const struct route_list *l);
 
 /*! \brief The list and what comes after it. \param deadlock_free  Also what that word stands for. */
 struct route_list route_list_whole(const struct route_list *l, bool deadlock_free);
-
-/*! Where options have no effect. */
-struct idle_job {
-	const struct engine *const *engine; /*!< [n], those that may run */
-	unsigned n;
-	const char *of; /*!< "routing engine", for messages */
-	const struct option_trace *seen; /*!< settings of a file, for their places; NULL: none */
-	const char *file;
-	struct arena *a;
-	struct diags *d;
-};
-
-/*!
- * \brief Warns of options that are set to something, but which no engine of a list reads.
- * \retval -ENOMEM
- */
-int route_list_warn_idle(const struct idle_job *j, const struct engine_options *o);

@@ -20,6 +20,7 @@
 #include "routing/graph/device_set.h"
 #include "routing/graph/graph.h"
 #include "routing/spread/leastcost.h"
+#include "routing/spread/spread.h"
 
 struct dgshortestpath_options {
 	bool spine_first;

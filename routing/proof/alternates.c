@@ -136,7 +136,9 @@ static int pack(struct distances *d, const struct by_lid *from, struct arena *tm
 	return E_OK;
 }
 
-int distances_init(struct distances *d, const struct column_map *m, struct arena *tmp)
+/* Cost: O(S * L), parallel. */
+static int count_distances(struct distances *d, const struct column_map *m,
+                           struct arena *tmp)
 {
 	struct by_lid x = { .m = m, .stride = m->lft->stride };
 	uint32_t n_lids = m->lids->top + 1U;
@@ -385,7 +387,7 @@ int alternates_build(const struct graph *g, const struct lids *lids, const struc
 	int ret_code = tmp ? column_map_init(&m, g, lids, lft, tmp) : -ENOMEM;
 
 	if (ret_code == E_OK) {
-		ret_code = distances_init(&d, &m, tmp);
+		ret_code = count_distances(&d, &m, tmp);
 	}
 	if (ret_code != E_OK) {
 		goto out;

@@ -29,6 +29,3 @@ static inline uint8_t distance(const struct distances *d, uint32_t s, uint32_t l
 {
 	return d->rows[s * d->stride + d->class_of[lid]];
 }
-
-/*! \brief Counts them. \retval -ENOMEM Cost: O(S * L), parallel. */
-int distances_init(struct distances *d, const struct column_map *m, struct arena *tmp);

@@ -20,9 +20,24 @@
 #include "conf/base/err.h"
 #include "routing/engine.h"
 #include "routing/graph/graph.h"
+#include "routing/graph/hops.h"
 #include "routing/graph/lids.h"
+#include "routing/spread/spread.h"
+#include "routing/spread/weighted.h"
 
 enum { COST_SCALE = 480000, SPEED_LEAST = 25, RANK_INSIDE = 1 << 16 };
+
+/* Paths of least cost by the rates of the links, and which ways of equal cost come first. */
+struct leastcost {
+	const struct graph *g;
+	bool by_rate; /* rates differ; else every link costs the same and hops decide */
+	struct hops plain;        /* unless by_rate */
+	struct weighted weighted; /* if by_rate */
+	uint32_t width;           /* graph.max_port + 1 */
+	uint32_t *
+		rank; /* [n][width] of ways of equal cost only those of the greatest are used */
+	bool *mixed; /* [n] the links of the switch differ in rank */
+};
 
 uint16_t leastcost_of_rate(uint8_t rate)
 {
@@ -103,8 +118,9 @@ static void rank_links(struct leastcost *p, const uint16_t *cost, bool spine_fir
 	}
 }
 
-int leastcost_init(struct leastcost *p, const struct graph *g, bool spine_first,
-                   struct arena *a)
+/* E_RANGE: a path of more than 254 hops, or more than 65,535 switches. */
+static int find_paths(struct leastcost *p, const struct graph *g, bool spine_first,
+                      struct arena *a)
 {
 	struct leastcost x = { .g = g, .width = g->max_port + 1U };
 	uint16_t *cost = arena_array(a, g->n_switches, x.width * sizeof(*cost));
@@ -125,7 +141,8 @@ int leastcost_init(struct leastcost *p, const struct graph *g, bool spine_first,
 	return ret;
 }
 
-const struct hops *leastcost_hops(const struct leastcost *p)
+/* Hops of the longest of the paths of least cost. */
+static const struct hops *longest(const struct leastcost *p)
 {
 	return p->by_rate ? &p->weighted.hops : &p->plain;
 }
@@ -141,8 +158,8 @@ static void all_ports(const struct leastcost *p, uint32_t s, uint32_t t,
 	}
 }
 
-void leastcost_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
-                      uint32_t n_links, unsigned max, struct spread_ports *ret)
+static void closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
+                   uint32_t n_links, unsigned max, struct spread_ports *ret)
 {
 	const struct leastcost *p = ctx;
 	const uint32_t *rank = p->rank + (size_t)s * p->width, *first = p->g->adj_first;
@@ -183,7 +200,7 @@ int leastcost_route(const struct route_in *in, bool spine_first,
 	if (!tmp || lft_init(&lft, in->g->n_switches, in->lids->top, a) != E_OK) {
 		goto out;
 	}
-	ret_code = leastcost_init(&p, in->g, spine_first, tmp);
+	ret_code = find_paths(&p, in->g, spine_first, tmp);
 	if (ret_code == E_RANGE) {
 		why_add(&ret->notes,
 		        "two switches are more than %u hops apart, or there are more "
@@ -195,8 +212,8 @@ int leastcost_route(const struct route_in *in, bool spine_first,
 		const struct spread spread = {
 			.g = in->g,
 			.lids = in->lids,
-			.hops = leastcost_hops(&p),
-			.closer = leastcost_closer,
+			.hops = longest(&p),
+			.closer = closer,
 			.ctx = &p,
 			.prev = in->prev,
 			.groups = groups,

@@ -7,29 +7,11 @@
 #include <stdint.h>
 
 #include "conf/option.h"
-#include "routing/graph/hops.h"
-#include "routing/spread/spread.h"
-#include "routing/spread/weighted.h"
 
 struct arena;
-struct graph;
 struct route_in;
 struct route_out;
 struct spread_groups;
-
-/*!
- * Paths of least cost by the rates of the links, and which ways of equal cost come first:
- * what shortestpath and dgshortestpath share.
- */
-struct leastcost {
-	const struct graph *g;
-	bool by_rate; /*!< rates differ; else every link costs the same and hops decide */
-	struct hops plain;        /*!< unless by_rate */
-	struct weighted weighted; /*!< if by_rate */
-	uint32_t width;           /*!< graph.max_port + 1 */
-	uint32_t *rank; /*!< [n][width] of ways of equal cost only those of the greatest are used */
-	bool *mixed;    /*!< [n] the links of the switch differ in rank */
-};
 
 /*!
  * \brief What it costs to pass a link of a rate: 480,000 over its speed in 0.1 Gb/s, rounded,
@@ -39,24 +21,10 @@ struct leastcost {
 uint16_t leastcost_of_rate(uint8_t rate);
 
 /*!
- * \brief Finds the paths. A cable counts with the slower of its two ends.
+ * \brief The routing step of shortestpath and dgshortestpath: paths of least cost by the rates of the
+ *        links. A cable counts with the slower of its two ends.
  * \param spine_first  Links that stay in the chassis (both switches carry one
  *                     SystemImageGUID) come before others of equal cost.
- * \retval E_RANGE  A path of more than 254 hops, or more than 65,535 switches.
- * \retval -ENOMEM
- * Cost: that of hops_init() when all links are equally fast, else of weighted_init().
- */
-int leastcost_init(struct leastcost *p, const struct graph *g, bool spine_first,
-                   struct arena *a);
-
-/*! \brief For spread_run(); \a ctx is the struct leastcost. */
-spread_closer_f leastcost_closer;
-
-/*! \brief For spread_run(): hops of the longest of the paths of least cost. */
-const struct hops *leastcost_hops(const struct leastcost *p);
-
-/*!
- * \brief The routing step of both engines.
  * \param groups  Of hosts that are balanced apart, in this order, or NULL.
  * \retval E_UNSUITABLE  Reason in ret->notes. \retval -ENOMEM -ECANCELED
  */

@@ -267,8 +267,6 @@ void election_tell_priority(struct election *e, uint32_t lid);
 void election_doubt(struct election *e, bool hold, const char *why);
 /*! \brief The same without \a hold, in DOUBT_AGAIN_MS. */
 void election_doubt_later(struct election *e);
-/*! \brief The same without \a hold, not more than once in DOUBT_AGAIN_MS. */
-void election_doubt_soon(struct election *e);
 /*! \brief A trap that is believed: an SM may say by it that we are to look at its rank, also
  *  while a sweep is at work. */
 void election_heard_trap(struct election *e, const uint8_t *notice);

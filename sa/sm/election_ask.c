@@ -70,7 +70,8 @@ void election_doubt_later(struct election *e)
 	e->doubt.at = sm_now(e->sm) + DOUBT_AGAIN_MS;
 }
 
-void election_doubt_soon(struct election *e)
+/* As election_doubt_later(), but at once, though not more than once in DOUBT_AGAIN_MS. */
+static void doubt_soon(struct election *e)
 {
 	uint64_t now = sm_now(e->sm);
 
@@ -97,7 +98,7 @@ void election_heard_trap(struct election *e, const uint8_t *notice)
 	    e->passed_over.pause < HANDOVER_PAUSE_MS) {
 		e->passed_over.until = 0; /* it refused, and has found us now */
 	}
-	election_doubt_soon(e);
+	doubt_soon(e);
 }
 
 void election_done(struct election *e)

@@ -387,6 +387,14 @@ static void prepare_memory(struct route_memory *m, bool use_cache)
 	}
 }
 
+/* Fabric and LIDs of a job in 64 bits, never 0. Cost: O(ports). */
+static uint64_t fabric_id(const struct job *j)
+{
+	return digest_add(graph_digest(j->disc.g),
+	                  lids_digest(&j->lids.lids, j->disc.g)) |
+	       1;
+}
+
 int routes_start(struct routes *r, struct job *j, bool first)
 {
 	const struct config *c = r->sm->d.config;
@@ -427,7 +435,7 @@ int routes_start(struct routes *r, struct job *j, bool first)
 		.now = r->sm->d.cpu_clock,
 	};
 	r->wish = r->requested ? REBALANCE_REQUESTED
-	          : r->wanted_fabric != 0 && r->wanted_fabric == routes_fabric(j)
+	          : r->wanted_fabric != 0 && r->wanted_fabric == fabric_id(j)
 	                  ? REBALANCE_WHEN_QUIET
 	                  : REBALANCE_NOT_WANTED;
 	r->requested = false;
@@ -438,28 +446,24 @@ int routes_start(struct routes *r, struct job *j, bool first)
 	return E_OK;
 }
 
-uint64_t routes_fabric(const struct job *j)
+/* Frees what a comparison holds. */
+static void compare_done(struct routes *r)
 {
-	return digest_add(graph_digest(j->disc.g),
-	                  lids_digest(&j->lids.lids, j->disc.g)) |
-	       1;
+	arena_free(r->arena);
+	r->arena = NULL;
 }
 
-int routes_compare_start(struct routes *r, struct job *j)
+/* Starts to compute what r->fresh holds, to compare it with the tables of a job whose sweep has ended. Nothing
+ * of the job changes. */
+static int compare_start(struct routes *r, struct job *j)
 {
-	routes_compare_done(r);
+	compare_done(r);
 	r->arena = arena_new();
 	if (r->arena == NULL) {
 		return -ENOMEM;
 	}
 	start_work(r, j, compare);
 	return E_OK;
-}
-
-void routes_compare_done(struct routes *r)
-{
-	arena_free(r->arena);
-	r->arena = NULL;
 }
 
 bool routes_busy(const struct routes *r)
@@ -475,7 +479,8 @@ static void join_thread(struct routes *r)
 	}
 }
 
-int routes_compare_end(struct routes *r)
+/* Joins the thread. r->fresh holds figures until compare_done(). */
+static int compare_end(struct routes *r)
 {
 	join_thread(r);
 	return r->ret;
@@ -490,7 +495,7 @@ void routes_stop(struct routes *r)
 {
 	routes_cancel(r);
 	join_thread(r);
-	routes_compare_done(r);
+	compare_done(r);
 }
 
 static const char *refusal_text(const struct job *j, int ret)
@@ -680,7 +685,7 @@ void routes_done(struct routes *r)
 void routes_rebalance_heavy_ended(struct rebalance *b)
 {
 	const struct job *j = b->sm->job;
-	uint64_t fabric = routes_fabric(j);
+	uint64_t fabric = fabric_id(j);
 
 	if (fabric != b->fabric || j->program.tables.n_sets[TABLE_LFT] != 0) {
 		b->settled = !b->routes->kept;
@@ -737,7 +742,7 @@ bool routes_rebalance_start(struct rebalance *b)
 	if (!is_due(b)) {
 		return false;
 	}
-	ret = routes_compare_start(b->routes, b->sm->job);
+	ret = compare_start(b->routes, b->sm->job);
 	if (ret != E_OK) {
 		b->routes->ret = ret;
 	}
@@ -747,12 +752,12 @@ bool routes_rebalance_start(struct rebalance *b)
 void routes_rebalance_end(struct rebalance *b)
 {
 	const struct fresh_routes *f = &b->routes->fresh;
-	int ret = routes_compare_end(b->routes);
+	int ret = compare_end(b->routes);
 	char gain[GAIN_BYTES];
 
 	if (ret == -ECANCELED) { /* something happens in the fabric */
 		b->changed_ms = sm_now(b->sm);
-		routes_compare_done(b->routes);
+		compare_done(b->routes);
 		return;
 	}
 	b->settled |= !b->confirms;
@@ -760,7 +765,7 @@ void routes_rebalance_end(struct rebalance *b)
 	if (ret == E_OK && f->route.used != b->sm->job->route.used) {
 		sm_request_heavy(b->sm, "routing: %s serves, a fresh start takes %s",
 		                 b->sm->job->route.used->name, f->route.used->name);
-		routes_compare_done(b->routes);
+		compare_done(b->routes);
 		return;
 	}
 	if (b->confirms) {
@@ -790,7 +795,7 @@ void routes_rebalance_end(struct rebalance *b)
 			           f->refusal ? f->refusal : "");
 		}
 	}
-	routes_compare_done(b->routes);
+	compare_done(b->routes);
 }
 
 void routes_rebalance_forget(struct rebalance *b)

@@ -51,10 +51,9 @@ struct routes {
 	/* rebalancing: */
 	bool kept;                /*!< the switches had routes before the last routing */
 	bool requested;           /*!< by an operator; for the next routing */
-	uint64_t wanted_fabric;   /*!< routes_fabric() for which it is wanted; 0: none */
+	uint64_t wanted_fabric;   /*!< fabric_id() for which it is wanted; 0: none */
 	enum rebalance_wish wish; /*!< of the routing at work or the last one */
-	struct fresh_routes
-		fresh;       /*!< what it found, or what routes_compare_start() found */
+	struct fresh_routes fresh; /*!< what it found, or what a comparison found */
 	struct arena *arena; /*!< of a comparison, NULL: none */
 	int (*work)(struct routes *); /*!< what the thread does */
 	/* the thread: */
@@ -74,23 +73,6 @@ struct routes {
  * \retval -ENOMEM
  */
 int routes_start(struct routes *r, struct job *j, bool first);
-
-/*! \brief Fabric and LIDs of a job in 64 bits, never 0. Cost: O(ports). */
-uint64_t routes_fabric(const struct job *j);
-
-/*!
- * \brief Starts to compute what r->fresh holds, to compare it with the tables of a job whose sweep
- *        has ended. Nothing of the job changes.
- * \retval -ENOMEM
- */
-int routes_compare_start(struct routes *r, struct job *j);
-
-/*! \brief Joins the thread. r->fresh holds figures until routes_compare_done().
- *  \retval -ECANCELED  \retval Others of route_run(). */
-int routes_compare_end(struct routes *r);
-
-/*! \brief Frees what a comparison holds. */
-void routes_compare_done(struct routes *r);
 
 /*! \brief Lets a routing at work end soon, and does not wait for it. */
 void routes_cancel(struct routes *r);
@@ -135,7 +117,7 @@ void routes_done(struct routes *r);
 struct rebalance {
 	struct sm *sm;
 	struct routes *routes;
-	uint64_t fabric; /*!< routes_fabric() of the last heavy sweep; 0: none */
+	uint64_t fabric;     /*!< fabric_id() of the last heavy sweep; 0: none */
 	uint64_t changed_ms; /*!< when a sweep found a change the last time */
 	bool unconfirmed; /*!< the last routing went on with its engine; a fresh start may take another */
 	bool confirms;    /*!< the comparison at work is only for that */

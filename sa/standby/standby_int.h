@@ -120,10 +120,6 @@ void standby_link_wake(struct standby *l);
 int standby_bytes_add(struct bytes *b, const void *data, size_t len);
 void standby_bytes_done(struct bytes *b);
 
-/*! \brief Notes why there is no link, for the status. */
-void standby_link_trouble(struct standby *l, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* standby_pause.c; of the thread */
 
 /*! \brief A copy cannot be stored. To be called before the peer is closed. */

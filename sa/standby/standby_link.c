@@ -27,7 +27,9 @@ enum { READ_BYTES = 32 << 10, LINES = 3, LINES_MS = 60000 };
 
 static const char *const source = "standby";
 
-void standby_link_trouble(struct standby *l, const char *fmt, ...)
+/* Notes why there is no link, for the status. */
+__attribute__((format(printf, 2, 3))) static void note_trouble(struct standby *l,
+                                                               const char *fmt, ...)
 {
 	va_list ap;
 
@@ -46,7 +48,7 @@ static void log_trouble(struct peer *p, const char *what, const char *remedy)
 	struct standby *l = p->link;
 	char skipped[LOG_SKIPPED_BYTES];
 
-	standby_link_trouble(l, "%s: %s", p->name, what);
+	note_trouble(l, "%s: %s", p->name, what);
 	if (log_allowed(&l->lines, standby_link_now_ms(), LINES, LINES_MS, skipped)) {
 		log_message(MSG_STANDBY_CLOSED, source, "%s: %s%s%s%s", p->name, what,
 		            remedy[0] ? "; " : "", remedy, skipped);
@@ -139,7 +141,7 @@ static void connect_next(struct standby *l)
 	p->fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (p->fd < 0 ||
 	    (connect(p->fd, at->ai_addr, at->ai_addrlen) != 0 && errno != EINPROGRESS)) {
-		standby_link_trouble(l, "%s: %s", p->name, strerror(errno));
+		note_trouble(l, "%s: %s", p->name, strerror(errno));
 		if (p->fd >= 0) {
 			close(p->fd);
 			p->fd = -1;
@@ -221,8 +223,7 @@ static int check_hello(struct peer *p, const struct frame *f, struct frame_hello
 		            "standby_peer has to name a saguarod of the same subnet");
 		err = E_FOREIGN;
 	} else if (ret->guid == p->link->o.guid) {
-		standby_link_trouble(p->link, "%s: that is this saguarod itself",
-		                     p->name);
+		note_trouble(p->link, "%s: that is this saguarod itself", p->name);
 		err = E_FOREIGN;
 	}
 	return err;
@@ -267,7 +268,7 @@ static int greet_master(struct peer *p, const struct frame_hello *hello)
 	struct standby *l = p->link;
 
 	if (!hello->master) {
-		standby_link_trouble(l, "%s: it is no master", p->name);
+		note_trouble(l, "%s: it is no master", p->name);
 		return E_NOTREADY;
 	}
 	if (p->joins && !hello->joins) { /* an older version */
@@ -283,7 +284,7 @@ static int greet_master(struct peer *p, const struct frame_hello *hello)
 	taker_begin(&l->taker, l->o.state, hello);
 	pthread_mutex_unlock(&l->applying);
 	p->stage = PEER_OPEN;
-	standby_link_trouble(l, "%s", "");
+	note_trouble(l, "%s", "");
 	log_info(source, "connected with the master %s (0x%016" PRIx64 ")", p->name,
 	         p->guid);
 	return p->joins ? standby_join_give(p) : E_OK;
@@ -431,7 +432,7 @@ static int go_on_handshake(struct peer *p)
 	if (ret == E_OK) {
 		p->stage = PEER_HELLO;
 	} else if (ret != -EAGAIN) {
-		standby_link_trouble(l, "%s: handshake: %s", p->name, why);
+		note_trouble(l, "%s: handshake: %s", p->name, why);
 		if (log_allowed(&l->handshake_lines, standby_link_now_ms(), LINES,
 		                LINES_MS, skipped)) {
 			log_message(MSG_STANDBY_NO_HANDSHAKE, source,
@@ -493,7 +494,7 @@ static int check_connected(struct peer *p)
 	socklen_t len = sizeof(err);
 
 	if (getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len) != 0 || err != 0) {
-		standby_link_trouble(p->link, "%s: %s", p->name, strerror(err));
+		note_trouble(p->link, "%s: %s", p->name, strerror(err));
 		return -ECONNREFUSED;
 	}
 	return begin_handshake(p);

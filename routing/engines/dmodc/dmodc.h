@@ -108,9 +108,6 @@ struct dmodc_reach {
 	uint64_t *bits; /*!< [n][rows][words] */
 };
 
-/*! \brief Cost: O(height * E * S / 64). Parallel. \retval -ENOMEM */
-int dmodc_reach_init(struct dmodc_reach *r, const struct dmodc_tree *t, struct arena *a);
-
 static inline uint64_t *dmodc_row(const struct dmodc_reach *r, uint32_t s, unsigned k)
 {
 	return r->bits + ((uint64_t)s * r->rows + k) * r->words;

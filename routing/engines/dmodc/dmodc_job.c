@@ -28,7 +28,8 @@ static void add_row(const struct dmodc_reach *r, uint64_t *to, uint32_t s, unsig
 	}
 }
 
-int dmodc_reach_init(struct dmodc_reach *r, const struct dmodc_tree *t, struct arena *a)
+/* Cost: O(height * E * S / 64). Parallel. */
+static int find_reach(struct dmodc_reach *r, const struct dmodc_tree *t, struct arena *a)
 {
 	struct dmodc_reach x = { .words = (t->n + 63) / 64, .rows = t->height + 1 };
 
@@ -428,7 +429,7 @@ int dmodc_job_init(struct dmodc_job *j, const struct dmodc_rule *rule,
 	j->lids = in->lids;
 
 	if (ret == E_OK) {
-		ret = dmodc_reach_init(&j->reach, &j->t, tmp);
+		ret = find_reach(&j->reach, &j->t, tmp);
 	}
 	if (ret == E_OK) {
 		ret = check_pairs(j, why);

@@ -213,6 +213,3 @@ void disc_local_port(struct disc_node *n, struct disc_port *p, const uint8_t *in
 /*! \brief A local discovery has found what it cannot explain. */
 void disc_doubt(struct disc *d, const struct disc_node *n, unsigned port,
                 const char *what);
-
-/*! \brief After the last search: raises doubts about what does not fit together. */
-void disc_local_check(struct disc *d);

@@ -280,7 +280,8 @@ static void check_port(struct disc *d, const struct disc_node *n,
 	}
 }
 
-void disc_local_check(struct disc *d)
+/* After the last search: raises doubts about what does not fit together. */
+static void check_local(struct disc *d)
 {
 	for (uint32_t i = 0; i < d->n_nodes && d->doubt == NULL; i++) {
 		const struct disc_node *n = d->nodes[i];
@@ -459,7 +460,7 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	}
 	n = disc_search(d, order);
 	if (d->local) {
-		disc_local_check(d);
+		check_local(d);
 	}
 	d->clean = d->n_problems == 0;
 	report(d, prev);

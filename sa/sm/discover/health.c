@@ -92,7 +92,7 @@ static void age(struct health *h)
 
 /* --- what is seen ------------------------------------------------------------------- */
 
-void health_note(struct health *h, uint64_t guid, uint8_t port, bool to_switch,
+static void note(struct health *h, uint64_t guid, uint8_t port, bool to_switch,
                  enum health_condition c)
 {
 	struct health_port *p;
@@ -113,11 +113,11 @@ void health_note_node(struct health *h, const struct disc_node *n, unsigned port
 	const struct disc_port *p = &n->ports[port <= n->n_ports ? port : 0];
 
 	if (n->type == NODE_SWITCH && p->num != 0) {
-		health_note(h, n->guid, p->num,
-		            p->peer != NULL && p->peer->type == NODE_SWITCH, c);
+		note(h, n->guid, p->num, p->peer != NULL && p->peer->type == NODE_SWITCH,
+		     c);
 	} else if (n->type != NODE_SWITCH && p->peer != NULL &&
 	           p->peer->type == NODE_SWITCH) {
-		health_note(h, p->peer->guid, p->peer_port, false, c);
+		note(h, p->peer->guid, p->peer_port, false, c);
 	}
 }
 
@@ -139,14 +139,14 @@ static void observe_switch(struct health *h, const struct disc_node *was,
 			was != NULL && i <= was->n_ports ? &was->ports[i] : NULL;
 
 		if (!bounced && before != NULL && went_down(before, p)) {
-			health_note(h, now->guid, p->num,
-			            before->peer->type == NODE_SWITCH, HEALTH_FLAPPING);
+			note(h, now->guid, p->num, before->peer->type == NODE_SWITCH,
+			     HEALTH_FLAPPING);
 		}
 		if (p->silent) {
-			health_note(h, now->guid, p->num,
-			            before != NULL && before->peer != NULL &&
-			                    before->peer->type == NODE_SWITCH,
-			            HEALTH_UNRESPONSIVE);
+			note(h, now->guid, p->num,
+			     before != NULL && before->peer != NULL &&
+			             before->peer->type == NODE_SWITCH,
+			     HEALTH_UNRESPONSIVE);
 		}
 	}
 }

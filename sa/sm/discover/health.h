@@ -86,11 +86,8 @@ const char *health_condition_name(enum health_condition c);
 void health_observe(struct health *h, const struct disc *was, const struct disc *now,
                     bool bounced);
 
-/*! \brief A port, or what is behind it, showed a condition in this sweep. */
-void health_note(struct health *h, uint64_t guid, uint8_t port, bool to_switch,
-                 enum health_condition c);
-
-/*! \brief The same about a port of any node of the fabric; of a CA it is its switch's port. */
+/*! \brief A port, or what is behind it, showed a condition in this sweep. The condition of a port of a CA is
+ *         that of its switch's port. */
 void health_note_node(struct health *h, const struct disc_node *n, unsigned port,
                       enum health_condition c);
 
