@@ -222,12 +222,3 @@ int applications_parse(const char *path, struct xml_element *const *sections, un
 	*ret = (struct applications){ all, r.n };
 	return r.ret;
 }
-
-bool id_rule_match(const struct id_rule *r, struct wide id)
-{
-	if (r->masked) {
-		return (id.high & r->b.high) == r->a.high &&
-		       (id.low & r->b.low) == r->a.low;
-	}
-	return !is_below(id, r->a) && !is_below(r->b, id);
-}

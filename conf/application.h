@@ -49,6 +49,3 @@ struct applications {
  */
 int applications_parse(const char *path, struct xml_element *const *sections, unsigned n,
                        struct arena *a, struct diags *d, struct applications *ret);
-
-/*! \brief Does the rule match an ID? */
-bool id_rule_match(const struct id_rule *r, struct wide id);

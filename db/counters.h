@@ -110,10 +110,6 @@ struct stats_counter_list {
 int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port, size_t max,
                         bool samples, struct arena *a, struct stats_counter_list *ret);
 
-/*! \brief One port. \retval E_NOTFOUND  It has no counters yet. \retval E_NOTREADY */
-int stats_read_port_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,
-                             struct arena *a, struct port_counters *ret);
-
 /* --- for db/stats.c --------------------------------------------------------------------- */
 
 /*! Rows that wait for a commit. Zeroed is none. */

@@ -764,16 +764,3 @@ int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port
 	}
 	return res;
 }
-
-int stats_read_port_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,
-                             struct arena *a, struct port_counters *ret)
-{
-	struct stats_counter_list list;
-	int res = stats_read_counters(r, node_guid, port, 1, true, a, &list);
-
-	if (res != E_OK || list.n == 0) {
-		return res != E_OK ? res : E_NOTFOUND;
-	}
-	*ret = list.ports[0];
-	return ret->node_guid == node_guid && ret->port == port ? E_OK : E_NOTFOUND;
-}

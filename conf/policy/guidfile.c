@@ -93,8 +93,8 @@ static void read_line(struct reader *r, char *text, size_t len)
 	r->n++;
 }
 
-static int parse(const char *path, const char *text, size_t len, bool groups,
-                 struct arena *a, struct diags *d, const struct guid_file **ret)
+int guid_file_parse(const char *path, const char *text, size_t len, bool groups,
+                    struct arena *a, struct diags *d, const struct guid_file **ret)
 {
 	struct reader r = { .d = d, .groups = groups };
 	char *copy = arena_alloc(a, len + 1);
@@ -121,12 +121,6 @@ static int parse(const char *path, const char *text, size_t len, bool groups,
 	return r.ret;
 }
 
-int guid_file_parse(const char *path, const char *text, size_t len, struct arena *a,
-                    struct diags *d, const struct guid_file **ret)
-{
-	return parse(path, text, len, false, a, d, ret);
-}
-
 static int read_file(const char *path, bool groups, struct arena *a, struct diags *d,
                      const struct guid_file **ret)
 {
@@ -135,7 +129,7 @@ static int read_file(const char *path, bool groups, struct arena *a, struct diag
 	int err = text_file_read(path, &list_kind, d, &text, &len);
 
 	if (err == E_OK) {
-		err = parse(path, text, len, groups, a, d, ret);
+		err = guid_file_parse(path, text, len, groups, a, d, ret);
 	}
 	free(text);
 	return err;

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,6 +59,6 @@ int guid_group_file_read(const char *path, struct arena *a, struct diags *d, con
 int guid_file_bind(const struct guid_file **file, const struct port_policy *groups,
                    struct arena *a, struct diags *d);
 
-/*! \brief guid_file_read() over \a len bytes in memory; \a path stands in messages. */
-int guid_file_parse(const char *path, const char *text, size_t len, struct arena *a,
-                    struct diags *d, const struct guid_file **ret);
+/*! \brief Reads a list of \a len bytes in memory; \a path stands in messages. \param groups  With their names. */
+int guid_file_parse(const char *path, const char *text, size_t len, bool groups,
+                    struct arena *a, struct diags *d, const struct guid_file **ret);

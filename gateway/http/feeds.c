@@ -363,14 +363,6 @@ int feeds_add(struct feeds *f, int fd, const struct sockaddr *from,
 	return E_OK;
 }
 
-uint32_t feeds_count(struct feeds *f)
-{
-	pthread_mutex_lock(&f->lock);
-	uint32_t n = f->n;
-	pthread_mutex_unlock(&f->lock);
-	return n;
-}
-
 /* --- begin and end ------------------------------------------------------------------------- */
 
 int feeds_new(const struct feeds_options *o, struct feeds **ret)

@@ -48,8 +48,5 @@ int feeds_new(const struct feeds_options *o, struct feeds **ret);
 int feeds_add(struct feeds *f, int fd, const struct sockaddr *from,
               const struct feed *feed);
 
-/*! \brief Listeners now. */
-uint32_t feeds_count(struct feeds *f);
-
 /*! \brief Closes all connections and ends the thread. NULL is fine. */
 void feeds_free(struct feeds *f);

@@ -123,7 +123,7 @@ START_TEST(history)
 		}
 		commit();
 	}
-	ck_assert_int_eq(stats_read_port_counters(r, 7, 1, arena, &c), E_OK);
+	ck_assert_int_eq(read_port_counters(r, 7, 1, arena, &c), E_OK);
 	ck_assert_uint_eq(c.n_samples, 5);
 	const unsigned kept[] = { 3, 5, 6, 7, 8 };
 	for (unsigned i = 0; i < 5; i++) {
@@ -144,7 +144,7 @@ START_TEST(history)
 	c = reading(7, 1, 20);
 	ck_assert_int_eq(stats_counters(s, &c), E_OK);
 	commit();
-	ck_assert_int_eq(stats_read_port_counters(r, 7, 1, arena, &c), E_OK);
+	ck_assert_int_eq(read_port_counters(r, 7, 1, arena, &c), E_OK);
 	ck_assert_uint_eq(c.n_samples, 2);
 	ck_assert_int_eq(c.samples[0].time_s, 1700000008);
 	ck_assert_int_eq(c.samples[1].time_s, 1700000020);
@@ -155,9 +155,9 @@ START_TEST(port_is_gone)
 {
 	struct port_counters c = reading(7, 1, 1), other = reading(7, 2, 1);
 
-	ck_assert_int_eq(stats_read_port_counters(r, 7, 1, arena, &c), E_NOTREADY);
+	ck_assert_int_eq(read_port_counters(r, 7, 1, arena, &c), E_NOTREADY);
 	commit();
-	ck_assert_int_eq(stats_read_port_counters(r, 7, 1, arena, &c), E_NOTFOUND);
+	ck_assert_int_eq(read_port_counters(r, 7, 1, arena, &c), E_NOTFOUND);
 	ck_assert_int_eq(stats_counters(s, &c), E_OK);
 	ck_assert_int_eq(stats_counters(s, &other), E_OK);
 	commit();
@@ -165,8 +165,8 @@ START_TEST(port_is_gone)
 	ck_assert_int_eq(stats_counters_gone(s, 7, 1), E_OK);
 	ck_assert_int_eq(stats_counters_gone(s, 8, 1), E_OK); /* never was there */
 	commit();
-	ck_assert_int_eq(stats_read_port_counters(r, 7, 1, arena, &c), E_NOTFOUND);
-	ck_assert_int_eq(stats_read_port_counters(r, 7, 2, arena, &c), E_OK);
+	ck_assert_int_eq(read_port_counters(r, 7, 1, arena, &c), E_NOTFOUND);
+	ck_assert_int_eq(read_port_counters(r, 7, 2, arena, &c), E_OK);
 }
 END_TEST
 
@@ -180,7 +180,7 @@ START_TEST(next_process_begins_anew)
 	stats_close(s);
 	open_writer();
 	commit();
-	ck_assert_int_eq(stats_read_port_counters(r, 7, 1, arena, &c), E_NOTFOUND);
+	ck_assert_int_eq(read_port_counters(r, 7, 1, arena, &c), E_NOTFOUND);
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/db_util.h"
 
+#include "db/counters.h"
 #include "tests/lib/words.h"
 
 static int remove_entry(const char *path, const struct stat *st, int kind,
@@ -172,4 +173,17 @@ struct snap_content fabric_content(const struct fabric *f, uint64_t epoch)
 void fabric_done(struct fabric *f)
 {
 	arena_free(f->a);
+}
+
+int read_port_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,
+                       struct arena *a, struct port_counters *ret)
+{
+	struct stats_counter_list list;
+	int err = stats_read_counters(r, node_guid, port, 1, true, a, &list);
+
+	if (err != E_OK || list.n == 0) {
+		return err != E_OK ? err : E_NOTFOUND;
+	}
+	*ret = list.ports[0];
+	return ret->node_guid == node_guid && ret->port == port ? E_OK : E_NOTFOUND;
 }

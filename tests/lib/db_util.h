@@ -26,6 +26,9 @@ void remove_tree(const char *path);
 /*! \brief New folder under $TMPDIR or /tmp, in \a buf. Aborts on failure. */
 const char *make_tmp(char buf[256]);
 
+struct port_counters;
+struct stats_reader;
+
 struct fabric {
 	struct arena *a;
 	struct diags d;
@@ -51,3 +54,7 @@ struct snap_attr *fabric_attrs(const struct fabric *f, uint8_t stamp, size_t *re
 struct snap_content fabric_content(const struct fabric *f, uint64_t epoch);
 
 void fabric_done(struct fabric *f);
+
+/*! \brief Counters of one port. \retval E_NOTFOUND  It has none yet. \retval E_NOTREADY */
+int read_port_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,
+                       struct arena *a, struct port_counters *ret);

@@ -91,8 +91,8 @@ static const struct {
 START_TEST(test_parse)
 {
 	const struct guid_file *f = NULL;
-	int ret = guid_file_parse("f", texts[_i].text, strlen(texts[_i].text), arena,
-	                          &diags, &f);
+	int ret = guid_file_parse("f", texts[_i].text, strlen(texts[_i].text), false,
+	                          arena, &diags, &f);
 	ck_assert_msg(ret == texts[_i].ret, "%s: %d", texts[_i].what, ret);
 	ck_assert_str_eq(take_problems(&diags), texts[_i].said);
 	ck_assert_msg((f == NULL) == (texts[_i].list == NULL), "%s", texts[_i].what);
@@ -113,15 +113,16 @@ START_TEST(test_odd)
 	memset(text, 'x', len);
 	memcpy(text, "0x7 ", 4);
 	memcpy(text + len - 5, "\n0x8\n", 5);
-	ck_assert_int_eq(guid_file_parse("f", text, len, arena, &diags, &f), E_OK);
+	ck_assert_int_eq(guid_file_parse("f", text, len, false, arena, &diags, &f), E_OK);
 	ck_assert_uint_eq(f->n, 2);
 	ck_assert_uint_eq(strlen(f->records[0].rest), len - 4 - 5);
 	ck_assert_uint_eq(f->records[1].guid, 8);
 	ck_assert_uint_eq(f->records[1].line, 2);
 
 	static const char nul[] = "0x1\n0x2\0 0x3\n";
-	ck_assert_int_eq(guid_file_parse("f", nul, sizeof(nul) - 1, arena, &diags, &f),
-	                 E_SYNTAX);
+	ck_assert_int_eq(
+		guid_file_parse("f", nul, sizeof(nul) - 1, false, arena, &diags, &f),
+		E_SYNTAX);
 	ck_assert_str_eq(take_problems(&diags),
 	                 "f:2: error: a byte that is not text: '0x2'\n");
 }

@@ -100,8 +100,9 @@ static void *options(const char *key, const char *text)
 	while (strcmp(row->name, key) != 0) {
 		row++;
 	}
-	ck_assert_int_eq(guid_file_parse("list", text, strlen(text), arena, NULL, &f),
-	                 E_OK);
+	ck_assert_int_eq(
+		guid_file_parse("list", text, strlen(text), false, arena, NULL, &f),
+		E_OK);
 	memcpy(base + row->offset, &f, sizeof(f));
 	return base;
 }

@@ -76,8 +76,9 @@ static const struct guid_file *guids(const char *text)
 {
 	const struct guid_file *f;
 
-	ck_assert_int_eq(guid_file_parse("list", text, strlen(text), arena, NULL, &f),
-	                 E_OK);
+	ck_assert_int_eq(
+		guid_file_parse("list", text, strlen(text), false, arena, NULL, &f),
+		E_OK);
 	return f;
 }
 

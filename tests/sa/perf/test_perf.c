@@ -10,6 +10,7 @@
 #include "db/counters.h"
 #include "sa/mad/transport.h"
 #include "sa/perf/perf.h"
+#include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
@@ -89,8 +90,8 @@ static uint64_t guid_of(uint32_t port)
 
 static int row(uint32_t port, struct port_counters *ret)
 {
-	return stats_read_port_counters(reader, guid_of(port), fixture->g->ports[port].num,
-	                                fixture->run, ret);
+	return read_port_counters(reader, guid_of(port), fixture->g->ports[port].num,
+	                          fixture->run, ret);
 }
 
 static uint32_t cabled_port(void)
