@@ -11,15 +11,10 @@
 
 /* clang-format off */
 static const struct option_row check_rows[] = {
-	{ "json", OPT_BOOL, offsetof(struct route_flags, json), "FALSE", .flags_long = "json",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "figures as JSON" },
-	{ "strict", OPT_BOOL, offsetof(struct route_flags, strict), "FALSE", .flags_long = "strict",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "management pairs count in the proof, too; "
-	  "a line of FILE that is not understood is an error" },
+	ROUTE_FIGURES_ROWS,
 	{ "lfts", OPT_STRING, offsetof(struct route_flags, lfts), NULL, .flags_long = "lfts",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "forwarding tables as dump_lfts prints them" },
-	{ "sl", OPT_STRING, offsetof(struct route_flags, sl), NULL, .flags_long = "sl",
-	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "SL per source switch and LID, in the same shape" },
+	ROUTE_SL_ROW,
 	{ "to", OPT_STRING, offsetof(struct route_flags, to), NULL, .flags_long = "to",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "new tables: prove the transition from those of --lfts to them" },
 	{ "to_sl", OPT_STRING, offsetof(struct route_flags, to_sl), NULL, .flags_long = "to-sl",

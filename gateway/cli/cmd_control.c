@@ -81,66 +81,51 @@ int cmd_sweep(int argc, char **argv)
 	return status;
 }
 
-int cmd_reload(int argc, char **argv)
+/* A verb without arguments. */
+static int run_verb(const char *verb, const char *doc, const char *done, int argc,
+                    char **argv)
 {
 	struct control_call c = { 0 };
-	int status = control_call_begin(
-		&c, NULL,
-		"Makes a running saguarod read its configuration again, as SIGHUP does. "
-	        "A "
-		"configuration with errors is refused and the running one stays.",
-		NULL, 0, 0, argc, argv);
+	int status = control_call_begin(&c, NULL, doc, NULL, 0, 0, argc, argv);
 
 	if (status == EXIT_GOOD) {
-		status = end(&c, json_pack("{s:s}", "verb", "reload"),
-		             "configuration read again, heavy sweep requested");
+		status = end(&c, json_pack("{s:s}", "verb", verb), done);
 	}
 	control_call_done(&c);
 	return status;
+}
+
+int cmd_reload(int argc, char **argv)
+{
+	return run_verb(
+		"reload",
+		"Makes a running saguarod read its configuration again, as SIGHUP "
+		"does. A configuration with errors is refused and the running one "
+		"stays.",
+		"configuration read again, heavy sweep requested", argc, argv);
 }
 
 int cmd_rebalance(int argc, char **argv)
 {
-	struct control_call c = { 0 };
-	int status = control_call_begin(
-		&c, NULL,
+	return run_verb(
+		"rebalance",
 		"Asks a running saguarod to route without regard to the routes that "
-		"there "
-		"are. It moves to the new routes if they ease the busiest links and the "
-		"switches can get there safely; its log says so. The command does not "
-		"wait "
-		"for that.",
-		NULL, 0, 0, argc, argv);
-
-	if (status == EXIT_GOOD) {
-		status =
-			end(&c, json_pack("{s:s}", "verb", "rebalance"),
-		            "rebalance requested, the log of saguarod tells the outcome");
-	}
-	control_call_done(&c);
-	return status;
+		"there are. It moves to the new routes if they ease the busiest "
+		"links and the switches can get there safely; its log says so. The "
+		"command does not wait for that.",
+		"rebalance requested, the log of saguarod tells the outcome", argc, argv);
 }
 
 int cmd_handover(int argc, char **argv)
 {
-	struct control_call c = { 0 };
-	int status = control_call_begin(
-		&c, NULL,
-		"Asks a running saguarod, which is master, to hand the fabric "
-		"over to the "
-		"highest other subnet manager. Its own priority is 0 from "
-		"then on, until it "
-		"starts again, reads its configuration again, or takes the "
-		"fabric because the "
-		"other is gone. The command does not wait for that.",
-		NULL, 0, 0, argc, argv);
-
-	if (status == EXIT_GOOD) {
-		status = end(&c, json_pack("{s:s}", "verb", "handover"),
-		             "handover requested, saguaro status tells when it is over");
-	}
-	control_call_done(&c);
-	return status;
+	return run_verb(
+		"handover",
+		"Asks a running saguarod, which is master, to hand the fabric over "
+		"to the highest other subnet manager. Its own priority is 0 from "
+		"then on, until it starts again, reads its configuration again, or "
+		"takes the fabric because the other is gone. The command does not "
+		"wait for that.",
+		"handover requested, saguaro status tells when it is over", argc, argv);
 }
 
 int cmd_loglevel(int argc, char **argv)

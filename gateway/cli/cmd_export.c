@@ -12,21 +12,12 @@ static const char doc[] =
 	"ibsim, forwarding tables, Graphviz, GraphML, topology.conf and topology.yaml of "
 	"Slurm. Without FORMAT it lists the formats, which --csv and --field print, too.";
 
-static int print_formats(const struct client *s, const json_t *body, bool first)
+static void print_format(const json_t *f)
 {
-	size_t i;
-	json_t *f;
-
-	(void)s;
-	(void)first;
-	json_array_foreach(json_object_get(body, "formats"), i, f)
-	{
-		printf("%-12s  %s\n", member_text(f, "name"), member_text(f, "summary"));
-	}
-	return EXIT_GOOD;
+	printf("%-12s  %s\n", member_text(f, "name"), member_text(f, "summary"));
 }
 
-static const struct list formats = { "formats", "ExportFormat", .print = print_formats };
+static const struct list formats = { "formats", "ExportFormat", .below = print_format };
 
 int cmd_export(int argc, char **argv)
 {

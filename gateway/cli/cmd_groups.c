@@ -35,8 +35,9 @@ static void print_line(const json_t *g)
 	       json_is_true(json_object_get(g, "well_known")) ? "  well known" : "");
 }
 
-static void print_head(void)
+static void print_head(const json_t *body)
 {
+	(void)body;
 	printf("%-39s  %-6s  %-6s  %5s  %5s  %2s  %7s\n", "MGID", "MLID", "P_Key", "MTU",
 	       "Gb/s", "SL", "members");
 }
@@ -74,27 +75,11 @@ static void print_members(const json_t *body)
 	}
 }
 
-static int print_page(const struct client *s, const json_t *body, bool first)
-{
-	size_t i;
-	json_t *g;
-
-	(void)s;
-	if (first) {
-		print_head();
-	}
-	json_array_foreach(json_object_get(body, "groups"), i, g)
-	{
-		print_line(g);
-	}
-	return EXIT_GOOD;
-}
-
 static int print_group(const struct client *s, const json_t *body, bool first)
 {
 	(void)s;
 	if (first) {
-		print_head();
+		print_head(body);
 		print_line(body);
 		print_tree(body);
 		printf("members\n");
@@ -103,7 +88,8 @@ static int print_group(const struct client *s, const json_t *body, bool first)
 	return EXIT_GOOD;
 }
 
-static const struct list groups = { "groups", "MulticastGroup", .print = print_page };
+static const struct list groups = { "groups", "MulticastGroup", .above = print_head,
+	                            .below = print_line };
 static const struct list members = { "members", "MulticastMember", .print = print_group };
 
 int cmd_groups(int argc, char **argv)

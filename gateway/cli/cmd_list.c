@@ -182,45 +182,19 @@ static int run_list(const struct list_command *c, int argc, char **argv)
 	return client_done(&s, status);
 }
 
-int cmd_nodes(int argc, char **argv)
-{
-	return run_list(&nodes, argc, argv);
-}
-
-int cmd_links(int argc, char **argv)
-{
-	return run_list(&links, argc, argv);
-}
-
-int cmd_ports(int argc, char **argv)
-{
-	return run_list(&ports, argc, argv);
-}
-
-int cmd_lids(int argc, char **argv)
-{
-	return run_list(&lids, argc, argv);
-}
-
-int cmd_lft(int argc, char **argv)
-{
-	return run_list(&lft, argc, argv);
-}
-
-int cmd_load(int argc, char **argv)
-{
-	return run_list(&load, argc, argv);
-}
-
-int cmd_counters(int argc, char **argv)
-{
-	return run_list(&counters, argc, argv);
-}
-
-int cmd_alarms(int argc, char **argv)
-{
-	return run_list(&alarms, argc, argv);
-}
+/* clang-format off */
+#define COMMAND(name) int cmd_##name(int argc, char **argv) { return run_list(&name, argc, argv); }
+COMMAND(nodes)
+COMMAND(links)
+COMMAND(ports)
+COMMAND(lids)
+COMMAND(lft)
+COMMAND(load)
+COMMAND(counters)
+COMMAND(alarms)
+COMMAND(services)
+COMMAND(sweeps)
+/* clang-format on */
 
 int cmd_diff(int argc, char **argv)
 {
@@ -240,14 +214,4 @@ int cmd_diff(int argc, char **argv)
 		status = list_print(&s, &diff.list, target);
 	}
 	return client_done(&s, status);
-}
-
-int cmd_services(int argc, char **argv)
-{
-	return run_list(&services, argc, argv);
-}
-
-int cmd_sweeps(int argc, char **argv)
-{
-	return run_list(&sweeps, argc, argv);
 }

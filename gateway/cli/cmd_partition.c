@@ -21,8 +21,9 @@ static const char show_doc[] =
 	"end ports of the fabric that have its P_Key, which are what --csv "
 	"and --field print.";
 
-static void print_head(void)
+static void print_head(const json_t *body)
 {
+	(void)body;
 	printf("%-6s  %-24s  %7s  %7s  %6s\n", "P_Key", "name", "full", "limited",
 	       "groups");
 }
@@ -66,22 +67,6 @@ static void print_members(const json_t *body)
 	printf("ports\n");
 }
 
-static int print_list_page(const struct client *s, const json_t *body, bool first)
-{
-	size_t i;
-	json_t *p;
-
-	(void)s;
-	if (first) {
-		print_head();
-	}
-	json_array_foreach(json_object_get(body, "partitions"), i, p)
-	{
-		print_line(p);
-	}
-	return EXIT_GOOD;
-}
-
 static int print_one(const struct client *s, const json_t *body, bool first)
 {
 	size_t i;
@@ -89,7 +74,7 @@ static int print_one(const struct client *s, const json_t *body, bool first)
 
 	(void)s;
 	if (first) {
-		print_head();
+		print_head(body);
 		print_line(body);
 		print_members(body);
 	}
@@ -102,8 +87,8 @@ static int print_one(const struct client *s, const json_t *body, bool first)
 	return EXIT_GOOD;
 }
 
-static const struct list partitions = { "partitions", "Partition",
-	                                .print = print_list_page };
+static const struct list partitions = { "partitions", "Partition", .above = print_head,
+	                                .below = print_line };
 static const struct list member_ports = { "ports", "PartitionPort", .print = print_one };
 
 /* --- changes: requests to a running saguarod ------------------------------------------- */

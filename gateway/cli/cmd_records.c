@@ -67,22 +67,13 @@ static int print_records(const struct client *s, const json_t *body, bool first)
 	return EXIT_GOOD;
 }
 
-static int print_names(const struct client *s, const json_t *body, bool first)
+static void print_name(const json_t *record)
 {
-	json_t *record;
-	size_t i;
-
-	(void)s;
-	(void)first;
-	json_array_foreach(json_object_get(body, "records"), i, record)
-	{
-		printf("%s\n", member_text(record, "name"));
-	}
-	return EXIT_GOOD;
+	printf("%s\n", member_text(record, "name"));
 }
 
 static const struct list records = { "records", NULL, .print = print_records };
-static const struct list names = { "records", "RecordKind", .print = print_names };
+static const struct list names = { "records", "RecordKind", .below = print_name };
 
 /* Prints records of a name; their fields are the components, but reserved ones. */
 static int print_list(struct client *s, const char *name, const char *target)

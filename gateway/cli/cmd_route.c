@@ -15,11 +15,7 @@
 
 /* clang-format off */
 static const struct option_row route_rows[] = {
-	{ "json", OPT_BOOL, offsetof(struct route_flags, json), "FALSE", .flags_long = "json",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "figures as JSON" },
-	{ "strict", OPT_BOOL, offsetof(struct route_flags, strict), "FALSE", .flags_long = "strict",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "management pairs count in the proof, too; "
-	  "a line of FILE that is not understood is an error" },
+	ROUTE_FIGURES_ROWS,
 	{ "dump_lfts", OPT_STRING, offsetof(struct route_flags, dump_lfts), NULL, .flags_long = "dump_lfts",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "write the forwarding tables, '-' for standard output" },
 	{ "dump_sl", OPT_STRING, offsetof(struct route_flags, dump_sl), NULL, .flags_long = "dump_sl",

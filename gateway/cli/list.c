@@ -339,7 +339,8 @@ static void print_columns(const struct list *l, const json_t *row)
 {
 	char text[1024];
 
-	for (const struct list_column *c = l->columns; c->title != NULL; c++) {
+	for (const struct list_column *c = l->columns; c != NULL && c->title != NULL;
+	     c++) {
 		size_t first = strcspn(c->path, ":"), len;
 
 		text_of(value_at(row, c->path, first), text, sizeof(text));
@@ -372,7 +373,7 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 	if (s->flags.json) {
 		return client_print_json(body);
 	}
-	if (l->columns == NULL && !fields) {
+	if (l->print != NULL && !fields) {
 		return l->print(s, body, first);
 	}
 	if (first && fields) {
@@ -382,7 +383,7 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 		l->above(body);
 	}
 	for (const struct list_column *c = l->columns;
-	     first && !fields && c->title != NULL; c++) {
+	     first && !fields && c != NULL && c->title != NULL; c++) {
 		print_cell(c, c->title);
 	}
 	json_array_foreach(json_object_get(body, l->member), i, row)
@@ -399,6 +400,21 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 	return ferror(stdout) ? EXIT_BAD : EXIT_GOOD;
 }
 
+/* The pages of a target, or this one. */
+static int print_list(struct client *s, const struct list *l, const char *const *names,
+                      const char *target, const json_t *body)
+{
+	bool done = false;
+	int status = list_open(s, l, names, &done);
+
+	if (status == EXIT_GOOD && !done) {
+		status = body != NULL ? print_page(s, body, true)
+		                      : client_print_list(s, target, print_page);
+	}
+	list_close(s);
+	return status;
+}
+
 int list_print(struct client *s, const struct list *l, const char *target)
 {
 	return list_print_named(s, l, NULL, target);
@@ -407,25 +423,11 @@ int list_print(struct client *s, const struct list *l, const char *target)
 int list_print_named(struct client *s, const struct list *l, const char *const *names,
                      const char *target)
 {
-	bool done = false;
-	int status = list_open(s, l, names, &done);
-
-	if (status == EXIT_GOOD && !done) {
-		status = client_print_list(s, target, print_page);
-	}
-	list_close(s);
-	return status;
+	return print_list(s, l, names, target, NULL);
 }
 
 int list_print_body(struct client *s, const struct list *l, const char *const *names,
                     const json_t *body)
 {
-	bool done = false;
-	int status = list_open(s, l, names, &done);
-
-	if (status == EXIT_GOOD && !done) {
-		status = print_page(s, body, true);
-	}
-	list_close(s);
-	return status;
+	return print_list(s, l, names, NULL, body);
 }

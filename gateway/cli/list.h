@@ -23,10 +23,11 @@ struct list {
 	const char *member; /*!< of the answer: "links" */
 	const char *
 		schema; /*!< of a row: "Link"; NULL: its fields are named to list_open() */
-	const struct list_column *columns; /*!< NULL: \a print prints a page as text */
+	const struct list_column *columns; /*!< NULL: \a print or \a below prints text */
 	void (*below)(
-		const json_t *row); /*!< prints lines below a row of the table, or NULL */
-	client_print_f *print;
+		const json_t *
+			row); /*!< prints lines below a row of the table, or the row; or NULL */
+	client_print_f *print; /*!< prints a page as text, or NULL */
 	void (*above)(
 		const json_t *body); /*!< prints a line above the table, or NULL */
 };

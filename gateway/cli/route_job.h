@@ -44,6 +44,19 @@ struct route_job {
 	bool stale; /*!< the fabric is that of a daemon that is gone, and the user was told */
 };
 
+/* clang-format off */
+/*! Rows that several commands have. */
+#define ROUTE_FIGURES_ROWS \
+	{ "json", OPT_BOOL, offsetof(struct route_flags, json), "FALSE", .flags_long = "json", \
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "figures as JSON" }, \
+	{ "strict", OPT_BOOL, offsetof(struct route_flags, strict), "FALSE", .flags_long = "strict", \
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "management pairs count in the proof, too; " \
+	  "a line of FILE that is not understood is an error" }
+#define ROUTE_SL_ROW \
+	{ "sl", OPT_STRING, offsetof(struct route_flags, sl), NULL, .flags_long = "sl", \
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "SL per source switch and LID, in the same shape" }
+/* clang-format on */
+
 enum route_job_file { ROUTE_JOB_FILE_NEEDED, ROUTE_JOB_FILE_OPTIONAL };
 
 /*!
