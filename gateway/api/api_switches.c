@@ -30,32 +30,6 @@ static int lid_byte(struct api_call *c, const void *ctx, uint32_t lid, json_t **
 	return err;
 }
 
-int api_lft(struct api_call *c)
-{
-	struct snap_node node;
-	struct api_page page;
-	json_t *tail = NULL;
-
-	int err = api_capture_switch(c, &node);
-	if (err == E_OK) {
-		err = api_page(c, &page);
-	}
-	if (err != E_OK) {
-		return err;
-	}
-	json_t *head = api_head(c);
-	json_object_set_new(head, "guid", guid_json(node.guid));
-	json_object_set_new(head, "name", text_json(node.name));
-	json_object_set_new(head, "description", text_json(node.description));
-	json_object_set_new(head, "lid", json_integer(node.lid));
-	json_object_set_new(head, "top_lid", json_integer(snap_meta(c->snap)->top_lid));
-	body_list_begin(&c->body, head, "routes");
-	const struct lid_bytes bytes = { node.guid, snap_lft, "port" };
-	err = api_lid_list(c, &page, lid_byte, &bytes, &tail);
-	body_list_end(&c->body, tail);
-	return err;
-}
-
 static json_t *ports_json(const struct port_set *s)
 {
 	json_t *ports = json_array();
@@ -68,13 +42,20 @@ static json_t *ports_json(const struct port_set *s)
 	return ports;
 }
 
+static int add_top_lid(struct api_call *c, const struct snap_node *sw, json_t *head)
+{
+	(void)sw;
+	json_object_set_new(head, "top_lid", json_integer(snap_meta(c->snap)->top_lid));
+	return E_OK;
+}
+
 /* No groups: no adaptive routing, or no route of this switch has a choice. */
-static int groups_json(struct api_call *c, uint64_t guid, json_t **ret)
+static int add_groups(struct api_call *c, const struct snap_node *sw, json_t *head)
 {
 	struct port_set set[PORT_GROUPS_MAX];
 	unsigned n = 0;
 	json_t *groups;
-	int err = snap_port_groups(c->snap, guid, set, &n);
+	int err = snap_port_groups(c->snap, sw->guid, set, &n);
 
 	if (err != E_OK && err != E_NOTFOUND) {
 		return err;
@@ -84,36 +65,52 @@ static int groups_json(struct api_call *c, uint64_t guid, json_t **ret)
 		json_array_append_new(groups, json_pack("{s:i, s:o}", "group", (int)i,
 		                                        "ports", ports_json(&set[i])));
 	}
-	*ret = groups;
+	json_object_set_new(head, "port_groups", groups);
 	return E_OK;
 }
 
-int api_alternates(struct api_call *c)
+/* The bytes of the switch that was asked for, a page of them. \param add  Adds to the head of the answer. */
+static int list_bytes(struct api_call *c, struct lid_bytes bytes, const char *name,
+                      int (*add)(struct api_call *c, const struct snap_node *sw,
+                                 json_t *head))
 {
 	struct snap_node node;
 	struct api_page page;
-	json_t *tail = NULL, *groups = NULL;
+	json_t *head, *tail = NULL;
 	int err = api_capture_switch(c, &node);
 
 	if (err == E_OK) {
 		err = api_page(c, &page);
 	}
-	if (err == E_OK) {
-		err = groups_json(c, node.guid, &groups);
-	}
 	if (err != E_OK) {
 		return err;
 	}
-	json_t *head = api_head(c);
-
+	head = api_head(c);
 	json_object_set_new(head, "guid", guid_json(node.guid));
 	json_object_set_new(head, "name", text_json(node.name));
 	json_object_set_new(head, "description", text_json(node.description));
 	json_object_set_new(head, "lid", json_integer(node.lid));
-	json_object_set_new(head, "port_groups", groups);
-	body_list_begin(&c->body, head, "alternates");
-	const struct lid_bytes bytes = { node.guid, snap_port_group_of, "group" };
+	err = add(c, &node, head);
+	if (err != E_OK) {
+		json_decref(head);
+		return err;
+	}
+	body_list_begin(&c->body, head, name);
+	bytes.guid = node.guid;
 	err = api_lid_list(c, &page, lid_byte, &bytes, &tail);
 	body_list_end(&c->body, tail);
 	return err;
+}
+
+int api_lft(struct api_call *c)
+{
+	return list_bytes(c, (struct lid_bytes){ .get = snap_lft, .name = "port" },
+	                  "routes", add_top_lid);
+}
+
+int api_alternates(struct api_call *c)
+{
+	return list_bytes(
+		c, (struct lid_bytes){ .get = snap_port_group_of, .name = "group" },
+		"alternates", add_groups);
 }
