@@ -159,7 +159,8 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
                      const char *text, size_t len, struct diags *d)
 {
 	struct reader r = { .sets = s, .arena = a, .name = name, .d = d, .ret = E_OK };
-	char *copy = arena_alloc(a, len + 1);
+	char *copy = arena_alloc(a, len + 1), *line;
+	size_t at = 0, n;
 
 	r.seen = arena_array(a, option_count(s), sizeof(*r.seen));
 	if (copy == NULL || r.seen == NULL) {
@@ -169,12 +170,8 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
 		return E_SYNTAX;
 	}
 	memcpy(copy, text, len);
-	for (size_t at = 0; at < len;) {
-		char *line = copy + at;
-		size_t n = text_line(copy, len, &at);
-
+	while ((line = text_cut_line(copy, len, &at, &n)) != NULL) {
 		r.line++;
-		line[n] = '\0';
 		read_line(&r, line, n);
 	}
 	if (len > 0 && text[len - 1] != '\n') {

@@ -307,6 +307,18 @@ size_t text_line(const char *text, size_t len, size_t *at)
 	return n;
 }
 
+char *text_cut_line(char *text, size_t len, size_t *at, size_t *ret_len)
+{
+	char *line = text + *at;
+
+	if (*at >= len) {
+		return NULL;
+	}
+	*ret_len = text_line(text, len, at);
+	line[*ret_len] = '\0';
+	return line;
+}
+
 size_t text_count(const char *text, size_t len, char c)
 {
 	size_t n = 0;

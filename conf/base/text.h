@@ -59,6 +59,9 @@ bool text_has_control(const char *p, size_t len);
  */
 size_t text_line(const char *text, size_t len, size_t *at);
 
+/*! \brief Likewise, of a text that has a byte more than \a len: a NUL ends the line. \return NULL: there is none. */
+char *text_cut_line(char *text, size_t len, size_t *at, size_t *ret_len);
+
 /*! \brief How often a character occurs among \a len bytes. */
 size_t text_count(const char *text, size_t len, char c);
 

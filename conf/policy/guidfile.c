@@ -97,7 +97,8 @@ int guid_file_parse(const char *path, const char *text, size_t len, bool groups,
                     struct arena *a, struct diags *d, const struct guid_file **ret)
 {
 	struct reader r = { .d = d, .groups = groups };
-	char *copy = arena_alloc(a, len + 1);
+	char *copy = arena_alloc(a, len + 1), *line;
+	size_t at = 0, n;
 	struct guid_file *file = arena_alloc(a, sizeof(*file));
 
 	r.records = arena_array(a, text_count(text, len, '\n') + 1, sizeof(*r.records));
@@ -106,12 +107,8 @@ int guid_file_parse(const char *path, const char *text, size_t len, bool groups,
 		return -ENOMEM;
 	}
 	memcpy(copy, text, len);
-	for (size_t at = 0; at < len;) {
-		char *line = copy + at;
-		size_t n = text_line(copy, len, &at);
-
+	while ((line = text_cut_line(copy, len, &at, &n)) != NULL) {
 		r.line++;
-		line[n] = '\0';
 		read_line(&r, line, n);
 	}
 	if (r.ret == E_OK) {

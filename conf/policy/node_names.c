@@ -145,7 +145,8 @@ int node_names_parse(const char *path, const char *text, size_t len, struct aren
                      struct diags *d, const struct node_names **ret)
 {
 	struct reader r = { .d = d, .path = arena_strdup(a, path) };
-	char *copy = arena_alloc(a, len + 1);
+	char *copy = arena_alloc(a, len + 1), *line;
+	size_t at = 0, n;
 	struct node_names *map = arena_alloc(a, sizeof(*map));
 
 	r.names = arena_array(a, text_count(text, len, '\n') + 1, sizeof(*r.names));
@@ -153,12 +154,8 @@ int node_names_parse(const char *path, const char *text, size_t len, struct aren
 		return -ENOMEM;
 	}
 	memcpy(copy, text, len);
-	for (size_t at = 0; at < len;) {
-		char *line = copy + at;
-		size_t n = text_line(copy, len, &at);
-
+	while ((line = text_cut_line(copy, len, &at, &n)) != NULL) {
 		r.line++;
-		line[n] = '\0';
 		read_line(&r, line, n);
 	}
 	sort_names(&r);
