@@ -156,7 +156,7 @@ static int find_line(const struct graph *g, struct updown *ret, struct arena *tm
 	int err = leaves_ranks(g, tmp, &rank);
 
 	if (err == E_OK) {
-		const struct updown_rule rule = { .rank = rank };
+		const struct updown_rule rule = { .rank = rank, .keeps_paths = true };
 
 		err = updown_order(g, &rule, tmp, &pos, NULL);
 	}

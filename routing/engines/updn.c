@@ -235,7 +235,7 @@ static int updn_rule(const struct route_in *in, struct arena *tmp,
 	if (code == E_OK && o->ids_guid_file) {
 		code = ids_of_file(in->g, o->ids_guid_file, tmp, &id, notes);
 	}
-	*ret = (struct updown_rule){ .rank = rank, .id = id };
+	*ret = (struct updown_rule){ .rank = rank, .id = id, .keeps_paths = true };
 	return code;
 }
 

@@ -10,8 +10,14 @@
  * switch but the first then has a neighbour above it. In a healthy tree the first core
  * switch is followed by one switch below it, this one by its other core switches, and so
  * on. One switch per group of cores and one leaf switch stand higher than their rank. All
- * shortest paths between hosts are still allowed: each core has at most one neighbour
- * above it, so no path between hosts must turn upwards there.
+ * shortest paths between hosts are still allowed if each core has at most one neighbour
+ * above it, so that no path between hosts must turn upwards there.
+ *
+ * In some trees two switches of a pod have cables to the same cores. The cores that follow
+ * one of them then stand above the other, so the leaf switch, which stands above both,
+ * would lose its way up through the other one. With keeps_paths all neighbours of the leaf
+ * switch follow it before the cores do. The neighbours above a core are then switches of one
+ * pod, and no shortest path between hosts turns upwards there either.
  *
  * The paths. Forwarding tables know only the destination, so a switch that packets may
  * enter from above must forward them down. For each destination, switches are reached one
@@ -123,20 +129,45 @@ static void push_switch(struct grow *x, uint32_t s, uint32_t part, unsigned dept
 	                            x->place[s]);
 }
 
+/* Queues the neighbours that are not reached yet and have a rank below a limit. Returns how
+ * many. */
+static unsigned push_neighbours(struct grow *x, uint32_t s, uint32_t limit)
+{
+	const struct graph *g = x->g;
+	unsigned n = 0;
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		uint32_t to = g->adj[i].to;
+
+		if (x->part[to] == GRAPH_NONE && x->rule->rank[to] < limit) {
+			push_switch(x, to, x->part[s], x->depth[s] + 1U);
+			n++;
+		}
+	}
+	return n;
+}
+
 static uint32_t grow_part(struct grow *x, uint32_t top, uint32_t part, uint32_t n,
                           uint32_t *pos)
 {
-	const struct graph *g = x->g;
-
 	push_switch(x, top, part, 0);
 	while (x->heap.n) {
-		uint32_t s = x->by_place[(uint32_t)heap_pop(&x->heap)].sw;
+		uint32_t placed[1 + SPREAD_PORTS_MAX];
+		unsigned n_placed = 0, n_best = 1;
 
-		pos[s] = n++;
-		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			if (x->part[g->adj[i].to] == GRAPH_NONE) {
-				push_switch(x, g->adj[i].to, part, x->depth[s] + 1U);
+		/* the best one; then its neighbours of a better rank, if they follow it:
+		 * they are better than all others that are queued */
+		for (; n_best; n_best--) {
+			uint32_t s = x->by_place[(uint32_t)heap_pop(&x->heap)].sw;
+
+			pos[s] = n++;
+			if (n_placed == 0 && x->rule->keeps_paths) {
+				n_best += push_neighbours(x, s, x->rule->rank[s]);
 			}
+			placed[n_placed++] = s;
+		}
+		for (unsigned i = 0; i < n_placed; i++) {
+			push_neighbours(x, placed[i], UINT32_MAX);
 		}
 	}
 	return n;

@@ -29,6 +29,10 @@ struct updown_rule {
 	const uint16_t *rank; /*!< [n_switches] 0 is the top */
 	const uint64_t *id;   /*!< [n_switches] among equal ranks the smaller stands higher; NULL: the GUID */
 	bool by_depth; /*!< among equal ranks the distance from the top decides before the id */
+	/*! A switch is followed at once by all its neighbours of a better rank. So one that
+	 * stands above them keeps all shortest paths over them; but a switch of the best rank
+	 * may have several neighbours above it. */
+	bool keeps_paths;
 };
 
 /*!

@@ -89,7 +89,7 @@ static void count_lanes(struct job *j)
 /* An up/down order in which switches far from hosts rank highest. */
 static int find_order(struct job *j, const uint32_t **ret)
 {
-	struct updown_rule rule = { .by_depth = false };
+	struct updown_rule rule = { .keeps_paths = true };
 	uint16_t *rank;
 	uint32_t *order = NULL;
 	int ret_code = leaves_heights(j->g, j->tmp, &rank);

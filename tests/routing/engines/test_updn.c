@@ -17,6 +17,7 @@
 #include "routing/engine.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
+#include "routing/proof/paths.h"
 #include "routing/proof/proof.h"
 #include "routing/spread/order.h"
 #include "routing/spread/updown.h"
@@ -250,7 +251,7 @@ static struct updown_rule random_rule(const struct graph *g, uint64_t *state)
 		id[s] = random_below(state, 7);
 	}
 	return (struct updown_rule){ rank, random_below(state, 2) ? id : NULL,
-		                     random_below(state, 2) };
+		                     random_below(state, 2), random_below(state, 2) };
 }
 
 /*
@@ -417,7 +418,7 @@ START_TEST(order_of_a_tree)
 {
 	struct graph *g = fabric_make("ft3 8", 0, 1, arena);
 	uint16_t *rank = arena_array(arena, g->n_switches, sizeof(*rank));
-	struct updown_rule rule = { .rank = rank };
+	struct updown_rule rule = { .rank = rank, .keeps_paths = _i };
 	uint32_t *pos, raised = 0;
 
 	for (uint32_t s = 0; s < g->n_switches; s++) {
@@ -437,6 +438,112 @@ START_TEST(order_of_a_tree)
 	/* 16 cores in 4 groups of 4: all but the first have one above; 3 groups of
 	 * aggregation switches hang on one leaf switch. */
 	ck_assert_uint_eq(raised, 15 + 3);
+}
+END_TEST
+
+static uint32_t add_node(struct graph *g, enum node_type type, uint8_t n_ports,
+                         const char *role, uint64_t *guid)
+{
+	uint32_t node;
+
+	ck_assert_int_eq(
+		graph_add_node(g, type, *guid += 0x100, n_ports, role, NULL, &node),
+		E_OK);
+	return node;
+}
+
+static void join(struct graph *g, uint32_t a, unsigned port_a, uint32_t b,
+                 unsigned port_b)
+{
+	ck_assert_int_eq(graph_connect(g, graph_port(g, a, (uint8_t)port_a),
+	                               graph_port(g, b, (uint8_t)port_b)),
+	                 E_OK);
+}
+
+/* Three pods of two leaf switches below four others; each of four cores has cables to two of
+ * them in every pod. Four hosts on each leaf switch, and one above the leaves of each pod. */
+static struct graph *two_ways_into_a_pod(void)
+{
+	struct graph *g = graph_new(arena);
+	uint32_t core[4], agg[4], leaf;
+	uint64_t guid = 0;
+
+	for (unsigned c = 0; c < 4; c++) {
+		core[c] = add_node(g, NODE_SWITCH, 6, "core", &guid);
+	}
+	for (unsigned pod = 0; pod < 3; pod++) {
+		for (unsigned m = 0; m < 4; m++) {
+			agg[m] = add_node(g, NODE_SWITCH, 5, "agg", &guid);
+			for (unsigned i = 0; i < 2; i++) {
+				join(g, agg[m], 3 + i, core[m / 2 * 2 + i],
+				     1 + pod * 2 + m % 2);
+			}
+		}
+		join(g, agg[pod], 5, add_node(g, NODE_CA, 1, "host", &guid), 1);
+		for (unsigned l = 0; l < 2; l++) {
+			leaf = add_node(g, NODE_SWITCH, 8, "leaf", &guid);
+			for (unsigned m = 0; m < 4; m++) {
+				join(g, leaf, 1 + m, agg[m], 1 + l);
+				join(g, leaf, 5 + m,
+				     add_node(g, NODE_CA, 1, "host", &guid), 1);
+			}
+		}
+	}
+	ck_assert_int_eq(graph_freeze(g, diags), E_OK);
+	return g;
+}
+
+/* Also the leaf switch that stands above its neighbours may send through all of them. */
+START_TEST(order_keeps_all_shortest_paths)
+{
+	struct graph *g = two_ways_into_a_pod();
+	uint16_t *rank = arena_array(arena, g->n_switches, sizeof(*rank));
+	struct updown_rule rule = { .rank = rank, .keeps_paths = true };
+	struct hops hops;
+	struct updown u;
+	uint32_t *pos;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		rank[s] = (uint16_t)(2 - level(g, s));
+	}
+	ck_assert_int_eq(updown_order(g, &rule, arena, &pos, NULL), E_OK);
+	ck_assert_int_eq(updown_init(&u, g, pos, arena), E_OK);
+	ck_assert_int_eq(hops_init(&hops, g, arena), E_OK);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		const struct sw_link *link = g->adj + g->adj_first[s];
+		uint32_t n = g->adj_first[s + 1] - g->adj_first[s];
+
+		for (uint32_t t = 0; t < g->n_switches; t++) {
+			struct spread_ports all, p;
+
+			if (s == t || rank[s] != 2 || rank[t] != 2) {
+				continue;
+			}
+			spread_shortest(&hops, s, t, link, n, SPREAD_PORTS_MAX, &all);
+			updown_closer(&u, s, t, link, n, SPREAD_PORTS_MAX, &p);
+			ck_assert_msg(p.n == all.n, "from %u to %u: %u of %u ports", s, t,
+			              p.n, all.n);
+		}
+	}
+}
+END_TEST
+
+static const char *const up_and_down[] = { "minhop", "updn" };
+
+/* There no link carries more than a quarter above the share of a leaf switch's way up: 4
+ * hosts send to 23 others over 4 ways. */
+START_TEST(all_ways_up)
+{
+	const struct engine *e = engine_find(up_and_down[_i]);
+	struct graph *g = two_ways_into_a_pod();
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_in in = { .g = g, .lids = &l };
+	struct route_out out = { 0 };
+	struct load load;
+
+	ck_assert_int_eq(e->route(&in, arena, &out), E_OK);
+	ck_assert_int_eq(load_build(g, &l, &out.lft, arena, &load), E_OK);
+	ck_assert_msg(load.max <= 28, "%s: max %u", e->name, load.max);
 }
 END_TEST
 
@@ -633,7 +740,9 @@ TEST_SUITE(updn)
 	tcase_add_loop_test(t, never_up_after_down, 0, N_TREES);
 	tcase_add_loop_test(t, order_and_paths, 0, N_ANY);
 	tcase_add_loop_test(t, routes_over_the_order, 0, N_ANY);
-	tcase_add_test(t, order_of_a_tree);
+	tcase_add_loop_test(t, order_of_a_tree, 0, 2);
+	tcase_add_test(t, order_keeps_all_shortest_paths);
+	tcase_add_loop_test(t, all_ways_up, 0, sizeof(up_and_down) / sizeof(*up_and_down));
 	tcase_add_loop_test(t, detection, 0, sizeof(detected) / sizeof(*detected));
 	tcase_add_loop_test(t, half_of_the_pairs, 0, sizeof(joined_trees) / sizeof(*joined_trees));
 	tcase_add_test(t, root_file);
