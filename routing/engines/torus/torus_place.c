@@ -17,7 +17,7 @@
  * most neighbours agree on is used.
  *
  * If cables join the ends of a dimension that is configured as open, switches are placed as
- * on a ring.
+ * on a ring. A seed may name such a cable.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -424,15 +424,15 @@ int torus_place(struct torus *t, struct arena *a, struct why *why)
 		        t->conf->path);
 		return E_UNSUITABLE;
 	}
+	for (unsigned d = 0; d < TORUS_DIMS; d++) {
+		t->closed[d] |= t->joined[d];
+	}
 	if (!place_seed(p, seed)) {
 		why_add(why,
 		        "torus-2QoS: %s:%u: the switches of this seed can't be "
 		        "neighbours like that",
 		        t->conf->path, seed->line);
 		return E_UNSUITABLE;
-	}
-	for (unsigned d = 0; d < TORUS_DIMS; d++) {
-		t->closed[d] |= t->joined[d];
 	}
 	do {
 		uint32_t before;

@@ -115,8 +115,9 @@ static uint32_t switch_at(const struct graph *g, const uint32_t at[TORUS_DIMS])
 
 /* ---- torus-2QoS.conf ---- */
 
-static size_t add_seed(const struct graph *g, const struct grid *x,
-                       const uint32_t at[TORUS_DIMS], char *text, size_t n)
+/* \param all  Also the links over the ends of an open dimension. */
+static size_t add_links(const struct graph *g, const struct grid *x,
+                        const uint32_t at[TORUS_DIMS], bool all, char *text, size_t n)
 {
 	uint64_t from = g->nodes[g->switches[switch_at(g, at)]].guid;
 
@@ -127,7 +128,7 @@ static size_t add_seed(const struct graph *g, const struct grid *x,
 
 		memcpy(to, at, sizeof(to));
 		to[d] = (at[d] + (dir % 2 ? x->radix[d] - 1 : 1)) % x->radix[d];
-		if (!is_closed(x, d) && at[d] == end) {
+		if (!all && !is_closed(x, d) && at[d] == end) {
 			continue;
 		}
 		n += (size_t)snprintf(text + n, TEXT_SIZE - n,
@@ -140,6 +141,12 @@ static size_t add_seed(const struct graph *g, const struct grid *x,
 		                      "xyz"[d], at[d]);
 	}
 	return n;
+}
+
+static size_t add_seed(const struct graph *g, const struct grid *x,
+                       const uint32_t at[TORUS_DIMS], char *text, size_t n)
+{
+	return add_links(g, x, at, false, text, n);
 }
 
 /* Two seeds far apart, both with the generator's coordinates. */
@@ -530,7 +537,7 @@ START_TEST(open_on_closed)
 	struct graph *g = fabric_make(wrapped[_i].command, 0, 1, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
 
-	for (unsigned seed = 0; seed < 3; seed++) {
+	for (unsigned seed = 0; seed < 4; seed++) {
 		struct grid x = { .closed = false };
 		uint32_t at[TORUS_DIMS] = { 0 };
 		char *text = arena_alloc(arena, TEXT_SIZE);
@@ -543,10 +550,11 @@ START_TEST(open_on_closed)
 		for (unsigned k = 0; k < TORUS_DIMS; k++) {
 			x.radix[k] = wrapped[_i].radix[k];
 			x.n_dims += x.radix[k] > 1;
-			at[k] = seed * (x.radix[k] - 1) / 2;
+			at[k] = seed % 3 * (x.radix[k] - 1) / 2;
 		}
 		diags_init(d, arena);
-		n = add_seed(g, &x, at, text, n);
+		/* the last one at a corner, with links to both sides */
+		n = add_links(g, &x, at, seed == 3, text, n);
 		ck_assert_msg(torus_conf_parse("f", text, n, arena, d, &c) == E_OK, "%s",
 		              diags_first_error(d));
 		ck_assert_msg(run(g, &l, c, 8, &out) == E_OK, "%s, seed %u: %s",
