@@ -160,8 +160,8 @@ static bool differ(const bool *which, const struct lft *a, const struct lft *b)
 }
 
 /* Are the kept tables balanced and, all on one lane, free of credit loops? */
-static int check_kept(const struct keep_measure *m, const struct lft *kept,
-                      const struct lft *anew, struct arena *tmp)
+static int check_kept(const struct keep_measure *m, const struct lft *prev,
+                      struct lft *kept, const struct lft *anew, struct arena *tmp)
 {
 	const struct lanes one = { .n = 1 };
 	const struct keep_lanes k = { .g = m->g,
@@ -174,6 +174,12 @@ static int check_kept(const struct keep_measure *m, const struct lft *kept,
 	bool good;
 	int err = lane ? keep_is_good(m, kept, anew, &good) : -ENOMEM;
 
+	if (err == E_OK && !good && m->even) {
+		err = m->even(m->ctx, prev, kept, tmp);
+		if (err == E_OK) {
+			err = keep_is_good(m, kept, anew, &good);
+		}
+	}
 	if (err == E_OK) {
 		err = good ? keep_lanes(&k, lane) : E_UNSUITABLE;
 	}
@@ -211,7 +217,7 @@ int keep_tables(const struct keep_measure *m, const struct lft *prev, bool hosts
 		err = keep_columns(m->g, m->lids, prev, which, &kept);
 	}
 	if (err == E_OK) {
-		err = check_kept(m, &kept, lft, tmp);
+		err = check_kept(m, prev, &kept, lft, tmp);
 	}
 	if (err == E_OK) {
 		memcpy(lft->rows, kept.rows, bytes);

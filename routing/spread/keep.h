@@ -28,6 +28,10 @@ struct keep_measure {
 	/*! Hops of all routes between hosts, base LIDs only, when all take the fewest; 0:
 	 * not known. Tables with more are compared with others before they stay. */
 	uint64_t hops;
+	/*! For keep_tables(): moves routes off overloaded links, but no entry that equals that
+	 *  of \a prev. NULL: nothing does. */
+	int (*even)(void *ctx, const struct lft *prev, struct lft *lft, struct arena *tmp);
+	void *ctx;
 };
 
 /*! \brief Do earlier tables have the shape of those of today? NULL: no. */
@@ -72,7 +76,8 @@ int keep_columns(const struct graph *g, const struct lids *lids, const struct lf
  *        their columns stay where they may.
  *
  * They stay if keep_is_good() and if all routes together, also those for management, have
- * no credit loop. Otherwise the tables remain as they are.
+ * no credit loop. Otherwise the tables remain as they are. Where a new column meets many
+ * routes on one link, the new column moves (\a m->even).
  *
  * \param hosts  Look at the LIDs of hosts, too, not only at those of switches.
  * \retval -ENOMEM

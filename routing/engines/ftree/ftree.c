@@ -167,7 +167,7 @@ static int compute(struct ftree *f, struct arena *tmp, struct arena *a,
 		ret_code = ftree_repair(f, tmp);
 	}
 	if (ret_code == E_OK && f->uneven) {
-		ret_code = ftree_even(f, tmp);
+		ret_code = ftree_even(f, NULL, f->lft, tmp);
 	}
 	if (ret_code == E_OK) {
 		ret_code = ftree_fill_order(f, tmp);
@@ -180,15 +180,22 @@ static int compute(struct ftree *f, struct arena *tmp, struct arena *a,
 	return ret_code;
 }
 
+/* The column of a host that comes was computed beside columns that were not kept, so it may
+ * have to move. */
+static int even_new(void *ctx, const struct lft *prev, struct lft *lft, struct arena *tmp)
+{
+	return ftree_even(ctx, prev, lft, tmp);
+}
+
 /*
  * In a whole tree whose hosts are numbered by place, earlier tables are not used: the same
  * fabric gives the same entries, and a host that comes or goes moves no other. Otherwise it
  * renumbers others, or changes which pairs are rerouted how. Then earlier routes are kept as
  * far as possible (routing/spread/keep.h).
  */
-static int keep_earlier(const struct ftree *f, const struct route_in *in)
+static int keep_earlier(struct ftree *f, const struct route_in *in)
 {
-	const struct keep_measure m = { .g = in->g, .lids = in->lids };
+	const struct keep_measure m = { .g = in->g, .lids = in->lids, .even = even_new, .ctx = f };
 
 	return keep_tables(&m, in->prev, !f->placed || f->broken, f->lft);
 }

@@ -187,9 +187,12 @@ int ftree_repair(struct ftree *f, struct arena *a);
 
 /*!
  * \brief Moves routes from links that carry much more than the others to other routes of the
- * tree. \retval -ENOMEM -ECANCELED
+ *        tree.
+ * \param prev  Entries that equal those of these tables stay; NULL: none.
+ * \param lft   Tables that ftree made; changed.
+ * \retval -ENOMEM -ECANCELED
  */
-int ftree_even(struct ftree *f, struct arena *a);
+int ftree_even(struct ftree *f, const struct lft *prev, struct lft *lft, struct arena *a);
 
 /*!
  * \brief Fills entries for pairs that only the up/down order joins: LIDs of switches at every

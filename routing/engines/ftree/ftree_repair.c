@@ -453,7 +453,7 @@ static void next_in_tree(const void *ctx, uint32_t s, uint32_t t,
 	ret->n = n;
 }
 
-int ftree_even(struct ftree *f, struct arena *a)
+int ftree_even(struct ftree *f, const struct lft *prev, struct lft *lft, struct arena *a)
 {
 	struct steps x = { .f = f };
 	const struct spread in = { .g = f->g,
@@ -461,6 +461,7 @@ int ftree_even(struct ftree *f, struct arena *a)
 		                   .hops = &x.hops,
 		                   .closer = next_in_tree,
 		                   .ctx = &x,
+		                   .prev = prev,
 		                   .cancel = f->cancel };
 	int ret = hops_alloc(&x.hops, f->n, a);
 
@@ -476,5 +477,5 @@ int ftree_even(struct ftree *f, struct arena *a)
 				d == FTREE_NONE ? HOPS_NONE : d & FTREE_HOPS;
 		}
 	}
-	return spread_rebalance_tables(&in, 0, f->lft, a);
+	return spread_rebalance_tables(&in, 0, lft, a);
 }

@@ -273,6 +273,27 @@ START_TEST(one_host)
 }
 END_TEST
 
+/* A host comes into a broken tree. With these seeds its routes, computed as if there were no
+ * others before, would meet many routes on one link. */
+START_TEST(ftree_host_comes)
+{
+	static const uint32_t seeds[] = { 4, 7, 16 };
+	const struct engine *e = engine_find("ftree");
+	uint64_t state = seeds[_i] * 17;
+	const struct graph *g = fabric_make("ft3 16", 0.02, seeds[_i], arena);
+	struct routed less = { .g = without_host(g, true, &state) }, all = { .g = g };
+	uint32_t moved;
+
+	less.lids = lids_kept(less.g, g);
+	all.lids = lids_kept(g, g);
+	ck_assert_int_eq(route(e, &less, NULL), E_OK);
+	ck_assert_int_eq(route(e, &all, &less), E_OK);
+	check_proof(e, &all, "ft3 16");
+	moved = count_moved(&less, &all);
+	ck_assert_msg(moved == 0, "seed %u: %u LIDs move", seeds[_i], moved);
+}
+END_TEST
+
 /* Engines that keep entry by entry what a lost cable leaves. */
 static const char *const patient[] = { "sssp", "dfsssp", "lash" };
 
@@ -515,6 +536,7 @@ TEST_SUITE(stable)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, one_host, 0, (int)(engine_count() * N_FABRICS) * test_seeds(SEEDS));
+	tcase_add_loop_test(t, ftree_host_comes, 0, 3);
 	tcase_add_loop_test(t, one_cable, 0, N_PATIENT * N_TREES * test_seeds(SEEDS));
 	tcase_add_loop_test(t, lash_cable, 0,
 	                    sizeof(lash_fabrics) / sizeof(*lash_fabrics));
