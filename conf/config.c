@@ -174,14 +174,14 @@ int config_read_args(struct config *c, const struct option_sets *extra, struct a
 }
 
 void config_hide_keys(const struct option_sets *extra, struct arena *a, int argc, char **argv,
-                      struct diags *d)
+                      const char *args, struct diags *d)
 {
 	struct config any = { .config_file = NULL };
 	struct option_sets sets;
 	struct option_argv cmdline;
 
 	if (config_sets(&any, extra, &sets) != E_OK ||
-	    option_parse_argv(&sets, a, argc, argv, doc, NULL, &cmdline) != E_OK) {
+	    option_parse_argv(&sets, a, argc, argv, doc, args, &cmdline) != E_OK) {
 		return;
 	}
 	for (unsigned i = 0; i < cmdline.n; i++) {

@@ -118,10 +118,11 @@ int config_read_args(struct config *c, const struct option_sets *extra, struct a
 /*!
  * \brief Overwrites the keys of a command line, which every user of the machine can read as long as the program
  *        runs, and warns of each of them.
- * \param argv  That of main(). It was good, and what is kept of it is a copy.
+ * \param argv  That of main(). It was good, and nobody reads its keys again.
+ * \param args  Usage of the positional arguments; NULL: there are none.
  */
 void config_hide_keys(const struct option_sets *extra, struct arena *a, int argc, char **argv,
-                      struct diags *d);
+                      const char *args, struct diags *d);
 
 /*! \brief Writes \a c and the \a extra sets (or NULL) as a file that config_read() accepts.
  *  \param secrets  With keys; false: a comment stands in place of each that is set. */

@@ -746,7 +746,7 @@ int main(int argc, char **argv)
 	config_diags_init(diags, a);
 	int ret = configuration_read(argc, d.argv, diags, &d.now);
 	if (ret == E_OK) {
-		config_hide_keys(&d.now->engines.sets, a, argc, argv, diags);
+		config_hide_keys(&d.now->engines.sets, a, argc, argv, NULL, diags);
 	}
 	diags_print(diags, stderr, DIAG_NOTE);
 	if (ret != E_OK) {

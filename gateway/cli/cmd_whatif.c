@@ -611,7 +611,31 @@ static int report(const struct whatif *x)
 
 /* --- together ------------------------------------------------------------------------- */
 
-static int run(struct whatif *x, int argc, char **argv)
+static void free_words(char **words)
+{
+	for (char **w = words; w && *w; w++) {
+		free(*w);
+	}
+	free(words);
+}
+
+/* A copy: the first reading overwrites the keys of the command line. malloc; NULL: out of
+ * memory. */
+static char **copy_words(int argc, char **argv)
+{
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+
+	for (int i = 0; copy && i < argc; i++) {
+		copy[i] = strdup(argv[i]);
+		if (!copy[i]) {
+			free_words(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+static int run(struct whatif *x, int argc, char **argv, char **again)
 {
 	int status = route_job_init(&x->before, whatif_rows, doc, ROUTE_JOB_FILE_OPTIONAL,
 	                            argc, argv);
@@ -625,7 +649,7 @@ static int run(struct whatif *x, int argc, char **argv)
 		status = whatif_resolve(x->changes, x->before.g, x->before.arena);
 	}
 	if (status == EXIT_GOOD) {
-		status = read_after(x, argc, argv);
+		status = read_after(x, argc, again);
 	}
 	if (status == EXIT_GOOD) {
 		x->local = x->before.file == NULL && switches_stay(x) &&
@@ -658,12 +682,18 @@ int cmd_whatif(int argc, char **argv)
 		x->lanes.n = 1;
 		x->memory.base = route_base_new();
 		status = whatif_take_flags(changes, &argc, argv);
-		if (status == EXIT_GOOD) {
-			status = run(x, argc, argv);
+		char **again = status == EXIT_GOOD ? copy_words(argc, argv) : NULL;
+
+		if (again) {
+			status = run(x, argc, argv, again);
+		} else if (status == EXIT_GOOD) {
+			fprintf(stderr, "%s: %s\n", argv[0], err_text(-ENOMEM));
+			status = EXIT_USAGE;
 		}
 		route_base_free(x->memory.base);
 		(void)route_job_done(&x->after, status);
 		status = route_job_done(&x->before, status);
+		free_words(again);
 	}
 	free(changes);
 	free(x);

@@ -38,6 +38,7 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
                           const char *doc, enum route_job_file file, int argc,
                           char **argv)
 {
+	const char *args = file == ROUTE_JOB_FILE_OPTIONAL ? "[FILE]" : "FILE";
 	int first = argc;
 	int ret = engine_options_init(&j->engines, j->arena);
 	if (ret != E_OK) {
@@ -49,11 +50,11 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 	}
 	ret = config_read_args(&j->config, &j->engines.sets, j->arena, argc, argv,
 	                       help_doc(j->arena, argv[0], doc),
-	                       file == ROUTE_JOB_FILE_OPTIONAL ? "[FILE]" : "FILE",
-	                       &first, &j->diags);
+	                       args, &first, &j->diags);
 	if (ret != E_OK) {
 		return ret;
 	}
+	config_hide_keys(&j->engines.sets, j->arena, argc, argv, args, &j->diags);
 	ret = engine_options_bind(&j->engines, j->arena, &j->diags);
 	if (ret == E_OK) {
 		ret = route_list_read(&j->config, &j->engines, j->arena, &j->diags,

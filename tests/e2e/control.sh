@@ -41,6 +41,17 @@ holds "comes up" wait_for "SUBNET UP"
 tr '\0' ' ' <"/proc/$pid/cmdline" >"$work/cmdline"
 holds "no key stays on the command line" test "$(grep -c "1122334455667788\|fedcba987654321\|abcdef0123456" "$work/cmdline")" = 0
 holds "all else does" grep -q -e "--state-dir $work/state .* --sm_key=x* -k x* --m-key x* *$" "$work/cmdline"
+
+# the same of a command that routes a file; it waits for its topology
+mkfifo "$work/late.topo"
+"$top_builddir/saguaro" route --m_key 0x1122334455667788 --smkey=0xfedcba987654321 "$work/late.topo" >"$work/route.log" 2>&1 &
+router=$!
+until grep -q 'm_key.xxx' <(tr '\0' ' ' <"/proc/$router/cmdline") || ! kill -0 "$router"; do :; done
+tr '\0' ' ' <"/proc/$router/cmdline" >"$work/cmdline"
+holds "no key stays on the command line of saguaro route" test "$(grep -c "1122334455667788\|fedcba987654321" "$work/cmdline")" = 0
+"$top_builddir/saguaro" topo ft2 2 1 1 >"$work/late.topo"
+wait "$router"
+holds "it warns" grep -q "m_key on the command line" "$work/route.log"
 holds "which is said" test "$(grep -c "key on the command line: .*configuration file" "$work/log")" = 3
 holds "the socket is for its user alone" test "$(stat -c %a "$work/run.control")" = 600 -o -n "$(getent group saguaro-admin)"
 
