@@ -304,12 +304,13 @@ struct port_ctx {
 	uint64_t set_hash; /* shadow_port_info_hash(); 0: part of the activation */
 	uint32_t port;     /* in the graph */
 	bool end_port;
-	uint8_t state;   /* PortState asked for */
-	uint8_t status;  /* of the Set that was refused */
+	uint8_t state;  /* PortState asked for */
+	uint8_t status; /* of the Set that was refused */
+	bool again;     /* it was asked for before and refused */
 };
 
 static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned state,
-                      bool configures);
+                      bool configures, bool again);
 
 /* A port may refuse to be configured and ARMED at once, or it is ARMED because it got this Set
  * twice. \return true: it is configured alone. */
@@ -322,7 +323,7 @@ static bool configure_alone(const struct port_ctx *c, const struct smp_reply *r)
 	}
 	a.now = disc_port_of(c->p->disc, c->port)->info;
 	if (plan_port(&a)) {
-		send_port(c->p, c->port, a.want, 0, true);
+		send_port(c->p, c->port, a.want, 0, true, false);
 	}
 	return true;
 }
@@ -337,6 +338,8 @@ static bool repeats(const struct port_plan *a)
 	                                shadow_port_info_hash(a->want), a->now);
 }
 
+static void send_state(struct program *p, uint32_t port, unsigned state, bool again);
+
 /* The state of a port that refused one. */
 static void on_state_read(void *ctx, const struct smp_reply *r)
 {
@@ -348,9 +351,14 @@ static void on_state_read(void *ctx, const struct smp_reply *r)
 		memcpy(port->info, r->data, sizeof(port->info));
 		return;
 	}
-	/* A link that restarted since it was ARMED is not ready for ACTIVE, which is no refusal. The
-	 * port still counts as ARMED, by which the next look at it finds that it is not. */
+	/* A link that went down or restarted meanwhile is not ready for the state, which is no refusal.
+	 * The port counts as ARMED, by which the next look at it finds that it is not. */
 	if (r->ret == E_OK && state + 1 < c->state) {
+		field_set(port->info, PI_PORT_STATE, PORT_ARMED);
+		return;
+	}
+	if (r->ret == E_OK && !c->again) { /* perhaps its link was down for a moment */
+		send_state(c->p, c->port, c->state, true);
 		return;
 	}
 	(void)program_answered(c->p, c->node, port->num,
@@ -396,7 +404,7 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 {
 	struct port_ctx *c = ctx;
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
-	unsigned local_port;
+	unsigned local_port, state;
 
 	if (configure_alone(c, r) || read_refused_state(c, r) ||
 	    !program_answered(c->p, c->node, port->num, r->ret, r->status,
@@ -405,8 +413,13 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	}
 	/* the port over which discovery came in stays: a Set by LID came over none of them */
 	local_port = (unsigned)field_get(port->info, PI_LOCAL_PORT_NUM);
+	state = (unsigned)field_get(port->info, PI_PORT_STATE);
 	memcpy(port->info, r->data, sizeof(port->info));
 	field_set(port->info, PI_LOCAL_PORT_NUM, local_port);
+	if (c->state != PORT_DOWN && field_get(port->info, PI_PORT_STATE) < state) {
+		/* its link went down meanwhile, which the next look is to find */
+		field_set(port->info, PI_PORT_STATE, state);
+	}
 	field_set(port->info, PI_CLIENT_REREGISTER, 0);
 	if (c->end_port) {
 		take_key(c, port);
@@ -418,9 +431,10 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	}
 }
 
-/* configures: the Set brings what the port should have, beside the state. */
+/* configures: the Set brings what the port should have, beside the state. again: the port refused
+ * this state once. */
 static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned state,
-                      bool configures)
+                      bool configures, bool again)
 {
 	struct disc_port *dp = disc_port_of(p->disc, port);
 	struct port_ctx *c = arena_alloc(p->arena, sizeof(*c));
@@ -433,6 +447,7 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 	*c = (struct port_ctx){ .p = p,
 		                .port = port,
 		                .state = (uint8_t)state,
+		                .again = again,
 		                .end_port = graph_is_end_port(p->disc->g, port),
 		                .node = p->disc->of[p->disc->g->ports[port].node] };
 	field_set(want, PI_PORT_STATE, state);
@@ -485,7 +500,7 @@ int program_ports(struct program *p)
 		a.now = disc_port_of(p->disc, i)->info;
 		if (g->ports[i].peer == GRAPH_NONE && carries_isolated(p, i)) {
 			memcpy(a.want, a.now, sizeof(a.want));
-			send_port(p, i, a.want, PORT_DOWN, true);
+			send_port(p, i, a.want, PORT_DOWN, true, false);
 		} else if (plan_port(&a) && memcmp(a.want, a.now, sizeof(a.want)) != 0 &&
 		           !repeats(&a)) {
 			bool arm = !a.restart && may_arm(&a);
@@ -496,10 +511,21 @@ int program_ports(struct program *p)
 			          a.restart ? PORT_DOWN
 			          : arm     ? PORT_ARMED
 			                    : 0,
-			          true);
+			          true, false);
 		}
 	}
 	return p->ret;
+}
+
+static void send_state(struct program *p, uint32_t port, unsigned state, bool again)
+{
+	uint8_t want[64];
+
+	memcpy(want, disc_port_of(p->disc, port)->info, sizeof(want));
+	if (graph_is_end_port(p->disc->g, port)) {
+		plan_identity(p, port, want);
+	}
+	send_port(p, port, want, state, false, again);
 }
 
 int program_states(struct program *p, unsigned state)
@@ -507,18 +533,12 @@ int program_states(struct program *p, unsigned state)
 	const struct graph *g = p->disc->g;
 
 	for (uint32_t i = 0; i < g->n_ports; i++) {
-		uint8_t want[64];
+		const struct disc_port *dp = disc_port_of(p->disc, i);
 
-		if (g->ports[i].peer == GRAPH_NONE || !settable(p, i)) {
-			continue;
-		}
-		memcpy(want, disc_port_of(p->disc, i)->info, sizeof(want));
-		if (field_get(want, PI_PORT_STATE) == state - 1) {
-			if (graph_is_end_port(g, i)) {
-				plan_identity(p, i, want);
-			}
+		if (g->ports[i].peer != GRAPH_NONE && settable(p, i) &&
+		    field_get(dp->info, PI_PORT_STATE) == state - 1) {
 			p->disc->of[g->ports[i].node]->armed |= state == PORT_ARMED;
-			send_port(p, i, want, state, false);
+			send_state(p, i, state, false);
 		}
 	}
 	return p->ret;

@@ -28,7 +28,9 @@ static void start(const char *topo, bool with_tap)
 
 static void teardown(void)
 {
-	fixture_free(fixture);
+	if (fixture != NULL) {
+		fixture_free(fixture);
+	}
 	fixture = NULL;
 }
 
@@ -41,13 +43,13 @@ static const struct sweep_status *status(void)
 static void check_heavy_agrees(void)
 {
 	uint64_t epoch = status()->epoch;
-	uint32_t heavy = status()->heavy_sweeps;
+	uint32_t heavy = status()->heavy_sweeps, differed = status()->local_differences;
 
 	ck_assert(sweep_job(fixture->sweep)->disc.local);
 	sweep_request_heavy(fixture->sweep);
 	fixture_heavy(fixture, heavy + 1);
 	fixture_up(fixture);
-	ck_assert_uint_eq(status()->local_differences, 0);
+	ck_assert_uint_eq(status()->local_differences, differed);
 	ck_assert_uint_eq(status()->epoch, epoch);
 }
 
@@ -170,6 +172,7 @@ START_TEST(asked)
 		}
 		check_heavy_agrees();
 	}
+	ck_assert_uint_eq(status()->local_differences, 0);
 	ck_assert_uint_eq(status()->hosts, fixture->g->n_hosts);
 	ck_assert_uint_eq(status()->switches, fixture->g->n_switches);
 }
@@ -290,6 +293,99 @@ START_TEST(storm)
 }
 END_TEST
 
+/* --- a link that goes out meanwhile ------------------------------------------------- */
+
+/* The cable of find_host() goes out when a number of SMPs has left, and comes back: when some more
+ * have, after a while, or never. */
+enum back { BACK_SOON, BACK_LATER, BACK_NEVER };
+enum { SOON_SMPS = 3, LATER_MS = 400 };
+
+static unsigned smps_left; /* until it goes out or comes back; 0: nothing happens */
+static bool goes_out, comes_soon;
+
+static bool pull_cable(const uint8_t *mad)
+{
+	const struct node *n = &fixture->g->nodes[find_host()];
+
+	(void)mad;
+	if (smps_left == 0 || --smps_left != 0) {
+		return false;
+	}
+	ck_assert_int_eq(sim_set_link(fixture->sim, n->guid, 1, !goes_out), E_OK);
+	smps_left = goes_out && comes_soon ? SOON_SMPS : 0;
+	goes_out = false;
+	return false;
+}
+
+static void check_links_are_up(bool but_the_host, unsigned at)
+{
+	const struct graph *g = fixture->g;
+	uint32_t host = graph_port(g, find_host(), 1);
+
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		uint32_t peer = g->ports[i].peer;
+
+		if (peer != GRAPH_NONE &&
+		    !(but_the_host && (i == host || peer == host))) {
+			ck_assert_msg(fixture_peek(fixture, i, PI_PORT_STATE) ==
+			                      PORT_ACTIVE,
+			              "port %u is not ACTIVE, SMP %u", i, at);
+		}
+	}
+	ck_assert_msg(status()->hosts == g->n_hosts - but_the_host, "SMP %u", at);
+}
+
+/* Starts a sweep that takes the host in, or a heavy one that sets all ports, and has it interrupted. */
+static void sweep_until(unsigned smps, bool heavy)
+{
+	start("ft2 3 3 2", true);
+	fixture->config.sweep_interval = 5;
+	if (!heavy) {
+		change(HOST, false);
+		fixture_run_ms(fixture, 10000);
+	}
+	goes_out = true;
+	smps_left = smps;
+	tap.loses = pull_cable;
+	if (heavy) {
+		fixture->config.leaf_head_of_queue_lifetime = 0x0c;
+		sweep_reconfigure(fixture->sweep, &fixture->deps);
+	} else {
+		change(HOST, true);
+	}
+	fixture_run_ms(fixture, LATER_MS);
+}
+
+/* At whatever SMP of a sweep the cable goes out: what follows from it is seen, and no heavy sweep is needed
+ * for that. */
+START_TEST(interrupted)
+{
+	bool ended = false, heavy = _i > BACK_NEVER;
+	enum back back = (enum back)(_i % (BACK_NEVER + 1));
+
+	comes_soon = back == BACK_SOON;
+	for (unsigned at = 1; !ended; at += heavy ? 5 : 1) {
+		sweep_until(at, heavy);
+		ended = goes_out; /* no SMP is left */
+		if (back != BACK_NEVER && !ended) {
+			ck_assert_int_eq(sim_set_link(fixture->sim,
+			                              fixture->g->nodes[find_host()].guid,
+			                              1, true),
+			                 E_OK);
+		}
+		smps_left = 0;
+		fixture_run_ms(fixture, 20000);
+		fixture_up(fixture);
+		check_links_are_up(back == BACK_NEVER && !ended, at);
+		if (sweep_job(fixture->sweep)->disc.local) {
+			check_heavy_agrees();
+		}
+		fixture_free(fixture);
+		fixture = NULL;
+	}
+}
+END_TEST
+
 TEST_SUITE(sweep_local)
 {
 	TCase *t = tcase_create("local");
@@ -301,5 +397,6 @@ TEST_SUITE(sweep_local)
 	tcase_add_test(t, checked);
 	tcase_add_test(t, off);
 	tcase_add_test(t, storm);
+	tcase_add_loop_test(t, interrupted, 0, 2 * (BACK_NEVER + 1));
 	suite_add_tcase(suite, t);
 }
