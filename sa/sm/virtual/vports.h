@@ -99,6 +99,7 @@ struct vport_host {
 	uint64_t *took; /*!< [n_lids] malloc; GUIDs that took a LID, the first ones first */
 	uint32_t n_lids;
 	size_t cap_took;
+	uint32_t n_readings; /*!< begun so far; only the last one counts */
 	unsigned streak; /*!< reads in a row that found VPortStateChange set */
 	uint64_t next_read_ms; /*!< not before, while it stays set */
 	struct vport *list;    /*!< [n] by index; malloc */

@@ -11,7 +11,8 @@
  * after that, the Set is repeated with 0.
  *
  * A new list replaces the known one when all has been answered. Requests that time out leave the
- * known one, and the next sweep asks again.
+ * known one, and the next sweep asks again. A port that says so is read a second time while the first
+ * reading goes on; what the first one finds counts no more then.
  */
 #include <errno.h>
 #include <infiniband/umad_types.h>
@@ -51,6 +52,7 @@ struct vport_reader {
 	uint32_t n;
 	uint16_t top; /* index of the last one that is looked at */
 	unsigned pending;
+	uint32_t number; /* of the reading, see struct vport_host */
 	bool failed, cleared;
 	bool silent; /* a request was not answered */
 };
@@ -216,6 +218,7 @@ static void set_enable(struct vport_reader *x, bool enable, bool clear)
 	uint8_t data[SMP_DATA_BYTES] = { 0 };
 
 	x->host->known = false;
+	x->number = ++x->host->n_readings;
 	field_set(data, VI_ENABLE, enable);
 	field_set(data, VI_VPORT_STATE_CHANGE, clear);
 	ask(x, UMAD_METHOD_SET, VPORT_ATTR_VIRTUALIZATION_INFO, 0, data, on_enabled, x);
@@ -453,7 +456,8 @@ static void finish(struct vport_reader *x)
 	if (x->pending > 0) {
 		return;
 	}
-	if (!x->failed && (x->list != NULL || !enable)) { /* disabled: there are none */
+	if (!x->failed && x->number == x->host->n_readings &&
+	    (x->list != NULL || !enable)) { /* disabled: there are none */
 		if (replace_list(x)) {
 			note_changed(x);
 		}

@@ -588,6 +588,42 @@ END_TEST
 
 /* Another master has set up our port. Meanwhile a virtual port was added, P_Keys were changed, and it cleared
  * the bits that would have told us. */
+/* An adapter whose answers are late changes while it is read. It is read again at once, and the end of the
+ * first reading does not replace what the second one found. */
+START_TEST(changes_while_it_is_read)
+{
+	static const struct sim_noise late = { .delay_ppm = 300000, .delay_us = 190000 };
+	struct snap_reader *r;
+	struct snap_end end;
+	uint16_t a;
+
+	fixture->config.sweep_interval = 0;
+	a = add(2, 0xabc, OWN);
+	for (unsigned i = 0; i < 20; i++) {
+		add(2, 0, OWN);
+	}
+	up();
+	for (uint64_t guid = 0xa00; guid < 0xa30; guid += 2) {
+		fixture_run_ms(fixture, 5000);
+		sim_set_noise(fixture->sim, &late);
+		for (unsigned i = 0; i < 2; i++) {
+			ck_assert_int_eq(sim_vport_set_guid(fixture->sim, node_guid(2),
+			                                    num(2), a, guid + i),
+			                 E_OK);
+			fixture_run_ms(fixture, 120 + guid % 16);
+		}
+		sim_set_noise(fixture->sim, &(struct sim_noise){ 0 });
+		fixture_run_ms(fixture, 8000);
+		check_own(2, a);
+		ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
+		ck_assert_int_eq(snap_pin(r), E_OK);
+		ck_assert_int_eq(snap_port_guid(r, guid + 1, &end), E_OK);
+		ck_assert_uint_eq(end.base_lid, peek(2, a, VPI_LID));
+		snap_reader_close(r);
+	}
+}
+END_TEST
+
 START_TEST(another_master_wrote)
 {
 	const struct port *own = &fixture->g->ports[fixture->g->sm_port];
@@ -655,6 +691,7 @@ TEST_SUITE(sweep_vports)
 	tcase_add_test(t, a_cable_is_lost);
 	tcase_add_test(t, partition_by_guid);
 	tcase_add_test(t, unverified_layouts_are_not_written);
+	tcase_add_test(t, changes_while_it_is_read);
 	tcase_add_test(t, another_master_wrote);
 	tcase_add_test(t, guids_come_and_go);
 	tcase_add_loop_test(t, lies_cost_little, 0, 6);
