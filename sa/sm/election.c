@@ -400,6 +400,23 @@ void election_begin(struct election *e)
 	e->handover = HANDOVER_NONE;
 }
 
+/* An SM that does not answer says nothing about its adapter, whose tables are read and set all the same. */
+static bool use_own_dest(struct sm_request *q, struct arena *a)
+{
+	struct smp_dest *dest = arena_alloc(a, sizeof(*dest));
+	const struct keyring *keys = &q->e->sm->keys;
+	uint64_t guid = q->d->g->ports[q->graph_port].guid;
+
+	if (dest == NULL) {
+		sm_request_heavy(q->e->sm, "out of memory while other SMs are asked");
+		return false;
+	}
+	smp_dest_init(dest, &q->dest->path);
+	smp_dest_set_key(dest, keyring_held(keys, guid), keyring_wanted(keys, guid));
+	q->dest = dest;
+	return true;
+}
+
 void election_ask(struct election *e, struct disc *d, uint32_t port, struct arena *a)
 {
 	struct disc_port *p = disc_port_of(d, port);
@@ -415,7 +432,7 @@ void election_ask(struct election *e, struct disc *d, uint32_t port, struct aren
 		return;
 	}
 	q = request_new(e, d, port, a);
-	if (q != NULL) {
+	if (q != NULL && use_own_dest(q, a)) {
 		ask(q, on_sm_info);
 	}
 }
@@ -440,15 +457,9 @@ void election_ask_beside(struct election *e, struct disc *d, uint32_t port,
 		return;
 	}
 	q = request_new(e, d, port, a);
-	if (q != NULL) {
-		q->dest = arena_alloc(a, sizeof(*q->dest));
-	}
-	if (q == NULL || q->dest == NULL) {
+	if (q == NULL || !use_own_dest(q, a)) {
 		return;
 	}
-	smp_dest_init(q->dest, &p->dest->path);
-	smp_dest_set_key(q->dest, keyring_held(&e->sm->keys, d->g->ports[port].guid),
-	                 keyring_wanted(&e->sm->keys, d->g->ports[port].guid));
 	q->to = to;
 	to->pending++;
 	ask(q, on_answer);

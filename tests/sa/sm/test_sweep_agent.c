@@ -844,6 +844,34 @@ START_TEST(other_standby)
 }
 END_TEST
 
+static bool loses_sm_info(const uint8_t *mad)
+{
+	return field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO;
+}
+
+/* An SM that is stopped does not answer. The adapter that it runs on does, so its tables are read as those of
+ * others. */
+START_TEST(other_stopped)
+{
+	bool read = false;
+
+	other(0, 3);
+	tap.loses = loses_sm_info;
+	fixture->config.sweep_interval = 0;
+	fixture_start(fixture);
+	tap_record(&tap, fixture);
+	fixture_up(fixture);
+	for (size_t i = 0; i < tap.n_events; i++) {
+		const struct tap_event *e = &tap.event[i];
+
+		read |= e->kind == TAP_ANSWERED && e->attr == UMAD_SM_ATTR_PKEY_TABLE &&
+		        e->node == graph_node_by_guid(fixture->g, tap.other_guid);
+	}
+	ck_assert(read);
+	tap_record_done(&tap);
+}
+END_TEST
+
 /* SMs that are lower or not active are none of our business. Nor is one, master or not, that is
  * not to be believed: with another SM_Key, with the GUID of another port than that on which it
  * runs, on a port that is not in allowed_sm_guids. */
@@ -1307,6 +1335,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, another_master, 0, 4);
 	tcase_add_loop_test(t, priority_told, 0, 2);
 	tcase_add_loop_test(t, other_standby, 0, 6);
+	tcase_add_test(t, other_stopped);
 	tcase_add_loop_test(t, others_ignored, 0, NOT_BELIEVED + 6);
 	tcase_add_loop_test(t, handover_refused, 0, 2);
 	tcase_add_loop_test(t, handover_taken_later, 0, 2);
