@@ -319,6 +319,22 @@ static bool is_respected(struct election *e, const struct other_sm *o)
 	return true;
 }
 
+/* In place of the one that answered longest ago. */
+static void remember_seen(struct election *e, uint64_t guid)
+{
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < ELECTION_SEEN; i++) {
+		if (e->seen[i].guid == guid) {
+			at = i;
+			break;
+		}
+		at = e->seen[i].at_ms < e->seen[at].at_ms ? i : at;
+	}
+	e->seen[at].guid = guid;
+	e->seen[at].at_ms = sm_now(e->sm);
+}
+
 static void on_sm_info(void *ctx, const struct smp_reply *r)
 {
 	struct sm_request *q = ctx;
@@ -374,6 +390,7 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	if (!o.announced && !is_respected(e, &o)) {
 		return;
 	}
+	remember_seen(e, o.guid);
 	if (q->to != NULL) {
 		best = o.state == SM_MASTER ? &q->to->master : &q->to->other;
 	} else {

@@ -98,6 +98,8 @@ enum {
 		10000, /*!< between sweeps for masters that hand over to a master ... */
 	JOIN_GAP_MAX_MS = 640000, /*!< ... and at most, when that goes on and on */
 	ELECTION_RESPECTED = 8,   /*!< masters that are remembered */
+	ELECTION_SEEN = 8,        /*!< SMs that are remembered, master or not */
+	MISSED_MS = 600000, /*!< that an SM is missed whose port is not found any more */
 	ELECTION_LOOKS = 16       /*!< ports whose trap 144 waits for a look */
 };
 
@@ -171,6 +173,9 @@ struct election {
 	                                           stood by for; 0: none */
 	unsigned n_respected;
 	struct {
+		uint64_t guid, at_ms;    /*!< of an SM that counts, and of its last answer */
+	} seen[ELECTION_SEEN];
+	struct {
 		uint64_t guid;  /*!< one of these that is master beside us, 0: none */
 		uint64_t since; /*!< ms */
 	} stays;
@@ -234,6 +239,10 @@ void election_poll_end(struct election *e);
  */
 bool election_control(struct election *e, uint32_t control,
                       const uint8_t info[SMP_DATA_BYTES], uint64_t at);
+
+/*! \brief Is the port of an SM that answered lately not found any more? It may be master of another
+ *         part of the fabric by now. */
+bool election_misses_one(const struct election *e);
 
 /*! \brief Asks for the sweep that a HANDOVER to a master made necessary, when its time has come. */
 void election_join(struct election *e);

@@ -101,6 +101,21 @@ void election_heard_trap(struct election *e, const uint8_t *notice)
 	doubt_soon(e);
 }
 
+bool election_misses_one(const struct election *e)
+{
+	const struct job *j = e->sm->job;
+
+	for (unsigned i = 0; i < ELECTION_SEEN; i++) {
+		if (e->seen[i].guid != 0 &&
+		    sm_now(e->sm) < e->seen[i].at_ms + MISSED_MS && j != NULL &&
+		    j->disc.g != NULL &&
+		    graph_port_by_guid(j->disc.g, e->seen[i].guid) == GRAPH_NONE) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void election_done(struct election *e)
 {
 	arena_free(e->doubt.arena);

@@ -333,6 +333,7 @@ static bool light_start(struct sweep *s)
 		return true;
 	}
 	s->phase = PHASE_LIGHT;
+	s->changes.all_silent |= election_misses_one(&s->election);
 	changes_light_start(&s->changes, s->sm.job, &s->election);
 	return true;
 }

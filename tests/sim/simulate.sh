@@ -51,6 +51,9 @@ done
 "$simulate" --crashes --managers 0 --first 1003023 --seeds 1 || status=1
 # a subnet manager that is stopped does not answer while tables are read from its host
 "$simulate" --managers 2 --freezes --crashes --first 2001264 --seeds 1 || status=1
+# two masters see each other again when a switch between them answers that was silent for long
+"$simulate" --managers 2 --first 2001339 --seeds 1 || status=1
+"$simulate" --managers 0 --freezes --vports --first 2001332 --seeds 1 || status=1
 # the higher master refuses HANDOVER, because its switch was silent and it does not know the fabric
 "$simulate" --managers 2 --freezes --first 1003025 --seeds 1 || status=1
 "$simulate" --first 100000 --seeds "${SIMULATE_SEEDS:-100}" || status=1

@@ -10,7 +10,8 @@
 /*!
  * When light sweeps ask again behind ports where nobody answers, though the link is up: in the
  * first one, and then after 1, 2, 3, 3 ... others. So a node that answers again is found soon,
- * and one that never answers costs little.
+ * and one that never answers costs little. Each light sweep asks behind all of them while another subnet
+ * manager is missed.
  */
 enum { SILENT_GAP_MAX = 3 /* light sweeps */ };
 
