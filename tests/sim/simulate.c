@@ -71,7 +71,7 @@
 #include "routing/topogen/topogen.h"
 #include "sa/mad/fields.h"
 #include "sa/sim/sim.h"
-#include "sa/sm/sweep.h"
+#include "sa/sm/sweep_int.h" /* a sweep that waits */
 #include "tests/sim/disk.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/invariants.h"
@@ -358,6 +358,10 @@ static bool is_quiet(struct run *r, const char **ret_why)
 		}
 		if (strcmp(st->phase, "idle") != 0) {
 			*ret_why = st->phase;
+			return false;
+		}
+		if (st->master && m->sweep->election.joined.wanted) {
+			*ret_why = "the sweep after a handover waits";
 			return false;
 		}
 		if (st->master) {
