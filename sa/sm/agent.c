@@ -222,11 +222,14 @@ static void take_trap(struct agent *a, const struct mad_msg *m)
 	const uint8_t *notice = m->data + SMP_DATA_AT;
 	struct sender *from = sender_of_mad(sm, m);
 
+	if (sm->status.standby) { /* its sender does not know the master yet, and says it again */
+		return;
+	}
 	memcpy(mad, m->data, MAD_BYTES);
 	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP_REPRESS);
 	field_set(mad, MAD_STATUS, 0);
 	reply(a, m, mad);
-	if (sm->status.standby || !believe_trap(a, m, from)) {
+	if (!believe_trap(a, m, from)) {
 		return;
 	}
 	if (sm->d.sa != NULL && a->election->state == SM_MASTER) {

@@ -348,6 +348,25 @@ START_TEST(repressed)
 }
 END_TEST
 
+static void run_to_standby(void);
+
+/* A standby does not repress a trap that came to it because the port does not know the new master yet: the
+ * port says it again, to that one. */
+START_TEST(trap_to_a_standby)
+{
+	up(); /* so that all have LIDs */
+	fixture_stop(fixture);
+	other(0, 3);
+	fixture_start(fixture);
+	run_to_standby();
+	tap.n_out = 0;
+	trap(144, lid_of(host_port()));
+	ck_assert_uint_eq(tap.n_out, 0);
+	fixture_run_ms(fixture, 3000);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
+}
+END_TEST
+
 /* Wrong P_Keys and Q_Keys are counted; a port that goes on is told at the 1st, 10th, 100th, by
  * each of those who tell of it. */
 START_TEST(wrong_keys)
@@ -1317,6 +1336,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_test(t, sm_key_shown);
 	tcase_add_loop_test(t, lease_kept, 0, 2);
 	tcase_add_loop_test(t, repressed, 0, sizeof(traps) / sizeof(traps[0]));
+	tcase_add_test(t, trap_to_a_standby);
 	tcase_add_test(t, wrong_keys);
 	tcase_add_loop_test(t, forged, 0, FORGED_KINDS);
 	tcase_add_loop_test(t, insisting, 0, 2);
