@@ -599,6 +599,7 @@ static void pass_over(struct election *e, bool offered, const char *why)
 	}
 	e->passed_over.guid = e->master.guid;
 	e->passed_over.offered = offered;
+	e->passed_over.was_master = e->master.state == SM_MASTER;
 	e->passed_over.pause = pause;
 	e->passed_over.until = sm_now(e->sm) + pause;
 	if (pause < HANDOVER_PAUSE_MS) {
@@ -664,9 +665,10 @@ static bool has_copy(struct election *e, const struct other_sm *o)
 	return true;
 }
 
-static bool is_passed_over(const struct election *e, uint64_t guid, bool offered)
+static bool is_passed_over(const struct election *e, const struct other_sm *o, bool offered)
 {
-	return e->passed_over.guid == guid && e->passed_over.offered >= offered &&
+	return e->passed_over.guid == o->guid && e->passed_over.offered >= offered &&
+	       e->passed_over.was_master >= (o->state == SM_MASTER) &&
 	       sm_now(e->sm) < e->passed_over.until;
 }
 
@@ -714,7 +716,7 @@ static enum election_result end_as_master(struct election *e)
 		e->yielded = YIELDED;
 		e->passed_over.guid = 0;
 	}
-	if (!election_outranks_us(e, o) || is_passed_over(e, o->guid, true)) {
+	if (!election_outranks_us(e, o) || is_passed_over(e, o, true)) {
 		return ELECTION_MASTER;
 	}
 	if (o->state == SM_DISCOVERING) {
@@ -744,7 +746,7 @@ enum election_result election_end(struct election *e)
 	}
 	if (o->guid == 0) {
 		o = &e->highest_other;
-		if (!election_outranks_us(e, o) || is_passed_over(e, o->guid, false)) {
+		if (!election_outranks_us(e, o) || is_passed_over(e, o, false)) {
 			return ELECTION_MASTER;
 		}
 	}

@@ -57,9 +57,9 @@ struct sm;
  *     master says so by trap 144.
  *   - An SM that did not become master although we waited for it is passed over: we become
  *     master and hand over to it. If it does not take the fabric then, we keep it, and
- *     offer it again after HANDOVER_PAUSE_MS. A higher master that refuses, because it has
- *     not found our port yet, gets it again after REFUSED_PAUSE_MS, then less and less often,
- *     and when it says by trap 144 that it is there.
+ *     offer it again after HANDOVER_PAUSE_MS, or when it is master after all. A higher master
+ *     that refuses, because it has not found our port yet, gets it again after REFUSED_PAUSE_MS,
+ *     then less and less often, and when it says by trap 144 that it is there.
  *
  *   - Where a link to standbys is configured, a higher SM is handed over to when it has a copy
  *     of our state, or after HANDOVER_COPY_MS. Clients get no answers meanwhile.
@@ -154,6 +154,7 @@ struct election {
 	struct {
 		uint64_t guid;  /*!< an SM that we waited for in vain, 0: none */
 		bool offered;   /*!< we had handed over to it */
+		bool was_master; /*!< and it was one already */
 		uint64_t until; /*!< ms; not offered again before */
 		uint64_t pause; /*!< ms; the last one */
 	} passed_over;

@@ -51,6 +51,8 @@ done
 "$simulate" --crashes --managers 0 --first 1003023 --seeds 1 || status=1
 # a subnet manager that is stopped does not answer while tables are read from its host
 "$simulate" --managers 2 --freezes --crashes --first 2001264 --seeds 1 || status=1
+# one that did not take the fabric is master later
+"$simulate" --managers 0 --freezes --first 2001563 --seeds 1 || status=1
 # a trap reaches the former master, which is standby
 "$simulate" --managers 2 --freezes --crashes --first 2001553 --seeds 1 || status=1
 # two masters see each other again when a switch between them answers that was silent for long

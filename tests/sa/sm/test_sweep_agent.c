@@ -863,6 +863,24 @@ START_TEST(other_standby)
 }
 END_TEST
 
+/* A higher SM that did not take the fabric is left alone for a while, but not if it is master after all. */
+START_TEST(master_after_all)
+{
+	other(15, 2);
+	tap.other_handover = TAP_IGNORES;
+	fixture_start(fixture);
+	run_to_standby();
+	fixture_run_ms(fixture, 20000);
+	ck_assert(sweep_status(fixture->sweep)->master);
+	ck_assert_uint_eq(tap.n_controls, 4);
+	tap.other_state = 3;
+	tap.other_handover = TAP_TAKES;
+	fixture_run_ms(fixture, 12000);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	ck_assert_uint_eq(tap.n_controls, 5);
+}
+END_TEST
+
 static bool loses_sm_info(const uint8_t *mad)
 {
 	return field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO;
@@ -1355,6 +1373,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, another_master, 0, 4);
 	tcase_add_loop_test(t, priority_told, 0, 2);
 	tcase_add_loop_test(t, other_standby, 0, 6);
+	tcase_add_test(t, master_after_all);
 	tcase_add_test(t, other_stopped);
 	tcase_add_loop_test(t, others_ignored, 0, NOT_BELIEVED + 6);
 	tcase_add_loop_test(t, handover_refused, 0, 2);
