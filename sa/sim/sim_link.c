@@ -25,7 +25,8 @@ enum { TRAP_SENDS = 5, SUBNET_TIMEOUT_LEAST = 18 };
 /* the other two are of Omni-Path */
 static const uint16_t trap_numbers[SIM_TRAP_COUNT] = { UMAD_SM_LINK_STATE_CHANGED_TRAP,
 	                                               UMAD_SM_LOCAL_CHANGES_TRAP,
-	                                               VPORT_TRAP_STATE };
+	                                               VPORT_TRAP_STATE, 0,
+	                                               UMAD_SM_BAD_MKEY_TRAP };
 
 static void report_change(struct sim *s, uint32_t node)
 {
@@ -182,12 +183,18 @@ static void encode_trap(const struct sim *s, uint32_t port, unsigned trap, uint8
 	field_set(mad, MAD_ATTR_ID, UMAD_ATTR_NOTICE);
 	field_set(mad, SMP_M_KEY, field_get(info, PI_M_KEY));
 	field_set(ntc, NTC_IS_GENERIC, 1);
-	field_set(ntc, NTC_TYPE, trap == 0 ? 1 : 4); /* urgent, informational */
+	field_set(ntc, NTC_TYPE,
+	          trap == 0   ? 1
+	          : trap == 4 ? 2
+	                      : 4); /* urgent, security, informational */
 	field_set(ntc, NTC_PRODUCER_TYPE, n->type);
 	field_set(ntc, NTC_TRAP_NUMBER, trap_numbers[trap]);
 	field_set(ntc, NTC_ISSUER_LID, field_get(info, PI_LID));
 	if (trap == 0) {
 		field_set(ntc, NTC_128_LID, field_get(info, PI_LID));
+		return;
+	}
+	if (trap == 4) { /* whose SMP it was is not told */
 		return;
 	}
 	field_set(ntc, NTC_144_LID, field_get(info, PI_LID));

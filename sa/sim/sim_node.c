@@ -14,7 +14,9 @@
  * shows and what a Set stores. PortInfo is in sim_port.c.
  *
  * A Set with any bad value changes nothing and is answered with the status "invalid value".
- * The M_Key is checked by the table of 14.2.4.1; lease periods are stored but never expire.
+ * The M_Key is checked by the table of 14.2.4.1. A wrong one raises trap 256 and starts the lease period,
+ * which the right one ends; when it runs out, M_KeyProtectBits become 0 (14.2.4.2). That is seen by the
+ * next SMP.
  * SL-to-VL and arbitration tables are stored and shown, but have no effect.
  */
 
@@ -364,16 +366,29 @@ uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t att
 	}
 }
 
+static void run_out(struct sim *s, struct sim_port *p)
+{
+	if (p->lease_end_us != 0 && sim_now_us(s) >= p->lease_end_us) {
+		field_set(p->info, PI_M_KEY_PROTECT_BITS, 0);
+		p->lease_end_us = 0;
+		s->changes++;
+	}
+}
+
 /* Checks the M_Key of an SMP by its method and counts violations. */
 static bool check_m_key(struct sim *s, uint32_t end_port, const uint8_t *mad,
                         bool *ret_hide)
 {
-	uint8_t *info = s->ports[end_port].info;
+	struct sim_port *p = &s->ports[end_port];
+	uint8_t *info = p->info;
 	uint64_t key = field_get(info, PI_M_KEY);
-	uint64_t protect = field_get(info, PI_M_KEY_PROTECT_BITS);
+	uint64_t period = field_get(info, PI_M_KEY_LEASE_PERIOD), protect;
 
+	run_out(s, p);
+	protect = field_get(info, PI_M_KEY_PROTECT_BITS);
 	*ret_hide = false;
 	if (key == 0 || key == field_get(mad, SMP_M_KEY)) {
+		p->lease_end_us = 0;
 		return true;
 	}
 	if (mad[3] == UMAD_METHOD_GET && protect < 2) {
@@ -383,6 +398,10 @@ static bool check_m_key(struct sim *s, uint32_t end_port, const uint8_t *mad,
 	uint64_t violations = field_get(info, PI_M_KEY_VIOLATIONS);
 	field_set(info, PI_M_KEY_VIOLATIONS,
 	          violations < 0xFFFF ? violations + 1 : violations);
+	if (period != 0 && p->lease_end_us == 0) {
+		p->lease_end_us = sim_now_us(s) + period * 1000000;
+	}
+	sim_trap_raise(s, s->g->ports[end_port].node, 4);
 	return false;
 }
 

@@ -105,6 +105,7 @@ struct sim_port {
 	bool disabled;                /*!< PortPhysicalState set to Disabled or Sleep */
 	bool up;                      /*!< the cable carries MADs */
 	uint32_t ups;                 /*!< how often that changed */
+	uint64_t lease_end_us; /*!< of the M_Key; 0: no wrong one was met since the right one */
 	struct sim_perf perf;
 	struct sim_virtual *virtual_ports; /*!< NULL: it cannot have any */
 };
@@ -128,7 +129,7 @@ struct sim_node {
 	uint32_t guids; /*!< index + 1 of the node whose GUIDs it shows, 0: its own */
 	uint8_t sw_info[SMP_DATA_BYTES];       /*!< SwitchInfo */
 	struct sim_trap traps
-		[SIM_TRAP_COUNT]; /*!< 128, 144, 1146; of Omni-Path also width, M_Key */
+		[SIM_TRAP_COUNT]; /*!< 128, 144, 1146, width of Omni-Path, M_Key */
 };
 
 /*! An event at some time. */

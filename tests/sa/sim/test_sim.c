@@ -341,6 +341,45 @@ START_TEST(m_key_levels)
 }
 END_TEST
 
+/* Runs the clock on. What comes meanwhile is dropped. */
+static void wait_ms(uint64_t ms)
+{
+	uint64_t end = fixture.t->ops->now_ms(fixture.t) + ms;
+	struct mad_msg m;
+
+	while (fixture.t->ops->now_ms(fixture.t) < end) {
+		(void)fixture.t->ops->recv(fixture.t, end, &m);
+	}
+}
+
+/* 14.2.4.2: a wrong M_Key starts the lease period. The right one ends it; else anybody may read the key when
+ * it has run out, and still not set anything without it. */
+START_TEST(m_key_lease)
+{
+	TO(1, 3, 1);
+	give_lid(4);
+	ck_assert_int_eq(change(1, PI_M_KEY_PROTECT_BITS, 2), 0);
+	ck_assert_int_eq(change(1, PI_M_KEY_LEASE_PERIOD, 10), 0);
+	ck_assert_int_eq(change(1, PI_M_KEY, 77), 0);
+	wait_ms(20000); /* nobody asks: it does not run */
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 1), -1);
+	wait_ms(9000);
+	if (_i == 0) {
+		fill(UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO, 1);
+		field_set(fixture.mad, SMP_M_KEY, 77);
+		ck_assert_int_eq(exchange_to(0xFFFF), 0);
+	}
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 1), -1);
+	wait_ms(2000);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 1), _i == 0 ? -1 : 0);
+	if (_i != 0) {
+		ck_assert_uint_eq(field_get(fixture.data, PI_M_KEY), 77);
+		ck_assert_uint_eq(field_get(fixture.data, PI_M_KEY_PROTECT_BITS), 0);
+		ck_assert_int_eq(set(UMAD_SM_ATTR_PORT_INFO, 1), -1);
+	}
+}
+END_TEST
+
 START_TEST(lid_routed)
 {
 	static const uint64_t owner[] = { 0, H1, A, B, H2 };
@@ -565,6 +604,7 @@ TEST_SUITE(sim)
 	tcase_add_test(tc, tables_are_kept);
 	tcase_add_test(tc, many_stored_tables);
 	tcase_add_loop_test(tc, m_key_levels, 0, 4);
+	tcase_add_loop_test(tc, m_key_lease, 0, 2);
 	tcase_add_test(tc, lid_routed);
 	tcase_add_test(tc, lid_ranges);
 	tcase_add_test(tc, disabled_ports);

@@ -629,6 +629,62 @@ START_TEST(derived)
 }
 END_TEST
 
+/* An SMP with a wrong key to a port, as a hostile host would send it by LID. */
+static void offer_wrong_key(uint32_t port)
+{
+	struct transport *t = sim_transport(fixture->sim);
+	uint8_t mad[MAD_BYTES] = { 0 };
+	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_LID_ROUTED,
+		             .addr = { .lid = (uint32_t)fixture_peek(fixture, port, PI_LID) },
+		             .len = MAD_BYTES,
+		             .data = mad };
+
+	field_set(mad, MAD_BASE_VERSION, 1);
+	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_LID_ROUTED);
+	field_set(mad, MAD_CLASS_VERSION, 1);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_GET);
+	field_set(mad, MAD_ATTR_ID, UMAD_SM_ATTR_PORT_INFO);
+	field_set(mad, SMP_M_KEY, KEY_Y);
+	ck_assert_int_eq(transport_send(t, &m), E_OK);
+}
+
+/* A host offers wrong keys again and again, so that the lease of another port runs out. Trap 256 tells it, and
+ * that port hears its key. With no subnet manager the port opens. */
+START_TEST(lease_under_attack)
+{
+	struct transport *t;
+	struct mad_msg m;
+	uint32_t port;
+
+	fixture->config.m_key = KEY_X;
+	fixture->config.m_key_lease_period = 15;
+	fixture->config.m_key_protection_level = 2;
+	fixture->config.m_key_per_port = false;
+	fixture->config.sweep_interval = 0;
+	fixture->config.audit_interval = 0;
+	fixture_topo(fixture, "ft2 4 2 2", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	port = fixture_host(fixture, 3);
+	t = sim_transport(fixture->sim);
+	for (unsigned i = 0; i < 60; i++) {
+		uint64_t end = t->ops->now_ms(t) + 1000;
+
+		offer_wrong_key(port);
+		while (_i != 0 && t->ops->now_ms(t) < end) {
+			(void)t->ops->recv(t, end, &m); /* nobody reads it */
+		}
+		if (_i == 0) {
+			fixture_run_ms(fixture, 1000);
+		}
+	}
+	ck_assert_uint_eq(fixture_peek(fixture, port, PI_M_KEY_PROTECT_BITS),
+	                  _i == 0 ? 2 : 0);
+	ck_assert_uint_eq(fixture_peek(fixture, port, PI_M_KEY), KEY_X);
+}
+END_TEST
+
 TEST_SUITE(keys)
 {
 	TCase *t = tcase_create("keys");
@@ -644,6 +700,7 @@ TEST_SUITE(keys)
 	tcase_add_test(t, wrong_file_stays);
 	tcase_add_loop_test(t, takeover, 0, 4);
 	tcase_add_loop_test(t, foreign_hosts, 0, 2);
+	tcase_add_loop_test(t, lease_under_attack, 0, 2);
 	if (derives_keys) {
 		tcase_add_test(t, own_keys);
 		tcase_add_loop_test(t, own_keys_come_and_go, 0, 3);
