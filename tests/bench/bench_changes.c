@@ -6,9 +6,10 @@
  * the same process on a virtual clock, so the time is that of computing, with the simulation's
  * share and without waiting for a network. Stages are of the last sweep, in processor time.
  *
- *     bench_changes [PORTS [heavy|ENGINE]]
+ *     bench_changes [PORTS [heavy|ENGINE [TIMES]]]
  *
- * PORTS: per switch, 24. heavy: without local sweeps. ENGINE: value of routing_engine.
+ * PORTS: per switch, 24. heavy: without local sweeps. ENGINE: value of routing_engine; "":
+ * the default. TIMES: how often cable and host go and come back before the switch does, 1.
  */
 #include <ftw.h>
 #include <stdio.h>
@@ -30,6 +31,9 @@
 #include "routing/topogen/topogen.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sm.h"
+
+/* QUIET_MS: no sender of traps is held back for its last change any more. */
+enum { SETTLE_MS = 500, QUIET_MS = 8000 };
 
 struct bench {
 	struct arena *a;
@@ -104,6 +108,7 @@ static void start(struct bench *b, char *ports, const char *engine)
 	open_databases(b);
 	b->config.sweep_interval = 0;
 	b->config.audit_interval = 0;
+	b->config.rebalance = REBALANCE_NEVER;
 	b->config.local_sweeps_check = 0;
 	b->deps.transport = sim_transport(b->sim);
 	b->deps.config = &b->config;
@@ -114,15 +119,15 @@ static void start(struct bench *b, char *ports, const char *engine)
 }
 
 /* Until it is idle and nothing happened for some virtual time. */
-static void settle(struct bench *b)
+static void settle(struct bench *b, unsigned ms)
 {
 	struct transport *t = b->deps.transport;
-	uint64_t end = t->ops->now_ms(t) + 500;
+	uint64_t end = t->ops->now_ms(t) + ms;
 
 	while (t->ops->now_ms(t) < end) {
 		need(sweep_run_once(b->sweep) == E_OK, "the transport is gone");
 		if (strcmp(sweep_status(b->sweep)->phase, "idle") != 0) {
-			end = t->ops->now_ms(t) + 500;
+			end = t->ops->now_ms(t) + ms;
 		}
 	}
 	need(sweep_status(b->sweep)->up, sweep_status(b->sweep)->not_ready);
@@ -135,7 +140,7 @@ static void measure(struct bench *b, const char *what)
 	const struct sweep_status *st;
 	const struct job *j;
 
-	settle(b);
+	settle(b, SETTLE_MS);
 	wall = monotonic() - wall;
 	cpu = cpu_seconds() - cpu;
 	st = sweep_status(b->sweep);
@@ -160,10 +165,11 @@ static void measure(struct bench *b, const char *what)
 	       j->route.seconds_route, j->route.seconds_prove, j->seconds_transition,
 	       j->route.load.max, j->route.load.mean);
 	fflush(stdout);
+	settle(b, QUIET_MS);
 }
 
 /* A host or a switch in the middle, or a cable between two switches. */
-static void change_all(struct bench *b)
+static void change_all(struct bench *b, unsigned times)
 {
 	const struct graph *g = b->g;
 	uint32_t host = g->n_nodes / 2, leaf;
@@ -175,13 +181,13 @@ static void change_all(struct bench *b)
 	const struct node *l = &g->nodes[leaf];
 	uint64_t spine =
 		g->nodes[g->ports[g->ports[l->first_port + l->n_ports].peer].node].guid;
-	for (unsigned there = 0; there < 2; there++) {
-		sim_set_link(b->sim, l->guid, l->n_ports, there);
-		measure(b, there ? "cable back" : "cable gone");
+	for (unsigned i = 0; i < 2 * times; i++) {
+		sim_set_link(b->sim, l->guid, l->n_ports, i % 2);
+		measure(b, i % 2 ? "cable back" : "cable gone");
 	}
-	for (unsigned there = 0; there < 2; there++) {
-		sim_set_node(b->sim, g->nodes[host].guid, there);
-		measure(b, there ? "host back" : "host gone");
+	for (unsigned i = 0; i < 2 * times; i++) {
+		sim_set_node(b->sim, g->nodes[host].guid, i % 2);
+		measure(b, i % 2 ? "host back" : "host gone");
 	}
 	for (unsigned there = 0; there < 2; there++) {
 		sim_set_node(b->sim, spine, there);
@@ -204,12 +210,13 @@ int main(int argc, char **argv)
 	log_set_level(getenv("BENCH_LOG") != NULL ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
 	bool heavy = argc > 2 && strcmp(argv[2], "heavy") == 0;
 
-	start(&b, argc > 1 ? argv[1] : "24", argc > 2 && !heavy ? argv[2] : NULL);
+	start(&b, argc > 1 ? argv[1] : "24",
+	      argc > 2 && !heavy && argv[2][0] != '\0' ? argv[2] : NULL);
 	b.config.local_sweeps = !heavy;
 	b.config.use_ucast_cache = getenv("CACHE") != NULL;
-	settle(&b);
+	settle(&b, SETTLE_MS);
 	measure(&b, "nothing");
-	change_all(&b);
+	change_all(&b, argc > 3 ? (unsigned)atoi(argv[3]) : 1);
 	sweep_free(b.sweep);
 	snap_writer_close(b.deps.snap);
 	state_close(b.deps.state);
