@@ -407,13 +407,18 @@ static int without_barred(const struct graph *g, const struct mcast_in *in,
 int mcast_default_trees(const struct graph *g, const struct mcast_in *in, struct arena *a,
                         struct mcast_tree *ret)
 {
-	struct arena *tmp = arena_new();
+	struct arena *tmp;
 	struct graph usable;
 	struct chooser c = { .g = &usable, .in = in };
-	int err = tmp ? without_barred(g, in, tmp, &usable) : -ENOMEM;
+	int err;
 
+	if (in->n_groups == 0) {
+		return E_OK; /* distances between all switches take long to find */
+	}
+	tmp = arena_new();
+	err = tmp ? without_barred(g, in, tmp, &usable) : -ENOMEM;
 	if (err == E_OK) {
-		err = hops_init(&c.hops, &usable, tmp);
+		err = hops_find(&c.hops, &usable, tmp);
 	}
 	if (err == E_OK) {
 		c.set = arena_array(tmp, g->n_switches, 1);
