@@ -18,7 +18,7 @@ uint64_t field_get_any(const uint8_t *payload, unsigned bit, unsigned width)
 	return v;
 }
 
-void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value)
+void field_set_any(uint8_t *payload, unsigned bit, unsigned width, uint64_t value)
 {
 	while (width > 0) {
 		unsigned room = 8 - bit % 8;

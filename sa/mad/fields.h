@@ -16,13 +16,14 @@
 uint64_t field_get_any(const uint8_t *payload, unsigned bit,
                        unsigned width); /*!< width 1-64 */
 
-/* Most fields are whole bytes at a constant offset, and every MAD is read with them. */
+/* Most fields are whole bytes or a part of one at a constant offset. Every MAD is read with them, and a
+ * sweep reads some of every port. */
 static inline uint64_t field_get(const uint8_t *payload, unsigned bit, unsigned width)
 {
 	const uint8_t *p = payload + bit / 8;
 
-	if (bit % 8 == 0 && width == 8) {
-		return p[0];
+	if (bit % 8 + width <= 8) {
+		return (unsigned)p[0] >> (8 - bit % 8 - width) & ((1U << width) - 1);
 	}
 	if (bit % 8 == 0 && width == 16) {
 		return (uint64_t)p[0] << 8 | p[1];
@@ -39,7 +40,26 @@ static inline uint64_t field_get(const uint8_t *payload, unsigned bit, unsigned 
 	}
 	return field_get_any(payload, bit, width);
 }
-void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
+
+void field_set_any(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
+
+static inline void field_set(uint8_t *payload, unsigned bit, unsigned width,
+                             uint64_t value)
+{
+	uint8_t *p = payload + bit / 8;
+
+	if (bit % 8 + width <= 8) {
+		unsigned shift = 8 - bit % 8 - width, mask = (1U << width) - 1;
+
+		p[0] = (uint8_t)((p[0] & ~(mask << shift)) |
+		                 ((unsigned)value & mask) << shift);
+	} else if (bit % 8 == 0 && width == 16) {
+		p[0] = (uint8_t)(value >> 8);
+		p[1] = (uint8_t)value;
+	} else {
+		field_set_any(payload, bit, width, value);
+	}
+}
 
 /* clang-format off */
 /* MAD header (13.4.3) and SMP (14.2.1), in the whole MAD */

@@ -454,6 +454,10 @@ static enum step_end end_route(struct sweep *s, struct job *j)
 	j->program.lft = &j->route.out.lft;
 	j->program.lanes = &j->route.out.lanes;
 	j->program.transition = &j->transition;
+	if (j->route.incremental && s->sm.vports.n_hosts == 0) {
+		j->program.changed_lid = j->route.changed_lid;
+		j->program.n_changed_lids = j->route.n_changed;
+	}
 	routes_qos(&s->routes, j, &j->program);
 	return STEP_DONE;
 }

@@ -50,6 +50,9 @@ struct program {
 	const struct lids *lids;
 	const struct lft *lft;
 	const struct lanes *lanes;
+	const uint32_t *changed_lid; /*!< [n_changed_lids] only their entries in lft may differ from what the
+	                                switches are known to have; NULL: any */
+	uint32_t n_changed_lids;
 	uint8_t *enforce; /*!< [graph.n_ports] partition enforcement of switch ports: bits
 	                     ENFORCE_*; NULL: stays as it is */
 	bool qos; /*!< tables of quality of service are programmed */

@@ -60,8 +60,8 @@ struct lft_job {
 	struct disc_node *node;
 	struct shadow_switch *copy;
 	struct table *t; /* its LFT */
-	uint32_t sw;   /* switch of the graph */
-	uint32_t next; /* alone: block to look at */
+	uint32_t sw;     /* switch of the graph */
+	uint32_t next;   /* alone: block to look at */
 	uint32_t in_flight;
 	enum job_state state;
 	bool failed, top_sent;
@@ -84,6 +84,7 @@ struct lft_wave {
 	uint32_t n_alone;    /* switches that left a wave and are at work */
 	uint32_t in_flight;  /* requests of those that keep up */
 	uint32_t block, end; /* the next one, and one past the last */
+	uint8_t *may_differ; /* [end] blocks that some switch may have to get */
 	enum { BETWEEN_WAVES, OPENING, FILLING, ENDING, PROVING } at;
 };
 
@@ -143,6 +144,54 @@ static int lft_jobs_new(struct program *p)
 		}
 	}
 	return E_OK;
+}
+
+/* Some entry of a changed LID may be another one than before. */
+static void note_changed_lids(const struct program *p)
+{
+	for (uint32_t i = 0; i < p->n_changed_lids; i++) {
+		p->wave->may_differ[p->changed_lid[i] / LFT_BLOCK_LIDS] = 1;
+	}
+}
+
+/* Blocks of which nobody knows for sure what the switch has. */
+static void note_unsure(const struct lft_job *j)
+{
+	uint32_t n = table_size(j->t), end = j->p->wave->end;
+
+	for (uint32_t b = 0; b < end; b++) {
+		j->p->wave->may_differ[b] |= b >= n || !table_is_sure(j->t, b);
+	}
+}
+
+/* Finds the blocks to be looked at. The rest of the tables stays where it is in memory. */
+static int find_blocks(struct program *p)
+{
+	struct lft_wave *w = p->wave;
+
+	w->end = p->lids->top / LFT_BLOCK_LIDS + 1;
+	w->may_differ = arena_array(p->arena, w->end, sizeof(*w->may_differ));
+	if (w->may_differ == NULL) {
+		return -ENOMEM;
+	}
+	if (p->changed_lid == NULL) {
+		memset(w->may_differ, 1, w->end);
+		return E_OK;
+	}
+	note_changed_lids(p);
+	for (uint32_t i = 0; i < p->disc->g->n_switches; i++) {
+		note_unsure(&p->lft_jobs[i]);
+	}
+	return E_OK;
+}
+
+/* The first block from here on that is to be looked at, or end. */
+static uint32_t block_from(const struct lft_wave *w, uint32_t block)
+{
+	while (block < w->end && !w->may_differ[block]) {
+		block++;
+	}
+	return block;
 }
 
 /* The lanes of the tables that are sent, for the next routing. */
@@ -542,6 +591,7 @@ static void run_wave(struct program *p)
 			w->at = FILLING;
 			break;
 		case FILLING:
+			w->block = block_from(w, w->block);
 			if (w->block < w->end) {
 				for_wave(w, send_next_block);
 				w->block++;
@@ -574,9 +624,11 @@ static void run_alone(struct lft_job *j)
 		return;
 	}
 	opened(j);
+	j->next = block_from(p->wave, j->next);
 	while (j->next < p->wave->end && j->in_flight < IN_FLIGHT && !j->failed &&
 	       p->ret == E_OK) {
-		send_block(j, j->next++);
+		send_block(j, j->next);
+		j->next = block_from(p->wave, j->next + 1);
 	}
 	if (j->in_flight == 0 && is_last_step(p)) {
 		send_top(j);
@@ -626,7 +678,6 @@ static int run_step(struct program *p)
 	const struct graph *g = p->disc->g;
 	bool by_lid = p->config->smp_routing != SMP_ROUTING_DIRECTED;
 
-	p->wave->end = p->lids->top / LFT_BLOCK_LIDS + 1;
 	p->wave->at = BETWEEN_WAVES;
 	if (by_lid) {
 		p->waves = arena_alloc(p->arena, sizeof(*p->waves));
@@ -682,7 +733,8 @@ static uint32_t count_moved(const struct lft_job *j)
 		uint32_t end =
 			n_lids - lid < LFT_BLOCK_LIDS ? n_lids - lid : LFT_BLOCK_LIDS;
 
-		if (memcmp(known, row + lid, end) == 0) {
+		if (!j->p->wave->may_differ[lid / LFT_BLOCK_LIDS] ||
+		    memcmp(known, row + lid, end) == 0) {
 			continue;
 		}
 		for (uint32_t k = 0; k < end; k++) {
@@ -698,6 +750,7 @@ int program_lfts(struct program *p)
 	int ret = lft_jobs_new(p);
 
 	ret = ret == E_OK ? keep_lanes(p) : ret;
+	ret = ret == E_OK ? find_blocks(p) : ret;
 	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
 		p->n_moved += count_moved(&p->lft_jobs[i]);
 	}
@@ -718,11 +771,16 @@ void program_lfts_end(struct program *p)
 	             p->shadow->hosts_by_lid.wait != 0;
 
 	/* not of a host that is cabled to another one */
-	for (uint32_t i = 0; i < g->host_first[g->n_switches] && p->waves != NULL && !avoid; i++) {
+	for (uint32_t i = 0;
+	     i < g->host_first[g->n_switches] && p->waves != NULL && !avoid; i++) {
 		uint32_t port = g->hosts[i], base = p->lids->of[port].base;
 		struct disc_node *n = p->disc->of[g->ports[port].node];
-		const struct disc_port *dp = disc_port_of(p->disc, port);
+		const struct disc_port *dp;
 
+		if (n->copied && n->asked == 0) {
+			continue; /* it needs no SMP in a local sweep */
+		}
+		dp = disc_port_of(p->disc, port);
 		if (port != g->sm_port && dp->num == n->entry && dp->has_info &&
 		    field_get(dp->info, PI_LID) == base && waves_reach(p->waves, port)) {
 			n->dest.lid = base;
