@@ -156,16 +156,20 @@ static void on_read(void *ctx, const struct table_request *q, const struct smp_r
 	}
 }
 
-/* Reads what is unknown of a table with so many blocks. */
+/* Reads what is unknown of a table with so many blocks. \param t  Its copy, as the port has it. */
 static int read_table(struct job *j, enum table_kind_id kind, struct disc_node *n,
-                      const struct disc_port *p, unsigned n_blocks, bool forget)
+                      const struct disc_port *p, struct table **t, unsigned n_blocks,
+                      bool forget)
 {
 	struct table_request q = { .io = &j->port_reads, .node = n };
 
-	if (n_blocks == 0 && table_find(q.io->store, kind, n->guid, p->num) == NULL) {
+	if (n_blocks == 0 && *t == NULL) {
 		return E_OK;
 	}
-	q.t = table_get(q.io->store, kind, n->guid, p->num, 1, n_blocks);
+	if (*t == NULL || table_size(*t) != n_blocks) {
+		*t = table_get(q.io->store, kind, n->guid, p->num, 1, n_blocks);
+	}
+	q.t = *t;
 	if (q.t == NULL) {
 		return -ENOMEM;
 	}
@@ -209,7 +213,7 @@ static bool restarted(const struct disc_node *n, const struct disc_port *p)
 }
 
 static int read_port(struct sm *sm, struct job *j, struct disc_node *n,
-                     const struct disc_port *p, bool forget)
+                     struct disc_port *p, bool forget)
 {
 	bool end_port = n->type != NODE_SWITCH || p->num == 0;
 	unsigned n_guids = end_port ? table_blocks_of(field_get(p->info, PI_GUID_CAP),
@@ -219,11 +223,33 @@ static int read_port(struct sm *sm, struct job *j, struct disc_node *n,
 	int ret;
 
 	forget = forget || restarted(n, p);
-	ret = read_table(j, TABLE_P_KEYS, n, p, n_keys, forget);
+	ret = read_table(j, TABLE_P_KEYS, n, p, &p->p_keys, n_keys, forget);
 	if (ret != E_OK || (n->copied && !end_port)) {
 		return ret; /* it had none when it was read */
 	}
-	return read_table(j, TABLE_GUIDS, n, p, n_guids, forget);
+	return read_table(j, TABLE_GUIDS, n, p, &p->guids, n_guids, forget);
+}
+
+/* All ports of a node. Of one that a local sweep left alone only those that have tables: their blocks may
+ * be unknown. */
+static int read_node(struct sm *sm, struct job *j, struct disc_node *n, bool forget)
+{
+	bool old = n->copied && n->asked == 0;
+	int ret = E_OK;
+
+	for (unsigned num = 0; num <= n->n_ports && ret == E_OK; num++) {
+		struct disc_port *p = &n->ports[num];
+
+		if (!n->copied) {
+			p->p_keys = table_find(&sm->tables, TABLE_P_KEYS, n->guid, num);
+			p->guids = table_find(&sm->tables, TABLE_GUIDS, n->guid, num);
+		}
+		if (p->has_info && p->dest != NULL &&
+		    (!old || p->p_keys != NULL || p->guids != NULL)) {
+			ret = read_port(sm, j, n, p, forget);
+		}
+	}
+	return ret;
 }
 
 static int read_vports(struct sm *sm, struct job *j, bool forget)
@@ -250,15 +276,7 @@ int p_keys_read(struct sm *sm, struct job *j, bool forget)
 		                           .answered = on_read,
 		                           .ctx = j };
 	for (uint32_t i = 0; i < d->g->n_nodes && ret == E_OK; i++) {
-		struct disc_node *n = d->of[i];
-
-		for (unsigned num = 0; num <= n->n_ports && ret == E_OK; num++) {
-			const struct disc_port *p = &n->ports[num];
-
-			if (p->has_info && p->dest != NULL) {
-				ret = read_port(sm, j, n, p, forget);
-			}
-		}
+		ret = read_node(sm, j, d->of[i], forget);
 	}
 	return ret;
 }
@@ -351,18 +369,62 @@ static bool lacks_runtime(const struct step *s, uint32_t n_keys, unsigned cap)
 	return false;
 }
 
+/* Does a table hold s->keys[n_keys] for sure and nothing else, with the right one at index 0? Then they
+ * keep their places. */
+static bool holds_keys(const struct step *s, const struct table *t, unsigned cap,
+                       uint32_t n_keys, uint16_t index0)
+{
+	const uint8_t *data = t->data;
+	uint32_t n = table_size(t) * PORT_BLOCK_P_KEYS, n_found = 0;
+	uint16_t first = 0;
+
+	for (uint32_t i = 0; i < table_size(t); i++) {
+		if (!table_is_sure(t, i)) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; index0 != 0 && i < n_keys; i++) {
+		first = (s->keys[i] & P_KEY_BASE) == index0 ? s->keys[i] : first;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint16_t key = (uint16_t)(data[2 * i] << 8 | data[2 * i + 1]);
+		uint32_t at = 0;
+
+		if (key == 0) {
+			continue;
+		}
+		while (at < n_keys && s->keys[at] != key) {
+			at++;
+		}
+		if (i >= cap || at == n_keys || ++n_found > n_keys ||
+		    (key == first && i != 0)) {
+			return false;
+		}
+		for (uint32_t k = 0; k < i; k++) { /* not twice */
+			if (data[2 * k] == data[2 * i] &&
+			    data[2 * k + 1] == data[2 * i + 1]) {
+				return false;
+			}
+		}
+	}
+	return n_found == n_keys;
+}
+
 /* Brings the table of one port to s->keys[n_keys]. */
 static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t index0)
 {
 	const struct disc *d = &s->j->disc;
 	struct disc_node *n = d->of[d->g->ports[port].node];
 	const struct disc_port *p = &n->ports[d->g->ports[port].num];
-	struct table *t = table_find(&s->sm->tables, TABLE_P_KEYS, n->guid, p->num);
+	struct table *t = p->p_keys;
 	unsigned cap = capacity(n, p);
 
 	if (t == NULL || p->dest == NULL || !p->has_info || cap > TABLE_MAX ||
 	    cap > table_size(t) * PORT_BLOCK_P_KEYS) {
 		return E_OK; /* the port has no such table */
+	}
+	if (s->config->keep_pkey_indexes && holds_keys(s, t, cap, n_keys, index0)) {
+		return E_OK;
 	}
 	if (!read_now(s, t)) { /* it is read again by the next sweep */
 		s->j->program.enforce[port] = ENFORCE_AS_IT_IS;

@@ -12,6 +12,7 @@
 struct arena;
 struct graph;
 struct guid_file;
+struct table;
 
 /*!
  * Discovery: from the local port over directed routes to a graph, with the route and the
@@ -28,6 +29,7 @@ struct disc_port {
 	struct smp_dest *dest; /*!< agent that answers for it; NULL: not reached */
 	struct disc_node
 		*peer; /*!< node that answered a NodeInfo over this port, NULL: none */
+	struct table *p_keys, *guids; /*!< its copies, which stay where they are; NULL: none */
 	uint8_t peer_port;
 	uint8_t num;
 	bool has_info;
