@@ -36,21 +36,27 @@ struct graph *graph_new(struct arena *a)
 	return g;
 }
 
+/* Port p->num of a node, of which nothing else is known. */
+static void init_port(struct port *p, const struct node *n)
+{
+	p->guid = n->type == NODE_SWITCH ? n->guid : n->guid + p->num;
+	p->peer = GRAPH_NONE;
+	p->state = n->type == NODE_SWITCH && !p->num ? PORT_INIT : PORT_DOWN;
+	p->width = WIDTH_4X;
+	p->speed = SPEED_SDR;
+	p->mtu = DEFAULT_MTU;
+	p->vls = DEFAULT_VLS;
+}
+
 static void init_ports(struct graph *g, uint32_t node)
 {
 	const struct node *n = &g->nodes[node];
 
 	for (unsigned num = 0; num <= n->n_ports; num++) {
 		struct port *p = &g->ports[n->first_port + num];
-		p->guid = n->type == NODE_SWITCH ? n->guid : n->guid + num;
 		p->node = node;
-		p->peer = GRAPH_NONE;
 		p->num = (uint8_t)num;
-		p->state = n->type == NODE_SWITCH && !num ? PORT_INIT : PORT_DOWN;
-		p->width = WIDTH_4X;
-		p->speed = SPEED_SDR;
-		p->mtu = DEFAULT_MTU;
-		p->vls = DEFAULT_VLS;
+		init_port(p, n);
 	}
 }
 
@@ -101,6 +107,106 @@ int graph_add_node(struct graph *g, enum node_type type, uint64_t guid, unsigned
 	init_ports(g, index);
 	*ret_node = index;
 	return E_OK;
+}
+
+/* One block for all descriptions: they are many, and short. */
+static int copy_descriptions(struct graph *g)
+{
+	size_t bytes = 1;
+	char *to;
+
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		bytes += strlen(g->nodes[i].description) + 1;
+	}
+	to = arena_alloc(g->arena, bytes);
+	for (uint32_t i = 0; to && i < g->n_nodes; i++) {
+		size_t len = strlen(g->nodes[i].description) + 1;
+
+		g->nodes[i].description = memcpy(to, g->nodes[i].description, len);
+		to += len;
+	}
+	return to ? E_OK : -ENOMEM;
+}
+
+/* Copies the nodes that are left, with their ports. */
+static void take_nodes(struct graph *g, const struct graph *from, const uint8_t *gone,
+                       uint32_t *ret_node)
+{
+	for (uint32_t i = 0; i < from->n_nodes; i++) {
+		const struct node *was = &from->nodes[i];
+		struct node *n = &g->nodes[g->n_nodes];
+		struct port *p = &g->ports[g->n_ports];
+
+		if (gone[i]) {
+			ret_node[i] = GRAPH_NONE;
+			continue;
+		}
+		*n = *was;
+		n->name = NULL;
+		n->aggregation = false;
+		n->first_port = g->n_ports;
+		memcpy(p, &from->ports[was->first_port], (n->n_ports + 1U) * sizeof(*p));
+		for (unsigned num = 0; num <= n->n_ports; num++) {
+			p[num].node = g->n_nodes;
+		}
+		g->n_ports += n->n_ports + 1U;
+		ret_node[i] = g->n_nodes++;
+	}
+}
+
+/* Cables to nodes that are gone go, the others lead to the new indices. */
+static void take_cables(struct graph *g, const struct graph *from,
+                        const uint32_t *moved)
+{
+	if (g->n_nodes == from->n_nodes) {
+		return;
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		struct port *p = &g->ports[i];
+		uint32_t node = p->peer != GRAPH_NONE ? from->ports[p->peer].node
+		                                      : GRAPH_NONE;
+
+		if (node != GRAPH_NONE && moved[node] != GRAPH_NONE) {
+			p->peer += g->nodes[moved[node]].first_port -
+			           from->nodes[node].first_port;
+		} else if (node != GRAPH_NONE) {
+			p->peer = GRAPH_NONE;
+			p->state = PORT_DOWN;
+		}
+	}
+}
+
+int graph_take(struct graph *g, const struct graph *from, const uint8_t *gone,
+               uint32_t *ret_node)
+{
+	enum { MORE_NODES = 16, MORE_PORTS = 1024 };
+	size_t nodes = (size_t)from->n_nodes + MORE_NODES,
+	       ports = (size_t)from->n_ports + MORE_PORTS;
+
+	if (ARENA_RESERVE(g->arena, g->nodes, g->n_nodes, g->cap_nodes, nodes) != E_OK ||
+	    ARENA_RESERVE(g->arena, g->ports, g->n_ports, g->cap_ports, ports) != E_OK) {
+		return -ENOMEM;
+	}
+	take_nodes(g, from, gone, ret_node);
+	take_cables(g, from, ret_node);
+	return copy_descriptions(g);
+}
+
+int graph_describe(struct graph *g, uint32_t node, const char *description)
+{
+	const char *copy = copy_description(g->arena, description);
+
+	g->nodes[node].description = copy ? copy : "";
+	return copy ? E_OK : -ENOMEM;
+}
+
+void graph_reset_port(struct graph *g, uint32_t port)
+{
+	struct port *p = &g->ports[port], was = *p;
+
+	*p = (struct port){ .node = was.node, .num = was.num };
+	init_port(p, &g->nodes[p->node]);
+	p->peer = was.peer;
 }
 
 uint32_t graph_port(const struct graph *g, uint32_t node, unsigned num)

@@ -124,6 +124,24 @@ struct graph *graph_new(struct arena *a);
 int graph_add_node(struct graph *g, enum node_type type, uint64_t guid, unsigned n_ports,
                    const char *description, const char *id, uint32_t *ret_node);
 
+/*!
+ * \brief Begins with the nodes, ports and cables of another graph, which is frozen, instead of
+ *        with nothing. Names and what graph_freeze() finds are not taken over.
+ *
+ * \param gone      [from->n_nodes] 1: not this node, nor its cables.
+ * \param ret_node  [from->n_nodes] index of each until graph_freeze(), GRAPH_NONE: gone.
+ * \retval -ENOMEM
+ * Cost: O(P), little more than a copy of the arrays.
+ */
+int graph_take(struct graph *g, const struct graph *from, const uint8_t *gone,
+               uint32_t *ret_node);
+
+/*! \brief Another description before graph_freeze(); it is copied. \retval -ENOMEM */
+int graph_describe(struct graph *g, uint32_t node, const char *description);
+
+/*! \brief Before graph_freeze(): a port is as graph_add_node() made it, but keeps its cable. */
+void graph_reset_port(struct graph *g, uint32_t port);
+
 /*! \brief Index of a port by node index and number. \return GRAPH_NONE if out of range. */
 uint32_t graph_port(const struct graph *g, uint32_t node, unsigned num);
 

@@ -44,6 +44,21 @@ static int key_cmp(const void *pa, const void *pb)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
+/* Sorts keys that are mostly in order already, where the graph began with that of an earlier sweep.
+ * \return false: all of them were. */
+static bool sort_keys(struct key *keys, uint32_t n)
+{
+	uint32_t i = 1;
+
+	while (i < n && key_cmp(&keys[i - 1], &keys[i]) < 0) {
+		i++;
+	}
+	if (i < n) {
+		qsort(keys, n, sizeof(*keys), key_cmp);
+	}
+	return i < n;
+}
+
 static const char *node_label(const struct graph *g, uint32_t node)
 {
 	const struct node *n = &g->nodes[node];
@@ -76,7 +91,7 @@ static void drop_duplicate_nodes(struct graph *g, struct diags *d, struct key *k
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		keys[i] = (struct key){ g->nodes[i].guid, i };
 	}
-	qsort(keys, g->n_nodes, sizeof(*keys), key_cmp);
+	sort_keys(keys, g->n_nodes);
 	for (uint32_t i = 1, first = 0; i < g->n_nodes; i++) {
 		if (keys[i].guid != keys[first].guid) {
 			first = i;
@@ -107,7 +122,7 @@ static uint32_t end_port_keys(const struct graph *g, const bool *dead, struct ke
 			keys[n++] = (struct key){ g->ports[i].guid, i };
 		}
 	}
-	qsort(keys, n, sizeof(*keys), key_cmp);
+	sort_keys(keys, n);
 	return n;
 }
 
@@ -335,7 +350,8 @@ uint32_t graph_set_aggregation(struct graph *g, const struct guid_file *list)
 	for (uint32_t i = 0; list && i < list->n; i++) {
 		uint64_t guid = list->records[i].guid;
 		uint32_t node = graph_node_by_guid(g, guid);
-		uint32_t port = node == GRAPH_NONE ? graph_port_by_guid(g, guid) : GRAPH_NONE;
+		uint32_t port =
+			node == GRAPH_NONE ? graph_port_by_guid(g, guid) : GRAPH_NONE;
 
 		if (port != GRAPH_NONE) {
 			node = g->ports[port].node;
@@ -356,7 +372,7 @@ int graph_freeze(struct graph *g, struct diags *d)
 	uint32_t n_keys =
 		g->n_ports; /* every node has two ports or more, so this does for both */
 	struct key *keys = arena_array(g->arena, n_keys, sizeof(*keys));
-	bool *dead = arena_array(g->arena, g->n_nodes, sizeof(*dead));
+	bool *dead = arena_array(g->arena, g->n_nodes, sizeof(*dead)), moves = false;
 	if (!keys || !dead) {
 		return -ENOMEM;
 	}
@@ -370,10 +386,11 @@ int graph_freeze(struct graph *g, struct diags *d)
 			graph_disconnect(g, n->first_port + num);
 		}
 		keys[i] = (struct key){ g->nodes[i].guid, i };
+		moves |= dead[i];
 	}
-	qsort(keys, g->n_nodes, sizeof(*keys), key_cmp);
+	moves |= sort_keys(keys, g->n_nodes);
 
-	int ret = renumber(g, keys, dead);
+	int ret = moves ? renumber(g, keys, dead) : E_OK;
 	if (ret == E_OK) {
 		aggregation_recognise(g);
 		ret = number_switches(g);

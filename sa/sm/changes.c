@@ -411,6 +411,7 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 	}
 	if (r->ret == E_OK) {
 		memcpy(n->switch_info, r->data, sizeof(n->switch_info));
+		disc_note_change(n);
 		q->c->n_updated++;
 	}
 	if (q->c->n_found) {
@@ -649,6 +650,7 @@ static void on_end_port(void *ctx, const struct smp_reply *r)
 		note_change(q->c, "other capabilities of", q->node, q->port);
 	} else if (mask != known) {
 		field_set(was->info, PI_CAPABILITY_MASK, mask);
+		disc_note_change(q->node);
 		q->c->n_updated++;
 	}
 	if (was != disc_port_of(&q->c->job->disc, g->sm_port)) {

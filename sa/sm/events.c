@@ -250,8 +250,39 @@ void events_routing(struct sm *sm, const char *asked, const char *fallback)
 struct comparison {
 	struct sm *sm;
 	const struct disc *d;
-	uint32_t n; /* changes so far */
+	const struct graph *prev;
+	uint32_t *
+		now; /* [prev->n_nodes] a node of the last sweep in this one, GRAPH_NONE: gone */
+	uint32_t *then; /* [d->g->n_nodes] and the other way round */
+	uint32_t n;     /* changes so far */
 };
+
+/* The nodes of both sweeps are in the order of their GUIDs. \return false: out of memory. */
+static bool match_nodes(struct comparison *c)
+{
+	const struct graph *a = c->prev, *b = c->d->g;
+	uint32_t i = 0, k = 0;
+
+	c->now = malloc((a->n_nodes + 1) * sizeof(*c->now));
+	c->then = malloc((b->n_nodes + 1) * sizeof(*c->then));
+	while (c->now != NULL && c->then != NULL && (i < a->n_nodes || k < b->n_nodes)) {
+		bool has_a = i < a->n_nodes, has_b = k < b->n_nodes;
+		uint64_t x = has_a ? a->nodes[i].guid : 0,
+			 y = has_b ? b->nodes[k].guid : 0;
+		bool take_a = has_a && (!has_b || x <= y);
+		bool take_b = has_b && (!has_a || y <= x);
+
+		if (take_a) {
+			c->now[i] = take_b ? k : GRAPH_NONE;
+		}
+		if (take_b) {
+			c->then[k] = take_a ? i : GRAPH_NONE;
+		}
+		i += take_a;
+		k += take_b;
+	}
+	return c->now != NULL && c->then != NULL;
+}
 
 static void set_end(const struct graph *g, uint32_t node, bool search, uint64_t *guid,
                     const char **name, uint8_t *flags, uint8_t flag)
@@ -296,11 +327,12 @@ static void note_change(struct comparison *c, enum event_kind kind, const struct
 	add_row(c->sm, &e);
 }
 
-/* A port of a in b. GRAPH_NONE: there is none. */
-static uint32_t port_in(const struct graph *a, uint32_t port, const struct graph *b)
+/* A port of a in b, which are the graphs of both sweeps. GRAPH_NONE: there is none. */
+static uint32_t port_in(const struct comparison *c, const struct graph *a, uint32_t port,
+                        const struct graph *b)
 {
 	const struct port *p = &a->ports[port];
-	uint32_t node = graph_node_by_guid(b, a->nodes[p->node].guid);
+	uint32_t node = (a == c->prev ? c->now : c->then)[p->node];
 
 	return node != GRAPH_NONE && p->num <= b->nodes[node].n_ports
 	               ? graph_port(b, node, p->num)
@@ -308,8 +340,10 @@ static uint32_t port_in(const struct graph *a, uint32_t port, const struct graph
 }
 
 /* Is a cable still up that led to a node of the last sweep, which does not answer? */
-static bool is_silent(const struct disc *d, const struct graph *prev, uint32_t node)
+static bool is_silent(const struct comparison *c, uint32_t node)
 {
+	const struct disc *d = c->d;
+	const struct graph *prev = c->prev;
 	const struct node *n = &prev->nodes[node];
 	uint32_t found = hash_get(&d->by_guid, n->guid);
 
@@ -319,7 +353,7 @@ static bool is_silent(const struct disc *d, const struct graph *prev, uint32_t n
 	for (unsigned num = 1; num <= n->n_ports; num++) {
 		uint32_t peer = prev->ports[graph_port(prev, node, (uint8_t)num)].peer;
 		uint32_t there =
-			peer != GRAPH_NONE ? port_in(prev, peer, d->g) : GRAPH_NONE;
+			peer != GRAPH_NONE ? port_in(c, prev, peer, d->g) : GRAPH_NONE;
 
 		if (there != GRAPH_NONE && disc_port_of(d, there)->silent) {
 			return true;
@@ -339,15 +373,14 @@ static enum event_kind kind_of(uint8_t type, bool is_new)
 }
 
 /* Nodes of a that are not in b. */
-static void note_missing_nodes(struct comparison *c, const struct graph *a,
-                               const struct graph *b)
+static void note_missing_nodes(struct comparison *c, const struct graph *a)
 {
 	bool is_new = a == c->d->g;
 
 	for (uint32_t i = 0; i < a->n_nodes; i++) {
-		if (graph_node_by_guid(b, a->nodes[i].guid) == GRAPH_NONE) {
+		if ((is_new ? c->then : c->now)[i] == GRAPH_NONE) {
 			note_change(c,
-			            !is_new && is_silent(c->d, a, i)
+			            !is_new && is_silent(c, i)
 			                    ? EVENT_NODE_SILENT
 			                    : kind_of(a->nodes[i].type, is_new),
 			            a, i, 0, GRAPH_NONE);
@@ -365,8 +398,8 @@ static void note_missing_cables(struct comparison *c, enum event_kind kind,
 		if (peer == GRAPH_NONE || peer < i) {
 			continue;
 		}
-		here = port_in(a, i, b);
-		there = port_in(a, peer, b);
+		here = port_in(c, a, i, b);
+		there = port_in(c, a, peer, b);
 		if (here != GRAPH_NONE && there != GRAPH_NONE &&
 		    b->ports[here].peer != there) {
 			note_change(c, kind, a, a->ports[i].node, a->ports[i].num, peer);
@@ -379,10 +412,13 @@ static void note_missing_sms(struct comparison *c, enum event_kind kind,
                              const struct graph *a, const struct graph *b)
 {
 	for (uint32_t i = 0; i < a->n_end_ports; i++) {
-		uint32_t port = a->end_ports[i], other = port_in(a, port, b);
+		uint32_t port = a->end_ports[i], other;
 
-		if (other != GRAPH_NONE && port != a->sm_port &&
-		    (a->ports[port].capability_mask & CAP_IS_SM) &&
+		if (port == a->sm_port || !(a->ports[port].capability_mask & CAP_IS_SM)) {
+			continue;
+		}
+		other = port_in(c, a, port, b);
+		if (other != GRAPH_NONE &&
 		    !(b->ports[other].capability_mask & CAP_IS_SM)) {
 			note_change(c, kind, a, a->ports[port].node, a->ports[port].num,
 			            GRAPH_NONE);
@@ -392,17 +428,21 @@ static void note_missing_sms(struct comparison *c, enum event_kind kind,
 
 uint32_t events_compare(struct sm *sm, const struct disc *d, const struct graph *prev)
 {
-	struct comparison c = { .sm = sm, .d = d };
+	struct comparison c = { .sm = sm, .d = d, .prev = prev };
 
 	if (prev == NULL) {
 		return 0;
 	}
-	note_missing_nodes(&c, prev, d->g);
-	note_missing_nodes(&c, d->g, prev);
-	note_missing_cables(&c, EVENT_CABLE_LOST, prev, d->g);
-	note_missing_cables(&c, EVENT_CABLE_BACK, d->g, prev);
-	note_missing_sms(&c, EVENT_SM_GONE, prev, d->g);
-	note_missing_sms(&c, EVENT_SM_NEW, d->g, prev);
+	if (match_nodes(&c)) { /* else nobody hears of the changes */
+		note_missing_nodes(&c, prev);
+		note_missing_nodes(&c, d->g);
+		note_missing_cables(&c, EVENT_CABLE_LOST, prev, d->g);
+		note_missing_cables(&c, EVENT_CABLE_BACK, d->g, prev);
+		note_missing_sms(&c, EVENT_SM_GONE, prev, d->g);
+		note_missing_sms(&c, EVENT_SM_NEW, d->g, prev);
+	}
+	free(c.now);
+	free(c.then);
 	if (c.n > CHANGE_LINES) {
 		log_info(source, "and %u more changes: %u switches, %u hosts now",
 		         c.n - CHANGE_LINES, d->g->n_switches, d->g->n_hosts);

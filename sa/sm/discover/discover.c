@@ -73,6 +73,7 @@ static smp_done_f on_port_info, on_node_info;
 
 void disc_ask_port(struct disc_node *n, unsigned port)
 {
+	disc_note_change(n);
 	disc_ask(n->disc, n->ports[port].dest,
 	         &(struct smp_request){ .attr = UMAD_SM_ATTR_PORT_INFO,
 	                                .mod = DISC_PORT_MOD | port,
@@ -374,6 +375,7 @@ void disc_ask_node(struct disc_node *n)
 		                 .done = on_description,
 		                 .ctx = n };
 
+	disc_note_change(n);
 	disc_ask(n->disc, &n->dest, &o);
 	if (n->type == NODE_SWITCH) {
 		o.attr = UMAD_SM_ATTR_SWITCH_INFO;
@@ -439,6 +441,7 @@ static struct disc_node *node_new(struct probe *p, const uint8_t *ni)
 
 static void cable(struct disc_node *a, uint8_t pa, struct disc_node *b, uint8_t pb)
 {
+	disc_note_change(a);
 	a->ports[pa].peer = b;
 	a->ports[pa].peer_port = pb;
 }
@@ -536,6 +539,7 @@ static void on_node_info(void *ctx, const struct smp_reply *r)
 	if (r->ret != E_OK) {
 		if (p->from != NULL) {
 			p->from->ports[p->port].silent = true;
+			disc_note_change(p->from);
 		}
 	} else if (!node_info_sane(r->data)) {
 		disc_problem(

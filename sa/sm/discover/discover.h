@@ -57,6 +57,8 @@ struct disc_node {
 	bool deaf;    /*!< answered NodeInfo, then timed out */
 	bool clears;  /*!< PortStateChange is to be cleared when its M_Key is known */
 	bool reached; /*!< used by disc_finish() */
+	uint8_t changed; /*!< enum disc_changed: attributes, ports or cables, see disc_note_change() */
+	uint8_t n_silent; /*!< ports behind which nobody answers, as of the last disc_finish() */
 	bool armed; /*!< switch: ports were armed, and since then nobody was asked who is behind them */
 	/* local discovery: */
 	bool copied;     /*!< taken over from the discovery before */
@@ -64,6 +66,9 @@ struct disc_node {
 	unsigned asked;  /*!< the wave in which it is read again, from 1; 0: none yet */
 	uint16_t n_lost; /*!< cables that it must have lost, as their other ends say */
 };
+
+/*! Since when a node changed, as bits. */
+enum disc_changed { DISC_SINCE_GRAPH = 1, DISC_SINCE_PUBLISHED = 2 };
 
 struct disc_options {
 	unsigned retries;  /*!< per request, transaction_retries; nodes that answered once
@@ -101,6 +106,8 @@ struct disc {
 	bool local;           /*!< begun by disc_copy() */
 	unsigned n_waves;     /*!< of a local discovery */
 	bool cables_changed;  /*!< since routes were searched last */
+	const struct graph *copied; /*!< graph of the discovery that it is a copy of, for comparison only */
+	struct disc_node **was; /*!< [copied->n_nodes] its nodes here */
 	const char *doubt; /*!< why a local discovery does not suffice; NULL: it does */
 	/* results of disc_finish() */
 	bool clean; /*!< no nodes were left out, so it may be copied */
@@ -164,6 +171,15 @@ void disc_log_problems(const struct disc *d);
  *        counters and what depends on the route of an SMP do not count.
  */
 uint32_t disc_differences(const struct disc *a, const struct disc *b);
+
+/*!
+ * \brief Notes that bytes of a node, of its ports, or its cables are others than they were, or may
+ *        soon be because it is asked or set. A local sweep takes over what did not change.
+ */
+static inline void disc_note_change(struct disc_node *n)
+{
+	n->changed |= DISC_SINCE_GRAPH | DISC_SINCE_PUBLISHED;
+}
 
 /*! \brief Port of the graph as discovery knows it. */
 struct disc_port *disc_port_of(const struct disc *d, uint32_t port);

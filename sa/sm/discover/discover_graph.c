@@ -71,6 +71,12 @@ static struct disc_port *cabled(const struct disc_node *n, unsigned num)
 	return far;
 }
 
+/* Is a node as it was in the sweep before, for a local sweep? */
+static bool is_old(const struct disc_node *n)
+{
+	return n->copied && !(n->changed & DISC_SINCE_GRAPH);
+}
+
 /* --- duplicate GUIDs -------------------------------------------------------------------- */
 
 /* A cable whose far end says that it is cabled elsewhere, or down, leads to a second node
@@ -167,6 +173,10 @@ static void report(struct disc *d, const struct graph *prev)
 			             disc_place(d, n->from, n->from_port));
 			continue;
 		}
+		if (is_old(n) && n->n_silent == 0) {
+			continue;
+		}
+		n->n_silent = 0;
 		report_duplicates(d, n);
 		for (unsigned k = 1; k <= n->n_ports; k++) {
 			struct disc_port *p = &n->ports[k];
@@ -178,6 +188,7 @@ static void report(struct disc *d, const struct graph *prev)
 				p->silent = p->peer != NULL && p->peer->deaf;
 				p->peer = p->silent ? NULL : p->peer;
 			}
+			n->n_silent += p->silent;
 		}
 	}
 	hash_done(&counted);
@@ -188,7 +199,7 @@ int disc_silent(const struct disc *d, struct hash_table *ret)
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
 		const struct disc_node *n = d->nodes[i];
 
-		for (unsigned k = 1; k <= n->n_ports; k++) {
+		for (unsigned k = 1; n->n_silent != 0 && k <= n->n_ports; k++) {
 			int err = E_OK;
 
 			if (n->reached && n->ports[k].silent) {
@@ -280,13 +291,28 @@ static void check_port(struct disc *d, const struct disc_node *n,
 	}
 }
 
+/* What a node that is gone had cables to is not as it was. */
+static void note_neighbors(struct disc_node *n)
+{
+	for (unsigned k = 1; k <= n->n_ports; k++) {
+		if (n->ports[k].peer != NULL) {
+			disc_note_change(n->ports[k].peer);
+		}
+	}
+}
+
 /* After the last search: raises doubts about what does not fit together. */
 static void check_local(struct disc *d)
 {
+	for (uint32_t i = 0; i < d->n_nodes; i++) {
+		if (!d->nodes[i]->reached) {
+			note_neighbors(d->nodes[i]);
+		}
+	}
 	for (uint32_t i = 0; i < d->n_nodes && d->doubt == NULL; i++) {
 		const struct disc_node *n = d->nodes[i];
 
-		if (!n->reached) {
+		if (!n->reached || is_old(n)) {
 			continue;
 		}
 		if (n->suspect && !n->asked) {
@@ -398,6 +424,87 @@ static int add_cables(struct disc *d, struct disc_node *n)
 	return ret;
 }
 
+/* Begins the graph of a local sweep with that of the sweep before. */
+static int take_graph(struct disc *d, const struct graph *prev)
+{
+	uint8_t *gone = arena_array(d->arena, prev->n_nodes, 1);
+	uint32_t *moved = arena_array(d->arena, prev->n_nodes, sizeof(*moved));
+	int ret = gone == NULL || moved == NULL ? -ENOMEM : E_OK;
+
+	for (uint32_t i = 0; ret == E_OK && i < prev->n_nodes; i++) {
+		gone[i] = !d->was[i]->reached;
+	}
+	ret = ret == E_OK ? graph_take(d->g, prev, gone, moved) : ret;
+	for (uint32_t i = 0; ret == E_OK && i < prev->n_nodes; i++) {
+		d->was[i]->graph_node = moved[i];
+	}
+	return ret;
+}
+
+/* A node of that graph as it is now, for the present without its cables. */
+static int fill_again(struct disc *d, struct disc_node *n)
+{
+	char name[65] = "";
+	int ret;
+
+	memcpy(name, n->description, 64);
+	text_one_line(name);
+	ret = graph_describe(d->g, n->graph_node, name);
+	fill_node(&d->g->nodes[n->graph_node], n);
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		graph_disconnect(d->g, graph_port(d->g, n->graph_node, i));
+	}
+	return ret;
+}
+
+/* Its ports, when all cables are there; also those at the other ends of these, of which a cable
+ * that was taken away said that they are down. */
+static void fill_ports_again(struct disc *d, const struct disc_node *n)
+{
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		uint32_t port = graph_port(d->g, n->graph_node, i);
+		const struct disc_node *far = n->ports[i].peer;
+
+		graph_reset_port(d->g, port);
+		fill_port(d, &d->g->ports[port], &n->ports[i],
+		          n->type != NODE_SWITCH || i == 0);
+		if (d->g->ports[port].peer != GRAPH_NONE && is_old(far)) {
+			port = d->g->ports[port].peer;
+			graph_reset_port(d->g, port);
+			fill_port(d, &d->g->ports[port],
+			          &far->ports[d->g->ports[port].num],
+			          far->type != NODE_SWITCH);
+		}
+	}
+}
+
+/* The graph before it is frozen. Only what changed since the last sweep is made anew. */
+static int make_graph(struct disc *d, const struct graph *prev,
+                      struct disc_node *const *order, uint32_t n)
+{
+	bool local = d->local && prev != NULL && prev == d->copied;
+	int ret = local ? take_graph(d, prev) : E_OK;
+
+	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
+		if (!local || !order[i]->copied) {
+			ret = add_node(d, order[i]);
+		} else if (!is_old(order[i])) {
+			ret = fill_again(d, order[i]);
+		}
+	}
+	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
+		if (!local || !is_old(order[i])) {
+			ret = add_cables(d, order[i]);
+		}
+	}
+	for (uint32_t i = 0; i < n && ret == E_OK && local; i++) {
+		if (order[i]->copied && !is_old(order[i])) {
+			fill_ports_again(d, order[i]);
+		}
+	}
+	return ret;
+}
+
 static int freeze(struct disc *d, struct disc_node *const *order, uint32_t n)
 {
 	struct diags *diags = arena_alloc(d->arena, sizeof(*diags));
@@ -435,13 +542,14 @@ static int freeze(struct disc *d, struct disc_node *const *order, uint32_t n)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		order[i]->graph_node = graph_node_by_guid(d->g, order[i]->guid);
-		if (order[i]->graph_node != GRAPH_NONE) {
-			d->of[order[i]->graph_node] = order[i];
-		} else {
-			d->clean = false;
-		}
+		order[i]->graph_node = GRAPH_NONE;
+		order[i]->changed &= (uint8_t)~DISC_SINCE_GRAPH;
 	}
+	for (uint32_t i = 0; i < d->g->n_nodes; i++) {
+		d->of[i] = d->nodes[hash_get(&d->by_guid, d->g->nodes[i].guid)];
+		d->of[i]->graph_node = i;
+	}
+	d->clean &= n == d->g->n_nodes;
 	return graph_node_by_guid(d->g, local_guid) == GRAPH_NONE ? E_DUPLICATE : E_OK;
 }
 
@@ -466,11 +574,8 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	report(d, prev);
 	d->g = graph_new(d->arena);
 	ret = n == 0 ? E_TIMEOUT : d->g == NULL ? -ENOMEM : d->ret;
-	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
-		ret = add_node(d, order[i]);
-	}
-	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
-		ret = add_cables(d, order[i]);
+	if (ret == E_OK) {
+		ret = make_graph(d, prev, order, n);
 	}
 	if (ret == E_OK) {
 		ret = freeze(d, order, n);

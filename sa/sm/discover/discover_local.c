@@ -134,10 +134,12 @@ static int copy_nodes(struct disc *d, const struct disc *from, struct disc_node 
 int disc_copy(struct disc *d, const struct disc *from, struct smp *smp, struct arena *a,
               const struct disc_options *o)
 {
-	struct disc_node **map = calloc(from->g->n_nodes, sizeof(struct disc_node *));
+	struct disc_node **map = arena_array(a, from->g->n_nodes, sizeof(struct disc_node *));
 	int ret;
 
 	memset(d, 0, sizeof(*d));
+	d->copied = from->g;
+	d->was = map;
 	d->smp = smp;
 	d->arena = a;
 	d->options = *o;
@@ -150,7 +152,6 @@ int disc_copy(struct disc *d, const struct disc *from, struct smp *smp, struct a
 	if (ret == E_OK) {
 		ret = copy_nodes(d, from, map);
 	}
-	free(map);
 	return ret;
 }
 
@@ -201,6 +202,8 @@ static void lose_cable(struct disc_node *n, struct disc_port *p)
 	if (far == NULL) {
 		return;
 	}
+	disc_note_change(n);
+	disc_note_change(far);
 	q = &far->ports[p->peer_port];
 	p->peer = NULL;
 	p->peer_port = 0;
@@ -334,6 +337,8 @@ void disc_local_found(struct disc_node *n, struct disc_node *from, uint8_t from_
 	if (field_get(q->info, PI_PORT_STATE) <= PORT_DOWN) { /* until it is read */
 		field_set(q->info, PI_PORT_STATE, PORT_INIT);
 	}
+	disc_note_change(n);
+	disc_note_change(from);
 	p->peer = n;
 	p->peer_port = num;
 	q->peer = from;

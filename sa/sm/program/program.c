@@ -450,6 +450,7 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 		                .again = again,
 		                .end_port = graph_is_end_port(p->disc->g, port),
 		                .node = p->disc->of[p->disc->g->ports[port].node] };
+	disc_note_change(c->node);
 	field_set(want, PI_PORT_STATE, state);
 	field_set(want, PI_PORT_PHYSICAL_STATE, 0);
 	if (configures) {

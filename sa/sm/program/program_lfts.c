@@ -220,6 +220,7 @@ static void on_top_set(void *ctx, const struct smp_reply *r)
 	count_answer(j);
 	if (program_answered(j->p, j->node, 0, r->ret, r->status, "Set(SwitchInfo)")) {
 		memcpy(j->node->switch_info, r->data, sizeof(j->node->switch_info));
+		disc_note_change(j->node);
 		j->copy->top = (uint32_t)field_get(r->data, SI_LINEAR_FDB_TOP);
 		j->t->live = j->copy->top / LFT_BLOCK_LIDS + 1;
 	} else {
