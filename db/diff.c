@@ -30,6 +30,15 @@ void diff_begin(struct diff *d, struct db *db, unsigned table)
 	}
 }
 
+void diff_begin_sparse(struct diff *d, struct db *db, unsigned table)
+{
+	memset(d, 0, sizeof(*d));
+	d->table = table;
+	d->last = &d->first;
+	d->sparse = true;
+	d->ret = db_begin(&d->t, db, false);
+}
+
 /* Memory of this comparison; NULL when out of memory, which sticks. */
 static struct arena *diff_arena(struct diff *d)
 {
@@ -97,6 +106,10 @@ static void next_stored(struct diff *d)
 bool diff_at(struct diff *d, const void *key, size_t key_len)
 {
 	int c = 1;
+	if (d->sparse && d->ret == E_OK) {
+		step(d, db_find(&d->t, d->table, key, key_len, &d->val));
+		return d->ret == E_OK && d->more;
+	}
 	while (d->ret == E_OK && d->more &&
 	       (c = compare(d->key.data, d->key.len, key, key_len)) < 0) {
 		add(d, d->key.data, d->key.len, NULL, 0);
@@ -107,6 +120,28 @@ bool diff_at(struct diff *d, const void *key, size_t key_len)
 
 void diff_keep(struct diff *d)
 {
+	if (!d->sparse) {
+		next_stored(d);
+	}
+}
+
+void diff_delete(struct diff *d, const void *key, size_t key_len)
+{
+	if (diff_at(d, key, key_len)) {
+		add(d, key, key_len, NULL, 0);
+	}
+}
+
+void diff_seek(struct diff *d, const void *key, size_t key_len)
+{
+	if (d->ret == E_OK) {
+		step(d, db_seek(&d->t, d->table, key, key_len, &d->key, &d->val));
+	}
+}
+
+void diff_drop(struct diff *d)
+{
+	add(d, d->key.data, d->key.len, NULL, 0);
 	next_stored(d);
 }
 
@@ -121,13 +156,13 @@ void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
 		add_copy(d, key, key_len, val, len);
 	}
 	if (stored) {
-		next_stored(d);
+		diff_keep(d);
 	}
 }
 
 int diff_end(struct diff *d)
 {
-	while (d->ret == E_OK && d->more) {
+	while (d->ret == E_OK && d->more && !d->sparse) {
 		add(d, d->key.data, d->key.len, NULL, 0);
 		next_stored(d);
 	}

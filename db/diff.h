@@ -23,6 +23,7 @@ struct diff {
 	struct db_txn t; /*!< reads the stored rows */
 	unsigned table;
 	int ret;        /*!< sticky */
+	bool sparse; /*!< rows that are not offered stay as they are */
 	bool was_empty; /*!< then all changes are rows above what is stored */
 	bool more;      /*!< key and val hold a stored row that is not yet matched */
 	struct db_val key, val;
@@ -37,12 +38,24 @@ struct diff {
 /*! \brief Starts comparing; the newest epoch is read. Failures stick in d->ret. */
 void diff_begin(struct diff *d, struct db *db, unsigned table);
 
+/*! \brief The same where most rows stay as they are, which need not be offered. */
+void diff_begin_sparse(struct diff *d, struct db *db, unsigned table);
+
 /*! \brief The next new row; keys ascend. \a val is copied if it differs. */
 void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
               size_t len);
 
 /*! \brief Goes to the key that is offered next. \return Is it stored? Then d->val is its value. */
 bool diff_at(struct diff *d, const void *key, size_t key_len);
+
+/*! \brief Marks a row for deletion, if it is stored. Of a sparse comparison. */
+void diff_delete(struct diff *d, const void *key, size_t key_len);
+
+/*! \brief Goes to the first stored row from a key on, so that the rows before it are left out. */
+void diff_seek(struct diff *d, const void *key, size_t key_len);
+
+/*! \brief Marks the stored row that the comparison is at for deletion, and goes on. */
+void diff_drop(struct diff *d);
 
 /*! \brief Keeps the row that diff_at() found; call it instead of diff_row(). */
 void diff_keep(struct diff *d);

@@ -14,6 +14,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 #include "conf/base/vector.h"
 #include "conf/policy/prefix_routes.h"
 #include "db/policy.h"
@@ -30,7 +31,7 @@ _Static_assert(sizeof(struct snap_end) * LIDS_PER_ROW == CHUNK_BYTES &&
                "snap_end is stored as it is");
 
 /* Rate codes by width and speed, because a call of link_rate() for each port takes longer. */
-enum { WIDTHS = WIDTH_2X + 1 };
+enum { WIDTHS = WIDTH_2X + 1, ATTR_KEY = 10 };
 
 /* Rate of a cabled port: that of the slower end; of port 0 its own. */
 static void fill_rates(const struct graph *g, uint8_t *rate)
@@ -100,6 +101,14 @@ int rows_init(struct rows *r, const struct snap_content *c)
 	r->a = arena_new();
 	if (!r->a) {
 		return -ENOMEM;
+	}
+	if (c->only_ports) { /* their rows need no more than this */
+		r->rate = arena_array(r->a, g->n_ports, 1);
+		if (!r->rate) {
+			return -ENOMEM;
+		}
+		fill_rates(g, r->rate);
+		return E_OK;
 	}
 	r->sw_row = arena_array(r->a, g->n_switches, sizeof(uint32_t));
 	r->switch_guid = arena_array(r->a, g->n_switches, sizeof(uint64_t));
@@ -206,19 +215,43 @@ static void fill_port(const struct rows *r, uint32_t index, struct row_port *row
 	}
 }
 
+static void emit_ports_of(const struct rows *r, uint32_t node, struct diff *d)
+{
+	const struct node *n = &r->c->g->nodes[node];
+	struct row_port row[256];
+	uint8_t key[8];
+	memset(&row[0], 0, sizeof(row[0]));
+	for (unsigned p = n->type == NODE_SWITCH ? 0 : 1; p <= n->n_ports; p++) {
+		fill_port(r, n->first_port + p, &row[p]);
+	}
+	key_u64(key, n->guid);
+	diff_row(d, key, sizeof(key), row, (n->n_ports + 1U) * sizeof(row[0]));
+}
+
+/* In the order of GUIDs, as the history wants the changes. */
+static void emit_changed_ports(const struct rows *r, struct diff *d)
+{
+	const struct snap_content *c = r->c;
+	for (size_t i = 0, k = 0; i < c->n_changed || k < r->n_gone;) {
+		uint8_t key[8];
+		if (k == r->n_gone || (i < c->n_changed &&
+		                       c->g->nodes[c->changed[i]].guid < r->gone[k])) {
+			emit_ports_of(r, c->changed[i++], d);
+		} else {
+			key_u64(key, r->gone[k++]);
+			diff_delete(d, key, sizeof(key));
+		}
+	}
+}
+
 static void emit_ports(const struct rows *r, struct diff *d)
 {
-	const struct graph *g = r->c->g;
-	struct row_port row[256];
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct node *n = &g->nodes[i];
-		uint8_t key[8];
-		memset(&row[0], 0, sizeof(row[0]));
-		for (unsigned p = n->type == NODE_SWITCH ? 0 : 1; p <= n->n_ports; p++) {
-			fill_port(r, n->first_port + p, &row[p]);
-		}
-		key_u64(key, n->guid);
-		diff_row(d, key, sizeof(key), row, (n->n_ports + 1U) * sizeof(row[0]));
+	if (d->sparse) {
+		emit_changed_ports(r, d);
+		return;
+	}
+	for (uint32_t i = 0; i < r->c->g->n_nodes; i++) {
+		emit_ports_of(r, i, d);
 	}
 }
 
@@ -667,29 +700,123 @@ static size_t attrs_run(const struct snap_attr *at, size_t n)
 	return n;
 }
 
-static void emit_attrs(const struct rows *r, struct diff *d)
+/* One row of all blocks from at[0] on that belong to it. \return How many these are; 0: they do not
+ * ascend. */
+static size_t emit_attr(const struct snap_attr *at, size_t n, struct gather *v,
+                        struct diff *d)
 {
-	struct gather v = { 0 };
-	size_t run;
-	for (size_t i = 0; i < r->c->n_attrs && d->ret == E_OK; i += run) {
-		const struct snap_attr *at = &r->c->attrs[i];
-		uint8_t key[10];
-		run = attrs_run(at, r->c->n_attrs - i);
-		key_u16(key, at->attr);
-		key_u64(key + 2, at->guid);
-		if (run == 0) {
-			d->ret = -EINVAL;
+	uint8_t key[ATTR_KEY];
+	size_t run = attrs_run(at, n);
+	key_u16(key, at->attr);
+	key_u64(key + 2, at->guid);
+	if (run == 0) {
+		d->ret = -EINVAL;
+		return 0;
+	}
+	if (diff_at(d, key, sizeof(key)) && attrs_same(&d->val, at, run)) {
+		diff_keep(d);
+		return run;
+	}
+	v->len = 0;
+	for (size_t k = 0; k < run && d->ret == E_OK; k++) {
+		d->ret = gather_add(v, &at[k]);
+	}
+	diff_row(d, key, sizeof(key), v->buf, v->len);
+	return run;
+}
+
+static void delete_attr(uint16_t attr, uint64_t guid, struct diff *d)
+{
+	uint8_t key[ATTR_KEY];
+	key_u16(key, attr);
+	key_u64(key + 2, guid);
+	diff_delete(d, key, sizeof(key));
+}
+
+static const uint16_t node_attrs[] = { UMAD_SM_ATTR_NODE_DESC, UMAD_SM_ATTR_NODE_INFO,
+	                               UMAD_SM_ATTR_SWITCH_INFO, UMAD_SM_ATTR_PORT_INFO,
+	                               UMAD_SM_ATTR_SM_INFO };
+enum { NODE_ATTRS = sizeof(node_attrs) / sizeof(node_attrs[0]) };
+
+bool snap_attr_of_node(uint16_t attr)
+{
+	unsigned i = 0;
+	while (i < NODE_ATTRS && node_attrs[i] != attr) {
+		i++;
+	}
+	return i < NODE_ATTRS;
+}
+
+/* An attribute of changed nodes. Those that have it no more lose it. */
+static void emit_node_attr(const struct rows *r, uint16_t attr, struct gather *v,
+                           struct diff *d)
+{
+	const struct snap_content *c = r->c;
+	size_t at = LOWER_BOUND(c->n_attrs, i, c->attrs[i].attr < attr);
+	for (size_t i = 0; i < c->n_changed && d->ret == E_OK; i++) {
+		uint64_t guid = c->g->nodes[c->changed[i]].guid;
+		if (at < c->n_attrs && c->attrs[at].attr == attr &&
+		    c->attrs[at].guid == guid) {
+			at += emit_attr(&c->attrs[at], c->n_attrs - at, v, d);
+		} else {
+			delete_attr(attr, guid, d);
+		}
+	}
+	for (size_t i = 0; i < r->n_gone; i++) {
+		delete_attr(attr, r->gone[i], d);
+	}
+}
+
+static uint32_t stored_attr(const struct diff *d)
+{
+	return d->more && d->key.len >= 2 ? key_read_u16(d->key.data) : UINT32_MAX;
+}
+
+/* The other attributes: all rows of each, one after the other. */
+static void emit_table_attrs(const struct rows *r, struct gather *v, struct diff *d)
+{
+	const struct snap_content *c = r->c;
+	uint32_t attr = 0;
+	while (d->ret == E_OK && attr <= UINT16_MAX) {
+		size_t at = LOWER_BOUND(c->n_attrs, i, c->attrs[i].attr < attr);
+		uint32_t offered = at < c->n_attrs ? c->attrs[at].attr : UINT32_MAX;
+		uint8_t key[2];
+		key_u16(key, (uint16_t)attr);
+		diff_seek(d, key, sizeof(key));
+		attr = stored_attr(d) < offered ? stored_attr(d) : offered;
+		if (attr == UINT32_MAX) {
 			break;
 		}
-		if (diff_at(d, key, sizeof(key)) && attrs_same(&d->val, at, run)) {
-			diff_keep(d);
-			continue;
+		if (!snap_attr_of_node((uint16_t)attr)) {
+			while (at < c->n_attrs && c->attrs[at].attr == attr &&
+			       d->ret == E_OK) {
+				at += emit_attr(&c->attrs[at], c->n_attrs - at, v, d);
+			}
+			while (d->ret == E_OK && stored_attr(d) == attr) {
+				diff_drop(d);
+			}
 		}
-		v.len = 0;
-		for (size_t k = 0; k < run && d->ret == E_OK; k++) {
-			d->ret = gather_add(&v, &at[k]);
+		attr++;
+	}
+}
+
+static void emit_attrs(const struct rows *r, struct diff *d)
+{
+	const struct snap_content *c = r->c;
+	struct gather v = { 0 };
+	if (c->changed == NULL) {
+		for (size_t i = 0; i < c->n_attrs && d->ret == E_OK;) {
+			i += emit_attr(&c->attrs[i], c->n_attrs - i, &v, d);
 		}
-		diff_row(d, key, sizeof(key), v.buf, v.len);
+	} else if (c->only_ports) {
+		emit_node_attr(r, UMAD_SM_ATTR_PORT_INFO, &v, d);
+	} else {
+		d->sparse = false;
+		emit_table_attrs(r, &v, d);
+		d->sparse = true;
+		for (unsigned i = 0; i < NODE_ATTRS; i++) {
+			emit_node_attr(r, node_attrs[i], &v, d);
+		}
 	}
 	free(v.buf);
 }
@@ -889,7 +1016,11 @@ void rows_diff(const struct rows *r, struct db *db, unsigned table, struct diff 
 	if (!source->emit && !source->chunks) {
 		return;
 	}
-	diff_begin(d, db, table);
+	if (r->c->changed && (table == SNAP_PORTS || table == SNAP_ATTRS)) {
+		diff_begin_sparse(d, db, table);
+	} else {
+		diff_begin(d, db, table);
+	}
 	if (d->ret != E_OK) {
 		return;
 	}

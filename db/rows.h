@@ -21,6 +21,9 @@ struct rows {
 	uint8_t *rate; /*!< [graph.n_ports] rate code of the cable, of port 0 its own, 0:
 	                  no cable */
 	struct key_sets keys;
+	const uint64_t *gone; /*!< [n_gone] nodes that are stored and not there any more, ascending; where
+	                         c->changed is not NULL, for the tables that it is for */
+	size_t n_gone;
 	struct arena *a;
 };
 

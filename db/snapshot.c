@@ -6,7 +6,8 @@
  *
  * First each table is compared with the stored one through read transactions on the
  * newest epoch: several tables at a time, and tables of long rows chunk by chunk on all
- * processors. Then the write transaction begins. It writes the changed rows, a record of
+ * processors. Where only ports of some nodes changed, only their rows are looked up. Then the write
+ * transaction begins. It writes the changed rows, a record of
  * them (history.h) and the head in `meta`. The file is the only copy of what was published last.
  *
  * Invariants: every commit rewrites the head with its own transaction id; before the next
@@ -133,22 +134,60 @@ int snap_reader_local(struct snap_writer *w, struct snap_reader **ret)
 	return snap_reader_new(w->db, false, ret);
 }
 
-/* Compares all tables with the stored ones. \return The first failure. */
-static int compare_all(struct snap_writer *w, const struct rows *r, struct diff *d)
+/* The first failure of all comparisons. */
+static int first_failure(const struct diff *d)
 {
-#pragma omp parallel for schedule(dynamic, 1)
-	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
-		rows_diff(r, w->db, i, &d[i]);
-	}
-	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
-		rows_diff_chunks(r, i, &d[i]);
-	}
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		if (d[i].ret != E_OK) {
 			return d[i].ret;
 		}
 	}
 	return E_OK;
+}
+
+/* Compares what the ports of some nodes have brought. */
+static int compare_ports(struct snap_writer *w, const struct rows *r, struct diff *d)
+{
+	diff_begin_sparse(&d[SNAP_NODES], w->db, SNAP_NODES); /* for the history */
+	rows_diff(r, w->db, SNAP_PORTS, &d[SNAP_PORTS]);
+	rows_diff(r, w->db, SNAP_ATTRS, &d[SNAP_ATTRS]);
+	return first_failure(d);
+}
+
+/* Nodes whose rows are to be deleted. */
+static int list_gone(struct rows *r, const struct diff *nodes)
+{
+	uint64_t *gone = arena_array(r->a, nodes->n, sizeof(*gone));
+	if (!gone) {
+		return -ENOMEM;
+	}
+	for (const struct change *c = nodes->first; c; c = c->next) {
+		if (!c->val) {
+			gone[r->n_gone++] = key_read_u64(c->key);
+		}
+	}
+	r->gone = gone;
+	return E_OK;
+}
+
+/* Compares all tables with the stored ones. \return The first failure. */
+static int compare_all(struct snap_writer *w, struct rows *r, struct diff *d)
+{
+	int ret = E_OK;
+	rows_diff(r, w->db, SNAP_NODES, &d[SNAP_NODES]);
+	if (r->c->changed) {
+		ret = list_gone(r, &d[SNAP_NODES]);
+	}
+#pragma omp parallel for schedule(dynamic, 1)
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		if (i != SNAP_NODES) {
+			rows_diff(r, w->db, i, &d[i]);
+		}
+	}
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		rows_diff_chunks(r, i, &d[i]);
+	}
+	return ret != E_OK ? ret : first_failure(d);
 }
 
 static bool routing_differs(const struct diff *d)
@@ -330,14 +369,14 @@ int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t n
 	struct rows r;
 	struct row_meta meta;
 	struct recording rec = { .a = NULL };
-	if (c->epoch == 0) {
+	if (c->epoch == 0 || (c->only_ports && c->epoch != w->last.epoch)) {
 		return -EINVAL;
 	}
 	memset(d, 0, sizeof(d));
 	pins_release(&w->pins, now_ms);
 	int res = rows_init(&r, c);
 	if (res == E_OK) {
-		res = compare_all(w, &r, d);
+		res = c->only_ports ? compare_ports(w, &r, d) : compare_all(w, &r, d);
 	}
 	/* readers and their caches rely on one routing per epoch */
 	if (res == E_OK && c->epoch == w->last.epoch && routing_differs(d)) {

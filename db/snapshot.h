@@ -67,6 +67,12 @@ struct snap_content {
 	const struct graph *g;
 	const struct lids *lids;
 	const struct route_result *route;
+	/*! [n_changed] nodes of g, ascending. Of other nodes that were published and are there still, the rows
+	 *  of `ports` and of attributes that are snap_attr_of_node() are as they were; \a attrs has the latter
+	 *  of these nodes only. NULL: anything may have changed. */
+	const uint32_t *changed;
+	size_t n_changed;
+	bool only_ports; /*!< with \a changed, in the same epoch: these rows differ, and nothing else does */
 	const struct snap_attr *attrs; /*!< sorted by (attr, guid, block) */
 	size_t n_attrs;
 	const char *options_text;   /*!< effective options as option_dump() writes them */
@@ -95,6 +101,9 @@ struct snap_content {
 	unsigned n_stages;
 	struct snap_transition transition;
 };
+
+/*! \brief Is it an attribute of nodes and ports that is no table? */
+bool snap_attr_of_node(uint16_t attr);
 
 struct snap_published {
 	uint64_t bytes;        /*!< value bytes written */

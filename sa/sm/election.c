@@ -231,6 +231,7 @@ static bool keep_sm_info(struct sm_request *q, const uint8_t *info)
 	}
 	if (p->sm_info != NULL) {
 		memcpy(p->sm_info, info, SMP_DATA_BYTES);
+		disc_note_change(q->node);
 		q->e->changed = true;
 	}
 	return true;
@@ -284,6 +285,7 @@ static void note_gone(struct election *e, struct disc *d, uint32_t port)
 	struct fabric_event what = { .kind = EVENT_SM_GONE, .port = p->num };
 
 	disc_port_of(d, port)->sm_info = NULL;
+	disc_note_change(d->of[p->node]);
 	e->changed = true;
 	if ((p->capability_mask & CAP_IS_SM) == 0) {
 		return; /* this sweep has found it */

@@ -243,8 +243,12 @@ static int list_attrs(const struct publisher *p, const struct job *j, struct are
 	struct attr_list l = { .p = p, .job = j, .a = a };
 
 	for (size_t k = 0; k < sizeof(payloads) / sizeof(payloads[0]); k++) {
-		for (uint32_t i = 0; i < g->n_nodes; i++) {
-			payloads[k].put(&l, j->disc.of[i], payloads[k].attr);
+		bool some = c->changed != NULL && snap_attr_of_node(payloads[k].attr);
+		size_t n = some ? c->n_changed : g->n_nodes;
+
+		for (size_t i = 0; i < n; i++) {
+			payloads[k].put(&l, j->disc.of[some ? c->changed[i] : i],
+			                payloads[k].attr);
 		}
 	}
 	put_vport_guids(&l, c);
@@ -641,6 +645,61 @@ static void note_transition(struct publisher *p, struct job *j)
 	};
 }
 
+/* From here on what changes is not in the snapshot yet. */
+static void note_published(const struct job *j)
+{
+	for (uint32_t i = 0; i < j->disc.g->n_nodes; i++) {
+		j->disc.of[i]->changed &= (uint8_t)~DISC_SINCE_PUBLISHED;
+	}
+}
+
+/* Is the LID of an end port another one than that which it shows? Then it may be another one than at
+ * the last publish, although the port was not set. */
+static bool has_other_lid(const struct job *j, uint32_t port)
+{
+	const uint8_t *info = disc_port_of(&j->disc, port)->info;
+	const struct lid_range *r = &j->program.lids->of[port];
+
+	return field_get(info, PI_LID) != r->base || field_get(info, PI_LMC) != r->lmc;
+}
+
+/* After a local sweep: nodes that were asked or set since the last publish, and those that are cabled to
+ * them, because ports have the rate of the slower end. Also our own one, which has our SMInfo. */
+static int list_changed(const struct job *j, struct arena *a, struct snap_content *c)
+{
+	const struct graph *g = j->disc.g;
+	uint32_t *changed = arena_array(a, g->n_nodes, sizeof(*changed));
+	uint8_t *is = arena_array(a, g->n_nodes, 1);
+
+	if (changed == NULL || is == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		is[g->ports[g->end_ports[i]].node] |= has_other_lid(j, g->end_ports[i]);
+	}
+	is[g->ports[g->sm_port].node] = 1;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+		bool since = j->disc.of[i]->changed & DISC_SINCE_PUBLISHED;
+
+		is[i] |= since;
+		for (unsigned num = 1; since && num <= n->n_ports; num++) {
+			uint32_t peer = g->ports[n->first_port + num].peer;
+
+			if (peer != GRAPH_NONE) {
+				is[g->ports[peer].node] = 1;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		if (is[i]) {
+			changed[c->n_changed++] = i;
+		}
+	}
+	c->changed = changed;
+	return E_OK;
+}
+
 static int publish_content(struct publisher *p, struct job *j, struct arena *a,
                            const char *options, const char **ret_why)
 {
@@ -648,6 +707,9 @@ static int publish_content(struct publisher *p, struct job *j, struct arena *a,
 	struct snap_published done;
 	int ret = list_vports(&p->sm->vports, a, &c);
 
+	if (ret == E_OK && j->disc.local && p->digest != 0) {
+		ret = list_changed(j, a, &c);
+	}
 	ret = ret == E_OK ? list_attrs(p, j, a, &c) : ret;
 	if (ret == E_OK) {
 		fill_content(p, j, &c);
@@ -666,10 +728,63 @@ static int publish_content(struct publisher *p, struct job *j, struct arena *a,
 	}
 	if (ret == E_OK) {
 		p->sm->status.epoch = p->epoch;
+		note_published(j);
 		log_debug(source,
 		          "published epoch %" PRIu64 ": %u rows, %" PRIu64 " bytes",
 		          p->epoch, done.rows, done.bytes);
 	}
+	return ret;
+}
+
+/* Only what ports show that were set since. */
+static int publish_changed_ports(struct publisher *p, struct job *j, struct arena *a,
+                                 const char *options)
+{
+	const struct graph *g = j->disc.g;
+	struct attr_list l = { .p = p, .job = j, .a = a };
+	struct snap_content c = { .options_text = options };
+	uint32_t *changed = arena_array(a, g->n_nodes, sizeof(*changed));
+	struct snap_published done;
+	int ret;
+
+	if (changed == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		if (j->disc.of[i]->changed & DISC_SINCE_PUBLISHED) {
+			changed[c.n_changed++] = i;
+			put_port_info(&l, j->disc.of[i], UMAD_SM_ATTR_PORT_INFO);
+		}
+	}
+	fill_content(p, j, &c);
+	c.changed = changed;
+	c.only_ports = true;
+	c.attrs = l.items;
+	c.n_attrs = l.n;
+	c.transition = p->transition;
+	c.epoch = p->epoch;
+	ret = l.ret == E_OK ? snap_publish(p->sm->d.snap, &c, sm_now(p->sm), &done) : l.ret;
+	if (ret == E_OK) {
+		note_published(j);
+		log_debug(source, "published ports: %u rows, %" PRIu64 " bytes", done.rows,
+		          done.bytes);
+	}
+	return ret;
+}
+
+int publish_ports(struct publisher *p, struct job *j)
+{
+	struct arena *a = arena_new();
+	char *options = a != NULL ? options_text(&p->sm->d, a) : NULL;
+	int ret = options == NULL ? -ENOMEM : publish_changed_ports(p, j, a, options);
+
+	if (ret != E_OK) {
+		p->digest = 0;
+		(void)sm_fail(p->sm, ret, false, "the snapshot cannot be published: %s",
+		              err_text(ret));
+	}
+	free(options);
+	arena_free(a);
 	return ret;
 }
 

@@ -35,3 +35,11 @@ struct publisher {
  *         stays, and the next publish is a new epoch.
  */
 int publish_fabric(struct publisher *p, struct job *j);
+
+/*!
+ * \brief Publishes states and PortInfo of ports that were set since the last publish of the same
+ *        job, within its epoch.
+ * \retval -ENOMEM and errors of the databases, as above.
+ * Cost: the ports of nodes that changed, see disc_note_change().
+ */
+int publish_ports(struct publisher *p, struct job *j);

@@ -685,11 +685,16 @@ static void log_up(struct sweep *s, const struct job *j)
 static enum step_end end_activate(struct sweep *s, struct job *j)
 {
 	const struct program *p = &j->program;
+	int ret = E_OK;
 
 	program_end(&j->program);
 	note_ways(s, p);
 	program_states_to_graph(p);
-	if (p->n_port_sets != 0 && publish(s) != E_OK) {
+	if (p->n_port_sets != 0) {
+		ret = s->sm.vports.n_hosts != 0 ? publish(s) /* they have states, too */
+		                                : publish_ports(&s->publisher, j);
+	}
+	if (ret != E_OK) {
 		return STEP_FAILED; /* else the states are those published before ports went ACTIVE */
 	}
 	return STEP_DONE;

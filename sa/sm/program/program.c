@@ -553,8 +553,9 @@ void program_states_to_graph(const struct program *p)
 		uint64_t state = field_get(disc_port_of(p->disc, i)->info, PI_PORT_STATE);
 
 		if (g->ports[i].peer != GRAPH_NONE && state >= PORT_INIT &&
-		    state <= PORT_ACTIVE) {
+		    state <= PORT_ACTIVE && g->ports[i].state != state) {
 			g->ports[i].state = (uint8_t)state;
+			disc_note_change(p->disc->of[g->ports[i].node]);
 		}
 	}
 }
