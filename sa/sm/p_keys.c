@@ -237,7 +237,8 @@ static int read_node(struct sm *sm, struct job *j, struct disc_node *n, bool for
 	bool old = n->copied && n->asked == 0;
 	int ret = E_OK;
 
-	for (unsigned num = 0; num <= n->n_ports && ret == E_OK; num++) {
+	for (unsigned num = 0; num <= (old ? n->last_table : n->n_ports) && ret == E_OK;
+	     num++) {
 		struct disc_port *p = &n->ports[num];
 
 		if (!n->copied) {
@@ -247,6 +248,9 @@ static int read_node(struct sm *sm, struct job *j, struct disc_node *n, bool for
 		if (p->has_info && p->dest != NULL &&
 		    (!old || p->p_keys != NULL || p->guids != NULL)) {
 			ret = read_port(sm, j, n, p, forget);
+		}
+		if ((p->p_keys != NULL || p->guids != NULL) && num > n->last_table) {
+			n->last_table = (uint8_t)num;
 		}
 	}
 	return ret;
@@ -552,6 +556,7 @@ void p_keys_change_start(struct p_keys *k, struct sm *sm)
 	struct arena *a = arena_new();
 
 	k->began = sm_now(sm);
+	sm->settled = false; /* what switch ports enforce may not be what it was */
 	p->n_timeouts = p->n_refused = p->tables.n_sets[TABLE_P_KEYS] = 0;
 	p->first_trouble = NULL;
 	p->ret = a != NULL ? program_all(k, sm, j, a) : -ENOMEM;

@@ -97,7 +97,7 @@ static void put_blocks(struct attr_list *l, const struct disc_node *n, uint16_t 
 {
 	bool guids = attr == UMAD_SM_ATTR_GUID_INFO;
 
-	for (unsigned i = 0; i <= n->n_ports; i++) {
+	for (unsigned i = 0; i <= n->last_table; i++) {
 		const struct table *t = guids ? n->ports[i].guids : n->ports[i].p_keys;
 
 		for (unsigned b = 0; t != NULL && b < table_size(t); b++) {

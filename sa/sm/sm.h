@@ -39,6 +39,8 @@ struct sm {
 	struct keyring keys;  /*!< M_Keys of ports */
 	struct senders senders; /*!< of traps and answers */
 	bool keys_file_bad;   /*!< key_file is wrong, so it is not overwritten */
+	bool settled; /*!< the last sweep has programmed all as planned, with one lane, for this: */
+	uint32_t settled_sm_lid;
 	struct job *job;      /*!< at work, or the last one whose discovery ended well */
 	struct job *previous; /*!< the one before, until the discovery of job ended */
 	/* A request for a heavy sweep: */

@@ -392,6 +392,9 @@ static enum step_end end_election(struct sweep *s, struct job *j)
 		.sm_lid = j->lids.lids.of[g->sm_port].base,
 		.reregister = !s->election.swept
 	};
+	j->program.only_changed = j->disc.local && sm->settled &&
+	                          sm->settled_sm_lid == j->program.sm_lid;
+	sm->settled = false; /* until this sweep ends well */
 	return STEP_DONE;
 }
 
@@ -757,6 +760,9 @@ static void succeed(struct sweep *s, struct job *j)
 	events_sweep_end(sm, j);
 	sm_log_clients(sm);
 	time_retry(s, j);
+	sm->settled = p->first_trouble == NULL && p->n_bounced == 0 && j->n_unread == 0 &&
+	              p->lanes->n == 1 && p->lanes->rule == NULL;
+	sm->settled_sm_lid = p->sm_lid;
 	sm_judge_ports(sm);
 	sweep_go_idle(s);
 }

@@ -58,6 +58,7 @@ struct disc_node {
 	bool clears;  /*!< PortStateChange is to be cleared when its M_Key is known */
 	bool reached; /*!< used by disc_finish() */
 	uint8_t changed; /*!< enum disc_changed: attributes, ports or cables, see disc_note_change() */
+	uint8_t last_table; /*!< last port with a P_Key or GUID table */
 	uint8_t n_silent; /*!< ports behind which nobody answers, as of the last disc_finish() */
 	bool armed; /*!< switch: ports were armed, and since then nobody was asked who is behind them */
 	/* local discovery: */

@@ -488,14 +488,51 @@ static bool carries_isolated(const struct program *p, uint32_t port)
 	       disc_is_isolated(n, dp->num);
 }
 
-int program_ports(struct program *p)
+/* Finds the nodes whose ports may need a Set. A node has the MTU and VLs of its neighbors in its
+ * plan, and only with several lanes other things that are far away. */
+static int find_nodes(struct program *p)
 {
 	const struct graph *g = p->disc->g;
 
+	if (!p->only_changed || p->lanes->n != 1 || p->lanes->rule != NULL) {
+		return E_OK;
+	}
+	p->look = arena_array(p->arena, g->n_nodes, sizeof(*p->look));
+	for (uint32_t i = 0; p->look != NULL && i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+
+		if (!(p->disc->of[i]->changed & DISC_SINCE_PUBLISHED)) {
+			continue;
+		}
+		p->look[i] = 1;
+		for (unsigned num = 1; num <= n->n_ports; num++) {
+			uint32_t peer = g->ports[n->first_port + num].peer;
+
+			if (peer != GRAPH_NONE) {
+				p->look[g->ports[peer].node] = 1;
+			}
+		}
+	}
+	return p->look != NULL ? E_OK : -ENOMEM;
+}
+
+static bool passed_over(const struct program *p, uint32_t port)
+{
+	return p->look != NULL && !p->look[p->disc->g->ports[port].node];
+}
+
+int program_ports(struct program *p)
+{
+	const struct graph *g = p->disc->g;
+	int ret = find_nodes(p);
+
+	if (ret != E_OK) {
+		return ret;
+	}
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		struct port_plan a = { .p = p, .g = g, .port = i };
 
-		if (!settable(p, i)) {
+		if (passed_over(p, i) || !settable(p, i)) {
 			continue;
 		}
 		a.now = disc_port_of(p->disc, i)->info;
@@ -536,7 +573,7 @@ int program_states(struct program *p, unsigned state)
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		const struct disc_port *dp = disc_port_of(p->disc, i);
 
-		if (g->ports[i].peer != GRAPH_NONE && settable(p, i) &&
+		if (!passed_over(p, i) && g->ports[i].peer != GRAPH_NONE && settable(p, i) &&
 		    field_get(dp->info, PI_PORT_STATE) == state - 1) {
 			p->disc->of[g->ports[i].node]->armed |= state == PORT_ARMED;
 			send_state(p, i, state, false);
@@ -550,8 +587,12 @@ void program_states_to_graph(const struct program *p)
 	struct graph *g = p->disc->g;
 
 	for (uint32_t i = 0; i < g->n_ports; i++) {
-		uint64_t state = field_get(disc_port_of(p->disc, i)->info, PI_PORT_STATE);
+		uint64_t state;
 
+		if (passed_over(p, i)) {
+			continue;
+		}
+		state = field_get(disc_port_of(p->disc, i)->info, PI_PORT_STATE);
 		if (g->ports[i].peer != GRAPH_NONE && state >= PORT_INIT &&
 		    state <= PORT_ACTIVE && g->ports[i].state != state) {
 			g->ports[i].state = (uint8_t)state;

@@ -53,6 +53,10 @@ struct program {
 	const uint32_t *changed_lid; /*!< [n_changed_lids] only their entries in lft may differ from what the
 	                                switches are known to have; NULL: any */
 	uint32_t n_changed_lids;
+	bool only_changed; /*!< ports of nodes that did not change, and have neighbors that did not, are as
+	                      they should be */
+	uint8_t *look; /*!< [graph.n_nodes] 1: not such a node; set by program_ports(). NULL: all are looked
+	                  at */
 	uint8_t *enforce; /*!< [graph.n_ports] partition enforcement of switch ports: bits
 	                     ENFORCE_*; NULL: stays as it is */
 	bool qos; /*!< tables of quality of service are programmed */
