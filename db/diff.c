@@ -254,6 +254,10 @@ int diff_chunks(struct diff *d, const struct chunk_rows *c)
 	for (uint32_t r = 0; r < c->n_rows; r++) {
 		for (uint32_t i = 0; i < n_chunks; i++) {
 			size_t at = (size_t)r * n_chunks + i;
+			if (c->same && c->same[i] && d->stored[at].data &&
+			    d->stored[at].len == chunk_len(c, i)) {
+				continue;
+			}
 			verdict[at] = compare_chunk(&d->stored[at],
 			                            c->base + r * c->stride +
 			                                    (size_t)i * CHUNK_BYTES,

@@ -91,6 +91,28 @@ static void set_chunks(struct rows *r, uint32_t n_sources)
 	};
 }
 
+/* Chunks of forwarding tables without a LID that changed. */
+static int mark_chunks(struct rows *r)
+{
+	const struct snap_content *c = r->c;
+	uint32_t n = (uint32_t)(r->lft.row_bytes / LFT_PER_CHUNK) + 1;
+	uint8_t *same = c->changed_lid ? arena_alloc(r->a, n) : NULL;
+	if (!c->changed_lid) {
+		return E_OK;
+	}
+	if (!same) {
+		return -ENOMEM;
+	}
+	memset(same, 1, n);
+	for (uint32_t i = 0; i < c->n_changed_lids; i++) {
+		if (c->changed_lid[i] / LFT_PER_CHUNK < n) {
+			same[c->changed_lid[i] / LFT_PER_CHUNK] = 0;
+		}
+	}
+	r->lft.same = same;
+	return E_OK;
+}
+
 int rows_init(struct rows *r, const struct snap_content *c)
 {
 	const struct graph *g = c->g;
@@ -127,7 +149,8 @@ int rows_init(struct rows *r, const struct snap_content *c)
 	}
 	fill_rates(g, r->rate);
 	set_chunks(r, n_sources);
-	return key_sets_init(&r->keys, c, r->a);
+	int ret = mark_chunks(r);
+	return ret == E_OK ? key_sets_init(&r->keys, c, r->a) : ret;
 }
 
 void rows_done(struct rows *r)

@@ -72,6 +72,10 @@ struct snap_content {
 	 *  of these nodes only. NULL: anything may have changed. */
 	const uint32_t *changed;
 	size_t n_changed;
+	/*! [n_changed_lids] LIDs whose entries in forwarding tables may be others than those published last, of
+	 *  switches that were published then; NULL: any. */
+	const uint32_t *changed_lid;
+	uint32_t n_changed_lids;
 	bool only_ports; /*!< with \a changed, in the same epoch: these rows differ, and nothing else does */
 	const struct snap_attr *attrs; /*!< sorted by (attr, guid, block) */
 	size_t n_attrs;

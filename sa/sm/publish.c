@@ -663,7 +663,7 @@ static bool has_other_lid(const struct job *j, uint32_t port)
 	return field_get(info, PI_LID) != r->base || field_get(info, PI_LMC) != r->lmc;
 }
 
-/* After a local sweep: nodes that were asked or set since the last publish, and those that are cabled to
+/* After a local sweep, whose predecessor was published, because another one would be heavy: nodes that were asked or set since the last publish, and those that are cabled to
  * them, because ports have the rate of the slower end. Also our own one, which has our SMInfo. */
 static int list_changed(const struct job *j, struct arena *a, struct snap_content *c)
 {
@@ -697,6 +697,8 @@ static int list_changed(const struct job *j, struct arena *a, struct snap_conten
 		}
 	}
 	c->changed = changed;
+	c->changed_lid = j->program.changed_lid;
+	c->n_changed_lids = j->program.n_changed_lids;
 	return E_OK;
 }
 
