@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Of a local sweep the nodes that were asked or set since the last publish have other rows, and
+ * those cabled to them; all others keep theirs. Tables are compared as a whole, because they do
+ * not say when they changed. Longer than most: it has a function for each attribute.
+ */
 #include "sa/sm/publish.h"
 
 #include <errno.h>

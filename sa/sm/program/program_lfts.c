@@ -25,6 +25,8 @@
  * step, and a step begins when all switches have confirmed the one before. In a step each
  * entry is the old or the new one, by the stage of its LID.
  *
+ * Longer than most: a switch, its wave and the steps of a transition move each other on.
+ *
  * Source: IBA vol. 1, 14.2.5.11 (LinearForwardingTable); Cornelis CN5000 Fabric Manager manual,
  * "Handling Fabric Changes When Using Dispersive Routing".
  */
