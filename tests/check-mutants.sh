@@ -3,7 +3,8 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # The faults that make mutate draws: each operator has its places and no others, the same seed gives the
-# same faults in the same order, and other seeds give others.
+# same faults in the same order, and other seeds give others. The text of each fault of the list stands
+# once in its file.
 set -u
 awk_program=${srcdir:-.}/tests/mutate/mutants.awk
 work=$(mktemp -d) || exit 1
@@ -57,4 +58,23 @@ all=$(for seed in {1..60}; do draw "$seed" 99; done | LC_ALL=C sort -u)
 [ "$(draw 5 99 | cut -d'|' -f1 | sort -u | wc -l)" = "$(draw 5 99 | wc -l)" ] || fail "a line is drawn twice"
 [ "$(draw 5 4)" = "$(draw 5 99 | head -n 4)" ] || fail "the first faults depend on how many are drawn"
 [ "$(draw 5 99)" != "$(draw 6 99)" ] || fail "another seed draws the same faults"
+
+(cd "${srcdir:-.}" && awk '
+	sub(/^file: /, "") {
+		if ($0 != file) {
+			close(file)
+			file = $0
+			text = ""
+			while ((getline line <file) > 0) text = text line "\n"
+		}
+	}
+	sub(/^old: /, "") {
+		n++
+		at = index(text, $0)
+		if (!at || index(substr(text, at + length($0)), $0)) {
+			print "tests/mutate/faults: " (at ? "more than once" : "not") " in " file ": " $0
+			status = 1
+		}
+	}
+	END { exit n < 100 || status }' tests/mutate/faults) || fail "the list has faults that cannot be planted"
 exit "$failures"

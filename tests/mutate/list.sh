@@ -3,23 +3,25 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # Do the tests notice faults? `make mutate-list` plants the faults of tests/mutate/faults one at a time
-# in a copy of the last commit, builds, runs the test that each fault names and prints whether it
-# failed; if it passed, all test programs of the file's room have their turn, because a promise may
-# be held by another suite. At the end stands the score. It is no part of make check: a fault takes
-# half a minute, one that the named test does not notice some minutes.
+# in a copy of the last commit, compiles that object, links the unit program that each fault names, runs
+# its suite and prints whether it failed; if it passed, the other suites that enter the function have their
+# turn, because a promise may be held by another one. At the end stands the score. It is no part of make
+# check: a fault takes some seconds.
 #
 #   make mutate-list                 all faults that have no result yet
 #   make mutate-list MUTATE=ftree    those whose file, text or test has this word
 #
 # Results stay in $top_builddir/mutate.results, so a run that was stopped goes on; remove the file
-# to begin anew. The copy is in $top_builddir/mutate. CC="ccache gcc" in the environment helps.
+# to begin anew. The copy is in $top_builddir/mutate.
 #
 # A fault is four lines and a blank one:
 #
 #   file: routing/graph/graph.c      in the source tree
 #   old: text                        of one line; has to be there exactly once
 #   new: text                        what stands there instead
-#   test: test_routing_graph graph   program and suite, or the name of a script: e2e/torus.sh
+#   test: test_routing_graph graph   program and suite
+#
+# tests/check-mutants.sh fails when the text of a fault is no longer there.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 results=$build/mutate.results
 
@@ -31,43 +33,36 @@ plant() {
 	printf '%s\n' "${text/"$2"/"$3"}" >"$copy/$1"
 }
 
-# room_notices ROOM: some test program of the room fails.
-room_notices() {
-	local program
-	for program in "$copy/build/tests/test_$1" "$copy/build/tests/test_$1"_*; do
-		program=${program##*/}
-		[ -f "$copy/build/tests/$program" ] || continue
-		case $program in *.*) continue ;; esac
-		make_it "tests/$program" || return 1
-		notices "$program" && return 0
-	done
-	return 1
+# judge FILE LINE OBJECT PROGRAM SUITE: prints the verdict.
+judge() {
+	local program suite seconds linked=
+	compile "$1" "$3" || { echo "does not build"; return; }
+	while read -r program suite seconds <&4; do
+		if [ "$program" != "$linked" ]; then
+			link_faulty "$program" "$3" || { echo "does not build"; return; }
+			linked=$program
+		fi
+		notices "$work/tests/$program.faulty" "$suite" "$seconds" && { echo caught; return; }
+	done 4< <(printf '%s %s 300\n' "$4" "$5"; who_enters "$1" "$2" | awk -v p="$4" -v s="$5" '$1 != p || $2 != s { print $1, $2, int($3 * 5 + 20) }')
+	echo "not caught"
 }
 
-# try FILE OLD NEW TEST: prints the verdict and keeps it in the results.
+# try FILE OLD NEW PROGRAM SUITE: prints the verdict and keeps it in the results.
 try() {
-	local verdict target
-	local -a words
-	read -ra words <<<"$4"
-	cp "$copy/$1" "$copy/build/original" 2>/dev/null || { printf 'no such file: %s\n' "$1"; return; }
-	if ! plant "$1" "$2" "$3"; then
-		printf 'not there, or more than once: %s: %s\n' "$1" "$2"
-		return
-	fi
-	target=tests/${words[0]}
-	case $target in *.sh) target=all ;; esac
-	if ! make_it "$target"; then
-		verdict="does not build"
-	elif notices "${words[@]}" || room_notices "${1%%/*}"; then
-		verdict=caught
+	local verdict line object
+	object=$(object "$1") || { printf 'in no unit program: %s\n' "$1"; return; }
+	line=$(grep -nF -m1 -e "$2" "$copy/$1" | cut -d: -f1)
+	cp -p "$copy/$1" "$work/original"
+	if plant "$1" "$2" "$3"; then
+		verdict=$(judge "$1" "$line" "$object" "$4" "$5")
+		printf '%s\t%s\t%s -> %s\t%s\n' "$verdict" "$1" "$2" "$3" "$4 $5" | tee -a "$results"
 	else
-		verdict="not caught"
+		printf 'not there, or more than once: %s: %s\n' "$1" "$2"
 	fi
-	cp "$copy/build/original" "$copy/$1"
-	printf '%s\t%s\t%s -> %s\t%s\n' "$verdict" "$1" "$2" "$3" "$4" | tee -a "$results"
+	cp -p "$work/original" "$copy/$1"
 }
 
-[ -d "$copy/build" ] && [ -f "$results" ] || : >"$results"
+[ -d "$work" ] && [ -f "$results" ] || : >"$results"
 prepare
 while IFS= read -r line || [ -n "$line" ]; do
 	case $line in
@@ -79,13 +74,13 @@ while IFS= read -r line || [ -n "$line" ]; do
 	'test: '*)
 		test=${line#test: }
 		case "$file $old $test" in *"${MUTATE:-}"*) ;; *) continue ;; esac
-		grep -qF "$(printf '\t%s\t%s -> %s\t%s' "$file" "$old" "$new" "$test")" "$results" || try "$file" "$old" "$new" "$test"
+		grep -qF "$(printf '\t%s\t%s -> %s\t%s' "$file" "$old" "$new" "$test")" "$results" ||
+			try "$file" "$old" "$new" "${test% *}" "${test#* }"
 		;;
 	'') ;;
 	*) die "tests/mutate/faults: what is '$line'?" ;;
 	esac
 done <"$top/tests/mutate/faults"
-make_it all
 awk -F'\t' '{ n[$1]++ } END {
 	planted = n["caught"] + n["not caught"]
 	printf "%d faults, %d caught, %d not caught, %d do not build", planted, n["caught"], n["not caught"], n["does not build"]

@@ -4,96 +4,52 @@
 #
 # Do the unit programs notice faults? `make mutate` draws lines of the code from a seed, plants a small
 # fault in one of them at a time (mutants.awk has the operators), compiles that object in a copy of the
-# last commit, links the unit programs that contain it and runs them until one fails or does not end in
-# time. It prints each fault with its verdict, and at the end a table by room and the survivors. It is no
-# part of make check: a fault costs as long as the programs run.
+# last commit, links the unit programs that contain it and runs their suites that enter the function,
+# those of its folder and the quickest first, until one fails or does not end in time. It prints each fault
+# with its verdict, and at the end a table by room and the survivors. It is no part of make check: a fault
+# takes about 10 s, and the first run builds the copy and runs each suite once, to see what it enters.
 #
 #   make mutate                             40 faults from seed 1
 #   make mutate FAULTS=200 SEED=7           others, and more of them
 #   make mutate IN=sa/sm                    only in files below this folder
 #   make mutate IN=sa/sm BY=test_sa_sm         and only by these programs
+#   make mutate LIMIT=600                   seconds of suites per fault, then it has survived (180)
+#   make mutate AGAIN=1 SEED=7              the survivors of that run, after tests were added
 #
-# A fault that does not compile is drawn again. "no program" is a line whose object is in no unit
-# program, such as that of a main(). What is in tests/mutate/equivalent counts apart.
+# A fault that does not compile, or makes no other machine code, is drawn again. "not run" is a line whose
+# function no suite enters, such as that of a main(); it counts as survived. What is in
+# tests/mutate/equivalent counts apart.
 #
 # Results stay in $top_builddir/mutate.SEED.results (with IN in the name), so a run that was stopped goes
-# on; remove the file to begin anew. The copy is in $top_builddir/mutate. CC="ccache gcc" in the
-# environment helps, and so does nice.
+# on; remove the file to begin anew. The copy is in $top_builddir/mutate. It builds on one core; JOBS=4
+# gives it more.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
-seed=${SEED:-1} wanted=${FAULTS:-40} folder=${IN:-}
+seed=${SEED:-1} wanted=${FAULTS:-40} folder=${IN:-} most=${LIMIT:-180}
 folder=${folder%/}
 results=$build/mutate.$seed${folder:+.${folder//\//_}}.results
-known=$build/mutate.programs # program, global symbol
-sep=$'\x1f'
-
-# list_symbols: which unit program contains which object, by the symbols that it defines.
-list_symbols() {
-	local program
-	for program in "$copy"/build/tests/test_*; do
-		[ -x "$program" ] && [ ! -d "$program" ] || continue
-		nm -g --defined-only "$program" 2>/dev/null | awk -v p="${program##*/}" '$3 != "main" { print p, $3 }'
-	done >"$known"
-	[ -s "$known" ] || die "no unit program was built"
-}
-
-# object FILE: its object, in the build folder.
-object() {
-	local base=${1##*/} o
-	base=${base%.c}
-	for o in "$copy/build/${1%/*}/$base.o" "$copy/build/${1%/*}"/*-"$base.o"; do
-		[ -f "$o" ] && { printf '%s\n' "${o#"$copy/build/"}"; return; }
-	done
-	return 1
-}
-
-# programs FILE OBJECT: the unit programs that contain it; those of its folder and its room first.
-programs() {
-	local dir=${1%/*} symbol
-	symbol=$(nm -g --defined-only "$copy/build/$2" | awk '$2 ~ /[TDRBV]/ && $3 != "main" { print $3; exit }')
-	[ -n "$symbol" ] || return 0
-	awk -v s="$symbol" -v dir="test_${dir//\//_}" -v room="test_${dir%%/*}" -v only=" ${BY:-} " '
-		$2 == s && (only !~ /[^ ]/ || index(only, " " $1 " ")) {
-			r = index(dir, $1) == 1 ? 200 - length($1) : index($1, room) == 1 ? 300 : 400
-			print r, $1
-		}' "$known" | sort -n | cut -d' ' -f2
-}
-
-# usual PROGRAM: seconds that it takes without a fault; 0: it fails then, too.
-usual() {
-	local seconds start
-	seconds=$(awk -v p="$1" '$1 == p { print $2 }' "$build/mutate.seconds" 2>/dev/null)
-	if [ -z "$seconds" ]; then
-		start=$SECONDS
-		if notices "$1" >&2; then
-			printf 'mutate: %s fails without a fault, and is left out\n' "$1" >&2
-			seconds=0
-		else
-			seconds=$((SECONDS - start + 1))
-		fi
-		printf '%s %s\n' "$1" "$seconds" >>"$build/mutate.seconds"
-	fi
-	printf '%s\n' "$seconds"
-}
 
 # plant FILE LINE TEXT
-plant() { TEXT=$3 awk -v n="$2" 'NR == n { $0 = ENVIRON["TEXT"] } { print }' "$copy/build/original" >"$copy/$1"; }
+plant() { TEXT=$3 awk -v n="$2" 'NR == n { $0 = ENVIRON["TEXT"] } { print }' "$work/original" >"$copy/$1"; }
 
-# judge FILE OBJECT: sets verdict and by, or fails: it does not compile.
+# judge FILE LINE OBJECT: sets verdict and by.
 judge() {
-	local list program seconds
-	make_it "$2" || return 1
-	mapfile -t list < <(programs "$1" "$2")
-	verdict="no program" by=
-	for program in "${list[@]}"; do
-		seconds=${usually[$program]:-0}
-		[ "$seconds" != 0 ] || continue
+	local program suite seconds linked= spent=$SECONDS
+	verdict="not run" by=
+	[ -n "$3" ] || return
+	compile "$1" "$3" || { verdict="does not compile"; return; }
+	is_same_code && { verdict="same code"; return; }
+	while read -r program suite seconds <&4; do
 		verdict=survived
-		make_it "tests/$program" || return 1
-		if notices "$program" "" $((3 * seconds + 20)); then
-			verdict=noticed by=$program
-			return 0
+		[ $((SECONDS - spent)) -lt "$most" ] || { by="only the first $most s of suites"; return; }
+		if [ "$program" != "$linked" ]; then
+			link_faulty "$program" "$3" || { verdict="does not compile"; return; }
+			linked=$program
 		fi
-	done
+		if notices "$work/tests/$program.faulty" "$suite" $((${seconds%.*} * 5 + 20)); then
+			verdict=noticed by="$program $suite"
+			return
+		fi
+	done 4< <(who_enters "$1" "$2")
 }
 
 # is_equivalent FILE OLD NEW: somebody gave a reason why no test can notice it.
@@ -101,56 +57,89 @@ is_equivalent() {
 	grep -qxF -e "$1: $(trim "$2") -> $(trim "$3")" "$top/tests/mutate/equivalent"
 }
 
-trim() { awk '{ $1 = $1; print }' <<<"$1"; }
+# try FILE LINE OPERATOR NEW: plants, judges, and keeps the result.
+try() {
+	local object old start=$EPOCHREALTIME
+	object=$(object "$1") # none: it belongs to no unit program
+	old=$(sed -n "${2}p" "$copy/$1")
+	cp -p "$copy/$1" "$work/original"
+	plant "$1" "$2" "$4"
+	judge "$1" "$2" "$object"
+	cp -p "$work/original" "$copy/$1"
+	case $verdict in survived | "not run") is_equivalent "$1" "$old" "$4" && verdict=equivalent ;; esac
+	printf '%s\n' "$verdict$sep$1$sep$2$sep$3$sep$4$sep$old$sep$by$sep$(since "$start")" >>"$results"
+	case $verdict in "does not compile" | "same code") return ;; esac
+	n=$((n + 1))
+	printf '%-10s  %s:%s  %s: %s -> %s%s  %s s\n' "$verdict" "$1" "$2" "$3" "$(trim "$old")" "$(trim "$4")" "${by:+  ($by)}" "$(since "$start")"
+}
+
+# draw_new: tries faults that have no result yet, until there are enough.
+draw_new() {
+	local file line op new
+	mapfile -t files < <(git -C "$top" ls-tree -r --name-only HEAD "${folder:-.}" | grep -E '^(conf|routing|db|sa|gateway)/.*\.c$')
+	[ "${#files[@]}" != 0 ] || die "no code in ${folder:-the rooms}"
+	while [ "$n" -lt "$wanted" ] && IFS=$sep read -r file line op new <&3; do
+		cut -d"$sep" -f2-5 "$results" | grep -qxF "$file$sep$line$sep$op$sep$new" || try "$file" "$line" "$op" "$new"
+	done 3< <(cd "$copy" && awk -v seed="$seed" -v count=100000 -f tests/mutate/mutants.awk "${files[@]}")
+}
+
+# try_again: tries the survivors once more, wherever their line stands now.
+try_again() {
+	local verdict file line op new old by seconds now
+	mv "$results" "$results.before"
+	while IFS=$sep read -r verdict file line op new old by seconds <&3; do
+		case $verdict in
+		survived | "not run" | equivalent)
+			now=$(OLD=$old awk -v n="$line" '$0 == ENVIRON["OLD"] {
+				d = NR > n ? NR - n : n - NR
+				if (at == "" || d < best) { at = NR; best = d }
+			} END { print at }' "$copy/$file" 2>/dev/null)
+			[ -n "$now" ] && { try "$file" "$now" "$op" "$new"; continue; }
+			verdict="line gone"
+			;;
+		esac
+		printf '%s\n' "$verdict$sep$file$sep$line$sep$op$sep$new$sep$old$sep$by$sep$seconds" >>"$results"
+	done 3<"$results.before"
+	rm "$results.before"
+}
+
+# report: the table and the survivors.
+report() {
+	awk -F"$sep" '
+	function row(room, f) {
+		f = n[room, "noticed"] + n[room, "survived"] + n[room, "not run"]
+		printf "%-10s %7d %8d %9d %8d %11d %8s\n", room, f + n[room, "equivalent"], n[room, "noticed"], n[room, "survived"],
+			n[room, "not run"], n[room, "equivalent"], f ? int(100 * n[room, "noticed"] / f) " %" : "-"
+	}
+	$1 != "does not compile" && $1 != "same code" && $1 != "line gone" {
+		split($2, p, "/")
+		if (!(p[1] in seen)) rooms[++n_rooms] = p[1]
+		seen[p[1]]
+		n[p[1], $1]++
+		n["all", $1]++
+		seconds += $8
+		faults++
+		gsub(/^[ \t]+/, "", $5)
+		gsub(/^[ \t]+/, "", $6)
+		if ($1 == "survived" || $1 == "not run")
+			survivors = survivors sprintf("%s:%s  %s: %s -> %s%s\n", $2, $3, $4, $6, $5, $1 == "not run" ? "  (not run)" : "")
+	}
+	END {
+		printf "\n%-10s %7s %8s %9s %8s %11s %8s\n", "room", "faults", "noticed", "survived", "not run", "equivalent", "noticed"
+		for (i = 1; i <= n_rooms; i++) row(rooms[i])
+		row("all")
+		if (faults) printf "%.0f s per fault\n", seconds / faults
+		if (survivors != "") printf "\nsurvivors:\n%s", survivors
+	}' "$results"
+}
 
 prepare
-list_symbols
-rooms=(conf routing db sa gateway)
-mapfile -t files < <(git -C "$top" ls-tree -r --name-only HEAD "${folder:-.}" | grep '\.c$' | grep -E "^($(IFS='|'; printf '%s' "${rooms[*]}"))/")
-[ "${#files[@]}" != 0 ] || die "no code in ${folder:-the rooms}"
-declare -A usually
-while read -r program; do usually[$program]=; done < <(cut -d' ' -f1 "$known" | sort -u)
 touch "$results"
-n=$(grep -vc '^does not compile' "$results")
-while [ "$n" -lt "$wanted" ] && IFS=$sep read -r file line op new <&3; do
-	cut -d"$sep" -f2-5 "$results" | grep -qxF "$file$sep$line$sep$op$sep$new" && continue
-	object=$(object "$file") || continue
-	old=$(sed -n "${line}p" "$copy/$file")
-	for program in $(programs "$file" "$object"); do
-		[ -n "${usually[$program]}" ] || usually[$program]=$(usual "$program")
-	done
-	cp "$copy/$file" "$copy/build/original"
-	plant "$file" "$line" "$new"
-	if judge "$file" "$object"; then
-		[ "$verdict" = survived ] && is_equivalent "$file" "$old" "$new" && verdict=equivalent
-		printf '%s\n' "$verdict$sep$file$sep$line$sep$op$sep$new$sep$old$sep$by" >>"$results"
-		n=$((n + 1))
-		printf '%-10s  %s:%s  %s: %s -> %s%s\n' "$verdict" "$file" "$line" "$op" "$(trim "$old")" "$(trim "$new")" "${by:+  ($by)}"
-	else
-		printf '%s\n' "does not compile$sep$file$sep$line$sep$op$sep$new$sep$old$sep" >>"$results"
-	fi
-	cp "$copy/build/original" "$copy/$file"
-done 3< <(cd "$copy" && awk -v seed="$seed" -v count=100000 -f tests/mutate/mutants.awk "${files[@]}")
-make_it all
-awk -F"$sep" '
-function row(room, f) {
-	f = n[room, "noticed"] + n[room, "survived"]
-	printf "%-10s %7d %8d %9d %11d %11d %8s\n", room, f + n[room, "no program"] + n[room, "equivalent"], n[room, "noticed"],
-		n[room, "survived"], n[room, "equivalent"], n[room, "no program"], f ? int(100 * n[room, "noticed"] / f) " %" : "-"
-}
-$1 != "does not compile" {
-	split($2, p, "/")
-	if (!(p[1] in seen)) rooms[++n_rooms] = p[1]
-	seen[p[1]]
-	n[p[1], $1]++
-	n["all", $1]++
-	gsub(/^[ \t]+/, "", $5)
-	gsub(/^[ \t]+/, "", $6)
-	if ($1 == "survived") survivors = survivors sprintf("%s:%s  %s: %s -> %s\n", $2, $3, $4, $6, $5)
-}
-END {
-	printf "\n%-10s %7s %8s %9s %11s %11s %8s\n", "room", "faults", "noticed", "survived", "equivalent", "no program", "noticed"
-	for (i = 1; i <= n_rooms; i++) row(rooms[i])
-	row("all")
-	if (survivors != "") printf "\nsurvivors:\n%s", survivors
-}' "$results"
+if [ -n "${AGAIN:-}" ]; then
+	n=0
+	try_again
+else
+	n=$(grep -Evc '^(does not compile|same code|line gone)' "$results")
+	draw_new
+fi
+report
