@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Which functions does a suite enter? make mutate compiles its copy with
- * -finstrument-functions and links this file into it. With MUTATE_ENTERED=FILE in the
- * environment, a unit program and the processes that it forks append the address of each
- * function, as nm shows it, when it is first entered. Without it they do nothing.
+ * Which functions does a test enter? make mutate compiles its copy with -finstrument-functions
+ * and links this file into each program. With MUTATE_ENTERED=FILE in the environment, a
+ * program and the processes that it forks append a line for each function when it is first
+ * entered: the program's name, and the address as nm shows it. Without it they do nothing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,16 +35,13 @@ NOT_INSTRUMENTED static int get_base(struct dl_phdr_info *info, size_t size, voi
 	return 1; /* the program is the first */
 }
 
-/* A program of another name, which a test starts, has other functions at these addresses. */
 __attribute__((constructor(101))) NOT_INSTRUMENTED static void open_list(void)
 {
-	const char *file = getenv("MUTATE_ENTERED");
-
-	if (file == NULL || strncmp(program_invocation_short_name, "test_", 5) != 0) {
+	list = getenv("MUTATE_ENTERED");
+	if (list == NULL) {
 		return;
 	}
 	dl_iterate_phdr(get_base, NULL);
-	list = file;
 	is_known = mmap(NULL, TEXT_MAX, PROT_READ | PROT_WRITE,
 	                MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (is_known == MAP_FAILED) {
@@ -66,7 +62,7 @@ void __cyg_profile_func_enter(void *function, void *from)
 	is_known[at] = 1;
 	fd = open(list, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0) {
-		dprintf(fd, "0x%lx\n", (unsigned long)at);
+		dprintf(fd, "%s 0x%lx\n", program_invocation_short_name, (unsigned long)at);
 		close(fd);
 	}
 	errno = error;

@@ -3,14 +3,15 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # What mutate.sh and list.sh share: a copy of the last commit in $top_builddir/mutate, where faults are
-# planted; which suite enters which function; compiling one object, linking one unit program with it,
-# and running one of its suites until the first case that fails. Sourced.
+# planted; which test enters which function; compiling one object, linking one program with it, and
+# running one suite until the first case that fails. A test is a unit program and one of its suites, or with
+# E2E=1 a script and "-". Sourced.
 set -u
 top=$(cd "${srcdir:-.}" && pwd)
 build=${top_builddir:?set by make mutate}
 copy=$build/mutate
 work=$copy/build
-map=$build/mutate.map # one file per program: file, line, program, suite, seconds
+map=$build/mutate.map # one file per unit program or script: file, line, test (two words), seconds, program that enters
 jobs=${JOBS:-1}
 faulty=$work/faulty.o
 sep=$'\x1f'
@@ -35,6 +36,7 @@ refresh() {
 
 # prepare: a copy of the last commit, configured, with its unit programs, and the map of each.
 prepare() {
+	restore
 	refresh || die "cannot copy $top: it has to be a git tree"
 	[ -x "$copy/configure" ] || (cd "$copy" && autoreconf -fi) >"$work/bootstrap.log" 2>&1 || die "autoreconf failed"
 	[ "$work/entered.o" -nt "$copy/tests/mutate/entered.c" ] ||
@@ -43,54 +45,92 @@ prepare() {
 		>"$work/configure.log" 2>&1 || die "configure failed: see $work/configure.log"
 	mapfile -t programs < <(sed -n 's/^check_PROGRAMS += tests\/\(test_[a-z0-9_]*\)$/\1/p' $(git -C "$top" ls-files "$top/tests/*Makefile.inc" | sed "s|^|$top/|") | sort)
 	make_it "${programs[@]/#/tests/}" || die "the tree does not build: see $work/make.log"
+	[ -z "${E2E:-}" ] || make_it all check-programs || die "the tree does not build: see $work/make.log"
 	make_map
 }
 
-# suites PROGRAM
-suites() { nm "$work/tests/$1" | sed -n 's/.* t register_suite_//p' | sort -u; }
+# tests: what there is to run: names of unit programs, and of scripts.
+tests() {
+	printf '%s\n' "${programs[@]}"
+	[ -z "${E2E:-}" ] || printf '%s\n' $(sed -n 's|^\t%D%/\([a-z0-9_]*\.sh\).*|e2e/\1|p' "$copy/tests/e2e/Makefile.inc" | sort -u)
+}
 
-# make_map: runs each suite of the programs that changed, and keeps the functions that it enters, and its time.
+# sum TEST: changes when the test has to be run once more, to see what it enters.
+sum() {
+	local file=$work/tests/$1
+	case $1 in *.sh) file=$copy/tests/$1 ;; esac
+	cksum <"$file"
+}
+
+# suites TEST
+suites() {
+	case $1 in
+	*.sh) echo - ;;
+	*) nm "$work/tests/$1" | sed -n 's/.* t register_suite_//p' | sort -u ;;
+	esac
+}
+
+# make_map: runs each suite of the tests that changed, and keeps the functions that it enters, and its time.
 make_map() {
-	local program suite sum start
-	mkdir -p "$map"
-	for program in "${programs[@]}"; do
-		sum=$(cksum <"$work/tests/$program")
-		[ "$(cat "$map/$program.sum" 2>/dev/null)" = "$sum" ] && continue
-		note "runs $program, to see what it enters"
-		: >"$map/$program.new"
-		for suite in $(suites "$program"); do
+	local test suite now start name
+	mkdir -p "$map/sums"
+	for test in $(tests); do
+		now=$(sum "$test") name=${test//\//.}
+		[ "$(cat "$map/sums/$name" 2>/dev/null)" = "$now" ] && continue
+		note "runs $test, to see what it enters"
+		: >"$work/map"
+		for suite in $(suites "$test"); do
 			rm -f "$work/entered"
 			start=$EPOCHREALTIME
-			if MUTATE_ENTERED=$work/entered notices "$work/tests/$program" "$suite" 600; then
-				note "$program $suite fails without a fault, and is left out: $work/test.log"
+			if MUTATE_ENTERED=$work/entered notices "$test" "$suite" 600; then
+				note "$test $suite fails without a fault, and is left out"
+				cp "$work/test.log" "$work/$name.$suite.log"
 				continue
 			fi
-			sort -u "$work/entered" | addr2line -e "$work/tests/$program" |
-				awk -F: -v p="$program" -v s="$suite" -v t="$(since "$start")" '
-					{ sub(/ \(discriminator.*/, ""); sub(/.*\/build\/\.\.\//, "", $1) }
-					$1 ~ /^(conf|routing|db|sa|gateway)\/.*\.c$/ && !seen[$1, $2]++ { print $1, $2, p, s, t }' >>"$map/$program.new"
+			touch "$work/entered"
+			entered "$test" "$suite" "$(since "$start")" >>"$work/map"
 		done
-		mv "$map/$program.new" "$map/$program" && printf '%s\n' "$sum" >"$map/$program.sum"
+		mv "$work/map" "$map/$name" && printf '%s\n' "$now" >"$map/sums/$name"
+	done
+}
+
+# entered TEST SUITE SECONDS: the lines of the map.
+entered() {
+	local program binary
+	sort -u "$work/entered" | cut -d' ' -f1 | uniq | while read -r program; do
+		binary=$program
+		[ "${program#test_}" = "$program" ] || binary=tests/$program
+		[ -x "$work/$binary" ] || continue
+		awk -v p="$program" '$1 == p { print $2 }' "$work/entered" | sort -u | addr2line -e "$work/$binary" |
+			awk -F: -v test="$1 $2 $3" -v p="$binary" '
+				{ sub(/ \(discriminator.*/, ""); sub(/.*\/build\/\.\.\//, "", $1) }
+				$1 ~ /^(conf|routing|db|sa|gateway)\/.*\.c$/ && !seen[$1, $2]++ { print $1, $2, test, p }'
 	done
 }
 
 since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a }'; }
 
-# who_enters FILE LINE: program, suite and seconds of each suite that enters the function around that line; those
+# who_enters FILE LINE: test, seconds and programs of each test that enters the function around that line; those
 # of the file's name first, then those of its folder and of its room, and the quickest of each first.
 who_enters() {
 	local from to base=${1##*/} dir=${1%/*}
 	read -r from to < <(awk -v n="$2" '
-		NR <= n && /^}/ && NR < n { from = NR }
+		NR < n && /^}/ { from = NR }
 		NR <= n && /^{/ { to = NR }
 		END { print from + 0, to + 0 }' "$copy/$1")
-	cat "$map"/test_* 2>/dev/null | awk -v file="$1" -v from="$from" -v to="$to" -v base="${base%.c}" \
+	cat "$map"/test_* ${E2E:+"$map"/e2e.*} 2>/dev/null | awk -v file="$1" -v from="$from" -v to="$to" -v base="${base%.c}" \
 		-v dir="test_${dir//\//_}" -v room="test_${dir%%/*}" -v only=" ${BY:-} " '
 		$1 == file && $2 > from && $2 <= to && (only !~ /[^ ]/ || index(only, " " $3 " ")) {
-			rank = index(dir, $3) == 1 ? 2 : index($3, room) == 1 ? 3 : 4
-			if (rank == 2 && (index($4, base) || index(base, $4))) rank = 1
-			print rank, $5, $3, $4
-		}' | sort -k1,1n -k2,2n | awk '{ print $3, $4, $2 }'
+			test = $3 " " $4
+			if (!(test in rank)) {
+				rank[test] = $4 == "-" ? 5 : index(dir, $3) == 1 ? 2 : index($3, room) == 1 ? 3 : 4
+				if (rank[test] == 2 && (index($4, base) || index(base, $4))) rank[test] = 1
+				seconds[test] = $5
+			}
+			if (!index(programs[test] " ", " " $6 " ")) programs[test] = programs[test] " " $6
+		}
+		END { for (test in rank) print rank[test], seconds[test], test, programs[test] }' |
+		sort -k1,1n -k2,2n | awk '{ s = $2; $1 = $2 = ""; $4 = $4 " " s; print }'
 }
 
 # object FILE: its object, in the build folder.
@@ -119,32 +159,53 @@ is_same_code() {
 	objcopy -g "$faulty" "$work/a.o" && objcopy -g "$work/true.o" "$work/b.o" && cmp -s "$work/a.o" "$work/b.o"
 }
 
-# link_faulty PROGRAM OBJECT: $work/tests/PROGRAM.faulty. The faulty object stands before the libraries, so the
-# linker takes no other from them.
+# link_faulty PROGRAM OBJECT: $work/PROGRAM with the fault; restore puts the true one back. The faulty object
+# stands before the libraries, so the linker takes no other from them.
 link_faulty() {
-	local line=$work/tests/$1.link command
-	[ "$line" -nt "$work/Makefile" ] || make -C "$work" -n V=1 -W libconf.a -W libtests.a "tests/$1" 2>/dev/null |
-		sed -n "s|^\(echo.*;\)\?\(.* -o tests/$1 .*\)|\2|p" | tail -n 1 >"$line"
+	local line=$work/$1.link command
+	[ -f "$work/$1.true" ] && return
+	[ "$line" -nt "$work/Makefile" ] || make -C "$work" -n V=1 -W libconf.a -W libtests.a "$1" 2>/dev/null |
+		sed -n "s|^\(echo.*;\)\?\(.* -o $1 .*\)|\2|p" | tail -n 1 >"$line"
 	command=$(<"$line")
 	[ -n "$command" ] || die "how is $1 linked?"
-	command=${command/ -o tests\/$1 / -o tests\/$1.faulty }
+	command=${command/ -o $1 / -o $1.faulty }
 	case $command in
 	*" $2 "*) command=${command/ $2 / $faulty } ;;
 	*) command=${command/.faulty /.faulty $faulty } ;;
 	esac
-	(cd "$work" && eval "$command") >"$work/link.log" 2>&1
+	(cd "$work" && eval "$command") >"$work/link.log" 2>&1 || return 1
+	mv "$work/$1" "$work/$1.true" && mv "$work/$1.faulty" "$work/$1"
 }
 
-# notices PROGRAM SUITE SECONDS: a case of the suite fails, or the suite does not end in time. Ends at the first.
+# restore: all programs without a fault, with the time at which they were linked.
+restore() {
+	local program
+	for program in "$work"/*.true "$work"/tests/*.true; do
+		[ ! -f "$program" ] || mv "$program" "${program%.true}"
+	done
+}
+
+# notices TEST SUITE SECONDS: a case of the suite fails, or the suite does not end in time. Ends at the first.
 notices() {
 	local status
 	(
 		cd "$work" || exit 1
-		export srcdir=.. top_builddir=$PWD OMP_WAIT_POLICY=passive TEST_SHORT=1 CK_RUN_SUITE=$2
-		export CK_DEFAULT_TIMEOUT=$3 CK_TAP_LOG_FILE_NAME=/dev/fd/3
+		export srcdir=.. top_builddir=$PWD OMP_WAIT_POLICY=passive TEST_SHORT=1
 		[ -n "${TMPDIR:-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
-		timeout -k 5 "$3" "$1" 3>&1 </dev/null >"$work/test.log" 2>&1 | timeout "$3" grep -q -m1 '^not ok'
-		status=("${PIPESTATUS[@]}")
-		[ "${status[0]}" != 0 ] || [ "${status[1]}" = 0 ]
+		case $1 in
+		*.sh)
+			timeout -k 5 "$3" bash "../tests/$1" </dev/null >"$work/test.log" 2>&1
+			[ $? != 0 ]
+			;;
+		*)
+			export CK_RUN_SUITE=$2 CK_DEFAULT_TIMEOUT=$3 CK_TAP_LOG_FILE_NAME=/dev/fd/3
+			timeout -k 5 "$3" "./tests/$1" 3>&1 </dev/null >"$work/test.log" 2>&1 | timeout "$3" grep -q -m1 '^not ok'
+			status=("${PIPESTATUS[@]}")
+			[ "${status[0]}" != 0 ] || [ "${status[1]}" = 0 ]
+			;;
+		esac
 	)
 }
+
+exec 9>"$build/mutate.lock"
+flock -n 9 || die "another run works in $copy"

@@ -35,15 +35,17 @@ plant() {
 
 # judge FILE LINE OBJECT PROGRAM SUITE: prints the verdict.
 judge() {
-	local program suite seconds linked=
+	local test suite seconds programs program
 	compile "$1" "$3" || { echo "does not build"; return; }
-	while read -r program suite seconds <&4; do
-		if [ "$program" != "$linked" ]; then
+	while read -r test suite seconds programs <&4; do
+		for program in $programs; do
 			link_faulty "$program" "$3" || { echo "does not build"; return; }
-			linked=$program
-		fi
-		notices "$work/tests/$program.faulty" "$suite" "$seconds" && { echo caught; return; }
-	done 4< <(printf '%s %s 300\n' "$4" "$5"; who_enters "$1" "$2" | awk -v p="$4" -v s="$5" '$1 != p || $2 != s { print $1, $2, int($3 * 5 + 20) }')
+		done
+		notices "$test" "$suite" $((${seconds%.*} * 5 + 20)) && { echo caught; return; }
+	done 4< <(who_enters "$1" "$2" | awk -v p="$4" -v s="$5" '
+		$1 == p && $2 == s { print; next }
+		{ others = others $0 "\n" }
+		END { printf "%s", others }')
 	echo "not caught"
 }
 
@@ -55,6 +57,7 @@ try() {
 	cp -p "$copy/$1" "$work/original"
 	if plant "$1" "$2" "$3"; then
 		verdict=$(judge "$1" "$line" "$object" "$4" "$5")
+		restore
 		printf '%s\t%s\t%s -> %s\t%s\n' "$verdict" "$1" "$2" "$3" "$4 $5" | tee -a "$results"
 	else
 		printf 'not there, or more than once: %s: %s\n' "$1" "$2"

@@ -4,8 +4,8 @@
 #
 # Do the unit programs notice faults? `make mutate` draws lines of the code from a seed, plants a small
 # fault in one of them at a time (mutants.awk has the operators), compiles that object in a copy of the
-# last commit, links the unit programs that contain it and runs their suites that enter the function,
-# those of its folder and the quickest first, until one fails or does not end in time. It prints each fault
+# last commit, links the programs that contain it and runs the suites that enter the function, those
+# of its folder and the quickest first, until one fails or does not end in time. It prints each fault
 # with its verdict, and at the end a table by room and the survivors. It is no part of make check: a fault
 # takes about 10 s, and the first run builds the copy and runs each suite once, to see what it enters.
 #
@@ -13,7 +13,8 @@
 #   make mutate FAULTS=200 SEED=7           others, and more of them
 #   make mutate IN=sa/sm                    only in files below this folder
 #   make mutate IN=sa/sm BY=test_sa_sm         and only by these programs
-#   make mutate LIMIT=600                   seconds of suites per fault, then it has survived (180)
+#   make mutate E2E=1                       scripts of tests/e2e, too, which takes longer
+#   make mutate LIMIT=600                   seconds of tests per fault, then it has survived (180)
 #   make mutate AGAIN=1 SEED=7              the survivors of that run, after tests were added
 #
 # A fault that does not compile, or makes no other machine code, is drawn again. "not run" is a line whose
@@ -33,20 +34,19 @@ plant() { TEXT=$3 awk -v n="$2" 'NR == n { $0 = ENVIRON["TEXT"] } { print }' "$w
 
 # judge FILE LINE OBJECT: sets verdict and by.
 judge() {
-	local program suite seconds linked= spent=$SECONDS
+	local test suite seconds programs program spent=$SECONDS
 	verdict="not run" by=
 	[ -n "$3" ] || return
 	compile "$1" "$3" || { verdict="does not compile"; return; }
 	is_same_code && { verdict="same code"; return; }
-	while read -r program suite seconds <&4; do
+	while read -r test suite seconds programs <&4; do
 		verdict=survived
-		[ $((SECONDS - spent)) -lt "$most" ] || { by="only the first $most s of suites"; return; }
-		if [ "$program" != "$linked" ]; then
+		[ $((SECONDS - spent)) -lt "$most" ] || { by="only the first $most s of tests"; return; }
+		for program in $programs; do
 			link_faulty "$program" "$3" || { verdict="does not compile"; return; }
-			linked=$program
-		fi
-		if notices "$work/tests/$program.faulty" "$suite" $((${seconds%.*} * 5 + 20)); then
-			verdict=noticed by="$program $suite"
+		done
+		if notices "$test" "$suite" $((${seconds%.*} * 5 + 20)); then
+			verdict=noticed by="$test $suite"
 			return
 		fi
 	done 4< <(who_enters "$1" "$2")
@@ -65,6 +65,7 @@ try() {
 	cp -p "$copy/$1" "$work/original"
 	plant "$1" "$2" "$4"
 	judge "$1" "$2" "$object"
+	restore
 	cp -p "$work/original" "$copy/$1"
 	case $verdict in survived | "not run") is_equivalent "$1" "$old" "$4" && verdict=equivalent ;; esac
 	printf '%s\n' "$verdict$sep$1$sep$2$sep$3$sep$4$sep$old$sep$by$sep$(since "$start")" >>"$results"
