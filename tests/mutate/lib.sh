@@ -3,7 +3,7 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # What mutate.sh and list.sh share: a copy of the last commit in $top_builddir/mutate, where faults are
-# planted; which test enters which function; compiling one object, linking one program with it, and
+# planted, one run at a time; which test enters which function; compiling one object, linking one program with it, and
 # running one suite until the first case that fails. A test is a unit program and one of its suites, or with
 # E2E=1 a script and "-". Sourced.
 set -u
@@ -39,8 +39,10 @@ prepare() {
 	restore
 	refresh || die "cannot copy $top: it has to be a git tree"
 	[ -x "$copy/configure" ] || (cd "$copy" && autoreconf -fi) >"$work/bootstrap.log" 2>&1 || die "autoreconf failed"
-	[ "$work/entered.o" -nt "$copy/tests/mutate/entered.c" ] ||
+	if ! [ "$work/entered.o" -nt "$copy/tests/mutate/entered.c" ]; then
 		${CC:-gcc} -O1 -fPIC -c -o "$work/entered.o" "$copy/tests/mutate/entered.c" || die "entered.c does not compile"
+		rm -f "$work"/tests/test_* "$work"/saguaro* # make does not know that they contain it
+	fi
 	[ -f "$work/Makefile" ] || (cd "$work" && ../configure CFLAGS='-O1 -g1 -finstrument-functions' LIBS="$work/entered.o") \
 		>"$work/configure.log" 2>&1 || die "configure failed: see $work/configure.log"
 	mapfile -t programs < <(sed -n 's/^check_PROGRAMS += tests\/\(test_[a-z0-9_]*\)$/\1/p' $(git -C "$top" ls-files "$top/tests/*Makefile.inc" | sed "s|^|$top/|") | sort)
