@@ -4,7 +4,8 @@
 /*
  * Random queries with random P_Key tables: /v1/paths gives the records of the query core,
  * which is the one of the SA, and where that gives none, the reason is the right one by the
- * tables of the two ports and by the core asked for each selector alone.
+ * tables of the two ports and by the core asked for each selector alone. And what each
+ * parameter makes of a query.
  */
 #include <stdio.h>
 
@@ -307,11 +308,183 @@ START_TEST(names_ports_without_lid)
 }
 END_TEST
 
+/* What each parameter makes of the query of all pairs; everything else stays as it was. */
+#define LIMIT(sel, code)                                                                 \
+	{                                                                                \
+		.given = true, .selector = (sel), .value = (code)                        \
+	}
+
+static const struct {
+	struct path_params params;
+	struct path_query want;
+	enum path_detail detail;
+} read_as[] = {
+	{ { .numb_path = "127" }, { .numb_path = 127 }, PATH_PLAIN },
+	{ { .mode = "OrderAll" }, { .mode = PATH_ORDERALL }, PATH_PLAIN },
+	{ { .hops = "0", .why = "0" }, { .numb_path = 0 }, PATH_PLAIN },
+	{ { .hops = "1" }, { .numb_path = 0 }, PATH_WITH_HOPS },
+	{ { .why = "1" }, { .numb_path = 0 }, PATH_WITH_WHY },
+	{ { .hops = "1", .why = "1" }, { .numb_path = 0 }, PATH_WITH_WHY },
+	{ { .mtu = "1" }, { .mtu = LIMIT(SEL_EXACT, 1) }, PATH_PLAIN },
+	{ { .mtu = "5", .mtu_selector = "less" },
+	  { .mtu = LIMIT(SEL_LESS, 5) },
+	  PATH_PLAIN },
+	{ { .mtu = "=4" }, { .mtu = LIMIT(SEL_EXACT, 4) }, PATH_PLAIN },
+	{ { .rate = ">2" }, { .rate = LIMIT(SEL_GREATER, 2) }, PATH_PLAIN },
+	{ { .rate = "63", .rate_selector = "exact" },
+	  { .rate = LIMIT(SEL_EXACT, 63) },
+	  PATH_PLAIN },
+	{ { .rate = "largest" }, { .rate = LIMIT(SEL_LARGEST, 2) }, PATH_PLAIN },
+	{ { .packet_life_time = "<0" },
+	  { .packet_life_time = LIMIT(SEL_LESS, 0) },
+	  PATH_PLAIN },
+	{ { .life = "63" }, { .packet_life_time = LIMIT(SEL_EXACT, 63) }, PATH_PLAIN },
+	{ { .life = "smallest" },
+	  { .packet_life_time = LIMIT(SEL_LARGEST, 0) },
+	  PATH_PLAIN },
+	{ { .sl = "0" }, { .has_sl = true }, PATH_PLAIN },
+	{ { .sl = "15" }, { .has_sl = true, .sl = 15 }, PATH_PLAIN },
+	{ { .p_key = "1" }, { .has_p_key = true, .p_key = 1 }, PATH_PLAIN },
+	{ { .pkey = "0xffff" }, { .has_p_key = true, .p_key = 0xffff }, PATH_PLAIN },
+	{ { .service_id = "0" }, { .has_service_id = true }, PATH_PLAIN },
+	{ { .service_id = "0xffffffffffffffff" },
+	  { .has_service_id = true, .service_id = UINT64_MAX },
+	  PATH_PLAIN },
+	{ { .qos_class = "0xfff" },
+	  { .has_qos_class = true, .qos_class = 0xfff },
+	  PATH_PLAIN },
+};
+
+static void assert_limit(const struct path_limit *is, const struct path_limit *want)
+{
+	ck_assert_uint_eq(is->given, want->given);
+	ck_assert_uint_eq(is->selector, want->selector);
+	ck_assert_uint_eq(is->value, want->value);
+}
+
+static void start_small(void)
+{
+	w = query_fixture_small(0, 0, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
+}
+
+START_TEST(reads_parameters)
+{
+	struct path_params params = read_as[_i].params;
+	struct path_query want = read_as[_i].want;
+	struct ends known = { .slot = NULL };
+	struct problem p = { .err = 0 };
+	struct arena *arena = arena_new();
+	struct path_wildcard is;
+
+	start_small();
+	params.src = params.dst = "*";
+	ck_assert(path_params_have_wildcard(&params));
+	want.mode = params.mode != NULL ? want.mode : PATH_MINIMAL;
+	ck_assert_int_eq(path_params_wildcard(w->r, &params, &known, arena, &is, &p),
+	                 E_OK);
+	ck_assert(is.any_src && is.any_dst);
+	ck_assert_int_eq(is.detail, read_as[_i].detail);
+	ck_assert_int_eq(is.q.mode, want.mode);
+	ck_assert_uint_eq(is.q.numb_path, want.numb_path);
+	assert_limit(&is.q.mtu, &want.mtu);
+	assert_limit(&is.q.rate, &want.rate);
+	assert_limit(&is.q.packet_life_time, &want.packet_life_time);
+	ck_assert_uint_eq(is.q.has_p_key, want.has_p_key);
+	ck_assert_uint_eq(is.q.p_key, want.p_key);
+	ck_assert_uint_eq(is.q.has_sl, want.has_sl);
+	ck_assert_uint_eq(is.q.sl, want.sl);
+	ck_assert_uint_eq(is.q.has_service_id, want.has_service_id);
+	ck_assert_uint_eq(is.q.service_id, want.service_id);
+	ck_assert_uint_eq(is.q.has_qos_class, want.has_qos_class);
+	ck_assert_uint_eq(is.q.qos_class, want.qos_class);
+	ck_assert(!is.q.raw_traffic && !is.q.reversible);
+	ck_assert_uint_eq(is.q.slid | is.q.dlid | is.q.src_alias | is.q.dst_alias, 0);
+	problem_clear(&p);
+	ends_done(&known);
+	arena_free(arena);
+	query_fixture_free(w);
+}
+END_TEST
+
+/* The first value that each parameter does not take, and the sentence that says so. */
+static const struct {
+	struct path_params params;
+	int err;
+	const char *says;
+} refused[] = {
+	{ { .numb_path = "0" },
+	  E_RANGE,
+	  "numb_path='0': expected a number of paths, 1-127" },
+	{ { .numb_path = "128" },
+	  E_RANGE,
+	  "numb_path='128': expected a number of paths, 1-127" },
+	{ { .mode = "best" }, E_UNKNOWN, "mode='best': expected one of " },
+	{ { .hops = "2" }, E_UNKNOWN, "hops='2': expected one of 0, 1" },
+	{ { .why = "yes" }, E_UNKNOWN, "why='yes': expected one of 0, 1" },
+	{ { .mtu = "0" }, E_RANGE, "mtu='0': expected the code of the record, 1-5" },
+	{ { .mtu = ">6" }, E_RANGE, "mtu='6': expected the code of the record, 1-5" },
+	{ { .mtu = "4", .mtu_selector = "about" },
+	  E_UNKNOWN,
+	  "mtu_selector='about': expected one of greater, less, exact, largest" },
+	{ { .mtu_selector = "less" },
+	  E_HTTP_PARAMETER,
+	  "mtu_selector=less needs mtu=CODE" },
+	{ { .rate = "1" }, E_RANGE, "rate='1': expected the code of the record, 2-63" },
+	{ { .rate = "64" }, E_RANGE, "rate='64': expected the code of the record, 2-63" },
+	{ { .rate_selector = "exact" },
+	  E_HTTP_PARAMETER,
+	  "rate_selector=exact needs rate=CODE" },
+	{ { .life = "64" },
+	  E_RANGE,
+	  "packet_life_time='64': expected the code of the record, 0-63" },
+	{ { .life = "1", .packet_life_time = "1" },
+	  E_HTTP_PARAMETER,
+	  "packet_life_time and life are the same; use one of them" },
+	{ { .sl = "16" }, E_RANGE, "sl='16': expected a service level, 0-15" },
+	{ { .sl = "high" }, E_SYNTAX, "sl='high': expected a service level, 0-15" },
+	{ { .p_key = "0" }, E_RANGE, "p_key='0': expected a P_Key, 1-65535" },
+	{ { .p_key = "0x10000" }, E_RANGE, "p_key='0x10000': expected a P_Key, 1-65535" },
+	{ { .p_key = "1", .pkey = "1" },
+	  E_HTTP_PARAMETER,
+	  "p_key and pkey are the same; use one of them" },
+	{ { .service_id = "x" },
+	  E_SYNTAX,
+	  "service_id='x': expected a service ID, 0-18446744073709551615" },
+	{ { .qos_class = "0x1000" },
+	  E_RANGE,
+	  "qos_class='0x1000': expected a QoS class, 0-4095" },
+};
+
+START_TEST(refuses_parameters)
+{
+	struct path_params params = refused[_i].params;
+	struct ends known = { .slot = NULL };
+	struct problem p = { .err = 0 };
+	struct arena *arena = arena_new();
+	struct path_wildcard is;
+
+	start_small();
+	params.src = params.dst = "*";
+	ck_assert_int_eq(path_params_wildcard(w->r, &params, &known, arena, &is, &p),
+	                 refused[_i].err);
+	ck_assert_msg(strncmp(p.detail, refused[_i].says, strlen(refused[_i].says)) == 0,
+	              "%s", p.detail);
+	problem_clear(&p);
+	ends_done(&known);
+	arena_free(arena);
+	query_fixture_free(w);
+}
+END_TEST
+
 TEST_SUITE(path_params)
 {
 	TCase *t = tcase_create("path_params");
 
 	tcase_add_loop_test(t, gives_the_reason, 0, SEEDS);
 	tcase_add_test(t, names_ports_without_lid);
+	tcase_add_loop_test(t, reads_parameters, 0, sizeof(read_as) / sizeof(read_as[0]));
+	tcase_add_loop_test(t, refuses_parameters, 0,
+	                    sizeof(refused) / sizeof(refused[0]));
 	suite_add_tcase(suite, t);
 }
