@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -24,7 +25,8 @@ static struct end {
 	bool stops;             /* in its call: the loop */
 } ends[N];
 static atomic_uint turns;
-static unsigned stop_after; /* turns */
+static atomic_bool has_stopped, has_ended; /* a call that stops the loop */
+static unsigned stop_after;                /* turns */
 static uint64_t wait_until;
 
 static uint64_t turn(void *ctx)
@@ -51,12 +53,18 @@ static void on_ready(struct loop_watch *w, unsigned events)
 	}
 	if (e->stops) {
 		loop_stop(loop);
+		has_stopped = true;
+		for (unsigned i = 0; i < 1000; i++) {
+			sched_yield(); /* so that another thread could go on too early */
+		}
+		has_ended = true;
 	}
 }
 
 static void setup(void)
 {
 	turns = stop_after = 0;
+	has_stopped = has_ended = false;
 	wait_until = UINT64_MAX;
 	ck_assert_int_eq(loop_new(&(struct loop_options){ .turn = turn }, &loop), E_OK);
 	for (unsigned i = 0; i < N; i++) {
@@ -168,6 +176,33 @@ START_TEST(wakes)
 }
 END_TEST
 
+/* Before it runs there is no thread to wait for. */
+START_TEST(stopped_before)
+{
+	loop_stop(NULL);
+	loop_stop(loop);
+	loop_stop(loop);
+	ck_assert_int_eq(loop_run(loop), E_OK);
+	ck_assert_uint_le(turns, 1);
+}
+END_TEST
+
+/* The thread that runs the loop stops it; another one still waits for the end of that thread. */
+START_TEST(stopped_in_a_call)
+{
+	ends[0].stops = true;
+	ck_assert_int_eq(write(ends[0].other, "x", 1), 1);
+	ck_assert_int_eq(loop_start(loop), E_OK);
+	while (!has_stopped) {
+		sched_yield();
+	}
+	loop_stop(loop);
+	ck_assert(has_ended);
+	loop_stop(loop);
+	ck_assert_uint_eq(ends[0].calls, 1);
+}
+END_TEST
+
 TEST_SUITE(loop)
 {
 	TCase *t = tcase_create("loop");
@@ -178,6 +213,8 @@ TEST_SUITE(loop)
 	tcase_add_test(t, removed_in_a_call);
 	tcase_add_test(t, deadlines);
 	tcase_add_test(t, time_of_turn);
+	tcase_add_test(t, stopped_before);
+	tcase_add_test(t, stopped_in_a_call);
 	tcase_add_test(t, wakes);
 	suite_add_tcase(suite, t);
 }
