@@ -20,6 +20,7 @@ struct values {
 	int32_t limit;
 	uint64_t guid;
 	const char *text;
+	struct option_guids guids;
 };
 
 struct engine_values {
@@ -53,6 +54,8 @@ static const struct option_row rows[] = {
 	{ .name = "unused", .type = OPT_IGNORED, .def = "0x07", .help = "No effect" },
 	{ .name = "unused_file", .type = OPT_IGNORED, .letter = 'a', .flags_long = "unused_file",
 	  .help = "No effect" },
+	{ .name = "guids", .type = OPT_GUIDS, .offset = offsetof(struct values, guids), .def = "0",
+	  .help = "Several GUIDs" },
 	{ .name = "shared", .type = OPT_IGNORED, .letter = 's', .flags_long = "shared_file",
 	  .help = "No effect until an engine has it" },
 	{ .name = NULL }
@@ -163,6 +166,11 @@ static const struct {
 	{ "guid", "1", E_OK, "0x0000000000000001", NULL },
 	{ "guid", "host1", E_SYNTAX, "0x0000000000000000",
 	  "f:7: error: guid 'host1': expected 0x and up to 16 hex digits\n" },
+	{ "guids", "0x1", E_OK, "0x0000000000000001", NULL },
+	{ "guids", "0xa,2 0x3", E_OK,
+	  "0x000000000000000a,0x0000000000000002,0x0000000000000003", NULL },
+	{ "guids", "0x1,host", E_SYNTAX, "0x0000000000000000",
+	  "f:7: error: guids '0x1,host': expected 0x and up to 16 hex digits\n" },
 	{ "text", "/etc/a b", E_OK, "/etc/a b", NULL },
 	{ "text", "(null)", E_OK, "(null)", NULL },
 	{ "text", "", E_OK, "(null)", NULL },
