@@ -27,6 +27,7 @@ static struct {
 	pthread_cond_t changed;
 	int flags; /* of its descriptor */
 	unsigned waiting;
+	bool receiving;       /* a thread is in umad_recv() */
 	unsigned taken, calm; /* requests; those that were given without haste */
 	bool empty;           /* and found to be */
 	bool again; /* calm after haste, without the device being empty between */
@@ -120,6 +121,7 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 
 	(void)portid;
 	pthread_mutex_lock(&device.lock);
+	device.receiving = true;
 	device.empty = device.waiting == 0;
 	pthread_cond_broadcast(&device.changed);
 	if (device.waiting == 0 && device.mad_bytes == 0 && timeout_ms != 0) {
@@ -151,6 +153,7 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 	} else {
 		ret = timeout_ms == 0 ? -EWOULDBLOCK : -ETIMEDOUT;
 	}
+	device.receiving = false;
 	pthread_mutex_unlock(&device.lock);
 	return ret;
 }
@@ -358,6 +361,22 @@ START_TEST(opening)
 }
 END_TEST
 
+/* The thread that receives has ended when the transport is closed. */
+START_TEST(closing)
+{
+	start(0);
+	pthread_mutex_lock(&device.lock);
+	while (!device.receiving) {
+		pthread_cond_wait(&device.changed, &device.lock);
+	}
+	pthread_mutex_unlock(&device.lock);
+	stop();
+	pthread_mutex_lock(&device.lock);
+	ck_assert(!device.receiving);
+	pthread_mutex_unlock(&device.lock);
+}
+END_TEST
+
 /* Statics of this file keep what a case leaves in them. */
 TEST_SUITE_FORKED(umad_taker)
 {
@@ -368,6 +387,7 @@ TEST_SUITE_FORKED(umad_taker)
 	tcase_add_test(mads, sending);
 	tcase_add_loop_test(mads, receiving, 0, 2);
 	tcase_add_test(mads, opening);
+	tcase_add_test(mads, closing);
 	suite_add_tcase(suite, mads);
 
 	tcase_set_timeout(tc, 30);
