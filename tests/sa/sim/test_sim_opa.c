@@ -814,6 +814,14 @@ START_TEST(aggregates)
 	ck_assert_uint_eq(data()[info + 8 + 239], 1);
 	ck_assert_uint_eq(be(data() + info + 8 + 16, 4) >> 21 & 1,
 	                  1); /* bit S counts here too */
+	/* as many as a MAD has room for */
+	memset(data(), 0, 2016);
+	at = 0;
+	for (unsigned i = 0; i < 117; i++) {
+		at = segment(at, OPA_LED_INFO, N1 | 1, 1);
+	}
+	ck_assert_int_eq(ask(hfi, OPA_GET, OPA_AGGREGATE, 117, at - 8), 0);
+	ck_assert_uint_eq(answer_len, 32 + at);
 	/* an unknown attribute has its Error bit and ends it */
 	memset(data(), 0, 2016);
 	at = segment(0, 0x7F, 0, 1);
