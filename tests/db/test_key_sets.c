@@ -129,6 +129,28 @@ static bool in_table(unsigned a, uint16_t key)
 	return false;
 }
 
+/* The keys of a port in the order of its table; those of one that is not known are 0xffff. */
+static unsigned list_keys(unsigned a, uint16_t keys[KEYS_MAX])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < table[a].n; i++) {
+		if ((table[a].key[i] & 0x7fff) != 0) {
+			keys[n++] = table[a].key[i];
+		}
+	}
+	return n;
+}
+
+static bool same_keys(unsigned a, unsigned b)
+{
+	uint16_t keys[2][KEYS_MAX];
+	unsigned n = list_keys(a, keys[0]);
+
+	return list_keys(b, keys[1]) == n &&
+	       memcmp(keys[0], keys[1], n * sizeof(keys[0][0])) == 0;
+}
+
 static void check_pair(struct snap_reader *r, unsigned a, unsigned b)
 {
 	struct snap_end end[2];
@@ -140,6 +162,8 @@ static void check_pair(struct snap_reader *r, unsigned a, unsigned b)
 		ck_assert_int_eq(snap_port_guid(r, fabric.g->ports[port].guid, &end[i]),
 		                 E_OK);
 	}
+	/* ports with the same keys share a set, and others do not */
+	ck_assert_int_eq(end[0].p_key_set == end[1].p_key_set, same_keys(a, b));
 	for (unsigned k = 0; k <= BASES; k++) {
 		uint16_t base = k == BASES ? 0x7fff : (uint16_t)k;
 		bool want = share(a, b, base);
