@@ -224,6 +224,57 @@ START_TEST(test_log_keeps_last_changes)
 }
 END_TEST
 
+/* What the log calls a row that was not joined. */
+static const struct {
+	unsigned table;
+	uint8_t key[40];
+	size_t len;
+	const char *name;
+} named[] = {
+	{ 0, { 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd }, 8, "LID of 0x0002c9030000abcd" },
+	{ COPIED_RECORDS + RECORDS_SERVICES,
+	  { 0x10, [7] = 1, [8] = 0xfe, 0x80, [23] = 9 },
+	  26,
+	  "service 0x1000000000000001 '' at fe80::9" },
+	{ COPIED_RECORDS + RECORDS_SUBSCRIPTIONS,
+	  { 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd },
+	  8,
+	  "subscription of port 0x0002c9030000abcd" },
+	{ COPIED_RECORDS + RECORDS_GROUPS,
+	  { 0xff, 0x12, [15] = 1 },
+	  16,
+	  "multicast group ff12::1" },
+	{ COPIED_RECORDS + RECORDS_MEMBERS,
+	  { 0xff, 0x12, [15] = 1, [16] = 0xfe, 0x80, [31] = 7 },
+	  32,
+	  "membership of fe80::7 in ff12::1" },
+	{ COPIED_RECORDS + RECORDS_GUIDS,
+	  { 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd, 5 },
+	  9,
+	  "GUIDs of port 0x0002c9030000abcd, block 5" },
+	{ COPIED_RECORDS + RECORDS_ALIASES,
+	  { 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd },
+	  8,
+	  "alias GUID 0x0002c9030000abcd" },
+	{ COPIED_RECORDS + RECORDS_PARTITIONS, { 0x12, 0x34 }, 2, "partition 0x1234" },
+	{ COPIED_RECORDS + RECORDS_PARTITIONS,
+	  { 0x12, 0x34, 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd },
+	  10,
+	  "member 0x0002c9030000abcd of partition 0x1234" },
+};
+
+START_TEST(test_names)
+{
+	struct state_write w = { .table = named[_i].table,
+		                 .key = named[_i].key,
+		                 .key_len = named[_i].len };
+	char name[JOIN_NAME_BYTES];
+
+	join_row_name(&w, name);
+	ck_assert_str_eq(name, named[_i].name);
+}
+END_TEST
+
 TEST_SUITE_FORKED(standby_join)
 {
 	TCase *t = tcase_create("standby_join");
@@ -235,6 +286,7 @@ TEST_SUITE_FORKED(standby_join)
 	tcase_add_test(t, test_groups);
 	tcase_add_test(t, test_dropped_before_it_met);
 	tcase_add_test(t, test_log_keeps_last_changes);
+	tcase_add_loop_test(t, test_names, 0, sizeof(named) / sizeof(named[0]));
 	suite_add_tcase(suite, t);
 }
 
