@@ -177,6 +177,31 @@ START_TEST(drawings_have_each_cable_once)
 }
 END_TEST
 
+static void assert_value(const struct xml_element *e, const char *name, uint64_t want,
+                         int base)
+{
+	const struct xml_element *value = xml_child(e, name);
+
+	ck_assert_msg(value != NULL, "%s", name);
+	ck_assert_msg(strtoull(value->text, NULL, base) == want, "%s is %s, not %llx",
+	              name, value->text, (unsigned long long)want);
+}
+
+/* What a node is, as opareport reads it. */
+static void assert_node(const struct xml_element *e, const struct node *n)
+{
+	ck_assert_str_eq(xml_child(e, "NodeDesc")->text, node_name(n));
+	assert_value(e, "NodeGUID", n->guid, 16);
+	assert_value(e, "NodeType_Int", n->type, 10);
+	assert_value(e, "NumPorts", n->n_ports, 10);
+	assert_value(e, "SystemImageGUID",
+	             n->system_image_guid != 0 ? n->system_image_guid : n->guid, 16);
+	assert_value(e, "PartitionCap", n->partition_cap, 10);
+	assert_value(e, "DeviceID", n->device_id, 16);
+	assert_value(e, "Revision", n->revision, 16);
+	assert_value(e, "VendorID", n->vendor_id, 16);
+}
+
 /* Well-formed, each node and cable once, and the entries of all tables. */
 START_TEST(snapshot_for_opareport)
 {
@@ -187,6 +212,15 @@ START_TEST(snapshot_for_opareport)
 	const struct lids_in in = { .g = g };
 	ck_assert_int_eq(lids_assign(&in, arena, &diags, &lids, NULL, NULL), E_OK);
 	g->nodes[0].name = "a<b>&c";
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		struct node *node = &g->nodes[i];
+
+		node->system_image_guid = i % 2 ? 0x1000 + i : 0;
+		node->partition_cap = (uint16_t)(2000 + i);
+		node->device_id = (uint16_t)(0xa000 + i);
+		node->revision = 0xfedc0000 + i;
+		node->vendor_id = 0x001175 + i;
+	}
 	struct body text = text_of_form("opareport");
 	ck_assert_int_eq(xml_parse("text", text.data, text.len, arena, &diags, &root), E_OK);
 	ck_assert_str_eq(root->name, "Snapshot");
@@ -194,7 +228,7 @@ START_TEST(snapshot_for_opareport)
 	nodes = xml_child(root, "Nodes");
 	for (const struct xml_element *e = xml_child(nodes, "Node"); e != NULL;
 	     e = xml_again(e), n++) {
-		ck_assert_str_eq(xml_child(e, "NodeDesc")->text, node_name(&g->nodes[n]));
+		assert_node(e, &g->nodes[n]);
 	}
 	ck_assert_uint_eq(n, g->n_nodes);
 	ck_assert_uint_eq(count(text.data, "<Link id="), g->n_links);
