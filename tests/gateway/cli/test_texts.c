@@ -61,6 +61,21 @@ static void write_files(void)
 	row[11] = was[1];
 }
 
+/* A configuration with all that a check tells apart: good values, one without effect, a wrong one and a key
+ * that does not exist. */
+static void write_config(void)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/opensm.conf", tree.dir);
+	f = fopen(path, "w");
+	fputs("# routes\nrouting_engine updn,minhop\nlmc 1\nsweep_interval 10\n"
+	      "force_log_flush TRUE\nmax_wire_smps many\nno_such_option 1\n",
+	      f);
+	fclose(f);
+}
+
 static void start(void)
 {
 	static char *args[] = { (char *)"3", (char *)"2", (char *)"2" };
@@ -74,6 +89,7 @@ static void start(void)
 	gateway_fixture_publish(&tree, 7);
 	gateway_fixture_heartbeat(&tree, 0, true);
 	write_files();
+	write_config();
 	rich_fixture_start(&rich, &rich_stats);
 }
 
