@@ -85,6 +85,21 @@ static json_int_t moved_by(const char *body)
 	return moved;
 }
 
+/* The engine that routes when updn was asked for with these roots. */
+static void check_roots(const char *roots, const char *engine)
+{
+	char body[160];
+
+	snprintf(body, sizeof(body), "{\"routing_engine\":\"updn\",\"root_guids\":%s}",
+	         roots);
+	post("/v1/whatif", body);
+	json_t *o = client_json(&client);
+	ck_assert_int_eq(client.status, 200);
+	ck_assert_str_eq(text_of(json_object_get(o, "after"), "engine"), engine);
+	ck_assert_int_eq(strlen(text_of(o, "fallback")) > 0, strcmp(engine, "updn") != 0);
+	json_decref(o);
+}
+
 START_TEST(answers)
 {
 	const uint32_t n = fixture.g->n_hosts;
@@ -97,8 +112,9 @@ START_TEST(answers)
 	                 "\"link\":[\"leaf-0000:1=new:1\"],\"host\":[\"h=new:2\"],"
 	                 "\"limit\":0,\"routing_engine\":\"minhop\",\"lmc\":0}"),
 		0);
-	(void)moved_by(
-		"{\"routing_engine\":\"updn\",\"root_guids\":[\"0x0002c90300003000\"]}");
+	check_roots("[\"0x0002c90300003000\"]", "updn");
+	check_roots("[\"0x0002c90300003999\"]", "minhop"); /* no switch has this GUID */
+	check_roots("[\"0x0002c90300003999\",\"0x2c90300003000\"]", "updn");
 	post("/v1/check", "{}");
 	ck_assert_msg(client.status == 200, "%s", client.body);
 	json_t *o = client_json(&client);
