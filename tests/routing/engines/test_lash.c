@@ -367,6 +367,7 @@ static const struct {
 } balanced[] = {
 	{ "torus 6x6 1", 95 },     { "torus 5x5x5 1", 95 },  { "dragonfly 2 4 2", 95 },
 	{ "jellyfish 24 5 1", 95 }, { "jellyfish 40 6 2", 95 },
+	{ "jellyfish 10 3 1", 95 }, { "jellyfish 14 4 1", 95 }, /* two lanes */
 };
 
 START_TEST(balanced_lanes)
