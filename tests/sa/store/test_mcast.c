@@ -530,6 +530,16 @@ START_TEST(gone_ports_leave)
 	ck_assert_int_eq(mcast_after_sweep(store, w->r), E_OK);
 	ck_assert_uint_eq(store_count(store, RECORDS_MEMBERS), 1);
 	ck_assert_uint_eq(groups(false), 2);
+	/* from all its groups, and groups without members go */
+	ck_assert_int_eq(mcast_member_put(store, g.record, gid, &m), E_OK);
+	for (uint8_t name = 1; name < 4; name++) {
+		g.record[1] = (uint8_t)(0x20 | name);
+		ck_assert_int_eq(mcast_member_put(store, g.record, gid, &m), E_OK);
+	}
+	ck_assert_uint_eq(store_count(store, RECORDS_MEMBERS), 5);
+	ck_assert_int_eq(mcast_after_sweep(store, w->r), E_OK);
+	ck_assert_uint_eq(store_count(store, RECORDS_MEMBERS), 1);
+	ck_assert_uint_eq(groups(false), 2);
 }
 END_TEST
 
@@ -572,11 +582,13 @@ static void change_keys(uint16_t first, uint16_t second)
 START_TEST(groups_of_partitions)
 {
 	struct mcast_group_row g;
-	struct mcast_member_row m = { .port_guid = HOST + 1, .join_state = MC_FULL_MEMBER };
+	struct mcast_member_row m = { .port_guid = HOST + 1,
+		                      .join_state = MC_FULL_MEMBER };
 	const uint8_t gid[MGID_BYTES] = { 0xfe, 0x80 };
 	uint32_t mlid;
 
-	publish_partitions("Default=0x7fff,ipoib:ALL=full;A=0x10,ipoib,mtu=5,rate=7,sl=3,TClass=9,Q_Key=5:ALL=full,mgid=ff15::7,sl=2\n;");
+	publish_partitions("Default=0x7fff,ipoib:ALL=full;A=0x10,ipoib,mtu=5,rate=7,sl=3,"
+	                   "TClass=9,Q_Key=5:ALL=full,mgid=ff15::7,sl=2\n;");
 	ck_assert_uint_eq(groups(false), 1); /* of others' partitions nobody is told */
 	ck_assert(there(BROADCAST_TOP, BROADCAST_LOW, &g) && g.well_known);
 	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g) && g.well_known);
@@ -601,7 +613,8 @@ START_TEST(groups_of_partitions)
 	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g));
 	ck_assert_uint_eq(mcast_get(g.record, MC_MTU), 4);
 	publish_partitions("A=0x10:ALL=full;");
-	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g) && !g.well_known);
+	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g) &&
+	          !g.well_known);
 	ck_assert_int_eq(mcast_member_leave(store, g.record, gid), E_OK);
 	ck_assert(!there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g));
 }
