@@ -1182,6 +1182,7 @@ START_TEST(test_metrics)
 		ck_assert_msg(strstr(client.body, want) != NULL, "no '%s' in\n%s",
 		              lines[i], client.body);
 	}
+	ck_assert_ptr_null(strstr(client.body, "saguaro_epoch 77"));
 	check_exposition(client.body);
 }
 END_TEST
