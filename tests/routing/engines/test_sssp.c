@@ -146,6 +146,29 @@ static void spread_of(const struct graph *g, const struct lids *l,
 	}
 }
 
+/* Too long to know the hops of all pairs, which only the balancing needs. */
+START_TEST(long_chain)
+{
+	const struct graph *g = fabric_make("mesh 300 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_out out = route("sssp", g, &l, NULL);
+	struct column_map m;
+
+	struct hops h;
+
+	ck_assert_int_eq(hops_init(&h, g, arena), E_RANGE);
+	ck_assert_int_eq(column_map_init(&m, g, &l, &out.lft, arena), E_OK);
+	for (uint32_t lid = 1; lid <= l.top; lid++) {
+		if (l.owner[lid] != GRAPH_NONE) {
+			uint32_t home = graph_switch_of(g, l.owner[lid]);
+
+			/* switches are numbered along the chain */
+			ck_assert_uint_eq(length(&m, &out, 0, lid, home), home);
+		}
+	}
+}
+END_TEST
+
 START_TEST(groups_are_balanced_by_themselves)
 {
 	struct graph *g = fabric_make("ft2 8 8 4", 0, 1, arena);
@@ -635,6 +658,7 @@ static TCase *sssp_case(void)
 	TCase *t = tcase_create("sssp");
 
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, long_chain);
 	tcase_add_loop_test(t, no_detours, 0, sizeof(fabrics) / sizeof(*fabrics));
 	tcase_add_test(t, groups_are_balanced_by_themselves);
 	tcase_add_test(t, unknown_guids_are_named);
