@@ -64,10 +64,10 @@ try() {
 	old=$(sed -n "${2}p" "$copy/$1")
 	cp -p "$copy/$1" "$work/original"
 	plant "$1" "$2" "$4"
-	judge "$1" "$2" "$object"
+	verdict=equivalent by=
+	is_equivalent "$1" "$old" "$4" || judge "$1" "$2" "$object"
 	restore
 	cp -p "$work/original" "$copy/$1"
-	case $verdict in survived | "not run") is_equivalent "$1" "$old" "$4" && verdict=equivalent ;; esac
 	printf '%s\n' "$verdict$sep$1$sep$2$sep$3$sep$4$sep$old$sep$by$sep$(since "$start")" >>"$results"
 	case $verdict in "does not compile" | "same code") return ;; esac
 	n=$((n + 1))
@@ -87,10 +87,12 @@ draw_new() {
 # try_again: tries the survivors once more, wherever their line stands now.
 try_again() {
 	local verdict file line op new old by seconds now
+	# of a run that was stopped: what it did not come to
+	[ -f "$results.before" ] && tail -n +$(($(wc -l <"$results") + 1)) "$results.before" >>"$results"
 	mv "$results" "$results.before"
 	while IFS=$sep read -r verdict file line op new old by seconds <&3; do
 		case $verdict in
-		survived | "not run" | equivalent)
+		survived | "not run")
 			now=$(OLD=$old awk -v n="$line" '$0 == ENVIRON["OLD"] {
 				d = NR > n ? NR - n : n - NR
 				if (at == "" || d < best) { at = NR; best = d }
