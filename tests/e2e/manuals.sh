@@ -40,7 +40,16 @@ for flag in $effective; do
 		fail "saguaro.conf(5) says that $flag has no effect"
 done
 
+# The manual says of each option in options.def with OPT_RESTART that a change needs one.
+restarts=$(tr -d '\n' <"$here/conf/options.def" | grep -oE '(VALUE|STRING|UINT|BOOL|ENUM)\([^;]*' | sed 's/\(VALUE\|STRING\|UINT\|BOOL\|ENUM\)(/\n&/g' |
+	sed -n '/OPT_CLI_ONLY/d; /OPT_RESTART/s/^STRING(\([a-z_]*\),.*/\1/p')
+[ "$(wc -w <<<"$restarts")" -ge 4 ] || fail "few options need a restart: $restarts"
+for key in $restarts; do
+	has "$key needs a restart" "$(sed -n "/^.fB$key.fR/,/^\.TP/p" "$bin/doc/man/saguaro.conf.5" | tr '\n' ' ')" "A change needs a restart."
+done
+
 overview=$(cat "$bin/doc/man/saguaro.1")
+sentences=$(tr -d '\\' <<<"$overview" | tr '\n' ' ')
 # own_flags HELP: flags without a heading, with dashes.
 own_flags() { sed '/^ [A-Z].*:$/,$d' <<<"$1" | flags | tr _ -; }
 for command in $("$bin/saguaro" complete ''); do
@@ -49,6 +58,9 @@ for command in $("$bin/saguaro" complete ''); do
 		has "saguaro-$command(1): $section" "$page" ".SH $section"
 	done
 	has "saguaro(1) has $command" "$overview" ".BR saguaro\\-$command (1)"
+	summary=$("$bin/saguaro" --help | grep "^  $command " | cut -c41-)
+	holds "--help says what $command does" test -n "$summary"
+	has "and so does saguaro(1)" "$sentences" ".BR saguaro-$command (1) ${summary^}."
 	case $command in
 	partition) helps=$(for action in list show create add set remove delete wait; do "$bin/saguaro" partition "$action" --help; done) ;;
 	report) helps=$("$bin/saguaro" report route --help) ;;
@@ -84,6 +96,11 @@ for page in $(grep -l '^FIELDS' "$here"/doc/man/saguaro-*.1.in); do
 	holds "${page%.in} lists fields" grep -q '^\.SH FIELDS' "$bin/doc/man/${page%.in}"
 done
 has "a page says more of an option than --help" "$(cat "$bin/doc/man/saguaro-gateway.8")" "DNS rebinding"
+
+answers=$(sed -n '/^\.SH ANSWERS/,/^\.SH [^A]/p' "$bin/doc/man/saguaro-api.7")
+for name in Problem PathList Path Hop Fabric; do
+	has "saguaro-api(7) names the answer $name" "$answers" $'.TP\n\\fB'"$name"$'\\fR\n'
+done
 
 # Sections of other pages that a page names are there: "NODE NAMES in", "see Streams in".
 while read -r page section; do
