@@ -6,6 +6,7 @@
 # planted, one run at a time; which test enters which function; compiling one object, linking one program with it, and
 # running one suite until the first case that fails. A test is a unit program and one of its suites, or with
 # E2E=1 a script and "-". Sourced.
+# shellcheck disable=SC2034 # mutate.sh has the separator
 set -u
 top=$(cd "${srcdir:-.}" && pwd)
 build=${top_builddir:?set by make mutate}
@@ -196,8 +197,7 @@ notices() {
 		[ -n "${TMPDIR:-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
 		case $1 in
 		*.sh)
-			timeout -k 5 "$3" bash "../tests/$1" </dev/null >"$work/test.log" 2>&1
-			[ $? != 0 ]
+			! timeout -k 5 "$3" bash "../tests/$1" </dev/null >"$work/test.log" 2>&1
 			;;
 		*)
 			export CK_RUN_SUITE=$2 CK_DEFAULT_TIMEOUT=$3 CK_TAP_LOG_FILE_NAME=/dev/fd/3
