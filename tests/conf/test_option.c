@@ -170,7 +170,7 @@ static const struct {
 	{ "guids", "0xa,2 0x3", E_OK,
 	  "0x000000000000000a,0x0000000000000002,0x0000000000000003", NULL },
 	{ "guids", "0x1,host", E_SYNTAX, "0x0000000000000000",
-	  "f:7: error: guids '0x1,host': expected 0x and up to 16 hex digits\n" },
+	  "f:7: error: guids '0x1,host': expected up to 16 times 0x and up to 16 hex digits, with commas between\n" },
 	{ "text", "/etc/a b", E_OK, "/etc/a b", NULL },
 	{ "text", "(null)", E_OK, "(null)", NULL },
 	{ "text", "", E_OK, "(null)", NULL },
