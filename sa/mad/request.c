@@ -206,6 +206,7 @@ struct mad_request *request_begin(struct requests *rs, uint8_t mgmt_class,
 	move(rs, r, REQUEST_WAITS);
 	rs->taken++;
 	r->len = rs->client->mad_bytes;
+	r->least = rs->client->answer_bytes;
 	memset(r->mad, 0, r->len);
 	field_set(r->mad, MAD_BASE_VERSION,
 	          version == OMNI_PATH ? OMNI_PATH : UMAD_BASE_VERSION);
@@ -286,7 +287,7 @@ enum mad_kind requests_receive(struct requests *rs, const struct mad_msg *m)
 	if (age > rs->generations >> LATE_BITS) {
 		return MAD_FORGED;
 	}
-	if (r->state == REQUEST_FREE || m->len < rs->client->answer_bytes ||
+	if (r->state == REQUEST_FREE || m->len < r->least ||
 	    age > ((r->generation - r->begun) & rs->generations)) {
 		return MAD_LATE;
 	}

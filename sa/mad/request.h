@@ -53,6 +53,7 @@ struct mad_request {
 	uint8_t lmc;   /*!< of the LID it goes to: any LID of that port may answer */
 	struct mad_addr addr; /*!< directed: the answer's LID is not compared */
 	size_t len; /*!< bytes of \a mad to send: all, if the client does not say */
+	size_t least; /*!< bytes of the shortest answer: answer_bytes, if the client does not say */
 	/* the engine's: */
 	unsigned tries; /*!< how often it was sent */
 	enum { REQUEST_FREE, REQUEST_WAITS, REQUEST_FLIES, REQUEST_STATE_COUNT } state;

@@ -22,6 +22,9 @@
  * from the start, so a fabric that carries none costs one timeout in all.
  *
  * Sends that the transport refuses with -EAGAIN are repeated by the next smp_run().
+ *
+ * On Omni-Path a request is encoded when it is submitted, into memory that stays with its job. An
+ * attribute that Omni-Path does not have is refused as a device would refuse it.
  */
 #include "sa/mad/smp.h"
 
@@ -34,6 +37,7 @@
 
 #include "conf/base/err.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_smp.h"
 
 enum {
 	SM_CLASS_VERSION = 1,
@@ -52,6 +56,8 @@ struct smp_job {
 	bool repeated; /* one try got no response */
 	enum way { BY_LID, MIXED, DIRECTED } way; /* of the try in flight */
 	uint8_t data[SMP_DATA_BYTES];
+	bool refused;         /* there is no such attribute */
+	struct opa_smp *wide; /* Omni-Path: what is sent; kept for the next request */
 };
 
 TAILQ_HEAD(job_queue, smp_job);
@@ -64,6 +70,8 @@ struct smp {
 	unsigned pending;
 	uint32_t lid; /* own, 0: no requests by LID */
 	bool blocked; /* the transport returned -EAGAIN */
+	bool omni_path;
+	uint16_t p_key_index;
 	enum smp_writes writes;
 	TAILQ_HEAD(, smp_dest) ready;
 	struct job_queue retry;
@@ -111,6 +119,7 @@ void smp_free(struct smp *s)
 	smp_abort(s);
 	while ((job = TAILQ_FIRST(&s->spare)) != NULL) {
 		TAILQ_REMOVE(&s->spare, job, entry);
+		free(job->wide);
 		free(job);
 	}
 	requests_free(s->requests);
@@ -120,6 +129,22 @@ void smp_free(struct smp *s)
 void smp_set_lid(struct smp *s, uint32_t lid)
 {
 	s->lid = lid;
+}
+
+void smp_set_omni_path(struct smp *s, uint16_t p_key_index)
+{
+	s->omni_path = true;
+	s->p_key_index = p_key_index;
+}
+
+bool smp_is_omni_path(const struct smp *s)
+{
+	return s->omni_path;
+}
+
+uint16_t smp_p_key_index(const struct smp *s)
+{
+	return s->p_key_index;
 }
 
 const struct smp_counters *smp_counters(const struct smp *s)
@@ -196,6 +221,29 @@ static void dest_update(struct smp *s, struct smp_dest *d)
 
 /* --- jobs ------------------------------------------------------------------------ */
 
+/* What a job sends on Omni-Path. \retval -ENOMEM */
+static int encode_wide(struct smp_job *job, const struct smp_request *request)
+{
+	bool set = request->method == UMAD_METHOD_SET;
+
+	if (job->wide == NULL) {
+		job->wide = malloc(sizeof(*job->wide));
+	}
+	if (job->wide == NULL) {
+		return -ENOMEM;
+	}
+	if (request->native_len == 0) {
+		job->refused = opa_smp_encode(set, request->attr, request->mod, job->data,
+		                              request->basis, job->wide) != E_OK;
+		return E_OK;
+	}
+	job->wide->attr = request->attr;
+	job->wide->mod = request->mod;
+	job->wide->len = set ? request->native_len : 0;
+	memcpy(job->wide->data, request->data, job->wide->len);
+	return E_OK;
+}
+
 int smp_submit(struct smp *s, const struct smp_request *request)
 {
 	struct smp_job *job = TAILQ_FIRST(&s->spare);
@@ -203,21 +251,25 @@ int smp_submit(struct smp *s, const struct smp_request *request)
 	if (job != NULL) {
 		TAILQ_REMOVE(&s->spare, job, entry);
 	} else {
-		job = malloc(sizeof(*job));
+		job = calloc(1, sizeof(*job));
 		if (job == NULL) {
 			return -ENOMEM;
 		}
 	}
 	job->request = *request;
 	job->tries = 0;
-	job->repeated = false;
-	if (request->data != NULL) {
+	job->repeated = job->refused = false;
+	if (request->data != NULL && request->native_len == 0) {
 		memcpy(job->data, request->data, sizeof(job->data));
 	} else {
 		memset(job->data, 0, sizeof(job->data));
 	}
+	if (s->omni_path && encode_wide(job, request) != E_OK) {
+		TAILQ_INSERT_HEAD(&s->spare, job, entry);
+		return -ENOMEM;
+	}
 	s->pending++;
-	if (request->dest->dead) {
+	if (request->dest->dead || job->refused) {
 		TAILQ_INSERT_TAIL(&s->failed, job, entry);
 	} else {
 		TAILQ_INSERT_TAIL(&request->dest->waiting, job, entry);
@@ -228,8 +280,22 @@ int smp_submit(struct smp *s, const struct smp_request *request)
 
 /* Ends a job that is in no queue and holds no slot. */
 static void finish_job(struct smp *s, struct smp_job *job, int ret, uint16_t status,
-                       const uint8_t *data)
+                       const uint8_t *data, size_t native_len)
 {
+	uint8_t shape[SMP_DATA_BYTES] = { 0 };
+	const uint8_t *native = s->omni_path ? data : NULL;
+
+	if (native != NULL) {
+		data = shape;
+		if (job->request.native_len == 0) {
+			ret = opa_smp_decode(job->request.attr, native, native_len,
+			                     shape);
+		}
+		if (ret != E_OK) {
+			ret = E_MALFORMED;
+			data = native = NULL;
+		}
+	}
 	struct smp_reply reply = {
 		.ret = ret,
 		.status = status,
@@ -237,6 +303,8 @@ static void finish_job(struct smp *s, struct smp_job *job, int ret, uint16_t sta
 		.attr = job->request.attr,
 		.mod = job->request.mod,
 		.data = data,
+		.native = native,
+		.native_len = native != NULL ? native_len : 0,
 		.dest = job->request.dest,
 		.repeated = job->repeated,
 	};
@@ -330,19 +398,53 @@ static enum way way_of(const struct smp *s, const struct smp_job *job)
 	return way;
 }
 
+static size_t initial_path_at(const struct smp *s)
+{
+	return s->omni_path ? (size_t)OPA_DR_INITIAL_PATH : (size_t)SMP_INITIAL_PATH_AT;
+}
+
+static size_t return_path_at(const struct smp *s)
+{
+	return s->omni_path ? (size_t)OPA_DR_RETURN_PATH : (size_t)SMP_RETURN_PATH_AT;
+}
+
 /* The route of an SMP of the directed-route class. */
 static void encode_route(const struct smp *s, const struct smp_dest *d, enum way way,
                          uint8_t *mad)
 {
-	field_set(mad, SMP_DR_SLID, way == MIXED ? s->lid : 0xffff);
-	field_set(mad, SMP_DR_DLID, 0xffff);
+	uint8_t *path = mad + initial_path_at(s);
+
+	if (s->omni_path) {
+		field_set(mad, OPA_DR_SLID, way == MIXED ? s->lid : UINT32_MAX);
+		field_set(mad, OPA_DR_DLID, UINT32_MAX);
+	} else {
+		field_set(mad, SMP_DR_SLID, way == MIXED ? s->lid : 0xffff);
+		field_set(mad, SMP_DR_DLID, 0xffff);
+	}
 	if (way == MIXED) {
 		field_set(mad, SMP_HOP_COUNT, 1);
-		mad[SMP_INITIAL_PATH_AT + 1] = d->via_port;
+		path[1] = d->via_port;
 		return;
 	}
 	field_set(mad, SMP_HOP_COUNT, d->path.hops);
-	memcpy(mad + SMP_INITIAL_PATH_AT + 1, d->path.port + 1, d->path.hops);
+	memcpy(path + 1, d->path.port + 1, d->path.hops);
+}
+
+/* The data of a request, and how long it and its answer are. */
+static void encode_data(const struct smp *s, const struct smp_job *job,
+                        struct mad_request *r)
+{
+	if (!s->omni_path) {
+		memcpy(r->mad + SMP_DATA_AT, job->data, SMP_DATA_BYTES);
+		r->len = r->least = MAD_BYTES;
+		return;
+	}
+	size_t at = opa_smp_data_at(r->mad), len = (at + job->wide->len + 7) / 8 * 8;
+
+	memcpy(r->mad + at, job->wide->data, job->wide->len);
+	r->len = len < OPA_SENT_LEAST ? OPA_SENT_LEAST + 4 : len;
+	r->least = at;
+	r->addr.pkey_index = s->p_key_index;
 }
 
 static uint64_t m_key_of(const struct smp *s, const struct smp_job *job)
@@ -364,17 +466,19 @@ static int send_job(struct smp *s, struct smp_job *job)
 	const struct smp_request *asked = &job->request;
 	struct smp_dest *d = asked->dest;
 	enum way way = way_of(s, job);
-	struct mad_request *r =
-		request_begin(s->requests,
-	                      way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
-	                                    : UMAD_CLASS_SUBN_DIRECTED_ROUTE,
-	                      SM_CLASS_VERSION, asked->method, asked->attr, asked->mod);
+	struct mad_request *r = request_begin(
+		s->requests,
+		way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
+			      : UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+		s->omni_path ? OPA_CLASS_VERSION : SM_CLASS_VERSION, asked->method,
+		asked->attr, s->omni_path ? job->wide->mod : asked->mod);
 
 	if (r == NULL) {
 		return -EAGAIN;
 	}
 	field_set(r->mad, SMP_M_KEY, m_key_of(s, job));
-	memcpy(r->mad + SMP_DATA_AT, job->data, SMP_DATA_BYTES);
+	r->addr.pkey_index = 0;
+	encode_data(s, job, r);
 	if (way != BY_LID) {
 		encode_route(s, d, way, r->mad);
 	}
@@ -467,19 +571,27 @@ static void fill_window(struct smp *s)
 /* Did an answer go and return over the route of its request? */
 static bool is_route_of(void *ctx, const struct mad_request *r, const struct mad_msg *m)
 {
+	const struct smp *s = ctx;
 	const struct smp_job *job = r->job;
 	const struct smp_path *p = &job->request.dest->path;
 	const uint8_t *asked = r->mad, *mad = m->data;
+	size_t initial = initial_path_at(s), back = return_path_at(s);
 	uint64_t hops = field_get(asked, SMP_HOP_COUNT);
+	bool same_lids =
+		s->omni_path
+			? field_get(mad, OPA_DR_SLID) == field_get(asked, OPA_DR_SLID) &&
+				  field_get(mad, OPA_DR_DLID) ==
+					  field_get(asked, OPA_DR_DLID)
+			: field_get(mad, SMP_DR_LIDS) == field_get(asked, SMP_DR_LIDS);
 
-	(void)ctx;
+	if (s->omni_path && field_get(mad, MAD_BASE_VERSION) != OPA_CLASS_VERSION) {
+		return false;
+	}
 	return job->way == BY_LID ||
-	       (field_get(mad, SMP_HOP_COUNT) == hops &&
-	        field_get(mad, SMP_DR_LIDS) == field_get(asked, SMP_DR_LIDS) &&
-	        memcmp(mad + SMP_INITIAL_PATH_AT + 1, asked + SMP_INITIAL_PATH_AT + 1,
-	               hops) == 0 &&
+	       (field_get(mad, SMP_HOP_COUNT) == hops && same_lids &&
+	        memcmp(mad + initial + 1, asked + initial + 1, hops) == 0 &&
 	        (job->way != DIRECTED ||
-	         memcmp(mad + SMP_RETURN_PATH_AT + 1, p->back + 1, p->n_back) == 0));
+	         memcmp(mad + back + 1, p->back + 1, p->n_back) == 0));
 }
 
 static void handle_answer(void *ctx, struct mad_request *r, const struct mad_msg *m)
@@ -496,20 +608,22 @@ static void handle_answer(void *ctx, struct mad_request *r, const struct mad_msg
 		}
 	} else if (d->path.n_back < d->path.hops) {
 		d->path.n_back = d->path.hops;
-		memcpy(d->path.back + 1, m->data + SMP_RETURN_PATH_AT + 1, d->path.hops);
+		memcpy(d->path.back + 1, m->data + return_path_at(s) + 1, d->path.hops);
 	}
+	size_t at = s->omni_path ? opa_smp_data_at(m->data) : SMP_DATA_AT;
+
 	end_try(s, r);
 	d->late -= job->tries > 1 && d->late;
 	dest_update(s, d);
 	s->counters.bad_status += status != 0;
 	finish_job(s, job, status ? E_MALFORMED : E_OK, status,
-	           status ? NULL : m->data + SMP_DATA_AT);
+	           status ? NULL : m->data + at, m->len - at);
 }
 
 static const struct request_client client = {
 	.mgmt_class = UMAD_CLASS_SUBN_DIRECTED_ROUTE,
 	.slot_bits = 8,
-	.mad_bytes = MAD_BYTES,
+	.mad_bytes = OPA_MAD_BYTES,
 	.answer_bytes = MAD_BYTES,
 	.is_answer = is_route_of,
 	.answered = handle_answer,
@@ -522,8 +636,9 @@ enum mad_kind smp_receive(struct smp *s, const struct mad_msg *m)
 	           m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED;
 
 	if (!smp ||
-	    (!m->status && (m->len < SMP_DATA_AT ||
-	                    field_get(m->data, MAD_METHOD) != UMAD_METHOD_GET_RESP))) {
+	    (!m->status &&
+	     (m->len < (s->omni_path ? (size_t)OPA_LR_DATA : (size_t)SMP_DATA_AT) ||
+	      field_get(m->data, MAD_METHOD) != UMAD_METHOD_GET_RESP))) {
 		return MAD_OTHER;
 	}
 	enum mad_kind kind = requests_receive(s->requests, m);
@@ -543,8 +658,13 @@ void smp_run(struct smp *s)
 	requests_run(s->requests, s->t->ops->now_ms(s->t));
 	while ((job = TAILQ_FIRST(&s->failed)) != NULL) {
 		TAILQ_REMOVE(&s->failed, job, entry);
+		if (job->refused) {
+			finish_job(s, job, E_MALFORMED, UMAD_STATUS_ATTR_NOT_SUPPORTED,
+			           NULL, 0);
+			continue;
+		}
 		s->counters.timeouts++;
-		finish_job(s, job, E_TIMEOUT, 0, NULL);
+		finish_job(s, job, E_TIMEOUT, 0, NULL, 0);
 	}
 	fill_window(s);
 }

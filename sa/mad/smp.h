@@ -23,6 +23,9 @@
  * Answers that belong to no request are ignored and counted (sa/mad/request.h). An answer by
  * LID comes from the LID that was asked. One over a directed route shows the route of its
  * request, and the ports by which the nodes on the way are entered, as far as they are known.
+ *
+ * On a fabric of Omni-Path requests and answers are in InfiniBand's form nevertheless, and translated
+ * (sa/mad/opa_smp.h); see smp_set_omni_path().
  */
 enum { SMP_HOPS_MAX = 63 };
 
@@ -73,6 +76,9 @@ struct smp_reply {
 	uint16_t attr;
 	uint32_t mod;
 	const uint8_t *data; /*!< 64 bytes, NULL unless E_OK; borrowed for the call */
+	const uint8_t
+		*native; /*!< [native_len] as Omni-Path has it; NULL on InfiniBand */
+	size_t native_len;
 	struct smp_dest *dest;
 	bool repeated; /*!< it was sent more than once, so another one may still arrive */
 };
@@ -86,6 +92,10 @@ struct smp_request {
 	uint16_t attr;
 	uint32_t mod;
 	const uint8_t *data; /*!< 64 bytes, copied; NULL: zeros */
+	/*! Omni-Path: the attribute as last read, for Sets of PortInfo and SwitchInfo; copied */
+	const uint8_t *basis;
+	/*! Omni-Path: not 0: attr, mod and data (so many bytes) are sent as they are */
+	size_t native_len;
 	unsigned retries;    /*!< tries after the first */
 	bool without_m_key;  /*!< a program will read it, which may be anybody's */
 	smp_done_f *done;
@@ -126,6 +136,14 @@ void smp_set_limits(struct smp *s, const struct smp_limits *l);
  * \param lid  Of the local port, to which answers return; 0: directed routes only.
  */
 void smp_set_lid(struct smp *s, uint32_t lid);
+
+/*!
+ * \brief From here on all nodes are Omni-Path's. Requests that wait or are in flight must not exist.
+ * \param p_key_index  Of 0xFFFF in the table of the local port.
+ */
+void smp_set_omni_path(struct smp *s, uint16_t p_key_index);
+bool smp_is_omni_path(const struct smp *s);
+uint16_t smp_p_key_index(const struct smp *s); /*!< 0 on InfiniBand */
 
 /*! \brief Prepares a destination, without LIDs. \a path is copied. */
 void smp_dest_init(struct smp_dest *d, const struct smp_path *path);

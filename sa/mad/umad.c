@@ -19,6 +19,7 @@
 #include "conf/base/err.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/mad_buf.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/mad/transport.h"
 #include "sa/mad/wakeup.h"
 #include "sa/mad/wire.h"
@@ -26,10 +27,10 @@
 /*
  * The transport over libibumad.
  *
- * One descriptor has five agents: classes 0x81 and 0x01 (SMPs), 0x03 (SA, the kernel does
+ * One descriptor has seven agents: classes 0x81 and 0x01 (SMPs) and 0x03 (SA, the kernel does
  * RMPP) once for InfiniBand's class version and once for Omni-Path's, and 0x04 (port
  * counters). The kernel delivers by class and version, and a MAD is sent by the agent of its version. Old kernels
- * refuse the agent for Omni-Path; then there is none. A receive thread blocks in
+ * refuse the agents for Omni-Path; then there are none. A receive thread blocks in
  * umad_recv(), because only that wait works on real devices and under a preload library. It
  * reads what else has come without waiting, and appends everything to a list in one step;
  * recv() takes from that list. MADs of a diverted class go to the receiver instead, as many
@@ -54,7 +55,7 @@ enum {
 	RECV_BYTES = 64 * 1024, /* first size of the buffer for longer MADs */
 	SM_CLASS_VERSION = 1,
 	PERF_CLASS_VERSION = 1,
-	N_AGENTS = 5
+	N_AGENTS = 7
 };
 
 struct agent_row {
@@ -65,11 +66,15 @@ struct agent_row {
 
 /* clang-format off */
 static const struct agent_row agent_rows[N_AGENTS] = {
+	/* before InfiniBand's, because ibsim gives requests of a class to its last agent */
+	{ UMAD_CLASS_SUBN_DIRECTED_ROUTE, OPA_CLASS_VERSION, 0, true,
+	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP } },
+	{ UMAD_CLASS_SUBN_LID_ROUTED, OPA_CLASS_VERSION, 0, true,
+	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP, UMAD_METHOD_TRAP_REPRESS } },
 	{ UMAD_CLASS_SUBN_DIRECTED_ROUTE, SM_CLASS_VERSION, 0, false,
 	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP } },
 	{ UMAD_CLASS_SUBN_LID_ROUTED, SM_CLASS_VERSION, 0, false,
 	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP, UMAD_METHOD_TRAP_REPRESS } },
-	/* before InfiniBand's, because ibsim gives requests of a class to its last agent */
 	{ UMAD_CLASS_SUBN_ADM, SA_OPA_VERSION, UMAD_RMPP_VERSION, true,
 	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_SA_METHOD_GET_TABLE,
 	    UMAD_SA_METHOD_GET_TRACE_TABLE, UMAD_SA_METHOD_GET_MULTI, UMAD_SA_METHOD_DELETE } },
@@ -83,7 +88,8 @@ static const struct agent_row agent_rows[N_AGENTS] = {
 
 /* One MAD as read from the device. */
 struct received {
-	_Alignas(struct ib_user_mad) uint8_t umad[sizeof(struct ib_user_mad) + MAD_BYTES];
+	_Alignas(struct ib_user_mad)
+		uint8_t umad[sizeof(struct ib_user_mad) + OPA_MAD_BYTES];
 	int len;
 };
 
@@ -369,7 +375,7 @@ struct receiver {
 	unsigned run; /* MADs read since the device was last found empty */
 };
 
-/* Reads a MAD longer than MAD_BYTES; if the buffer is too small, grows it for the next call. */
+/* Reads a MAD longer than those of Omni-Path; if the buffer is too small, grows it for the next call. */
 static int read_large(struct umad_transport *u, struct receiver *r)
 {
 	int len = r->large_bytes;
@@ -399,7 +405,7 @@ static int read_batch(struct umad_transport *u, struct receiver *r)
 
 	do {
 		struct received *at = &r->got[n_read];
-		at->len = MAD_BYTES;
+		at->len = OPA_MAD_BYTES;
 		ret = umad_recv(u->portid, at->umad, &at->len,
 		                n_read == 0 && r->run == 0 ? POLL_MS : 0);
 		if (ret < 0) {

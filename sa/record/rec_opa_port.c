@@ -21,6 +21,7 @@
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "routing/graph/graph.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/mad/wire.h"
 #include "sa/record/rec_int.h"
 #include "sa/record/record.h"
@@ -29,51 +30,11 @@ enum {
 	IB_BYTES = 64,
 	RECORD_BYTES =
 		378, /* RID 8, PortInfo 242, eight reasons for LinkDown of 16 bytes */
-	LANES = 32,
-	EDR = 2 /* bit of LinkSpeedExt */
+	EDR = 2      /* bit of LinkSpeedExt */
 };
 enum { PIR_PORT_NUM = 1 };
 
 /* clang-format off */
-#define OPA_PI_LID                   0, 32
-#define OPA_PI_VL_CAP               75,  5
-#define OPA_PI_VL_HIGH_LIMIT        80, 16
-#define OPA_PI_VL_ARB_HIGH_CAP     112,  8
-#define OPA_PI_VL_ARB_LOW_CAP      120,  8
-#define OPA_PI_PORT_PHYSICAL_STATE 152,  4
-#define OPA_PI_PORT_STATE          156,  4
-#define OPA_PI_M_KEY_PROTECT_BITS  176,  2
-#define OPA_PI_LMC                 180,  4
-#define OPA_PI_MASTER_SM_SL        187,  5
-#define OPA_PI_PARTITION_ENFORCEMENT_INBOUND  196, 1
-#define OPA_PI_PARTITION_ENFORCEMENT_OUTBOUND 197, 1
-#define OPA_PI_OPERATIONAL_VLS     203,  5
-#define OPA_PI_M_KEY_VIOLATIONS    240, 16
-#define OPA_PI_P_KEY_VIOLATIONS    256, 16
-#define OPA_PI_Q_KEY_VIOLATIONS    272, 16
-#define OPA_PI_SA_QP               320, 32
-#define OPA_PI_NEIGHBOR_PORT_NUM   352,  8
-#define OPA_PI_CLIENT_REREGISTER   376,  1
-#define OPA_PI_SUBNET_TIMEOUT      379,  5
-#define OPA_PI_LINK_SPEED_SUPPORTED 384, 16
-#define OPA_PI_LINK_SPEED_ENABLED  400, 16
-#define OPA_PI_LINK_SPEED_ACTIVE   416, 16
-#define OPA_PI_LINK_WIDTH_SUPPORTED 432, 16
-#define OPA_PI_LINK_WIDTH_ENABLED  448, 16
-#define OPA_PI_LINK_WIDTH_ACTIVE   464, 16
-#define OPA_PI_M_KEY_LEASE_PERIOD  784, 16
-#define OPA_PI_MASTER_SM_LID       864, 32
-#define OPA_PI_M_KEY               896, 64
-#define OPA_PI_SUBNET_PREFIX       960, 64
-#define OPA_PI_NEIGHBOR_NODE_GUID 1664, 64
-#define OPA_PI_CAPABILITY_MASK    1728, 32
-#define OPA_PI_DIAG_CODE          1856, 16
-#define OPA_PI_NEIGHBOR_IS_SWITCH 1895,  1
-#define OPA_PI_MTU_CAP            1900,  4
-#define OPA_PI_RESP_TIME_VALUE    1907,  5
-#define OPA_PI_LOCAL_PORT_NUM     1912,  8
-enum { OPA_PI_NEIGHBOR_MTU = 1024, OPA_PI_XMIT_Q = 1152 };
-
 static const struct sa_field port_fields[] = {
 	{ "EndPortLID",      0, 32, SA_INPUT },
 	{ "PortNum",        32,  8, SA_EQ },
@@ -167,12 +128,12 @@ static int offer_port(struct snap_reader *r, const struct sa_query *q,
 	unsigned n = lanes((unsigned)field_get(row->data, PI_OPERATIONAL_VLS));
 	field_set(pi, OPA_PI_VL_CAP, lanes((unsigned)field_get(row->data, PI_VL_CAP)));
 	field_set(pi, OPA_PI_OPERATIONAL_VLS, n);
-	for (unsigned vl = 0; vl < n && vl < LANES; vl++) {
-		unsigned queue = OPA_PI_XMIT_Q + 8 * vl;
-		field_set(pi, OPA_PI_NEIGHBOR_MTU + 4 * vl, 4,
+	for (unsigned vl = 0; vl < n && vl < OPA_LANES; vl++) {
+		field_set(pi, OPA_PI_NEIGHBOR_MTU(vl),
 		          field_get(row->data, PI_NEIGHBOR_MTU));
-		field_set(pi, queue, 3, field_get(row->data, PI_VL_STALL_COUNT));
-		field_set(pi, queue + 3, 5, field_get(row->data, PI_HOQ_LIFE));
+		field_set(pi, OPA_PI_VL_STALL_COUNT(vl),
+		          field_get(row->data, PI_VL_STALL_COUNT));
+		field_set(pi, OPA_PI_HOQ_LIFE(vl), field_get(row->data, PI_HOQ_LIFE));
 	}
 	field_set(pi, OPA_PI_SA_QP, 1);
 	field_set(pi, OPA_PI_LOCAL_PORT_NUM, row->block);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+/*!
+ * Attributes of class version 0x80 as "bit, width" for field_get() of sa/mad/fields.h. Bits are
+ * counted from the first of the attribute, as in InfiniBand's tables.
+ *
+ * Source: the public headers of opa-fm (stl_sm_types.h, stl_mad_types.h).
+ */
+enum {
+	OPA_MAD_BYTES = 2048,
+	OPA_CLASS_VERSION = 0x80, /*!< and BaseVersion */
+	OPA_LR_DATA = 32,         /*!< offset of the data of an SMP by LID */
+	OPA_DR_DATA = 176,        /*!< and over a directed route */
+	OPA_DR_INITIAL_PATH = 40,
+	OPA_DR_RETURN_PATH = 104,
+	OPA_DATA_MAX = OPA_MAD_BYTES - OPA_DR_DATA, /*!< that fits both */
+	OPA_SENT_LEAST = 36,  /*!< a device of Linux takes no shorter MAD */
+	OPA_LID_END = 0xC000, /*!< LIDs that fit InfiniBand's shape are below */
+	OPA_LANES = 32,       /*!< VLs, SCs and SLs that fields have room for */
+	OPA_VL_MANAGEMENT = 15,
+	OPA_P_KEY_MEMBER = 0x7FFF,  /*!< each adapter has it, or it is not reached */
+	OPA_P_KEY_MANAGER = 0xFFFF, /*!< SMPs are sent with it */
+	OPA_PORT_STATES_BYTES = 8,  /*!< of PortStateInfo, for each port */
+	OPA_PORT_STATES_MAX = OPA_DATA_MAX / OPA_PORT_STATES_BYTES
+};
+
+enum opa_bytes {
+	OPA_BYTES_NOTICE = 96,
+	OPA_BYTES_NODE_INFO = 44,
+	OPA_BYTES_SWITCH_INFO = 84,
+	OPA_BYTES_PORT_INFO = 242,
+	OPA_BYTES_SM_INFO = 26,
+	OPA_BYTES_BLOCK = 64
+};
+
+/*! Attributes that InfiniBand does not have. */
+enum { OPA_ATTR_PORT_STATE_INFO = 0x87 };
+
+/*! AttributeModifier. */
+enum {
+	OPA_MOD_ONE = 1 << 24, /*!< one port or block */
+	OPA_MOD_BEGIN = 1 << 9 /*!< this SM begins to configure the port */
+};
+
+/*! PortInfo.LinkSpeed and LinkWidth. */
+enum {
+	OPA_LINK_12G = 1,
+	OPA_LINK_25G = 2,
+	OPA_LINK_50G = 4,
+	OPA_LINK_100G = 8,
+	OPA_LINK_1X = 1,
+	OPA_LINK_2X = 2,
+	OPA_LINK_3X = 4,
+	OPA_LINK_4X = 8
+};
+
+/* clang-format off */
+/* an SMP over a directed route, in the whole MAD */
+#define OPA_DR_SLID                256, 32
+#define OPA_DR_DLID                288, 32
+
+/* NodeInfo */
+#define OPA_NI_BASE_VERSION          0,  8
+#define OPA_NI_CLASS_VERSION         8,  8
+#define OPA_NI_NODE_TYPE            16,  8
+#define OPA_NI_NUM_PORTS            24,  8
+#define OPA_NI_SYSTEM_IMAGE_GUID    64, 64
+#define OPA_NI_NODE_GUID           128, 64
+#define OPA_NI_PORT_GUID           192, 64
+#define OPA_NI_PARTITION_CAP       256, 16
+#define OPA_NI_DEVICE_ID           272, 16
+#define OPA_NI_REVISION            288, 32
+#define OPA_NI_LOCAL_PORT_NUM      320,  8
+#define OPA_NI_VENDOR_ID           328, 24
+
+/* SwitchInfo */
+#define OPA_SI_LINEAR_FDB_CAP        0, 32
+#define OPA_SI_LINEAR_FDB_TOP       96, 32
+#define OPA_SI_LIFE_TIME_VALUE     536,  5
+#define OPA_SI_PORT_STATE_CHANGE   541,  1
+#define OPA_SI_PARTITION_ENFORCEMENT_CAP 560, 16
+#define OPA_SI_ROUTING_MODE_ENABLED 600, 8
+#define OPA_SI_ENHANCED_PORT_0     612,  1
+
+/* PortInfo */
+#define OPA_PI_LID                   0, 32
+#define OPA_PI_VL_CAP               75,  5
+#define OPA_PI_VL_HIGH_LIMIT        80, 16
+#define OPA_PI_VL_ARB_HIGH_CAP     112,  8
+#define OPA_PI_VL_ARB_LOW_CAP      120,  8
+#define OPA_PI_PORT_STATES         128, 32
+#define OPA_PI_IS_SM_CONFIGURATION_STARTED 138, 1
+#define OPA_PI_NEIGHBOR_NORMAL     139,  1
+#define OPA_PI_PORT_PHYSICAL_STATE 152,  4
+#define OPA_PI_PORT_STATE          156,  4
+#define OPA_PI_M_KEY_PROTECT_BITS  176,  2
+#define OPA_PI_LMC                 180,  4
+#define OPA_PI_MASTER_SM_SL        187,  5
+#define OPA_PI_LINK_INIT_REASON    192,  4
+#define OPA_PI_PARTITION_ENFORCEMENT_INBOUND  196, 1
+#define OPA_PI_PARTITION_ENFORCEMENT_OUTBOUND 197, 1
+#define OPA_PI_OPERATIONAL_VLS     203,  5
+#define OPA_PI_M_KEY_VIOLATIONS    240, 16
+#define OPA_PI_P_KEY_VIOLATIONS    256, 16
+#define OPA_PI_Q_KEY_VIOLATIONS    272, 16
+#define OPA_PI_SA_QP               320, 32
+#define OPA_PI_NEIGHBOR_PORT_NUM   352,  8
+#define OPA_PI_LINK_DOWN_REASON    360,  8
+#define OPA_PI_NEIGHBOR_LINK_DOWN_REASON 368, 8
+#define OPA_PI_CLIENT_REREGISTER   376,  1
+#define OPA_PI_MCAST_PKEY_TRAP_SUPPRESSION 377, 2
+#define OPA_PI_SUBNET_TIMEOUT      379,  5
+#define OPA_PI_LINK_SPEED_SUPPORTED 384, 16
+#define OPA_PI_LINK_SPEED_ENABLED  400, 16
+#define OPA_PI_LINK_SPEED_ACTIVE   416, 16
+#define OPA_PI_LINK_WIDTH_SUPPORTED 432, 16
+#define OPA_PI_LINK_WIDTH_ENABLED  448, 16
+#define OPA_PI_LINK_WIDTH_ACTIVE   464, 16
+#define OPA_PI_WIDTH_DOWNGRADE_TX_ACTIVE 512, 16
+#define OPA_PI_WIDTH_DOWNGRADE_RX_ACTIVE 528, 16
+#define OPA_PI_PORT_LINK_MODE_ENABLED 550, 5
+#define OPA_PI_LTP_CRC_ENABLED     568,  4
+#define OPA_PI_PACKET_FORMATS_SUPPORTED 592, 16
+#define OPA_PI_PACKET_FORMATS_ENABLED 608, 16
+#define OPA_PI_M_KEY_LEASE_PERIOD  784, 16
+#define OPA_PI_VL15_CREDIT_RATE    821,  5
+#define OPA_PI_MASTER_SM_LID       864, 32
+#define OPA_PI_M_KEY               896, 64
+#define OPA_PI_SUBNET_PREFIX       960, 64
+#define OPA_PI_NEIGHBOR_MTU(vl)   1024 + 4 * (vl), 4
+#define OPA_PI_VL_STALL_COUNT(vl) 1152 + 8 * (vl), 3
+#define OPA_PI_HOQ_LIFE(vl)       1155 + 8 * (vl), 5
+#define OPA_PI_NEIGHBOR_NODE_GUID 1664, 64
+#define OPA_PI_CAPABILITY_MASK    1728, 32
+#define OPA_PI_DIAG_CODE          1856, 16
+#define OPA_PI_MGMT_ALLOWED       1892,  1
+#define OPA_PI_NEIGHBOR_NODE_TYPE 1894,  2
+#define OPA_PI_NEIGHBOR_IS_SWITCH 1895,  1
+#define OPA_PI_MTU_CAP            1900,  4
+#define OPA_PI_RESP_TIME_VALUE    1907,  5
+#define OPA_PI_LOCAL_PORT_NUM     1912,  8
+
+/* SMInfo */
+#define OPA_SMI_GUID                 0, 64
+#define OPA_SMI_SM_KEY              64, 64
+#define OPA_SMI_ACT_COUNT          128, 32
+#define OPA_SMI_PRIORITY           192,  4
+#define OPA_SMI_INITIAL_PRIORITY   200,  4
+#define OPA_SMI_SM_STATE           204,  4
+
+/* PortStateInfo, of each port */
+#define OPA_PS_PORT_PHYSICAL_STATE  24,  4
+#define OPA_PS_PORT_STATE           28,  4
+#define OPA_PS_PORT_STATES           0, 32
+
+/* Notice, and the details of its traps */
+#define OPA_NTC_HEAD                 0, 32 /* IsGeneric, type, producer */
+#define OPA_NTC_TRAP_NUMBER         32, 16
+#define OPA_NTC_TOGGLE_COUNT        48, 16
+#define OPA_NTC_ISSUER_LID          64, 32
+#define OPA_NTC_LID                256, 32 /* of traps 128 to 131 and 144; LID1 of 257 to 259 is elsewhere in the last */
+#define OPA_NTC_129_PORT           288,  8
+#define OPA_NTC_144_CAPABILITY_MASK 288, 32
+#define OPA_NTC_144_CHANGE_FLAGS   352, 16
+#define OPA_NTC_257_LID_1          256, 32
+#define OPA_NTC_257_LID_2          288, 32
+#define OPA_NTC_257_KEY            320, 32
+#define OPA_NTC_259_P_KEY          272, 16
+#define OPA_NTC_259_LID_1          288, 32
+#define OPA_NTC_259_LID_2          320, 32
+/* clang-format on */
