@@ -10,6 +10,7 @@
 
 #include "conf/base/err.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_smp.h"
 #include "sa/server/server.h"
 #include "sa/sm/audit.h"
 #include "sa/sm/changes.h"
@@ -26,19 +27,72 @@ enum {
 	TRAP_LINES_MS = 10000,
 	ANSWER_LINES = 5, /* of one sender */
 	ANSWER_LINES_ALL = 20,
-	ANSWER_LINES_MS = 60000
+	ANSWER_LINES_MS = 60000,
+	M_KEY_END = 32 /* bytes of an SMP up to its M_Key, in both formats */
 };
 
 static const char *const source = "sweep";
 
-static void reply(struct agent *a, const struct mad_msg *to, uint8_t *mad)
+/* An SMP as it came, and in InfiniBand's form, which is the same where the fabric is InfiniBand's. */
+struct received {
+	const struct mad_msg *wire;
+	struct mad_msg shape;
+	uint8_t mad[MAD_BYTES];
+};
+
+static bool is_opa(const struct mad_msg *m)
 {
-	struct mad_msg m = { .mgmt_class = to->mgmt_class,
-		             .addr = to->addr,
+	return field_get(m->data, MAD_BASE_VERSION) == OPA_CLASS_VERSION;
+}
+
+/* \return false: nobody here knows what to make of it. */
+static bool receive_shape(struct received *r, const struct mad_msg *m)
+{
+	size_t at = is_opa(m) ? opa_smp_data_at(m->data) : 0;
+	unsigned attr = (unsigned)field_get(m->data, MAD_ATTR_ID);
+
+	r->wire = m;
+	r->shape = *m;
+	if (!is_opa(m)) {
+		return m->len >= MAD_BYTES;
+	}
+	memset(r->mad, 0, sizeof(r->mad));
+	r->shape.data = r->mad;
+	r->shape.len = sizeof(r->mad);
+	if (m->len < at) {
+		return false;
+	}
+	memcpy(r->mad, m->data, M_KEY_END);
+	if (attr == UMAD_ATTR_NOTICE && m->len - at >= OPA_BYTES_NOTICE) {
+		opa_notice_decode(m->data + at, r->mad + SMP_DATA_AT);
+		return true;
+	}
+	return attr == UMAD_SM_ATTR_SM_INFO &&
+	       opa_smp_decode((uint16_t)attr, m->data + at, m->len - at,
+	                      r->mad + SMP_DATA_AT) == E_OK;
+}
+
+/* Answers with header and data of an SMP in InfiniBand's form. On Omni-Path the rest is as it came. */
+static void reply(struct agent *a, const struct received *to, uint8_t *mad)
+{
+	struct mad_msg m = { .mgmt_class = to->wire->mgmt_class,
+		             .addr = to->wire->addr,
 		             .len = MAD_BYTES,
 		             .data = mad };
+	uint8_t wide[OPA_MAD_BYTES];
 
-	m.addr.directed = to->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	if (is_opa(to->wire)) {
+		m.len = to->wire->len < sizeof(wide) ? to->wire->len : sizeof(wide);
+		m.data = wide;
+		m.addr.pkey_index = smp_p_key_index(a->sm->smp);
+		memcpy(wide, to->wire->data, m.len);
+		memcpy(wide, mad, M_KEY_END);
+		if (field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO) {
+			opa_sm_info_encode(mad + SMP_DATA_AT,
+			                   wide + opa_smp_data_at(wide));
+		}
+	}
+	m.addr.directed = m.mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
 	if (m.addr.directed) {
 		m.addr.lid = 0xffff;
 	}
@@ -80,8 +134,9 @@ static bool shows_keys(const struct agent *a, const struct mad_msg *m)
 	return trust_names(c, guid, standby_knows(sm->d.standby, guid));
 }
 
-static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
+static void answer_sm_info(struct agent *a, const struct received *asked, bool get)
 {
+	const struct mad_msg *m = &asked->shape;
 	uint8_t mad[MAD_BYTES];
 	bool directed = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
 	uint64_t from = guid_of_sender(a->sm, m);
@@ -103,7 +158,7 @@ static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
 	}
 	field_set(mad, MAD_METHOD, UMAD_METHOD_GET_RESP);
 	field_set(mad, MAD_STATUS, status | (directed ? UMAD_SMP_DIRECTION : 0));
-	reply(a, m, mad);
+	reply(a, asked, mad);
 }
 
 static struct sender *sender_of_mad(struct sm *sm, const struct mad_msg *m)
@@ -215,8 +270,9 @@ static void suspect_target(struct agent *a, const uint8_t *notice)
 	}
 }
 
-static void take_trap(struct agent *a, const struct mad_msg *m)
+static void take_trap(struct agent *a, const struct received *sent)
 {
+	const struct mad_msg *m = &sent->shape;
 	struct sm *sm = a->sm;
 	uint8_t mad[MAD_BYTES];
 	const uint8_t *notice = m->data + SMP_DATA_AT;
@@ -228,7 +284,7 @@ static void take_trap(struct agent *a, const struct mad_msg *m)
 	memcpy(mad, m->data, MAD_BYTES);
 	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP_REPRESS);
 	field_set(mad, MAD_STATUS, 0);
-	reply(a, m, mad);
+	reply(a, sent, mad);
 	if (!believe_trap(a, m, from)) {
 		return;
 	}
@@ -260,17 +316,19 @@ void agent_receive(struct agent *a, const struct mad_msg *m)
 		}
 		return;
 	}
+	struct received r;
+
 	if ((m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
 	     m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED) &&
-	    m->len >= MAD_BYTES) {
+	    receive_shape(&r, m)) {
 		unsigned method = (unsigned)field_get(m->data, MAD_METHOD);
 		unsigned attr = (unsigned)field_get(m->data, MAD_ATTR_ID);
 
 		if (method == UMAD_METHOD_TRAP && attr == UMAD_ATTR_NOTICE) {
-			take_trap(a, m);
+			take_trap(a, &r);
 		} else if (attr == UMAD_SM_ATTR_SM_INFO &&
 		           (method == UMAD_METHOD_GET || method == UMAD_METHOD_SET)) {
-			answer_sm_info(a, m, method == UMAD_METHOD_GET);
+			answer_sm_info(a, &r, method == UMAD_METHOD_GET);
 		}
 	}
 }

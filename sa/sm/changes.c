@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * A light sweep asks every switch for its PortStateChange bit, the local port for its
- * state, ports that were silent for a NodeInfo, and ports with an SM for its SMInfo. It is
- * reason for a sweep if a node changed, does not answer any more, or answers at last.
+ * A light sweep asks every switch for its PortStateChange bit, the local port for its state,
+ * ports that were silent for a NodeInfo, and ports with an SM for its SMInfo. It is reason for a
+ * sweep if a node changed, does not answer any more, or answers at last.
  *
- * The bit says that something may have changed. Only a master clears it, so during the
- * first sweep it stays set from before, on every switch of a fabric that was just powered
- * on, and hides a change. So a light sweep
+ * The bit says that something may have changed. Only a master clears it, so during the first
+ * sweep it stays set from before, on every switch of a fabric that was just powered on, and hides
+ * a change. So a light sweep
  *
  *   1. clears the bit: what changes from here on sets it again, for the next light sweep;
  *   2. reads all ports of the switch, and asks over each of its cables who is there;
  *   3. compares with what the last heavy sweep knew.
  *
- * In this order no change is lost, whenever it happened. A link that went down and came
- * back is INIT, and only we arm it, so a link that we armed shows by its state. Before
- * that a port differs from its former self only by the GUID or the description behind it, or
- * because its switch restarted, which has then lost its LID or LinearFDBTop. A sweep that armed
- * ports may have missed such a change, and another sweep or a look that found something else may
- * have cleared the bit since. So the switches of these ports are compared once, with or without
- * the bit. The same comparison serves
- * where a switch does not clear the bit: its ports are read each time, which costs as many
- * SMPs as it has ports and cables, and does not make a sweep heavy.
+ * In this order no change is lost, whenever it happened. A link that went down and came back is
+ * INIT, and only we arm it, so a link that we armed shows by its state. Before that a port
+ * differs from its former self only by the GUID or the description behind it, or because its
+ * switch restarted, which has then lost its LID or LinearFDBTop. A sweep that armed ports may
+ * have missed such a change, and another sweep or a look that found something else may have
+ * cleared the bit since. So the switches of these ports are compared once, with or without the
+ * bit. The same comparison serves where a switch does not clear the bit: its ports are read each
+ * time, which costs as many SMPs as it has ports and cables, and does not make a sweep heavy.
  *
  * A trap 128 asks its switch alone the same questions, and a trap 144 asks its port for what
  * may have changed. Traps 1144 and 1146, and each light sweep, have ports with virtual ports asked
@@ -412,6 +411,7 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 	if (r->ret == E_OK) {
 		memcpy(n->switch_info, r->data, sizeof(n->switch_info));
 		disc_note_change(n);
+		(void)disc_keep_switch_info(n, q->c->job->arena, r); /* it has room */
 		q->c->n_updated++;
 	}
 	if (q->c->n_found) {
@@ -446,6 +446,7 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 		                                 .method = UMAD_METHOD_SET,
 		                                 .attr = UMAD_SM_ATTR_SWITCH_INFO,
 		                                 .data = r->data,
+		                                 .basis = r->native,
 		                                 .done = on_cleared });
 	}
 }

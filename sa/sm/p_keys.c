@@ -29,6 +29,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/partition/fabrics.h"
 #include "sa/partition/plan.h"
 #include "sa/partition/runtime.h"
@@ -39,7 +40,6 @@
 
 enum {
 	TABLE_MAX = 65536,
-	OPA_BASE_VERSION = 0x80,
 	LINES = 10,
 	P_KEY_TRAP = 257,
 	Q_KEY_TRAP = 258,
@@ -114,21 +114,45 @@ static int plan_of(const struct config *c, const struct runtime_partitions *r,
 	return err;
 }
 
-/* P_Keys of an end port. The tools of Omni-Path use the limited P_Key of the default partition
- * also on full members of it. */
-static uint32_t keys_of(const struct partition_plan *plan, uint32_t port,
-                        const struct disc_node *n, uint16_t *ret)
+static bool is_default(uint16_t key)
+{
+	return (key & P_KEY_BASE) == PARTITION_DEFAULT;
+}
+
+static bool is_opa_adapter(const struct disc_node *n)
+{
+	return n->type == NODE_CA &&
+	       field_get(n->node_info, NI_BASE_VERSION) == OPA_CLASS_VERSION;
+}
+
+/* The partition at index 0, which programs use that name none. Adapters of Omni-Path have one there after
+ * power-on that nobody may be a member of. */
+static uint16_t index0_of(const struct step *s, uint32_t port, const struct disc_node *n)
+{
+	uint16_t index0 = s->plan.index0[port];
+
+	return index0 == 0 && is_opa_adapter(n) ? s->keys[0] & P_KEY_BASE : index0;
+}
+
+/* P_Keys of an end port. Each adapter of Omni-Path needs the limited P_Key of the default partition, also
+ * beside the full one, and a port from which the fabric is managed both. They come last. */
+static uint32_t keys_of(const struct partition_plan *plan, const struct graph *g,
+                        uint32_t port, const struct disc_node *n, uint16_t *ret)
 {
 	const uint16_t *keys;
 	uint32_t n_keys = partition_plan_keys(plan, port, &keys);
+	bool full = port == g->sm_port ||
+	            (n_keys != 0 && keys[n_keys - 1] == (PARTITION_DEFAULT | P_KEY_FULL));
 
 	memcpy(ret, keys, n_keys * sizeof(*ret));
-	if (n->type == NODE_CA && n_keys != 0 &&
-	    field_get(n->node_info, NI_BASE_VERSION) == OPA_BASE_VERSION &&
-	    ret[n_keys - 1] == (PARTITION_DEFAULT | P_KEY_FULL) &&
-	    (n_keys == 1 || ret[n_keys - 2] != PARTITION_DEFAULT)) {
-		ret[n_keys - 1] = PARTITION_DEFAULT;
-		ret[n_keys++] = PARTITION_DEFAULT | P_KEY_FULL;
+	if (is_opa_adapter(n)) {
+		while (n_keys != 0 && is_default(ret[n_keys - 1])) {
+			n_keys--;
+		}
+		ret[n_keys++] = PARTITION_DEFAULT;
+		if (full) {
+			ret[n_keys++] = PARTITION_DEFAULT | P_KEY_FULL;
+		}
 	}
 	return n_keys;
 }
@@ -307,6 +331,7 @@ static void on_keys_set(void *ctx, struct table_request *q, const struct smp_rep
 	struct p_keys *k = ctx;
 	struct program *p = q->io->ctx;
 
+	disc_opa_take_p_keys(p->disc, q->node, r);
 	if (r->ret != E_OK) { /* nobody knows what the port would let pass */
 		uint32_t port = graph_port(p->disc->g, q->node->graph_node,
 		                           table_block_port(q->t, q->block));
@@ -513,9 +538,9 @@ static int program_all(struct p_keys *k, struct sm *sm, struct job *j, struct ar
 	for (uint32_t i = 0; i < g->n_end_ports && ret == E_OK; i++) {
 		uint32_t port = g->end_ports[i];
 		const struct disc_node *n = j->disc.of[g->ports[port].node];
-		uint32_t n_keys = keys_of(&s.plan, port, n, s.keys);
+		uint32_t n_keys = keys_of(&s.plan, g, port, n, s.keys);
 
-		ret = set_port(&s, port, n_keys, s.plan.index0[port]);
+		ret = set_port(&s, port, n_keys, index0_of(&s, port, n));
 		n_keys = vports_add_keys(&sm->vports, n->guid, g->ports[port].num, s.keys,
 		                         n_keys, TABLE_MAX);
 		if (ret == E_OK) {
@@ -726,7 +751,8 @@ static int check_capacity(const struct fitting *f, uint32_t port, uint32_t n_key
 static int check_fit(const struct fitting *f, uint32_t port)
 {
 	const struct graph *g = f->d->g;
-	uint32_t n_keys = keys_of(&f->plan, port, f->d->of[g->ports[port].node], f->keys);
+	uint32_t n_keys =
+		keys_of(&f->plan, g, port, f->d->of[g->ports[port].node], f->keys);
 	uint32_t peer = g->ports[port].peer;
 	const struct disc_node *n =
 		peer != GRAPH_NONE ? f->d->of[g->ports[peer].node] : NULL;

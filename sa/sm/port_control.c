@@ -275,13 +275,14 @@ static bool is_answered(struct port_control *p, const struct smp_reply *r)
 }
 
 static void submit(struct port_control *p, uint8_t method, const uint8_t *data,
-                   smp_done_f *done)
+                   const uint8_t *basis, smp_done_f *done)
 {
 	const struct smp_request rq = { .dest = &p->dest,
 		                        .method = method,
 		                        .attr = UMAD_SM_ATTR_PORT_INFO,
 		                        .mod = DISC_PORT_MOD | p->port,
 		                        .data = data,
+		                        .basis = basis,
 		                        .retries = p->sm->d.config->transaction_retries,
 		                        .done = done,
 		                        .ctx = p };
@@ -311,7 +312,7 @@ static void on_read(void *ctx, const struct smp_reply *r)
 		field_set(want, PI_PORT_STATE, 0); /* no change */
 		field_set(want, PI_PORT_PHYSICAL_STATE,
 		          p->disable ? PHYS_DISABLED : PHYS_POLLING);
-		submit(p, UMAD_METHOD_SET, want, on_set);
+		submit(p, UMAD_METHOD_SET, want, r->native, on_set);
 	}
 }
 
@@ -334,7 +335,7 @@ bool port_control_start(struct port_control *p)
 	smp_dest_init(&p->dest, &j->disc.of[node]->dest.path);
 	smp_dest_set_key(&p->dest, j->disc.of[node]->dest.m_key,
 	                 j->disc.of[node]->dest.m_key_next);
-	submit(p, UMAD_METHOD_GET, NULL, on_read);
+	submit(p, UMAD_METHOD_GET, NULL, NULL, on_read);
 	return true;
 }
 

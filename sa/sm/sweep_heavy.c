@@ -714,7 +714,7 @@ static void time_retry(struct sweep *s, const struct job *j)
 	} else if (p->n_bounced) {
 		sm_request_heavy(sm, "%u links were restarted for a new MTU or VLs",
 		                 p->n_bounced);
-	} else if (p->n_timeouts) {
+	} else if (p->n_timeouts || p->n_waiting) {
 		/* perhaps it never takes what it is given: ever more rarely */
 		s->retry_at = sm_now(sm) +
 		              ((uint64_t)RETRY_MS << (s->unset < 7 ? s->unset : 7));
@@ -723,7 +723,7 @@ static void time_retry(struct sweep *s, const struct job *j)
 		s->retry_at = sm_now(sm) + (RETRY_MAX_MS << (s->unread < 4 ? s->unread : 4));
 	}
 	s->unread = j->n_unread ? s->unread + 1 : 0;
-	s->unset = p->n_timeouts ? s->unset + 1 : 0;
+	s->unset = p->n_timeouts || p->n_waiting ? s->unset + 1 : 0;
 }
 
 /* All steps are done. */

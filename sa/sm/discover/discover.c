@@ -35,6 +35,7 @@
 #include "conf/base/vector.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/sm/discover/health.h"
 #include "sa/sm/discover/keyring.h"
 #include "sa/sm/discover/shadow.h"
@@ -288,6 +289,7 @@ static void clear_change(struct disc_node *n)
 	         &(struct smp_request){ .method = UMAD_METHOD_SET,
 	                                .attr = UMAD_SM_ATTR_SWITCH_INFO,
 	                                .data = n->switch_info,
+	                                .basis = n->opa_switch_info,
 	                                .done = on_change_cleared,
 	                                .ctx = n });
 }
@@ -328,6 +330,7 @@ static void on_port_info(void *ctx, const struct smp_reply *r)
 		return; /* as before */
 	}
 	if (answered(n, r) && !take_key(n, p, r->data)) {
+		disc_error(n->disc, disc_keep_port_info(p, n->disc->arena, r));
 		take_port(n, p, r->data);
 	}
 }
@@ -345,6 +348,7 @@ static void on_change_cleared(void *ctx, const struct smp_reply *r)
 
 	if (answered(n, r)) {
 		memcpy(n->switch_info, r->data, sizeof(n->switch_info));
+		disc_error(n->disc, disc_keep_switch_info(n, n->disc->arena, r));
 	}
 	if (!n->deaf) {
 		ask_ports(n, 1);
@@ -359,6 +363,7 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 		return;
 	}
 	memcpy(n->switch_info, r->data, sizeof(n->switch_info));
+	disc_error(n->disc, disc_keep_switch_info(n, n->disc->arena, r));
 	n->has_switch_info = true;
 	n->clears =
 		n->disc->options.clear_change && field_get(r->data, SI_PORT_STATE_CHANGE);
@@ -527,6 +532,18 @@ static void add_known_node(struct disc_node *n, struct probe *p, const uint8_t *
 	}
 }
 
+static void begin(struct disc *d)
+{
+	probe_send(d, NULL, 0, &(struct smp_path){ 0 });
+}
+
+/* Does the local node, asked in InfiniBand's format, say that it has the other one? */
+static bool is_other_format(const struct probe *p, const struct smp_reply *r)
+{
+	return p->from == NULL && r->ret == E_OK && !smp_is_omni_path(p->disc->smp) &&
+	       field_get(r->data, NI_BASE_VERSION) == OPA_CLASS_VERSION;
+}
+
 static void on_node_info(void *ctx, const struct smp_reply *r)
 {
 	struct probe *p = ctx;
@@ -536,7 +553,9 @@ static void on_node_info(void *ctx, const struct smp_reply *r)
 	if (r->ret == E_TIMEOUT && probe_with_next_key(p)) {
 		return;
 	}
-	if (r->ret != E_OK) {
+	if (is_other_format(p, r)) {
+		disc_opa_begin(d, begin);
+	} else if (r->ret != E_OK) {
 		if (p->from != NULL) {
 			p->from->ports[p->port].silent = true;
 			disc_note_change(p->from);
@@ -565,7 +584,7 @@ int disc_start(struct disc *d, struct smp *smp, struct arena *a,
 	d->smp = smp;
 	d->arena = a;
 	d->options = *o;
-	probe_send(d, NULL, 0, &(struct smp_path){ 0 });
+	begin(d);
 	return d->ret;
 }
 

@@ -24,6 +24,8 @@ struct disc_node;
 
 struct disc_port {
 	uint8_t info[64]; /*!< PortInfo as last read or set */
+	uint8_t *
+		opa_info; /*!< [OPA_BYTES_PORT_INFO] the same on Omni-Path, in the arena; else NULL */
 	uint8_t *sm_info; /*!< SMInfo of the subnet manager there, in the arena; NULL: none */
 	uint64_t guid;    /*!< PortGUID; 0: unknown (a CA port never entered through) */
 	struct smp_dest *dest; /*!< agent that answers for it; NULL: not reached */
@@ -47,6 +49,8 @@ struct disc_node {
 	uint8_t node_info[64]; /*!< as read through the first route */
 	uint8_t description[64];
 	uint8_t switch_info[64];
+	uint8_t *
+		opa_switch_info; /*!< [OPA_BYTES_SWITCH_INFO] the same on Omni-Path; else NULL */
 	struct disc_port *ports; /*!< [n_ports + 1] */
 	struct disc_node *from; /*!< neighbour on the first route, NULL: the local node */
 	uint32_t graph_node;    /*!< index in the graph, GRAPH_NONE: left out */
@@ -191,8 +195,28 @@ const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned
 /*! \brief Is what is behind a port left out, because the port is not healthy? */
 bool disc_is_isolated(const struct disc_node *n, unsigned port);
 
+/*! \brief Keeps PortInfo as Omni-Path has it, if the answer is of such a port. \retval -ENOMEM */
+int disc_keep_port_info(struct disc_port *p, struct arena *a, const struct smp_reply *r);
+
+/*! \brief The same of SwitchInfo. \retval -ENOMEM */
+int disc_keep_switch_info(struct disc_node *n, struct arena *a,
+                          const struct smp_reply *r);
+
+/*! \brief The first P_Keys of a node, as an answer shows them: of the local one, says which to manage with. */
+void disc_opa_take_p_keys(const struct disc *d, const struct disc_node *n,
+                          const struct smp_reply *r);
+
 /* Inside discovery: */
 struct probe;
+
+/*!
+ * \brief The local node says that it is Omni-Path's: makes its port ready to manage, and then calls
+ *        \a go_on, from which all requests are Omni-Path's.
+ */
+void disc_opa_begin(struct disc *d, void (*go_on)(struct disc *d));
+
+/*! \brief Copies what disc_keep_*() kept into the arena of \a to. \retval -ENOMEM */
+int disc_opa_copy(struct disc *d, struct disc_node *to, const struct disc_node *from);
 
 /*! \brief Gives a destination the M_Key of a port. \param by  It answered to the key of this one; or
  *  NULL. */

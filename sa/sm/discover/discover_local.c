@@ -127,6 +127,9 @@ static int copy_nodes(struct disc *d, const struct disc *from, struct disc_node 
 		for (unsigned k = 0; n != NULL && k <= n->n_ports && ret == E_OK; k++) {
 			ret = copy_port(d, n, was, k, map);
 		}
+		if (n != NULL && ret == E_OK) {
+			ret = disc_opa_copy(d, n, was);
+		}
 	}
 	return ret;
 }

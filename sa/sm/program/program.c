@@ -37,11 +37,13 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_smp.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/discover/health.h"
 #include "sa/sm/discover/keyring.h"
 #include "sa/sm/discover/shadow.h"
+#include "sa/sm/program/program_opa.h"
 
 enum {
 	POLLING = 2,                         /* LinkDownDefaultState */
@@ -103,12 +105,16 @@ void program_table_answered(void *ctx, const struct table_request *q,
 
 /* The wanted state of one port. */
 struct port_plan {
-	const struct program *p;
+	struct program *p;
 	const struct graph *g;
 	uint32_t port;      /* in the graph */
 	const uint8_t *now; /* as read */
 	uint8_t want[64];
 	bool restart; /* the link must go down for the change to count */
+	bool again;   /* the port refused this state once */
+	bool is_opa;
+	uint8_t opa
+		[OPA_BYTES_PORT_INFO]; /* the wanted state as Omni-Path has it, without states */
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -281,6 +287,21 @@ static bool plan_port(struct port_plan *a)
 	return true;
 }
 
+/* Is the port to have anything else than it has? */
+static bool differs(struct port_plan *a)
+{
+	const uint8_t *now = disc_port_of(a->p->disc, a->port)->opa_info;
+
+	a->is_opa = now != NULL;
+	if (!a->is_opa) {
+		return memcmp(a->want, a->now, sizeof(a->want)) != 0;
+	}
+	program_opa_plan(a->p, a->port, a->want, a->restart, a->opa);
+	opa_port_info_shape(a->opa,
+	                    a->want); /* what Omni-Path does not have is not asked for */
+	return memcmp(a->opa, now, sizeof(a->opa)) != 0;
+}
+
 /* May the Set that configures the port make it ARMED, too? */
 static bool may_arm(const struct port_plan *a)
 {
@@ -301,7 +322,7 @@ static bool may_arm(const struct port_plan *a)
 struct port_ctx {
 	struct program *p;
 	struct disc_node *node;
-	uint64_t set_hash; /* shadow_port_info_hash(); 0: part of the activation */
+	uint64_t set_hash; /* of_plan(); 0: part of the activation */
 	uint32_t port;     /* in the graph */
 	bool end_port;
 	uint8_t state;  /* PortState asked for */
@@ -309,8 +330,9 @@ struct port_ctx {
 	bool again;     /* it was asked for before and refused */
 };
 
-static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned state,
-                      bool configures, bool again);
+/* A Set of what a port is to have: a->want, and on Omni-Path a->opa. configures: it is all that it
+ * should have, beside the state. */
+static void send_port(struct port_plan *a, unsigned state, bool configures);
 
 /* A port may refuse to be configured and ARMED at once, or it is ARMED because it got this Set
  * twice. \return true: it is configured alone. */
@@ -323,19 +345,28 @@ static bool configure_alone(const struct port_ctx *c, const struct smp_reply *r)
 	}
 	a.now = disc_port_of(c->p->disc, c->port)->info;
 	if (plan_port(&a)) {
-		send_port(c->p, c->port, a.want, 0, true, false);
+		(void)differs(&a);
+		send_port(&a, 0, true);
 	}
 	return true;
 }
 
-/* Would this Set only repeat one that changed nothing? */
+/* Hash of what a Set brings. */
+static uint64_t of_plan(const struct port_plan *a)
+{
+	return a->is_opa ? program_opa_hash(a->opa) : shadow_port_info_hash(a->want);
+}
+
+/* Would this Set only repeat one that changed nothing? A link of Omni-Path that came up anew may show the
+ * same and have lost what InfiniBand's form does not show. */
 static bool repeats(const struct port_plan *a)
 {
 	const struct port *gp = &a->g->ports[a->port];
 
 	return !field_get(a->want, PI_CLIENT_REREGISTER) &&
+	       (!a->is_opa || gp->num == 0 || gp->state > PORT_INIT) &&
 	       shadow_port_info_is_same(a->p->shadow, a->g->nodes[gp->node].guid, gp->num,
-	                                shadow_port_info_hash(a->want), a->now);
+	                                of_plan(a), a->now);
 }
 
 static void send_state(struct program *p, uint32_t port, unsigned state, bool again);
@@ -347,8 +378,15 @@ static void on_state_read(void *ctx, const struct smp_reply *r)
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
 	uint64_t state = r->ret == E_OK ? field_get(r->data, PI_PORT_STATE) : 0;
 
+	if (r->ret == E_OK && disc_keep_port_info(port, c->p->arena, r) != E_OK) {
+		c->p->ret = -ENOMEM;
+	}
 	if (state >= c->state) {
 		memcpy(port->info, r->data, sizeof(port->info));
+		return;
+	}
+	if (r->ret == E_OK && program_opa_waits(port, c->state)) {
+		c->p->n_waiting++;
 		return;
 	}
 	/* A link that went down or restarted meanwhile is not ready for the state, which is no refusal.
@@ -414,6 +452,9 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	/* the port over which discovery came in stays: a Set by LID came over none of them */
 	local_port = (unsigned)field_get(port->info, PI_LOCAL_PORT_NUM);
 	state = (unsigned)field_get(port->info, PI_PORT_STATE);
+	if (program_opa_answered(port, c->p->arena, r) != E_OK) {
+		c->p->ret = -ENOMEM;
+	}
 	memcpy(port->info, r->data, sizeof(port->info));
 	field_set(port->info, PI_LOCAL_PORT_NUM, local_port);
 	if (c->state != PORT_DOWN && field_get(port->info, PI_PORT_STATE) < state) {
@@ -431,11 +472,10 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	}
 }
 
-/* configures: the Set brings what the port should have, beside the state. again: the port refused
- * this state once. */
-static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned state,
-                      bool configures, bool again)
+static void send_port(struct port_plan *a, unsigned state, bool configures)
 {
+	struct program *p = a->p;
+	uint32_t port = a->port;
 	struct disc_port *dp = disc_port_of(p->disc, port);
 	struct port_ctx *c = arena_alloc(p->arena, sizeof(*c));
 	int ret;
@@ -447,14 +487,14 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 	*c = (struct port_ctx){ .p = p,
 		                .port = port,
 		                .state = (uint8_t)state,
-		                .again = again,
+		                .again = a->again,
 		                .end_port = graph_is_end_port(p->disc->g, port),
 		                .node = p->disc->of[p->disc->g->ports[port].node] };
 	disc_note_change(c->node);
-	field_set(want, PI_PORT_STATE, state);
-	field_set(want, PI_PORT_PHYSICAL_STATE, 0);
+	field_set(a->want, PI_PORT_STATE, state);
+	field_set(a->want, PI_PORT_PHYSICAL_STATE, 0);
 	if (configures) {
-		c->set_hash = shadow_port_info_hash(want);
+		c->set_hash = of_plan(a);
 	}
 	ret = smp_submit(
 		p->smp,
@@ -462,7 +502,8 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 	                               .method = UMAD_METHOD_SET,
 	                               .attr = UMAD_SM_ATTR_PORT_INFO,
 	                               .mod = DISC_PORT_MOD | dp->num,
-	                               .data = want,
+	                               .data = a->want,
+	                               .basis = a->is_opa ? a->opa : NULL,
 	                               .retries = 2 * p->config->transaction_retries + 1,
 	                               .done = on_port_set,
 	                               .ctx = c });
@@ -538,18 +579,14 @@ int program_ports(struct program *p)
 		a.now = disc_port_of(p->disc, i)->info;
 		if (g->ports[i].peer == GRAPH_NONE && carries_isolated(p, i)) {
 			memcpy(a.want, a.now, sizeof(a.want));
-			send_port(p, i, a.want, PORT_DOWN, true, false);
-		} else if (plan_port(&a) && memcmp(a.want, a.now, sizeof(a.want)) != 0 &&
-		           !repeats(&a)) {
+			(void)differs(&a);
+			send_port(&a, PORT_DOWN, true);
+		} else if (plan_port(&a) && differs(&a) && !repeats(&a)) {
 			bool arm = !a.restart && may_arm(&a);
 
 			p->n_bounced += a.restart;
 			p->disc->of[g->ports[i].node]->armed |= arm;
-			send_port(p, i, a.want,
-			          a.restart ? PORT_DOWN
-			          : arm     ? PORT_ARMED
-			                    : 0,
-			          true, false);
+			send_port(&a, a.restart ? PORT_DOWN : arm ? PORT_ARMED : 0, true);
 		}
 	}
 	return p->ret;
@@ -557,13 +594,26 @@ int program_ports(struct program *p)
 
 static void send_state(struct program *p, uint32_t port, unsigned state, bool again)
 {
-	uint8_t want[64];
+	const struct graph *g = p->disc->g;
+	const struct disc_port *dp = disc_port_of(p->disc, port);
+	struct port_plan a = { .p = p, .g = g, .port = port, .now = dp->info, .again = again };
 
-	memcpy(want, disc_port_of(p->disc, port)->info, sizeof(want));
-	if (graph_is_end_port(p->disc->g, port)) {
-		plan_identity(p, port, want);
+	memcpy(a.want, dp->info, sizeof(a.want));
+	if (graph_is_end_port(g, port)) {
+		plan_identity(p, port, a.want);
 	}
-	send_port(p, port, want, state, false, again);
+	a.is_opa = dp->opa_info != NULL;
+	if (a.is_opa) {
+		memcpy(a.opa, dp->opa_info, sizeof(a.opa));
+		program_opa_clear_reasons(a.opa);
+	}
+	p->disc->of[g->ports[port].node]->armed |= state == PORT_ARMED;
+	send_port(&a, state, false);
+}
+
+void program_port_state(struct program *p, uint32_t port, unsigned state)
+{
+	send_state(p, port, state, false);
 }
 
 int program_states(struct program *p, unsigned state)
@@ -573,13 +623,16 @@ int program_states(struct program *p, unsigned state)
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		const struct disc_port *dp = disc_port_of(p->disc, i);
 
-		if (!passed_over(p, i) && g->ports[i].peer != GRAPH_NONE && settable(p, i) &&
-		    field_get(dp->info, PI_PORT_STATE) == state - 1) {
-			p->disc->of[g->ports[i].node]->armed |= state == PORT_ARMED;
-			send_state(p, i, state, false);
+		if (passed_over(p, i) || g->ports[i].peer == GRAPH_NONE || !settable(p, i) ||
+		    field_get(dp->info, PI_PORT_STATE) != state - 1) {
+			continue;
+		}
+		if (state != PORT_ACTIVE || dp->opa_info == NULL ||
+		    graph_is_end_port(g, i)) {
+			program_port_state(p, i, state);
 		}
 	}
-	return p->ret;
+	return p->ret == E_OK && state == PORT_ACTIVE ? program_opa_activate(p) : p->ret;
 }
 
 void program_states_to_graph(const struct program *p)

@@ -76,6 +76,8 @@ struct program {
 	uint32_t n_refused;  /*!< answered with a bad status */
 	uint32_t n_bounced;  /*!< ports whose link restarts for a new MTU or VLs */
 	uint32_t
+		n_waiting; /*!< ports of Omni-Path whose neighbour is not ready for ACTIVE yet */
+	uint32_t
 		n_moved; /*!< entries of LFTs (switch, LID) with another port than before */
 	uint32_t n_port_sets;
 	uint32_t n_way

@@ -222,6 +222,9 @@ static void on_top_set(void *ctx, const struct smp_reply *r)
 	count_answer(j);
 	if (program_answered(j->p, j->node, 0, r->ret, r->status, "Set(SwitchInfo)")) {
 		memcpy(j->node->switch_info, r->data, sizeof(j->node->switch_info));
+		if (disc_keep_switch_info(j->node, j->p->arena, r) != E_OK) {
+			j->p->ret = -ENOMEM;
+		}
 		disc_note_change(j->node);
 		j->copy->top = (uint32_t)field_get(r->data, SI_LINEAR_FDB_TOP);
 		j->t->live = j->copy->top / LFT_BLOCK_LIDS + 1;
@@ -256,6 +259,7 @@ static void send_top(struct lft_job *j)
 	submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
 	                                 .attr = UMAD_SM_ATTR_SWITCH_INFO,
 	                                 .data = want,
+	                                 .basis = j->node->opa_switch_info,
 	                                 .done = on_top_set });
 }
 

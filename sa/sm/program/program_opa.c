@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Ports of Omni-Path.
+ *
+ *   NeighborMTU     one per VL: the smaller MTUCap of the two ends. VL 15 has 2,048 since the link came up
+ *   LID, LMC        of a switch port: those of the adapter behind it, by which the switch drops packets with a
+ *                   false source; 0 towards another switch
+ *   PacketFormats   what both ends support, without 8B and 10B, which need P_Keys of their own
+ *   VL15CreditRate  towards an adapter that may not manage 18, else 0
+ *   reasons         why a link was down is cleared when it is armed
+ *
+ * A switch activates all its ports by one Set(PortStateInfo); 0 leaves a port as it is. If it refuses,
+ * each port gets its state by itself, which tells which of them it is. ACTIVE needs a neighbour that
+ * is ARMED (NeighborNormal). A port whose neighbour is late is no fault, and another sweep
+ * follows.
+ *
+ * Source: what opa-fm writes; the hfi1 driver for what an agent accepts.
+ */
+#include "sa/sm/program/program_opa.h"
+
+#include <errno.h>
+#include <infiniband/umad_types.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/config.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/opa_smp.h"
+#include "sa/sm/discover/discover.h"
+#include "sa/sm/program/program.h"
+
+enum {
+	LINK_UP = 1,                      /* LinkInitReason */
+	FORMATS_WITHOUT_P_KEY = ~(1 | 4), /* all but 8B and 10B */
+	HOST_CREDIT_RATE = 18
+};
+
+/* --- one port --------------------------------------------------------------------------- */
+
+static bool is_switch(const struct graph *g, uint32_t port)
+{
+	return g->nodes[g->ports[port].node].type == NODE_SWITCH;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void plan_mtu(const struct program *p, const uint8_t *far, uint8_t *info)
+{
+	uint64_t limit = p->config->max_neighbor_mtu,
+		 vls = field_get(info, OPA_PI_OPERATIONAL_VLS),
+		 mtu = smaller(field_get(info, OPA_PI_MTU_CAP),
+	                       field_get(far, OPA_PI_MTU_CAP));
+
+	mtu = limit != 0 ? smaller(mtu, limit) : mtu;
+	for (unsigned vl = 0; vl < vls && vl < OPA_LANES; vl++) {
+		if (vl != OPA_VL_MANAGEMENT) {
+			field_set(info, OPA_PI_NEIGHBOR_MTU(vl), mtu);
+		}
+	}
+}
+
+/* The check of source LIDs by a switch. */
+static void plan_source(const struct program *p, uint32_t peer, uint8_t *info)
+{
+	const struct graph *g = p->disc->g;
+	struct lid_range none = { 0 }, r = is_switch(g, peer) ? none : p->lids->of[peer];
+
+	field_set(info, OPA_PI_LID, r.base);
+	field_set(info, OPA_PI_LMC, r.base != 0 ? r.lmc : 0);
+	field_set(info, OPA_PI_VL15_CREDIT_RATE,
+	          is_switch(g, peer) || field_get(info, OPA_PI_MGMT_ALLOWED)
+	                  ? 0
+	                  : HOST_CREDIT_RATE);
+}
+
+static void plan_link(const struct program *p, uint32_t port, bool restart, uint8_t *info)
+{
+	const struct graph *g = p->disc->g;
+	uint32_t peer = g->ports[port].peer;
+	const uint8_t *far = disc_port_of(p->disc, peer)->opa_info;
+
+	field_set(info, OPA_PI_LINK_INIT_REASON, LINK_UP);
+	if (far != NULL && (restart || g->ports[port].state <= PORT_INIT)) {
+		plan_mtu(p, far, info);
+	}
+	if (far != NULL) {
+		field_set(info, OPA_PI_PACKET_FORMATS_ENABLED,
+		          field_get(info, OPA_PI_PACKET_FORMATS_SUPPORTED) &
+		                  field_get(far, OPA_PI_PACKET_FORMATS_SUPPORTED) &
+		                  FORMATS_WITHOUT_P_KEY);
+	}
+	if (is_switch(g, port)) {
+		plan_source(p, peer, info);
+	}
+}
+
+void program_opa_clear_reasons(uint8_t info[OPA_BYTES_PORT_INFO])
+{
+	field_set(info, OPA_PI_LINK_DOWN_REASON, 0);
+	field_set(info, OPA_PI_NEIGHBOR_LINK_DOWN_REASON, 0);
+}
+
+void program_opa_plan(const struct program *p, uint32_t port, const uint8_t want[64],
+                      bool restart, uint8_t ret[OPA_BYTES_PORT_INFO])
+{
+	const struct port *gp = &p->disc->g->ports[port];
+
+	memcpy(ret, disc_port_of(p->disc, port)->opa_info, OPA_BYTES_PORT_INFO);
+	opa_port_info_overlay(ret, want, false);
+	if (gp->peer == GRAPH_NONE) {
+		return;
+	}
+	plan_link(p, port, restart, ret);
+	if (gp->state <= PORT_INIT) {
+		program_opa_clear_reasons(ret);
+	}
+}
+
+uint64_t program_opa_hash(const uint8_t info[OPA_BYTES_PORT_INFO])
+{
+	uint8_t copy[OPA_BYTES_PORT_INFO + 6] = { 0 };
+	uint64_t h = 1;
+
+	memcpy(copy, info, OPA_BYTES_PORT_INFO);
+	field_set(copy, OPA_PI_PORT_STATES, 0);
+	field_set(copy, OPA_PI_LOCAL_PORT_NUM, 0);
+	field_set(copy, OPA_PI_CLIENT_REREGISTER, 0);
+	field_set(copy, OPA_PI_M_KEY_VIOLATIONS, 0);
+	field_set(copy, OPA_PI_P_KEY_VIOLATIONS, 0);
+	field_set(copy, OPA_PI_Q_KEY_VIOLATIONS, 0);
+	for (unsigned i = 0; i < sizeof(copy); i += 8) {
+		h = (h ^ field_get(copy, 8 * i, 64)) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+int program_opa_answered(struct disc_port *p, struct arena *a, const struct smp_reply *r)
+{
+	int ret = disc_keep_port_info(p, a, r);
+
+	if (ret == E_OK && r->native != NULL) {
+		field_set(p->opa_info, OPA_PI_CLIENT_REREGISTER,
+		          0); /* asks, and is not kept */
+	}
+	return ret;
+}
+
+bool program_opa_waits(const struct disc_port *p, unsigned state)
+{
+	return state == PORT_ACTIVE && p->opa_info != NULL &&
+	       field_get(p->opa_info, OPA_PI_PORT_STATE) == PORT_ARMED &&
+	       !field_get(p->opa_info, OPA_PI_NEIGHBOR_NORMAL);
+}
+
+/* --- ACTIVE ----------------------------------------------------------------------------- */
+
+/* A Set(PortStateInfo) that waits for its answer. */
+struct activation {
+	struct program *p;
+	struct disc_node *node;
+};
+
+static bool is_armed(const struct program *p, const struct disc_node *n, unsigned num)
+{
+	const struct disc_port *dp = &n->ports[num];
+	uint32_t port = graph_port(p->disc->g, n->graph_node, num);
+
+	return dp->has_info && dp->opa_info != NULL &&
+	       p->disc->g->ports[port].peer != GRAPH_NONE &&
+	       field_get(dp->info, PI_PORT_STATE) == PORT_ARMED;
+}
+
+static void take_states(struct disc_port *dp, const uint8_t *states)
+{
+	if (dp->opa_info != NULL) {
+		field_set(dp->opa_info, OPA_PI_PORT_STATES,
+		          field_get(states, OPA_PS_PORT_STATES));
+		field_set(dp->info, PI_PORT_STATE, field_get(states, OPA_PS_PORT_STATE));
+		field_set(dp->info, PI_PORT_PHYSICAL_STATE,
+		          field_get(states, OPA_PS_PORT_PHYSICAL_STATE));
+	}
+}
+
+static void on_states_set(void *ctx, const struct smp_reply *r)
+{
+	enum { COUNT_SHIFT = 24, PORT = 0xff };
+	struct activation *c = ctx;
+	struct program *p = c->p;
+	unsigned first = r->mod & PORT, end = first + (r->mod >> COUNT_SHIFT);
+	bool complete = r->ret == E_OK &&
+	                r->native_len >= (end - first) * (size_t)OPA_PORT_STATES_BYTES;
+
+	if (r->ret == E_TIMEOUT) {
+		(void)program_answered(p, c->node, 0, r->ret, 0, "Set(PortStateInfo)");
+		return;
+	}
+	for (unsigned i = first; i < end; i++) {
+		if (complete) {
+			take_states(&c->node->ports[i],
+			            r->native +
+			                    (size_t)(i - first) * OPA_PORT_STATES_BYTES);
+		} else if (is_armed(p, c->node, i)) {
+			program_port_state(p,
+			                   graph_port(p->disc->g, c->node->graph_node, i),
+			                   PORT_ACTIVE);
+		}
+	}
+}
+
+/* Ports \a first to \a end - 1 of a switch. */
+static int activate(struct program *p, struct disc_node *n, unsigned first, unsigned end)
+{
+	enum { COUNT_SHIFT = 24 };
+	struct activation *c = arena_alloc(p->arena, sizeof(*c));
+	uint8_t states[OPA_PORT_STATES_MAX * OPA_PORT_STATES_BYTES] = { 0 };
+
+	if (c == NULL) {
+		return -ENOMEM;
+	}
+	*c = (struct activation){ .p = p, .node = n };
+	for (unsigned i = first; i < end; i++) {
+		if (is_armed(p, n, i)) {
+			field_set(states + (size_t)(i - first) * OPA_PORT_STATES_BYTES,
+			          OPA_PS_PORT_STATE, PORT_ACTIVE);
+		}
+	}
+	p->n_port_sets++;
+	return smp_submit(
+		p->smp,
+		&(struct smp_request){ .dest = &n->dest,
+	                               .method = UMAD_METHOD_SET,
+	                               .attr = OPA_ATTR_PORT_STATE_INFO,
+	                               .mod = (end - first) << COUNT_SHIFT | first,
+	                               .data = states,
+	                               .native_len = (end - first) *
+	                                             (size_t)OPA_PORT_STATES_BYTES,
+	                               .retries = 2 * p->config->transaction_retries + 1,
+	                               .done = on_states_set,
+	                               .ctx = c });
+}
+
+int program_opa_activate(struct program *p)
+{
+	const struct graph *g = p->disc->g;
+
+	for (uint32_t i = 0; i < g->n_switches && p->ret == E_OK; i++) {
+		struct disc_node *n = p->disc->of[g->switches[i]];
+		unsigned first = 1, end = n->n_ports;
+
+		while (first <= end && !is_armed(p, n, first)) {
+			first++;
+		}
+		while (end >= first && !is_armed(p, n, end)) {
+			end--;
+		}
+		for (unsigned at = first; at <= end && p->ret == E_OK;
+		     at += OPA_PORT_STATES_MAX) {
+			unsigned most = at + OPA_PORT_STATES_MAX;
+
+			p->ret = activate(p, n, at, most <= end ? most : end + 1);
+		}
+	}
+	return p->ret;
+}

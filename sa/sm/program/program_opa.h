@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sa/mad/opa_fields.h"
+
+struct arena;
+struct disc_port;
+struct program;
+struct smp_reply;
+
+/*!
+ * What ports of Omni-Path need beyond the form that they share with InfiniBand's (sa/mad/opa_smp.h).
+ */
+
+/*!
+ * \brief PortInfo as a port is to have it, without states.
+ * \param want     InfiniBand's form of it.
+ * \param restart  The link goes down for it; else an MTU of a link beyond INIT stays.
+ */
+void program_opa_plan(const struct program *p, uint32_t port, const uint8_t want[64],
+                      bool restart, uint8_t ret[OPA_BYTES_PORT_INFO]);
+
+/*! \brief As shadow_port_info_hash(). */
+uint64_t program_opa_hash(const uint8_t info[OPA_BYTES_PORT_INFO]);
+
+/*! \brief A port that is armed forgets why its link was down. */
+void program_opa_clear_reasons(uint8_t info[OPA_BYTES_PORT_INFO]);
+
+/*! \brief Keeps the answer to a Set(PortInfo). \retval -ENOMEM */
+int program_opa_answered(struct disc_port *p, struct arena *a, const struct smp_reply *r);
+
+/*! \brief Did a port that was read refuse ACTIVE because its neighbour is not ARMED yet? */
+bool program_opa_waits(const struct disc_port *p, unsigned state);
+
+/*! \brief ARMED ports of switches become ACTIVE, those of one switch by one request. */
+int program_opa_activate(struct program *p);
+
+/*! \brief A port gets a state by itself. In program.c. */
+void program_port_state(struct program *p, uint32_t port, unsigned state);
