@@ -409,9 +409,8 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 		return;
 	}
 	if (r->ret == E_OK) {
-		memcpy(n->switch_info, r->data, sizeof(n->switch_info));
+		(void)disc_take_switch_info(n, q->c->job->arena, r); /* it has room */
 		disc_note_change(n);
-		(void)disc_keep_switch_info(n, q->c->job->arena, r); /* it has room */
 		q->c->n_updated++;
 	}
 	if (q->c->n_found) {

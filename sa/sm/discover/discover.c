@@ -347,8 +347,7 @@ static void on_change_cleared(void *ctx, const struct smp_reply *r)
 	struct disc_node *n = ctx;
 
 	if (answered(n, r)) {
-		memcpy(n->switch_info, r->data, sizeof(n->switch_info));
-		disc_error(n->disc, disc_keep_switch_info(n, n->disc->arena, r));
+		disc_error(n->disc, disc_take_switch_info(n, n->disc->arena, r));
 	}
 	if (!n->deaf) {
 		ask_ports(n, 1);
@@ -362,8 +361,7 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	if (!answered(n, r)) {
 		return;
 	}
-	memcpy(n->switch_info, r->data, sizeof(n->switch_info));
-	disc_error(n->disc, disc_keep_switch_info(n, n->disc->arena, r));
+	disc_error(n->disc, disc_take_switch_info(n, n->disc->arena, r));
 	n->has_switch_info = true;
 	n->clears =
 		n->disc->options.clear_change && field_get(r->data, SI_PORT_STATE_CHANGE);

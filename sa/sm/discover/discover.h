@@ -198,8 +198,8 @@ bool disc_is_isolated(const struct disc_node *n, unsigned port);
 /*! \brief Keeps PortInfo as Omni-Path has it, if the answer is of such a port. \retval -ENOMEM */
 int disc_keep_port_info(struct disc_port *p, struct arena *a, const struct smp_reply *r);
 
-/*! \brief The same of SwitchInfo. \retval -ENOMEM */
-int disc_keep_switch_info(struct disc_node *n, struct arena *a,
+/*! \brief Keeps SwitchInfo in both forms. \retval -ENOMEM  Not Omni-Path's. */
+int disc_take_switch_info(struct disc_node *n, struct arena *a,
                           const struct smp_reply *r);
 
 /*! \brief The first P_Keys of a node, as an answer shows them: of the local one, says which to manage with. */
@@ -215,7 +215,7 @@ struct probe;
  */
 void disc_opa_begin(struct disc *d, void (*go_on)(struct disc *d));
 
-/*! \brief Copies what disc_keep_*() kept into the arena of \a to. \retval -ENOMEM */
+/*! \brief Copies what the functions above kept into the arena of \a to. \retval -ENOMEM */
 int disc_opa_copy(struct disc *d, struct disc_node *to, const struct disc_node *from);
 
 /*! \brief Gives a destination the M_Key of a port. \param by  It answered to the key of this one; or

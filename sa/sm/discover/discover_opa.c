@@ -124,8 +124,9 @@ int disc_keep_port_info(struct disc_port *p, struct arena *a, const struct smp_r
 	                         : keep(&p->opa_info, r->native, OPA_BYTES_PORT_INFO, a);
 }
 
-int disc_keep_switch_info(struct disc_node *n, struct arena *a, const struct smp_reply *r)
+int disc_take_switch_info(struct disc_node *n, struct arena *a, const struct smp_reply *r)
 {
+	memcpy(n->switch_info, r->data, sizeof(n->switch_info));
 	return r->native == NULL
 	               ? E_OK
 	               : keep(&n->opa_switch_info, r->native, OPA_BYTES_SWITCH_INFO, a);
