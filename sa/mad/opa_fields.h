@@ -22,7 +22,9 @@ enum {
 	OPA_VL_MANAGEMENT = 15,
 	OPA_P_KEY_MEMBER = 0x7FFF,  /*!< each adapter has it, or it is not reached */
 	OPA_P_KEY_MANAGER = 0xFFFF, /*!< SMPs are sent with it */
-	OPA_PORT_STATES_BYTES = 8,  /*!< of PortStateInfo, for each port */
+	OPA_MEMBER_INDEX = 1,       /*!< where fabric managers put these two */
+	OPA_MANAGER_INDEX = 2,
+	OPA_PORT_STATES_BYTES = 8, /*!< of PortStateInfo, for each port */
 	OPA_PORT_STATES_MAX = OPA_DATA_MAX / OPA_PORT_STATES_BYTES
 };
 

@@ -126,7 +126,9 @@ static bool is_opa_adapter(const struct disc_node *n)
 }
 
 /* The partition at index 0, which programs use that name none. Adapters of Omni-Path have one there after
- * power-on that nobody may be a member of. */
+ * power-on that nobody may be a member of. The default partition is at index 1 (limited) and 2 (full)
+ * there, where its tools and managers look for it, even if index 0 has it, too: so a port that manages can
+ * always use the index that it used before. */
 static uint16_t index0_of(const struct step *s, uint32_t port, const struct disc_node *n)
 {
 	uint16_t index0 = s->plan.index0[port];
@@ -460,13 +462,22 @@ static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t ind
 		note_missing(s->k, d, port, "");
 		return E_OK;
 	}
-	const uint16_t *now = s->config->keep_pkey_indexes ? s->now : NULL;
+	bool opa = is_opa_adapter(n) && cap > OPA_MANAGER_INDEX;
+	const uint16_t *now = s->config->keep_pkey_indexes || opa ? s->now : NULL;
 	memset(s->want, 0, table_size(t) * (size_t)PORT_BLOCK_P_KEYS * sizeof(*s->want));
+	if (opa) {
+		s->now[OPA_MEMBER_INDEX] = PARTITION_DEFAULT;
+		s->now[OPA_MANAGER_INDEX] = PARTITION_DEFAULT | P_KEY_FULL;
+	}
 	if (!partition_plan_place(s->keys, n_keys, index0, now, cap, s->want)) {
 		tell_full(s, n, p->num, n_keys, cap);
 		if (lacks_runtime(s, n_keys, cap)) {
 			note_missing(s->k, d, port, ", whose P_Key table is full");
 		}
+	}
+	if (opa && s->want[OPA_MANAGER_INDEX] == 0 &&
+	    s->keys[n_keys - 1] == (PARTITION_DEFAULT | P_KEY_FULL)) {
+		s->want[OPA_MANAGER_INDEX] = PARTITION_DEFAULT | P_KEY_FULL;
 	}
 	return send_table(s, n, t);
 }

@@ -69,6 +69,7 @@ void fixture_sim(struct sweep_fixture *r, uint32_t seed, uint32_t drop_ppm)
 		                 .delay_us = 1,
 		                 .guid_cap = r->guid_cap,
 		                 .vport_cap = r->vport_cap,
+		                 .omni_path = r->omni_path,
 		                 .slvl_one_by_one = r->slvl_one_by_one };
 
 	ck_assert_int_eq(sim_new(r->g, &o, false, &r->sim), E_OK);

@@ -58,6 +58,7 @@ struct sweep_fixture {
 	uint8_t guid_cap;     /* of end ports, 0: 8 */
 	uint16_t vport_cap;   /* virtual ports of each port of a host, 0: none */
 	bool slvl_one_by_one; /* switches take no wildcards for SL-to-VL tables */
+	bool omni_path;       /* its nodes are Omni-Path devices */
 };
 
 enum { FIXTURE_TURNS = 3000000 };

@@ -22,7 +22,7 @@
 #include "sa/mad/opa_fields.h"
 #include "sa/sm/discover/discover.h"
 
-enum { P_KEYS = 32, MEMBER_INDEX = 1, MANAGER_INDEX = 2 };
+enum { P_KEYS = 32 };
 
 /* --- the local port --------------------------------------------------------------------- */
 
@@ -63,8 +63,8 @@ static void on_own_p_keys(void *ctx, const struct smp_reply *r)
 
 	if (index == P_KEYS && r->ret == E_OK && r->method == UMAD_METHOD_GET) {
 		memcpy(table, r->data, sizeof(table));
-		field_set(table, 16U * MEMBER_INDEX, 16, OPA_P_KEY_MEMBER);
-		field_set(table, 16U * MANAGER_INDEX, 16, OPA_P_KEY_MANAGER);
+		field_set(table, 16U * OPA_MEMBER_INDEX, 16, OPA_P_KEY_MEMBER);
+		field_set(table, 16U * OPA_MANAGER_INDEX, 16, OPA_P_KEY_MANAGER);
 		submit(o, UMAD_METHOD_SET, table);
 		return;
 	}
@@ -72,7 +72,7 @@ static void on_own_p_keys(void *ctx, const struct smp_reply *r)
 		disc_problem(o->disc,
 		             "the local port has no P_Key 0xFFFF, with which Omni-Path's "
 		             "devices are managed, and does not take it");
-		index = MANAGER_INDEX;
+		index = OPA_MANAGER_INDEX;
 	}
 	smp_set_omni_path(o->disc->smp, index);
 	o->go_on(o->disc);
@@ -89,7 +89,7 @@ void disc_opa_begin(struct disc *d, void (*go_on)(struct disc *d))
 	o->disc = d;
 	o->go_on = go_on;
 	smp_dest_init(&o->dest, &(struct smp_path){ 0 });
-	smp_set_omni_path(d->smp, MANAGER_INDEX);
+	smp_set_omni_path(d->smp, OPA_MANAGER_INDEX);
 	submit(o, UMAD_METHOD_GET, NULL);
 }
 

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Omni-Path fabrics. What ports and switches have afterwards is read out of the simulated devices by their
+ * own field tables, which share nothing with those of the subnet manager.
+ */
+#include "sa/sim/opa/opa_int.h"
+#include "sa/sim/sim_state.h"
+#include "sa/sm/sm.h"
+#include "tests/lib/suite.h"
+#include "tests/lib/sweep_fixture.h"
+
+enum { HEAVY_MS = 60000 };
+
+static struct sweep_fixture *fixture;
+
+static void start(const char *topo, uint32_t seed, uint32_t drop_ppm)
+{
+	fixture = fixture_new();
+	fixture->omni_path = true;
+	fixture_topo(fixture, topo, 0, 0);
+	fixture_sim(fixture, seed, drop_ppm);
+	fixture_start(fixture);
+}
+
+static void teardown(void)
+{
+	if (fixture != NULL) {
+		fixture_free(fixture);
+		fixture = NULL;
+	}
+}
+
+/* --- what the devices have ------------------------------------------------------------- */
+
+static struct opa_port *device_port(uint32_t port)
+{
+	return sim_opa_port(fixture->sim, port);
+}
+
+static uint64_t info(uint32_t port, unsigned bit, unsigned width)
+{
+	return field_get(device_port(port)->info, bit, width);
+}
+
+static bool on_switch(uint32_t port)
+{
+	return fixture->g->nodes[fixture->g->ports[port].node].type == NODE_SWITCH;
+}
+
+static void check_lids(void)
+{
+	const struct graph *g = fixture->g;
+
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint32_t port = g->end_ports[i];
+
+		ck_assert_uint_gt(info(port, OPI_LID), 0);
+		ck_assert_uint_eq(info(port, OPI_MASTER_SM_LID),
+		                  info(g->sm_port, OPI_LID));
+		for (uint32_t k = 0; k < i; k++) {
+			ck_assert_uint_ne(info(port, OPI_LID),
+			                  info(g->end_ports[k], OPI_LID));
+		}
+	}
+}
+
+/* A switch drops what comes from an adapter with another source LID. */
+static void check_link(uint32_t port)
+{
+	const struct graph *g = fixture->g;
+	uint32_t peer = g->ports[port].peer;
+
+	ck_assert_msg(info(port, OPI_STATE) == OPA_ACTIVE,
+	              "\"%s\" port %u is in state %u",
+	              g->nodes[g->ports[port].node].description, g->ports[port].num,
+	              (unsigned)info(port, OPI_STATE));
+	for (unsigned vl = 0; vl < info(port, OPI_OPERATIONAL_VL); vl++) {
+		ck_assert_uint_eq(info(port, OPI_NEIGHBOR_MTU(vl)), OPA_MTU_10240);
+	}
+	ck_assert_uint_eq(info(port, OPI_NEIGHBOR_MTU(OPA_VL15)), OPA_MTU_2048);
+	ck_assert_uint_eq(info(port, OPI_DOWN_REASON), 0);
+	ck_assert_uint_eq(info(port, OPI_INIT_REASON), 1);
+	if (on_switch(port) && !on_switch(peer)) {
+		ck_assert_uint_eq(info(port, OPI_LID), info(peer, OPI_LID));
+		ck_assert_uint_eq(info(port, OPI_LMC), info(peer, OPI_LMC));
+	} else if (on_switch(port)) {
+		ck_assert_uint_eq(info(port, OPI_LID), 0);
+	}
+	if (!on_switch(port)) {
+		ck_assert_uint_eq(opa_p_key(device_port(port), 1), OPA_P_KEY_MEMBER);
+	}
+}
+
+/* The LFTs lead from a port to a LID. */
+static void check_route(uint32_t from, uint32_t to)
+{
+	const struct graph *g = fixture->g;
+	uint32_t lid = (uint32_t)info(to, OPI_LID), at = g->ports[from].peer;
+
+	for (unsigned hops = 0; at != to; hops++) {
+		uint32_t node = g->ports[at].node;
+
+		ck_assert_uint_lt(hops, 64);
+		ck_assert_uint_eq(g->nodes[node].type, NODE_SWITCH);
+		unsigned out = opa_route(fixture->sim->opa[node].device, lid);
+
+		if (out == 0) {
+			at = g->nodes[node].first_port;
+			break;
+		}
+		ck_assert_uint_le(out, g->nodes[node].n_ports);
+		at = g->ports[g->nodes[node].first_port + out].peer;
+		ck_assert_uint_ne(at, GRAPH_NONE);
+	}
+	ck_assert_uint_eq(at, to);
+}
+
+static void check_fabric(void)
+{
+	const struct graph *g = fixture->g;
+
+	check_lids();
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		if (g->ports[i].peer != GRAPH_NONE && fixture->sim->ports[i].up) {
+			check_link(i);
+		}
+	}
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		for (uint32_t k = 0; k < g->n_end_ports; k++) {
+			if (i != k && !on_switch(g->end_ports[i])) {
+				check_route(g->end_ports[i], g->end_ports[k]);
+			}
+		}
+	}
+}
+
+/* --- bring-up --------------------------------------------------------------------------- */
+
+static const char *const topos[] = {
+	"ft2 4 2 2", "ft3 4", "mesh 3x3 2", "director 4 4 1 3 2 1 2", "torus 4x4 1",
+};
+
+START_TEST(comes_up)
+{
+	start(topos[_i], 1, 0);
+	fixture_up(fixture);
+	check_fabric();
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->smp_timeouts, 0);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->smp_retries, 0);
+}
+END_TEST
+
+START_TEST(comes_up_with_loss)
+{
+	start("ft2 4 2 2", (uint32_t)_i + 1, 50000);
+	fixture_up(fixture);
+	sim_set_drop(fixture->sim, 0);
+	fixture_run_ms(fixture, HEAVY_MS);
+	check_fabric();
+}
+END_TEST
+
+/* --- afterwards -------------------------------------------------------------------------- */
+
+static uint64_t n_sets(void)
+{
+	return sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO) +
+	       sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PKEY_TABLE) +
+	       sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT);
+}
+
+START_TEST(writes_nothing_twice)
+{
+	uint32_t heavy;
+	uint64_t sets;
+
+	start("ft2 4 2 2", 1, 0);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, HEAVY_MS);
+	heavy = sweep_status(fixture->sweep)->heavy_sweeps;
+	ck_assert_uint_eq(heavy, 1); /* light ones see nothing */
+	sets = n_sets();
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, heavy + 1);
+	ck_assert_uint_eq(n_sets(), sets);
+	check_fabric();
+}
+END_TEST
+
+START_TEST(restarts_without_writing)
+{
+	uint64_t sets;
+
+	start("ft2 4 2 2", 1, 0);
+	fixture_up(fixture);
+	fixture_stop(fixture);
+	sets = n_sets();
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_uint_le(n_sets() - sets,
+	                  fixture->g->n_hosts); /* clients register again */
+	check_fabric();
+}
+END_TEST
+
+/* A cable between switches, and one of a host. */
+START_TEST(repairs_a_cable)
+{
+	uint32_t port;
+	const struct port *p;
+
+	start("ft2 4 2 2", 1, 0);
+	fixture_up(fixture);
+	port = _i == 0 ? fixture->g->nodes[fixture->g->switches[0]].first_port + 3
+	               : fixture_host(fixture, 5);
+	p = &fixture->g->ports[port];
+	ck_assert_int_eq(sim_set_link(fixture->sim, fixture->g->nodes[p->node].guid,
+	                              p->num, false),
+	                 E_OK);
+	fixture_run_ms(fixture, HEAVY_MS);
+	ck_assert_uint_gt(fixture_sweeps(fixture), 1);
+	ck_assert_uint_eq(info(port, OPI_STATE), OPA_DOWN);
+	ck_assert_int_eq(
+		sim_set_link(fixture->sim, fixture->g->nodes[p->node].guid, p->num, true),
+		E_OK);
+	fixture_run_ms(fixture, HEAVY_MS);
+	check_fabric();
+}
+END_TEST
+
+/* A node without power comes back with what it has after power-on. */
+START_TEST(sets_a_rebooted_node_up)
+{
+	uint32_t node;
+
+	start("ft2 4 2 2", 1, 0);
+	fixture_up(fixture);
+	node = _i == 0 ? fixture->g->switches[1]
+	               : fixture->g->ports[fixture_host(fixture, 5)].node;
+	ck_assert_int_eq(sim_reboot(fixture->sim, fixture->g->nodes[node].guid), E_OK);
+	fixture_run_ms(fixture, HEAVY_MS);
+	check_fabric();
+}
+END_TEST
+
+/* Any bytes in answers and traps. */
+START_TEST(survives_noise)
+{
+	const struct sim_noise noise = { .duplicate_ppm = 20000,
+		                         .delay_ppm = 20000,
+		                         .corrupt_ppm = 100000,
+		                         .delay_us = 400000 },
+			       none = { 0 };
+
+	start("ft2 4 2 2", (uint32_t)_i + 1, 0);
+	sim_set_noise(fixture->sim, &noise);
+	fixture_run_ms(fixture, HEAVY_MS);
+	sim_set_noise(fixture->sim, &none);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 5 * HEAVY_MS);
+	ck_assert(sweep_status(fixture->sweep)->up);
+}
+END_TEST
+
+TEST_SUITE(sweep_opa)
+{
+	TCase *tc = tcase_create("sweep_opa");
+
+	tcase_add_checked_fixture(tc, NULL, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, comes_up, 0, sizeof(topos) / sizeof(topos[0]));
+	tcase_add_loop_test(tc, comes_up_with_loss, 0, 8);
+	tcase_add_test(tc, writes_nothing_twice);
+	tcase_add_test(tc, restarts_without_writing);
+	tcase_add_loop_test(tc, repairs_a_cable, 0, 2);
+	tcase_add_loop_test(tc, sets_a_rebooted_node_up, 0, 2);
+	tcase_add_loop_test(tc, survives_noise, 0, 8);
+	suite_add_tcase(suite, tc);
+}
