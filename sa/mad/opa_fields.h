@@ -24,6 +24,8 @@ enum {
 	OPA_P_KEY_MANAGER = 0xFFFF, /*!< SMPs are sent with it */
 	OPA_MEMBER_INDEX = 1,       /*!< where fabric managers put these two */
 	OPA_MANAGER_INDEX = 2,
+	OPA_MFT_MLIDS = 8,         /*!< masks of a block of multicast tables */
+	OPA_MFT_PORTS = 64,        /*!< of a mask */
 	OPA_PORT_STATES_BYTES = 8, /*!< of PortStateInfo, for each port */
 	OPA_PORT_STATES_MAX = OPA_DATA_MAX / OPA_PORT_STATES_BYTES
 };
@@ -79,6 +81,7 @@ enum {
 
 /* SwitchInfo */
 #define OPA_SI_LINEAR_FDB_CAP        0, 32
+#define OPA_SI_MULTICAST_FDB_CAP    64, 32
 #define OPA_SI_LINEAR_FDB_TOP       96, 32
 #define OPA_SI_LIFE_TIME_VALUE     536,  5
 #define OPA_SI_PORT_STATE_CHANGE   541,  1

@@ -21,6 +21,7 @@ enum {
 	IB_BYTES = 64,
 	MTU_4096 = 5,
 	MOST_VLS = 15,
+	MOST_MLIDS = 0x3fe0, /* of 16 bits, in whole blocks */
 	POLLING = 2,
 	DOWN = 1,
 	OPA_TRAP_WIDTH = 0x800,
@@ -278,6 +279,8 @@ static void decode_switch_info(const uint8_t *data, uint8_t *ret)
 	          at_most(field_get(data, OPA_SI_LINEAR_FDB_CAP), OPA_LID_END));
 	field_set(ret, SI_LINEAR_FDB_TOP,
 	          at_most(field_get(data, OPA_SI_LINEAR_FDB_TOP), OPA_LID_END - 1));
+	field_set(ret, SI_MULTICAST_FDB_CAP,
+	          at_most(field_get(data, OPA_SI_MULTICAST_FDB_CAP), MOST_MLIDS));
 	field_set(ret, SI_LIFE_TIME_VALUE, field_get(data, OPA_SI_LIFE_TIME_VALUE));
 	field_set(ret, SI_PORT_STATE_CHANGE, field_get(data, OPA_SI_PORT_STATE_CHANGE));
 	field_set(ret, SI_PARTITION_ENFORCEMENT_CAP, p_keys);
@@ -363,7 +366,8 @@ static uint32_t mod_port(uint32_t mod, bool set)
 	return (uint32_t)OPA_MOD_ONE | (set ? 0 : OPA_MOD_BEGIN) | (mod & PORT);
 }
 
-/* Port and block of P_Keys stand where InfiniBand has them; so does the block of an LFT. */
+/* Port and block of P_Keys stand where InfiniBand has them; so does the block of an LFT. Multicast tables
+ * are a kind of their own (sa/sm/table/table_kinds.def). */
 static uint32_t mod_block(uint32_t mod, bool set)
 {
 	enum { PORT_AND_BLOCK = 0xffffff };
@@ -390,6 +394,7 @@ static const struct row {
 	{ UMAD_SM_ATTR_PORT_INFO,   OPA_BYTES_PORT_INFO,   false, mod_port,  encode_port_info,   decode_port_info },
 	{ UMAD_SM_ATTR_PKEY_TABLE,  OPA_BYTES_BLOCK,       false, mod_block, encode_block,       decode_block },
 	{ UMAD_SM_ATTR_LINEAR_FT,   OPA_BYTES_BLOCK,       false, mod_block, encode_block,       decode_block },
+	{ UMAD_SM_ATTR_MCAST_FT,    OPA_BYTES_BLOCK,       false, mod_block, encode_block,       decode_block },
 	{ UMAD_SM_ATTR_SM_INFO,     OPA_BYTES_SM_INFO,     true,  mod_same,  encode_sm_info,     decode_sm_info },
 	/* clang-format on */
 };

@@ -20,7 +20,7 @@
  *   LinkWidth      the narrower direction after a downgrade; 3x shows as 2x
  *   LinkSpeed      25, 50 and 100 Gb/s as EDR, HDR and NDR, 12.5 Gb/s as FDR
  *   LID            one above 0xBFFF shows as none
- *   SwitchInfo     MulticastFDBCap is 0, because the tables differ in more than the layout
+ *   multicast      blocks of tables are passed as Omni-Path has them: 8 masks of 64 ports
  *
  * All functions are pure; readers of bytes from the wire check their length.
  */

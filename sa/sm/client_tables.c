@@ -165,7 +165,8 @@ void client_tables_start(struct client_tables *c)
 	struct program *p = &j->program;
 
 	c->began = sm_now(c->sm);
-	p->n_timeouts = p->n_refused = p->tables.n_sets[TABLE_MFT] = 0;
+	p->n_timeouts = p->n_refused = 0;
+	p->tables.n_sets[TABLE_MFT] = p->tables.n_sets[TABLE_OPA_MFT] = 0;
 	p->first_trouble = NULL;
 	p->ret = multicast_changed(&c->multicast) ? multicast_start(&c->multicast, j)
 	                                          : E_OK;
@@ -179,7 +180,7 @@ bool client_tables_end(struct client_tables *c)
 	struct sm *sm = c->sm;
 	const struct program *p = &sm->job->program;
 	uint32_t n_guid_sets = alias_guids_sets(&c->alias_guids);
-	uint32_t n_mft_sets = p->tables.n_sets[TABLE_MFT];
+	uint32_t n_mft_sets = program_mft_sets(p);
 
 	client_tables_done(c);
 	if (p->ret != E_OK) {

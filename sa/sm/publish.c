@@ -26,8 +26,10 @@
 #include "db/state.h"
 #include "routing/engine_options.h"
 #include "routing/graph/graph.h"
+#include "routing/multicast.h"
 #include "sa/sm/election.h"
 #include "sa/sm/policy/policy_compile.h"
+#include "sa/sm/program/program_opa.h"
 #include "sa/sm/sm.h"
 
 enum { SL_LINES = 10 };
@@ -152,8 +154,36 @@ static void put_arb(struct attr_list *l, const struct disc_node *n, uint16_t att
 	}
 }
 
+/* Of Omni-Path, in InfiniBand's blocks. */
+static void put_opa_mft(struct attr_list *l, const struct disc_node *n, uint16_t attr)
+{
+	const struct table *t = table_find(&l->p->sm->tables, TABLE_OPA_MFT, n->guid, 0);
+	uint32_t n_numbers =
+		t != NULL ? table_blocks_of(t->cols * OPA_MFT_MLIDS, MFT_BLOCK_MLIDS) : 0;
+
+	for (unsigned pos = 0; pos <= n->n_ports / MFT_POSITION_PORTS; pos++) {
+		for (uint32_t i = 0; i < n_numbers; i++) {
+			uint8_t *block = arena_alloc(l->a, TABLE_BLOCK_BYTES);
+
+			if (block == NULL) {
+				l->ret = -ENOMEM;
+				return;
+			}
+			if (program_opa_mft_shape(t, pos, i, block)) {
+				add(l, n->guid, attr,
+				    table_kind_mod(TABLE_MFT, n, 0, pos, i), block,
+				    TABLE_BLOCK_BYTES);
+			}
+		}
+	}
+}
+
 static void put_mft(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
+	if (n->opa_switch_info != NULL) {
+		put_opa_mft(l, n, attr);
+		return;
+	}
 	const struct table *t = table_find(&l->p->sm->tables, TABLE_MFT, n->guid, 0);
 
 	for (uint32_t i = 0; t != NULL && n->type == NODE_SWITCH && i < table_size(t);

@@ -662,7 +662,7 @@ static void log_up(struct sweep *s, const struct job *j)
 
 	if (st->up && j->n_changes == 0 &&
 	    p->n_port_sets + p->tables.n_sets[TABLE_LFT] + program_qos_sets(p) +
-	                    p->tables.n_sets[TABLE_MFT] +
+	                    program_mft_sets(p) +
 	                    alias_guids_sets(&s->client_tables.alias_guids) +
 	                    p->tables.n_sets[TABLE_P_KEYS] ==
 	            0) {
@@ -743,7 +743,7 @@ static void succeed(struct sweep *s, struct job *j)
 	*(j->disc.local ? &st->local_ended_s : &st->heavy_ended_s) = sm_wall_clock(sm);
 	st->port_sets += p->n_port_sets;
 	st->lft_sets += p->tables.n_sets[TABLE_LFT];
-	st->mft_sets += p->tables.n_sets[TABLE_MFT];
+	st->mft_sets += program_mft_sets(p);
 	st->bounces += p->n_bounced;
 	if (sm->d.sa != NULL) {
 		sa_server_swept(sm->d.sa);

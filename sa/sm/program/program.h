@@ -205,6 +205,12 @@ bool program_answered(struct program *p, const struct disc_node *n, unsigned por
 void program_table_answered(void *ctx, const struct table_request *q,
                             const struct smp_reply *r);
 
+/*! \brief Blocks of multicast tables that were sent. */
+static inline uint32_t program_mft_sets(const struct program *p)
+{
+	return p->tables.n_sets[TABLE_MFT] + p->tables.n_sets[TABLE_OPA_MFT];
+}
+
 /*! \brief SL-to-VL and VL arbitration tables that were sent. */
 static inline uint32_t program_qos_sets(const struct program *p)
 {

@@ -10,7 +10,9 @@
 struct arena;
 struct disc_port;
 struct program;
+struct program_mft;
 struct smp_reply;
+struct table;
 
 /*!
  * What ports of Omni-Path need beyond the form that they share with InfiniBand's (sa/mad/opa_smp.h).
@@ -38,6 +40,16 @@ bool program_opa_waits(const struct disc_port *p, unsigned state);
 
 /*! \brief ARMED ports of switches become ACTIVE, those of one switch by one request. */
 int program_opa_activate(struct program *p);
+
+/*! \brief As program_mfts(), in program_opa_mft.c. */
+int program_opa_mfts(struct program *p, const struct program_mft *m, struct arena *arena);
+
+/*!
+ * \brief A block of a multicast table (TABLE_OPA_MFT) as InfiniBand has it: 32 MLIDs, masks of 16 ports.
+ * \return false: nothing is known of it.
+ */
+bool program_opa_mft_shape(const struct table *t, unsigned position, uint32_t number,
+                           uint8_t ret[64]);
 
 /*! \brief A port gets a state by itself. In program.c. */
 void program_port_state(struct program *p, uint32_t port, unsigned state);

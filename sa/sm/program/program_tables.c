@@ -31,6 +31,7 @@
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/discover/shadow.h"
 #include "sa/sm/program/program.h"
+#include "sa/sm/program/program_opa.h"
 
 /* --- reading back ----------------------------------------------------------------- */
 
@@ -239,6 +240,9 @@ int program_mfts(struct program *p, const struct program_mft *m, struct arena *a
 	uint32_t at = 0;
 	int ret = jobs == NULL ? -ENOMEM : E_OK;
 
+	if (smp_is_omni_path(p->smp)) {
+		return program_opa_mfts(p, m, arena);
+	}
 	p->tables.arena = arena;
 	for (uint32_t i = 0; i < g->n_switches && ret == E_OK; i++) {
 		while (at < m->n && m->blocks[at].sw < i) {

@@ -6,6 +6,7 @@
  * packets of every group reach its members once, while members come and go, switches
  * restart, cables fail and the daemon is killed. Only blocks that differ are sent.
  */
+#include "sa/sim/sim_state.h"
 #include "tests/lib/mcast_walk.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
@@ -34,6 +35,15 @@ struct wanted {
 	uint8_t state[GROUPS][4096]; /* JoinState by index of the end port */
 };
 static struct wanted *wanted;
+
+/* PortGUID of an end port: an Omni-Path device has one of its own. */
+static uint64_t guid_of(unsigned end)
+{
+	uint32_t port = fixture->g->end_ports[end];
+
+	return fixture->omni_path ? sim_opa_port(fixture->sim, port)->guid
+	                          : fixture->g->ports[port].guid;
+}
 
 static uint32_t mlid_of(unsigned group)
 {
@@ -80,7 +90,7 @@ static void keep_groups(struct sa_store *st)
 static void change(struct sa_store *st)
 {
 	unsigned group = below(GROUPS), end = below(fixture->g->n_end_ports);
-	uint64_t guid = fixture->g->ports[fixture->g->end_ports[end]].guid;
+	uint64_t guid = guid_of(end);
 	struct mcast_member_row m = { .port_guid = guid };
 	uint8_t mgid[MGID_BYTES], gid[MGID_BYTES] = { 0xfe, 0x80 };
 
@@ -109,11 +119,27 @@ static void changes(unsigned n)
 	store_free(st);
 }
 
+/* A block of InfiniBand's shape out of an Omni-Path device. */
+static void peek_opa(uint32_t sw, unsigned pos, unsigned block, uint8_t *data)
+{
+	const struct opa_device *d = fixture->sim->opa[fixture->g->switches[sw]].device;
+	const uint64_t *masks = d->mft[pos / 4];
+
+	for (unsigned i = 0; masks != NULL && i < MFT_BLOCK_MLIDS; i++) {
+		field_set(data, 16 * i, 16,
+		          masks[block * MFT_BLOCK_MLIDS + i] >> pos % 4 * 16);
+	}
+}
+
 static const uint8_t *peek(uint32_t sw, unsigned pos, unsigned block)
 {
 	static uint8_t data[64];
 
 	memset(data, 0, sizeof(data));
+	if (fixture->omni_path) {
+		peek_opa(sw, pos, block, data);
+		return data;
+	}
 	(void)sim_peek(fixture->sim, fixture->g->nodes[fixture->g->switches[sw]].guid,
 	               UMAD_SM_ATTR_MCAST_FT, (uint32_t)pos << 28 | block, data);
 	return data;
@@ -169,16 +195,23 @@ static uint64_t sets(void)
 	return sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_MCAST_FT);
 }
 
+static bool on_omni_path;
+
 static void bring_up(const char *topo, uint64_t with_seed, uint32_t drop_ppm)
 {
 	seed = with_seed;
 	wanted = calloc(1, sizeof(*wanted));
-	fixture = fixture_bring_up(topo, (uint32_t)with_seed, drop_ppm);
+	fixture = fixture_new();
+	fixture->omni_path = on_omni_path;
+	fixture_topo(fixture, topo, 0, 0);
+	fixture_sim(fixture, (uint32_t)with_seed, drop_ppm);
+	fixture_start(fixture);
 	ck_assert_uint_le(fixture->g->n_end_ports, 4096);
 }
 
 static void stop(void)
 {
+	on_omni_path = false;
 	fixture_free(fixture);
 	fixture = NULL;
 	free(wanted);
@@ -187,12 +220,21 @@ static void stop(void)
 
 static const char *const topos[] = { "ft2 6 6 3", "torus 3x3 2", "ft3 4" };
 
+enum { TOPOS = sizeof(topos) / sizeof(topos[0]) };
+
+/* The topologies, on InfiniBand and then on Omni-Path. */
+static void bring_up_either(unsigned i, uint64_t with_seed)
+{
+	on_omni_path = i >= TOPOS;
+	bring_up(topos[i % TOPOS], with_seed, 0);
+}
+
 /* Groups that were there before the daemon, then members that come and go. */
 START_TEST(members_come_and_go)
 {
 	uint32_t heavy;
 
-	bring_up(topos[_i], 7, 0);
+	bring_up_either((unsigned)_i, 7);
 	changes(40);
 	fixture_up(fixture);
 	check_tables(fixture->g);
@@ -256,7 +298,7 @@ static void all_members(unsigned group, bool join)
 		struct mcast_member_row m = { .join_state = 1 };
 		uint8_t gid[MGID_BYTES] = { 0xfe, 0x80 };
 
-		m.port_guid = fixture->g->ports[fixture->g->end_ports[k]].guid;
+		m.port_guid = guid_of(k);
 		field_set(gid, 64, 64, m.port_guid);
 		ck_assert_int_eq(join ? mcast_member_put(st, g.record, gid, &m)
 		                      : mcast_member_leave(st, g.record, gid),
@@ -395,7 +437,7 @@ END_TEST
 /* The daemon is killed and made anew over the same fabric and state. */
 START_TEST(daemon_restarts)
 {
-	bring_up(topos[_i], 13, 0);
+	bring_up_either((unsigned)_i, 13);
 	changes(50);
 	fixture_up(fixture);
 	fixture_stop(fixture);
@@ -534,7 +576,7 @@ END_TEST
 /* One end port joins the first group, or leaves it. */
 static void join(unsigned end, bool there)
 {
-	uint64_t guid = fixture->g->ports[fixture->g->end_ports[end]].guid;
+	uint64_t guid = guid_of(end);
 	struct mcast_member_row m = { .port_guid = guid, .join_state = MC_FULL_MEMBER };
 	uint8_t mgid[MGID_BYTES], gid[MGID_BYTES] = { 0xfe, 0x80 };
 	struct sa_store *st;
@@ -601,13 +643,13 @@ TEST_SUITE(sweep_mcast)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, NULL, stop);
-	tcase_add_loop_test(t, members_come_and_go, 0, n);
+	tcase_add_loop_test(t, members_come_and_go, 0, 2 * n);
 	tcase_add_loop_test(t, block_without_groups, 0, 2);
 	tcase_add_loop_test(t, by_difference, 0, n);
 	tcase_add_loop_test(t, lost_mads, 0, 2);
 	tcase_add_loop_test(t, switch_restarts, 0, 3);
 	tcase_add_loop_test(t, changed_behind_our_back, 0, n);
-	tcase_add_loop_test(t, daemon_restarts, 0, n);
+	tcase_add_loop_test(t, daemon_restarts, 0, 2 * n);
 	tcase_add_test(t, cables_fail);
 	tcase_add_test(t, published);
 	tcase_add_test(t, mirrored);
