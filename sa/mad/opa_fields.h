@@ -9,13 +9,13 @@
  * Source: the public headers of opa-fm (stl_sm_types.h, stl_mad_types.h).
  */
 enum {
-	OPA_MAD_BYTES = 2048,
+	OPA_MAD_MOST = 2048,
 	OPA_CLASS_VERSION = 0x80, /*!< and BaseVersion */
 	OPA_LR_DATA = 32,         /*!< offset of the data of an SMP by LID */
 	OPA_DR_DATA = 176,        /*!< and over a directed route */
 	OPA_DR_INITIAL_PATH = 40,
 	OPA_DR_RETURN_PATH = 104,
-	OPA_DATA_MAX = OPA_MAD_BYTES - OPA_DR_DATA, /*!< that fits both */
+	OPA_DATA_MAX = OPA_MAD_MOST - OPA_DR_DATA, /*!< that fits both */
 	OPA_SENT_LEAST = 36,  /*!< a device of Linux takes no shorter MAD */
 	OPA_LID_END = 0xC000, /*!< LIDs that fit InfiniBand's shape are below */
 	OPA_LANES = 32,       /*!< VLs, SCs and SLs that fields have room for */

@@ -623,7 +623,7 @@ static void handle_answer(void *ctx, struct mad_request *r, const struct mad_msg
 static const struct request_client client = {
 	.mgmt_class = UMAD_CLASS_SUBN_DIRECTED_ROUTE,
 	.slot_bits = 8,
-	.mad_bytes = OPA_MAD_BYTES,
+	.mad_bytes = OPA_MAD_MOST,
 	.answer_bytes = MAD_BYTES,
 	.is_answer = is_route_of,
 	.answered = handle_answer,

@@ -89,7 +89,7 @@ static const struct agent_row agent_rows[N_AGENTS] = {
 /* One MAD as read from the device. */
 struct received {
 	_Alignas(struct ib_user_mad)
-		uint8_t umad[sizeof(struct ib_user_mad) + OPA_MAD_BYTES];
+		uint8_t umad[sizeof(struct ib_user_mad) + OPA_MAD_MOST];
 	int len;
 };
 
@@ -405,7 +405,7 @@ static int read_batch(struct umad_transport *u, struct receiver *r)
 
 	do {
 		struct received *at = &r->got[n_read];
-		at->len = OPA_MAD_BYTES;
+		at->len = OPA_MAD_MOST;
 		ret = umad_recv(u->portid, at->umad, &at->len,
 		                n_read == 0 && r->run == 0 ? POLL_MS : 0);
 		if (ret < 0) {

@@ -79,7 +79,7 @@ static void reply(struct agent *a, const struct received *to, uint8_t *mad)
 		             .addr = to->wire->addr,
 		             .len = MAD_BYTES,
 		             .data = mad };
-	uint8_t wide[OPA_MAD_BYTES];
+	uint8_t wide[OPA_MAD_MOST];
 
 	if (is_opa(to->wire)) {
 		m.len = to->wire->len < sizeof(wide) ? to->wire->len : sizeof(wide);
