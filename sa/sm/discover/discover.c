@@ -582,7 +582,11 @@ int disc_start(struct disc *d, struct smp *smp, struct arena *a,
 	d->smp = smp;
 	d->arena = a;
 	d->options = *o;
-	begin(d);
+	if (smp_is_omni_path(smp)) { /* another manager may have changed the P_Keys of our port */
+		disc_opa_begin(d, begin);
+	} else {
+		begin(d);
+	}
 	return d->ret;
 }
 

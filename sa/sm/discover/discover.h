@@ -210,8 +210,8 @@ void disc_opa_take_p_keys(const struct disc *d, const struct disc_node *n,
 struct probe;
 
 /*!
- * \brief The local node says that it is Omni-Path's: makes its port ready to manage, and then calls
- *        \a go_on, from which all requests are Omni-Path's.
+ * \brief The local node is Omni-Path's: makes its port ready to manage, and then calls \a go_on. All
+ *        requests are Omni-Path's from here on.
  */
 void disc_opa_begin(struct disc *d, void (*go_on)(struct disc *d));
 

@@ -6,7 +6,8 @@
  *
  * A device answers SMPs over a cable only if they come with P_Key 0xFFFF, and a local agent those of
  * a port that has 0xFFFF or 0x7FFF. After power-on a port may have neither where the fabric
- * manager looks for them, so the table of the local port is read before anything else is asked, and written
+ * manager looks for them, and another manager may have taken them away since, so each discovery reads
+ * the table of the local port before it asks for anything else, and writes it
  * if 0xFFFF is missing: 0x7FFF at index 1 and 0xFFFF at index 2, as Omni-Path's fabric manager places them.
  *
  * Source: what opa-fm does before it discovers; the hfi1 driver for what an agent demands.
@@ -68,13 +69,13 @@ static void on_own_p_keys(void *ctx, const struct smp_reply *r)
 		submit(o, UMAD_METHOD_SET, table);
 		return;
 	}
-	if (index == P_KEYS) {
+	if (index == P_KEYS && r->ret != E_TIMEOUT) {
 		disc_problem(o->disc,
 		             "the local port has no P_Key 0xFFFF, with which Omni-Path's "
 		             "devices are managed, and does not take it");
-		index = OPA_MANAGER_INDEX;
 	}
-	smp_set_omni_path(o->disc->smp, index);
+	smp_set_omni_path(o->disc->smp,
+	                  index != P_KEYS ? index : smp_p_key_index(o->disc->smp));
 	o->go_on(o->disc);
 }
 
@@ -89,7 +90,9 @@ void disc_opa_begin(struct disc *d, void (*go_on)(struct disc *d))
 	o->disc = d;
 	o->go_on = go_on;
 	smp_dest_init(&o->dest, &(struct smp_path){ 0 });
-	smp_set_omni_path(d->smp, OPA_MANAGER_INDEX);
+	if (!smp_is_omni_path(d->smp)) {
+		smp_set_omni_path(d->smp, OPA_MANAGER_INDEX);
+	}
 	submit(o, UMAD_METHOD_GET, NULL);
 }
 

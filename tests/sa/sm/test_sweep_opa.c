@@ -244,6 +244,26 @@ START_TEST(sets_a_rebooted_node_up)
 }
 END_TEST
 
+/* Another manager takes 0xFFFF from the port of the subnet manager, which gets no answer then. */
+START_TEST(takes_its_p_key_back)
+{
+	struct opa_port *own;
+
+	start("ft2 4 2 2", 1, 0);
+	fixture_up(fixture);
+	own = device_port(fixture->g->sm_port);
+	memset(own->p_keys, 0, sizeof(own->p_keys));
+	field_set(own->p_keys, 0, 16, 0x8001);
+	field_set(own->p_keys, 16, 16, OPA_P_KEY_MEMBER);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, HEAVY_MS);
+	fixture_up(fixture);
+	ck_assert(opa_has_p_key(own, OPA_P_KEY_MANAGER));
+	ck_assert_int_eq(sweep_status(fixture->sweep)->unreachable_nodes, 0);
+	check_fabric();
+}
+END_TEST
+
 /* Any bytes in answers and traps. */
 START_TEST(survives_noise)
 {
@@ -275,6 +295,7 @@ TEST_SUITE(sweep_opa)
 	tcase_add_test(tc, restarts_without_writing);
 	tcase_add_loop_test(tc, repairs_a_cable, 0, 2);
 	tcase_add_loop_test(tc, sets_a_rebooted_node_up, 0, 2);
+	tcase_add_test(tc, takes_its_p_key_back);
 	tcase_add_loop_test(tc, survives_noise, 0, 8);
 	suite_add_tcase(suite, tc);
 }
