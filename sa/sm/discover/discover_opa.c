@@ -48,12 +48,16 @@ static void on_own_p_keys(void *ctx, const struct smp_reply *r);
 
 static void submit(struct own_port *o, uint8_t method, const uint8_t *table)
 {
-	disc_ask(o->disc, &o->dest,
-	         &(struct smp_request){ .method = method,
-	                                .attr = UMAD_SM_ATTR_PKEY_TABLE,
-	                                .data = table,
-	                                .done = on_own_p_keys,
-	                                .ctx = o });
+	struct disc *d = o->disc;
+
+	disc_error(d, smp_submit(d->smp,
+	                         &(struct smp_request){ .dest = &o->dest,
+	                                                .method = method,
+	                                                .attr = UMAD_SM_ATTR_PKEY_TABLE,
+	                                                .data = table,
+	                                                .retries = d->options.retries,
+	                                                .done = on_own_p_keys,
+	                                                .ctx = o }));
 }
 
 static void on_own_p_keys(void *ctx, const struct smp_reply *r)
