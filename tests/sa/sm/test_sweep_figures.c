@@ -60,7 +60,8 @@ static void ask(unsigned method, uint64_t mask, uint16_t lid, uint64_t sm_key)
 	mad.mad_hdr.tid = htobe64(0x1234);
 	mad.mad_hdr.attr_id = htobe16(ATTR_NODE_RECORD);
 	mad.comp_mask = htobe64(mask);
-	mad.sm_key = htobe64(sm_key);
+	sm_key = htobe64(sm_key);
+	memcpy(mad.sm_key, &sm_key, sizeof(sm_key));
 	mad.data[0] = (uint8_t)(lid >> 8);
 	mad.data[1] = (uint8_t)lid;
 	ck_assert_int_eq(
