@@ -831,12 +831,12 @@ static void emit_attrs(const struct rows *r, struct diff *d)
 		for (size_t i = 0; i < c->n_attrs && d->ret == E_OK;) {
 			i += emit_attr(&c->attrs[i], c->n_attrs - i, &v, d);
 		}
-	} else if (c->only_ports) {
-		emit_node_attr(r, UMAD_SM_ATTR_PORT_INFO, &v, d);
 	} else {
-		d->sparse = false;
-		emit_table_attrs(r, &v, d);
-		d->sparse = true;
+		if (!c->only_ports) {
+			d->sparse = false;
+			emit_table_attrs(r, &v, d);
+			d->sparse = true;
+		}
 		for (unsigned i = 0; i < NODE_ATTRS; i++) {
 			emit_node_attr(r, node_attrs[i], &v, d);
 		}

@@ -773,7 +773,7 @@ static int publish_content(struct publisher *p, struct job *j, struct arena *a,
 	return ret;
 }
 
-/* Only what ports show that were set since. */
+/* Only what nodes and ports show that were set since, or told of another SM. */
 static int publish_changed_ports(struct publisher *p, struct job *j, struct arena *a,
                                  const char *options)
 {
@@ -788,9 +788,14 @@ static int publish_changed_ports(struct publisher *p, struct job *j, struct aren
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		if (j->disc.of[i]->changed & DISC_SINCE_PUBLISHED) {
+		if (j->disc.of[i]->changed & DISC_SINCE_PUBLISHED ||
+		    i == g->ports[g->sm_port].node) {
 			changed[c.n_changed++] = i;
-			put_port_info(&l, j->disc.of[i], UMAD_SM_ATTR_PORT_INFO);
+		}
+	}
+	for (size_t k = 0; k < sizeof(payloads) / sizeof(payloads[0]); k++) {
+		for (size_t i = 0; snap_attr_of_node(payloads[k].attr) && i < c.n_changed; i++) {
+			payloads[k].put(&l, j->disc.of[changed[i]], payloads[k].attr);
 		}
 	}
 	fill_content(p, j, &c);
