@@ -257,8 +257,8 @@ static void emit_changed_ports(const struct rows *r, struct diff *d)
 	const struct snap_content *c = r->c;
 	for (size_t i = 0, k = 0; i < c->n_changed || k < r->n_gone;) {
 		uint8_t key[8];
-		if (k == r->n_gone || (i < c->n_changed &&
-		                       c->g->nodes[c->changed[i]].guid < r->gone[k])) {
+		if (k == r->n_gone ||
+		    (i < c->n_changed && c->g->nodes[c->changed[i]].guid < r->gone[k])) {
 			emit_ports_of(r, c->changed[i++], d);
 		} else {
 			key_u64(key, r->gone[k++]);

@@ -794,7 +794,8 @@ static int publish_changed_ports(struct publisher *p, struct job *j, struct aren
 		}
 	}
 	for (size_t k = 0; k < sizeof(payloads) / sizeof(payloads[0]); k++) {
-		for (size_t i = 0; snap_attr_of_node(payloads[k].attr) && i < c.n_changed; i++) {
+		for (size_t i = 0; snap_attr_of_node(payloads[k].attr) && i < c.n_changed;
+		     i++) {
 			payloads[k].put(&l, j->disc.of[changed[i]], payloads[k].attr);
 		}
 	}
@@ -805,11 +806,12 @@ static int publish_changed_ports(struct publisher *p, struct job *j, struct aren
 	c.n_attrs = l.n;
 	c.transition = p->transition;
 	c.epoch = p->epoch;
-	ret = l.ret == E_OK ? snap_publish(p->sm->d.snap, &c, sm_now(p->sm), &done) : l.ret;
+	ret = l.ret == E_OK ? snap_publish(p->sm->d.snap, &c, sm_now(p->sm), &done)
+	                    : l.ret;
 	if (ret == E_OK) {
 		note_published(j);
-		log_debug(source, "published ports: %u rows, %" PRIu64 " bytes", done.rows,
-		          done.bytes);
+		log_debug(source, "published ports: %u rows, %" PRIu64 " bytes",
+		          done.rows, done.bytes);
 	}
 	return ret;
 }

@@ -392,8 +392,8 @@ static enum step_end end_election(struct sweep *s, struct job *j)
 		.sm_lid = j->lids.lids.of[g->sm_port].base,
 		.reregister = !s->election.swept
 	};
-	j->program.only_changed = j->disc.local && sm->settled &&
-	                          sm->settled_sm_lid == j->program.sm_lid;
+	j->program.only_changed =
+		j->disc.local && sm->settled && sm->settled_sm_lid == j->program.sm_lid;
 	sm->settled = false; /* until this sweep ends well */
 	return STEP_DONE;
 }
