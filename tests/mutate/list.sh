@@ -37,15 +37,15 @@ plant() {
 judge() {
 	local test suite seconds programs program
 	compile "$1" "$3" || { echo "does not build"; return; }
-	while read -r test suite seconds programs <&4; do
+	while read -r test suite seconds programs <&4 && [ -n "$test" ]; do
 		for program in $programs; do
 			link_faulty "$program" "$3" || { echo "does not build"; return; }
 		done
 		notices "$test" "$suite" $((${seconds%.*} * 5 + 20)) && { echo caught; return; }
 	done 4< <(who_enters "$1" "$2" | awk -v p="$4" -v s="$5" '
-		$1 == p && $2 == s { print; next }
+		$1 == p && $2 == s { named = $0; next }
 		{ others = others $0 "\n" }
-		END { printf "%s", others }')
+		END { print (named != "" ? named : p " " s " 60 tests/" p) "\n" others }')
 	echo "not caught"
 }
 
