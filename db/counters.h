@@ -28,8 +28,18 @@ enum port_counter {
 };
 #undef COUNTER
 
-/*! What a counter says. RELAY: losses that also occur in a sound fabric. */
-enum counter_kind { COUNTER_IS_DATA, COUNTER_IS_WAIT, COUNTER_IS_ERROR, COUNTER_IS_RELAY, COUNTER_IS_FEC };
+_Static_assert(PORT_COUNTERS < 32, "a bit for each in a word");
+
+/*! What a counter says. RELAY: losses that also occur in a sound fabric. FEC: what the link repaired.
+ *  LEVEL: no count, but what is now; it never rises. */
+enum counter_kind {
+	COUNTER_IS_DATA,
+	COUNTER_IS_WAIT,
+	COUNTER_IS_ERROR,
+	COUNTER_IS_RELAY,
+	COUNTER_IS_FEC,
+	COUNTER_IS_LEVEL
+};
 
 struct counter_type {
 	const char *name;   /*!< "symbol_errors" */

@@ -41,7 +41,7 @@
  *                  u16 P_Key, PortGUID
  *                             u8 enum partition_membership of that member
  *
- * Environment stats, layout 3. Layout 2 had no counters.
+ * Environment stats, layout 4. Layout 3 had no counters of Omni-Path alone, layout 2 none at all.
  *
  *   table          key        value
  *   meta           "head"     struct row_heartbeat
@@ -68,7 +68,7 @@ enum layout_number {
 	LAYOUT_STATE = 6,
 	LAYOUT_STATE_OLDEST = 1,
 	LAYOUT_SNAPSHOT = 10,
-	LAYOUT_STATS = 3
+	LAYOUT_STATS = 4
 };
 
 #define DB_KEY_LAYOUT "layout"

@@ -287,7 +287,8 @@ static int write_counter(const struct fabric_stream *s, unsigned counter,
 		    (c->known >> counter & 1) == 0 || too_old(c, now_s)) {
 			continue;
 		}
-		begin_sample(b, at, "infiniband", kind, type->series, "counter",
+		begin_sample(b, at, "infiniband", kind, type->series,
+		             type->kind == COUNTER_IS_LEVEL ? "gauge" : "counter",
 		             type->help, guid_of(s->v, port));
 		body_printf(b, ",port=\"%u\"} %" PRIu64 "\n", c->port, c->value[counter]);
 		++*ret_n;

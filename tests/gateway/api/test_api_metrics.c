@@ -161,7 +161,8 @@ static void want_counters(uint8_t type, const char *word, uint32_t which)
 				continue;
 			}
 			if (!any) {
-				want_family(name, "counter");
+				want_family(name, k == COUNTER_LINK_QUALITY ? "gauge"
+				                                            : "counter");
 			}
 			any = true;
 			body_printf(&wanted,
