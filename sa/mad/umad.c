@@ -27,9 +27,9 @@
 /*
  * The transport over libibumad.
  *
- * One descriptor has seven agents: classes 0x81 and 0x01 (SMPs) and 0x03 (SA, the kernel does
- * RMPP) once for InfiniBand's class version and once for Omni-Path's, and 0x04 (port
- * counters). The kernel delivers by class and version, and a MAD is sent by the agent of its version. Old kernels
+ * One descriptor has eight agents: classes 0x81 and 0x01 (SMPs), 0x03 (SA, the kernel does
+ * RMPP) and 0x04 (port counters), each once for InfiniBand's class version and once for
+ * Omni-Path's. The kernel delivers by class and version, and a MAD is sent by the agent of its version. Old kernels
  * refuse the agents for Omni-Path; then there are none. A receive thread blocks in
  * umad_recv(), because only that wait works on real devices and under a preload library. It
  * reads what else has come without waiting, and appends everything to a list in one step;
@@ -55,7 +55,7 @@ enum {
 	RECV_BYTES = 64 * 1024, /* first size of the buffer for longer MADs */
 	SM_CLASS_VERSION = 1,
 	PERF_CLASS_VERSION = 1,
-	N_AGENTS = 7
+	N_AGENTS = 8
 };
 
 struct agent_row {
@@ -82,6 +82,7 @@ static const struct agent_row agent_rows[N_AGENTS] = {
 	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_SA_METHOD_GET_TABLE,
 	    UMAD_SA_METHOD_GET_TRACE_TABLE, UMAD_SA_METHOD_GET_MULTI, UMAD_SA_METHOD_DELETE } },
 	/* port counters: we ask, and answer nobody */
+	{ UMAD_CLASS_PERF_MGMT, OPA_CLASS_VERSION, 0, true, { 0 } },
 	{ UMAD_CLASS_PERF_MGMT, PERF_CLASS_VERSION, 0, true, { 0 } },
 };
 /* clang-format on */

@@ -10,8 +10,8 @@ struct transport;
 /*!
  * The transport over libibumad: a real HCA, or a simulated one by a preload library.
  *
- * One descriptor has agents for SMPs (classes 0x81 and 0x01) and for the SA (class 0x03,
- * kernel RMPP) of InfiniBand's class versions and of Omni-Path's 0x80, if the kernel supports it,
+ * One descriptor has agents for SMPs (classes 0x81 and 0x01), the SA (class 0x03, kernel RMPP)
+ * and port counters (class 0x04) of InfiniBand's class versions and of Omni-Path's 0x80, if the kernel supports it,
  * with MADs of up to 2048 bytes. One receive thread blocks in umad_recv() and fills a queue. The
  * IsSM bit is set as long as the issm device is open.
  */
