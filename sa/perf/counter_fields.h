@@ -40,6 +40,8 @@ struct counter_reading {
 	uint64_t value[PORT_COUNTERS];
 	uint32_t known, saturated; /*!< bits by enum port_counter */
 	uint32_t wide;             /*!< known, from an attribute with 64 bits */
+	uint64_t sum;              /*!< Omni-Path: of all error counters */
+	bool moved;                /*!< it did, and the error counters are to be read */
 };
 
 /*! \brief Takes the counters out of an attribute. A narrow counter never replaces a wide one. */

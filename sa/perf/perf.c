@@ -31,6 +31,7 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/transport.h"
 #include "sa/perf/counter_fields.h"
+#include "sa/perf/perf_int.h"
 
 /* clang-format off */
 #define PC_PORT_SELECT       8,  8 /* of all attributes of counters */
@@ -42,81 +43,9 @@
 /* clang-format on */
 
 enum {
-	AGENTS_AT_WORK = 64,
-	PER_AGENT = 4,
 	TICK_MS = 10, /* requests that are due in this time go out together */
 	STATUS_REDIRECT = 1 << 1,
-	STATUS_NOT_SUPPORTED = 3 << 2, /* this method and attribute */
-	STATUS_CODE = 7 << 2
-};
-
-/* A cabled port. */
-struct counted_port {
-	uint64_t guid; /* NodeGUID */
-	uint8_t num;
-	bool fast;     /* its link may have forward error correction */
-	uint8_t alarm; /* as perf_alarms_watch() wants it */
-	int64_t time_s;
-	uint64_t at_ms; /* of the last reading; 0: none */
-	uint32_t known, saturated;
-	uint64_t value[PORT_COUNTERS];
-};
-
-/* A port that answers for itself (CA, router), or a switch that answers for its ports. */
-struct agent {
-	uint64_t guid;
-	uint32_t first, n; /* ports */
-	uint32_t lid, qpn, qkey;
-	uint8_t sl, lmc;
-	bool is_switch;
-	bool asked; /* for ClassPortInfo */
-	bool no_wide, no_speeds; /* it said so */
-	bool redirected;
-	bool summed; /* its ports were read since the sum had this digest */
-	uint64_t digest;
-	struct perf_caps caps;
-};
-
-/* An agent at work. */
-struct work {
-	uint32_t agent; /* UINT32_MAX: unused */
-	enum { STEP_CAPS, STEP_SUM, STEP_PORTS } step;
-	uint32_t port;  /* next one, counted from its first */
-	uint8_t part;   /* next attribute of this port */
-	uint8_t in_flight;
-	bool asked;  /* the request of this step was sent */
-	bool failed; /* no answer: the rest of the agent waits for the next sweep */
-	bool errors; /* error counters are to be read port by port */
-	bool summed; /* the agent's sum has this digest now */
-	uint64_t digest;
-	struct counter_reading *reading; /* [n] malloc */
-};
-
-struct perf {
-	struct transport *transport;
-	struct stats *stats;
-	int64_t (*wall_clock)(void);
-	/* options */
-	uint32_t interval_ms, retries;
-	bool ignore_cas, forget, redirect, ask_caps;
-	/* fabric */
-	uint16_t pkey_index;
-	struct counted_port *ports;
-	struct agent *agents;
-	uint32_t n_ports, n_agents;
-	/* sweep */
-	bool sweeping;
-	uint32_t next_agent;
-	uint64_t began_ms, next_ms; /* next_ms: when the next sweep begins */
-	uint64_t paced_ms;          /* when budget was last raised */
-	uint64_t check_ms;          /* when late requests are looked for */
-	double budget, per_ms;      /* requests that may be sent now; more of them each ms */
-	uint32_t n_read;
-	struct work work[AGENTS_AT_WORK];
-	uint32_t n_work;
-	struct requests *requests;
-	struct perf_alarms alarms;
-	struct perf_counters counters;
+	ANSWER_BYTES_OPA = 24 /* of a refusal */
 };
 
 static uint64_t now_ms(const struct perf *p)
@@ -142,7 +71,7 @@ static void keep_reading(struct perf *p, struct counted_port *port, const struct
 		if ((r->known & bit) == 0) { /* as before, or not there at all */
 			continue;
 		}
-		if (port->known & bit) {
+		if ((port->known & bit) && counter_types[i].kind != COUNTER_IS_LEVEL) {
 			c.delta[i] = r->value[i] >= port->value[i]
 			                     ? r->value[i] - port->value[i]
 			                     : r->value[i];
@@ -197,6 +126,15 @@ static void send_request(struct perf *p, struct mad_request *r)
 	(void)request_send(p->requests, r, now_ms(p));
 }
 
+void perf_ask(struct perf *p, struct work *w, struct mad_request *r, uint32_t part)
+{
+	r->job = w;
+	r->part = part;
+	w->in_flight++;
+	p->budget -= 1;
+	send_request(p, r);
+}
+
 /* \param port  Of the agent; 0 where it is asked for something else. */
 static void request(struct perf *p, struct work *w, uint16_t attr, uint8_t select,
                     uint32_t port)
@@ -212,11 +150,7 @@ static void request(struct perf *p, struct work *w, uint16_t attr, uint8_t selec
 	if (attr != UMAD_ATTR_CLASS_PORT_INFO) {
 		field_set(r->mad + PERF_DATA_AT, PC_PORT_SELECT, select);
 	}
-	r->job = w;
-	r->part = port;
-	w->in_flight++;
-	p->budget -= 1;
-	send_request(p, r);
+	perf_ask(p, w, r, port);
 }
 
 static void end_request(struct perf *p, struct mad_request *r)
@@ -264,6 +198,9 @@ static bool step(struct perf *p, uint32_t i)
 
 	if (w->failed || w->in_flight >= PER_AGENT) {
 		return false;
+	}
+	if (p->omni_path) {
+		return perf_opa_step(p, w);
 	}
 	if (w->step == STEP_CAPS) {
 		if (!a->asked && !w->asked && p->ask_caps) {
@@ -477,7 +414,9 @@ static void take_answer(void *ctx, struct mad_request *r, const struct mad_msg *
 	uint8_t select = (uint8_t)field_get(r->mad + PERF_DATA_AT, PC_PORT_SELECT);
 
 	end_request(p, r);
-	if ((status & STATUS_REDIRECT) != 0 && follow(p, a, data)) {
+	if (p->omni_path) {
+		perf_opa_answer(p, w, r, m);
+	} else if ((status & STATUS_REDIRECT) != 0 && follow(p, a, data)) {
 		request(p, w, attr, select, r->part);
 	} else if (attr == UMAD_ATTR_CLASS_PORT_INFO) {
 		a->asked = true;
@@ -503,12 +442,14 @@ static const struct request_client client = {
 
 enum mad_kind perf_receive(struct perf *p, const struct mad_msg *m)
 {
+	size_t least = p != NULL && p->omni_path ? ANSWER_BYTES_OPA : MAD_BYTES;
+
 	if (m->mgmt_class != UMAD_CLASS_PERF_MGMT) {
 		return MAD_OTHER;
 	}
 	if (p == NULL ||
-	    (m->status == 0 && (m->len < MAD_BYTES || field_get(m->data, MAD_METHOD) !=
-	                                                      UMAD_METHOD_GET_RESP))) {
+	    (m->status == 0 && (m->len < least || field_get(m->data, MAD_METHOD) !=
+	                                                  UMAD_METHOD_GET_RESP))) {
 		return MAD_ANSWER;
 	}
 	enum mad_kind kind = requests_receive(p->requests, m);
@@ -625,6 +566,7 @@ static void take_over(struct perf *p, struct counted_port *ports, uint32_t n_por
 			a->asked = p->agents[k].asked;
 			a->no_wide = p->agents[k].no_wide;
 			a->no_speeds = p->agents[k].no_speeds;
+			a->no_groups = p->agents[k].no_groups;
 		}
 	}
 }
@@ -643,7 +585,7 @@ static uint64_t place_of_sweep(const struct perf *p)
 }
 
 int perf_fabric(struct perf *p, const struct graph *g, const struct lids *l,
-                const struct lanes *lanes, uint16_t pkey_index)
+                const struct lanes *lanes, bool omni_path, uint16_t pkey_index)
 {
 	struct counted_port *ports = calloc(g->n_ports + 1, sizeof(*ports));
 	struct agent *agents = calloc(g->n_ports + 1, sizeof(*agents));
@@ -690,6 +632,7 @@ int perf_fabric(struct perf *p, const struct graph *g, const struct lids *l,
 	p->agents = agents;
 	p->n_ports = p->counters.ports = n_ports;
 	p->n_agents = n_agents;
+	p->omni_path = omni_path;
 	p->pkey_index = pkey_index;
 	p->next_agent = 0;
 	while (p->next_agent < n_agents && agents[p->next_agent].guid < place) {
@@ -722,6 +665,8 @@ int perf_new(struct transport *t, struct stats *stats, const struct config *conf
 	p->ask_caps = config->perfmgr_query_cpi;
 	p->alarms.wait_limit =
 		config->perfmgr_xmit_wait_log ? config->perfmgr_xmit_wait_threshold : UINT64_MAX;
+	p->alarms.quality_limit =
+		config->perfmgr_log_errors ? config->perfmgr_link_quality : 0;
 	p->alarms.error_limit =
 		config->perfmgr_log_errors ? config->perfmgr_alarm_errors : UINT64_MAX;
 	drop_work(p);

@@ -26,7 +26,9 @@ struct transport;
  * PortCountersExtended; PortCounters where the agent has no 64-bit error counters, but of a
  * switch only if the sum over all its ports (PortSelect 255) says that an error counter
  * moved; and PortExtendedSpeedsCounters of links of FDR and faster, for forward error
- * correction. The MADs of a sweep are spread over half of its interval, so their rate is
+ * correction. Of an Omni-Path adapter it reads PortStatus, of an Omni-Path switch
+ * DataPortCounters of many ports at once, and ErrorPortCounters of those whose sum of all error
+ * counters moved. The MADs of a sweep are spread over half of its interval, so their rate is
  * bounded whatever the fabric does.
  *
  * A counter that is smaller than before was cleared, by somebody or by a restart: what it
@@ -54,12 +56,13 @@ void perf_free(struct perf *p); /*!< NULL is fine */
  *        nodes that it had finished.
  *
  * \param lanes       SLs of the paths; its rows may be NULL.
- * \param pkey_index  Index of the default P_Key at the local port.
+ * \param omni_path   Its agents are those of Omni-Path.
+ * \param pkey_index  Index of the P_Key of managers, 0xFFFF, at the local port.
  * \retval -ENOMEM  It is as it was.
  * Cost: O(ports), with a copy of all counters.
  */
 int perf_fabric(struct perf *p, const struct graph *g, const struct lids *l,
-                const struct lanes *lanes, uint16_t pkey_index);
+                const struct lanes *lanes, bool omni_path, uint16_t pkey_index);
 
 /*! \brief Repeats what was not answered in time, and sends what is due if it \a may_send. */
 void perf_run(struct perf *p, bool may_send);

@@ -9,12 +9,19 @@
 
 enum { QUIET_READINGS = 3 }; /* that end a report */
 
-/* The counters that rose, in their order; those that do not fit are left out. */
-static void describe(const struct port_counters *c, bool wait, char *buf, size_t size)
+/* The link quality if it is \a poor, and the counters that rose, in their order; those that do not
+ * fit are left out. */
+static void describe(const struct port_counters *c, bool wait, bool poor, char *buf,
+                     size_t size)
 {
 	size_t len = 0;
 
 	buf[0] = '\0';
+	if (poor) {
+		len = (size_t)snprintf(buf, size, "%s %" PRIu64,
+		                       counter_types[COUNTER_LINK_QUALITY].name,
+		                       c->value[COUNTER_LINK_QUALITY]);
+	}
 	for (unsigned i = 0; i < PORT_COUNTERS; i++) {
 		bool shown = counter_types[i].kind == COUNTER_IS_ERROR ||
 		             (wait && i == COUNTER_XMIT_WAIT);
@@ -33,10 +40,12 @@ static void describe(const struct port_counters *c, bool wait, char *buf, size_t
 void perf_alarms_watch(struct perf_alarms *a, const struct port_counters *c, uint8_t *ret_left)
 {
 	bool wait = c->delta[COUNTER_XMIT_WAIT] > a->wait_limit;
+	bool poor = (c->known >> COUNTER_LINK_QUALITY & 1) != 0 &&
+	            c->value[COUNTER_LINK_QUALITY] < a->quality_limit;
 	bool fresh = *ret_left == 0;
 	struct perf_alarm *to;
 
-	if (!wait && counters_rise(c, COUNTER_IS_ERROR) < a->error_limit) {
+	if (!wait && !poor && counters_rise(c, COUNTER_IS_ERROR) < a->error_limit) {
 		*ret_left -= *ret_left > 0;
 		return;
 	}
@@ -51,7 +60,7 @@ void perf_alarms_watch(struct perf_alarms *a, const struct port_counters *c, uin
 	to = &a->list[(a->first + a->n++) % PERF_ALARMS_MAX];
 	to->node_guid = c->node_guid;
 	to->port = c->port;
-	describe(c, wait, to->what, sizeof(to->what));
+	describe(c, wait, poor, to->what, sizeof(to->what));
 }
 
 bool perf_alarms_next(struct perf_alarms *a, struct perf_alarm *ret)

@@ -9,7 +9,8 @@ struct port_counters;
 
 /*!
  * Ports whose counters say that something is wrong: the error counters rose by a limit or more
- * between two readings, or PortXmitWait by more than another. A port is reported once, and again
+ * between two readings, or PortXmitWait by more than another, or the link quality of Omni-Path
+ * is below a third. A port is reported once, and again
  * only after some readings without.
  */
 struct perf_alarm {
@@ -23,6 +24,7 @@ enum { PERF_ALARMS_MAX = 64 };
 /*! Reports that nobody has taken yet. Zeroed but for the limits is none. */
 struct perf_alarms {
 	uint64_t error_limit, wait_limit; /*!< UINT64_MAX: never */
+	uint64_t quality_limit;           /*!< 0: never */
 	struct perf_alarm list[PERF_ALARMS_MAX]; /*!< a ring: [n] from first on */
 	uint32_t first, n;
 	uint64_t lost; /*!< because the ring was full */

@@ -596,8 +596,10 @@ static void read_counters(struct sweep *s)
 	}
 	if (may && s->perf_stale) {
 		/* without memory the old ports are read once more */
-		s->perf_stale = perf_fabric(s->perf, j->disc.g, j->program.lids, &j->route.out.lanes,
-		                            0) != E_OK;
+		s->perf_stale =
+			perf_fabric(s->perf, j->disc.g, j->program.lids,
+		                    &j->route.out.lanes, smp_is_omni_path(s->sm.smp),
+		                    smp_p_key_index(s->sm.smp)) != E_OK;
 	}
 	perf_run(s->perf, may);
 	if (may) {

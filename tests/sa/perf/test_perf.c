@@ -491,7 +491,7 @@ static void alone(uint32_t interval_s)
 	struct lids_in in = { .g = graph };
 	ck_assert_int_eq(lids_assign(&in, arena, &d, &lids, NULL, NULL), E_OK);
 	ck_assert_int_eq(perf_new(&wire.transport, NULL, &config, NULL, &perf), E_OK);
-	ck_assert_int_eq(perf_fabric(perf, graph, &lids, &lanes, 0), E_OK);
+	ck_assert_int_eq(perf_fabric(perf, graph, &lids, &lanes, false, 0), E_OK);
 }
 
 static void alone_ends(void)
