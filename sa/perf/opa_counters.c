@@ -80,7 +80,8 @@ static void take_all(const uint8_t *record, uint16_t attr, struct counter_readin
 		}
 	}
 	if (attr != OPA_ERROR_PORT_COUNTERS) {
-		unsigned at = attr == OPA_PORT_STATUS ? QUALITY_IN_STATUS : QUALITY_IN_DATA;
+		unsigned at =
+			attr == OPA_PORT_STATUS ? QUALITY_IN_STATUS : QUALITY_IN_DATA;
 
 		take(r, COUNTER_LINK_QUALITY, field_get(record, at, QUALITY_BITS), false);
 	}

@@ -13,10 +13,7 @@
 #include "sa/perf/perf.h"
 #include "sa/perf/perf_alarms.h"
 
-enum {
-	AGENTS_AT_WORK = 64,
-	PER_AGENT = 4
-};
+enum { AGENTS_AT_WORK = 64, PER_AGENT = 4 };
 
 /* A cabled port. */
 struct counted_port {
