@@ -358,11 +358,11 @@ static int run_counter(struct run *r)
 	if (ret != E_OK) {
 		return ret;
 	}
+	/* a few names are InfiniBand's and Omni-Path's */
 	ret = sim_perf_add(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name, n);
-	if (ret == E_UNKNOWN) { /* or one of Omni-Path */
-		ret = sim_opa_count(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num,
-		                    name, n);
-	}
+	int opa = sim_opa_count(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name,
+	                        n);
+	ret = ret == E_UNKNOWN ? opa : ret;
 	if (ret == E_UNKNOWN) {
 		char names[1000] = "";
 		size_t len = 0;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "conf/base/err.h"
 
@@ -167,6 +168,7 @@ void sim_opa_adapt(struct sim *s, uint32_t node)
 int sim_opa_count(struct sim *s, uint64_t node_guid, uint8_t port, const char *name,
                   uint64_t n)
 {
+	enum { QUALITY_MAX = 5 };
 	const enum opa_counter i = opa_counter_find(name);
 	int ret = E_UNKNOWN;
 
@@ -176,6 +178,10 @@ int sim_opa_count(struct sim *s, uint64_t node_guid, uint8_t port, const char *n
 		ret = E_NOTFOUND;
 	} else if (s->opa != NULL && i < OPA_COUNTERS) {
 		s->opa[node].device->ports[port].counters[i] += n;
+		ret = E_OK;
+	} else if (s->opa != NULL && strcasecmp(name, "LinkQualityIndicator") == 0 &&
+	           n <= QUALITY_MAX) {
+		s->opa[node].device->ports[port].quality = (uint8_t)n;
 		ret = E_OK;
 	}
 	pthread_mutex_unlock(&s->lock);
