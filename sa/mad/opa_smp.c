@@ -60,11 +60,19 @@ static uint64_t lid_shape(uint64_t lid)
 	return lid < OPA_LID_END ? lid : 0;
 }
 
-/* LinkWidthActive of InfiniBand: bits of 1x, 4x, 8x, 12x, 2x. */
+/* Bits of LinkWidth of InfiniBand. */
+enum { IB_1X = 1, IB_4X = 2, IB_2X = 16 };
+
+static uint64_t widths_shape(uint64_t widths)
+{
+	return ((widths & OPA_LINK_4X) != 0 ? IB_4X : 0) |
+	       ((widths & (OPA_LINK_3X | OPA_LINK_2X)) != 0 ? IB_2X : 0) |
+	       ((widths & OPA_LINK_1X) != 0 ? IB_1X : 0);
+}
+
+/* LinkWidthActive: one of them. */
 static uint64_t width_shape(uint64_t width)
 {
-	enum { IB_1X = 1, IB_4X = 2, IB_2X = 16 };
-
 	return width >= OPA_LINK_4X ? IB_4X : width >= OPA_LINK_2X ? IB_2X : IB_1X;
 }
 
@@ -136,9 +144,11 @@ void opa_port_info_shape(const uint8_t info[OPA_BYTES_PORT_INFO], uint8_t ret[64
 	field_set(ret, PI_CAPABILITY_MASK, mask | CAP_CLIENT_REREGISTRATION);
 	width = tx != 0 && tx < width ? tx : width;
 	width = width_shape(rx != 0 && rx < width ? rx : width);
+	field_set(ret, PI_LINK_WIDTH_ACTIVE, width);
+	/* all of them show as enabled, so that nobody asks for another */
+	width = widths_shape(field_get(info, OPA_PI_LINK_WIDTH_SUPPORTED));
 	field_set(ret, PI_LINK_WIDTH_SUPPORTED, width);
 	field_set(ret, PI_LINK_WIDTH_ENABLED, width);
-	field_set(ret, PI_LINK_WIDTH_ACTIVE, width);
 	shape_speed(field_get(info, OPA_PI_LINK_SPEED_ACTIVE), ret);
 	field_set(ret, PI_LINK_DOWN_DEFAULT_STATE, POLLING);
 	field_set(ret, PI_NEIGHBOR_MTU,

@@ -17,7 +17,8 @@
  *
  *   MTU            codes 6 (8,192) and 7 (10,240) show as 5 (4,096)
  *   VLs            their number shows as the code of the most that fit: 1, 2, 4, 8, 15
- *   LinkWidth      the narrower direction after a downgrade; 3x shows as 2x
+ *   LinkWidth      the active one is the narrower direction after a downgrade; 3x shows as 2x; all
+ *                  that are supported show as enabled
  *   LinkSpeed      25, 50 and 100 Gb/s as EDR, HDR and NDR, 12.5 Gb/s as FDR
  *   LID            one above 0xBFFF shows as none
  *   multicast      blocks of tables are passed as Omni-Path has them: 8 masks of 64 ports
