@@ -10,6 +10,7 @@
 #include "sa/mad/transport.h"
 #include "sa/perf/opa_counters.h"
 #include "sa/perf/perf.h"
+#include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
@@ -229,8 +230,8 @@ static uint64_t guid_of(uint32_t port)
 
 static int row(uint32_t port, struct port_counters *ret)
 {
-	return stats_read_port_counters(reader, guid_of(port),
-	                                fixture->g->ports[port].num, fixture->run, ret);
+	return read_port_counters(reader, guid_of(port), fixture->g->ports[port].num,
+	                          fixture->run, ret);
 }
 
 static void add(uint32_t port, const char *name, uint64_t n)
