@@ -30,37 +30,39 @@ routing/engines/ftree conf/base conf/policy routing/graph routing routing/spread
 routing/engines/dmodc conf/base conf/policy conf routing/graph routing routing/spread
 routing/engines/torus conf/base conf routing/graph routing/text routing routing/spread
 routing/engines       conf/base conf/policy conf routing/graph routing/text routing routing/spread
-db/lmdb               conf/base
-db                    conf/base conf/policy routing/graph routing db/lmdb
+db/lmdb               conf/base routing/graph
+db/snapshot           conf/base conf/policy routing/graph routing db/lmdb
+db/state              conf/base routing/graph db/lmdb
+db/stats              conf/base db/lmdb
 sa/mad                conf/base routing/graph
-sa/store              conf/base routing/graph routing db sa/mad
-sa/path               conf/base conf routing/graph db
-sa/record             conf/base routing/graph routing db sa/mad sa/store sa/path
-sa/standby            conf/base db sa/store
-sa/perf               conf/base conf routing/graph db sa/mad
-sa/server             conf/base db sa/mad sa/store sa/record
-sa/partition          conf/base conf/policy conf routing/graph db
+sa/store              conf/base routing/graph routing db/lmdb db/snapshot db/state sa/mad
+sa/path               conf/base conf routing/graph db/snapshot
+sa/record             conf/base routing/graph routing db/snapshot sa/mad sa/store sa/path
+sa/standby            conf/base db/lmdb db/state sa/store
+sa/perf               conf/base conf routing/graph db/lmdb db/stats sa/mad
+sa/server             conf/base db/snapshot db/state sa/mad sa/store sa/record
+sa/partition          conf/base conf/policy conf routing/graph db/lmdb db/state
 sa/sm/discover        conf/base conf/policy conf routing/graph sa/mad
 sa/sm/table           conf/base conf/policy routing/graph sa/mad sa/sm/discover
-sa/sm/policy          conf/base conf/policy conf routing/graph db
-sa/sm/program         conf/base conf/policy conf routing/graph routing routing/proof sa/mad sa/sm/discover sa/sm/table
+sa/sm/policy          conf/base conf/policy conf routing/graph db/lmdb db/snapshot
+sa/sm/program         conf/base conf/policy conf routing/graph routing/proof routing sa/mad sa/sm/discover sa/sm/table
 sa/sm/virtual         conf/base conf/policy conf routing/graph routing sa/mad sa/partition sa/sm/discover sa/sm/table sa/sm/program
-sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing/text routing db sa/mad sa/store sa/standby sa/perf sa/server sa/partition sa/sm/discover sa/sm/table sa/sm/policy sa/sm/program sa/sm/virtual
+sa/sm                 conf/base conf/policy conf routing/graph routing/text routing/proof routing db/snapshot db/state db/stats sa/mad sa/store sa/standby sa/perf sa/server sa/partition sa/sm/discover sa/sm/table sa/sm/policy sa/sm/program sa/sm/virtual
 sa/control            conf/base conf/policy sa/partition sa/sm
 sa/sim/opa            conf/base sa/mad
 sa/sim                conf/base conf routing/graph routing/text sa/mad sa/sim/opa
-sa                    conf/base conf routing/text routing db sa/mad sa/store sa/standby sa/server sa/sm sa/control sa/sim
-gateway/view          conf/base routing/graph db sa/path sa/record
+sa                    conf/base conf routing/text routing db/snapshot db/state db/stats sa/mad sa/store sa/standby sa/server sa/sm sa/control sa/sim
+gateway/view          conf/base routing/graph db/lmdb db/snapshot db/stats sa/path sa/record
 gateway/httpd         conf/base gateway/view
 gateway/resource      conf/base gateway/view
-gateway/inventory     conf/base routing/graph routing/spread db sa/record gateway/view
+gateway/inventory     conf/base routing/graph routing/spread db/snapshot db/stats sa/record gateway/view
 gateway/export        conf/base routing/graph routing/text gateway/view gateway/inventory
-gateway/api           conf/base conf routing/graph db sa/path sa/record gateway/view gateway/resource gateway/inventory gateway/export
+gateway/api           conf/base conf routing/graph db/lmdb db/snapshot db/stats sa/path sa/record gateway/view gateway/resource gateway/inventory gateway/export
 gateway/web           conf/base gateway/view
-gateway/http          conf/base conf gateway/view gateway/api gateway/web gateway/httpd
-gateway/admin         conf/base conf gateway/view gateway/resource gateway/httpd
-gateway/cli/help      conf/base conf routing/topogen routing db gateway/inventory
-gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db sa/record gateway/view gateway/inventory gateway/api gateway/cli/help
+gateway/http          conf/base conf gateway/view gateway/httpd gateway/api gateway/web
+gateway/admin         conf/base conf gateway/view gateway/httpd gateway/resource
+gateway/cli/help      conf/base conf routing/topogen routing db/stats gateway/inventory
+gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db/snapshot db/stats sa/record gateway/view gateway/inventory gateway/api gateway/cli/help
 '
 
 declare -A place allowed used

@@ -24,7 +24,7 @@ done < <(sed -n 's/^MESSAGE(\([A-Z]*\), *\([0-9]*\), *\([A-Z]*\), *\([A-Z0-9_]*\
 
 # An event is logged by its kind, at its severity.
 while IFS=, read -r number level kind; do
-	grep -q "^EVENT($kind, [a-z_]*, $level," db/events.def || complain "$table: no event $kind is of the level $level"
+	grep -q "^EVENT($kind, [a-z_]*, $level," db/stats/events.def || complain "$table: no event $kind is of the level $level"
 	case $page in *"SAG-EVENT-$number"*) ;; *) complain "saguaro-messages(7) has no SAG-EVENT-$number" ;; esac
 done < <(sed -n 's/^EVENT_MESSAGE(\([0-9]*\), *\([A-Z]*\), *\([A-Z0-9_]*\),.*/\1,\2,\3/p' $table)
 exit $bad

@@ -12,7 +12,7 @@
 #include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/metrics.h"
 #include "gateway/inventory/inventory.h"

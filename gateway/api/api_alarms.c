@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/inventory/alarms.h"
 #include "gateway/inventory/inventory.h"

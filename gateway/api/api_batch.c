@@ -18,7 +18,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/components.h"
 #include "gateway/view/json_text.h"

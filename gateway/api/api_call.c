@@ -9,7 +9,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/source.h"
 #include "routing/graph/graph.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/layout.h"
+#include "db/lmdb/layout.h"
 #include "gateway/api/api.h"
 #include "gateway/api/stream.h"
 #include "gateway/resource/resource.h"

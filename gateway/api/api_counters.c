@@ -9,7 +9,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "db/counters.h"
+#include "db/lmdb/counters.h"
 #include "gateway/api/api_call.h"
 #include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"

@@ -6,8 +6,8 @@
 
 #include "conf/base/err.h"
 #include "conf/base/text.h"
-#include "db/history.h"
-#include "db/reader.h"
+#include "db/snapshot/history.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/diff_json.h"
 #include "gateway/view/json_text.h"

@@ -6,7 +6,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/text.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/path_json.h"
 #include "routing/graph/graph.h"

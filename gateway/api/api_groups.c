@@ -11,7 +11,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/text.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"

@@ -6,7 +6,7 @@
 
 #include "conf/base/err.h"
 #include "conf/holes.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/exposition.h"
 #include "gateway/api/metrics.h"

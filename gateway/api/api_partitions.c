@@ -12,8 +12,8 @@
 #include "conf/base/err.h"
 #include "conf/base/p_key.h"
 #include "conf/base/text.h"
-#include "db/policy.h"
-#include "db/reader.h"
+#include "db/snapshot/policy.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/json_text.h"
 

@@ -12,7 +12,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/text.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/inventory/inventory.h"
 #include "gateway/inventory/topology.h"

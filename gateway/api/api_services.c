@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/json_text.h"
 #include "sa/record/attributes.h"

@@ -3,7 +3,7 @@
 
 /* Tables of one switch: /v1/switches/{node}/lft and /v1/switches/{node}/alternates. */
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"

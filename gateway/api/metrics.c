@@ -14,8 +14,8 @@
 #include "config.h"
 
 #include "conf/base/err.h"
-#include "db/reader.h"
-#include "db/stats.h"
+#include "db/snapshot/reader.h"
+#include "db/stats/stats.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/exposition.h"
 #include "gateway/resource/resource.h"
@@ -347,7 +347,7 @@ static bool is_own(const char *name, size_t len)
 static const struct {
 	const char *name, *help;
 } daemon_series[] = {
-#include "db/series.def"
+#include "db/stats/series.def"
 };
 #undef SERIES
 

@@ -4,7 +4,7 @@
 /*
  * A slice is made when the one before has been sent, so a slow client costs the memory of
  * one slice and no time. It keeps no page of the snapshot from reuse, because the writer
- * does not wait for a foreign reader (db/view.h). The reader only finds out that its epoch
+ * does not wait for a foreign reader (db/lmdb/view.h). The reader only finds out that its epoch
  * is gone.
  */
 #include "gateway/api/stream.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/metrics.h"
 #include "gateway/view/source.h"
 

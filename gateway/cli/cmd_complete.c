@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "db/stats.h"
+#include "db/stats/stats.h"
 #include "gateway/cli/help/command.h"
 #include "gateway/view/diff_json.h"
 #include "routing/engine.h"

@@ -8,7 +8,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/text.h"
-#include "db/stats.h"
+#include "db/stats/stats.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/help/command.h"
 #include "gateway/cli/list.h"

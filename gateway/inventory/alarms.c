@@ -10,7 +10,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/ready.h"

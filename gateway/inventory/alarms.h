@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/stats.h"
+#include "db/stats/stats.h"
 
 struct arena;
 struct inventory;

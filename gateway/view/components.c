@@ -9,7 +9,7 @@
 #include "conf/base/err.h"
 #include "conf/base/search.h"
 #include "conf/base/union_find.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 
 void components_done(struct components *p)
 {

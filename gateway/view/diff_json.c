@@ -10,9 +10,9 @@
 
 #include "conf/base/err.h"
 #include "conf/base/search.h"
-#include "db/history.h"
-#include "db/policy.h"
-#include "db/reader.h"
+#include "db/snapshot/history.h"
+#include "db/snapshot/policy.h"
+#include "db/snapshot/reader.h"
 #include "gateway/view/body.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/list_filter.h"

@@ -14,7 +14,7 @@ struct snap_changes;
 struct snap_reader;
 
 /*!
- * Changes between two epochs (db/history.h) as a list of JSON objects: first routing,
+ * Changes between two epochs (db/snapshot/history.h) as a list of JSON objects: first routing,
  * then nodes, cables, ports, partitions, and forwarding tables. Each entry of a forwarding
  * table that changed, the last kind, is listed only where it is asked for.
  */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "db/stats.h"
+#include "db/stats/stats.h"
 #include "gateway/view/list_filter.h"
 
 struct arena;

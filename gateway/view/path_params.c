@@ -9,7 +9,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
-#include "db/policy.h"
+#include "db/snapshot/policy.h"
 #include "gateway/view/body.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_json.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "db/stats.h"
+#include "db/stats/stats.h"
 
 struct arena;
 

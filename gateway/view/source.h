@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "db/counters.h"
-#include "db/reader.h"
-#include "db/stats.h"
+#include "db/lmdb/counters.h"
+#include "db/snapshot/reader.h"
+#include "db/stats/stats.h"
 
 struct arena;
 

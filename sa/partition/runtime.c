@@ -10,8 +10,8 @@
 #include "conf/base/p_key.h"
 #include "conf/base/search.h"
 #include "conf/policy/partitions.h"
-#include "db/layout.h"
-#include "db/state.h"
+#include "db/lmdb/layout.h"
+#include "db/state/state.h"
 
 /* --- what there is -------------------------------------------------------------------- */
 

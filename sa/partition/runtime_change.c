@@ -20,8 +20,8 @@
 #include "conf/base/p_key.h"
 #include "conf/base/text.h"
 #include "conf/policy/partitions.h"
-#include "db/layout.h"
-#include "db/state.h"
+#include "db/lmdb/layout.h"
+#include "db/state/state.h"
 #include "sa/partition/runtime.h"
 
 enum { SL_MAX = 15, MTU_MAX = 5, RATE_MIN = 2, RATE_MAX = 63 };

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
-#include "db/policy.h"
+#include "db/snapshot/policy.h"
 #include "sa/path/path_query.h"
 
 /*!

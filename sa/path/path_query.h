@@ -8,7 +8,7 @@
 
 #include "conf/base/err.h"
 #include "conf/config.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 
 /*!
  * Path query: the one core behind the SA, HTTP and the command line. No transport, no JSON.
@@ -133,7 +133,7 @@ bool path_iter_next(struct path_iter *it, struct path_record *ret);
  * shorter, so "exactly" and "greater than" raise it; "less than" and "smallest" give the
  * path's own. Rates are compared by speed, not by code.
  *
- * A policy (db/policy.h) decides first: by service ID, QoS class, P_Key and the two ends it
+ * A policy (db/snapshot/policy.h) decides first: by service ID, QoS class, P_Key and the two ends it
  * finds levels, whose SL, limits, life time and P_Key the paths have; with virtual fabrics
  * several, whose paths come one after the other, those of one SL and P_Key together once. The SL
  * of a level means a QoS class: on routing that takes several lanes the paths have the SL that

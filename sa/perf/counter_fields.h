@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "db/counters.h"
+#include "db/lmdb/counters.h"
 
 /*!
  * Attributes of class PerfMgt (IBA vol. 1, 16.1): ClassPortInfo, PortCounters,

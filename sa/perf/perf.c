@@ -23,8 +23,8 @@
 
 #include "conf/base/err.h"
 #include "conf/config.h"
-#include "db/counters.h"
-#include "db/stats.h"
+#include "db/lmdb/counters.h"
+#include "db/stats/stats.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/graph/tables.h"

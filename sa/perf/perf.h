@@ -20,7 +20,7 @@ struct transport;
 /*!
  * The performance manager: reads the counters of all cabled ports, again and again, by MADs
  * of class PerfMgt (IBA vol. 1, 16.1), and keeps them in the stats environment
- * (db/counters.h). It never clears a counter.
+ * (db/lmdb/counters.h). It never clears a counter.
  *
  * A sweep asks each node's agent once what it can do. Then it reads of each port
  * PortCountersExtended; PortCounters where the agent has no 64-bit error counters, but of a

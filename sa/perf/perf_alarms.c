@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "db/counters.h"
+#include "db/lmdb/counters.h"
 
 enum { QUIET_READINGS = 3 }; /* that end a report */
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "db/counters.h"
+#include "db/lmdb/counters.h"
 #include "sa/mad/request.h"
 #include "sa/perf/counter_fields.h"
 #include "sa/perf/perf.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/record/record.h"
 
 static int next_of_store(struct client_walk *w, struct client_record *ret)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "routing/multicast.h"
 #include "sa/record/client_records.h"
 #include "sa/record/record.h"

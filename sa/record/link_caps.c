@@ -5,7 +5,7 @@
 #include <infiniband/umad_sm.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 

@@ -13,7 +13,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/p_key.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "routing/multicast.h"
 #include "sa/mad/wire.h"
 #include "sa/store/mcast.h"

@@ -3,7 +3,7 @@
 
 /* ClassPortInfo of the SA (IBA vol. 1, 13.4.8.1 and 15.2.1.1): what this SA supports. */
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
 

@@ -24,7 +24,7 @@
 #include <infiniband/umad_sm.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
 #include "sa/record/rec_int.h"

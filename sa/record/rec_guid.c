@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/mad/wire.h"
 #include "sa/record/rec_int.h"
 #include "sa/record/record.h"

@@ -15,10 +15,10 @@
 #include <infiniband/umad_sm.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/mad/wire.h"
-#include "sa/record/client_records.h"
 #include "sa/record/attributes.h"
+#include "sa/record/client_records.h"
 #include "sa/store/alias.h"
 #include "sa/store/mcast.h"
 #include "sa/store/store.h"

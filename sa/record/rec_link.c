@@ -7,7 +7,7 @@
  * port 0. Both LID components may be any LID of their end port.
  */
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
 #include "sa/record/record.h"

@@ -13,7 +13,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/p_key.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/mad/wire.h"
 #include "sa/record/client_records.h"
 #include "sa/record/mcast_join.h"

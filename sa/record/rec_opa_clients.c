@@ -15,7 +15,7 @@
  * Layouts and component bits as opa-fm and opasaquery have them.
  */
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "routing/multicast.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"

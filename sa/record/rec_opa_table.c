@@ -19,7 +19,7 @@
 #include <infiniband/umad_sm.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
 #include "sa/record/rec_int.h"

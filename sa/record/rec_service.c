@@ -23,7 +23,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/p_key.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
 #include "sa/record/client_records.h"

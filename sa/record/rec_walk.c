@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/record/record.h"
 

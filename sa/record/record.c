@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
 #include "conf/base/vector.h"
+#include "db/snapshot/reader.h"
 
 /* Wider components start and end on bytes (a test sees to that). */
 static bool component_equal(const struct sa_field *f, const uint8_t *a, const uint8_t *b)

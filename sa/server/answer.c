@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/mad/transport.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"

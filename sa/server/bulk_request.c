@@ -7,7 +7,7 @@
 
 #include "conf/base/clock.h"
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/server/answer.h"
 #include "sa/server/fair_queue.h"
 

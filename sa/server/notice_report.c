@@ -11,7 +11,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/request.h"
 #include "sa/mad/wire.h"

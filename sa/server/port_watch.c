@@ -8,7 +8,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/record/record.h"
 
 enum { SETS = 65536 };

@@ -24,9 +24,9 @@
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
-#include "db/reader.h"
-#include "db/snapshot.h"
-#include "db/state.h"
+#include "db/snapshot/reader.h"
+#include "db/snapshot/snapshot.h"
+#include "db/state/state.h"
 #include "sa/mad/wire.h"
 #include "sa/record/record.h"
 #include "sa/server/server_int.h"

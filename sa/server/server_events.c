@@ -12,7 +12,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/vector.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/server/server_int.h"
 #include "sa/store/alias.h"
 #include "sa/store/mcast.h"

@@ -10,7 +10,7 @@
 
 #include "conf/base/clock.h"
 #include "conf/base/log.h"
-#include "db/snapshot.h"
+#include "db/snapshot/snapshot.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/transport.h"
 #include "sa/server/bulk_request.h"

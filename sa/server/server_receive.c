@@ -26,7 +26,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/record/record.h"
 #include "sa/server/server_int.h"
 

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "conf/base/err.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "sa/mad/wire.h"
 #include "sa/server/server_int.h"
 

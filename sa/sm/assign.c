@@ -15,7 +15,7 @@
 #include "conf/base/search.h"
 #include "conf/base/text_file.h"
 #include "conf/config.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "routing/text/guid2lid.h"
 #include "sa/sm/sm.h"

@@ -13,7 +13,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/sm/sm.h"

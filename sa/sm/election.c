@@ -16,7 +16,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/config.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
 #include "sa/sm/discover/trust.h"

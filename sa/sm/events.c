@@ -13,7 +13,7 @@
 #include "conf/base/log.h"
 #include "conf/base/vector.h"
 #include "conf/config.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/sm/sm.h"
@@ -125,7 +125,7 @@ static const char *number_text(uint64_t number, char *buf, size_t size)
 #define MESSAGE_ERROR(id) MSG_EVENT_##id
 static const enum message messages[] = {
 #define EVENT(id, name, severity, sentence, help) [EVENT_##id] = MESSAGE_##severity(id),
-#include "db/events.def"
+#include "db/stats/events.def"
 #undef EVENT
 };
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/stats.h"
+#include "db/stats/stats.h"
 #include "routing/graph/node_text.h"
 
 struct disc;
@@ -15,7 +15,7 @@ struct sm;
 
 /*!
  * What happened: one call makes the log line and the row in the stats environment, both from
- * the kind's entry in db/events.def.
+ * the kind's entry in db/stats/events.def.
  *
  * The line is written at once. An event of a heavy sweep waits for the end of the sweep,
  * because its row says what the sweep cost: how long it took, which epoch it published, how

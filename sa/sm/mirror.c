@@ -13,9 +13,9 @@
 #include "conf/base/vector.h"
 #include "conf/config.h"
 #include "conf/holes.h"
-#include "db/snapshot.h"
-#include "db/state.h"
-#include "db/stats.h"
+#include "db/snapshot/snapshot.h"
+#include "db/state/state.h"
+#include "db/stats/stats.h"
 #include "sa/server/server.h"
 #include "sa/sm/election.h"
 #include "sa/sm/sm.h"
@@ -181,7 +181,7 @@ void mirror_dump(struct mirror *m)
 	}
 }
 
-/* --- figures: each family stands in db/series.def ---------------------------------------------------------------------------- */
+/* --- figures: each family stands in db/stats/series.def ---------------------------------------------------------------------------- */
 
 static void set_states(struct stats *to, const struct election *e)
 {

@@ -14,7 +14,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/vector.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "routing/multicast.h"
 #include "sa/sm/sm.h"

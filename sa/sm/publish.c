@@ -23,7 +23,7 @@
 #include "conf/policy/partitions.h"
 #include "conf/policy/prefix_routes.h"
 #include "conf/policy/qos_policy.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "routing/multicast.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "conf/base/why.h"
-#include "db/snapshot.h"
+#include "db/snapshot/snapshot.h"
 
 struct election;
 struct job;

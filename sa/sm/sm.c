@@ -10,7 +10,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/vector.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "sa/partition/runtime.h"
 #include "sa/server/server.h"
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
-#include "db/snapshot.h"
+#include "db/snapshot/snapshot.h"
 #include "routing/graph/lids.h"
 #include "routing/proof/transition.h"
 #include "routing/route.h"

@@ -17,7 +17,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/policy/partitions.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "sa/partition/runtime.h"
 #include "sa/partition/runtime_change.h"

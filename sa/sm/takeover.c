@@ -7,7 +7,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "sa/server/server.h"
 #include "sa/sm/election.h"
 #include "sa/sm/sm.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/state.h"
+#include "db/state/state.h"
 
 /*!
  * Bytes on the link between a master and its standby.

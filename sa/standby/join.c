@@ -13,7 +13,7 @@
 #include "conf/base/log.h"
 #include "conf/base/text.h"
 #include "conf/base/vector.h"
-#include "db/layout.h"
+#include "db/lmdb/layout.h"
 #include "sa/standby/frame.h"
 #include "sa/store/mcast.h"
 #include "sa/store/service.h"

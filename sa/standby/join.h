@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/state.h"
+#include "db/state/state.h"
 
 /*!
  * What two masters were told while they were apart becomes one state.

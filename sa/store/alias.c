@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/mad/fields.h"
 #include "sa/store/store.h"
 

@@ -8,8 +8,8 @@
 
 #include "conf/base/err.h"
 #include "conf/base/p_key.h"
-#include "db/policy.h"
-#include "db/reader.h"
+#include "db/snapshot/policy.h"
+#include "db/snapshot/reader.h"
 #include "routing/graph/graph.h"
 #include "routing/multicast.h"
 #include "sa/mad/wire.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/client_records.h"
+#include "db/lmdb/client_records.h"
 #include "sa/mad/fields.h"
 
 struct sa_store;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/state.h"
+#include "db/state/state.h"
 
 /*!
  * Client records: the rows that clients registered, in memory, by key. Only the thread that

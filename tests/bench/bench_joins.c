@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "db/reader.h"
-#include "db/snapshot.h"
+#include "db/snapshot/reader.h"
+#include "db/snapshot/snapshot.h"
 #include "routing/engine_options.h"
 #include "routing/multicast.h"
 #include "routing/route.h"

@@ -9,7 +9,7 @@
 #include <lmdb.h>
 #include <time.h>
 
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "tests/lib/db_util.h"
 
 enum { RUNS = 5, LOOKUPS = 4000000 };

@@ -21,7 +21,7 @@
 #include "conf/device_group.h"
 #include "conf/policy/qos_policy.h"
 #include "conf/virtual_fabric.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "sa/mad/transport.h"
 #include "sa/path/path_query.h"
 #include "sa/server/server.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "db/state.h"
+#include "db/state/state.h"
 #include "sa/store/mcast.h"
 #include "sa/store/store.h"
 #include "tests/lib/query_fixture.h"

@@ -6,8 +6,8 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "db/counters.h"
-#include "db/stats.h"
+#include "db/lmdb/counters.h"
+#include "db/stats/stats.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 

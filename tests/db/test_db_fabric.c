@@ -4,8 +4,8 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "db/fabric.h"
-#include "db/reader.h"
+#include "db/snapshot/fabric.h"
+#include "db/snapshot/reader.h"
 #include "routing/graph/node_text.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"

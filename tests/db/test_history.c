@@ -4,11 +4,11 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "db/diff.h"
-#include "db/history.h"
-#include "db/layout.h"
-#include "db/reader.h"
-#include "db/snapshot_int.h"
+#include "db/lmdb/diff.h"
+#include "db/lmdb/layout.h"
+#include "db/snapshot/history.h"
+#include "db/snapshot/reader.h"
+#include "db/snapshot/snapshot_int.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"

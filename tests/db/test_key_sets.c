@@ -7,7 +7,7 @@
 
 #include <infiniband/umad_sm.h>
 
-#include "db/layout.h"
+#include "db/lmdb/layout.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 

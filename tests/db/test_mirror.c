@@ -8,10 +8,10 @@
 #include <check.h>
 #include <errno.h>
 
-#include "db/layout.h"
-#include "db/reader.h"
-#include "db/snapshot.h"
-#include "db/state.h"
+#include "db/lmdb/layout.h"
+#include "db/snapshot/reader.h"
+#include "db/snapshot/snapshot.h"
+#include "db/state/state.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 

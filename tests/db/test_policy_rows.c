@@ -3,11 +3,11 @@
 
 /*
  * A published policy is checked when it is first read: each index in it is one, or it is refused
- * (db/policy.h). A row is the smallest policy that uses everything, changed in one place.
+ * (db/snapshot/policy.h). A row is the smallest policy that uses everything, changed in one place.
  */
 #include <check.h>
 
-#include "db/policy.h"
+#include "db/snapshot/policy.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 

@@ -10,12 +10,12 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "db/history.h"
-#include "db/layout.h"
-#include "db/policy.h"
-#include "db/reader.h"
-#include "db/snapshot_int.h"
-#include "db/txn.h"
+#include "db/lmdb/layout.h"
+#include "db/lmdb/txn.h"
+#include "db/snapshot/history.h"
+#include "db/snapshot/policy.h"
+#include "db/snapshot/reader.h"
+#include "db/snapshot/snapshot_int.h"
 #include "routing/graph/node_text.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"

@@ -10,8 +10,8 @@
 #include <infiniband/umad_sm.h>
 
 #include "conf/policy/partitions.h"
-#include "db/policy.h"
-#include "db/reader.h"
+#include "db/snapshot/policy.h"
+#include "db/snapshot/reader.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 

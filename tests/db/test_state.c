@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "db/env.h"
-#include "db/layout.h"
-#include "db/state.h"
+#include "db/lmdb/env.h"
+#include "db/lmdb/layout.h"
+#include "db/state/state.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "conf/base/vector.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "db/stats.h"
+#include "db/stats/stats.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 

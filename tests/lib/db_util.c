@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/db_util.h"
 
-#include "db/counters.h"
+#include "db/lmdb/counters.h"
 #include "tests/lib/words.h"
 
 static int remove_entry(const char *path, const struct stat *st, int kind,

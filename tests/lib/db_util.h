@@ -12,7 +12,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
-#include "db/snapshot.h"
+#include "db/snapshot/snapshot.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/route.h"

@@ -3,7 +3,7 @@
 #include "tests/lib/rich_fixture.h"
 
 #include "conf/policy/partitions.h"
-#include "db/counters.h"
+#include "db/lmdb/counters.h"
 #include "tests/lib/client_rows.h"
 #include "tests/lib/gateway_fixture.h"
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
-#include "db/stats.h"
+#include "db/stats/stats.h"
 #include "tests/lib/query_fixture.h"
 
 /*!

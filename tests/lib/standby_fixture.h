@@ -12,7 +12,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "sa/standby/standby.h"
 #include "tests/lib/db_util.h"
 

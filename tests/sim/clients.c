@@ -15,9 +15,9 @@
 #include <infiniband/umad_types.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
-#include "db/snapshot.h"
-#include "db/state.h"
+#include "db/snapshot/reader.h"
+#include "db/snapshot/snapshot.h"
+#include "db/state/state.h"
 #include "routing/graph/lids.h"
 #include "routing/graph/tables.h"
 #include "sa/mad/fields.h"

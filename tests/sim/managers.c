@@ -7,8 +7,8 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "db/snapshot.h"
-#include "db/state.h"
+#include "db/snapshot/snapshot.h"
+#include "db/state/state.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/simulate.h"
 #include "tests/sim/trace.h"

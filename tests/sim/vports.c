@@ -5,9 +5,9 @@
 #include <infiniband/umad_sm.h>
 
 #include "conf/base/err.h"
-#include "db/reader.h"
-#include "db/snapshot.h"
-#include "db/state.h"
+#include "db/snapshot/reader.h"
+#include "db/snapshot/snapshot.h"
+#include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/sim/sim.h"

@@ -11,13 +11,13 @@
 
 enum event_place {
 #define EVENT(id, name, severity, sentence, help) EVENT_##id,
-#include "db/events.def"
+#include "db/stats/events.def"
 #undef EVENT
 };
 
 const struct event_text event_texts[] = {
 #define EVENT(id, name, severity, sentence, help) { #name, LOWER_##severity, help },
-#include "db/events.def"
+#include "db/stats/events.def"
 #undef EVENT
 	{ NULL, NULL, NULL },
 };

@@ -4,7 +4,7 @@
 
 /*!
  * Messages of the log, events and alarms with their sentences, from their tables
- * (conf/base/messages.def, db/events.def, gateway/inventory/alarms.def): for saguaro-messages(7) and for
+ * (conf/base/messages.def, db/stats/events.def, gateway/inventory/alarms.def): for saguaro-messages(7) and for
  * `saguaro explain`. Severities and levels are in lower case.
  */
 

@@ -24,7 +24,7 @@
 #include "conf/policy/qos_policy.h"
 #include "conf/policy/qos_range.h"
 #include "conf/virtual_fabric.h"
-#include "db/layout.h"
+#include "db/lmdb/layout.h"
 #include "routing/graph/device_set.h"
 #include "routing/graph/graph.h"
 

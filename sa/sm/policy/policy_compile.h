@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "db/policy.h"
-#include "db/snapshot.h"
+#include "db/snapshot/policy.h"
+#include "db/snapshot/snapshot.h"
 
 struct arena;
 struct diags;
@@ -15,7 +15,7 @@ struct qos_policy;
 struct virtual_fabrics;
 
 /*!
- * Compiles what an operator wrote to the policy of a fabric (db/policy.h): port groups, device
+ * Compiles what an operator wrote to the policy of a fabric (db/snapshot/policy.h): port groups, device
  * groups and P_Keys become sets of ports, SLs become QoS classes of the routing.
  */
 struct policy_in {

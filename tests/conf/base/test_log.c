@@ -366,7 +366,7 @@ static const struct {
 #define EVENT_MESSAGE(number, level, kind, alarm_, cause, remedy)                        \
 	{ "EVENT",                                                                       \
 	  "SAG-EVENT-" #number,                                                          \
-	  { "The meaning is in db/events.def.", cause, remedy },                         \
+	  { "The meaning is in db/stats/events.def.", cause, remedy },                         \
 	  strcmp(#alarm_, "none") != 0 },
 #include "conf/base/messages.def"
 };

@@ -11,7 +11,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/metrics.h"
 #include "gateway/view/source.h"

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <sys/stat.h>
 
-#include "db/stats.h"
+#include "db/stats/stats.h"
 #include "gateway/api/metrics.h"
 #include "gateway/inventory/alarms.h"
 #include "gateway/view/source.h"

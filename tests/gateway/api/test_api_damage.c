@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "db/stats.h"
+#include "db/stats/stats.h"
 #include "gateway/api/metrics.h"
 #include "gateway/view/source.h"
 #include "tests/lib/api_json.h"

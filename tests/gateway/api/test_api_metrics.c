@@ -9,7 +9,7 @@
 #include <check.h>
 #include <inttypes.h>
 
-#include "db/counters.h"
+#include "db/lmdb/counters.h"
 #include "gateway/api/metrics.h"
 #include "gateway/view/source.h"
 #include "tests/lib/api_json.h"

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "gateway/api/metrics.h"
 #include "gateway/view/path_json.h"
 #include "gateway/view/source.h"

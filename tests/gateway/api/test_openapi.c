@@ -7,7 +7,7 @@
  */
 #include <check.h>
 
-#include "db/stats.h"
+#include "db/stats/stats.h"
 #include "gateway/api/metrics.h"
 #include "gateway/resource/resource.h"
 #include "gateway/resource/schema.h"

@@ -11,7 +11,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/policy/partitions.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "sa/partition/runtime.h"
 #include "sa/partition/runtime_change.h"
 #include "tests/lib/db_util.h"

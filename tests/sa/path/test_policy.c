@@ -17,7 +17,7 @@
 #include "conf/policy/partitions.h"
 #include "conf/policy/qos_policy.h"
 #include "conf/virtual_fabric.h"
-#include "db/policy.h"
+#include "db/snapshot/policy.h"
 #include "sa/path/path_query.h"
 #include "sa/sm/policy/policy_compile.h"
 #include "tests/lib/query_fixture.h"

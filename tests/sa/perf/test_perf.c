@@ -7,7 +7,7 @@
  * transport that the test holds in its hand: pace, redirection, forged answers.
  */
 #include "conf/base/arena.h"
-#include "db/counters.h"
+#include "db/lmdb/counters.h"
 #include "sa/mad/transport.h"
 #include "sa/perf/perf.h"
 #include "tests/lib/db_util.h"

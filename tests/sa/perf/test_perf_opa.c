@@ -6,7 +6,7 @@
  * public header stl_pm.h; the devices of simulated fabrics have tables of their own.
  */
 #include "conf/base/arena.h"
-#include "db/counters.h"
+#include "db/lmdb/counters.h"
 #include "sa/mad/transport.h"
 #include "sa/perf/opa_counters.h"
 #include "sa/perf/perf.h"

@@ -7,7 +7,7 @@
  * Byte positions and component bits are those of opa-fm and opasaquery. Longer than most:
  * all layouts are compared over one fabric by the same few functions.
  */
-#include "db/policy.h"
+#include "db/snapshot/policy.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
 #include "tests/lib/store_fixture.h"

@@ -4,7 +4,7 @@
  * What options make of ports, and what both ends of a cable agree on. All is read out of the
  * simulated nodes, none of it out of the sweep.
  */
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "sa/path/path_query.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"

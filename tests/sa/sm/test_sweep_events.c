@@ -457,7 +457,7 @@ END_TEST
 
 static const char *const families[] = {
 #define SERIES(name, help) #name,
-#include "db/series.def"
+#include "db/stats/series.def"
 #undef SERIES
 };
 enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
@@ -471,7 +471,7 @@ static unsigned family_of(const char *series)
 			return i;
 		}
 	}
-	ck_abort_msg("db/series.def has no %s", series);
+	ck_abort_msg("db/stats/series.def has no %s", series);
 }
 
 /* Every number has a family with a help, and every family has a number. */

@@ -7,7 +7,7 @@
  * Longer than most: setups of the operator, lanes of engines and a rule of an engine's own
  * are told apart by the same tables, read by the same functions.
  */
-#include "db/reader.h"
+#include "db/snapshot/reader.h"
 #include "routing/graph/lids.h"
 #include "sa/path/path_query.h"
 #include "sa/record/attributes.h"

@@ -3,7 +3,7 @@
 
 /* Alias GUIDs of virtual ports on a simulated fabric: as the durable state has them, they are
  * written to the adapters, by difference, and the snapshot names them. */
-#include "sa/sim/sim_state.h" /* before db/layout.h, which names LFT_NO_ROUTE, too */
+#include "sa/sim/sim_state.h" /* before db/lmdb/layout.h, which names LFT_NO_ROUTE, too */
 
 #include "sa/path/path_query.h"
 #include "sa/sm/sm.h"

@@ -3,7 +3,7 @@
 
 /* Virtual ports of channel adapters on a simulated fabric: they come up with LIDs and routes, at the
  * start and later, and adapters that lie about them cost little. */
-#include "sa/sim/sim_state.h" /* before db/layout.h, which names LFT_NO_ROUTE, too */
+#include "sa/sim/sim_state.h" /* before db/lmdb/layout.h, which names LFT_NO_ROUTE, too */
 
 #include <ftw.h>
 

@@ -21,7 +21,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "db/state.h"
+#include "db/state/state.h"
 #include "sa/standby/frame.h"
 #include "sa/standby/standby.h"
 #include "sa/standby/tls.h"

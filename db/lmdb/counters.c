@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Port counters in the stats environment. A row holds the last reading of a port and its
+ * history, so a port that is gone takes its history along, and nobody keeps the histories of
+ * all ports in memory: a commit reads the old row, adds a sample, and cuts off the oldest.
+ *
+ * A port is read once per sweep of the performance manager, and a commit follows within a
+ * second, so few rows wait at a time.
+ */
+#include "db/lmdb/counters.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/digest.h"
+#include "conf/base/err.h"
+#include "conf/base/vector.h"
+#include "db/lmdb/layout.h"
+#include "db/lmdb/txn.h"
+#include "db/lmdb/view.h"
+
+enum { COUNTER_KEY = 9 };
+
+struct counter_row {
+	uint8_t key[COUNTER_KEY];
+	bool gone;
+	struct row_counters row;
+};
+
+#define COUNTER(id, name, series, kind, help)                                            \
+	[COUNTER_##id] = { #name, #series, COUNTER_IS_##kind, help },
+const struct counter_type counter_types[PORT_COUNTERS] = {
+#include "db/lmdb/counters.def"
+};
+#undef COUNTER
+
+enum port_counter counters_by_name(const char *name, size_t len)
+{
+	unsigned i = 0;
+
+	while (i < PORT_COUNTERS && (strlen(counter_types[i].name) != len ||
+	                             memcmp(counter_types[i].name, name, len) != 0)) {
+		i++;
+	}
+	return (enum port_counter)i;
+}
+
+double counters_rate(const struct port_counters *c, enum port_counter which)
+{
+	return c->interval_ms > 0 ? (double)c->delta[which] * 1000 / c->interval_ms : 0;
+}
+
+uint64_t counters_rise(const struct port_counters *c, enum counter_kind kind)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < PORT_COUNTERS; i++) {
+		sum += counter_types[i].kind == kind ? c->delta[i] : 0;
+	}
+	return sum;
+}
+
+/* --- rows that wait ---------------------------------------------------------------------- */
+
+static void make_key(uint8_t key[COUNTER_KEY], uint64_t node_guid, uint8_t port)
+{
+	key_u64(key, node_guid);
+	key[8] = port;
+}
+
+int counters_wait(struct counter_rows *w, uint64_t node_guid, uint8_t port,
+                     const struct port_counters *c)
+{
+	uint8_t key[COUNTER_KEY];
+
+	make_key(key, node_guid, port);
+	uint64_t digest = digest_bytes(0, key, sizeof(key));
+	uint32_t at = HASH_FIND(&w->places, digest, i,
+	                        memcmp(w->row[i].key, key, sizeof(key)) == 0);
+
+	if (at == HASH_NONE) {
+		at = (uint32_t)w->n;
+		if (VECTOR_RESERVE(w->row, w->cap, w->n + 1) != E_OK ||
+		    hash_add(&w->places, digest, at) != E_OK) {
+			return -ENOMEM;
+		}
+		w->n++;
+	}
+	memset(&w->row[at], 0, sizeof(w->row[at]));
+	memcpy(w->row[at].key, key, sizeof(key));
+	w->row[at].gone = c == NULL;
+	if (c != NULL) {
+		struct row_counters *row = &w->row[at].row;
+
+		row->time_s = c->time_s;
+		row->interval_ms = c->interval_ms;
+		row->known = c->known;
+		row->saturated = c->saturated;
+		memcpy(row->value, c->value, sizeof(row->value));
+		memcpy(row->delta, c->delta, sizeof(row->delta));
+	}
+	return E_OK;
+}
+
+static uint32_t at_most_32_bits(uint64_t v)
+{
+	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
+static void decode(const struct row_counters *row, struct port_counters *ret)
+{
+	ret->time_s = row->time_s;
+	ret->interval_ms = row->interval_ms;
+	ret->known = row->known;
+	ret->saturated = row->saturated;
+	memcpy(ret->value, row->value, sizeof(ret->value));
+	memcpy(ret->delta, row->delta, sizeof(ret->delta));
+}
+
+static struct counter_sample sample_of(const struct row_counters *row)
+{
+	struct port_counters c = { 0 };
+
+	decode(row, &c);
+	return (struct counter_sample){
+		.time_s = row->time_s,
+		.xmit = (float)counters_rate(&c, COUNTER_XMIT_DATA),
+		.rcv = (float)counters_rate(&c, COUNTER_RCV_DATA),
+		.errors = at_most_32_bits(counters_rise(&c, COUNTER_IS_ERROR)),
+		.wait = at_most_32_bits(row->delta[COUNTER_XMIT_WAIT]),
+	};
+}
+
+void counters_put(const struct counter_rows *w, struct db_txn *t)
+{
+	size_t most = w->history ? w->history : COUNTER_SAMPLES_DEFAULT;
+	uint8_t *bytes = w->n > 0 ? malloc(sizeof(struct row_counters) +
+	                                   (most + 1) * sizeof(struct counter_sample))
+	                          : NULL;
+
+	if (w->n > 0 && bytes == NULL) {
+		t->ret = t->ret ? t->ret : -ENOMEM;
+	}
+	for (size_t i = 0; i < w->n && t->ret == E_OK; i++) {
+		const struct counter_row *r = &w->row[i];
+		const size_t head = sizeof(r->row), each = sizeof(struct counter_sample);
+		struct db_val old = { .len = 0 };
+		size_t len = head;
+
+		if (r->gone) {
+			db_del(t, STATS_COUNTERS, r->key, sizeof(r->key));
+			continue;
+		}
+		memcpy(bytes, &r->row, head);
+		if (db_get(t, STATS_COUNTERS, r->key, sizeof(r->key), &old) == E_OK &&
+		    old.len >= head && (old.len - head) % each == 0) {
+			size_t keep = (old.len - head) / each;
+			size_t room = r->row.interval_ms > 0 ? most - 1 : most;
+
+			keep = keep < room ? keep : room;
+			memcpy(bytes + head, old.data + old.len - keep * each, keep * each);
+			len += keep * each;
+		}
+		if (r->row.interval_ms > 0) {
+			struct counter_sample s = sample_of(&r->row);
+
+			memcpy(bytes + len, &s, each);
+			len += each;
+		}
+		db_put(t, STATS_COUNTERS, r->key, sizeof(r->key), bytes, len);
+	}
+	free(bytes);
+}
+
+void counters_clear(struct counter_rows *w)
+{
+	w->n = 0;
+	hash_done(&w->places);
+}
+
+void counters_done(struct counter_rows *w)
+{
+	counters_clear(w);
+	free(w->row);
+}
+
+/* --- reader --------------------------------------------------------------------------- */
+
+static int copy_row(const struct db_val *k, const struct db_val *v, bool samples,
+                    struct arena *a, struct port_counters *ret)
+{
+	const size_t each = sizeof(struct counter_sample);
+	struct row_counters row;
+	size_t rest = v->len - sizeof(row);
+
+	if (k->len != COUNTER_KEY || v->len < sizeof(row) || rest % each != 0) {
+		return E_MALFORMED;
+	}
+	memcpy(&row, v->data, sizeof(row));
+	*ret = (struct port_counters){ .node_guid = key_read_u64(k->data),
+		                       .port = k->data[8] };
+	decode(&row, ret);
+	if (samples && rest > 0) {
+		struct counter_sample *s = arena_array(a, rest / each, each);
+
+		if (s == NULL) {
+			return -ENOMEM;
+		}
+		memcpy(s, v->data + sizeof(row), rest);
+		ret->samples = s;
+		ret->n_samples = (uint32_t)(rest / each);
+	}
+	return E_OK;
+}
+
+int counters_copy(struct view *v, uint64_t node_guid, uint8_t port, size_t max, bool samples,
+                      struct arena *a, struct stats_counter_list *ret)
+{
+	uint8_t key[COUNTER_KEY];
+	struct db_val k, val;
+	uint64_t n = db_count(&v->t, STATS_COUNTERS);
+	int res = v->t.ret;
+
+	*ret = (struct stats_counter_list){ .n = 0 };
+	if (res != E_OK) {
+		return res;
+	}
+	max = max < n ? max : (size_t)n;
+	ret->ports = arena_array(a, max > 0 ? max : 1, sizeof(*ret->ports));
+	if (ret->ports == NULL) {
+		return -ENOMEM;
+	}
+	make_key(key, node_guid, port);
+	res = view_seek(v, STATS_COUNTERS, key, sizeof(key), &k, &val);
+	while (res == E_OK && ret->n < max) {
+		res = copy_row(&k, &val, samples, a, &ret->ports[ret->n]);
+		if (res == E_OK) {
+			ret->n++;
+			res = view_next(v, STATS_COUNTERS, &k, &val);
+		}
+	}
+	ret->more = res == E_OK;
+	return res == E_NOTFOUND ? E_OK : res;
+}

@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Reading a snapshot: rows by key, walks in key order, and end ports by GUID. The hot
+ * look-ups by LID are in reader.c.
+ *
+ * The end port of a GUID: clients ask for the same GUIDs again and again, and a search of
+ * the table costs as much as all else that an answer takes. So what a search found is
+ * kept for the epoch: in a hash table with one place per hash value and twice as many
+ * places as there are end ports. A GUID that falls on a used place replaces the GUID there.
+ *
+ * All end ports in the order of their GUIDs, alias GUIDs among them: a list that is made
+ * when it is first asked for. `guids` is in that order.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/base/vector.h"
+#include "db/lmdb/layout.h"
+#include "db/snapshot/reader_int.h"
+
+static int decode_node(const struct db_val *k, const struct db_val *v,
+                       struct snap_node *ret)
+{
+	struct row_node row;
+	if (k->len != 8 || v->len < sizeof(row)) {
+		return E_MALFORMED;
+	}
+	memcpy(&row, v->data, sizeof(row));
+	if (row.description_len > 64 || row.name_len > 64 ||
+	    v->len != sizeof(row) + row.description_len + row.name_len) {
+		return E_MALFORMED;
+	}
+	memset(ret, 0, sizeof(*ret));
+	ret->guid = key_read_u64(k->data);
+	ret->system_image_guid = row.system_image_guid;
+	memcpy(ret->description, v->data + sizeof(row), row.description_len);
+	memcpy(ret->name, ret->description, sizeof(ret->name));
+	if (row.name_len > 0) {
+		memset(ret->name, 0, sizeof(ret->name));
+		memcpy(ret->name, v->data + sizeof(row) + row.description_len,
+		       row.name_len);
+	}
+	ret->type = row.type;
+	ret->n_ports = row.n_ports;
+	ret->esp0 = row.esp0 != 0;
+	ret->aggregation = row.aggregation != 0;
+	ret->lid = row.lid;
+	ret->vendor_id = row.vendor_id;
+	ret->revision = row.revision;
+	ret->device_id = row.device_id;
+	ret->partition_cap = row.partition_cap;
+	return E_OK;
+}
+
+/* Row of a GUID in a table with GUIDs as keys. */
+static int get_by_guid(struct snap_reader *r, unsigned table, uint64_t guid,
+                       struct db_val *ret_key, uint8_t key[8], struct db_val *ret)
+{
+	key_u64(key, guid);
+	*ret_key = (struct db_val){ key, 8 };
+	return view_get(&r->view, table, key, 8, ret);
+}
+
+static int seek_guid(struct snap_reader *r, unsigned table, uint64_t guid,
+                     struct db_val *k, struct db_val *v)
+{
+	uint8_t key[8];
+	key_u64(key, guid);
+	int ret = view_seek(&r->view, table, key, sizeof(key), k, v);
+	return ret == E_OK && k->len != sizeof(key) ? E_MALFORMED : ret;
+}
+
+int snap_node(struct snap_reader *r, uint64_t guid, struct snap_node *ret)
+{
+	uint8_t key[8];
+	struct db_val k, v;
+	int res = get_by_guid(r, SNAP_NODES, guid, &k, key, &v);
+	return res == E_OK ? decode_node(&k, &v, ret) : res;
+}
+
+int snap_node_from(struct snap_reader *r, uint64_t guid, struct snap_node *ret)
+{
+	struct db_val k, v;
+	int res = seek_guid(r, SNAP_NODES, guid, &k, &v);
+	return res == E_OK ? decode_node(&k, &v, ret) : res;
+}
+
+/* \retval E_NOTFOUND  The node has no such port. */
+static int decode_port(const struct db_val *k, const struct db_val *v, unsigned num,
+                       struct snap_port *ret)
+{
+	struct row_port row;
+	if (k->len != 8 || v->len == 0 || v->len % sizeof(row) != 0) {
+		return E_MALFORMED;
+	}
+	if ((num + 1) * sizeof(row) > v->len) {
+		return E_NOTFOUND;
+	}
+	memcpy(&row, v->data + num * sizeof(row), sizeof(row));
+	if (!row.exists) {
+		return E_NOTFOUND;
+	}
+	*ret = (struct snap_port){
+		.node_guid = key_read_u64(k->data),
+		.guid = row.guid,
+		.peer_guid = row.peer_guid,
+		.num = (uint8_t)num,
+		.peer_port = row.peer_port,
+		.state = row.state,
+		.width = row.width,
+		.speed = row.speed,
+		.rate = row.rate,
+		.mtu = row.mtu,
+		.vls = row.vls,
+		.lid = row.lid,
+		.lmc = row.lmc,
+	};
+	return E_OK;
+}
+
+int snap_port(struct snap_reader *r, uint64_t node_guid, uint8_t num,
+              struct snap_port *ret)
+{
+	uint8_t key[8];
+	struct db_val k, v;
+	int res = get_by_guid(r, SNAP_PORTS, node_guid, &k, key, &v);
+	return res == E_OK ? decode_port(&k, &v, num, ret) : res;
+}
+
+int snap_port_from(struct snap_reader *r, uint64_t node_guid, uint8_t num,
+                   struct snap_port *ret)
+{
+	struct db_val k, v;
+	int res = seek_guid(r, SNAP_PORTS, node_guid, &k, &v);
+	unsigned from = num;
+	while (res == E_OK) {
+		if (v.len == 0 || v.len % sizeof(struct row_port) != 0) {
+			return E_MALFORMED;
+		}
+		if (key_read_u64(k.data) != node_guid) {
+			from = 0;
+		}
+		for (; from < v.len / sizeof(struct row_port); from++) {
+			res = decode_port(&k, &v, from, ret);
+			if (res != E_NOTFOUND) {
+				return res;
+			}
+		}
+		res = view_next(&r->view, SNAP_PORTS, &k, &v);
+		if (res == E_OK && k.len != 8) {
+			res = E_MALFORMED;
+		}
+		from = 0;
+	}
+	return res;
+}
+
+int snap_link_from(struct snap_reader *r, uint64_t guid_a, uint8_t port_a,
+                   struct snap_link *ret)
+{
+	struct db_val k, v;
+	int res = seek_guid(r, SNAP_LINKS, guid_a, &k, &v);
+	while (res == E_OK) {
+		struct row_link row;
+		uint64_t guid = key_read_u64(k.data);
+		if (v.len == 0 || v.len % sizeof(row) != 0) {
+			return E_MALFORMED;
+		}
+		for (size_t at = 0; at < v.len; at += sizeof(row)) {
+			memcpy(&row, v.data + at, sizeof(row));
+			if (guid == guid_a && row.port_a < port_a) {
+				continue;
+			}
+			*ret = (struct snap_link){ guid,       row.guid_b, row.port_a,
+				                   row.port_b, row.width,  row.speed,
+				                   row.rate,   row.mtu };
+			return E_OK;
+		}
+		res = view_next(&r->view, SNAP_LINKS, &k, &v);
+		if (res == E_OK && k.len != 8) {
+			res = E_MALFORMED;
+		}
+	}
+	return res;
+}
+
+int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guids,
+              unsigned max, unsigned *ret_n)
+{
+	struct db_val v;
+	size_t len = strlen(description);
+	if (len == 0 || len > 64) {
+		return E_NOTFOUND; /* not indexed */
+	}
+	int res = view_get(&r->view, SNAP_NAMES, description, len, &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len == 0 || v.len % sizeof(uint64_t) != 0) {
+		return E_MALFORMED;
+	}
+	size_t n = v.len / sizeof(uint64_t);
+	if (max) {
+		memcpy(ret_guids, v.data, (n < max ? n : max) * sizeof(uint64_t));
+	}
+	*ret_n = (unsigned)n;
+	return E_OK;
+}
+
+int snap_vport(struct snap_reader *r, uint64_t host_guid, uint32_t i,
+               struct snap_vport *ret)
+{
+	uint8_t key[8];
+	struct db_val k, v;
+	struct row_vport row;
+	int res = get_by_guid(r, SNAP_VPORTS, host_guid, &k, key, &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len % sizeof(row) != 0) {
+		return E_MALFORMED;
+	}
+	if (i >= v.len / sizeof(row)) {
+		return E_NOTFOUND;
+	}
+	memcpy(&row, v.data + i * sizeof(row), sizeof(row));
+	*ret = (struct snap_vport){ .guid = row.guid,
+		                    .node_guid = row.node_guid,
+		                    .host_guid = host_guid,
+		                    .lid = row.lid,
+		                    .index = row.index,
+		                    .p_key_set = row.p_key_set,
+		                    .port = row.port,
+		                    .state = row.state,
+		                    .guid_cap = row.guid_cap,
+		                    .own_lid = row.own_lid != 0 };
+	memcpy(ret->description, row.description, sizeof(row.description));
+	return E_OK;
+}
+
+int snap_vport_by_guid(struct snap_reader *r, uint64_t guid, struct snap_vport *ret)
+{
+	struct snap_end end;
+	int res = snap_port_guid(r, guid, &end);
+
+	if (res == E_OK && !end.is_vport) {
+		return E_NOTFOUND;
+	}
+	for (uint32_t i = 0; res == E_OK; i++) {
+		res = snap_vport(r, end.node_guid, i, ret);
+		if (res == E_OK && ret->guid == guid) {
+			return E_OK;
+		}
+	}
+	return res;
+}
+
+int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *ret_all,
+              uint32_t *ret_base)
+{
+	uint8_t key[8];
+	struct db_val k, v;
+	struct row_load row;
+	int res = get_by_guid(r, SNAP_LOAD, sw_guid, &k, key, &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len % sizeof(row) != 0) {
+		return E_MALFORMED;
+	}
+	if ((port + 1U) * sizeof(row) > v.len) {
+		return E_NOTFOUND;
+	}
+	memcpy(&row, v.data + port * sizeof(row), sizeof(row));
+	if (row.all == UINT32_MAX) {
+		return E_NOTFOUND;
+	}
+	*ret_all = row.all;
+	*ret_base = row.base;
+	return E_OK;
+}
+
+int snap_port_groups(struct snap_reader *r, uint64_t sw_guid, struct port_set *ret,
+                     unsigned *ret_n)
+{
+	uint8_t key[8];
+	struct db_val k, v;
+	int res = get_by_guid(r, SNAP_PORT_GROUPS, sw_guid, &k, key, &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len % sizeof(*ret) != 0 || v.len > PORT_GROUPS_MAX * sizeof(*ret)) {
+		return E_MALFORMED;
+	}
+	memcpy(ret, v.data, v.len);
+	*ret_n = (unsigned)(v.len / sizeof(*ret));
+	return E_OK;
+}
+
+enum { ATTR_KEY = 10, ATTR_HEAD = 6 };
+
+static void attr_key(uint8_t key[ATTR_KEY], uint16_t attr, uint64_t guid)
+{
+	key_u16(key, attr);
+	key_u64(key + 2, guid);
+}
+
+/* First row of a node's value with a block >= the given one. \retval E_NOTFOUND */
+static int find_block(const struct db_val *k, const struct db_val *v, uint32_t block,
+                      struct snap_attr_row *ret)
+{
+	size_t at = 0;
+	while (at < v->len) {
+		uint32_t b;
+		uint16_t len;
+		if (v->len - at < ATTR_HEAD) {
+			return E_MALFORMED;
+		}
+		memcpy(&b, v->data + at, sizeof(b));
+		memcpy(&len, v->data + at + 4, sizeof(len));
+		at += ATTR_HEAD;
+		if (v->len - at < len) {
+			return E_MALFORMED;
+		}
+		if (b >= block) {
+			*ret = (struct snap_attr_row){ key_read_u64(k->data + 2), b,
+				                       v->data + at, len };
+			return E_OK;
+		}
+		at += len;
+	}
+	return E_NOTFOUND;
+}
+
+int snap_attr(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block,
+              const uint8_t **ret, uint16_t *ret_len)
+{
+	uint8_t key[ATTR_KEY];
+	struct db_val v;
+	struct snap_attr_row row;
+	attr_key(key, attr, guid);
+	int res = view_get(&r->view, SNAP_ATTRS, key, sizeof(key), &v);
+	if (res == E_OK) {
+		res = find_block(&(struct db_val){ key, sizeof(key) }, &v, block, &row);
+	}
+	if (res != E_OK) {
+		return res;
+	}
+	if (row.block != block) {
+		return E_NOTFOUND;
+	}
+	*ret = row.data;
+	*ret_len = row.len;
+	return E_OK;
+}
+
+int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block,
+                   struct snap_attr_row *ret)
+{
+	uint8_t key[ATTR_KEY];
+	struct db_val k, v;
+	attr_key(key, attr, guid);
+	int res = view_seek(&r->view, SNAP_ATTRS, key, sizeof(key), &k, &v);
+	while (res == E_OK) {
+		if (k.len != ATTR_KEY) {
+			return E_MALFORMED;
+		}
+		if (key_read_u16(k.data) != attr) {
+			return E_NOTFOUND;
+		}
+		bool same = key_read_u64(k.data + 2) == guid;
+		res = find_block(&k, &v, same ? block : 0, ret);
+		if (res != E_NOTFOUND) {
+			return res;
+		}
+		res = view_next(&r->view, SNAP_ATTRS, &k, &v);
+	}
+	return res;
+}
+
+int snap_prefix_route(struct snap_reader *r, uint64_t prefix,
+                      struct snap_prefix_route *ret)
+{
+	static const uint8_t first[2];
+	struct db_val k, v;
+	struct row_prefix_route row;
+	int res = view_seek(&r->view, SNAP_PREFIX_ROUTES, first, sizeof(first), &k, &v);
+	for (; res == E_OK; res = view_next(&r->view, SNAP_PREFIX_ROUTES, &k, &v)) {
+		if (v.len != sizeof(row)) {
+			return E_MALFORMED;
+		}
+		memcpy(&row, v.data, sizeof(row));
+		if (row.any || row.prefix == prefix) {
+			*ret = (struct snap_prefix_route){ row.prefix,
+				                           row.router_port_guid,
+				                           row.any != 0 };
+			return E_OK;
+		}
+	}
+	return res;
+}
+
+/* --- client records ------------------------------------------------------------------- */
+
+static int decode_client_row(int res, enum record_table table, const struct db_val *k,
+                      const struct db_val *v, struct client_row *ret)
+{
+	if (res == E_OK && (k->len > UINT16_MAX || v->len > UINT16_MAX)) {
+		res = E_MALFORMED;
+	}
+	if (res == E_OK) {
+		*ret = (struct client_row){ .key = k->data,
+			                    .value = v->data,
+			                    .table = table,
+			                    .key_len = (uint16_t)k->len,
+			                    .len = (uint16_t)v->len };
+	}
+	return res;
+}
+
+int snap_client_row_from(struct snap_reader *r, enum record_table table, const void *key,
+                         size_t key_len, struct client_row *ret)
+{
+	struct db_val k, v;
+	int res = view_seek(&r->view, SNAP_CLIENT_TABLE(table), key, key_len, &k, &v);
+	return decode_client_row(res, table, &k, &v, ret);
+}
+
+int snap_client_row_next(struct snap_reader *r, enum record_table table,
+                         struct client_row *ret)
+{
+	struct db_val k, v;
+	int res = view_next(&r->view, SNAP_CLIENT_TABLE(table), &k, &v);
+	return decode_client_row(res, table, &k, &v, ret);
+}
+
+/* --- the end port of a GUID ----------------------------------------------------------- */
+
+struct place {
+	uint64_t guid;
+	uint32_t lid; /* 0: unused */
+	bool is_vport;
+	uint16_t p_key_set; /* of a virtual port */
+};
+
+struct guid_cache {
+	unsigned shift; /* 64 - bits of a place's number */
+	struct place place[];
+};
+
+/* Place of the GUID; NULL: out of memory, so nothing is kept. */
+static struct place *place_of(struct snap_reader *r, uint64_t guid)
+{
+	struct guid_cache *c = r->epoch.cache[CACHE_GUIDS].data;
+
+	if (c == NULL) {
+		unsigned bits = 4;
+		while (bits < 24 &&
+		       UINT32_C(1) << bits < 2 * (uint64_t)r->meta.n_end_ports) {
+			bits++;
+		}
+		c = calloc(1, sizeof(*c) + (sizeof(struct place) << bits));
+		if (c == NULL) {
+			return NULL;
+		}
+		c->shift = 64 - bits;
+		r->epoch.cache[CACHE_GUIDS].data = c;
+		r->epoch.cache[CACHE_GUIDS].free = free;
+	}
+	/* 2^64 by the golden ratio: GUIDs that follow each other spread well */
+	return &c->place[guid * UINT64_C(0x9e3779b97f4a7c15) >> c->shift];
+}
+
+void snap_prefetch_guid(struct snap_reader *r, uint64_t guid)
+{
+	const struct place *p = place_of(r, guid);
+
+	if (p != NULL) {
+		__builtin_prefetch(p);
+	}
+}
+
+uint32_t snap_guid_known(struct snap_reader *r, uint64_t guid)
+{
+	const struct place *p = place_of(r, guid);
+
+	return p != NULL && p->guid == guid ? p->lid : 0;
+}
+
+static int search(struct snap_reader *r, uint64_t guid, struct place *ret)
+{
+	uint8_t key[8];
+	struct db_val v;
+	struct row_guid row;
+
+	key_u64(key, guid);
+	int res = view_get(&r->view, SNAP_GUIDS, key, sizeof(key), &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len != sizeof(row)) {
+		return E_MALFORMED;
+	}
+	memcpy(&row, v.data, sizeof(row));
+	*ret = (struct place){ guid, row.base_lid, row.is_vport, row.p_key_set };
+	return row.base_lid ? E_OK : E_NOTFOUND;
+}
+
+/* The end of a virtual port that uses the LID of another port is that of the port, but for its
+ * P_Keys. */
+static int end_of(struct snap_reader *r, const struct place *p, struct snap_end *ret)
+{
+	int res = snap_lid(r, p->lid, ret);
+
+	if (res == E_OK && p->is_vport) {
+		ret->is_vport = 1;
+		ret->p_key_set = p->p_key_set;
+	}
+	return res;
+}
+
+int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret)
+{
+	struct place *p = place_of(r, guid);
+
+	if (p == NULL || p->lid == 0 || p->guid != guid) {
+		struct place found;
+		int res = search(r, guid, &found);
+		if (res != E_OK) {
+			return res;
+		}
+		if (p != NULL) {
+			*p = found;
+		}
+		return end_of(r, &found, ret);
+	}
+	return end_of(r, p, ret);
+}
+
+/* --- all end ports -------------------------------------------------------------------- */
+
+struct ends_cache {
+	struct snap_ends list;
+	struct snap_end_name *name;
+	size_t cap;
+};
+
+static void free_ends(void *data)
+{
+	struct ends_cache *c = data;
+	if (c) {
+		free(c->name);
+	}
+	free(c);
+}
+
+static int add_end(struct ends_cache *c, uint64_t guid, const struct snap_end *end)
+{
+	if (VECTOR_RESERVE(c->name, c->cap, c->list.n + 1) != E_OK) {
+		return -ENOMEM;
+	}
+	c->name[c->list.n++] = (struct snap_end_name){
+		.guid = guid, .lid = end->base_lid, .is_alias = guid != end->port_guid
+	};
+	return E_OK;
+}
+
+/* A switch's NodeGUID is another name of its port 0, which is there by its PortGUID. */
+static int add_end_row(struct snap_reader *r, struct ends_cache *c, const struct db_val *k,
+                   const struct db_val *v)
+{
+	struct row_guid row;
+	struct snap_end end;
+	if (k->len != 8 || v->len != sizeof(row)) {
+		return E_MALFORMED;
+	}
+	memcpy(&row, v->data, sizeof(row));
+	uint64_t guid = key_read_u64(k->data);
+	int ret = row.base_lid ? snap_lid(r, row.base_lid, &end) : E_NOTFOUND;
+	if (ret != E_OK || (guid == row.node_guid && guid != end.port_guid)) {
+		return ret == E_NOTFOUND ? E_OK : ret;
+	}
+	c->list.of_lmc[end.lmc & 7]++;
+	return add_end(c, guid, &end);
+}
+
+static int list_ends(struct snap_reader *r, struct ends_cache **ret)
+{
+	struct view *view = &r->view;
+	struct ends_cache *c = calloc(1, sizeof(*c));
+	struct db_val k, v;
+	int err = c ? view_seek(view, SNAP_GUIDS, NULL, 0, &k, &v) : -ENOMEM;
+	while (err == E_OK) {
+		err = add_end_row(r, c, &k, &v);
+		if (err == E_OK) {
+			err = view_next(view, SNAP_GUIDS, &k, &v);
+		}
+	}
+	if (err != E_NOTFOUND) {
+		free_ends(c);
+		return err;
+	}
+	c->list.name = c->name;
+	*ret = c;
+	return E_OK;
+}
+
+int snap_ends(struct snap_reader *r, const struct snap_ends **ret)
+{
+	struct ends_cache *c = r->epoch.cache[CACHE_ENDS].data;
+	if (!c) {
+		int err = list_ends(r, &c);
+		if (err != E_OK) {
+			return err;
+		}
+		r->epoch.cache[CACHE_ENDS].data = c;
+		r->epoch.cache[CACHE_ENDS].free = free_ends;
+	}
+	*ret = &c->list;
+	return E_OK;
+}
