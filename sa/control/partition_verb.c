@@ -17,8 +17,8 @@
 #include "sa/control/control.h"
 #include "sa/partition/runtime.h"
 #include "sa/partition/runtime_change.h"
-#include "sa/sm/p_keys.h"
 #include "sa/sm/sweep.h"
+#include "sa/sm/sweep/p_keys.h"
 
 enum { WAIT_MS = 10000, WAIT_MAX_MS = 600000 };
 

@@ -69,7 +69,7 @@ struct sa_attr {
 	bool get_first;        /*!< Get answers with the first match where others say TOO_MANY_RECORDS */
 	bool trusted;          /*!< only for clients that know the SM_Key */
 	/*! Records are made of SL-to-VL or arbitration tables. Without quality of service
-	 * the SM reads these from the fabric at the first request (sa/sm/qos_reads.c). */
+	 * the SM reads these from the fabric at the first request (sa/sm/sweep/qos_reads.c). */
 	bool tables_on_request;
 	bool of_vports; /*!< with enable_virt_rec_ext virtual ports with a LID have records */
 	bool moves;            /*!< its records change within an epoch, too: q->act_count */

@@ -71,7 +71,7 @@
 #include "routing/topogen/topogen.h"
 #include "sa/mad/fields.h"
 #include "sa/sim/sim.h"
-#include "sa/sm/sweep_int.h" /* a sweep that waits */
+#include "sa/sm/sweep/sweep_int.h" /* a sweep that waits */
 #include "tests/sim/disk.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/invariants.h"

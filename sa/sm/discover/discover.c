@@ -16,7 +16,7 @@
  *
  * PortStateChange of a switch is cleared (by the master only) before its ports are read,
  * so a change that comes later raises it again and the next light sweep sees it. In a
- * first sweep, while it is not known who is master, it stays; see sa/sm/changes.c.
+ * first sweep, while it is not known who is master, it stays; see sa/sm/sweep/changes.c.
  *
  * Source: IBA vol. 1, 14.2 (SMPs, directed routes), 14.2.5 (attributes).
  */

@@ -24,7 +24,7 @@ struct mad_msg;
  * port none can prove it, so two with the same sm_key show each other SM_Key 0. One that hides its
  * SM_Key is therefore believed where ours would hide its own, but not announced.
  *
- * A running master hands over to announced ones only. See sa/sm/election.h for the rest.
+ * A running master hands over to announced ones only. See sa/sm/manager/election.h for the rest.
  */
 
 /*! \brief May a subnet manager run on this port? */

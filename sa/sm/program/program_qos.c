@@ -10,7 +10,7 @@
  * set right away. A table that differs is set, and the answer is compared again: it shows what
  * the port has. Ports below ARMED were restarted, perhaps with their node, so what was
  * known of them is forgotten first, also while QoS is off: tables may have been read for a
- * client (sa/sm/qos_reads.c).
+ * client (sa/sm/sweep/qos_reads.c).
  *
  * A switch of 36 ports has more than 1,300 SL-to-VL tables, nearly all of them equal.
  * Where SwitchInfo says that it takes them, wildcards set the tables of all ports in, or

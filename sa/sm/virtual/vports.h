@@ -38,7 +38,7 @@ struct smp;
  *   vports_assign_lids()  GUIDs that are there twice are refused; LIDs
  *   vports_extend_routes()
  *   vports_set_p_keys()   with P_Key tables of ports
- *   vports_read_guids()   with them; alias GUIDs are written as those of ports (sa/sm/client_tables.h)
+ *   vports_read_guids()   with them; alias GUIDs are written as those of ports (sa/sm/sweep/client_tables.h)
  *   vports_set_lids()     before ports go ACTIVE
  *   vports_activate()     with the ports
  *

@@ -12,8 +12,8 @@
 #include "tests/lib/sweep_fixture.h"
 
 #include "sa/mad/transport.h"
-#include "sa/sm/client_tables.h"
 #include "sa/sm/sm.h"
+#include "sa/sm/sweep/client_tables.h"
 #include "sa/store/mcast.h"
 #include "sa/store/store.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The order that a sweep promises (sa/sm/sweep.c), as a recorder of all SMPs and database
+ * The order that a sweep promises (sa/sm/sweep/sweep.c), as a recorder of all SMPs and database
  * writes saw it, and what every PortInfo holds afterwards.
  */
 #include "sa/sm/sm.h"

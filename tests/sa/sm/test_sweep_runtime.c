@@ -14,7 +14,7 @@
 #include "sa/partition/runtime.h"
 #include "sa/partition/runtime_change.h"
 #include "sa/sim/sim_state.h"
-#include "sa/sm/p_keys.h"
+#include "sa/sm/sweep/p_keys.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"

@@ -5,7 +5,7 @@
  * replaced. Writes wait meanwhile, but not for long, so that an SM that does not answer
  * delays a sweep by HOLD_TRIES time-outs at most.
  */
-#include "sa/sm/election.h"
+#include "sa/sm/manager/election.h"
 
 #include <infiniband/umad_sm.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
  *
  * A node that does not answer is left to the light sweep, which looks for that.
  */
-#include "sa/sm/audit.h"
+#include "sa/sm/sweep/audit.h"
 
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "sa/sm/port_control.h"
+#include "sa/sm/sweep/port_control.h"
 
 #include <errno.h>
 #include <infiniband/umad_sm.h>

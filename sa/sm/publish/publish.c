@@ -5,7 +5,7 @@
  * those cabled to them; all others keep theirs. Tables are compared as a whole, because they do
  * not say when they changed. Longer than most: it has a function for each attribute.
  */
-#include "sa/sm/publish.h"
+#include "sa/sm/publish/publish.h"
 
 #include <errno.h>
 #include <infiniband/umad_sm.h>
@@ -27,7 +27,7 @@
 #include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "routing/multicast.h"
-#include "sa/sm/election.h"
+#include "sa/sm/manager/election.h"
 #include "sa/sm/policy/policy_compile.h"
 #include "sa/sm/program/program_opa.h"
 #include "sa/sm/sm.h"

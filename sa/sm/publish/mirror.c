@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "sa/sm/mirror.h"
+#include "sa/sm/publish/mirror.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "db/state/state.h"
 #include "db/stats/stats.h"
 #include "sa/server/server.h"
-#include "sa/sm/election.h"
+#include "sa/sm/manager/election.h"
 #include "sa/sm/sm.h"
 #include "sa/standby/standby.h"
 #include "sa/store/dump.h"

@@ -7,7 +7,7 @@
  *
  * The SA server's thread leaves requests in a list for the fabric thread.
  */
-#include "sa/sm/qos_reads.h"
+#include "sa/sm/sweep/qos_reads.h"
 
 #include <errno.h>
 #include <infiniband/umad_sa.h>
@@ -20,7 +20,7 @@
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
 #include "sa/server/server.h"
-#include "sa/sm/election.h"
+#include "sa/sm/manager/election.h"
 #include "sa/sm/sm.h"
 
 enum { WAITING_MAX = 256, SLICE_TABLES = 4096, LID_ASKED = 1 };

@@ -5,7 +5,7 @@
  * configuration, to end. A request only sets a flag or a time; the state machine in sweep.c
  * acts on it when it is idle.
  */
-#include "sa/sm/sweep_int.h"
+#include "sa/sm/sweep/sweep_int.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  * between sweeps, as soon as the state's version says that clients changed something. Places in a
  * GUID table that no client ever asked for stay as they are.
  */
-#include "sa/sm/client_tables.h"
+#include "sa/sm/sweep/client_tables.h"
 
 #include <errno.h>
 #include <string.h>

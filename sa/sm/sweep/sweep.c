@@ -30,7 +30,7 @@
  * The phases of a heavy or local sweep are in sweep_heavy.c. Requests of the sweep's owner, from
  * its beginning to its end, are in sweep_requests.c.
  */
-#include "sa/sm/sweep_int.h"
+#include "sa/sm/sweep/sweep_int.h"
 
 #include <errno.h>
 #include <inttypes.h>

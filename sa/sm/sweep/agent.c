@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "sa/sm/agent.h"
+#include "sa/sm/sweep/agent.h"
 
 #include <infiniband/umad_sa.h>
 #include <infiniband/umad_sm.h>
@@ -12,13 +12,13 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/opa_smp.h"
 #include "sa/server/server.h"
-#include "sa/sm/audit.h"
-#include "sa/sm/changes.h"
 #include "sa/sm/discover/trap.h"
 #include "sa/sm/discover/trust.h"
-#include "sa/sm/election.h"
-#include "sa/sm/p_keys.h"
+#include "sa/sm/manager/election.h"
 #include "sa/sm/sm.h"
+#include "sa/sm/sweep/audit.h"
+#include "sa/sm/sweep/changes.h"
+#include "sa/sm/sweep/p_keys.h"
 #include "sa/standby/standby.h"
 
 enum {

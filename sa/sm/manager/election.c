@@ -4,7 +4,7 @@
  * Longer than most: asking other subnet managers, choosing the master, waiting for it and handing
  * over are one state machine, whose functions change the same few members of struct election.
  */
-#include "sa/sm/election.h"
+#include "sa/sm/manager/election.h"
 
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>

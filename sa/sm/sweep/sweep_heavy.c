@@ -17,7 +17,7 @@
  * because hosts ask for paths at that moment. Ports may be ARMED before the tables stand, so
  * what a sweep learns from ports below ARMED, that they were restarted, is noted before then.
  */
-#include "sa/sm/sweep_int.h"
+#include "sa/sm/sweep/sweep_int.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -12,7 +12,7 @@
  * Source: IBA vol. 1, 10.9.3 (P_Key check by end ports and by switches), 14.2.5.1 (Notice),
  * 14.2.5.7 (P_KeyTable).
  */
-#include "sa/sm/p_keys.h"
+#include "sa/sm/sweep/p_keys.h"
 
 #include <errno.h>
 #include <inttypes.h>

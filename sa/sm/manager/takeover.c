@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "sa/sm/takeover.h"
+#include "sa/sm/manager/takeover.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "conf/base/log.h"
 #include "db/state/state.h"
 #include "sa/server/server.h"
-#include "sa/sm/election.h"
+#include "sa/sm/manager/election.h"
 #include "sa/sm/sm.h"
 #include "sa/standby/standby.h"
 

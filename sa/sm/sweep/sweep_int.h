@@ -7,20 +7,20 @@
  * (heavy and local sweeps) and sweep_requests.c (what its owner asks of it). The parts do not
  * see it.
  */
-#include "sa/sm/agent.h"
-#include "sa/sm/audit.h"
-#include "sa/sm/changes.h"
-#include "sa/sm/client_tables.h"
-#include "sa/sm/election.h"
-#include "sa/sm/mirror.h"
-#include "sa/sm/p_keys.h"
-#include "sa/sm/port_control.h"
-#include "sa/sm/publish.h"
-#include "sa/sm/qos_reads.h"
+#include "sa/sm/manager/election.h"
+#include "sa/sm/manager/takeover.h"
+#include "sa/sm/publish/mirror.h"
+#include "sa/sm/publish/publish.h"
 #include "sa/sm/routes.h"
 #include "sa/sm/sm.h"
 #include "sa/sm/sweep.h"
-#include "sa/sm/takeover.h"
+#include "sa/sm/sweep/agent.h"
+#include "sa/sm/sweep/audit.h"
+#include "sa/sm/sweep/changes.h"
+#include "sa/sm/sweep/client_tables.h"
+#include "sa/sm/sweep/p_keys.h"
+#include "sa/sm/sweep/port_control.h"
+#include "sa/sm/sweep/qos_reads.h"
 
 enum phase {
 	PHASE_IDLE,

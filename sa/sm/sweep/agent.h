@@ -18,8 +18,8 @@ struct sm;
  *
  * A trap is always repressed (IBA vol. 1, 13.4.9), whatever our state. Unless
  * the fabric disagrees with it, a master reports it to its subscribers, and looks at the
- * sender of a 128 or 144 if sweep_on_trap says so (see sa/sm/changes.h). A Set(SMInfo) that
- * is not legal is refused with status 0x1C (see sa/sm/election.h).
+ * sender of a 128 or 144 if sweep_on_trap says so (see sa/sm/sweep/changes.h). A Set(SMInfo) that
+ * is not legal is refused with status 0x1C (see sa/sm/manager/election.h).
  */
 struct agent {
 	struct sm *sm;

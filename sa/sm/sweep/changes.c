@@ -30,7 +30,7 @@
  *
  * Source: IBA vol. 1, 13.4.8 (Notice), 14.2.5.1 (traps), 14.2.5.4 (PortStateChange).
  */
-#include "sa/sm/changes.h"
+#include "sa/sm/sweep/changes.h"
 
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
@@ -44,10 +44,10 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
-#include "sa/sm/audit.h"
 #include "sa/sm/discover/trap.h"
-#include "sa/sm/election.h"
+#include "sa/sm/manager/election.h"
 #include "sa/sm/sm.h"
+#include "sa/sm/sweep/audit.h"
 
 enum {
 	PORT_NUM_MASK = 0xff, /* of the AttributeModifier */
