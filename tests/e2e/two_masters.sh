@@ -40,6 +40,8 @@ start() { # start INDEX
 # shellcheck disable=SC2317 # called by until_true
 is_master() { [ "$("$bin/saguaro" status --snapshot-dir "$work/m$1/run" --json 2>/dev/null | jq '.ready and .sm.state == "master"')" = true ]; }
 # shellcheck disable=SC2317 # called by until_true
+is_standby() { [ "$("$bin/saguaro" status --snapshot-dir "$work/m$1/run" --json 2>/dev/null | jq -r .sm.state)" = standby ]; }
+# shellcheck disable=SC2317 # called by until_true
 has_standby() { [ "$("$bin/saguaro" status --snapshot-dir "$work/m$1/run" --json 2>/dev/null | jq '.sm.copy.standbys_in_step')" = 1 ]; }
 stood_by() { grep -c 'Entering STANDBY' "$work/m$1.log"; }
 # shellcheck disable=SC2317 # called by until_true
@@ -74,6 +76,7 @@ joined() {
 	master=$((1 - lower))
 	until_true is_master "$master" || { fail "$kind: no master"; finish; }
 	until_true has_standby "$master" || { fail "$kind: no copy"; finish; }
+	until_true is_standby "$lower" || { fail "$kind: no standby"; finish; } # what it shows is a moment old
 	gone=$(lost)
 	if [ -n "$gone" ]; then
 		fail "$kind: lost: $(wc -l <<<"$gone") of $(wc -l <"$work/acknowledged")"
