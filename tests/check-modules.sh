@@ -15,8 +15,8 @@ conf                       applications id_rule xml
 conf/base/diag             diags
 conf/holes                 config
 conf/policy                guid life_times partition
-db                         snap
-db/key_sets                partitions
+db/snapshot                snap
+db/snapshot/key_sets       partitions
 db/stats                   event
 gateway/admin/fields       field
 gateway/admin/users        role user
@@ -50,7 +50,7 @@ sa/record/rec_path         path_request
 sa/server                  reports sa bulk
 sa/sim                     conn device kernel rmpp
 sa/sm/discover             disc shadow
-sa/sm/client_tables        alias_guids
+sa/sm/sweep/client_tables  alias_guids
 sa/sm/table                table tables
 sa/sm/sm                   job
 sa/path                    life_times
