@@ -32,10 +32,10 @@ bool trust_names(const struct config *c, uint64_t guid, bool linked)
 	return linked || (guid != 0 && is_listed(c, guid));
 }
 
-/* Does it keep a secret SM_Key to itself, if it has one? */
+/* Does it keep its SM_Key to itself, if it has one? */
 static bool hides_sm_key(const struct config *c, const uint8_t *info)
 {
-	return c->sm_key > KEY_OF_ALL && field_get(info, SMI_SM_KEY) == 0;
+	return c->sm_key != 0 && field_get(info, SMI_SM_KEY) == 0;
 }
 
 bool trust_is_announced(const struct config *c, const uint8_t *info, bool linked)
@@ -46,10 +46,12 @@ bool trust_is_announced(const struct config *c, const uint8_t *info, bool linked
 }
 
 /* Could it have seen that it is one of ours who asks? The M_Key of its own port tells it, or that
- * somebody named ours; then it has no reason to hide the SM_Key. */
+ * somebody named ours; then it has no reason to hide the SM_Key. One that all know says nothing: opa-fm
+ * shows SM_Key 0 unless it was given one. */
 static bool may_hide_sm_key(const struct config *c, uint64_t guid)
 {
-	return !(c->m_key != 0 && c->m_key_per_port) && !is_listed(c, guid);
+	return c->sm_key == KEY_OF_ALL ||
+	       (!(c->m_key != 0 && c->m_key_per_port) && !is_listed(c, guid));
 }
 
 const char *trust_fault(const struct config *c, const uint8_t *info, uint64_t at)

@@ -22,7 +22,8 @@ struct mad_msg;
  *
  * A secret sm_key is shown only to an SM that proves to be one of ours, and without an M_Key for each
  * port none can prove it, so two with the same sm_key show each other SM_Key 0. One that hides its
- * SM_Key is therefore believed where ours would hide its own, but not announced.
+ * SM_Key is therefore believed where ours would hide its own, but not announced; so is one that shows
+ * SM_Key 0 where ours is the one that all know.
  *
  * A running master hands over to announced ones only. See sa/sm/manager/election.h for the rest.
  */

@@ -186,7 +186,7 @@ START_TEST(respected_at_the_start)
 {
 	stranger(0, MASTER_STATE);
 	if (_i > 0) {
-		fixture->config.sm_key = 77;
+		fixture->config.sm_key = _i == 3 ? 1 : 77;
 		tap.other_key = 0;
 		fixture->config.m_key = _i == 2 ? 11 : 0;
 		fixture->config.m_key_per_port = _i != 2;
@@ -408,7 +408,7 @@ TEST_SUITE(sweep_trust)
 	tcase_add_loop_test(t, handed_over, 0, 3);
 	tcase_add_test(t, gone_again);
 	tcase_add_test(t, announced_later);
-	tcase_add_loop_test(t, respected_at_the_start, 0, 3);
+	tcase_add_loop_test(t, respected_at_the_start, 0, 4);
 	tcase_add_loop_test(t, without_the_key, 0, 3);
 	tcase_add_loop_test(t, start_together, 0, 2);
 	tcase_add_test(t, not_respected_later);
