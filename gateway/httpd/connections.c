@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "conf/base/clock.h"
 #include "conf/base/digest.h"
@@ -223,6 +224,25 @@ struct connection *connections_add(struct connections *c, int fd,
 	}
 	pthread_mutex_unlock(&c->lock);
 	return p;
+}
+
+void connections_pace(struct connections *c)
+{
+	unsigned left = 0;
+
+	if (!c->o.paced) {
+		return;
+	}
+	pthread_mutex_lock(&c->lock);
+	for (unsigned i = 0; i < c->n; i++) {
+		left += step_of(&c->place[i]) == CONNECTION_LEFT;
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (left > c->o.spare / 2) {
+		unsigned ms = left - c->o.spare / 2; /* the fuller, the longer */
+
+		nanosleep(&(struct timespec){ .tv_nsec = (long)ms * 1000000 }, NULL);
+	}
 }
 
 void connections_remove(struct connections *c, struct connection *conn)

@@ -49,6 +49,7 @@ struct connections_options {
 		body_ms;    /*!< most time of a step; 0: the usual ones */
 	uint32_t answer_ms; /*!< the same of an answer; 0: any */
 	bool has_users;     /*!< connections_trust() tells of those with one */
+	bool paced; /*!< each has a thread of its own; see connections_pace() */
 };
 
 enum {
@@ -76,6 +77,15 @@ int connections_new(const struct connections_options *o, struct connections **re
 
 /*! \brief Ends the thread. All connections are gone by now. NULL is fine. */
 void connections_free(struct connections *c);
+
+/*!
+ * \brief Called after a connection was accepted: a pause while many that were cut off have yet to end.
+ *
+ * With a thread for each connection, one that was cut off ends when its thread runs. A crowd that comes
+ * faster than these threads get the processor would fill all places, and the library would refuse whoever
+ * comes next. The pause is spare / 2 ms at most.
+ */
+void connections_pace(struct connections *c);
 
 /*!
  * \brief A new connection, which may cost an older one its place.

@@ -125,6 +125,7 @@ static void on_connection(void *cls, struct MHD_Connection *conn, void **context
 	} else if (fd >= 0) {
 		*context = connections_add(h->connections, fd, httpd_client(conn),
 		                           monotonic_ms());
+		connections_pace(h->connections);
 	}
 }
 
@@ -396,7 +397,10 @@ int httpd_start(const struct httpd_options *o, struct arena *a, const char **ret
 	h->bodies_bytes = o->bodies_bytes;
 	err = listen_there(h, o, a, ret_why);
 	if (err == E_OK) {
-		err = connections_new(&o->places, &h->connections);
+		struct connections_options places = o->places;
+
+		places.paced = o->threads == 0;
+		err = connections_new(&places, &h->connections);
 		*ret_why = err_text(err);
 	}
 	if (err == E_OK) {
