@@ -180,7 +180,7 @@ int ufm_updated(struct door_call *c)
 	return err;
 }
 
-/* What saguarod is asked to do with a partition. */
+/* The verb for partitions in the request to saguarod. */
 static const char *action_of(const struct door_call *c)
 {
 	const struct door_how *how = c->row->how;

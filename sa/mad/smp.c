@@ -221,7 +221,7 @@ static void dest_update(struct smp *s, struct smp_dest *d)
 
 /* --- jobs ------------------------------------------------------------------------ */
 
-/* What a job sends on Omni-Path. \retval -ENOMEM */
+/* Encodes a job's request in Omni-Path's form. \retval -ENOMEM */
 static int encode_wide(struct smp_job *job, const struct smp_request *request)
 {
 	bool set = request->method == UMAD_METHOD_SET;

@@ -115,7 +115,7 @@ static bool is_between(struct wide from, struct wide x, struct wide to)
 	       (x.high < to.high || (x.high == to.high && x.low <= to.low));
 }
 
-/* What struct id_rule says of itself. */
+/* The rule as the comment on struct id_rule states it. */
 static bool fits(const struct id_rule *r, struct wide id)
 {
 	return r->masked ? (id.high & r->b.high) == r->a.high &&

@@ -291,7 +291,7 @@ static void check_port(struct disc *d, const struct disc_node *n,
 	}
 }
 
-/* What a node that is gone had cables to is not as it was. */
+/* Marks the nodes as changed to which a node that is gone had cables. */
 static void note_neighbors(struct disc_node *n)
 {
 	for (unsigned k = 1; k <= n->n_ports; k++) {

@@ -26,7 +26,7 @@ enum {
 	ABREAST = OPA_MFT_PORTS / MFT_POSITION_PORTS /* positions there of one here */
 };
 
-/* What one switch is to have. Places: the blocks in use, by position, then all of the copy. */
+/* The wanted table of one switch. Places: the blocks in use, by position, then all of the copy. */
 struct opa_mft_job {
 	struct table_cursor c;
 	struct program_mft m;

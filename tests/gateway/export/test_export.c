@@ -187,7 +187,7 @@ static void assert_value(const struct xml_element *e, const char *name, uint64_t
 	              name, value->text, (unsigned long long)want);
 }
 
-/* What a node is, as opareport reads it. */
+/* The values of a node, in the form that opareport reads. */
 static void assert_node(const struct xml_element *e, const struct node *n)
 {
 	ck_assert_str_eq(xml_child(e, "NodeDesc")->text, node_name(n));
