@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Longer than most: a run for a sweep, a run that is only compared with it, and the decision to move routes
+ * share the thread, the memory of routes and the graph that was handed over.
+ */
 #include "sa/sm/routes.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/* Longer than most: engine, fallback, proof and the memory of routes are tried through the one call. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

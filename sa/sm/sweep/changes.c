@@ -28,6 +28,8 @@
  * ends of a cable report it, and traps are repeated. A look ends as soon as it has found
  * one change, because the cable that is gone may be part of the route to the next switch.
  *
+ * Longer than most, because a light sweep and a look after a trap ask the same questions of a switch.
+ *
  * Source: IBA vol. 1, 13.4.8 (Notice), 14.2.5.1 (traps), 14.2.5.4 (PortStateChange).
  */
 #include "sa/sm/sweep/changes.h"

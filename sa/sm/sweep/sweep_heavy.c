@@ -16,6 +16,8 @@
  * are programmed only after their proof; the snapshot is published before ports go ACTIVE,
  * because hosts ask for paths at that moment. Ports may be ARMED before the tables stand, so
  * what a sweep learns from ports below ARMED, that they were restarted, is noted before then.
+ *
+ * Longer than most, so that the steps stand in one file in this order.
  */
 #include "sa/sm/sweep/sweep_int.h"
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * The SMP engine over a transport made for it: the test sees each MAD that leaves and
- * decides what comes back and when.
+ * decides what comes back and when. Longer than most: all cases share that transport.
  */
 #include <check.h>
 #include <errno.h>

@@ -9,6 +9,8 @@
 #include "tests/lib/suite.h"
 
 /*
+ * Longer than most: all rules are tried on the devices of one fixture.
+ *
  * Devices of Omni-Path, one rule after the other. Expectations are byte offsets and statuses of the public
  * headers of opa-fm (stl_sm_types.h, stl_mad_types.h, stl_pm.h) and rules of the hfi1 driver's mad.c; only
  * a few of them are written with the names that the devices themselves use.

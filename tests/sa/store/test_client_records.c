@@ -9,6 +9,8 @@
  *
  * and the default, a full member of 0x7fff, for all others. Byte positions are those of
  * the specification's tables (IBA vol. 1, 15.2.5.14, 13.4.8.3 and 15.2.5.12).
+ *
+ * Longer than most: both kinds of records have the same requesters and the same store.
  */
 #include "tests/lib/store_fixture.h"
 #include "tests/lib/suite.h"

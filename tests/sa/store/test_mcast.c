@@ -8,6 +8,8 @@
  *
  * and the default, a full member of 0x7fff, for all others. Byte positions and component
  * bits are those of the specification's table (IBA vol. 1, 15.2.5.17).
+ *
+ * Longer than most: each component of a request has its cases, and the model of the random test is of all.
  */
 #include "tests/lib/store_fixture.h"
 
