@@ -10,11 +10,8 @@
 #include "db/lmdb/counters.h"
 #include "sa/mad/transport.h"
 #include "sa/perf/perf.h"
-#include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
-#include "tests/lib/sweep_fixture.h"
-
-enum { INTERVAL_S = 4 };
+#include "tests/sa/perf/perf_fixture.h"
 
 /* Counters as the simulation and as the stats name them. */
 static const struct {
@@ -44,8 +41,6 @@ static const struct {
 
 enum { N_PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
 
-static struct sweep_fixture *fixture;
-static struct stats_reader *reader;
 static uint64_t seed;
 
 static uint32_t below(uint32_t n)
@@ -56,42 +51,7 @@ static uint32_t below(uint32_t n)
 
 static void up(const char *topo, uint32_t drop_ppm)
 {
-	fixture = fixture_new();
-	fixture_topo(fixture, topo, 0, 0);
-	fixture_sim(fixture, 1, drop_ppm);
-	fixture->config.perfmgr = true;
-	fixture->config.perfmgr_sweep_time_s = INTERVAL_S;
-	fixture->with_stats = true;
-	fixture_start(fixture);
-	fixture_up(fixture);
-	ck_assert_int_eq(stats_reader_open(fixture->snap_dir, &reader), E_OK);
-}
-
-static void teardown(void)
-{
-	stats_reader_close(reader);
-	reader = NULL;
-	if (fixture != NULL) {
-		fixture_free(fixture);
-	}
-	fixture = NULL;
-}
-
-/* Long enough for a sweep that begins now at the latest to end and to be written. */
-static void one_sweep(void)
-{
-	fixture_run_ms(fixture, INTERVAL_S * 1000 + INTERVAL_S * 500 + 2500);
-}
-
-static uint64_t guid_of(uint32_t port)
-{
-	return fixture->g->nodes[fixture->g->ports[port].node].guid;
-}
-
-static int row(uint32_t port, struct port_counters *ret)
-{
-	return read_port_counters(reader, guid_of(port), fixture->g->ports[port].num,
-	                          fixture->run, ret);
+	perf_fixture_up(topo, drop_ppm, false);
 }
 
 static uint32_t cabled_port(void)
@@ -710,7 +670,7 @@ TEST_SUITE(perf)
 {
 	TCase *with_sm = tcase_create("with a subnet manager"), *tc = tcase_create("alone");
 
-	tcase_add_checked_fixture(with_sm, NULL, teardown);
+	tcase_add_checked_fixture(with_sm, NULL, perf_fixture_done);
 	tcase_add_loop_test(with_sm, every_kind_of_agent, 0,
 	                    (int)(sizeof(agents) / sizeof(agents[0])));
 	tcase_add_test(with_sm, all_ports);

@@ -10,12 +10,10 @@
 #include "sa/mad/transport.h"
 #include "sa/perf/opa_counters.h"
 #include "sa/perf/perf.h"
-#include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
-#include "tests/lib/sweep_fixture.h"
+#include "tests/sa/perf/perf_fixture.h"
 
 enum {
-	INTERVAL_S = 4,
 	HEADER = 24,
 	STATUS = 216,
 	MASKS = 40,
@@ -191,47 +189,9 @@ END_TEST
 
 /* --- with a subnet manager, on simulated fabrics ------------------------------------------- */
 
-static struct sweep_fixture *fixture;
-static struct stats_reader *reader;
-
 static void up(const char *topo, uint32_t drop_ppm)
 {
-	fixture = fixture_new();
-	fixture->omni_path = true;
-	fixture_topo(fixture, topo, 0, 0);
-	fixture_sim(fixture, 1, drop_ppm);
-	fixture->config.perfmgr = true;
-	fixture->config.perfmgr_sweep_time_s = INTERVAL_S;
-	fixture->with_stats = true;
-	fixture_start(fixture);
-	fixture_up(fixture);
-	ck_assert_int_eq(stats_reader_open(fixture->snap_dir, &reader), E_OK);
-}
-
-static void teardown(void)
-{
-	stats_reader_close(reader);
-	reader = NULL;
-	if (fixture != NULL) {
-		fixture_free(fixture);
-	}
-	fixture = NULL;
-}
-
-static void one_sweep(void)
-{
-	fixture_run_ms(fixture, INTERVAL_S * 1000 + INTERVAL_S * 500 + 2500);
-}
-
-static uint64_t guid_of(uint32_t port)
-{
-	return fixture->g->nodes[fixture->g->ports[port].node].guid;
-}
-
-static int row(uint32_t port, struct port_counters *ret)
-{
-	return read_port_counters(reader, guid_of(port), fixture->g->ports[port].num,
-	                          fixture->run, ret);
+	perf_fixture_up(topo, drop_ppm, true);
 }
 
 static void add(uint32_t port, const char *name, uint64_t n)
@@ -605,7 +565,7 @@ TEST_SUITE(perf_opa)
 	tcase_add_test(bytes, records);
 	tcase_add_test(bytes, mask_of_ports);
 	suite_add_tcase(suite, bytes);
-	tcase_add_checked_fixture(with_sm, NULL, teardown);
+	tcase_add_checked_fixture(with_sm, NULL, perf_fixture_done);
 	tcase_add_loop_test(with_sm, counters_of_ports, 0, 2);
 	tcase_add_test(with_sm, errors_that_move);
 	suite_add_tcase(suite, with_sm);
