@@ -762,7 +762,8 @@ static void succeed(struct sweep *s, struct job *j)
 	events_sweep_end(sm, j);
 	sm_log_clients(sm);
 	time_retry(s, j);
-	sm->settled = p->first_trouble == NULL && p->n_bounced == 0 && j->n_unread == 0 &&
+	sm->settled = p->first_trouble == NULL && p->n_bounced == 0 &&
+	              p->n_waiting == 0 && j->n_unread == 0 &&
 	              p->lanes->n == 1 && p->lanes->rule == NULL;
 	sm->settled_sm_lid = p->sm_lid;
 	sm_judge_ports(sm);
