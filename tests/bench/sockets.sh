@@ -28,7 +28,8 @@ seconds=${BENCH_SECONDS:-5}
 work=$(mktemp -d "${TMPDIR:-/tmp}/saguaro-bench.XXXXXX")
 export SAGUARO_SIM_SOCKET=$work/sim.sock OSM_CACHE_DIR=$work/osm OSM_TMP_DIR=$work/osm
 pids=()
-trap 'kill "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
+# OpenSM does not end once its simulator is gone, so a bench that is interrupted leaves it no choice.
+trap 'kill -9 "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
 say() { printf '%s\n' "$*" >&2; }
 
