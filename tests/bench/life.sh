@@ -54,7 +54,8 @@ end_last() {
 }
 
 saguarod() { # saguarod NAME HOST PRIORITY
-	"$bin/saguaro-sim" --run --host "$2" "$bin/saguarod" --fabric umad --sm-priority "$3" \
+	# The audit reads the tables of the fabric all the time, so with it nothing is ever quiet.
+	"$bin/saguaro-sim" --run --host "$2" "$bin/saguarod" --fabric umad --sm-priority "$3" --audit_interval 0 \
 		--control-socket "$work/$1.sock" --state-dir "$work/$1.state" --snapshot-dir "$work/$1.run" 2>"$work/$1.log" &
 	pids+=($!)
 }
