@@ -57,6 +57,7 @@ void proof_follow_sources(const struct prover *pv, struct workspace *b)
 		memset(b->state[0], 0, pv->map.n * sizeof(*b->state[0]));
 		memset(b->state[1], 0, pv->map.n * sizeof(*b->state[1]));
 	}
+	unsigned data = 0, managed = 0; /* VLs of sources with hosts */
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t s = member[i];
 		unsigned vl = proof_lane(pv, s, c->lid);
@@ -69,12 +70,15 @@ void proof_follow_sources(const struct prover *pv, struct workspace *b)
 			continue;
 		}
 		if (proof_decides(pv, c, s)) {
+			data |= 1U << vl;
 			follow(c, s, vl, pv->base, b->passed);
 		} else {
+			managed |= pv->map.n_hosts[s] ? 1U << vl : 0;
 			follow(c, s, vl, pv->management, b->managed);
 		}
-		proof_note_vls(pv, b, s, 1U << vl);
 	}
+	b->tally.vls |= data;
+	b->tally.management_vls |= managed;
 }
 
 /* Adds the dependencies of a column on one lane when every switch has a route. */

@@ -387,22 +387,21 @@ static uint32_t links_by_peer(const struct graph *g, uint32_t s, struct sw_link 
 	return n;
 }
 
-/* Does the entry of the previous tables stay? */
-static bool prev_stays(const struct spread_job *j, uint32_t s, uint32_t t,
-                              uint32_t lid)
+/* Does the entry of the previous tables stay? There are some. */
+static bool prev_stays(const struct spread_job *j, uint32_t s, uint32_t t, uint32_t lid)
 {
-	const struct graph *g = j->g;
-	uint8_t port = j->prev ? lft_row(j->prev, s)[lid] : LFT_NO_ROUTE;
-	struct spread_ports p = { .n = 0 };
+	const struct sw_link *link = j->g->adj + j->g->adj_first[s];
+	uint32_t n = j->g->adj_first[s + 1] - j->g->adj_first[s];
+	uint8_t port = lft_row(j->prev, s)[lid];
+	struct spread_ports p;
 
-	if (port != LFT_NO_ROUTE) {
-		const struct sw_link *link = g->adj + g->adj_first[s];
-		uint32_t n = g->adj_first[s + 1] - g->adj_first[s];
-		uint32_t at = (uint32_t)LOWER_BOUND(n, i, link[i].port < port);
-
-		if (at < n && link[at].port == port) {
-			j->in->closer(j->in->ctx, s, t, &link[at], 1, 1, &p);
-		}
+	if (port == LFT_NO_ROUTE) {
+		return false;
+	}
+	p.n = 0; /* the rest is long, is asked for at each entry, and stays unset */
+	uint32_t at = (uint32_t)LOWER_BOUND(n, i, link[i].port < port);
+	if (at < n && link[at].port == port) {
+		j->in->closer(j->in->ctx, s, t, &link[at], 1, 1, &p);
 	}
 	return p.n != 0 || spread_stays(j, s, t, port);
 }
@@ -421,7 +420,7 @@ static void place_switch(const struct spread_job *j, uint32_t s, uint32_t t,
 		if (row[r.base + k] != LFT_NO_ROUTE) {
 			continue; /* placed by balance_switches() */
 		}
-		if (prev_stays(j, s, t, r.base + k)) {
+		if (j->prev != NULL && prev_stays(j, s, t, r.base + k)) {
 			row[r.base + k] = lft_row(j->prev, s)[r.base + k];
 		} else if (k == 0 && towards && towards != SPREAD_SEVERAL) {
 			row[r.base] = towards;
@@ -445,7 +444,7 @@ static void balance_switch_at(const struct spread_job *j, uint32_t s, uint32_t t
 	size_t at = (size_t)s * j->width;
 	struct spread_choice c;
 
-	if (prev_stays(j, s, t, lid)) {
+	if (j->prev != NULL && prev_stays(j, s, t, lid)) {
 		row[lid] = lft_row(j->prev, s)[lid];
 	} else {
 		spread_find_choice(j, s, t, &c);
