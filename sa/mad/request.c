@@ -19,6 +19,8 @@ enum {
 	ROUNDS = 6,
 	HALF_BITS = 16,
 	LATE_BITS = 12, /* one number of 1 << LATE_BITS is late, the others are forged */
+	RECENT_BITS = 12,
+	RECENT_MASK = (1 << RECENT_BITS) - 1,
 	SLOTS_AT_LEAST = 256, /* before one is used again */
 	AGAIN_MS = 10,        /* wait if the transport had no room */
 	HEADER_BYTES = 24,
@@ -36,6 +38,9 @@ struct requests {
 	uint32_t n_slots;     /* that exist */
 	uint32_t generations; /* the highest */
 	struct request_list list[REQUEST_STATE_COUNT];
+	/* by the low bits of an ID: the slot that had one with these bits last. Most answers find their
+	 * request so, which saves turning the ID back into its number. */
+	uint16_t recent[1 << RECENT_BITS];
 	struct mad_request *slots[];
 };
 
@@ -109,8 +114,9 @@ static uint32_t permute(const struct requests *rs, uint32_t x, bool back)
 static void new_generation(struct requests *rs, struct mad_request *r)
 {
 	r->generation = (r->generation + 1) & rs->generations;
-	field_set(r->mad, MAD_TID_LOW,
-	          permute(rs, r->generation << rs->client->slot_bits | r->slot, false));
+	uint32_t id = permute(rs, r->generation << rs->client->slot_bits | r->slot, false);
+	field_set(r->mad, MAD_TID_LOW, id);
+	rs->recent[id & RECENT_MASK] = (uint16_t)r->slot;
 }
 
 /* --- slots ----------------------------------------------------------------------- */
@@ -266,17 +272,31 @@ static bool is_answer(const struct requests *rs, const struct mad_request *r,
 	       (rs->client->is_answer == NULL || rs->client->is_answer(rs->ctx, r, m));
 }
 
+/* The slot that an ID belongs to, and how many generations ago; NULL: none exists. */
+static struct mad_request *request_of(const struct requests *rs, uint32_t id, uint32_t *ret_age)
+{
+	unsigned bits = rs->client->slot_bits;
+	uint32_t slot = rs->recent[id & RECENT_MASK];
+	struct mad_request *r = slot < rs->n_slots ? rs->slots[slot] : NULL;
+
+	*ret_age = 0;
+	if (r != NULL && field_get(r->mad, MAD_TID_LOW) == id) {
+		return r;
+	}
+	uint32_t number = permute(rs, id, true);
+	slot = number & ((UINT32_C(1) << bits) - 1);
+	r = slot < rs->n_slots ? rs->slots[slot] : NULL;
+	*ret_age = r != NULL ? (r->generation - (number >> bits)) & rs->generations : UINT32_MAX;
+	return r;
+}
+
 enum mad_kind requests_receive(struct requests *rs, const struct mad_msg *m)
 {
 	if (m->len < HEADER_BYTES) {
 		return MAD_LATE;
 	}
-	unsigned bits = rs->client->slot_bits;
-	uint32_t number = permute(rs, (uint32_t)field_get(m->data, MAD_TID_LOW), true);
-	uint32_t slot = number & ((UINT32_C(1) << bits) - 1);
-	struct mad_request *r = slot < rs->n_slots ? rs->slots[slot] : NULL;
-	uint32_t age = r != NULL ? (r->generation - (number >> bits)) & rs->generations
-	                         : UINT32_MAX;
+	uint32_t age;
+	struct mad_request *r = request_of(rs, (uint32_t)field_get(m->data, MAD_TID_LOW), &age);
 
 	if (m->status != 0) { /* nobody else can hand a request back */
 		if (age == 0 && r->state == REQUEST_FLIES) {
