@@ -271,6 +271,13 @@ int snap_link_from(struct snap_reader *r, uint64_t guid_a, uint8_t port_a, struc
 /*! Routes on a directed link by its egress port. \retval E_NOTFOUND */
 int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *ret_all, uint32_t *ret_base);
 
+/*!
+ * Rows of `attrs` with an attribute's number and SNAP_ATTR_OPA have it as Omni-Path's devices do (class
+ * version 0x80); those without have InfiniBand's layout. A block of a table is numbered row <<
+ * SNAP_OPA_ROW | column. The row is a port, the position of a mask, or 0, see sa/sm/table/table_kind.h.
+ */
+enum { SNAP_ATTR_OPA = 0x8000, SNAP_OPA_ROW = 20 };
+
 /*! Attribute payload, borrowed until the next pin. */
 int snap_attr(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block, const uint8_t **ret, uint16_t *ret_len);
 

@@ -756,9 +756,13 @@ static void delete_attr(uint16_t attr, uint64_t guid, struct diff *d)
 	diff_delete(d, key, sizeof(key));
 }
 
-static const uint16_t node_attrs[] = { UMAD_SM_ATTR_NODE_DESC, UMAD_SM_ATTR_NODE_INFO,
-	                               UMAD_SM_ATTR_SWITCH_INFO, UMAD_SM_ATTR_PORT_INFO,
-	                               UMAD_SM_ATTR_SM_INFO };
+static const uint16_t node_attrs[] = { UMAD_SM_ATTR_NODE_DESC,
+	                               UMAD_SM_ATTR_NODE_INFO,
+	                               UMAD_SM_ATTR_SWITCH_INFO,
+	                               UMAD_SM_ATTR_PORT_INFO,
+	                               UMAD_SM_ATTR_SM_INFO,
+	                               SNAP_ATTR_OPA | UMAD_SM_ATTR_SWITCH_INFO,
+	                               SNAP_ATTR_OPA | UMAD_SM_ATTR_PORT_INFO };
 enum { NODE_ATTRS = sizeof(node_attrs) / sizeof(node_attrs[0]) };
 
 bool snap_attr_of_node(uint16_t attr)

@@ -33,7 +33,7 @@ struct snap_writer;
 /*! An SM attribute payload as last read or programmed; becomes a row of `attrs`. */
 struct snap_attr {
 	uint64_t guid;       /*!< NodeGUID */
-	uint16_t attr;       /*!< UMAD_SM_ATTR_* */
+	uint16_t attr; /*!< UMAD_SM_ATTR_*; or with SNAP_ATTR_OPA, which see for blocks */
 	/*! Port number, or block of a table. SLtoVLMappingTable: egress port, its data
 	 * the tables of all ports in from 0 on, 8 bytes each, all ones where unknown, or
 	 * 8 bytes that are the table of every port in; VLArbitrationTable: port << 8 |

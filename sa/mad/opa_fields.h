@@ -40,12 +40,13 @@ enum opa_bytes {
 };
 
 /*! Attributes that InfiniBand does not have. */
-enum { OPA_ATTR_PORT_STATE_INFO = 0x87 };
+enum { OPA_ATTR_CABLE_INFO = 0x32, OPA_ATTR_PORT_STATE_INFO = 0x87 };
 
 /*! AttributeModifier. */
 enum {
-	OPA_MOD_ONE = 1 << 24, /*!< one port or block */
-	OPA_MOD_BEGIN = 1 << 9 /*!< this SM begins to configure the port */
+	OPA_MOD_ONE = 1 << 24,      /*!< one port or block */
+	OPA_MOD_BEGIN = 1 << 9,     /*!< this SM begins to configure the port */
+	OPA_MOD_CABLE_64 = 63 << 13 /*!< of CableInfo: 64 bytes */
 };
 
 /*! PortInfo.LinkSpeed and LinkWidth. */
@@ -100,6 +101,7 @@ enum {
 #define OPA_PI_NEIGHBOR_NORMAL     139,  1
 #define OPA_PI_PORT_PHYSICAL_STATE 152,  4
 #define OPA_PI_PORT_STATE          156,  4
+#define OPA_PI_PORT_TYPE           164,  4
 #define OPA_PI_M_KEY_PROTECT_BITS  176,  2
 #define OPA_PI_LMC                 180,  4
 #define OPA_PI_MASTER_SM_SL        187,  5

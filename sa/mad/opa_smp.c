@@ -386,6 +386,13 @@ static uint32_t mod_block(uint32_t mod, bool set)
 	return (uint32_t)OPA_MOD_ONE | (mod & PORT_AND_BLOCK);
 }
 
+/* Address and port stand where the kind has them; all reads have the same length. */
+static uint32_t mod_cable(uint32_t mod, bool set)
+{
+	(void)set;
+	return mod | OPA_MOD_CABLE_64;
+}
+
 /* --- attributes ------------------------------------------------------------------------- */
 
 static const struct row {
@@ -405,6 +412,7 @@ static const struct row {
 	{ UMAD_SM_ATTR_PKEY_TABLE,  OPA_BYTES_BLOCK,       false, mod_block, encode_block,       decode_block },
 	{ UMAD_SM_ATTR_LINEAR_FT,   OPA_BYTES_BLOCK,       false, mod_block, encode_block,       decode_block },
 	{ UMAD_SM_ATTR_MCAST_FT,    OPA_BYTES_BLOCK,       false, mod_block, encode_block,       decode_block },
+	{ OPA_ATTR_CABLE_INFO,      OPA_BYTES_BLOCK,       false, mod_cable, NULL,               decode_block },
 	{ UMAD_SM_ATTR_SM_INFO,     OPA_BYTES_SM_INFO,     true,  mod_same,  encode_sm_info,     decode_sm_info },
 	/* clang-format on */
 };

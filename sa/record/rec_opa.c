@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Records in Omni-Path's layout, class version 0x80. They have the values of the InfiniBand
- * records, with LIDs of 32 bits and Omni-Path's order of fields. Fields that an InfiniBand
- * device does not have are 0.
+ * Records in Omni-Path's layout, class version 0x80. Those of Omni-Path's devices are what these showed or
+ * were told. Those of InfiniBand's devices have the values of the InfiniBand records, with
+ * LIDs of 32 bits and Omni-Path's order of fields; fields that such a device does not have are 0.
  *
  *   ClassPortInfo      bit 26 of CapabilityMask2 means that PathRecords in this layout are
  *                      also supported (rec_path.c)
@@ -26,9 +26,11 @@
 #include "conf/base/p_key.h"
 #include "db/snapshot/reader.h"
 #include "routing/graph/graph.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
 #include "sa/record/rec_int.h"
+#include "sa/record/rec_opa_int.h"
 
 enum {
 	CLASS_BYTES = 80,
@@ -90,7 +92,7 @@ static const struct sa_field switch_fields[] = {
 	{ "LID",                   0, 32, SA_INPUT },
 	{ "Reserved",             32, 32, SA_RESERVED },
 	{ "LinearFDBCap",    RID + 0, 32, SA_EQ },
-	{ "PortGroupFDBCap", RID + 32, 32, SA_RESERVED },
+	{ "PortGroupFDBCap", RID + 32, 32, SA_EQ },
 	{ "MulticastFDBCap", RID + 64, 32, SA_EQ },
 	{ "LinearFDBTop",    RID + 96, 32, SA_EQ },
 };
@@ -104,7 +106,7 @@ static const struct sa_field switch_fields[] = {
 #define SWR_ENHANCED_PORT_0     RID + 612, 1
 enum { ROUTING_LINEAR = 1 };
 
-enum { SMIR_GUID = 2, SMIR_ACT_COUNT = 4, SMIR_PRIORITY = 6, SMIR_STATE = 9 };
+enum { SMIR_GUID = 2, SMIR_ACT_COUNT = 4, SMIR_PRIORITY = 6, SMIR_INITIAL_PRIORITY = 8, SMIR_STATE };
 static const struct sa_field sm_fields[] = {
 	{ "LID",                 0, 32, SA_INPUT },
 	{ "Reserved",           32, 32, SA_RESERVED },
@@ -207,9 +209,16 @@ static int offer_switch(struct snap_reader *r, const struct sa_query *q,
 {
 	uint8_t record[SWITCH_RECORD_BYTES] = { 0 };
 	const struct sa_attr *a = q->attr;
-	const uint8_t *si;
+	const uint8_t *si = opa_native(r, UMAD_SM_ATTR_SWITCH_INFO, end->node_guid, 0,
+	                               OPA_BYTES_SWITCH_INFO);
 	uint16_t len;
 
+	if (si != NULL) {
+		sa_put(a, record, 0, end->base_lid);
+		memcpy(record + RID_BYTES, si, OPA_BYTES_SWITCH_INFO);
+		sa_offer(out, record);
+		return E_OK;
+	}
 	int ret = snap_attr(r, UMAD_SM_ATTR_SWITCH_INFO, end->node_guid, 0, &si, &len);
 	if (ret != E_OK || len * 8u < 160) {
 		return ret == E_NOTFOUND ? E_OK : ret;
@@ -258,6 +267,7 @@ static int offer_sm(struct snap_reader *r, const struct sa_query *q,
 	       sa_act_count(r, q, field_get(row.data, SMI_GUID),
 	                    (uint32_t)field_get(row.data, SMI_ACT_COUNT)));
 	sa_put(q->attr, record, SMIR_PRIORITY, field_get(row.data, SMI_PRIORITY));
+	sa_put(q->attr, record, SMIR_INITIAL_PRIORITY, field_get(row.data, SMI_PRIORITY));
 	sa_put(q->attr, record, SMIR_STATE, field_get(row.data, SMI_SM_STATE));
 	sa_offer(out, record);
 	return E_OK;

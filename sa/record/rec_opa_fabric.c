@@ -264,8 +264,6 @@ static const struct sa_field lid_fields[] = {
 
 /* clang-format off */
 const struct sa_attr opa_none[OPA_NONE] = {
-	NONE(SA_OPA_ATTR_CABLE_INFO,         "CableInfoRecord", 72),
-	NONE(SA_OPA_ATTR_BUFFER_CONTROL,     "BufferControlTableRecord", 140),
 	NONE(SA_OPA_ATTR_QUARANTINED_NODE,   "QuarantinedNodeRecord", 216),
 	NONE(SA_OPA_ATTR_CONGESTION_INFO,    "CongestionInfoRecord", 16),
 	NONE(SA_OPA_ATTR_SWITCH_CONGESTION,  "SwitchCongestionSettingRecord", 84),

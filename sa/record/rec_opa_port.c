@@ -3,8 +3,8 @@
 
 /*
  * PortInfoRecord in Omni-Path's layout: every port of a switch, under the LID of its port 0,
- * and every CA or router port with a LID. The values are those of the port's PortInfo as last
- * read or programmed, in Omni-Path's codes:
+ * and every CA or router port with a LID. Omni-Path's ports have their own bytes. Of InfiniBand's
+ * the values are those of PortInfo as last read or programmed, in Omni-Path's codes:
  *
  *   VL.Cap, OperationalVL   the number of lanes
  *   NeighborMTU, XmitQ      one field per lane
@@ -17,6 +17,7 @@
  * opasaquery prints.
  */
 #include <infiniband/umad_sm.h>
+#include <string.h>
 
 #include "conf/base/err.h"
 #include "db/snapshot/reader.h"
@@ -24,6 +25,7 @@
 #include "sa/mad/opa_fields.h"
 #include "sa/mad/wire.h"
 #include "sa/record/rec_int.h"
+#include "sa/record/rec_opa_int.h"
 #include "sa/record/record.h"
 
 enum {
@@ -157,17 +159,38 @@ static int offer_port(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
+static void offer_native(const struct sa_query *q, const struct snap_end *end,
+                         const struct snap_attr_row *row, struct sa_out *out)
+{
+	uint8_t record[RECORD_BYTES] = { 0 };
+
+	if (row->len < OPA_BYTES_PORT_INFO) {
+		return;
+	}
+	sa_put(q->attr, record, SA_LID, end->base_lid);
+	sa_put(q->attr, record, PIR_PORT_NUM, row->block);
+	memcpy(record + RID_BYTES, row->data, OPA_BYTES_PORT_INFO);
+	if (!q->trusted) {
+		field_set(record + RID_BYTES, OPA_PI_M_KEY, 0);
+	}
+	sa_offer(out, record);
+}
+
 static int offer_ports(struct snap_reader *r, const struct sa_query *q,
                        const struct snap_end *end, struct sa_out *out)
 {
+	bool native = opa_is_native(r, end->node_guid);
 	struct snap_attr_row row;
 	struct sa_row_walk w;
 	int ret = E_OK;
 
-	sa_rows_begin(q, UMAD_SM_ATTR_PORT_INFO, 0, PIR_PORT_NUM, end, &w);
+	sa_rows_begin(q, (native ? SNAP_ATTR_OPA : 0) | UMAD_SM_ATTR_PORT_INFO, 0,
+	              PIR_PORT_NUM, end, &w);
 	while (ret == E_OK && !sa_full(out)) {
 		ret = sa_rows_next(r, &w, &row);
-		if (ret == E_OK) {
+		if (ret == E_OK && native) {
+			offer_native(q, end, &row, out);
+		} else if (ret == E_OK) {
 			ret = offer_port(r, q, end, &row, out);
 		}
 	}

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Service channels (SC), which Omni-Path has between SL and VL, on a fabric that has only SLs.
- * The SC of a packet is its SL on the whole route:
+ * Service channels (SC), which Omni-Path has between SL and VL. Records of Omni-Path's devices are the tables
+ * that these hold, as far as they were read or programmed. InfiniBand has only SLs, and there
+ * the SC of a packet is its SL on the whole route:
  *
  *   SLtoSC, SCtoSL, SCtoSC  map 0 to 15 to themselves
  *   SCtoVLt                 the SL-to-VL table of the port
@@ -27,6 +28,7 @@
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
 #include "sa/record/rec_int.h"
+#include "sa/record/rec_opa_int.h"
 
 enum {
 	MAP_BYTES = 32,
@@ -49,6 +51,9 @@ static const struct sa_field scsc_fields[] = {
 	{ "Map",        RID, 256, SA_EQ | SA_LIST8 },
 };
 enum { SCVL_PORT = 1 };
+/* of the SMA */
+enum { SMA_SL_TO_SC = 0x17, SMA_SC_TO_SC = 0x81, SMA_SC_TO_SL, SMA_SC_TO_VL_R,
+       SMA_SC_TO_VL_T, SMA_SC_TO_VL_NT };
 static const struct sa_field scvl_fields[] = {
 	{ "LID",          0,  32, SA_INPUT },
 	{ "Port",        32,   8, SA_EQ },
@@ -98,7 +103,16 @@ static int offer_sl(struct snap_reader *r, const struct sa_query *q,
 {
 	uint8_t record[RECORD_BYTES] = { 0 };
 	struct snap_attr_row row;
+	const struct opa_table native = { .attr = q->attr->id == SA_OPA_ATTR_SL_TO_SC
+		                                          ? SMA_SL_TO_SC
+		                                          : SMA_SC_TO_SL,
+		                          .bytes = MAP_BYTES,
+		                          .row = SA_NONE,
+		                          .block = SA_NONE };
 
+	if (opa_is_native(r, end->node_guid)) {
+		return opa_offer_table(r, q, end, &native, out);
+	}
 	int ret = snap_attr_from(r, UMAD_SM_ATTR_SLVL_TABLE, end->node_guid, 0, &row);
 	if (ret != E_OK || row.guid != end->node_guid) {
 		return ret == E_NOTFOUND ? E_OK : ret;
@@ -159,6 +173,14 @@ static int offer_scsc(struct snap_reader *r, const struct sa_query *q,
 {
 	struct snap_attr_row row = { .block = 0 };
 	struct snap_node node = { .n_ports = 0 };
+	const struct opa_table native = { .attr = SMA_SC_TO_SC,
+		                          .bytes = MAP_BYTES,
+		                          .row = SCSC_IN,
+		                          .block = SCSC_OUT };
+
+	if (end->type == NODE_SWITCH && opa_is_native(r, end->node_guid)) {
+		return opa_offer_table(r, q, end, &native, out);
+	}
 	int ret = end->type == NODE_SWITCH ? snap_node(r, end->node_guid, &node)
 	                                   : E_NOTFOUND;
 
@@ -218,7 +240,21 @@ static int offer_scvl(struct snap_reader *r, const struct sa_query *q,
                       const struct snap_end *end, struct sa_out *out)
 {
 	struct snap_node node;
+	const struct opa_table native = { .attr = q->attr->id == SA_OPA_ATTR_SC_TO_VL_T
+		                                          ? SMA_SC_TO_VL_T
+		                                  : q->attr->id == SA_OPA_ATTR_SC_TO_VL_NT
+		                                          ? SMA_SC_TO_VL_NT
+		                                          : SMA_SC_TO_VL_R,
+		                          .bytes = MAP_BYTES,
+		                          .row = SCVL_PORT,
+		                          .block = SA_NONE };
 
+	if (opa_is_native(r, end->node_guid)) {
+		return opa_offer_table(r, q, end, &native, out);
+	}
+	if (q->attr == &opa_sc_to_vl_r) {
+		return E_OK;
+	}
 	if (end->type != NODE_SWITCH) {
 		return offer_scvl_port(r, q, end, end->port, out);
 	}
@@ -247,5 +283,5 @@ const struct sa_attr opa_sc_to_vl_nt = {
 
 const struct sa_attr opa_sc_to_vl_r = {
 	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_R, "SCtoVLrMappingTableRecord"),
-	.walk = sa_walk_none,
+	.offer_end = offer_scvl,
 };

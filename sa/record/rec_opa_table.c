@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Tables of ports and switches in Omni-Path's layouts, from what is programmed or published.
+ * Tables of ports and switches in Omni-Path's layouts. Those of Omni-Path's devices are what these showed or
+ * were told. Those of InfiniBand's devices are made of what is programmed or published:
  *
  *   MulticastForwardingTableRecord   a block has 8 multicast LIDs with 64 ports each; a block
  *                                    of InfiniBand has 32 LIDs with 16 ports each
@@ -11,6 +12,9 @@
  *   PortGroupForwardingTableRecord   the group of each LID for adaptive routing
  *   PortGroupTableRecord             the ports of each group; without adaptive routing there
  *                                    are no groups
+ *   BufferControlTableRecord         Omni-Path only
+ *   CableInfoRecord                  Omni-Path only: 128 bytes from an address on that the request names,
+ *                                    or from 128 on, in two records of 64
  *
  * Layouts and component bits are those of opa-fm and opasaquery.
  */
@@ -21,11 +25,20 @@
 #include "conf/base/err.h"
 #include "db/snapshot/reader.h"
 #include "routing/graph/graph.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/mad/wire.h"
 #include "sa/record/rec_int.h"
+#include "sa/record/rec_opa_int.h"
 #include "sa/record/record.h"
 
 enum { BLOCK_BYTES = 64 };
+/* of the SMA */
+enum {
+	SMA_CABLE_INFO = 0x32,
+	SMA_PORT_GROUP_FT = 0x88,
+	SMA_PORT_GROUP_TABLE,
+	SMA_BUFFER_CONTROL
+};
 
 /* --- MulticastForwardingTableRecord ----------------------------------------------- */
 
@@ -96,12 +109,17 @@ static int offer_mft(struct snap_reader *r, const struct sa_query *q,
                      const struct snap_end *end, struct sa_out *out)
 {
 	enum { PORTS = 64 };
+	static const struct opa_table native = { UMAD_SM_ATTR_MCAST_FT, BLOCK_BYTES,
+		                                 MFT_POSITION, MFT_BLOCK };
 	struct snap_attr_row row;
 	struct snap_node node;
 	uint32_t next = 0;
 	int ret = end->type == NODE_SWITCH ? snap_node(r, end->node_guid, &node)
 	                                   : E_NOTFOUND;
 
+	if (ret == E_OK && opa_is_native(r, end->node_guid)) {
+		return opa_offer_table(r, q, end, &native, out);
+	}
 	while (ret == E_OK && !sa_full(out)) {
 		ret = snap_attr_from(r, UMAD_SM_ATTR_MCAST_FT, end->node_guid, next,
 		                     &row);
@@ -187,7 +205,12 @@ static int offer_arb(struct snap_reader *r, const struct sa_query *q,
 	struct sa_row_walk w;
 	uint32_t port;
 	int ret = E_OK;
+	static const struct opa_table native = { UMAD_SM_ATTR_VL_ARB_TABLE, ARB_BYTES,
+		                                 ARB_PORT, ARB_BLOCK };
 
+	if (opa_is_native(r, end->node_guid)) {
+		return opa_offer_table(r, q, end, &native, out);
+	}
 	sa_rows_begin(q, UMAD_SM_ATTR_VL_ARB_TABLE, 8, ARB_PORT, end, &w);
 	while (ret == E_OK && !sa_full(out)) {
 		ret = sa_rows_next(r, &w, &row);
@@ -241,9 +264,15 @@ static int offer_pgfdb(struct snap_reader *r, const struct sa_query *q,
 	uint8_t record[RID_BYTES + BLOCK_BYTES] = { 0 };
 	uint32_t block = 0, last = snap_meta(r)->top_lid / BLOCK_BYTES;
 	unsigned n;
-	int ret = end->type == NODE_SWITCH ? snap_port_groups(r, end->node_guid, sets, &n)
-	                                   : E_NOTFOUND;
+	static const struct opa_table native = { SMA_PORT_GROUP_FT, BLOCK_BYTES, SA_NONE,
+		                                 PGFDB_BLOCK };
+	bool is_switch = end->type == NODE_SWITCH;
+	int ret;
 
+	if (is_switch && opa_is_native(r, end->node_guid)) {
+		return opa_offer_table(r, q, end, &native, out);
+	}
+	ret = is_switch ? snap_port_groups(r, end->node_guid, sets, &n) : E_NOTFOUND;
 	if (sa_asked(q, PGFDB_BLOCK)) {
 		block = (uint32_t)sa_component(q, PGFDB_BLOCK);
 		last = block < last ? block : last;
@@ -279,8 +308,15 @@ static int offer_pgt(struct snap_reader *r, const struct sa_query *q,
 	struct port_set sets[PORT_GROUPS_MAX];
 	struct snap_node node = { .n_ports = 0 };
 	unsigned n = 0;
-	int ret = end->type == NODE_SWITCH ? snap_port_groups(r, end->node_guid, sets, &n)
-	                                   : E_NOTFOUND;
+	static const struct opa_table native = { SMA_PORT_GROUP_TABLE, BLOCK_BYTES,
+		                                 PGT_POSITION, PGT_BLOCK };
+	bool is_switch = end->type == NODE_SWITCH;
+	int ret;
+
+	if (is_switch && opa_is_native(r, end->node_guid)) {
+		return opa_offer_table(r, q, end, &native, out);
+	}
+	ret = is_switch ? snap_port_groups(r, end->node_guid, sets, &n) : E_NOTFOUND;
 
 	ret = ret == E_OK ? snap_node(r, end->node_guid, &node) : ret;
 	for (unsigned g = 0; ret == E_OK && g < n; g += PGT_GROUPS) {
@@ -310,4 +346,144 @@ const struct sa_attr opa_port_group_table = {
 	.size = RID_BYTES + BLOCK_BYTES,
 	SA_FIELDS(pgt_fields),
 	.offer_end = offer_pgt,
+};
+
+/* --- buffer control --------------------------------------------------------------- */
+
+enum { BCT_PORT = 1, BCT_BYTES = 132 };
+
+/* clang-format off */
+static const struct sa_field buffer_fields[] = {
+	{ "LID",        0,   32, SA_INPUT },
+	{ "Port",      32,    8, SA_EQ },
+	{ "Reserved",  40,   24, SA_RESERVED },
+	{ "BufferControlTable", RID, 1056, SA_EQ | SA_LIST16 },
+};
+/* clang-format on */
+
+static int offer_buffers(struct snap_reader *r, const struct sa_query *q,
+                         const struct snap_end *end, struct sa_out *out)
+{
+	static const struct opa_table native = { SMA_BUFFER_CONTROL, BCT_BYTES, BCT_PORT,
+		                                 SA_NONE };
+
+	return opa_offer_table(r, q, end, &native, out);
+}
+
+const struct sa_attr opa_buffer_control = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_BUFFER_CONTROL,
+	.name = "BufferControlTableRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RID_BYTES + BCT_BYTES,
+	SA_FIELDS(buffer_fields),
+	.offer_end = offer_buffers,
+};
+
+/* --- the modules of cables -------------------------------------------------------- */
+
+enum {
+	CIR_PORT = 1,
+	CIR_LENGTH,
+	CIR_ADDRESS = 4,
+	CIR_PORT_TYPE,
+	PAGE = 128,      /* bytes that are read of a module, from address 128 on */
+	PAGE_BLOCKS = 2, /* and blocks: the last two of the table */
+	CIR_LENGTH_MAX = BLOCK_BYTES - 1
+};
+
+/* clang-format off */
+static const struct sa_field cable_fields[] = {
+	{ "LID",        0,  32, SA_INPUT },
+	{ "Port",      32,   8, SA_EQ },
+	{ "Length",    40,   7, SA_INPUT }, /* bytes less 1 */
+	{ "Reserved",  47,   1, SA_RESERVED },
+	{ "Address",   48,  12, SA_INPUT },
+	{ "PortType",  60,   4, SA_RESERVED },
+	{ "Data",     RID, 512, SA_EQ | SA_LIST8 },
+};
+/* clang-format on */
+
+/* The upper page of a port's module. \return false: it is not known. */
+static bool read_page(struct snap_reader *r, uint64_t guid, uint32_t port,
+                      uint8_t page[PAGE])
+{
+	for (unsigned i = 0; i < PAGE_BLOCKS; i++) {
+		const uint8_t *block =
+			opa_native(r, SMA_CABLE_INFO, guid,
+		                   port << SNAP_OPA_ROW | (PAGE_BLOCKS + i), BLOCK_BYTES);
+
+		if (block == NULL) {
+			return false;
+		}
+		memcpy(page + (size_t)i * BLOCK_BYTES, block, BLOCK_BYTES);
+	}
+	return true;
+}
+
+static void offer_cable_port(struct snap_reader *r, const struct sa_query *q,
+                             const struct snap_end *end, uint32_t port,
+                             struct sa_out *out)
+{
+	unsigned from = 0, last = PAGE - 1;
+	const uint8_t *info;
+	uint8_t page[PAGE];
+
+	if (sa_asked(q, CIR_ADDRESS)) {
+		from = (unsigned)sa_component(q, CIR_ADDRESS) - PAGE;
+	}
+	if (sa_asked(q, CIR_LENGTH)) {
+		last = from + (unsigned)sa_component(q, CIR_LENGTH);
+	}
+	if (!read_page(r, end->node_guid, port, page)) {
+		return;
+	}
+	info = opa_native(r, UMAD_SM_ATTR_PORT_INFO, end->node_guid, port,
+	                  OPA_BYTES_PORT_INFO);
+	for (; from <= last && last < PAGE && !sa_full(out); from += BLOCK_BYTES) {
+		uint8_t record[RID_BYTES + BLOCK_BYTES] = { 0 };
+		unsigned length =
+			last - from < CIR_LENGTH_MAX ? last - from : CIR_LENGTH_MAX;
+
+		sa_put(q->attr, record, SA_LID, end->base_lid);
+		sa_put(q->attr, record, CIR_PORT, port);
+		sa_put(q->attr, record, CIR_LENGTH, length);
+		sa_put(q->attr, record, CIR_ADDRESS, PAGE + from);
+		if (info != NULL) {
+			sa_put(q->attr, record, CIR_PORT_TYPE,
+			       field_get(info, OPA_PI_PORT_TYPE));
+		}
+		memcpy(record + RID_BYTES, page + from, length + 1);
+		sa_offer(out, record);
+	}
+}
+
+static int offer_cables(struct snap_reader *r, const struct sa_query *q,
+                        const struct snap_end *end, struct sa_out *out)
+{
+	struct snap_attr_row row;
+	struct sa_row_walk w;
+	int ret = E_OK;
+
+	sa_rows_begin(q, SNAP_ATTR_OPA | SMA_CABLE_INFO, SNAP_OPA_ROW, CIR_PORT, end, &w);
+	while (ret == E_OK && !sa_full(out)) {
+		ret = sa_rows_next(r, &w, &row);
+		if (ret == E_OK) {
+			uint32_t port = row.block >> SNAP_OPA_ROW;
+
+			w.next = (uint64_t)(port + 1) << SNAP_OPA_ROW;
+			offer_cable_port(r, q, end, port, out);
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+const struct sa_attr opa_cable_info = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_CABLE_INFO,
+	.name = "CableInfoRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RID_BYTES + BLOCK_BYTES,
+	SA_FIELDS(cable_fields),
+	.offer_end = offer_cables,
 };

@@ -30,6 +30,7 @@
 #include "sa/sm/manager/election.h"
 #include "sa/sm/policy/policy_compile.h"
 #include "sa/sm/program/program_opa.h"
+#include "sa/sm/publish/publish_int.h"
 #include "sa/sm/sm.h"
 
 enum { SL_LINES = 10 };
@@ -39,20 +40,11 @@ static const char *const source = "sweep";
 /* --- payloads ----------------------------------------------------------------------------
  *
  * By attribute, then GUID (the order of the graph), then port and block, as the snapshot
- * wants them.
+ * wants them. Those of Omni-Path's layout follow (publish_opa.c).
  */
 
-struct attr_list {
-	const struct publisher *p;
-	const struct job *job;
-	struct arena *a;
-	struct snap_attr *items;
-	size_t n, cap;
-	int ret;
-};
-
-static void add(struct attr_list *l, uint64_t guid, uint16_t attr, uint32_t block,
-                const uint8_t *data, size_t len)
+void publish_attr(struct attr_list *l, uint64_t guid, uint16_t attr, uint32_t block,
+                  const uint8_t *data, size_t len)
 {
 	if (l->ret != E_OK) {
 		return;
@@ -67,11 +59,11 @@ static void add(struct attr_list *l, uint64_t guid, uint16_t attr, uint32_t bloc
 static void put_node(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
 	if (attr != UMAD_SM_ATTR_SWITCH_INFO || n->type == NODE_SWITCH) {
-		add(l, n->guid, attr, 0,
-		    attr == UMAD_SM_ATTR_NODE_DESC   ? n->description
-		    : attr == UMAD_SM_ATTR_NODE_INFO ? n->node_info
-		                                     : n->switch_info,
-		    64);
+		publish_attr(l, n->guid, attr, 0,
+		             attr == UMAD_SM_ATTR_NODE_DESC   ? n->description
+		             : attr == UMAD_SM_ATTR_NODE_INFO ? n->node_info
+		                                              : n->switch_info,
+		             64);
 	}
 }
 
@@ -95,7 +87,7 @@ static void put_port_info(struct attr_list *l, const struct disc_node *n, uint16
 			field_set(shown, PI_M_KEY, 0);
 			info = shown;
 		}
-		add(l, n->guid, attr, i, info, SMP_DATA_BYTES);
+		publish_attr(l, n->guid, attr, i, info, SMP_DATA_BYTES);
 	}
 }
 
@@ -109,8 +101,8 @@ static void put_blocks(struct attr_list *l, const struct disc_node *n, uint16_t 
 
 		for (unsigned b = 0; t != NULL && b < table_size(t); b++) {
 			if (table_knows(t, b)) {
-				add(l, n->guid, attr, i << (guids ? 8 : 16) | b,
-				    table_block(t, b), TABLE_BLOCK_BYTES);
+				publish_attr(l, n->guid, attr, i << (guids ? 8 : 16) | b,
+				             table_block(t, b), TABLE_BLOCK_BYTES);
 			}
 		}
 	}
@@ -133,8 +125,8 @@ static void put_sl2vl(struct attr_list *l, const struct disc_node *n, uint16_t a
 			same &= memcmp(table_block(t, block), first, SL2VL_BYTES) == 0;
 		}
 		if (known) {
-			add(l, n->guid, attr, out, first,
-			    (same ? 1 : t->cols) * (size_t)SL2VL_BYTES);
+			publish_attr(l, n->guid, attr, out, first,
+			             (same ? 1 : t->cols) * (size_t)SL2VL_BYTES);
 		}
 	}
 }
@@ -148,8 +140,9 @@ static void put_arb(struct attr_list *l, const struct disc_node *n, uint16_t att
 	for (unsigned out = n->type == NODE_SWITCH ? 0 : 1; t != NULL && out < t->rows;
 	     out++) {
 		for (unsigned b = 0; b < VL_ARB_BLOCKS; b++) {
-			add(l, n->guid, attr, out << 8 | (b + 1),
-			    table_block(t, table_at(t, out, b)), TABLE_BLOCK_BYTES);
+			publish_attr(l, n->guid, attr, out << 8 | (b + 1),
+			             table_block(t, table_at(t, out, b)),
+			             TABLE_BLOCK_BYTES);
 		}
 	}
 }
@@ -170,9 +163,9 @@ static void put_opa_mft(struct attr_list *l, const struct disc_node *n, uint16_t
 				return;
 			}
 			if (program_opa_mft_shape(t, pos, i, block)) {
-				add(l, n->guid, attr,
-				    table_kind_mod(TABLE_MFT, n, 0, pos, i), block,
-				    TABLE_BLOCK_BYTES);
+				publish_attr(l, n->guid, attr,
+				             table_kind_mod(TABLE_MFT, n, 0, pos, i),
+				             block, TABLE_BLOCK_BYTES);
 			}
 		}
 	}
@@ -189,8 +182,8 @@ static void put_mft(struct attr_list *l, const struct disc_node *n, uint16_t att
 	for (uint32_t i = 0; t != NULL && n->type == NODE_SWITCH && i < table_size(t);
 	     i++) {
 		if (table_knows(t, i)) {
-			add(l, n->guid, attr, table_mod(n, t, i), table_block(t, i),
-			    TABLE_BLOCK_BYTES);
+			publish_attr(l, n->guid, attr, table_mod(n, t, i),
+			             table_block(t, i), TABLE_BLOCK_BYTES);
 		}
 	}
 }
@@ -215,7 +208,7 @@ static void put_sm_info(struct attr_list *l, const struct disc_node *n, uint16_t
 		}
 		if (info != NULL) {
 			field_set(info, SMI_SM_KEY, 0);
-			add(l, n->guid, attr, i, info, SMP_DATA_BYTES);
+			publish_attr(l, n->guid, attr, i, info, SMP_DATA_BYTES);
 		}
 	}
 }
@@ -265,8 +258,9 @@ static void put_vport_guids(struct attr_list *l, const struct snap_content *c)
 	}
 	for (size_t i = 0; i < n; i++) {
 		for (unsigned k = 0; k < v[i]->v.guid_cap; k += PORT_BLOCK_GUIDS) {
-			add(l, v[i]->v.guid, VPORT_ATTR_GUID_INFO, k / PORT_BLOCK_GUIDS,
-			    v[i]->guids + 8 * k, TABLE_BLOCK_BYTES);
+			publish_attr(l, v[i]->v.guid, VPORT_ATTR_GUID_INFO,
+			             k / PORT_BLOCK_GUIDS, v[i]->guids + 8 * k,
+			             TABLE_BLOCK_BYTES);
 		}
 	}
 }
@@ -286,6 +280,7 @@ static int list_attrs(const struct publisher *p, const struct job *j, struct are
 			                payloads[k].attr);
 		}
 	}
+	publish_opa_tables(&l, c->changed, c->n_changed);
 	put_vport_guids(&l, c);
 	c->attrs = l.items;
 	c->n_attrs = l.n;
@@ -799,6 +794,7 @@ static int publish_changed_ports(struct publisher *p, struct job *j, struct aren
 			payloads[k].put(&l, j->disc.of[changed[i]], payloads[k].attr);
 		}
 	}
+	publish_opa_nodes(&l, changed, c.n_changed);
 	fill_content(p, j, &c);
 	c.changed = changed;
 	c.only_ports = true;

@@ -10,7 +10,8 @@
  *   program      ports and tables               qos_reads    tables read on request
  *   publish      the snapshot                   mirror       client records, figures
  *   audit        tables read back               rebalance    are links loaded evenly?
- *   table        what the nodes hold            sa/perf      port counters
+ *   table        what the nodes hold            cables       what their modules say
+ *   sa/perf      port counters
  *
  * Each call of sweep_run_once() lets the SMP engine run its timers, moves the state machine
  * on, and takes one MAD (or a deadline, or a wake-up). A phase queues requests and is over
@@ -122,6 +123,14 @@ static void after_read_qos(struct sweep *s)
 static void after_audit(struct sweep *s)
 {
 	s->phase = PHASE_IDLE;
+}
+
+static void after_cables(struct sweep *s)
+{
+	s->phase = PHASE_IDLE;
+	if (cables_end(&s->cables)) {
+		(void)sweep_publish(s);
+	}
 }
 
 static void after_light(struct sweep *s)
@@ -394,6 +403,16 @@ static bool audit_start(struct sweep *s)
 	return true;
 }
 
+static uint64_t cables_due(const struct sweep *s)
+{
+	return cables_deadline(&s->cables);
+}
+
+static bool cables_begin(struct sweep *s)
+{
+	return cables_start(&s->cables);
+}
+
 /*
  * What there is to do between sweeps: the first row that is due begins. A start that returns
  * false had nothing to do after all, and the next row is looked at; it is asked again in the
@@ -416,6 +435,7 @@ static const struct idle_work {
 	{ PHASE_CLIENT_TABLES, client_tables_due, client_tables_begin },
 	{ PHASE_REBALANCE, rebalance_due, rebalance_start },
 	{ PHASE_READ_QOS, read_qos_due, read_qos_start },
+	{ PHASE_CABLES, cables_due, cables_begin },
 	{ PHASE_AUDIT, audit_due, audit_start },
 };
 
@@ -484,6 +504,7 @@ static const struct {
 	[PHASE_CLIENT_TABLES] = { "multicast", after_client_tables },
 	[PHASE_AUDIT] = { "audit", after_audit },
 	[PHASE_READ_QOS] = { "read-qos", after_read_qos },
+	[PHASE_CABLES] = { "cables", after_cables },
 	[PHASE_PORT] = { "port", after_port },
 	[PHASE_REBALANCE] = { "rebalance", after_rebalance },
 };
@@ -558,6 +579,7 @@ static bool may_read_counters(const struct sweep *s)
 		[PHASE_IDLE] = true,          [PHASE_LIGHT] = true,
 		[PHASE_CLIENT_TABLES] = true, [PHASE_AUDIT] = true,
 		[PHASE_READ_QOS] = true,      [PHASE_REBALANCE] = true,
+		[PHASE_CABLES] = true,
 	};
 	const struct sm *sm = &s->sm;
 

@@ -405,6 +405,7 @@ static int begin_read_tables(struct sweep *s, struct job *j)
 	int ret;
 
 	program_qos_forget(&j->program);
+	cables_forget(&s->sm, j);
 	ret = program_read_lfts(&j->program);
 	if (ret == E_OK) {
 		ret = p_keys_read(&s->sm, j, !s->election.swept);

@@ -16,6 +16,7 @@
 #include "sa/sm/sweep.h"
 #include "sa/sm/sweep/agent.h"
 #include "sa/sm/sweep/audit.h"
+#include "sa/sm/sweep/cables.h"
 #include "sa/sm/sweep/changes.h"
 #include "sa/sm/sweep/client_tables.h"
 #include "sa/sm/sweep/p_keys.h"
@@ -44,6 +45,7 @@ enum phase {
 	                        from client records */
 	PHASE_AUDIT,         /* a few blocks of tables are read back */
 	PHASE_READ_QOS,      /* SL-to-VL and arbitration tables that a client asks for */
+	PHASE_CABLES,        /* the modules of cables */
 	PHASE_PORT,          /* a port that an operator switches off or on */
 	PHASE_REBALANCE, /* between sweeps: the routes are compared with a fresh start's */
 	PHASE_COUNT
@@ -65,6 +67,7 @@ struct sweep {
 	struct qos_reads qos_reads;
 	struct agent agent;
 	struct audit audit;
+	struct cables cables;
 	struct hash_table silent; /* ports silent in the last discovery */
 	struct perf *perf;        /* port counters; NULL: they are not read */
 	bool perf_stale;          /* the fabric was published since it was told */

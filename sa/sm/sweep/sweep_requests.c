@@ -349,6 +349,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
 	s->audit = (struct audit){ .sm = sm };
 	s->changes.audit = &s->audit;
+	s->cables.sm = sm;
 	s->takeover = (struct takeover){ .sm = sm, .election = &s->election };
 	s->port_control.sm = sm;
 	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
@@ -407,6 +408,7 @@ void sweep_free(struct sweep *s)
 	client_tables_done(&s->client_tables);
 	changes_done(&s->changes);
 	audit_done(&s->audit);
+	cables_done(&s->cables);
 	events_done(&sm->events);
 	runtime_free(sm->runtime);
 	keyring_done(&sm->keys);

@@ -37,6 +37,7 @@ enum {
 	LFT_BLOCKS = 0xC000 / LFT_BLOCK_LIDS,
 	SL2VL_BYTES = 8,
 	VL_ARB_BLOCKS = 4,
+	CABLE_BLOCKS = 4, /*!< of the memory of a cable's module */
 	PORT_BLOCK_P_KEYS = 32,
 	PORT_BLOCK_GUIDS = 8,
 	TABLE_BLOCK_BYTES = 64 /*!< most that a block has */
