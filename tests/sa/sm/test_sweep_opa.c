@@ -229,6 +229,50 @@ START_TEST(repairs_a_cable)
 }
 END_TEST
 
+/* What the modules of cables say is read once, again when a link was down, and is published. */
+START_TEST(reads_cables)
+{
+	enum { CABLE_INFO = 0x32, UPPER = 2 };
+	const struct graph *g = fixture != NULL ? fixture->g : NULL;
+	struct snap_reader *r;
+	const uint8_t *block;
+	uint16_t len;
+	uint64_t reads;
+
+	start("ft2 4 2 2", 1, 0);
+	g = fixture->g;
+	fixture_up(fixture);
+	fixture_run_ms(fixture, HEAVY_MS);
+	reads = sim_count(fixture->sim, UMAD_METHOD_GET, CABLE_INFO);
+	ck_assert_uint_eq(reads, 2 * 2 * g->n_links);
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i];
+		int ret =
+			snap_attr(r, SNAP_ATTR_OPA | CABLE_INFO, g->nodes[p->node].guid,
+		                  (uint32_t)p->num << SNAP_OPA_ROW | UPPER, &block, &len);
+
+		ck_assert_int_eq(ret, p->peer != GRAPH_NONE ? E_OK : E_NOTFOUND);
+		if (ret == E_OK) {
+			ck_assert_mem_eq(block + 20, "SAGUARO", 7);
+		}
+	}
+	snap_reader_close(r);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, HEAVY_MS);
+	ck_assert_uint_eq(sim_count(fixture->sim, UMAD_METHOD_GET, CABLE_INFO), reads);
+	for (unsigned up = 0; up < 2; up++) {
+		ck_assert_int_eq(sim_set_link(fixture->sim, fixture_host_guid(fixture, 5),
+		                              fixture_host_num(fixture, 5), up),
+		                 E_OK);
+		fixture_run_ms(fixture, HEAVY_MS);
+	}
+	ck_assert_uint_eq(sim_count(fixture->sim, UMAD_METHOD_GET, CABLE_INFO),
+	                  reads + 4);
+}
+END_TEST
+
 /* A node without power comes back with what it has after power-on. */
 START_TEST(sets_a_rebooted_node_up)
 {
@@ -294,6 +338,7 @@ TEST_SUITE(sweep_opa)
 	tcase_add_test(tc, writes_nothing_twice);
 	tcase_add_test(tc, restarts_without_writing);
 	tcase_add_loop_test(tc, repairs_a_cable, 0, 2);
+	tcase_add_test(tc, reads_cables);
 	tcase_add_loop_test(tc, sets_a_rebooted_node_up, 0, 2);
 	tcase_add_test(tc, takes_its_p_key_back);
 	tcase_add_loop_test(tc, survives_noise, 0, 8);
