@@ -278,6 +278,12 @@ int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *r
  */
 enum { SNAP_ATTR_OPA = 0x8000, SNAP_OPA_ROW = 20 };
 
+/*!
+ * An attribute of `attrs` that no agent has: Omni-Path nodes in quarantine, at the node and port (block) behind
+ * which each was seen. The bytes are those of QuarantinedNodeRecord, without the LID.
+ */
+enum { SNAP_ATTR_QUARANTINED = 0xFFC0 };
+
 /*! Attribute payload, borrowed until the next pin. */
 int snap_attr(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block, const uint8_t **ret, uint16_t *ret_len);
 

@@ -203,7 +203,8 @@ static const struct cause {
 	{ EVENT_SM_SEEN, ALARM_SM_CONFLICT, false, false }, /* in another state now */
 	{ EVENT_SM_GONE, ALARM_SM_CONFLICT, false, false },
 	{ EVENT_SM_UNANNOUNCED, ALARM_SM_UNANNOUNCED, true, false },
-	{ EVENT_SM_SEEN, ALARM_SM_UNANNOUNCED, false, false }, /* in another state now, or announced */
+	{ EVENT_SM_SEEN, ALARM_SM_UNANNOUNCED, false,
+	  false }, /* in another state now, or announced */
 	{ EVENT_SM_GONE, ALARM_SM_UNANNOUNCED, false, false },
 	{ EVENT_PORT_DISABLED, ALARM_DISABLED, true, true },
 	{ EVENT_PORT_ENABLED, ALARM_DISABLED, false, true },
@@ -211,6 +212,8 @@ static const struct cause {
 	{ EVENT_PORT_HEALTHY, ALARM_UNHEALTHY, false, true },
 	{ EVENT_PORT_ISOLATED, ALARM_ISOLATED, true, true },
 	{ EVENT_PORT_HEALTHY, ALARM_ISOLATED, false, true },
+	{ EVENT_NODE_QUARANTINED, ALARM_QUARANTINED, true, true },
+	{ EVENT_NODE_ADMITTED, ALARM_QUARANTINED, false, true },
 	{ EVENT_SWEEP_FAILED, ALARM_SWEEP_FAILED, true, false },
 	{ EVENT_SUBNET_UP, ALARM_SWEEP_FAILED, false, false },
 };

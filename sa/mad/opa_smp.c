@@ -258,22 +258,36 @@ static void decode_port_info(const uint8_t *data, uint8_t *ret)
 
 /* --- NodeInfo, SwitchInfo, SMInfo ------------------------------------------------------- */
 
+/* Fields of NodeInfo: InfiniBand's place, Omni-Path's. */
+static const uint16_t node_info_fields[][4] = {
+/* clang-format off */
+#define SAME(field) { NI_##field, OPA_NI_##field }
+	SAME(BASE_VERSION), SAME(CLASS_VERSION), SAME(NODE_TYPE), SAME(NUM_PORTS),
+	SAME(SYSTEM_IMAGE_GUID), SAME(NODE_GUID), SAME(PORT_GUID), SAME(PARTITION_CAP),
+	SAME(DEVICE_ID), SAME(REVISION), SAME(LOCAL_PORT_NUM), SAME(VENDOR_ID),
+#undef SAME
+	/* clang-format on */
+};
+
+#define N_NODE_INFO (sizeof(node_info_fields) / sizeof(node_info_fields[0]))
+
 static void decode_node_info(const uint8_t *data, uint8_t *ret)
 {
-#define COPY(field) field_set(ret, NI_##field, field_get(data, OPA_NI_##field))
-	COPY(BASE_VERSION);
-	COPY(CLASS_VERSION);
-	COPY(NODE_TYPE);
-	COPY(NUM_PORTS);
-	COPY(SYSTEM_IMAGE_GUID);
-	COPY(NODE_GUID);
-	COPY(PORT_GUID);
-	COPY(PARTITION_CAP);
-	COPY(DEVICE_ID);
-	COPY(REVISION);
-	COPY(LOCAL_PORT_NUM);
-	COPY(VENDOR_ID);
-#undef COPY
+	for (size_t i = 0; i < N_NODE_INFO; i++) {
+		const uint16_t *f = node_info_fields[i];
+
+		field_set(ret, f[0], f[1], field_get(data, f[2], f[3]));
+	}
+}
+
+void opa_node_info_encode(const uint8_t info[64], uint8_t ret[OPA_BYTES_NODE_INFO])
+{
+	memset(ret, 0, OPA_BYTES_NODE_INFO);
+	for (size_t i = 0; i < N_NODE_INFO; i++) {
+		const uint16_t *f = node_info_fields[i];
+
+		field_set(ret, f[2], f[3], field_get(info, f[0], f[1]));
+	}
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)

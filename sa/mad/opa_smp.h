@@ -65,6 +65,9 @@ void opa_port_info_shape(const uint8_t info[OPA_BYTES_PORT_INFO], uint8_t ret[64
  */
 void opa_notice_decode(const uint8_t notice[OPA_BYTES_NOTICE], uint8_t ret[64]);
 
+/*! \brief NodeInfo from InfiniBand's. */
+void opa_node_info_encode(const uint8_t info[64], uint8_t ret[OPA_BYTES_NODE_INFO]);
+
 /*! \brief SMInfo (26 bytes) from InfiniBand's. */
 void opa_sm_info_encode(const uint8_t info[64], uint8_t ret[OPA_BYTES_SM_INFO]);
 

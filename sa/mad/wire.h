@@ -87,3 +87,29 @@ enum {
 	UMAD_SA_CAP_MASK2_IS_LINK_SPEED_NDR_SUP = 1 << 17,
 	UMAD_SA_CAP_MASK2_IS_LINK_SPEED_XDR_SUP = 1 << 20
 };
+
+/* clang-format off */
+/* QuarantinedNodeRecord of the SA: where a node was seen, what it says it is, why it is refused */
+#define OPA_QN_LID                   0, 32
+#define OPA_QN_PORT_NUM             32,  8
+#define OPA_QN_NODE_GUID            64, 64
+#define OPA_QN_NEIGHBOR_NODE_GUID  128, 64
+#define OPA_QN_REASONS            1056, 32
+#define OPA_QN_EXPECTED_NODE_GUID 1600, 64
+/* clang-format on */
+
+enum {
+	OPA_BYTES_QUARANTINED = 216,
+	OPA_QN_DESCRIPTION_AT = 24,
+	OPA_QN_NODE_INFO_AT = 88,
+	OPA_QN_EXPECTED_DESCRIPTION_AT = 136
+};
+
+/*! Bits of its reasons; 0: another one. */
+enum {
+	OPA_QN_SPOOFING = 0x1,
+	OPA_QN_VLS = 0x20,
+	OPA_QN_MTU = 0x40,
+	OPA_QN_FORMATS = 0x80,
+	OPA_QN_LIDS = 0x100
+};

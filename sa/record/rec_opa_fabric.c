@@ -6,10 +6,10 @@
  *
  *   FabricInfoRecord         the numbers of nodes and cables of each kind
  *   DeviceTreeMemberRecord   every node with its ACTIVE ports
+ *   QuarantinedNodeRecord    nodes that were refused, and the port behind which each was seen
  *
- * Some attributes that Omni-Path's tools ask for have no records. A fabric of InfiniBand
- * devices has no cable information, buffer control tables, congestion settings and logs,
- * quarantined nodes and switch costs, and members of device groups are not published.
+ * Some attributes that Omni-Path's tools ask for have no records: congestion settings and logs, switch costs,
+ * and members of device groups are not published.
  *
  * Layouts and component bits are those of opa-fm and opasaquery.
  */
@@ -20,8 +20,11 @@
 #include "conf/base/err.h"
 #include "db/snapshot/reader.h"
 #include "routing/graph/graph.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
+
+enum { QN_NODE_INFO = 8 * OPA_QN_NODE_INFO_AT };
 
 /* --- FabricInfo ------------------------------------------------------------------- */
 
@@ -249,6 +252,74 @@ const struct sa_attr opa_device_tree = {
 	.offer_end = offer_tree,
 };
 
+/* --- QuarantinedNodeRecord -------------------------------------------------------- */
+
+/* clang-format off */
+static const struct sa_field quarantined_fields[] = {
+	{ "TrustedLID",     OPA_QN_LID,                SA_INPUT },
+	{ "TrustedPortNum", OPA_QN_PORT_NUM,           SA_EQ },
+	{ "Reserved",       40,  24,                   SA_RESERVED },
+	{ "TrustedNodeGUID", OPA_QN_NODE_GUID,         SA_EQ },
+	{ "TrustedNeighborNodeGUID", OPA_QN_NEIGHBOR_NODE_GUID, SA_EQ },
+	{ "NodeDescription", 8 * OPA_QN_DESCRIPTION_AT, 512, SA_EQ | SA_TEXT },
+	{ "NodeType",       SA_AT(QN_NODE_INFO, OPA_NI_NODE_TYPE), SA_EQ },
+	{ "NumPorts",       SA_AT(QN_NODE_INFO, OPA_NI_NUM_PORTS), SA_EQ },
+	{ "SystemImageGUID", SA_AT(QN_NODE_INFO, OPA_NI_SYSTEM_IMAGE_GUID), SA_EQ },
+	{ "NodeGUID",       SA_AT(QN_NODE_INFO, OPA_NI_NODE_GUID), SA_EQ },
+	{ "PortGUID",       SA_AT(QN_NODE_INFO, OPA_NI_PORT_GUID), SA_EQ },
+	{ "PartitionCap",   SA_AT(QN_NODE_INFO, OPA_NI_PARTITION_CAP), SA_EQ },
+	{ "LocalPortNum",   SA_AT(QN_NODE_INFO, OPA_NI_LOCAL_PORT_NUM), SA_EQ },
+	{ "QuarantineReasons", OPA_QN_REASONS,         SA_EQ },
+	{ "ExpectedNodeGUID", OPA_QN_EXPECTED_NODE_GUID, SA_EQ },
+};
+/* clang-format on */
+
+static int offer_quarantined(struct snap_reader *r, const struct sa_query *q,
+                             const struct snap_attr_row *row, struct sa_out *out)
+{
+	uint8_t record[OPA_BYTES_QUARANTINED];
+	struct snap_node by;
+	struct snap_end end;
+	int ret = snap_node(r, row->guid, &by);
+
+	if (ret == E_OK) {
+		ret = snap_lid(r, by.lid, &end);
+	}
+	if (ret != E_OK || row->len < sizeof(record) || !sa_sees(r, q, &end)) {
+		return ret == E_NOTFOUND ? E_OK : ret;
+	}
+	memcpy(record, row->data, sizeof(record));
+	field_set(record, OPA_QN_LID, by.lid);
+	sa_offer(out, record);
+	return E_OK;
+}
+
+static int quarantined_walk(struct snap_reader *r, const struct sa_query *q,
+                            struct sa_out *out)
+{
+	struct snap_attr_row row;
+	int ret = snap_attr_from(r, SNAP_ATTR_QUARANTINED, 0, 0, &row);
+
+	while (ret == E_OK && !sa_full(out)) {
+		ret = offer_quarantined(r, q, &row, out);
+		if (ret == E_OK) {
+			ret = snap_attr_from(r, SNAP_ATTR_QUARANTINED, row.guid,
+			                     row.block + 1, &row);
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+const struct sa_attr opa_quarantined_node = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_QUARANTINED_NODE,
+	.name = "QuarantinedNodeRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = OPA_BYTES_QUARANTINED,
+	SA_FIELDS(quarantined_fields),
+	.walk = quarantined_walk,
+};
+
 /* --- attributes without records --------------------------------------------------- */
 
 static const struct sa_field lid_fields[] = {
@@ -264,7 +335,6 @@ static const struct sa_field lid_fields[] = {
 
 /* clang-format off */
 const struct sa_attr opa_none[OPA_NONE] = {
-	NONE(SA_OPA_ATTR_QUARANTINED_NODE,   "QuarantinedNodeRecord", 216),
 	NONE(SA_OPA_ATTR_CONGESTION_INFO,    "CongestionInfoRecord", 16),
 	NONE(SA_OPA_ATTR_SWITCH_CONGESTION,  "SwitchCongestionSettingRecord", 84),
 	NONE(SA_OPA_ATTR_PORT_CONGESTION,    "SwitchPortCongestionSettingRecord", 16),

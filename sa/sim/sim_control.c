@@ -410,6 +410,30 @@ static int run_lanes(struct run *r)
 	               : ret;
 }
 
+static int run_lie(struct run *r)
+{
+	char name[WORD] = "";
+	unsigned num = 0;
+	uint32_t node;
+	uint64_t value = 0;
+
+	next_word(r, name);
+	int ret = read_number(r, "the value", UINT64_MAX, &value);
+	ret = ret == E_OK ? read_port(r, &node, &num) : ret;
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = sim_opa_lie(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name,
+	                  value);
+	return ret == E_UNKNOWN
+	               ? fail(r, ret,
+	                      "Omni-Path's nodes (--omnipath) say NodeGUID, NumPorts, "
+	                      "PartitionCap, LinearFDBCap, MTUCap, VLCap, PacketFormats "
+	                      "or NeighborFWAuthBypass, not '%.40s'",
+	                      name)
+	               : ret;
+}
+
 static int run_busy(struct run *r)
 {
 	enum { ALL = 100 };
@@ -610,6 +634,7 @@ static const struct command commands[] = {
 	{ "traffic",  "MB NODE[PORT]",             "the port sends so many megabytes per second from now on", run_traffic },
 	{ "lanes",    "N NODE[PORT]",              "Omni-Path: the link runs on so many lanes without going down", run_lanes },
 	{ "busy",     "PERCENT NODE[PORT]",        "Omni-Path: so much of the port's buffers is in use, which adaptive routing looks at", run_busy },
+	{ "lie",      "NAME VALUE NODE[PORT]",     "Omni-Path: NodeInfo, SwitchInfo or PortInfo shows something else: NodeGUID, NumPorts, PartitionCap, LinearFDBCap, MTUCap, VLCap, PacketFormats, NeighborFWAuthBypass", run_lie },
 	{ "list",     "[all|switches|hosts]",      "type, GUID, id and description of each node",          run_list },
 	{ "show",     "NODE",                      "its ports: state, LID, far end",                       run_show },
 	{ "smps",     "",                          "subnet management requests sent so far, by attribute",  run_smps },

@@ -165,6 +165,25 @@ void sim_opa_adapt(struct sim *s, uint32_t node)
 	}
 }
 
+int sim_opa_lie(struct sim *s, uint64_t node_guid, uint8_t port, const char *name,
+                uint64_t value)
+{
+	const enum opa_lie what = opa_lie_find(name);
+	int ret = E_UNKNOWN;
+
+	pthread_mutex_lock(&s->lock);
+	const uint32_t node = graph_node_by_guid(s->g, node_guid);
+	if (node == GRAPH_NONE || port > s->g->nodes[node].n_ports) {
+		ret = E_NOTFOUND;
+	} else if (s->opa != NULL && what != OPA_LIES) {
+		opa_lie(&s->opa[node].device->ports[port], what, value);
+		s->changes++;
+		ret = E_OK;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
 int sim_opa_count(struct sim *s, uint64_t node_guid, uint8_t port, const char *name,
                   uint64_t n)
 {

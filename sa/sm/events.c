@@ -11,11 +11,13 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/text.h"
 #include "conf/base/vector.h"
 #include "conf/config.h"
 #include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
+#include "sa/sm/discover/admit.h"
 #include "sa/sm/sm.h"
 
 enum {
@@ -448,4 +450,56 @@ uint32_t events_compare(struct sm *sm, const struct disc *d, const struct graph 
 		         c.n - CHANGE_LINES, d->g->n_switches, d->g->n_hosts);
 	}
 	return c.n;
+}
+
+/* --- quarantine ------------------------------------------------------------------------ */
+
+static bool lists(const struct disc *d, const struct disc_refused *r, bool same_reasons)
+{
+	for (size_t i = 0; d != NULL && i < d->n_refused; i++) {
+		const struct disc_refused *o = &d->refused[i];
+
+		if (o->by->guid == r->by->guid && o->by_port == r->by_port &&
+		    (!same_reasons || (o->guid == r->guid && o->reasons == r->reasons))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The place of a refused node is a port of a node of this graph, or it is gone with that. */
+static void note_place(struct sm *sm, enum event_kind kind, const struct disc_refused *r,
+                       const char *detail)
+{
+	const struct graph *g = sm->job->disc.g;
+	uint32_t node = graph_node_by_guid(g, r->by->guid);
+	struct fabric_event e = { .kind = kind, .port = r->by_port, .detail = detail };
+
+	if (node != GRAPH_NONE) {
+		events_set_node(&e, g, node);
+		events_note(sm, &e);
+	}
+}
+
+void events_quarantine(struct sm *sm, const struct disc *now, const struct disc *was)
+{
+	char detail[EVENT_DETAIL_BYTES], reasons[ADMIT_TEXT], name[65] = "";
+
+	for (size_t i = 0; i < now->n_refused; i++) {
+		const struct disc_refused *r = &now->refused[i];
+
+		if (lists(was, r, true)) {
+			continue;
+		}
+		memcpy(name, r->description, 64);
+		text_one_line(name);
+		snprintf(detail, sizeof(detail), "\"%s\" (0x%016" PRIx64 "), %s", name,
+		         r->guid, admit_text(r, reasons));
+		note_place(sm, EVENT_NODE_QUARANTINED, r, detail);
+	}
+	for (size_t i = 0; was != NULL && i < was->n_refused; i++) {
+		if (!lists(now, &was->refused[i], false)) {
+			note_place(sm, EVENT_NODE_ADMITTED, &was->refused[i], "");
+		}
+	}
 }

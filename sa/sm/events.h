@@ -81,6 +81,10 @@ void events_routing(struct sm *sm, const char *asked, const char *fallback);
  */
 uint32_t events_compare(struct sm *sm, const struct disc *d, const struct graph *prev);
 
+/*! \brief Notes Omni-Path nodes that are refused now and were not, and places behind which none is any more.
+ *  \param was  The discovery before; NULL: there is none. */
+void events_quarantine(struct sm *sm, const struct disc *now, const struct disc *was);
+
 /*! \return true: a row waits for the heartbeat, since the last call. */
 bool events_fresh(struct events *e);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <string.h>
+#include <strings.h>
 
 #include "sa/mad/fields.h"
 #include "sa/sim/opa/opa_int.h"
@@ -38,6 +39,64 @@ static uint16_t node_description(struct opa_access *a)
 	return OPA_GOOD;
 }
 
+static const char *const lie_names[OPA_LIES] = {
+	[OPA_LIE_NODE_GUID] = "NodeGUID",
+	[OPA_LIE_NUM_PORTS] = "NumPorts",
+	[OPA_LIE_PARTITION_CAP] = "PartitionCap",
+	[OPA_LIE_LINEAR_FDB_CAP] = "LinearFDBCap",
+	[OPA_LIE_MTU_CAP] = "MTUCap",
+	[OPA_LIE_VL_CAP] = "VLCap",
+	[OPA_LIE_PACKET_FORMATS] = "PacketFormats",
+	[OPA_LIE_FW_AUTH_BYPASS] = "NeighborFWAuthBypass",
+};
+
+enum opa_lie opa_lie_find(const char *name)
+{
+	unsigned i = 0;
+
+	while (i < OPA_LIES && strcasecmp(lie_names[i], name) != 0) {
+		i++;
+	}
+	return (enum opa_lie)i;
+}
+
+void opa_lie(struct opa_port *p, enum opa_lie what, uint64_t value)
+{
+	struct opa_device *d = p->device;
+
+	switch (what) {
+	case OPA_LIE_NODE_GUID:
+	case OPA_LIE_NUM_PORTS:
+	case OPA_LIE_PARTITION_CAP:
+		d->lies |= (uint8_t)(1U << what);
+		d->lie[what] = value;
+		break;
+	case OPA_LIE_LINEAR_FDB_CAP:
+		field_set(d->switch_info, OSI_LINEAR_FDB_CAP, value);
+		break;
+	case OPA_LIE_MTU_CAP: field_set(p->info, OPI_MTU_CAP, value); break;
+	case OPA_LIE_VL_CAP: field_set(p->info, OPI_VL_CAP, value); break;
+	case OPA_LIE_PACKET_FORMATS:
+		field_set(p->info, OPI_FORMATS_SUPPORTED, value);
+		break;
+	case OPA_LIE_FW_AUTH_BYPASS: field_set(p->info, OPI_FW_BYPASS, value); break;
+	case OPA_LIES: break;
+	}
+}
+
+static void tell_lies(const struct opa_device *d, uint8_t *info)
+{
+	if (d->lies & 1 << OPA_LIE_NODE_GUID) {
+		field_set(info, ONI_NODE_GUID, d->lie[OPA_LIE_NODE_GUID]);
+	}
+	if (d->lies & 1 << OPA_LIE_NUM_PORTS) {
+		field_set(info, ONI_NUM_PORTS, d->lie[OPA_LIE_NUM_PORTS]);
+	}
+	if (d->lies & 1 << OPA_LIE_PARTITION_CAP) {
+		field_set(info, ONI_PARTITION_CAP, d->lie[OPA_LIE_PARTITION_CAP]);
+	}
+}
+
 static uint16_t node_info(struct opa_access *a)
 {
 	enum { SWITCH = 2, HFI = 1, VENDOR = 0x001175 };
@@ -62,6 +121,7 @@ static uint16_t node_info(struct opa_access *a)
 	field_set(d, ONI_REVISION, 2);
 	field_set(d, ONI_LOCAL_PORT_NUM, a->in_port);
 	field_set(d, ONI_VENDOR_ID, VENDOR);
+	tell_lies(a->d, d);
 	a->len = OPA_NODE_INFO_BYTES;
 	return OPA_GOOD;
 }

@@ -109,6 +109,19 @@ struct opa_ops {
 	void (*repress)(void *ctx, uint64_t tid);
 };
 
+/*! What a device or one of its ports may say that is not so, or that keeps it off a fabric. */
+enum opa_lie {
+	OPA_LIE_NODE_GUID, /*!< the first are of NodeInfo, until they are told again */
+	OPA_LIE_NUM_PORTS,
+	OPA_LIE_PARTITION_CAP,
+	OPA_LIE_LINEAR_FDB_CAP, /*!< of SwitchInfo, until power-on */
+	OPA_LIE_MTU_CAP,        /*!< the others are of PortInfo, until power-on */
+	OPA_LIE_VL_CAP,
+	OPA_LIE_PACKET_FORMATS,
+	OPA_LIE_FW_AUTH_BYPASS, /*!< of the neighbour */
+	OPA_LIES
+};
+
 struct opa_device {
 	uint64_t guid, system_image_guid;
 	bool is_switch, esp0;
@@ -134,6 +147,8 @@ struct opa_device {
 	uint64_t adapted_us;  /*!< when routes were last moved */
 	uint64_t random;      /*!< state of the random choice of alternates */
 	uint64_t moves;       /*!< of adaptive routing, so far */
+	uint8_t lies; /*!< bits 1 << OPA_LIE_NODE_GUID to 1 << OPA_LIE_PARTITION_CAP */
+	uint64_t lie[OPA_LIE_PARTITION_CAP + 1];
 };
 
 /*! What a device is made of. */
@@ -248,4 +263,12 @@ unsigned opa_adapt(struct opa_device *d, uint64_t now_us, const struct opa_load 
                    void (*moved)(void *ctx, const struct opa_move *m), void *ctx);
 /*! \brief When it may adapt again: at once, or 2^ARFrequency x 64 ms after the last time. */
 uint64_t opa_adapt_due_us(const struct opa_device *d);
-bool opa_adapt_enabled(const struct opa_device *d); /*!< AR is on and does not pause */
+bool opa_adapt_enabled(
+	const struct opa_device *
+		d); /*! \brief Lets a port, or its device, say something else from now on. */
+void opa_lie(struct opa_port *p, enum opa_lie what, uint64_t value);
+
+/*! \brief "MTUCap" and the like. \return OPA_LIES: there is none of that name. */
+enum opa_lie opa_lie_find(const char *name);
+
+/*!< AR is on and does not pause */

@@ -21,6 +21,7 @@
  * Source: IBA vol. 1, 14.2 (SMPs, directed routes), 14.2.5 (attributes).
  */
 #include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/admit.h"
 
 #include <errno.h>
 #include <infiniband/umad_sm.h>
@@ -558,6 +559,8 @@ static void on_node_info(void *ctx, const struct smp_reply *r)
 			p->from->ports[p->port].silent = true;
 			disc_note_change(p->from);
 		}
+	} else if (!admit_node_info(d, p->from, p->port, r->data)) {
+		disc_note_change(p->from); /* its port leads nowhere */
 	} else if (!node_info_sane(r->data)) {
 		disc_problem(
 			d,

@@ -10,6 +10,7 @@
 #include "conf/base/hash.h"
 
 struct arena;
+struct disc_refused;
 struct graph;
 struct guid_file;
 struct table;
@@ -59,6 +60,7 @@ struct disc_node {
 	uint8_t type, n_ports;
 	bool has_description, has_switch_info;
 	bool deaf;    /*!< answered NodeInfo, then timed out */
+	bool refused; /*!< over a cable at least; see admit.h */
 	bool clears;  /*!< PortStateChange is to be cleared when its M_Key is known */
 	bool reached; /*!< used by disc_finish() */
 	uint8_t changed; /*!< enum disc_changed: attributes, ports or cables, see disc_note_change() */
@@ -89,6 +91,8 @@ struct disc_options {
 		*keys; /*!< M_Keys of ports, which is brought up to date; NULL: none */
 	const struct health *health; /*!< ports that are not looked behind; NULL: none */
 	uint8_t mtu_limit; /*!< most that a port of the graph has, as a code; 0: no limit */
+	uint8_t least_vls; /*!< Omni-Path: a node with fewer is refused */
+	uint32_t top_lid;  /*!< Omni-Path: a switch that cannot route so far is refused */
 };
 
 enum { DISC_PROBLEMS_MAX = 64 };
@@ -120,6 +124,8 @@ struct disc {
 	struct disc_node **of;                  /*!< [g->n_nodes] by graph node */
 	const char *problem[DISC_PROBLEMS_MAX]; /*!< sentences with both places */
 	unsigned n_problems;                    /*!< all, also those not kept */
+	struct disc_refused *refused;           /*!< [n_refused] nodes in quarantine */
+	size_t n_refused, cap_refused;
 	uint32_t n_unreachable; /*!< nodes that do not answer, as far as they can be told
 	                           apart */
 	uint32_t n_left_out; /*!< those of them that answered NodeInfo */

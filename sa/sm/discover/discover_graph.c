@@ -7,7 +7,8 @@
  * A search in breadth from the local port over such cables takes nodes whose attributes
  * are complete; it gives each its shortest route, and by its order alone the graph is the
  * same whatever order the answers came in. The rest is reported: deaf nodes with the
- * neighbour through which they were seen, duplicate GUIDs with both places, silent ports.
+ * neighbour through which they were seen, duplicate GUIDs with both places, silent ports. On
+ * Omni-Path a cable does not count whose far end is refused (admit.h).
  */
 #include <errno.h>
 #include <infiniband/umad_sm.h>
@@ -24,6 +25,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
+#include "sa/sm/discover/admit.h"
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/discover/shadow.h"
 
@@ -153,6 +155,15 @@ static void report_silent(struct disc *d, struct disc_node *n, struct disc_port 
 	             disc_place(d, n, p->num));
 }
 
+/* Is a node refused, or was it seen behind one that is? */
+static bool is_quarantined(const struct disc_node *n)
+{
+	while (n != NULL && !n->reached && !n->refused) {
+		n = n->from;
+	}
+	return n != NULL && !n->reached;
+}
+
 static void report(struct disc *d, const struct graph *prev)
 {
 	struct hash_table counted = { 0 };
@@ -160,8 +171,9 @@ static void report(struct disc *d, const struct graph *prev)
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
 		struct disc_node *n = d->nodes[i];
 
-		if (!n->reached && n->copied) {
-			continue; /* it is gone */
+		if (!n->reached && (n->copied || is_quarantined(n))) {
+			d->clean &= n->copied;
+			continue; /* it is gone, or listed */
 		}
 		if (!n->reached) {
 			d->clean &= n->deaf;
@@ -261,7 +273,8 @@ uint32_t disc_search(struct disc *d, struct disc_node **order)
 			bool forwards = n->type == NODE_SWITCH ||
 			                (n->from == NULL && k == n->entry);
 
-			if (far != NULL && forwards && reach(n, k, far)) {
+			if (far != NULL && forwards && admit_reasons(d, n, k) == 0 &&
+			    reach(n, k, far)) {
 				order[n_found++] = n->ports[k].peer;
 			}
 		}
@@ -413,7 +426,8 @@ static int add_cables(struct disc *d, struct disc_node *n)
 		struct disc_node *b = n->ports[i].peer;
 		uint32_t from = graph_port(d->g, n->graph_node, i), to;
 
-		if (far == NULL || !b->reached) {
+		if (far == NULL || !b->reached || admit_reasons(d, n, i) != 0 ||
+		    admit_reasons(d, b, far->num) != 0) {
 			continue;
 		}
 		to = graph_port(d->g, b->graph_node, far->num);
@@ -571,9 +585,11 @@ int disc_finish(struct disc *d, const struct graph *prev)
 		check_local(d);
 	}
 	d->clean = d->n_problems == 0;
+	ret = admit_list(d);
+	d->clean &= d->n_refused == 0;
 	report(d, prev);
 	d->g = graph_new(d->arena);
-	ret = n == 0 ? E_TIMEOUT : d->g == NULL ? -ENOMEM : d->ret;
+	ret = ret != E_OK ? ret : n == 0 ? E_TIMEOUT : d->g == NULL ? -ENOMEM : d->ret;
 	if (ret == E_OK) {
 		ret = make_graph(d, prev, order, n);
 	}

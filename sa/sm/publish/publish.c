@@ -282,6 +282,7 @@ static int list_attrs(const struct publisher *p, const struct job *j, struct are
 	}
 	publish_opa_tables(&l, c->changed, c->n_changed);
 	put_vport_guids(&l, c);
+	publish_opa_refused(&l);
 	c->attrs = l.items;
 	c->n_attrs = l.n;
 	return l.ret;

@@ -36,3 +36,6 @@ void publish_opa_nodes(struct attr_list *l, const uint32_t *nodes, size_t n);
  *        snapshot. Blocks are those of all nodes.
  */
 void publish_opa_tables(struct attr_list *l, const uint32_t *nodes, size_t n);
+
+/*! \brief Adds the nodes that were refused. */
+void publish_opa_refused(struct attr_list *l);

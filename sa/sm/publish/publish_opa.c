@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <infiniband/umad_sm.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
@@ -14,6 +15,9 @@
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/opa_fields.h"
+#include "sa/mad/opa_smp.h"
+#include "sa/mad/wire.h"
+#include "sa/sm/discover/admit.h"
 #include "sa/sm/publish/publish.h"
 #include "sa/sm/publish/publish_int.h"
 #include "sa/sm/sm.h"
@@ -127,5 +131,74 @@ void publish_opa_tables(struct attr_list *l, const uint32_t *nodes, size_t n)
 				put_tables(l, k);
 			}
 		}
+	}
+}
+
+/* --- quarantine ------------------------------------------------------------------------- */
+
+static int compare_places(const void *x, const void *y)
+{
+	const struct disc_refused *a = *(const struct disc_refused *const *)x;
+	const struct disc_refused *b = *(const struct disc_refused *const *)y;
+
+	return a->by->guid != b->by->guid ? (a->by->guid > b->by->guid ? 1 : -1)
+	                                  : (int)a->by_port - (int)b->by_port;
+}
+
+static uint64_t reasons_of(const struct disc_refused *r)
+{
+	enum {
+		SPOOFING = ADMIT_NODE_GUID | ADMIT_PORT_NUM | ADMIT_NODE_TYPE |
+		           ADMIT_FIRMWARE
+	};
+
+	return (r->reasons & SPOOFING ? OPA_QN_SPOOFING : 0) |
+	       (r->reasons & ADMIT_VLS ? OPA_QN_VLS : 0) |
+	       (r->reasons & ADMIT_MTU ? OPA_QN_MTU : 0) |
+	       (r->reasons & ADMIT_FORMATS ? OPA_QN_FORMATS : 0) |
+	       (r->reasons & ADMIT_LIDS ? OPA_QN_LIDS : 0);
+}
+
+static void encode_refused(const struct disc_refused *r, uint8_t *ret)
+{
+	uint8_t *info = ret + OPA_QN_NODE_INFO_AT;
+
+	memset(ret, 0, OPA_BYTES_QUARANTINED);
+	field_set(ret, OPA_QN_PORT_NUM, r->by_port);
+	field_set(ret, OPA_QN_NODE_GUID, r->by->guid);
+	field_set(ret, OPA_QN_NEIGHBOR_NODE_GUID, r->expected_guid);
+	memcpy(ret + OPA_QN_DESCRIPTION_AT, r->description, OPA_BYTES_BLOCK);
+	opa_node_info_encode(r->node_info, info);
+	field_set(ret, OPA_QN_REASONS, reasons_of(r));
+	field_set(ret, OPA_QN_EXPECTED_NODE_GUID, r->expected_guid);
+}
+
+void publish_opa_refused(struct attr_list *l)
+{
+	const struct disc *d = &l->job->disc;
+	const struct disc_refused **by_place =
+		arena_array(l->a, d->n_refused + 1, sizeof(*by_place));
+
+	if (by_place == NULL) {
+		l->ret = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < d->n_refused; i++) {
+		by_place[i] = &d->refused[i];
+	}
+	qsort(by_place, d->n_refused, sizeof(*by_place), compare_places);
+	for (size_t i = 0; i < d->n_refused; i++) {
+		uint8_t *record = arena_alloc(l->a, OPA_BYTES_QUARANTINED);
+
+		if (record == NULL) {
+			l->ret = -ENOMEM;
+			return;
+		}
+		if (i != 0 && compare_places(&by_place[i - 1], &by_place[i]) == 0) {
+			continue; /* refused before and after the search */
+		}
+		encode_refused(by_place[i], record);
+		publish_attr(l, by_place[i]->by->guid, SNAP_ATTR_QUARANTINED,
+		             by_place[i]->by_port, record, OPA_BYTES_QUARANTINED);
 	}
 }

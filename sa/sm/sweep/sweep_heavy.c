@@ -117,6 +117,14 @@ static void forget_written(struct sm *sm)
 
 /* --- discovery -------------------------------------------------------------------- */
 
+/* Of the sweep before: no switch may join that cannot forward to all LIDs. */
+static uint32_t known_top_lid(const struct sm *sm)
+{
+	const struct job *j = sm_known_job(sm);
+
+	return j != NULL ? j->lids.lids.top : 0;
+}
+
 static struct disc_options disc_options_of(const struct sweep *s)
 {
 	const struct config *c = s->sm.d.config;
@@ -128,7 +136,9 @@ static struct disc_options disc_options_of(const struct sweep *s)
 		                      .names = c->node_names,
 		                      .keys = (struct keyring *)&s->sm.keys,
 		                      .health = &s->sm.health,
-		                      .mtu_limit = (uint8_t)c->max_neighbor_mtu };
+		                      .mtu_limit = (uint8_t)c->max_neighbor_mtu,
+		                      .least_vls = 1,
+		                      .top_lid = known_top_lid(&s->sm) };
 }
 
 void sweep_heavy_start(struct sweep *s)
@@ -308,6 +318,7 @@ static enum step_end end_discover(struct sweep *s, struct job *j)
 	j->n_unread = d->n_left_out;
 	disc_log_problems(d);
 	j->n_changes = events_compare(sm, d, prev);
+	events_quarantine(sm, d, sm->previous != NULL ? &sm->previous->disc : NULL);
 	check_local(s, j);
 	health_observe(&sm->health, sm->previous != NULL ? &sm->previous->disc : NULL, d,
 	               sm->previous != NULL && sm->previous->program.n_bounced != 0);
