@@ -23,6 +23,7 @@
 #include "gateway/api/exposition.h"
 #include "gateway/api/metrics.h"
 #include "gateway/inventory/inventory.h"
+#include "gateway/view/cable.h"
 #include "gateway/view/source.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
@@ -48,7 +49,7 @@ struct figure {
 };
 
 /* Where a family is in the order of the text: counters first. */
-enum { FIGURES = 5, FAMILIES = PORT_COUNTERS + FIGURES, KINDS = 2 };
+enum { FIGURES = 7, FAMILIES = PORT_COUNTERS + FIGURES, KINDS = 2 };
 
 _Static_assert(FAMILIES <= 64, "a bit for each family");
 
@@ -159,12 +160,44 @@ static bool write_routes(struct body *b, const struct inventory *v, uint32_t por
 	return true;
 }
 
+static bool write_cable(struct body *b, const struct inventory *v, uint32_t port)
+{
+	const struct cable *c = v->port[port].cable;
+
+	if (c == NULL) {
+		return false;
+	}
+	write_port_label(b, v, port);
+	body_write(b, ",", 1);
+	exposition_label(b, "vendor", c->vendor, ",");
+	exposition_label(b, "part", c->part, ",");
+	exposition_label(b, "serial", c->serial, ",");
+	exposition_label(b, "technology", c->technology, ",");
+	body_printf(b, "length_m=\"%g\"} 1\n", c->length_m);
+	return true;
+}
+
+static bool write_temperature(struct body *b, const struct inventory *v, uint32_t port)
+{
+	const struct cable *c = v->port[port].cable;
+
+	if (c == NULL || !c->measures || c->temperature_c == 0) {
+		return false;
+	}
+	write_port_label(b, v, port);
+	body_printf(b, "}");
+	exposition_number(b, c->temperature_c);
+	return true;
+}
+
 /* clang-format off */
 static const struct figure figures[FIGURES] = {
 	{ "info", "infiniband", "info", "Name and LID; always 1.", true, true, write_info },
 	{ "uplink", "infiniband", "uplink_info", "What the cable of a port leads to; always 1.", true, false, write_uplink },
 	{ "rate", "infiniband", "port_rate_bytes_per_second", "Data that the cable carries at most in one direction, without its encoding.", true, false, write_rate },
 	{ "degraded", "saguaro", "port_degraded", "1: the cable is slower than both its ends support.", true, false, write_degraded },
+	{ "cable", "saguaro", "port_cable_info", "What the module of a port's cable says of itself; always 1.", true, false, write_cable },
+	{ "temperature", "saguaro", "port_cable_temperature_celsius", "Temperature of the module of a port's cable.", true, false, write_temperature },
 	{ "routes", "saguaro", "port_routes", "Routes on the link from this port to another switch.", false, false, write_routes },
 };
 /* clang-format on */
@@ -365,7 +398,8 @@ static int read_collect(struct api_call *c, uint64_t *ret)
 			return problem_param(
 				&c->problem, c->arena, E_UNKNOWN, "collect",
 				"collect: there is no '%.*s'; expected info, uplink, "
-				"rate, degraded, routes or a counter as in /v1/counters, "
+				"rate, degraded, cable, temperature, routes or a counter "
+				"as in /v1/counters, "
 				"with commas between",
 				(int)(len < 100 ? len : 100), word);
 		}

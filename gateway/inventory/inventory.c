@@ -13,6 +13,7 @@
 #include "conf/base/text.h"
 #include "db/snapshot/fabric.h"
 #include "db/snapshot/reader.h"
+#include "gateway/view/cable.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/node_text.h"
 #include "sa/record/link_caps.h"
@@ -78,6 +79,40 @@ static int fill_port(struct inventory *v, struct snap_reader *r, uint32_t p)
 	return err == E_NOTFOUND ? E_OK : err;
 }
 
+/* What the module of a port says. */
+static int fill_cable(struct inventory *v, struct snap_reader *r, uint32_t p)
+{
+	const struct port *port = &v->g->ports[p];
+	struct inventory_port *to = &v->port[p];
+	struct cable *cable, c;
+	int err = port->peer != GRAPH_NONE
+	                  ? cable_read(r, v->g->nodes[port->node].guid, port->num, &c)
+	                  : E_NOTFOUND;
+	json_t *json;
+	char *text;
+
+	if (err != E_OK) {
+		return err == E_NOTFOUND ? E_OK : err;
+	}
+	cable = arena_alloc(v->arena, sizeof(*cable));
+	json = cable_json(&c);
+	text = json != NULL ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6))
+	                    : NULL;
+	json_decref(json);
+	if (cable == NULL || text == NULL) {
+		free(text);
+		return -ENOMEM;
+	}
+	*cable = c;
+	to->cable = cable;
+	if (strlen(text) < INVENTORY_CABLE_MAX) {
+		to->cable_json_len = (uint16_t)strlen(text);
+		to->cable_json = arena_strdup(v->arena, text);
+	}
+	free(text);
+	return to->cable_json != NULL || to->cable_json_len == 0 ? E_OK : -ENOMEM;
+}
+
 /* What both ends of a cable support. */
 static void fill_best(struct inventory *v, const struct link_caps *caps, uint32_t p)
 {
@@ -111,6 +146,9 @@ static int fill_ports(struct inventory *v, struct snap_reader *r, struct arena *
 	}
 	for (uint32_t p = 0; p < g->n_ports; p++) {
 		int err = fill_port(v, r, p);
+		if (err == E_OK) {
+			err = fill_cable(v, r, p);
+		}
 		if (err == E_OK) {
 			err = link_caps(r, g->nodes[g->ports[p].node].guid,
 			                g->ports[p].num, &caps[p]);

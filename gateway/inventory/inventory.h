@@ -9,6 +9,7 @@
 
 struct arena;
 struct body;
+struct cable;
 struct problem;
 struct load_class;
 struct snap_reader;
@@ -29,7 +30,12 @@ struct inventory_port {
 	uint8_t best_width, best_speed; /*!< that both ends of the cable support */
 	bool has_best;                  /*!< PortInfo of both ends is known */
 	bool degraded;                  /*!< the cable is slower than its best */
+	const struct cable *cable;      /*!< what its module says; NULL: not known */
+	const char *cable_json;         /*!< the same as JSON */
+	uint16_t cable_json_len;
 };
+
+enum { INVENTORY_CABLE_MAX = 1500 /*!< bytes of that JSON; a longer one is left out */ };
 
 struct inventory_node {
 	const char *json; /*!< name for people as a JSON string, with quotes */

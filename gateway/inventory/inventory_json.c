@@ -12,7 +12,7 @@
 
 enum {
 	NAME_BYTES = 64 * 6 + 2, /* every byte escaped */
-	ROW_BYTES = 2 * NAME_BYTES + 1024
+	ROW_BYTES = 2 * NAME_BYTES + 1024 + INVENTORY_CABLE_MAX
 };
 
 /* A word without characters that JSON escapes. */
@@ -66,6 +66,15 @@ static char *put_mode(char *p, const struct inventory *v, uint32_t i)
 	return put_bool(JSON_PUT(p, ",\"degraded\":"), more->degraded);
 }
 
+static char *put_cable(char *p, const struct inventory_port *port)
+{
+	if (port->cable_json == NULL) {
+		return JSON_PUT(p, ",\"cable\":null");
+	}
+	return json_put_bytes(JSON_PUT(p, ",\"cable\":"), port->cable_json,
+	                      port->cable_json_len);
+}
+
 static char *put_end(char *p, const struct inventory *v, uint32_t i)
 {
 	const struct port *port = &v->g->ports[i];
@@ -97,6 +106,8 @@ void inventory_write_link(struct body *b, const struct inventory *v, uint32_t po
 	p = json_put_number(JSON_PUT(p, ",\"mtu_bytes\":"), (uint64_t)mtu_bytes(mtu));
 	p = put_routes(JSON_PUT(p, ",\"routes_from_a\":"), &v->port[port]);
 	p = put_routes(JSON_PUT(p, ",\"routes_from_b\":"), &v->port[a->peer]);
+	p = put_cable(p, v->port[port].cable_json != NULL ? &v->port[port]
+	                                                  : &v->port[a->peer]);
 	p = JSON_PUT(p, "}");
 	b->len = (size_t)(p - b->data);
 }
@@ -149,6 +160,7 @@ void inventory_write_port(struct body *b, const struct inventory *v, uint32_t i)
 			"\"degraded\":null,\"peer\":null");
 	}
 	p = put_routes(JSON_PUT(p, ",\"routes\":"), more);
+	p = put_cable(p, more);
 	p = JSON_PUT(p, "}");
 	b->len = (size_t)(p - b->data);
 }

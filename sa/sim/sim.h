@@ -137,7 +137,7 @@ int sim_vport_lie(struct sim *s, uint64_t node_guid, uint8_t port,
 int sim_set_lanes(struct sim *s, uint64_t node_guid, uint8_t port, unsigned lanes);
 /*! \brief Lets an Omni-Path node or port say something else of itself. \param name  "NodeGUID", "NumPorts",
  *  "PartitionCap", "LinearFDBCap", "MTUCap" (as a code), "VLCap", "PacketFormats" (bits),
- *  "NeighborFWAuthBypass". \retval E_NOTFOUND \retval E_UNKNOWN  No such field, or no Omni-Path. */
+ *  "NeighborFWAuthBypass"; "CableTemperature": its cable is optical. \retval E_NOTFOUND \retval E_UNKNOWN  No such field, or no Omni-Path. */
 int sim_opa_lie(struct sim *s, uint64_t node_guid, uint8_t port, const char *name,
                 uint64_t value);
 /*! \brief Raises a counter of an Omni-Path port. \param name  As opapmaquery calls it: "RcvErrors".

@@ -428,8 +428,8 @@ static int run_lie(struct run *r)
 	return ret == E_UNKNOWN
 	               ? fail(r, ret,
 	                      "Omni-Path's nodes (--omnipath) say NodeGUID, NumPorts, "
-	                      "PartitionCap, LinearFDBCap, MTUCap, VLCap, PacketFormats "
-	                      "or NeighborFWAuthBypass, not '%.40s'",
+	                      "PartitionCap, LinearFDBCap, MTUCap, VLCap, PacketFormats, "
+	                      "NeighborFWAuthBypass or CableTemperature, not '%.40s'",
 	                      name)
 	               : ret;
 }
@@ -634,7 +634,7 @@ static const struct command commands[] = {
 	{ "traffic",  "MB NODE[PORT]",             "the port sends so many megabytes per second from now on", run_traffic },
 	{ "lanes",    "N NODE[PORT]",              "Omni-Path: the link runs on so many lanes without going down", run_lanes },
 	{ "busy",     "PERCENT NODE[PORT]",        "Omni-Path: so much of the port's buffers is in use, which adaptive routing looks at", run_busy },
-	{ "lie",      "NAME VALUE NODE[PORT]",     "Omni-Path: NodeInfo, SwitchInfo or PortInfo shows something else: NodeGUID, NumPorts, PartitionCap, LinearFDBCap, MTUCap, VLCap, PacketFormats, NeighborFWAuthBypass", run_lie },
+	{ "lie",      "NAME VALUE NODE[PORT]",     "Omni-Path: NodeInfo, SwitchInfo or PortInfo shows something else: NodeGUID, NumPorts, PartitionCap, LinearFDBCap, MTUCap, VLCap, PacketFormats, NeighborFWAuthBypass; CableTemperature", run_lie },
 	{ "list",     "[all|switches|hosts]",      "type, GUID, id and description of each node",          run_list },
 	{ "show",     "NODE",                      "its ports: state, LID, far end",                       run_show },
 	{ "smps",     "",                          "subnet management requests sent so far, by attribute",  run_smps },

@@ -14,6 +14,7 @@ tree=$work/tree.topo
 "$bin/saguaro" topo ft2 4 4 2 -o "$tree"
 mapfile -t hosts < <(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$tree")
 start_simulator "$tree" --omnipath
+ctl lie CableTemperature 45 'leaf-0000[5]'
 start_daemon_on "${hosts[0]}" d --sweep_interval=1 --perfmgr --perfmgr_sweep_time_s=1
 holds "comes up" until_true log_says d 'SUBNET UP'
 start_gateway g
@@ -94,5 +95,20 @@ ctl lanes 1 'leaf-0001[2]' >/dev/null
 # shellcheck disable=SC2317 # called by until_true
 narrow() { get /v1/alarms | jq -e '[.. | strings] | any(test("runs at 1x"))' >/dev/null; }
 holds "fewer lanes are an alarm" until_true narrow
+
+# --- the modules of cables: read once, what they measure as often as counters ---
+cable() { get "/v1/ports?node=leaf-0000" | jq -r ".ports[] | select(.port == $1) | .cable.$2"; }
+# shellcheck disable=SC2317 # called by until_true
+cable_is() { [ "$(cable "$1" "$2" 2>/dev/null)" = "$3" ]; }
+holds "who made a cable" until_true cable_is 1 vendor SAGUARO
+same "copper does not say how warm it is" null "$(cable 1 temperature_c)"
+holds "an optical one does" until_true cable_is 5 temperature_c 45
+same "how much light it gets" 0.8 "$(cable 5 'rx_mw[0]')"
+ctl lie CableTemperature 61 'leaf-0000[5]'
+holds "it is read again" until_true cable_is 5 temperature_c 61
+has "of a cable" "$(get '/v1/links?node=leaf-0000' | jq -r '.links[].cable.part')" "SIMULATED-3M"
+has "in a list" "$("$bin/saguaro" ports --node leaf-0000 --field port,cable.technology 2>&1)" "5	active optical"
+has "as a series" "$(get /metrics/fabric)" 'saguaro_switch_port_cable_temperature_celsius{guid="0x0002c90300000000",port="5"} 61'
+has "with its maker" "$(get /metrics/fabric | grep cable_info)" 'vendor="SAGUARO",part="SIMULATED-3M",serial='
 stop_simulator
 finish

@@ -48,6 +48,7 @@ static const char *const lie_names[OPA_LIES] = {
 	[OPA_LIE_VL_CAP] = "VLCap",
 	[OPA_LIE_PACKET_FORMATS] = "PacketFormats",
 	[OPA_LIE_FW_AUTH_BYPASS] = "NeighborFWAuthBypass",
+	[OPA_LIE_CABLE_TEMPERATURE] = "CableTemperature",
 };
 
 enum opa_lie opa_lie_find(const char *name)
@@ -80,6 +81,7 @@ void opa_lie(struct opa_port *p, enum opa_lie what, uint64_t value)
 		field_set(p->info, OPI_FORMATS_SUPPORTED, value);
 		break;
 	case OPA_LIE_FW_AUTH_BYPASS: field_set(p->info, OPI_FW_BYPASS, value); break;
+	case OPA_LIE_CABLE_TEMPERATURE: opa_cable_warm(p, (uint8_t)value); break;
 	case OPA_LIES: break;
 	}
 }

@@ -119,6 +119,7 @@ enum opa_lie {
 	OPA_LIE_VL_CAP,
 	OPA_LIE_PACKET_FORMATS,
 	OPA_LIE_FW_AUTH_BYPASS, /*!< of the neighbour */
+	OPA_LIE_CABLE_TEMPERATURE, /*!< the cable is optical and so warm, in degrees Celsius */
 	OPA_LIES
 };
 

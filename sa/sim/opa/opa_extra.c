@@ -9,7 +9,7 @@
 /*
  * What an SM asks beside the fabric itself: the memory of the cable, and congestion control.
  *
- * The cable is a passive copper cable of 3 m by SFF-8636. Its memory has 4,096 bytes of address space: the lower
+ * The cable is a passive copper cable of 3 m by SFF-8636, or, once somebody says how warm it is, an optical one. Its memory has 4,096 bytes of address space: the lower
  * half of 128 bytes, then the upper pages; page 0 says who made it. A read must not cross 128 bytes.
  *
  * Congestion settings are stored and shown. The logs are empty.
@@ -35,6 +35,18 @@ void opa_cable_reset(struct opa_port *p)
 	memset(p->cable, 0, sizeof(p->cable));
 	p->cable[0] = 0x11; /* identifier: QSFP28 */
 	p->cable[2] = 0x06; /* flat memory, no interrupt */
+}
+
+void opa_cable_warm(struct opa_port *p, uint8_t degrees)
+{
+	enum { TEMPERATURE = 22, SUPPLY = 26, RX_POWER = 34, TX_POWER = 50, LANES = 4 };
+
+	p->cable[TEMPERATURE] = degrees;
+	field_set(p->cable, 8 * SUPPLY, 16, 33000); /* 3.3 V */
+	for (unsigned i = 0; i < LANES; i++) {      /* 0.8 and 0.9 mW */
+		field_set(p->cable, 8 * (RX_POWER + 2 * i), 16, 8000);
+		field_set(p->cable, 8 * (TX_POWER + 2 * i), 16, 9000);
+	}
 }
 
 static void put_text(uint8_t *at, size_t n, const char *text)
@@ -76,7 +88,9 @@ static void fill_page(const struct opa_port *p, uint8_t *page)
 	page[2] = 0x23;  /* connector: none that separates */
 	page[12] = 0xFF; /* nominal bit rate: see byte 222 */
 	page[18] = 3;    /* metres */
-	page[19] = 0xA0; /* copper, not equalized */
+	page[19] = p->cable[22] != 0
+	                   ? 0
+	                   : 0xA0; /* a laser of 850 nm; copper, not equalized */
 	put_text(page + 20, 16, "SAGUARO");
 	page[36] = 0x1C;
 	put_text(page + 40, 16, "SIMULATED-3M");

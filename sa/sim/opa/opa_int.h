@@ -79,5 +79,6 @@ uint16_t opa_sma_port_group_table(struct opa_access *a);
 
 /* opa_extra.c */
 uint16_t opa_sma_cable_info(struct opa_access *a);
+void opa_cable_warm(struct opa_port *p, uint8_t degrees);
 void opa_cable_reset(struct opa_port *p);
 uint16_t opa_sma_congestion(struct opa_access *a, uint16_t attr);
