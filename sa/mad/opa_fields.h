@@ -40,7 +40,19 @@ enum opa_bytes {
 };
 
 /*! Attributes that InfiniBand does not have. */
-enum { OPA_ATTR_CABLE_INFO = 0x32, OPA_ATTR_PORT_STATE_INFO = 0x87 };
+enum {
+	OPA_ATTR_CABLE_INFO = 0x32,
+	OPA_ATTR_AGGREGATE = 0x80,
+	OPA_ATTR_PORT_STATE_INFO = 0x87
+};
+
+/*! An Aggregate: several attributes in one MAD, each behind a header (OPA_AG_*). */
+enum {
+	OPA_AG_HEADER = 8,
+	OPA_AG_UNIT = 8,     /*!< of its length */
+	OPA_AG_MOST = 117,   /*!< attributes */
+	OPA_BLOCKS_MOST = 29 /*!< of a forwarding table in one MAD */
+};
 
 /*! AttributeModifier. */
 enum {
@@ -65,6 +77,12 @@ enum {
 /* an SMP over a directed route, in the whole MAD */
 #define OPA_DR_SLID                256, 32
 #define OPA_DR_DLID                288, 32
+
+/* the header of an attribute in an Aggregate */
+#define OPA_AG_ATTRIBUTE             0, 16
+#define OPA_AG_ERROR                16,  1
+#define OPA_AG_LENGTH               25,  7
+#define OPA_AG_MODIFIER             32, 32
 
 /* NodeInfo */
 #define OPA_NI_BASE_VERSION          0,  8

@@ -413,21 +413,22 @@ static const struct row {
 	uint16_t attr;
 	uint8_t bytes;
 	bool asks_with_data; /* also a Get has it */
+	uint8_t joins;       /* enum opa_joins */
 	uint32_t (*mod)(uint32_t mod, bool set);
 	int (*encode)(const uint8_t *data, const uint8_t *basis,
 	              uint8_t *ret); /* NULL: no Set */
 	void (*decode)(const uint8_t *data, uint8_t *ret);
 } rows[] = {
 	/* clang-format off */
-	{ UMAD_SM_ATTR_NODE_DESC,   OPA_BYTES_BLOCK,       false, mod_same,  NULL,               decode_block },
-	{ UMAD_SM_ATTR_NODE_INFO,   OPA_BYTES_NODE_INFO,   false, mod_same,  NULL,               decode_node_info },
-	{ UMAD_SM_ATTR_SWITCH_INFO, OPA_BYTES_SWITCH_INFO, false, mod_same,  encode_switch_info, decode_switch_info },
-	{ UMAD_SM_ATTR_PORT_INFO,   OPA_BYTES_PORT_INFO,   false, mod_port,  encode_port_info,   decode_port_info },
-	{ UMAD_SM_ATTR_PKEY_TABLE,  OPA_BYTES_BLOCK,       false, mod_block, encode_block,       decode_block },
-	{ UMAD_SM_ATTR_LINEAR_FT,   OPA_BYTES_BLOCK,       false, mod_block, encode_block,       decode_block },
-	{ UMAD_SM_ATTR_MCAST_FT,    OPA_BYTES_BLOCK,       false, mod_block, encode_block,       decode_block },
-	{ OPA_ATTR_CABLE_INFO,      OPA_BYTES_BLOCK,       false, mod_cable, NULL,               decode_block },
-	{ UMAD_SM_ATTR_SM_INFO,     OPA_BYTES_SM_INFO,     true,  mod_same,  encode_sm_info,     decode_sm_info },
+	{ UMAD_SM_ATTR_NODE_DESC,   OPA_BYTES_BLOCK,       false, OPA_JOINS_AGGREGATE, mod_same,  NULL,               decode_block },
+	{ UMAD_SM_ATTR_NODE_INFO,   OPA_BYTES_NODE_INFO,   false, OPA_JOINS_NOTHING, mod_same,  NULL,               decode_node_info },
+	{ UMAD_SM_ATTR_SWITCH_INFO, OPA_BYTES_SWITCH_INFO, false, OPA_JOINS_AGGREGATE, mod_same,  encode_switch_info, decode_switch_info },
+	{ UMAD_SM_ATTR_PORT_INFO,   OPA_BYTES_PORT_INFO,   false, OPA_JOINS_AGGREGATE, mod_port,  encode_port_info,   decode_port_info },
+	{ UMAD_SM_ATTR_PKEY_TABLE,  OPA_BYTES_BLOCK,       false, OPA_JOINS_AGGREGATE, mod_block, encode_block,       decode_block },
+	{ UMAD_SM_ATTR_LINEAR_FT,   OPA_BYTES_BLOCK,       false, OPA_JOINS_RUN, mod_block, encode_block,       decode_block },
+	{ UMAD_SM_ATTR_MCAST_FT,    OPA_BYTES_BLOCK,       false, OPA_JOINS_RUN, mod_block, encode_block,       decode_block },
+	{ OPA_ATTR_CABLE_INFO,      OPA_BYTES_BLOCK,       false, OPA_JOINS_NOTHING, mod_cable, NULL,               decode_block },
+	{ UMAD_SM_ATTR_SM_INFO,     OPA_BYTES_SM_INFO,     true,  OPA_JOINS_NOTHING, mod_same,  encode_sm_info,     decode_sm_info },
 	/* clang-format on */
 };
 
@@ -439,6 +440,18 @@ static const struct row *row_of(uint16_t attr)
 		}
 	}
 	return NULL;
+}
+
+enum opa_joins opa_smp_joins(bool set, uint16_t attr, uint32_t mod, size_t *ret_bytes)
+{
+	enum { PORT = 0xff };
+	const struct row *row = row_of(attr);
+
+	if (row == NULL || (set && attr == UMAD_SM_ATTR_PORT_INFO && (mod & PORT) == 0)) {
+		return OPA_JOINS_NOTHING;
+	}
+	*ret_bytes = row->bytes;
+	return (enum opa_joins)row->joins;
 }
 
 int opa_smp_encode(bool set, uint16_t attr, uint32_t mod, const uint8_t *data,

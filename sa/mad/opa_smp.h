@@ -52,6 +52,19 @@ int opa_smp_encode(bool set, uint16_t attr, uint32_t mod, const uint8_t *data,
  */
 int opa_smp_decode(uint16_t attr, const uint8_t *data, size_t len, uint8_t ret[64]);
 
+/*! How requests to one agent may share a MAD. */
+enum opa_joins {
+	OPA_JOINS_NOTHING,
+	OPA_JOINS_AGGREGATE, /*!< with any others that do */
+	OPA_JOINS_RUN        /*!< with the blocks that follow it */
+};
+
+/*!
+ * \brief May a request share a MAD? One that can change the M_Key of the agent may not.
+ * \param ret_bytes  Of the attribute.
+ */
+enum opa_joins opa_smp_joins(bool set, uint16_t attr, uint32_t mod, size_t *ret_bytes);
+
 /*! \brief Writes what differs from a PortInfo's InfiniBand form over its bytes; states only if \a states. */
 void opa_port_info_overlay(uint8_t info[OPA_BYTES_PORT_INFO], const uint8_t want[64],
                            bool states);

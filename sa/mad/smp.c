@@ -23,6 +23,11 @@
  *
  * Sends that the transport refuses with -EAGAIN are repeated by the next smp_run().
  *
+ * On Omni-Path several fresh jobs of a destination may be chained to one MAD (smp_job.joined). The chain is made
+ * when it is sent, and is over with its answer or time-out, so a job that is repeated is by itself.
+ *
+ * The file is longer than most, because all its parts move jobs from queue to queue.
+ *
  * On Omni-Path a request is encoded when it is submitted, into memory that stays with its job. An
  * attribute that Omni-Path does not have is refused as a device would refuse it.
  */
@@ -58,6 +63,8 @@ struct smp_job {
 	uint8_t data[SMP_DATA_BYTES];
 	bool refused;         /* there is no such attribute */
 	struct opa_smp *wide; /* Omni-Path: what is sent; kept for the next request */
+	struct smp_job *joined; /* the next one in the same MAD; NULL: it is the last */
+	bool alone;             /* is sent by itself */
 };
 
 TAILQ_HEAD(job_queue, smp_job);
@@ -258,7 +265,8 @@ int smp_submit(struct smp *s, const struct smp_request *request)
 	}
 	job->request = *request;
 	job->tries = 0;
-	job->repeated = job->refused = false;
+	job->repeated = job->refused = job->alone = false;
+	job->joined = NULL;
 	if (request->data != NULL && request->native_len == 0) {
 		memcpy(job->data, request->data, sizeof(job->data));
 	} else {
@@ -344,24 +352,18 @@ static void fail_dest(struct smp *s, struct smp_dest *d)
 	dest_update(s, d);
 }
 
-/* A try got no response: the job is tried again, or fails. */
-static void handle_timeout(void *ctx, struct mad_request *r)
+/* After a try without a response. */
+static void try_again(struct smp *s, struct smp_job *job)
 {
-	struct smp *s = ctx;
-	struct smp_job *job = r->job;
 	struct smp_dest *d = job->request.dest;
 	bool first = !job->repeated;
 
-	end_try(s, r);
 	job->repeated = true;
 	if (d->dead) {
 		TAILQ_INSERT_TAIL(&s->failed, job, entry);
 		return;
 	}
 	if (job->way != DIRECTED) {
-		if (d->probe != NULL) {
-			d->probe->unanswered++;
-		}
 		d->not_by_lid = true;
 		job->tries--;
 		s->counters.repeated_directed++;
@@ -377,6 +379,24 @@ static void handle_timeout(void *ctx, struct mad_request *r)
 	dest_update(s, d);
 	if (first && job->request.late != NULL) {
 		job->request.late(job->request.ctx);
+	}
+}
+
+/* A try got no response: its jobs are tried again, or fail. */
+static void handle_timeout(void *ctx, struct mad_request *r)
+{
+	struct smp *s = ctx;
+	struct smp_job *job = r->job, *next;
+	struct smp_dest *d = job->request.dest;
+
+	end_try(s, r);
+	if (!d->dead && job->way != DIRECTED && d->probe != NULL) {
+		d->probe->unanswered++;
+	}
+	for (; job != NULL; job = next) {
+		next = job->joined;
+		job->joined = NULL;
+		try_again(s, job);
 	}
 }
 
@@ -430,6 +450,183 @@ static void encode_route(const struct smp *s, const struct smp_dest *d, enum way
 	memcpy(path + 1, d->path.port + 1, d->path.hops);
 }
 
+/* --- several requests in one MAD --------------------------------------------------- */
+
+static size_t padded(size_t bytes)
+{
+	return (bytes + OPA_AG_UNIT - 1) / OPA_AG_UNIT * OPA_AG_UNIT;
+}
+
+static enum opa_joins joins(const struct smp_job *job, size_t *ret_bytes)
+{
+	const struct smp_request *q = &job->request;
+
+	return job->alone || job->tries != 0 || q->native_len != 0
+	               ? OPA_JOINS_NOTHING
+	               : opa_smp_joins(q->method == UMAD_METHOD_SET, q->attr, q->mod,
+	                               ret_bytes);
+}
+
+/* May a job follow another one in a MAD? */
+static bool follows(const struct smp_job *before, const struct smp_job *job,
+                    enum opa_joins how)
+{
+	const struct smp_request *a = &before->request, *b = &job->request;
+
+	return a->method == b->method && a->without_m_key == b->without_m_key &&
+	       (how != OPA_JOINS_RUN || (a->attr == b->attr && b->mod == a->mod + 1));
+}
+
+/* Chains the jobs that wait behind a fresh one and fit into its MAD. */
+static void join(const struct smp *s, struct smp_job *job)
+{
+	size_t bytes = 0, sum = 0;
+	enum opa_joins how = joins(job, &bytes);
+	struct smp_job *last = job, *next = job;
+	unsigned n = 0,
+		 most = how == OPA_JOINS_RUN ? OPA_BLOCKS_MOST : (unsigned)OPA_AG_MOST;
+
+	job->joined = NULL;
+	if (!s->omni_path || job->request.dest->not_joined || how == OPA_JOINS_NOTHING) {
+		return;
+	}
+	while (next != NULL && n < most && joins(next, &bytes) == how &&
+	       (next == job || follows(last, next, how))) {
+		sum += how == OPA_JOINS_RUN ? bytes : OPA_AG_HEADER + padded(bytes);
+		if (sum > OPA_DATA_MAX) {
+			return;
+		}
+		if (next != job) {
+			last->joined = next;
+			next->joined = NULL;
+		}
+		last = next;
+		next = TAILQ_NEXT(next, entry);
+		n++;
+	}
+}
+
+static bool is_run(const struct smp_job *job)
+{
+	size_t bytes;
+
+	return joins(job, &bytes) == OPA_JOINS_RUN;
+}
+
+/* Attribute and modifier of a MAD with several requests. */
+static void joined_address(const struct smp_job *job, uint16_t *ret_attr,
+                           uint32_t *ret_mod)
+{
+	enum { COUNT_SHIFT = 24 };
+	uint32_t n = 0;
+	bool run = is_run(job);
+
+	*ret_attr = run ? job->wide->attr : (uint16_t)OPA_ATTR_AGGREGATE;
+	*ret_mod = job->wide->mod & (OPA_MOD_ONE - 1);
+	for (; job != NULL; job = job->joined) {
+		n++;
+	}
+	*ret_mod = run ? n << COUNT_SHIFT | *ret_mod : n;
+}
+
+/* Its data. \return bytes to send */
+static size_t encode_joined(const struct smp_job *job, uint8_t *data)
+{
+	size_t at = 0, end = 0, bytes = 0;
+	bool run = is_run(job), set = job->request.method == UMAD_METHOD_SET;
+
+	for (; job != NULL; job = job->joined) {
+		(void)joins(job, &bytes);
+		if (!run) {
+			field_set(data + at, OPA_AG_ATTRIBUTE, job->wide->attr);
+			field_set(data + at, OPA_AG_LENGTH, padded(bytes) / OPA_AG_UNIT);
+			field_set(data + at, OPA_AG_MODIFIER, job->wide->mod);
+			at += OPA_AG_HEADER;
+		}
+		memcpy(data + at, job->wide->data, job->wide->len);
+		end = at + job->wide->len; /* a Get ends behind the last header */
+		at += run ? bytes : padded(bytes);
+	}
+	return set ? at : run ? 0 : end;
+}
+
+/* Sends a job again by itself, as if it had not been sent. */
+static void send_alone(struct smp *s, struct smp_job *job)
+{
+	struct smp_dest *d = job->request.dest;
+
+	job->alone = true;
+	job->tries = 0;
+	job->joined = NULL;
+	if (d->dead) {
+		TAILQ_INSERT_TAIL(&s->failed, job, entry);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&d->waiting, job, entry);
+	dest_update(s, d);
+}
+
+/* What an answer has of a job, at *at. \return false: it is not as it was asked. */
+static bool take_part(const struct smp_job *job, bool run, const uint8_t *data,
+                      size_t len, size_t *at, const uint8_t **ret_header)
+{
+	size_t bytes = run ? (size_t)OPA_BYTES_BLOCK : 0;
+
+	*ret_header = NULL;
+	if (!run) {
+		if (len < *at + OPA_AG_HEADER ||
+		    field_get(data + *at, OPA_AG_ATTRIBUTE) != job->wide->attr ||
+		    field_get(data + *at, OPA_AG_MODIFIER) != job->wide->mod) {
+			return false;
+		}
+		*ret_header = data + *at;
+		bytes = OPA_AG_UNIT * (size_t)field_get(data + *at, OPA_AG_LENGTH);
+		*at += OPA_AG_HEADER;
+	}
+	*at += bytes;
+	return len >= *at;
+}
+
+/*
+ * The answer to a MAD with several requests. Those before the one with the error bit were carried out, and so
+ * were all where there is no status. Of the others nothing is known. An agent may refuse a field without
+ * setting an error bit; then all are sent again, each by itself.
+ */
+static void split_answer(struct smp *s, struct smp_job *job, bool run, uint16_t status,
+                         const uint8_t *data, size_t len)
+{
+	enum { NO_FIELD = 0x1c };
+	struct smp_dest *d = job->request.dest;
+	struct smp_job *next;
+	bool good = status == 0, any_error = false;
+	const uint8_t *header;
+	size_t at = 0;
+
+	for (const struct smp_job *j = job; j != NULL && !good && !any_error && !run;
+	     j = j->joined) {
+		any_error = take_part(j, run, data, len, &at, &header) &&
+		            field_get(header, OPA_AG_ERROR);
+	}
+	d->not_joined |= !good && !any_error && (status & NO_FIELD) != NO_FIELD;
+	good |= any_error; /* up to that one */
+	at = 0;
+	for (; job != NULL; job = next) {
+		size_t from = at + (run ? 0 : OPA_AG_HEADER);
+
+		next = job->joined;
+		job->joined = NULL;
+		good = good && take_part(job, run, data, len, &at, &header);
+		if (!good) {
+			send_alone(s, job);
+		} else if (header != NULL && field_get(header, OPA_AG_ERROR)) {
+			good = false;
+			finish_job(s, job, E_MALFORMED, status, NULL, 0);
+		} else {
+			finish_job(s, job, E_OK, 0, data + from, at - from);
+		}
+	}
+}
+
 /* The data of a request, and how long it and its answer are. */
 static void encode_data(const struct smp *s, const struct smp_job *job,
                         struct mad_request *r)
@@ -439,9 +636,14 @@ static void encode_data(const struct smp *s, const struct smp_job *job,
 		r->len = r->least = MAD_BYTES;
 		return;
 	}
-	size_t at = opa_smp_data_at(r->mad), len = (at + job->wide->len + 7) / 8 * 8;
+	size_t at = opa_smp_data_at(r->mad), len = job->wide->len;
 
-	memcpy(r->mad + at, job->wide->data, job->wide->len);
+	if (job->joined != NULL) {
+		len = encode_joined(job, r->mad + at);
+	} else {
+		memcpy(r->mad + at, job->wide->data, len);
+	}
+	len = padded(at + len);
 	r->len = len < OPA_SENT_LEAST ? OPA_SENT_LEAST + 4 : len;
 	r->least = at;
 	r->addr.pkey_index = s->p_key_index;
@@ -466,12 +668,18 @@ static int send_job(struct smp *s, struct smp_job *job)
 	const struct smp_request *asked = &job->request;
 	struct smp_dest *d = asked->dest;
 	enum way way = way_of(s, job);
-	struct mad_request *r = request_begin(
-		s->requests,
-		way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
-			      : UMAD_CLASS_SUBN_DIRECTED_ROUTE,
-		s->omni_path ? OPA_CLASS_VERSION : SM_CLASS_VERSION, asked->method,
-		asked->attr, s->omni_path ? job->wide->mod : asked->mod);
+	uint16_t attr = asked->attr;
+	uint32_t mod = s->omni_path ? job->wide->mod : asked->mod;
+
+	if (job->joined != NULL) {
+		joined_address(job, &attr, &mod);
+	}
+	struct mad_request *r =
+		request_begin(s->requests,
+	                      way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
+	                                    : UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+	                      s->omni_path ? OPA_CLASS_VERSION : SM_CLASS_VERSION,
+	                      asked->method, attr, mod);
 
 	if (r == NULL) {
 		return -EAGAIN;
@@ -489,8 +697,10 @@ static int send_job(struct smp *s, struct smp_job *job)
 		request_end(s->requests, r);
 		return -EAGAIN;
 	}
-	job->way = way;
-	job->tries++;
+	for (struct smp_job *j = job; j != NULL; j = j->joined) {
+		j->way = way;
+		j->tries++;
+	}
 	s->late_in_flight += job->tries > 1;
 	s->counters.sent++;
 	s->counters.by_lid += way == BY_LID;
@@ -550,6 +760,9 @@ static void fill_window(struct smp *s)
 		job = again ? job : TAILQ_FIRST(&d->waiting);
 		bool refused = s->writes == SMP_WRITES_REFUSED && is_write(job);
 
+		if (!again && !refused) {
+			join(s, job);
+		}
 		s->blocked = !refused && send_job(s, job) == -EAGAIN;
 		if (s->blocked) {
 			return;
@@ -557,7 +770,9 @@ static void fill_window(struct smp *s)
 		if (again) {
 			TAILQ_REMOVE(&s->retry, job, entry);
 		} else {
-			TAILQ_REMOVE(&d->waiting, job, entry);
+			for (struct smp_job *j = job; j != NULL; j = j->joined) {
+				TAILQ_REMOVE(&d->waiting, j, entry);
+			}
 			TAILQ_REMOVE(&s->ready, d, entry);
 			d->ready = false;
 			dest_update(s, d);
@@ -616,6 +831,11 @@ static void handle_answer(void *ctx, struct mad_request *r, const struct mad_msg
 	d->late -= job->tries > 1 && d->late;
 	dest_update(s, d);
 	s->counters.bad_status += status != 0;
+	if (job->joined != NULL) {
+		split_answer(s, job, field_get(r->mad, MAD_ATTR_ID) != OPA_ATTR_AGGREGATE,
+		             status, m->data + at, m->len - at);
+		return;
+	}
 	finish_job(s, job, status ? E_MALFORMED : E_OK, status,
 	           status ? NULL : m->data + at, m->len - at);
 }
@@ -691,12 +911,15 @@ void smp_abort(struct smp *s)
 	struct mad_request *r;
 
 	while ((r = requests_first(s->requests)) != NULL) {
-		struct smp_job *job = r->job;
+		struct smp_job *job = r->job, *next;
 
 		end_try(s, r);
 		/* now in the ring if it has waiting jobs */
 		dest_update(s, job->request.dest);
-		TAILQ_INSERT_HEAD(&s->spare, job, entry);
+		for (; job != NULL; job = next) {
+			next = job->joined;
+			TAILQ_INSERT_HEAD(&s->spare, job, entry);
+		}
 	}
 	while ((d = TAILQ_FIRST(&s->ready)) != NULL) {
 		TAILQ_REMOVE(&s->ready, d, entry);

@@ -24,6 +24,10 @@
  * LID comes from the LID that was asked. One over a directed route shows the route of its
  * request, and the ports by which the nodes on the way are entered, as far as they are known.
  *
+ * On a fabric of Omni-Path fresh requests of one destination that wait one behind the other share a MAD: blocks
+ * that follow each other as such, other attributes in an Aggregate. Each of them gets its own answer,
+ * and those that a refused MAD says nothing of are sent again one by one.
+ *
  * On a fabric of Omni-Path requests and answers are in InfiniBand's form nevertheless, and translated
  * (sa/mad/opa_smp.h); see smp_set_omni_path().
  */
@@ -60,6 +64,7 @@ struct smp_dest {
 	struct smp_probe *probe; /*!< of requests that are not directed; NULL: none */
 	bool not_by_lid; /*!< a request by LID or mixed was not answered: set by the engine */
 	bool lid_answered; /*!< a request by LID was answered: set by the engine */
+	bool not_joined;   /*!< its agent takes one request per MAD: set by the engine */
 	bool dead; /*!< a request failed for good; all others fail immediately until
 	              smp_dest_revive() */
 	bool ready;

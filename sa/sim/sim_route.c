@@ -244,6 +244,22 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 	return true;
 }
 
+/* The attributes in an Aggregate. */
+static void count_parts(struct sim *s, const struct mad_buf *m, uint8_t method)
+{
+	enum { PARTS = 0xFF, DIRECTED_AT = 176, BY_LID_AT = 32, HEADER = 8 };
+	size_t at = m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED ? BY_LID_AT : DIRECTED_AT;
+	unsigned n = field_get(m->data, MAD_ATTR_MOD) & PARTS;
+
+	for (unsigned i = 0; i < n && at + HEADER <= m->len; i++) {
+		const uint8_t *part = m->data + at;
+
+		s->counts[method][sim_count_column(field_get(part, OAG_ATTRIBUTE))]++;
+		s->n_parts++;
+		at += HEADER + HEADER * (size_t)field_get(part, OAG_LENGTH);
+	}
+}
+
 static bool send_smp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
 {
 	uint64_t attr = field_get(m->data, MAD_ATTR_ID);
@@ -252,6 +268,9 @@ static bool send_smp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 
 	if (method < SIM_METHODS) { /* a request */
 		s->counts[method][sim_count_column(attr)]++;
+		if (m->data[0] == OPA_VERSION && attr == OPA_AGGREGATE) {
+			count_parts(s, m, method);
+		}
 	}
 	if (m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED) {
 		return send_by_lid(s, from, m, at);

@@ -227,6 +227,7 @@ struct sim {
 	size_t cap_clients;
 
 	uint64_t counts[SIM_METHODS][SIM_ATTRS + SIM_VPORT_ATTRS + 1];
+	uint64_t n_parts; /*!< of these, in Aggregates */
 	uint64_t bounces;
 	uint64_t changes; /*!< of anything that a Get shows */
 };
