@@ -36,6 +36,19 @@ refuses "nobody answers any more" curl -s "$url/healthz"
 none_left() { ! pgrep -s "$demo" >/dev/null; }
 holds "no process of it is left" until_true none_left
 
+# --- Omni-Path: the same on a fabric that the simulator serves ---
+TMPDIR=$work/tmp env --default-signal=INT setsid "$here/quickstart" --omnipath --listen 127.0.0.1:0 >"$work/opa.log" 2>"$work/opa.err" &
+demo=$!
+pids+=("$demo")
+holds "Omni-Path comes up" until_true grep -q 'Ctrl-C stops it' "$work/opa.log"
+same "three commands of Omni-Path" 3 "$(grep -c '^\$ ' "$work/opa.log")"
+has "a path" "$(cat "$work/opa.log")" "SLID   DLID"
+holds "a cable" grep -q 'SAGUARO' "$work/opa.log"
+kill -INT -- "-$demo"
+wait "$demo"
+same "Ctrl-C ends that, too" 0 "$?"
+same "and nothing stays" "" "$(ls -A "$work/tmp")"
+
 # stand_ins COMMANDS...: a folder of programs for quickstart check in which these commands are there. make
 # fails, so nothing is built; root is whom $user says.
 stand_ins() {
