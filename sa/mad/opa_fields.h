@@ -24,6 +24,7 @@ enum {
 	OPA_P_KEY_MANAGER = 0xFFFF, /*!< SMPs are sent with it */
 	OPA_MEMBER_INDEX = 1,       /*!< where fabric managers put these two */
 	OPA_MANAGER_INDEX = 2,
+	OPA_MLID_MOST = 0x3fe0,    /*!< MLIDs of 16 bits, in whole blocks of InfiniBand */
 	OPA_MFT_MLIDS = 8,         /*!< masks of a block of multicast tables */
 	OPA_MFT_PORTS = 64,        /*!< of a mask */
 	OPA_PORT_STATES_BYTES = 8, /*!< of PortStateInfo, for each port */
@@ -60,6 +61,8 @@ enum {
 	OPA_MOD_BEGIN = 1 << 9,     /*!< this SM begins to configure the port */
 	OPA_MOD_CABLE_64 = 63 << 13 /*!< of CableInfo: 64 bytes */
 };
+
+#define OPA_MLID_FIRST UINT32_C(0xF0000000)
 
 /*! PortInfo.LinkSpeed and LinkWidth. */
 enum {
@@ -102,6 +105,7 @@ enum {
 #define OPA_SI_LINEAR_FDB_CAP        0, 32
 #define OPA_SI_MULTICAST_FDB_CAP    64, 32
 #define OPA_SI_LINEAR_FDB_TOP       96, 32
+#define OPA_SI_MULTICAST_FDB_TOP   128, 32
 #define OPA_SI_LIFE_TIME_VALUE     536,  5
 #define OPA_SI_PORT_STATE_CHANGE   541,  1
 #define OPA_SI_PARTITION_ENFORCEMENT_CAP 560, 16

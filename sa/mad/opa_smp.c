@@ -21,7 +21,6 @@ enum {
 	IB_BYTES = 64,
 	MTU_4096 = 5,
 	MOST_VLS = 15,
-	MOST_MLIDS = 0x3fe0, /* of 16 bits, in whole blocks */
 	POLLING = 2,
 	DOWN = 1,
 	OPA_TRAP_WIDTH = 0x800,
@@ -304,7 +303,7 @@ static void decode_switch_info(const uint8_t *data, uint8_t *ret)
 	field_set(ret, SI_LINEAR_FDB_TOP,
 	          at_most(field_get(data, OPA_SI_LINEAR_FDB_TOP), OPA_LID_END - 1));
 	field_set(ret, SI_MULTICAST_FDB_CAP,
-	          at_most(field_get(data, OPA_SI_MULTICAST_FDB_CAP), MOST_MLIDS));
+	          at_most(field_get(data, OPA_SI_MULTICAST_FDB_CAP), OPA_MLID_MOST));
 	field_set(ret, SI_LIFE_TIME_VALUE, field_get(data, OPA_SI_LIFE_TIME_VALUE));
 	field_set(ret, SI_PORT_STATE_CHANGE, field_get(data, OPA_SI_PORT_STATE_CHANGE));
 	field_set(ret, SI_PARTITION_ENFORCEMENT_CAP, p_keys);

@@ -35,6 +35,12 @@ end_fabric() {
 	stop_simulator
 }
 
+sed -e 's/4xEDR/4xNDR/' -e '/node02/s/4xNDR/4xHDR/' "$work/mesh.topo" >"$work/fast.topo"
+bring_up fast
+SAGUARO_SNAPSHOT_DIR=$run_dir rates=$("$bin/saguaro" paths '*' '*' 2>/dev/null | grep -o '[0-9]* Gb/s' | sort -u | paste -sd' ')
+same "lanes of 100 Gb/s" "400 Gb/s" "$rates"
+end_fabric
+
 for fabric in three-tier director mesh mixed; do
 	bring_up "$fabric"
 	end_fabric

@@ -42,10 +42,12 @@
 #include "routing/graph/lids.h"
 #include "routing/proof/transition.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/discover/shadow.h"
 #include "sa/sm/program/program.h"
+#include "sa/sm/program/program_opa.h"
 
 enum { IN_FLIGHT = 4 }; /* requests of a switch that goes on alone */
 
@@ -240,7 +242,9 @@ static bool is_last_step(const struct program *p)
 
 static void send_top(struct lft_job *j)
 {
-	uint8_t want[64];
+	uint8_t want[64], basis[OPA_BYTES_SWITCH_INFO];
+	bool is_opa = j->node->opa_switch_info != NULL,
+	     differs = program_opa_plan_switch(j->node, basis);
 
 	if (j->failed || j->top_sent) {
 		return;
@@ -250,7 +254,7 @@ static void send_top(struct lft_job *j)
 	field_set(want, SI_LINEAR_FDB_TOP, j->p->lids->top);
 	field_set(want, SI_MULTICAST_FDB_TOP, 0); /* the whole table counts */
 	field_set(want, SI_LIFE_TIME_VALUE, j->p->config->packet_life_time);
-	if (memcmp(want, j->node->switch_info, sizeof(want)) == 0) {
+	if (memcmp(want, j->node->switch_info, sizeof(want)) == 0 && !differs) {
 		return;
 	}
 	field_set(want, SI_PORT_STATE_CHANGE,
@@ -258,7 +262,7 @@ static void send_top(struct lft_job *j)
 	submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
 	                                 .attr = UMAD_SM_ATTR_SWITCH_INFO,
 	                                 .data = want,
-	                                 .basis = j->node->opa_switch_info,
+	                                 .basis = is_opa ? basis : NULL,
 	                                 .done = on_top_set });
 }
 

@@ -9,6 +9,8 @@
  *   PacketFormats   what both ends support, without 8B and 10B, which need P_Keys of their own
  *   VL15CreditRate  towards an adapter that may not manage 18, else 0
  *   reasons         why a link was down is cleared when it is armed
+ *   MulticastFDBTop of a switch: the last MLID that it has room for and that we give, since groups come and go
+ *                   between sweeps. 0 after power-on, and then a switch may forward none
  *
  * A switch activates all its ports by one Set(PortStateInfo); 0 leaves a port as it is. If it refuses,
  * each port gets its state by itself, which tells which of them it is. ACTIVE needs a neighbour that
@@ -121,6 +123,21 @@ void program_opa_plan(const struct program *p, uint32_t port, const uint8_t want
 	if (gp->state <= PORT_INIT) {
 		program_opa_clear_reasons(ret);
 	}
+}
+
+bool program_opa_plan_switch(const struct disc_node *n, uint8_t *ret)
+{
+	uint64_t cap;
+
+	if (n->opa_switch_info == NULL) {
+		return false;
+	}
+	memcpy(ret, n->opa_switch_info, OPA_BYTES_SWITCH_INFO);
+	cap = smaller(field_get(ret, OPA_SI_MULTICAST_FDB_CAP), OPA_MLID_MOST);
+	if (cap != 0) {
+		field_set(ret, OPA_SI_MULTICAST_FDB_TOP, OPA_MLID_FIRST + cap - 1);
+	}
+	return memcmp(ret, n->opa_switch_info, OPA_BYTES_SWITCH_INFO) != 0;
 }
 
 uint64_t program_opa_hash(const uint8_t info[OPA_BYTES_PORT_INFO])

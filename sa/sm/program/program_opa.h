@@ -8,6 +8,7 @@
 #include "sa/mad/opa_fields.h"
 
 struct arena;
+struct disc_node;
 struct disc_port;
 struct program;
 struct program_mft;
@@ -53,3 +54,9 @@ bool program_opa_mft_shape(const struct table *t, unsigned position, uint32_t nu
 
 /*! \brief A port gets a state by itself. In program.c. */
 void program_port_state(struct program *p, uint32_t port, unsigned state);
+
+/*!
+ * \brief What a switch of Omni-Path needs beyond InfiniBand's form of SwitchInfo.
+ * \param ret  [OPA_BYTES_SWITCH_INFO] the basis of a Set. \return true: it is not so yet.
+ */
+bool program_opa_plan_switch(const struct disc_node *n, uint8_t *ret);

@@ -121,6 +121,12 @@ static void check_fabric(void)
 	const struct graph *g = fixture->g;
 
 	check_lids();
+	for (uint32_t i = 0; i < g->n_switches; i++) {
+		const uint8_t *si = fixture->sim->opa[g->switches[i]].device->switch_info;
+
+		ck_assert_uint_eq(field_get(si, OSI_MULTICAST_FDB_TOP),
+		                  0xF0000000 + OPA_MFT_CAP - 1);
+	}
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		if (g->ports[i].peer != GRAPH_NONE && fixture->sim->ports[i].up) {
 			check_link(i);
