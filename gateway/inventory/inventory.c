@@ -13,7 +13,7 @@
 #include "conf/base/text.h"
 #include "db/snapshot/fabric.h"
 #include "db/snapshot/reader.h"
-#include "gateway/view/cable.h"
+#include "gateway/inventory/cable.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/node_text.h"
 #include "sa/record/link_caps.h"

@@ -29,8 +29,8 @@
 #include "sa/mad/opa_fields.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
+#include "sa/record/opa_native.h"
 #include "sa/record/rec_int.h"
-#include "sa/record/rec_opa_int.h"
 
 enum {
 	CLASS_BYTES = 80,
@@ -209,8 +209,8 @@ static int offer_switch(struct snap_reader *r, const struct sa_query *q,
 {
 	uint8_t record[SWITCH_RECORD_BYTES] = { 0 };
 	const struct sa_attr *a = q->attr;
-	const uint8_t *si = opa_native(r, UMAD_SM_ATTR_SWITCH_INFO, end->node_guid, 0,
-	                               OPA_BYTES_SWITCH_INFO);
+	const uint8_t *si = opa_native_block(r, UMAD_SM_ATTR_SWITCH_INFO, end->node_guid,
+	                                     0, OPA_BYTES_SWITCH_INFO);
 	uint16_t len;
 
 	if (si != NULL) {

@@ -24,8 +24,8 @@
 #include "routing/graph/graph.h"
 #include "sa/mad/opa_fields.h"
 #include "sa/mad/wire.h"
+#include "sa/record/opa_native.h"
 #include "sa/record/rec_int.h"
-#include "sa/record/rec_opa_int.h"
 #include "sa/record/record.h"
 
 enum {
@@ -179,7 +179,7 @@ static void offer_native(const struct sa_query *q, const struct snap_end *end,
 static int offer_ports(struct snap_reader *r, const struct sa_query *q,
                        const struct snap_end *end, struct sa_out *out)
 {
-	bool native = opa_is_native(r, end->node_guid);
+	bool native = opa_native_known(r, end->node_guid);
 	struct snap_attr_row row;
 	struct sa_row_walk w;
 	int ret = E_OK;

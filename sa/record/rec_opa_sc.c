@@ -27,8 +27,8 @@
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
+#include "sa/record/opa_native.h"
 #include "sa/record/rec_int.h"
-#include "sa/record/rec_opa_int.h"
 
 enum {
 	MAP_BYTES = 32,
@@ -103,15 +103,15 @@ static int offer_sl(struct snap_reader *r, const struct sa_query *q,
 {
 	uint8_t record[RECORD_BYTES] = { 0 };
 	struct snap_attr_row row;
-	const struct opa_table native = { .attr = q->attr->id == SA_OPA_ATTR_SL_TO_SC
-		                                          ? SMA_SL_TO_SC
-		                                          : SMA_SC_TO_SL,
-		                          .bytes = MAP_BYTES,
-		                          .row = SA_NONE,
-		                          .block = SA_NONE };
+	const struct opa_native_table native = {
+		.attr = q->attr->id == SA_OPA_ATTR_SL_TO_SC ? SMA_SL_TO_SC : SMA_SC_TO_SL,
+		.bytes = MAP_BYTES,
+		.row = SA_NONE,
+		.block = SA_NONE
+	};
 
-	if (opa_is_native(r, end->node_guid)) {
-		return opa_offer_table(r, q, end, &native, out);
+	if (opa_native_known(r, end->node_guid)) {
+		return opa_native_offer(r, q, end, &native, out);
 	}
 	int ret = snap_attr_from(r, UMAD_SM_ATTR_SLVL_TABLE, end->node_guid, 0, &row);
 	if (ret != E_OK || row.guid != end->node_guid) {
@@ -173,13 +173,13 @@ static int offer_scsc(struct snap_reader *r, const struct sa_query *q,
 {
 	struct snap_attr_row row = { .block = 0 };
 	struct snap_node node = { .n_ports = 0 };
-	const struct opa_table native = { .attr = SMA_SC_TO_SC,
-		                          .bytes = MAP_BYTES,
-		                          .row = SCSC_IN,
-		                          .block = SCSC_OUT };
+	const struct opa_native_table native = { .attr = SMA_SC_TO_SC,
+		                                 .bytes = MAP_BYTES,
+		                                 .row = SCSC_IN,
+		                                 .block = SCSC_OUT };
 
-	if (end->type == NODE_SWITCH && opa_is_native(r, end->node_guid)) {
-		return opa_offer_table(r, q, end, &native, out);
+	if (end->type == NODE_SWITCH && opa_native_known(r, end->node_guid)) {
+		return opa_native_offer(r, q, end, &native, out);
 	}
 	int ret = end->type == NODE_SWITCH ? snap_node(r, end->node_guid, &node)
 	                                   : E_NOTFOUND;
@@ -240,17 +240,17 @@ static int offer_scvl(struct snap_reader *r, const struct sa_query *q,
                       const struct snap_end *end, struct sa_out *out)
 {
 	struct snap_node node;
-	const struct opa_table native = { .attr = q->attr->id == SA_OPA_ATTR_SC_TO_VL_T
-		                                          ? SMA_SC_TO_VL_T
-		                                  : q->attr->id == SA_OPA_ATTR_SC_TO_VL_NT
-		                                          ? SMA_SC_TO_VL_NT
-		                                          : SMA_SC_TO_VL_R,
-		                          .bytes = MAP_BYTES,
-		                          .row = SCVL_PORT,
-		                          .block = SA_NONE };
+	const struct opa_native_table native = {
+		.attr = q->attr->id == SA_OPA_ATTR_SC_TO_VL_T    ? SMA_SC_TO_VL_T
+		        : q->attr->id == SA_OPA_ATTR_SC_TO_VL_NT ? SMA_SC_TO_VL_NT
+		                                                 : SMA_SC_TO_VL_R,
+		.bytes = MAP_BYTES,
+		.row = SCVL_PORT,
+		.block = SA_NONE
+	};
 
-	if (opa_is_native(r, end->node_guid)) {
-		return opa_offer_table(r, q, end, &native, out);
+	if (opa_native_known(r, end->node_guid)) {
+		return opa_native_offer(r, q, end, &native, out);
 	}
 	if (q->attr == &opa_sc_to_vl_r) {
 		return E_OK;

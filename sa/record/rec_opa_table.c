@@ -27,8 +27,8 @@
 #include "routing/graph/graph.h"
 #include "sa/mad/opa_fields.h"
 #include "sa/mad/wire.h"
+#include "sa/record/opa_native.h"
 #include "sa/record/rec_int.h"
-#include "sa/record/rec_opa_int.h"
 #include "sa/record/record.h"
 
 enum { BLOCK_BYTES = 64 };
@@ -109,16 +109,17 @@ static int offer_mft(struct snap_reader *r, const struct sa_query *q,
                      const struct snap_end *end, struct sa_out *out)
 {
 	enum { PORTS = 64 };
-	static const struct opa_table native = { UMAD_SM_ATTR_MCAST_FT, BLOCK_BYTES,
-		                                 MFT_POSITION, MFT_BLOCK };
+	static const struct opa_native_table native = { UMAD_SM_ATTR_MCAST_FT,
+		                                        BLOCK_BYTES, MFT_POSITION,
+		                                        MFT_BLOCK };
 	struct snap_attr_row row;
 	struct snap_node node;
 	uint32_t next = 0;
 	int ret = end->type == NODE_SWITCH ? snap_node(r, end->node_guid, &node)
 	                                   : E_NOTFOUND;
 
-	if (ret == E_OK && opa_is_native(r, end->node_guid)) {
-		return opa_offer_table(r, q, end, &native, out);
+	if (ret == E_OK && opa_native_known(r, end->node_guid)) {
+		return opa_native_offer(r, q, end, &native, out);
 	}
 	while (ret == E_OK && !sa_full(out)) {
 		ret = snap_attr_from(r, UMAD_SM_ATTR_MCAST_FT, end->node_guid, next,
@@ -205,11 +206,11 @@ static int offer_arb(struct snap_reader *r, const struct sa_query *q,
 	struct sa_row_walk w;
 	uint32_t port;
 	int ret = E_OK;
-	static const struct opa_table native = { UMAD_SM_ATTR_VL_ARB_TABLE, ARB_BYTES,
-		                                 ARB_PORT, ARB_BLOCK };
+	static const struct opa_native_table native = { UMAD_SM_ATTR_VL_ARB_TABLE,
+		                                        ARB_BYTES, ARB_PORT, ARB_BLOCK };
 
-	if (opa_is_native(r, end->node_guid)) {
-		return opa_offer_table(r, q, end, &native, out);
+	if (opa_native_known(r, end->node_guid)) {
+		return opa_native_offer(r, q, end, &native, out);
 	}
 	sa_rows_begin(q, UMAD_SM_ATTR_VL_ARB_TABLE, 8, ARB_PORT, end, &w);
 	while (ret == E_OK && !sa_full(out)) {
@@ -264,13 +265,13 @@ static int offer_pgfdb(struct snap_reader *r, const struct sa_query *q,
 	uint8_t record[RID_BYTES + BLOCK_BYTES] = { 0 };
 	uint32_t block = 0, last = snap_meta(r)->top_lid / BLOCK_BYTES;
 	unsigned n;
-	static const struct opa_table native = { SMA_PORT_GROUP_FT, BLOCK_BYTES, SA_NONE,
-		                                 PGFDB_BLOCK };
+	static const struct opa_native_table native = { SMA_PORT_GROUP_FT, BLOCK_BYTES,
+		                                        SA_NONE, PGFDB_BLOCK };
 	bool is_switch = end->type == NODE_SWITCH;
 	int ret;
 
-	if (is_switch && opa_is_native(r, end->node_guid)) {
-		return opa_offer_table(r, q, end, &native, out);
+	if (is_switch && opa_native_known(r, end->node_guid)) {
+		return opa_native_offer(r, q, end, &native, out);
 	}
 	ret = is_switch ? snap_port_groups(r, end->node_guid, sets, &n) : E_NOTFOUND;
 	if (sa_asked(q, PGFDB_BLOCK)) {
@@ -308,13 +309,13 @@ static int offer_pgt(struct snap_reader *r, const struct sa_query *q,
 	struct port_set sets[PORT_GROUPS_MAX];
 	struct snap_node node = { .n_ports = 0 };
 	unsigned n = 0;
-	static const struct opa_table native = { SMA_PORT_GROUP_TABLE, BLOCK_BYTES,
-		                                 PGT_POSITION, PGT_BLOCK };
+	static const struct opa_native_table native = { SMA_PORT_GROUP_TABLE, BLOCK_BYTES,
+		                                        PGT_POSITION, PGT_BLOCK };
 	bool is_switch = end->type == NODE_SWITCH;
 	int ret;
 
-	if (is_switch && opa_is_native(r, end->node_guid)) {
-		return opa_offer_table(r, q, end, &native, out);
+	if (is_switch && opa_native_known(r, end->node_guid)) {
+		return opa_native_offer(r, q, end, &native, out);
 	}
 	ret = is_switch ? snap_port_groups(r, end->node_guid, sets, &n) : E_NOTFOUND;
 
@@ -364,10 +365,10 @@ static const struct sa_field buffer_fields[] = {
 static int offer_buffers(struct snap_reader *r, const struct sa_query *q,
                          const struct snap_end *end, struct sa_out *out)
 {
-	static const struct opa_table native = { SMA_BUFFER_CONTROL, BCT_BYTES, BCT_PORT,
-		                                 SA_NONE };
+	static const struct opa_native_table native = { SMA_BUFFER_CONTROL, BCT_BYTES,
+		                                        BCT_PORT, SA_NONE };
 
-	return opa_offer_table(r, q, end, &native, out);
+	return opa_native_offer(r, q, end, &native, out);
 }
 
 const struct sa_attr opa_buffer_control = {
@@ -409,9 +410,9 @@ static bool read_page(struct snap_reader *r, uint64_t guid, uint32_t port,
                       uint8_t page[PAGE])
 {
 	for (unsigned i = 0; i < PAGE_BLOCKS; i++) {
-		const uint8_t *block =
-			opa_native(r, SMA_CABLE_INFO, guid,
-		                   port << SNAP_OPA_ROW | (PAGE_BLOCKS + i), BLOCK_BYTES);
+		const uint8_t *block = opa_native_block(
+			r, SMA_CABLE_INFO, guid, port << SNAP_OPA_ROW | (PAGE_BLOCKS + i),
+			BLOCK_BYTES);
 
 		if (block == NULL) {
 			return false;
@@ -438,8 +439,8 @@ static void offer_cable_port(struct snap_reader *r, const struct sa_query *q,
 	if (!read_page(r, end->node_guid, port, page)) {
 		return;
 	}
-	info = opa_native(r, UMAD_SM_ATTR_PORT_INFO, end->node_guid, port,
-	                  OPA_BYTES_PORT_INFO);
+	info = opa_native_block(r, UMAD_SM_ATTR_PORT_INFO, end->node_guid, port,
+	                        OPA_BYTES_PORT_INFO);
 	for (; from <= last && last < PAGE && !sa_full(out); from += BLOCK_BYTES) {
 		uint8_t record[RID_BYTES + BLOCK_BYTES] = { 0 };
 		unsigned length =

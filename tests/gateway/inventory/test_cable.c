@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "gateway/view/cable.h"
+#include "gateway/inventory/cable.h"
 #include "tests/lib/suite.h"
 
 static uint8_t low[CABLE_LOW_BYTES], upper[CABLE_UPPER_BYTES];

@@ -14,21 +14,21 @@
  */
 
 /*! \brief Was a node read by SMPs of Omni-Path? Then it has records of what it showed, and no others. */
-bool opa_is_native(struct snap_reader *r, uint64_t node_guid);
+bool opa_native_known(struct snap_reader *r, uint64_t node_guid);
 
 /*! \brief An attribute, or a block of a table. \return [bytes], borrowed; NULL: it is not there. */
-const uint8_t *opa_native(struct snap_reader *r, uint16_t attr, uint64_t node_guid,
-                          uint32_t block, uint16_t bytes);
+const uint8_t *opa_native_block(struct snap_reader *r, uint16_t attr, uint64_t node_guid,
+                                uint32_t block, uint16_t bytes);
 
 /*! A table whose blocks are records: RID with LID, then the block. */
-struct opa_table {
+struct opa_native_table {
 	uint16_t attr;     /*!< of the SMA */
-	uint16_t bytes;    /*!< of a block, at most OPA_TABLE_BYTES */
+	uint16_t bytes;    /*!< of a block, at most OPA_NATIVE_BYTES */
 	int8_t row, block; /*!< components, or SA_NONE: rows are ports, or see reader.h */
 };
-enum { OPA_TABLE_BYTES = 256 };
+enum { OPA_NATIVE_BYTES = 256 };
 
 /*! \brief Offers the blocks of an end port's table; of a switch those of all rows. */
-int opa_offer_table(struct snap_reader *r, const struct sa_query *q,
-                    const struct snap_end *end, const struct opa_table *t,
-                    struct sa_out *out);
+int opa_native_offer(struct snap_reader *r, const struct sa_query *q,
+                     const struct snap_end *end, const struct opa_native_table *t,
+                     struct sa_out *out);

@@ -6,10 +6,10 @@
 #include "conf/base/err.h"
 #include "db/snapshot/reader.h"
 #include "routing/graph/graph.h"
+#include "sa/record/opa_native.h"
 #include "sa/record/rec_int.h"
-#include "sa/record/rec_opa_int.h"
 
-bool opa_is_native(struct snap_reader *r, uint64_t node_guid)
+bool opa_native_known(struct snap_reader *r, uint64_t node_guid)
 {
 	struct snap_attr_row row;
 
@@ -18,8 +18,8 @@ bool opa_is_native(struct snap_reader *r, uint64_t node_guid)
 	       row.guid == node_guid;
 }
 
-const uint8_t *opa_native(struct snap_reader *r, uint16_t attr, uint64_t node_guid,
-                          uint32_t block, uint16_t bytes)
+const uint8_t *opa_native_block(struct snap_reader *r, uint16_t attr, uint64_t node_guid,
+                                uint32_t block, uint16_t bytes)
 {
 	const uint8_t *data;
 	uint16_t len;
@@ -32,10 +32,10 @@ const uint8_t *opa_native(struct snap_reader *r, uint16_t attr, uint64_t node_gu
 }
 
 static void offer_block(const struct sa_query *q, const struct snap_end *end,
-                        const struct opa_table *t, const struct snap_attr_row *row,
+                        const struct opa_native_table *t, const struct snap_attr_row *row,
                         uint32_t number, struct sa_out *out)
 {
-	uint8_t record[RID_BYTES + OPA_TABLE_BYTES] = { 0 };
+	uint8_t record[RID_BYTES + OPA_NATIVE_BYTES] = { 0 };
 
 	if (row->len < t->bytes) {
 		return;
@@ -53,21 +53,21 @@ static void offer_block(const struct sa_query *q, const struct snap_end *end,
 
 /* A table of the node, not of a port, is in row 0. */
 static int offer_of_node(struct snap_reader *r, const struct sa_query *q,
-                         const struct snap_end *end, const struct opa_table *t,
+                         const struct snap_end *end, const struct opa_native_table *t,
                          struct sa_out *out)
 {
 	struct snap_attr_row row = { .guid = end->node_guid, .len = t->bytes };
 
-	row.data = opa_native(r, t->attr, end->node_guid, 0, t->bytes);
+	row.data = opa_native_block(r, t->attr, end->node_guid, 0, t->bytes);
 	if (row.data != NULL) {
 		offer_block(q, end, t, &row, (uint32_t)end->port << SNAP_OPA_ROW, out);
 	}
 	return E_OK;
 }
 
-int opa_offer_table(struct snap_reader *r, const struct sa_query *q,
-                    const struct snap_end *end, const struct opa_table *t,
-                    struct sa_out *out)
+int opa_native_offer(struct snap_reader *r, const struct sa_query *q,
+                     const struct snap_end *end, const struct opa_native_table *t,
+                     struct sa_out *out)
 {
 	struct sa_row_walk w;
 	struct snap_attr_row row;

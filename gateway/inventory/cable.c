@@ -7,7 +7,7 @@
  * Source: SFF-8636 for QSFP, CMIS for QSFP-DD, both of which Omni-Path uses; the table of Omni-Path's tools for
  * bytes 250 and 252.
  */
-#include "gateway/view/cable.h"
+#include "gateway/inventory/cable.h"
 
 #include <string.h>
 
