@@ -440,6 +440,7 @@ START_TEST(test_links)
 			snprintf(at, sizeof(at), "links[%u].routes_from_%c", n, 'a' + e);
 			expect_load(at, end[e]);
 		}
+		expect("links[%u].cable=null\n", n);
 		n++;
 	}
 	expect("total=%u\n", g->n_links);
