@@ -88,6 +88,7 @@ struct lft_wave {
 	uint32_t n_alone;    /* switches that left a wave and are at work */
 	uint32_t in_flight;  /* requests of those that keep up */
 	uint32_t block, end; /* the next one, and one past the last */
+	uint32_t stripe_end; /* one past the last of those that are sent now */
 	uint8_t *may_differ; /* [end] blocks that some switch may have to get */
 	enum { BETWEEN_WAVES, OPENING, FILLING, ENDING, PROVING } at;
 };
@@ -554,10 +555,18 @@ static void for_wave(struct lft_wave *w, void (*f)(struct lft_job *j))
 	}
 }
 
-static void send_next_block(struct lft_job *j)
+/* Blocks that a switch gets in one go: Omni-Path's have room for several in a MAD. */
+static uint32_t stripe_of(const struct program *p)
 {
-	if (!j->failed) {
-		send_block(j, j->p->wave->block);
+	return smp_is_omni_path(p->smp) ? (uint32_t)OPA_BLOCKS_MOST : 1;
+}
+
+static void send_next_blocks(struct lft_job *j)
+{
+	const struct lft_wave *w = j->p->wave;
+
+	for (uint32_t b = w->block; b < w->stripe_end && !j->failed; b++) {
+		send_block(j, b);
 	}
 }
 
@@ -584,6 +593,17 @@ static void prove_by_lid(struct lft_job *j)
 	}
 }
 
+/* Blocks from the next one on that follow each other. */
+static uint32_t stripe_end(const struct program *p, const struct lft_wave *w)
+{
+	uint32_t end = w->block + 1;
+
+	while (end < w->end && end - w->block < stripe_of(p) && w->may_differ[end]) {
+		end++;
+	}
+	return end;
+}
+
 /* Goes on with the wave while none of it has to answer. */
 static void run_wave(struct program *p)
 {
@@ -603,8 +623,9 @@ static void run_wave(struct program *p)
 		case FILLING:
 			w->block = block_from(w, w->block);
 			if (w->block < w->end) {
-				for_wave(w, send_next_block);
-				w->block++;
+				w->stripe_end = stripe_end(p, w);
+				for_wave(w, send_next_blocks);
+				w->block = w->stripe_end;
 				break;
 			}
 			w->at = ENDING;
@@ -635,8 +656,8 @@ static void run_alone(struct lft_job *j)
 	}
 	opened(j);
 	j->next = block_from(p->wave, j->next);
-	while (j->next < p->wave->end && j->in_flight < IN_FLIGHT && !j->failed &&
-	       p->ret == E_OK) {
+	while (j->next < p->wave->end && j->in_flight < IN_FLIGHT * stripe_of(p) &&
+	       !j->failed && p->ret == E_OK) {
 		send_block(j, j->next);
 		j->next = block_from(p->wave, j->next + 1);
 	}
