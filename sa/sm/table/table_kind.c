@@ -7,6 +7,7 @@
 #include "conf/policy/qos.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/sm/discover/discover.h"
 
 enum { CAP_SL_MAPPING = 1 << 6 /* CapabilityMask */, PAIRS_OF_A_BLOCK = 32 };
