@@ -69,6 +69,12 @@ done
 # masters that are stopped while another one takes their place, and go on
 "$simulate" --managers 2 --freezes --first 200000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
 "$simulate" --crashes --managers 0 --freezes --first 200000 --seeds "${SIMULATE_SEEDS:-30}" || status=1
+# fabrics of Omni-Path, whose switches adapt their routes: by themselves, with packets, with others, in bad company
+"$simulate" --omnipath --first 100000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
+"$simulate" --omnipath --packets --first 100000 --seeds "${SIMULATE_SEEDS:-30}" || status=1
+"$simulate" --omnipath --crashes --managers 0 --first 100000 --seeds "${SIMULATE_SEEDS:-30}" || status=1
+# a standby of Omni-Path hands over to a master whose SMP came over a directed route
+"$simulate" --omnipath --managers 2 --freezes --first 5145 --seeds 1 || status=1
 # the other combinations
 while read -r combination; do
 	# shellcheck disable=SC2086 # words
