@@ -113,7 +113,10 @@ decimal() {
 }
 lids_of() { for s in $(ctl list "$1" | awk '{ print $3 }'); do ctl show "$s" | sed -n "s/.*active, lid \([0-9]*\) .*/\1 $s/p" | head -n 1; done; }
 # shellcheck disable=SC2317 # called by until_true
-answered() { said=$(on "$asker" "$@" 2>&1 </dev/null) && [[ $said != *"No hfi"* && $said != *imeout* && $said != *TIMEOUT* ]]; }
+answered() {
+	said=$(on "$asker" "$@" 2>&1 </dev/null) || [[ $said == *"No port groups defined"* ]] || return 1
+	[[ $said != *"No hfi"* && $said != *imeout* && $said != *TIMEOUT* ]]
+}
 ask() {
 	until_true answered "$@"
 	printf '%s\n' "$said"
