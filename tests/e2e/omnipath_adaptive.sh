@@ -176,7 +176,11 @@ for fabric in two-tier three-tier mesh; do
 	stop_simulator
 	printf '%s: %s LIDs of hosts with a group at a switch, opa-fm %s\n' "$fabric" "$(wc -l <"$work/$fabric.saguarod")" "$(wc -l <"$work/$fabric.opa-fm")"
 done
-same "two-tier: the groups of opa-fm" "$(cat "$work/two-tier.opa-fm")" "$(cat "$work/two-tier.saguarod")"
-diff "$work/three-tier.opa-fm" "$work/three-tier.saguarod" | head -5
-diff "$work/mesh.opa-fm" "$work/mesh.saguarod" | head -5
+for fabric in two-tier three-tier; do
+	same "$fabric: the groups of opa-fm" "$(cat "$work/$fabric.opa-fm")" "$(cat "$work/$fabric.saguarod")"
+done
+# a mesh has fewer: with all of opa-fm's, switches could choose routes that wait for each other in a circle
+same "mesh: no group that opa-fm has not" "" "$(comm -13 "$work/mesh.opa-fm" "$work/mesh.saguarod")"
+has "mesh: the reason for those that are missing" "$(cat "$work/mesh.log")" \
+	"ports are left out as alternates, with them there could be"
 finish
