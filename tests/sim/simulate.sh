@@ -75,6 +75,8 @@ done
 "$simulate" --omnipath --crashes --managers 0 --first 100000 --seeds "${SIMULATE_SEEDS:-30}" || status=1
 # an alternate leads to a switch whose host is gone, and to which no packet came before
 "$simulate" --omnipath --first 40104 --seeds 1 || status=1
+# a switch that lied about its LIDs has a copy of its port groups that is too large
+"$simulate" --omnipath --crashes --managers 0 --nonsense --first 40438 --seeds 1 || status=1
 # a host of Omni-Path that lied leaves its link with other VLs
 "$simulate" --omnipath --nonsense --first 21040 --seeds 1 || status=1
 # a standby of Omni-Path hands over to a master whose SMP came over a directed route

@@ -97,16 +97,23 @@ static struct table *get_groups(const struct program *p, const struct disc_node 
 	                 table_blocks_of(n_groups, OPA_GROUPS_OF_BLOCK));
 }
 
+/* Blocks of LIDs up to \a top that may have a group. The copy has more columns if it ever needed them. */
+static uint32_t cols_of_lids(const struct disc_node *n, uint32_t top)
+{
+	uint32_t cap = lid_cap(n);
+
+	return table_blocks_of(top + 1 < cap ? top + 1 : cap, LFT_BLOCK_LIDS);
+}
+
 static struct table *get_of_lid(const struct program *p, const struct disc_node *n,
                                 uint32_t top)
 {
-	uint32_t cap = lid_cap(n), lids = top + 1 < cap ? top + 1 : cap;
-
 	return table_get(p->tables.store, TABLE_OPA_PORT_GROUP_FT, n->guid, 0, 1,
-	                 table_blocks_of(lids, LFT_BLOCK_LIDS));
+	                 cols_of_lids(n, top));
 }
 
-static int read_table(struct program *p, struct disc_node *n, struct table *t,
+/* \param end  Blocks at most. */
+static int read_table(struct program *p, struct disc_node *n, struct table *t, uint32_t end,
                       struct table_cursor *c)
 {
 	*c = (struct table_cursor){ .q = { .io = &p->tables, .node = n, .t = t },
@@ -114,7 +121,7 @@ static int read_table(struct program *p, struct disc_node *n, struct table *t,
 	if (t == NULL) {
 		return -ENOMEM;
 	}
-	c->end = table_size(t);
+	c->end = end < table_size(t) ? end : table_size(t);
 	table_cursor_run(c);
 	return p->ret;
 }
@@ -133,9 +140,10 @@ int program_read_port_groups(struct program *p)
 		if (!is_in_force(n)) {
 			continue;
 		}
-		ret = read_table(p, n, get_groups(p, n, n_groups), &c[2 * i]);
+		ret = read_table(p, n, get_groups(p, n, n_groups), UINT32_MAX, &c[2 * i]);
 		if (ret == E_OK) {
-			ret = read_table(p, n, get_of_lid(p, n, top), &c[2 * i + 1]);
+			ret = read_table(p, n, get_of_lid(p, n, top), cols_of_lids(n, top),
+			                 &c[2 * i + 1]);
 		}
 	}
 	return ret;
@@ -591,7 +599,8 @@ static int start_tables(struct adaptive_job *j)
 			                           .t = k == 0 ? j->groups : j->of_lid,
 			                           .ctx = j },
 			                    .end = k == 0 ? positions(j->node) * cols
-			                                  : j->of_lid->cols,
+			                                  : cols_of_lids(j->node,
+			                                                 p->lids->top),
 			                    .want = k == 0 ? want_groups : want_of_lid,
 			                    .ret = &p->ret };
 		table_cursor_run(c);
