@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Adaptive routing of Omni-Path: a switch leaves the port of its LFT for another one of a port group, and writes
- * its LFT itself. The groups are alternates that the proof has accepted (routing/proof/alternates.h).
+ * Adaptive routing of Omni-Path: a switch leaves the port of its LFT for another one of a
+ * port group, and writes its LFT itself. The groups are alternates that the proof has accepted
+ * (routing/proof/alternates.h).
  *
  *   PortGroupTable             the ports of each group
  *   PortGroupForwardingTable   the group of each LID; 0xff: none
- *   SwitchInfo                 PortGroupTop, the number of groups in use; Enable, Pause and the parameters
+ *   SwitchInfo                 PortGroupTop, the number of groups in use; Enable, Pause and
+ *                              the parameters
  *
- * What a switch has in its LFT is the port that it was given, or one of the group in force for the LID. Both
- * are proven, so an entry that moved is no difference, neither for a sweep nor for the audit. A change
- * is planned from what stands in the switches to the new tables, so before it
+ * What a switch has in its LFT is the port that it was given, or one of the group in force for
+ * the LID. Both are proven, so an entry that moved is no difference, neither for a sweep nor for
+ * the audit. A change is planned from what stands in the switches to the new tables, so before it
  *
  *   - all switches that adapt pause: from then on their LFTs stay;
- *   - their LFTs are read, 29 blocks by a request. Entries that had moved are part of the plan, and
- *     are given back to the port of the new table.
+ *   - their LFTs are read, 29 blocks by a request. Entries that had moved are part of the plan,
+ *     and are given back to the port of the new table.
  *
- * Groups follow when the tables are in. Pause ends when all ports are ACTIVE that can be, because a switch
- * takes a port that is not ACTIVE yet for lost. If a sweep ends before, the switches
- * stay paused until the next one, and forward as before.
+ * Groups follow when the tables are in. Pause ends when all ports are ACTIVE that can be,
+ * because a switch takes a port that is not ACTIVE yet for lost. If a sweep ends before, the
+ * switches stay paused until the next one, and forward as before.
  *
- * If nothing is to change, nothing is asked: the groups in force are those of the proof, and whatever a switch
- * makes of them is proven. After a start the LFTs that were read may hold such moves. They are taken for the new
- * tables where these and the groups are the same but for such moves.
+ * If nothing is to change, nothing is asked: the groups in force are those of the proof, and
+ * whatever a switch makes of them is proven. After a start the LFTs that were read may hold such
+ * moves. They are taken for the new tables where these and the groups are the same otherwise.
  *
- * Numbers of groups are kept: a group that a switch has already, also from another manager, has the number that it
- * has there.
+ * A group that a switch has already, also from another manager, keeps the number that it has
+ * there.
  *
  * Source: the public headers of opa-fm for layouts; Cornelis CN5000 Fabric Manager manual, "Adaptive
  * Routing".
@@ -51,13 +53,13 @@ enum { GROUPS_MAX = 256 };
 struct adaptive_job {
 	struct program *p;
 	struct disc_node *node;
-	uint32_t sw;      /* switch of the graph */
+	uint32_t sw;                         /* switch of the graph */
 	struct table *lft, *groups, *of_lid; /* the copies; the last two may be NULL */
-	bool supports;    /* adaptive routing */
-	bool in_force;    /* at the beginning of the sweep */
-	uint32_t n_had;   /* groups that were in force */
-	struct port_set *had; /* [n_had] an empty one: unknown */
-	struct table_cursor cursor[2]; /* of the groups, of the LIDs */
+	bool supports;                       /* adaptive routing */
+	bool in_force;                       /* at the beginning of the sweep */
+	uint32_t n_had;                      /* groups that were in force */
+	struct port_set *had;                /* [n_had] an empty one: unknown */
+	struct table_cursor cursor[2];       /* of the groups, of the LIDs */
 };
 
 static uint64_t info(const struct disc_node *n, unsigned bit, unsigned width)
@@ -113,8 +115,8 @@ static struct table *get_of_lid(const struct program *p, const struct disc_node 
 }
 
 /* \param end  Blocks at most. */
-static int read_table(struct program *p, struct disc_node *n, struct table *t, uint32_t end,
-                      struct table_cursor *c)
+static int read_table(struct program *p, struct disc_node *n, struct table *t,
+                      uint32_t end, struct table_cursor *c)
 {
 	*c = (struct table_cursor){ .q = { .io = &p->tables, .node = n, .t = t },
 		                    .ret = &p->ret };
@@ -129,7 +131,8 @@ static int read_table(struct program *p, struct disc_node *n, struct table *t, u
 int program_read_port_groups(struct program *p)
 {
 	const struct graph *g = p->disc->g;
-	struct table_cursor *c = arena_array(p->arena, 2 * (g->n_switches + 1), sizeof(*c));
+	struct table_cursor *c =
+		arena_array(p->arena, 2 * (g->n_switches + 1), sizeof(*c));
 	int ret = c == NULL ? -ENOMEM : E_OK;
 
 	for (uint32_t i = 0; i < g->n_switches && ret == E_OK; i++) {
@@ -142,8 +145,8 @@ int program_read_port_groups(struct program *p)
 		}
 		ret = read_table(p, n, get_groups(p, n, n_groups), UINT32_MAX, &c[2 * i]);
 		if (ret == E_OK) {
-			ret = read_table(p, n, get_of_lid(p, n, top), cols_of_lids(n, top),
-			                 &c[2 * i + 1]);
+			ret = read_table(p, n, get_of_lid(p, n, top),
+			                 cols_of_lids(n, top), &c[2 * i + 1]);
 		}
 	}
 	return ret;
@@ -190,8 +193,7 @@ static bool group_number(const struct table *t, uint32_t lid, uint8_t *ret)
 }
 
 bool program_adaptive_explains(const struct table_store *s, const struct disc_node *n,
-                               const struct table *t, uint32_t block,
-                               const uint8_t *data)
+                               const struct table *t, uint32_t block, const uint8_t *data)
 {
 	const struct table *groups = table_find(s, TABLE_OPA_PORT_GROUPS, n->guid, 0);
 	const struct table *of_lid = table_find(s, TABLE_OPA_PORT_GROUP_FT, n->guid, 0);
@@ -382,8 +384,8 @@ static void on_entries(void *ctx, struct table_request *q, const struct smp_repl
 		 end = first + (r->mod >> COUNT_SHIFT) * LFT_BLOCK_LIDS;
 	uint8_t *known = lft_row(j->p->known, j->sw);
 
-	for (uint32_t lid = first; r->ret == E_OK && lid < end && lid < j->p->known->n_lids;
-	     lid++) {
+	for (uint32_t lid = first;
+	     r->ret == E_OK && lid < end && lid < j->p->known->n_lids; lid++) {
 		j->p->n_adapted += known[lid] != j->lft->data[lid];
 		known[lid] = j->lft->data[lid];
 	}
@@ -403,30 +405,31 @@ static void read_entries(struct adaptive_job *j)
 			                         .done = on_entries,
 			                         .ctx = j };
 
-		p->ret = table_ask_range(&q, end - b < OPA_BLOCKS_OF_GET
-		                                     ? end - b
-		                                     : OPA_BLOCKS_OF_GET);
+		p->ret = table_ask_range(
+			&q, end - b < OPA_BLOCKS_OF_GET ? end - b : OPA_BLOCKS_OF_GET);
 	}
 }
 
 /* Queues a Set(SwitchInfo) whose bytes begin with \a basis. */
-static void set_switch_info(struct adaptive_job *j, const uint8_t *basis, smp_done_f *done)
+static void set_switch_info(struct adaptive_job *j, const uint8_t *basis,
+                            smp_done_f *done)
 {
 	struct program *p = j->p;
 	uint8_t shape[64];
 
 	memcpy(shape, j->node->switch_info, sizeof(shape));
-	field_set(shape, SI_PORT_STATE_CHANGE, 0); /* 0 keeps the bit; discovery clears it */
+	field_set(shape, SI_PORT_STATE_CHANGE,
+	          0); /* 0 keeps the bit; discovery clears it */
 	p->n_adaptive_sets++;
-	p->ret = smp_submit(
-		p->smp, &(struct smp_request){ .dest = &j->node->dest,
-	                                       .method = UMAD_METHOD_SET,
-	                                       .attr = UMAD_SM_ATTR_SWITCH_INFO,
-	                                       .data = shape,
-	                                       .basis = basis,
-	                                       .retries = p->tables.retries,
-	                                       .done = done,
-	                                       .ctx = j });
+	p->ret = smp_submit(p->smp,
+	                    &(struct smp_request){ .dest = &j->node->dest,
+	                                           .method = UMAD_METHOD_SET,
+	                                           .attr = UMAD_SM_ATTR_SWITCH_INFO,
+	                                           .data = shape,
+	                                           .basis = basis,
+	                                           .retries = p->tables.retries,
+	                                           .done = done,
+	                                           .ctx = j });
 }
 
 static bool on_switch_info(struct adaptive_job *j, const struct smp_reply *r)
@@ -643,8 +646,8 @@ static bool holds_all(struct adaptive_job *j)
 
 void program_adaptive_check(struct program *p)
 {
-	for (uint32_t i = 0; p->adaptive != NULL && is_wanted(p) && i < p->disc->g->n_switches;
-	     i++) {
+	for (uint32_t i = 0;
+	     p->adaptive != NULL && is_wanted(p) && i < p->disc->g->n_switches; i++) {
 		struct adaptive_job *j = &p->adaptive[i];
 
 		if (j->supports && !holds_all(j)) {

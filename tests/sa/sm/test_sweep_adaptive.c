@@ -70,14 +70,15 @@ static unsigned hops(uint32_t from, uint32_t to)
 	uint32_t at = g->ports[from].peer, lid = lid_of(to);
 
 	for (unsigned n = 1; n < 64; n++) {
-		uint32_t node = g->ports[at].node, out = opa_route(fixture->sim->opa[node].device,
-		                                                   lid);
+		uint32_t node = g->ports[at].node,
+			 out = opa_route(fixture->sim->opa[node].device, lid);
 
 		if (out == 0 || out > g->nodes[node].n_ports) {
 			return 0;
 		}
 		at = g->nodes[node].first_port + out;
-		if (field_get(sim_opa_port(fixture->sim, at)->info, OPI_STATE) != OPA_ACTIVE) {
+		if (field_get(sim_opa_port(fixture->sim, at)->info, OPI_STATE) !=
+		    OPA_ACTIVE) {
 			return 0;
 		}
 		at = g->ports[at].peer;
@@ -116,7 +117,8 @@ static uint8_t busy_port(uint32_t sw)
 		lids[opa_route(device(sw), lid_of(fixture_host(fixture, i)))]++;
 	}
 	for (uint32_t i = g->adj_first[sw]; i < g->adj_first[sw + 1]; i++) {
-		best = best == 0 || lids[g->adj[i].port] > lids[best] ? g->adj[i].port : best;
+		best = best == 0 || lids[g->adj[i].port] > lids[best] ? g->adj[i].port
+		                                                      : best;
 	}
 	ck_assert_uint_gt(lids[best], 0);
 	return best;
@@ -297,7 +299,8 @@ START_TEST(a_moved_route_is_no_difference)
 	uint8_t before[64];
 
 	start("ft2 4 2 2 2");
-	fixture_run_ms(fixture, HEAVY_MS); /* the first light sweep clears PortStateChange */
+	fixture_run_ms(fixture,
+	               HEAVY_MS); /* the first light sweep clears PortStateChange */
 	sw = leaf();
 	memcpy(before, device(sw)->lft, sizeof(before));
 	ck_assert_uint_gt(congest(sw), 0);
@@ -357,7 +360,8 @@ START_TEST(a_restart_keeps_moved_routes)
 	sets = n_sets();
 	fixture_start(fixture);
 	fixture_up(fixture);
-	ck_assert_uint_le(n_sets() - sets, fixture->g->n_hosts); /* clients register again */
+	ck_assert_uint_le(n_sets() - sets,
+	                  fixture->g->n_hosts); /* clients register again */
 	ck_assert_mem_eq(before, device(sw)->lft, sizeof(before));
 }
 END_TEST
@@ -409,9 +413,9 @@ END_TEST
 START_TEST(a_rebooted_switch_has_groups_again)
 {
 	start("ft2 4 2 2 2");
-	ck_assert_int_eq(sim_reboot(fixture->sim,
-	                            fixture->g->nodes[fixture->g->switches[1]].guid),
-	                 E_OK);
+	ck_assert_int_eq(
+		sim_reboot(fixture->sim, fixture->g->nodes[fixture->g->switches[1]].guid),
+		E_OK);
 	fixture_run_ms(fixture, HEAVY_MS);
 	ck_assert_uint_eq(word(1, OSI_AR_ENABLE), 1);
 	ck_assert_uint_gt(word(1, OSI_PORT_GROUP_TOP), 0);
