@@ -58,6 +58,8 @@ wait_ready
 alternates=$(get '/v1/switches/leaf-0000/alternates')
 same "its groups are in force" true "$(jq .in_force <<<"$alternates")"
 same "the lost port is in none of them" "" "$(jq -r '.port_groups[].ports[] | select(. == 7)' <<<"$alternates")"
+end_process "$gateway"
+unset 'pids[-1]'
 export SAGUARO_SNAPSHOT_DIR=$run_dir
 has "why says that the route may move" "$("$bin/saguaro" why "$(first_host tree)" "$(last_host tree)")" \
 	"adaptive routing may move it to port"
