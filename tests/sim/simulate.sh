@@ -77,6 +77,8 @@ done
 "$simulate" --omnipath --first 40104 --seeds 1 || status=1
 # a switch that lied about its LIDs has a copy of its port groups that is too large
 "$simulate" --omnipath --crashes --managers 0 --nonsense --first 40438 --seeds 1 || status=1
+# a node that lies brings a cable of which its other end knows nothing
+"$simulate" --omnipath --crashes --managers 0 --nonsense --first 60383 --seeds 1 || status=1
 # a host of Omni-Path that lied leaves its link with other VLs
 "$simulate" --omnipath --nonsense --first 21040 --seeds 1 || status=1
 # a standby of Omni-Path hands over to a master whose SMP came over a directed route
