@@ -147,10 +147,18 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 		ret = ret == -ENOMEM ? ret : E_SYNTAX;
 	}
 	if (c->adaptive.enable) {
+		diag_add(d, DIAG_NOTE, c->config_file, 0,
+		         "adaptive routing (adaptive_routing, Enable): switches of "
+		         "Omni-Path are programmed with alternates; for those of "
+		         "InfiniBand these are computed and shown only");
+	}
+	if (c->adaptive.enable && c->adaptive.fine_grained) {
 		diag_add(d, DIAG_WARNING, c->config_file, 0,
-		         "adaptive routing (adaptive_routing, Enable): alternates are "
-		         "computed and shown, but switches are not programmed with them "
-		         "yet");
+		         "fine-grained adaptive routing (adaptive_fine_grained, "
+		         "FineGrained): switches get a port group for each LID in the "
+		         "tables that are public; how CN5000 chooses for each packet, "
+		         "and static dispersive routing, have no public format and are "
+		         "not programmed");
 	}
 	if (c->adaptive.fine_grained && !c->adaptive.enable) {
 		diag_add(d, DIAG_WARNING, c->config_file, 0,

@@ -422,37 +422,11 @@ static void check_protection(struct reader *r, const struct xml_element *e,
 	failed(r, r->sets->ignore_unsupported ? E_OK : E_RANGE);
 }
 
-/* Numbers without effect here that a typing error should not carry on to another manager. */
-static const struct option_row checked[] = {
-	{ .name = "Sm/AdaptiveRouting/LostRouteOnly", .type = OPT_BOOL },
-	{ .name = "Sm/AdaptiveRouting/Algorithm", .type = OPT_UINT, .max = 2 },
-	{ .name = "Sm/AdaptiveRouting/ARFrequency", .type = OPT_UINT, .max = 7 },
-	{ .name = "Sm/AdaptiveRouting/Threshold", .type = OPT_UINT, .max = 7 },
-};
-
-static void check_range(struct reader *r, const struct xml_element *e, const char *path)
-{
-	uint64_t value[2]; /* large enough for a member of any of the rows */
-
-	for (size_t i = 0; i < sizeof(checked) / sizeof(*checked); i++) {
-		if (strcmp(checked[i].name, path) != 0 ||
-		    option_store(&checked[i], value, r->arena, e->text) == E_OK) {
-			continue;
-		}
-		diag_add(r->d, DIAG_ERROR, r->path, e->line, "%s '%.64s': expected %s", path,
-		         e->text,
-		         checked[i].type == OPT_BOOL ? "0 or 1"
-		                                     : option_expected(&checked[i], r->arena));
-		failed(r, E_RANGE);
-	}
-}
-
 static void note_ignored(struct reader *r, const struct xml_element *e, const char *path)
 {
 	const char *value = e->text;
 
 	check_protection(r, e, path);
-	check_range(r, e, path);
 	if (e->child != NULL) {
 		value = arena_printf(r->arena, "(%u settings)", xml_count(e));
 	}

@@ -330,8 +330,8 @@ static void note_adaptive(const struct config *c, struct route_list *l, struct d
 		} else {
 			diag_add(d, DIAG_WARNING, c->config_file, 0,
 			         "routing engine %s is %s with alternates of adaptive "
-			         "routing: they are computed and shown, but switches "
-			         "are not programmed with them yet",
+			         "routing: they are computed and shown, but switches of "
+			         "InfiniBand are not programmed with them",
 			         name, l->engine[i]->name);
 		}
 	}

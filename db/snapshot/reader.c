@@ -16,6 +16,7 @@
 #include "db/snapshot/reader.h"
 
 #include <errno.h>
+#include <infiniband/umad_sm.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -451,6 +452,16 @@ static int lid_byte(struct snap_reader *r, unsigned table, uint64_t sw_guid, uin
 int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port)
 {
 	return lid_byte(r, SNAP_LFT, sw_guid, lid, ret_port);
+}
+
+bool snap_is_omni_path(struct snap_reader *r, uint64_t node_guid)
+{
+	enum { BASE_VERSION = 0x80 };
+	const uint8_t *info;
+	uint16_t len;
+
+	return snap_attr(r, UMAD_SM_ATTR_NODE_INFO, node_guid, 0, &info, &len) == E_OK &&
+	       len != 0 && info[0] == BASE_VERSION;
 }
 
 int snap_port_group_of(struct snap_reader *r, uint64_t sw_guid, uint32_t lid,

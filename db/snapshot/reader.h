@@ -185,6 +185,7 @@ int snap_port_guid(
 int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port); /*!< 0xff: no route */
 /*! \brief Ports of \a n LIDs from \a lid on; 0xff where there is no route. Cost: one database search per chunk touched. */
 int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret, unsigned n);
+bool snap_is_omni_path(struct snap_reader *r, uint64_t node_guid); /*!< by its NodeInfo */
 int snap_port_group_of(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_group); /*!< of its alternates; PORT_GROUP_NONE: none */
 /*! \brief Port groups of a switch for adaptive routing. \param ret  [PORT_GROUPS_MAX] \retval E_NOTFOUND  It has none. */
 int snap_port_groups(struct snap_reader *r, uint64_t sw_guid, struct port_set *ret, unsigned *ret_n);

@@ -60,8 +60,13 @@ static int add_groups(struct api_call *c, const struct snap_node *sw, json_t *he
 	if (err != E_OK && err != E_NOTFOUND) {
 		return err;
 	}
+	json_object_set_new(head, "in_force",
+	                    json_boolean(n != 0 && snap_is_omni_path(c->snap, sw->guid)));
 	groups = json_array();
 	for (unsigned i = 0; i < n; i++) {
+		if (port_set_count(&set[i]) == 0) {
+			continue; /* a number that is not used */
+		}
 		json_array_append_new(groups, json_pack("{s:i, s:o}", "group", (int)i,
 		                                        "ports", ports_json(&set[i])));
 	}

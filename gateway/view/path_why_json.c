@@ -108,11 +108,34 @@ static json_t *candidates_json(struct snap_reader *r, const struct path_hop_why 
 	return list;
 }
 
+/* Ports to which adaptive routing may move the route, and a word of it behind the sentence. */
+static int add_alternates(const struct path_hop *hop, const struct path_hop_why *w,
+                          struct arena *a, const char **text, json_t *o)
+{
+	json_t *ports;
+	int bad = 0;
+
+	if (port_set_count(&w->alternates) == 0) {
+		return E_OK;
+	}
+	ports = json_array();
+	*text = arena_printf(a, "%s; adaptive routing may move it to port", *text);
+	for (unsigned port = 1; *text != NULL && port < PORT_SET_WORDS * 64; port++) {
+		if (port != hop->out_port && port_set_has(&w->alternates, port)) {
+			*text = arena_printf(a, "%s%s %u", *text,
+			                     json_array_size(ports) == 0 ? "" : ",", port);
+			bad |= json_array_append_new(ports, json_integer(port));
+		}
+	}
+	bad |= json_object_set_new(o, "alternates", ports);
+	return bad != 0 || *text == NULL ? -ENOMEM : E_OK;
+}
+
 static int add_hop_why(struct snap_reader *r, const struct path_hop *hop,
                        const struct path_hop_why *w, struct arena *a, json_t *o)
 {
 	const char *text = choice_text(hop, w, a);
-	int bad = text == NULL;
+	int bad = text == NULL || add_alternates(hop, w, a, &text, o) != E_OK;
 
 	bad |= json_object_set_new(o, "choice", json_string(choice_names[w->choice]));
 	bad |= json_object_set_new(o, "why", json_string(text));

@@ -14,7 +14,8 @@
  * get places in an order in which they all lead forward (Kahn 1962). From the near switches
  * to the far ones, an alternate stays if its channel stands before every channel through
  * which the switch behind it may go on, and behind every channel over which the tables
- * bring packets for this LID.
+ * bring packets for this LID. Where the tables bring no packets, as to a switch without hosts, their own
+ * dependencies are not in the order, and an alternate may lead there only if they are forward, too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -299,6 +300,8 @@ struct thinner {
 	uint64_t *place[VLS_MAX]; /* [n_adj] of a channel in the order, from 1 */
 	uint64_t *least[VLS_MAX]; /* [n] the first place through which a switch goes on */
 	uint64_t *most[VLS_MAX];  /* [n] the last place over which the tables come in */
+	bool *sound; /* [n] from this switch on all goes forward; false where no packet comes by the tables
+	                and the tables go backward */
 	struct port_collector **collector; /* [n] */
 	uint16_t *number; /* [n][stride] set of the collector, NO_SET: none */
 	size_t stride;
@@ -378,9 +381,26 @@ static void start_column(struct thinner *t, struct visit *v)
 	}
 }
 
+/* Do packets that come to this switch go forward to the home? By the tables alone perhaps none comes, so
+ * its dependencies need not be in the order. The next one is done. */
+static bool is_sound(const struct thinner *t, const struct column *c, uint32_t s)
+{
+	uint32_t next = c->next[s];
+
+	for (unsigned vl = 0; vl < t->w.n_vls; vl++) {
+		if (t->place[vl][c->channel[s]] >= t->least[vl][next]) {
+			return false;
+		}
+	}
+	return t->sound[next];
+}
+
 /* May packets that come in by the tables go on over this channel, and from there? */
 static bool leads_forward(const struct thinner *t, uint32_t s, const struct column_hop *hop)
 {
+	if (!t->sound[hop->next]) {
+		return false;
+	}
 	for (unsigned vl = 0; vl < t->w.n_vls; vl++) {
 		uint64_t place = t->place[vl][hop->channel];
 
@@ -425,12 +445,14 @@ static int thin_column(struct thinner *t, struct visit *v, const struct alternat
 	const struct column *c = v->col;
 
 	start_column(t, v);
+	t->sound[c->home] = true;
 	for (uint32_t i = 1; i < c->n_order; i++) {
 		uint32_t s = v->near[i];
 		const struct port_set *set = alternates_of(x, s, c->lid);
 		struct port_set kept;
 		uint32_t number;
 
+		t->sound[s] = is_sound(t, c, s);
 		if (!set) {
 			continue;
 		}
@@ -484,8 +506,9 @@ static int thinner_init(struct thinner *t, size_t stride, struct arena *tmp)
 	}
 	t->stride = stride;
 	t->number = arena_array(tmp, n * stride, sizeof(*t->number));
+	t->sound = arena_array(tmp, n, sizeof(*t->sound));
 	t->collector = arena_array(tmp, n, sizeof(struct port_collector *));
-	if (!t->number || !t->collector) {
+	if (!t->number || !t->sound || !t->collector) {
 		return -ENOMEM;
 	}
 	memset(t->number, 0xff, n * stride * sizeof(*t->number));

@@ -27,6 +27,10 @@ enum {
 	OPA_MLID_MOST = 0x3fe0,    /*!< MLIDs of 16 bits, in whole blocks of InfiniBand */
 	OPA_MFT_MLIDS = 8,         /*!< masks of a block of multicast tables */
 	OPA_MFT_PORTS = 64,        /*!< of a mask */
+	OPA_GROUPS_OF_BLOCK = 8,   /*!< masks of a block of port group tables */
+	OPA_GROUP_PORTS = 64,      /*!< of a mask; the lowest bit is port 1 */
+	OPA_GROUP_FDB_CAP = 8192,  /*!< LIDs of a port group forwarding table that says 0 */
+	OPA_BLOCKS_OF_GET = 29,    /*!< blocks of 64 bytes that an answer has room for */
 	OPA_PORT_STATES_BYTES = 8, /*!< of PortStateInfo, for each port */
 	OPA_PORT_STATES_MAX = OPA_DATA_MAX / OPA_PORT_STATES_BYTES
 };
@@ -44,7 +48,9 @@ enum opa_bytes {
 enum {
 	OPA_ATTR_CABLE_INFO = 0x32,
 	OPA_ATTR_AGGREGATE = 0x80,
-	OPA_ATTR_PORT_STATE_INFO = 0x87
+	OPA_ATTR_PORT_STATE_INFO = 0x87,
+	OPA_ATTR_PORT_GROUP_FT = 0x88,
+	OPA_ATTR_PORT_GROUP_TABLE = 0x89
 };
 
 /*! An Aggregate: several attributes in one MAD, each behind a header (OPA_AG_*). */
@@ -103,14 +109,24 @@ enum {
 
 /* SwitchInfo */
 #define OPA_SI_LINEAR_FDB_CAP        0, 32
+#define OPA_SI_PORT_GROUP_FDB_CAP   32, 32
 #define OPA_SI_MULTICAST_FDB_CAP    64, 32
 #define OPA_SI_LINEAR_FDB_TOP       96, 32
 #define OPA_SI_MULTICAST_FDB_TOP   128, 32
 #define OPA_SI_LIFE_TIME_VALUE     536,  5
 #define OPA_SI_PORT_STATE_CHANGE   541,  1
 #define OPA_SI_PARTITION_ENFORCEMENT_CAP 560, 16
+#define OPA_SI_PORT_GROUP_CAP      576,  8
+#define OPA_SI_PORT_GROUP_TOP      584,  8
 #define OPA_SI_ROUTING_MODE_ENABLED 600, 8
 #define OPA_SI_ENHANCED_PORT_0     612,  1
+#define OPA_SI_AR_ENABLE           624,  1
+#define OPA_SI_AR_PAUSE            625,  1
+#define OPA_SI_AR_ALGORITHM        626,  3
+#define OPA_SI_AR_FREQUENCY        629,  3
+#define OPA_SI_AR_LOST_ROUTES_ONLY 632,  1
+#define OPA_SI_AR_THRESHOLD        633,  3
+#define OPA_SI_IS_AR_SUPPORTED     655,  1
 
 /* PortInfo */
 #define OPA_PI_LID                   0, 32

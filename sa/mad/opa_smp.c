@@ -428,6 +428,8 @@ static const struct row {
 	{ UMAD_SM_ATTR_MCAST_FT,    OPA_BYTES_BLOCK,       false, OPA_JOINS_RUN, mod_block, encode_block,       decode_block },
 	{ OPA_ATTR_CABLE_INFO,      OPA_BYTES_BLOCK,       false, OPA_JOINS_NOTHING, mod_cable, NULL,               decode_block },
 	{ UMAD_SM_ATTR_SM_INFO,     OPA_BYTES_SM_INFO,     true,  OPA_JOINS_NOTHING, mod_same,  encode_sm_info,     decode_sm_info },
+	{ OPA_ATTR_PORT_GROUP_FT,   OPA_BYTES_BLOCK,       false, OPA_JOINS_NOTHING, mod_block, encode_block,       decode_block },
+	{ OPA_ATTR_PORT_GROUP_TABLE, OPA_BYTES_BLOCK,      false, OPA_JOINS_NOTHING, mod_block, encode_block,       decode_block },
 	/* clang-format on */
 };
 

@@ -4,6 +4,7 @@
 
 #include <infiniband/umad_sm.h>
 
+#include "db/snapshot/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/path/path_walk.h"
 
@@ -116,6 +117,26 @@ static int leads_over(struct snap_reader *r, const struct snap_end *dst, uint32_
 	return err == E_NOPATH || err == E_LOOP ? E_OK : err;
 }
 
+/* The ports that a switch may put into its table by itself. */
+static int find_alternates(struct snap_reader *r, uint64_t guid, uint32_t dlid,
+                           struct port_set *ret)
+{
+	struct port_set sets[PORT_GROUPS_MAX];
+	uint8_t group = PORT_GROUP_NONE;
+	unsigned n = 0;
+	int err = snap_is_omni_path(r, guid) ? snap_port_group_of(r, guid, dlid, &group)
+	                                     : E_NOTFOUND;
+
+	*ret = (struct port_set){ { 0 } };
+	if (err == E_OK && group != PORT_GROUP_NONE) {
+		err = snap_port_groups(r, guid, sets, &n);
+	}
+	if (err == E_OK && group < n) {
+		*ret = sets[group];
+	}
+	return err == E_NOTFOUND ? E_OK : err;
+}
+
 /* The candidates, by port number. */
 static int find_candidates(struct snap_reader *r, const struct snap_end *dst,
                            uint32_t dlid, const struct path_hop *hop, unsigned rest,
@@ -125,6 +146,9 @@ static int find_candidates(struct snap_reader *r, const struct snap_end *dst,
 	struct path_cable cable;
 
 	int err = snap_node(r, hop->node_guid, &node);
+	if (err == E_OK) {
+		err = find_alternates(r, hop->node_guid, dlid, &ret->alternates);
+	}
 	for (unsigned num = 1; err == E_OK && num <= node.n_ports; num++) {
 		bool leads = false;
 
@@ -170,6 +194,7 @@ int path_hop_why(struct snap_reader *r, const struct snap_end *dst, uint32_t dli
                  struct path_hop_why *ret)
 {
 	ret->n = 0;
+	ret->alternates = (struct port_set){ { 0 } };
 	ret->choice = PATH_CHOICE_DELIVERS;
 	ret->cable = (struct path_cable){ .guid = 0 };
 	ret->routes = ret->least = ret->most = PATH_LOAD_UNKNOWN;

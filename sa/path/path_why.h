@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include "routing/graph/port_groups.h"
 #include "sa/path/path_query.h"
 
 /*!
@@ -12,7 +13,8 @@
  * The cost of a port is the number of switches that the tables pass behind it. A port is a
  * candidate when its cable leads to a switch that is nearer by one hop, by its own table.
  * So the port in the table is a candidate itself, and ports of adaptive routing
- * (routing/proof/alternates.h) are candidates whose cables are as fast.
+ * (routing/proof/alternates.h) are candidates whose cables are as fast. Switches of Omni-Path are programmed
+ * with these, and may move a route to them.
  */
 enum path_choice {
 	PATH_CHOICE_DELIVERS, /*!< the destination is cabled to this switch, or is its port 0 */
@@ -47,6 +49,8 @@ struct path_hop_why {
 		most; /*!< routes on the candidates of its speed, itself included */
 	uint8_t vl;   /*!< behind this switch; PATH_VL_UNKNOWN */
 	bool vl_programmed; /*!< by the SL-to-VL table as programmed, else by the rule of the routing */
+	struct port_set alternates; /*!< ports that the switch may put into its table by itself, its own
+	                                 included; empty: it has no adaptive routing in force */
 	unsigned n; /*!< candidates, by port number */
 	struct path_port_choice port[PATH_CHOICES_MAX];
 };

@@ -360,7 +360,9 @@ static int serve(struct sim *s, uint64_t node_guid, bool set, uint16_t attr,
 		return unlock_and_notify(s, E_NOTFOUND);
 	}
 	struct sim_at at = { .node = node, .port = sim_is_switch(s, node) ? 0 : 1 };
-	bool refused = sim_attr(s, &at, set, attr, attr_mod, data) != 0;
+	bool refused = attr == UMAD_SM_ATTR_LINEAR_FT && sim_is_opa_managed(s, node)
+	                       ? !sim_opa_lft(s, node, set, attr_mod, data)
+	                       : sim_attr(s, &at, set, attr, attr_mod, data) != 0;
 	return unlock_and_notify(s, refused ? E_NOTFOUND : E_OK);
 }
 

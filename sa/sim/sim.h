@@ -166,6 +166,13 @@ void sim_perf_set_caps(struct sim *s, uint16_t mask, uint32_t mask2);
  * \retval E_NOPATH    It was lost on its route (for tests; a real sender would not know).
  */
 int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len);
+/*!
+ * \brief Each host's port sends a data packet to the LID of each other one, over the tables as they stand, in
+ *        the default partition.
+ * \param ret_lost  Of them, that did not arrive.
+ * \return Packets that were sent. Hosts without a LID or an ACTIVE port send none and get none.
+ */
+uint64_t sim_send_packets(struct sim *s, uint64_t *ret_lost);
 /*! \brief Next message for that port, whole (reassembled). \retval E_TIMEOUT none waits. Buffer borrowed until the next call. */
 int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret, size_t *ret_len);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "conf/base/vector.h"
 
 /*
@@ -100,6 +101,39 @@ int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_
 	pthread_mutex_unlock(&s->lock);
 	wakeup_notify(&s->wakeup);
 	return ret;
+}
+
+static bool takes_packets(const struct sim *s, uint32_t port)
+{
+	return graph_is_host(s->g, port) && sim_lid(s, port) != 0 &&
+	       field_get(s->ports[port].info, PI_PORT_STATE) == PORT_ACTIVE;
+}
+
+uint64_t sim_send_packets(struct sim *s, uint64_t *ret_lost)
+{
+	uint64_t sent = 0;
+
+	*ret_lost = 0;
+	pthread_mutex_lock(&s->lock);
+	for (uint32_t i = 0; i < s->g->n_end_ports; i++) {
+		const uint32_t from = s->g->end_ports[i];
+
+		for (uint32_t k = 0; k < s->g->n_end_ports; k++) {
+			const uint32_t to = s->g->end_ports[k];
+			const struct port *p = &s->g->ports[from];
+			struct sim_at at = { .node = p->node,
+				             .port = p->num,
+				             .slid = sim_lid(s, from) };
+
+			if (i != k && takes_packets(s, from) && takes_packets(s, to)) {
+				sent++;
+				*ret_lost += !sim_walk_lid(s, &at, sim_lid(s, to),
+				                           P_KEY_FULL | P_KEY_BASE);
+			}
+		}
+	}
+	pthread_mutex_unlock(&s->lock);
+	return sent;
 }
 
 static int client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret_data,

@@ -454,6 +454,44 @@ static int run_busy(struct run *r)
 	               : ret;
 }
 
+/* What adaptive routing does in each switch. */
+static int run_moves(struct run *r)
+{
+	const struct sim *s = r->c->sim;
+	uint64_t all = 0;
+
+	if (s->opa == NULL) {
+		return fail(r, E_NOTFOUND, "only Omni-Path switches do that (--omnipath)");
+	}
+	pthread_mutex_lock(&r->c->sim->lock);
+	for (uint32_t i = 0; i < r->c->g->n_nodes; i++) {
+		const struct node *n = &r->c->g->nodes[i];
+		const struct opa_device *d = s->opa[i].device;
+
+		if (n->type != NODE_SWITCH) {
+			continue;
+		}
+		all += d->moves;
+		fprintf(r->out, "\"%s\" %s, %u groups, %" PRIu64 " moves\n",
+		        n->id != NULL ? n->id : n->description,
+		        !field_get(d->switch_info, OSI_AR_ENABLE)  ? "off"
+		        : field_get(d->switch_info, OSI_AR_PAUSE) ? "paused"
+		                                                  : "adaptive",
+		        (unsigned)field_get(d->switch_info, OSI_PORT_GROUP_TOP), d->moves);
+	}
+	pthread_mutex_unlock(&r->c->sim->lock);
+	fprintf(r->out, "all %" PRIu64 "\n", all);
+	return E_OK;
+}
+
+static int run_packets(struct run *r)
+{
+	uint64_t lost, sent = sim_send_packets(r->c->sim, &lost);
+
+	fprintf(r->out, "%" PRIu64 " sent, %" PRIu64 " lost\n", sent, lost);
+	return E_OK;
+}
+
 static int run_drop(struct run *r)
 {
 	enum { MILLION = 1000000 };
@@ -636,6 +674,8 @@ static const struct command commands[] = {
 	{ "lanes",    "N NODE[PORT]",              "Omni-Path: the link runs on so many lanes without going down", run_lanes },
 	{ "busy",     "PERCENT NODE[PORT]",        "Omni-Path: so much of the port's buffers is in use, which adaptive routing looks at", run_busy },
 	{ "lie",      "NAME VALUE NODE[PORT]",     "Omni-Path: NodeInfo, SwitchInfo or PortInfo shows something else: NodeGUID, NumPorts, PartitionCap, LinearFDBCap, MTUCap, VLCap, PacketFormats, NeighborFWAuthBypass; CableTemperature", run_lie },
+	{ "moves",    "",                          "Omni-Path: what adaptive routing does in each switch, and the routes that it moved so far", run_moves },
+	{ "packets",  "",                          "each host sends a packet to each other one; how many were lost", run_packets },
 	{ "list",     "[all|switches|hosts]",      "type, GUID, id and description of each node",          run_list },
 	{ "show",     "NODE",                      "its ports: state, LID, far end",                       run_show },
 	{ "smps",     "",                          "subnet management requests sent so far, by attribute",  run_smps },

@@ -37,6 +37,16 @@ void sim_opa_reset(struct sim *s, uint32_t node)
 	}
 }
 
+bool sim_opa_lft(struct sim *s, uint32_t node, bool set, uint32_t block,
+                 uint8_t data[SMP_DATA_BYTES])
+{
+	enum { ONE_BLOCK = 1 << 24 };
+	size_t len;
+
+	return opa_attribute(s->opa[node].device, 0, set, OPA_LFT, ONE_BLOCK | block,
+	                     data, SMP_DATA_BYTES, &len) == OPA_GOOD;
+}
+
 static void down(struct sim *s, uint32_t port)
 {
 	const struct port *p = &s->g->ports[port];

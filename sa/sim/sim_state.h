@@ -421,6 +421,9 @@ void sim_vport_print(const struct sim *s, uint32_t port, FILE *f);
 int sim_opa_new(struct sim *s);
 void sim_opa_done(struct sim *s);
 void sim_opa_reset(struct sim *s, uint32_t node); /*!< as after power-on */
+/*! \brief A block of the LFT of a switch: Get or Set. \return false: there is none. */
+bool sim_opa_lft(struct sim *s, uint32_t node, bool set, uint32_t block,
+                 uint8_t data[SMP_DATA_BYTES]);
 /*! \brief The link of a port has come up or gone down, at both ends. \return false: it does not come up
  *         after all, because the ports have no speed or width in common. */
 bool sim_opa_link(struct sim *s, uint32_t port);

@@ -177,6 +177,19 @@ static int compute(struct routes *r)
 	return j->unsafe ? E_OK : ret;
 }
 
+/* The tables stay, the way to them is another one. */
+static int plan_again(struct routes *r)
+{
+	struct job *j = r->job;
+	int ret;
+
+	j->transition = (struct transition){ .stage = NULL };
+	ret = plan(r, &j->prev, &j->prev_lanes, &j->route, j->arena, &j->transition,
+	           &j->seconds_transition);
+	j->unsafe = ret == E_UNSUITABLE;
+	return j->unsafe ? E_OK : ret;
+}
+
 static int compare(struct routes *r)
 {
 	const struct route_out *out = &r->job->route.out;
@@ -631,6 +644,25 @@ int routes_end(struct routes *r)
 	}
 	log_rebalance(r);
 	log_transition(j);
+	return E_OK;
+}
+
+int routes_replan(struct routes *r, struct job *j)
+{
+	start_work(r, j, plan_again);
+	return E_OK;
+}
+
+int routes_replanned(struct routes *r)
+{
+	if (r->work == plan_again) {
+		join_thread(r);
+		r->work = NULL;
+		if (r->ret == E_OK) {
+			log_transition(r->job);
+		}
+		return r->ret;
+	}
 	return E_OK;
 }
 

@@ -80,6 +80,13 @@ void routes_cancel(struct routes *r);
 /*! \brief Is the thread still at work? */
 bool routes_busy(const struct routes *r);
 
+/*! \brief Begins to plan the transition to the same tables again, because job->prev has changed. As
+ *         routes_start(), the thread is at work until routes_replanned(). */
+int routes_replan(struct routes *r, struct job *j);
+
+/*! \brief Joins the thread, if routes_replan() began it. \retval E_OK -ENOMEM */
+int routes_replanned(struct routes *r);
+
 /*! \brief Joins the thread and logs the outcome. \retval Errors of route_run(), with sm_fail(). */
 int routes_end(struct routes *r);
 

@@ -85,7 +85,7 @@ static void good(const char *text)
 {
 	ck_assert_msg(read_with(text, NULL) == E_OK, "%s", problems(DIAG_WARNING));
 	/* the one warning that is about us, not about the file */
-	ck_assert_uint_eq(diags.n_warnings, config.adaptive.enable);
+	ck_assert_uint_eq(diags.n_warnings, config.adaptive.fine_grained);
 }
 
 #define CONFIG(in) "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<Config>\n" in "</Config>\n"
@@ -145,6 +145,10 @@ START_TEST(test_site)
 	ck_assert_uint_eq(config.transaction_timeout, 250);
 	ck_assert(config.adaptive.enable);
 	ck_assert(config.adaptive.fine_grained);
+	ck_assert(config.adaptive.lost_route_only);
+	ck_assert_uint_eq(config.adaptive.algorithm, 0);
+	ck_assert_uint_eq(config.adaptive.frequency, 5);
+	ck_assert_uint_eq(config.adaptive.threshold, 7);
 	ck_assert_uint_eq(engine.tiers, 2);
 	ck_assert_str_eq(engine.core->names[0], "Core");
 	ck_assert_uint_eq(engine.order->n, 3);
@@ -227,7 +231,7 @@ START_TEST(test_trace)
 		         { "Sm/DGShortestPathTopology/RoutingOrder/DeviceGroup",
 		           "Compute, All, Storage", OPTION_TAKEN },
 		         { "DeviceGroups/DeviceGroup", "Core", OPTION_TAKEN },
-		         { "Sm/AdaptiveRouting/Threshold", "7", OPTION_NO_EFFECT },
+		         { "Sm/AdaptiveRouting/Threshold", "7", OPTION_TAKEN },
 		         { "Sm/DbSyncInterval", "15", OPTION_NO_EFFECT },
 		         { "Sm/Multicast", "(1 settings)", OPTION_NO_EFFECT },
 		         { "Shared/LogLevel", "2", OPTION_NO_EFFECT } };

@@ -503,14 +503,14 @@ static const struct {
 	{ "names of MLNX_OFED", "routing_engine ar_ftree,ar_updn\n", "ftree", 3,
 	  "%s: warning: routing engine ar_ftree is ftree with alternates of adaptive "
 	  "routing: "
-	  "they are computed and shown, but switches are not programmed with them yet\n"
+	  "they are computed and shown, but switches of InfiniBand are not programmed with them\n"
 	  "%s: warning: routing engine ar_updn is updn with alternates of adaptive "
 	  "routing: "
-	  "they are computed and shown, but switches are not programmed with them yet\n" },
+	  "they are computed and shown, but switches of InfiniBand are not programmed with them\n" },
 	{ "one of several", "routing_engine lash,ar_torus\n", "lash", 2,
 	  "%s: warning: routing engine ar_torus is torus-2QoS with alternates of "
 	  "adaptive "
-	  "routing: they are computed and shown, but switches are not programmed with them yet\n" },
+	  "routing: they are computed and shown, but switches of InfiniBand are not programmed with them\n" },
 	{ "off again", "routing_engine ar_dor\nar_mode 0\n", "dor", 0,
 	  "%s: note: routing engine ar_dor is dor, without alternates of adaptive "
 	  "routing "

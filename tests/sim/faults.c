@@ -237,6 +237,17 @@ static bool freeze(struct run *r, uint32_t what)
 	return (what >> 10 & 1) || clients_register(r, m, what);
 }
 
+/* A port of a switch that leads to another one, or to a host. */
+static void set_busy(struct run *r, uint32_t what)
+{
+	const struct graph *g = r->g;
+	uint32_t node = g->switches[what % g->n_switches];
+	uint8_t port = (uint8_t)(1 + (what >> 8) % g->nodes[node].n_ports);
+
+	sim_opa_congest(r->sim, g->nodes[node].guid, port,
+	                what >> 20 & 1 ? 0 : (what >> 21) % 101);
+}
+
 bool faults_do(struct run *r, const struct event *e)
 {
 	const struct graph *g = r->g;
@@ -288,6 +299,7 @@ bool faults_do(struct run *r, const struct event *e)
 		return true;
 	case EVENT_VPORT: return vports_disturb(r, e->what, r->nonsense);
 	case EVENT_FREEZE: return freeze(r, e->what);
+	case EVENT_BUSY: set_busy(r, e->what); return true;
 	case EVENT_COUNT: break;
 	}
 	return true;

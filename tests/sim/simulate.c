@@ -32,6 +32,11 @@
  * crash after any MAD, any row and any commit, in the middle of it, too, and disks are full or
  * fail: what was acknowledged before a crash has to be there after it.
  *
+ * With --omnipath nodes are Omni-Path devices. Most of their switches have adaptive routing: they move
+ * routes of ports that are lost or busy by themselves, at any time but while the subnet manager has told
+ * them to pause. All of the above holds for the tables as the switches made them, and in the end every pair
+ * of hosts has a route in them.
+ *
  * With --packets hosts send all the time, and nothing is looked at but whether packets come to wait
  * for each other for ever, while the tables are being sent or later.
  *
@@ -70,6 +75,7 @@
 #include "routing/route.h"
 #include "routing/topogen/topogen.h"
 #include "sa/mad/fields.h"
+#include "sa/sim/opa/opa_device.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep/sweep_int.h" /* a sweep that waits */
 #include "tests/sim/disk.h"
@@ -87,7 +93,8 @@ enum {
 static const char *const event_name[] = { "link",  "node", "deaf",  "reboot", "describe",
 	                                  "loss",  "kill", "heavy", "noise",  "hostile",
 	                                  "twin",  "lid",  "flap",  "split",  "clock",
-	                                  "crash", "disk", "vport", "freeze" };
+	                                  "crash", "disk", "vport", "freeze",
+	                                  "busy" };
 
 static const struct {
 	const char *words[6];
@@ -114,7 +121,7 @@ struct arguments {
 	const char *self;
 };
 
-static bool any_order, nonsense, with_vports, crashes, with_freezes,
+static bool any_order, nonsense, with_vports, crashes, with_freezes, omni_path,
 	with_packets;                     /* set by the command line alone */
 static unsigned managers = 1;             /* 0: by the seed */
 static int64_t wall_now;
@@ -167,8 +174,16 @@ static bool make_fabric(struct run *r, uint64_t *state)
 	for (unsigned i = 0; i < fabrics[k].n; i++) {
 		argv[i] = arena_strdup(r->a, fabrics[k].words[i]);
 	}
-	return topogen(argv[0], (int)fabrics[k].n - 1, argv + 1, &o, r->a, &r->diags,
-	               &r->g) == E_OK;
+	if (topogen(argv[0], (int)fabrics[k].n - 1, argv + 1, &o, r->a, &r->diags, &r->g) !=
+	    E_OK) {
+		return false;
+	}
+	for (uint32_t i = 0; omni_path && i < r->g->n_end_ports; i++) {
+		struct port *p = &r->g->ports[r->g->end_ports[i]];
+
+		p->guid = opa_port_guid(r->g->nodes[p->node].guid, p->num); /* in the same order */
+	}
+	return true;
 }
 
 static enum kind draw_kind(uint64_t *state)
@@ -182,9 +197,23 @@ static enum kind draw_kind(uint64_t *state)
 	if (with_freezes && draw(state, 2) == 0) {
 		return EVENT_FREEZE;
 	}
+	if (omni_path && draw(state, 3) == 0) {
+		return EVENT_BUSY;
+	}
 	uint32_t k = draw(state, most + (crashes ? sizeof(more) / sizeof(*more) : 0));
 
 	return k < most ? (enum kind)k : more[k - most];
+}
+
+/* Most fabrics of Omni-Path have switches that adapt. */
+static void make_adaptive(struct run *r, uint64_t *state)
+{
+	r->config.adaptive.enable = draw(state, 8) != 0;
+	r->config.adaptive.lost_route_only = draw(state, 4) == 0;
+	r->config.adaptive.algorithm = draw(state, 3);
+	r->config.adaptive.frequency = draw(state, 8);
+	r->config.adaptive.threshold = draw(state, 8);
+	r->config.adaptive.fine_grained = draw(state, 4) == 0;
 }
 
 static bool make_run(struct run *r, uint32_t seed)
@@ -194,6 +223,7 @@ static bool make_run(struct run *r, uint32_t seed)
 		                 .seed = seed,
 		                 .delay_us = 1,
 		                 .vport_cap = with_vports ? 8 : 0,
+		                 .omni_path = omni_path,
 		                 .no_mixed = seed % 8 == 1 };
 	struct why why = { "" };
 	const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
@@ -225,6 +255,9 @@ static bool make_run(struct run *r, uint32_t seed)
 	                        : seed % 4 == 3 ? SMP_ROUTING_AUTO
 	                                        : SMP_ROUTING_DIRECTED;
 	r->config.transition = any_order ? TRANSITION_ANY : TRANSITION_SAFE;
+	if (omni_path) {
+		make_adaptive(r, &state);
+	}
 	r->cut = arena_array(r->a, r->g->n_ports, sizeof(*r->cut));
 	r->down = arena_array(r->a, r->g->n_nodes, sizeof(*r->down));
 	r->deaf = arena_array(r->a, r->g->n_nodes, sizeof(*r->deaf));
@@ -437,8 +470,10 @@ static bool check_again(struct run *r, bool restart)
 	}
 	sets = sim_count(r->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT) - sets;
 	/* Lanes of switches on which no host is left are not published, so an engine with several
-	 * lanes may choose some routes anew after a restart. */
-	return sets == 0 || (restart && r->several_lanes) ||
+	 * lanes may choose some routes anew after a restart. So may one that goes on from tables in which
+	 * switches had moved routes. */
+	return sets == 0 ||
+	       (restart && (r->several_lanes || r->config.adaptive.enable)) ||
 	       run_fail(r, "a %s sent %u LFT blocks", what, (unsigned)sets);
 }
 
@@ -619,6 +654,9 @@ static const struct argp_option options[] = {
 	  "looked at only at the end",
 	  0 },
 	{ "vports", 'v', NULL, 0, "also virtual ports that come and go", 0 },
+	{ "omnipath", 'O', NULL, 0,
+	  "nodes are Omni-Path devices, whose switches adapt their routes; not with --vports",
+	  0 },
 	{ "freezes", 'z', NULL, 0,
 	  "also subnet managers that are stopped for a while and go on; with --managers",
 	  0 },
@@ -639,6 +677,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n': nonsense = true; return 0;
 	case 'c': crashes = true; return 0;
 	case 'v': with_vports = true; return 0;
+	case 'O': omni_path = true; return 0;
 	case 'z': with_freezes = true; return 0;
 	case 'p': with_packets = true; return 0;
 	case 'm':
@@ -681,6 +720,10 @@ int main(int argc, char **argv)
 	int status = 0;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (omni_path && with_vports) {
+		fprintf(stderr, "simulate: devices of Omni-Path have no virtual ports\n");
+		return 2;
+	}
 	log_set_level(args.trace ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
 	if (!args.trace && freopen("/dev/null", "w", stderr) == NULL) {
 		return 2; /* faults are logged as errors */

@@ -50,6 +50,8 @@ enum kind {
 	EVENT_VPORT, /* a virtual port is added, moved or removed, or a host lies about its own */
 	/* with --freezes: */
 	EVENT_FREEZE, /* a subnet manager does not run for a while */
+	/* with --omnipath: */
+	EVENT_BUSY, /* a switch port is congested, or no more, so that switches move routes */
 	EVENT_COUNT
 };
 

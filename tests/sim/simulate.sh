@@ -69,6 +69,20 @@ done
 # masters that are stopped while another one takes their place, and go on
 "$simulate" --managers 2 --freezes --first 200000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
 "$simulate" --crashes --managers 0 --freezes --first 200000 --seeds "${SIMULATE_SEEDS:-30}" || status=1
+# fabrics of Omni-Path, whose switches adapt their routes: by themselves, with packets, with others, in bad company
+"$simulate" --omnipath --first 100000 --seeds "${SIMULATE_SEEDS:-60}" || status=1
+"$simulate" --omnipath --packets --first 100000 --seeds "${SIMULATE_SEEDS:-30}" || status=1
+"$simulate" --omnipath --crashes --managers 0 --first 100000 --seeds "${SIMULATE_SEEDS:-30}" || status=1
+# an alternate leads to a switch whose host is gone, and to which no packet came before
+"$simulate" --omnipath --first 40104 --seeds 1 || status=1
+# a switch that lied about its LIDs has a copy of its port groups that is too large
+"$simulate" --omnipath --crashes --managers 0 --nonsense --first 40438 --seeds 1 || status=1
+# a node that lies brings a cable of which its other end knows nothing
+"$simulate" --omnipath --crashes --managers 0 --nonsense --first 60383 --seeds 1 || status=1
+# a host of Omni-Path that lied leaves its link with other VLs
+"$simulate" --omnipath --nonsense --first 21040 --seeds 1 || status=1
+# a standby of Omni-Path hands over to a master whose SMP came over a directed route
+"$simulate" --omnipath --managers 2 --freezes --first 5145 --seeds 1 || status=1
 # the other combinations
 while read -r combination; do
 	# shellcheck disable=SC2086 # words

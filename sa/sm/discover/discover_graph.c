@@ -472,21 +472,23 @@ static int fill_again(struct disc *d, struct disc_node *n)
 }
 
 /* Its ports, when all cables are there; also those at the other ends of these, of which a cable
- * that was taken away said that they are down. */
+ * that was taken away said that they are down. A node that lies may have brought a cable of which this
+ * port knows nothing, or another end; such a node is filled by itself. */
 static void fill_ports_again(struct disc *d, const struct disc_node *n)
 {
 	for (unsigned i = 0; i <= n->n_ports; i++) {
 		uint32_t port = graph_port(d->g, n->graph_node, i);
+		uint32_t peer = d->g->ports[port].peer;
 		const struct disc_node *far = n->ports[i].peer;
 
 		graph_reset_port(d->g, port);
 		fill_port(d, &d->g->ports[port], &n->ports[i],
 		          n->type != NODE_SWITCH || i == 0);
-		if (d->g->ports[port].peer != GRAPH_NONE && is_old(far)) {
-			port = d->g->ports[port].peer;
-			graph_reset_port(d->g, port);
-			fill_port(d, &d->g->ports[port],
-			          &far->ports[d->g->ports[port].num],
+		if (peer != GRAPH_NONE && far != NULL &&
+		    d->g->ports[peer].node == far->graph_node && is_old(far)) {
+			graph_reset_port(d->g, peer);
+			fill_port(d, &d->g->ports[peer],
+			          &far->ports[d->g->ports[peer].num],
 			          far->type != NODE_SWITCH);
 		}
 	}

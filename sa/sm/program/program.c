@@ -478,6 +478,7 @@ static void send_port(struct port_plan *a, unsigned state, bool configures)
 	uint32_t port = a->port;
 	struct disc_port *dp = disc_port_of(p->disc, port);
 	struct port_ctx *c = arena_alloc(p->arena, sizeof(*c));
+	uint8_t basis[OPA_BYTES_PORT_INFO];
 	int ret;
 
 	if (c == NULL) {
@@ -496,6 +497,11 @@ static void send_port(struct port_plan *a, unsigned state, bool configures)
 	if (configures) {
 		c->set_hash = of_plan(a);
 	}
+	if (a->is_opa) { /* 0 VLs mean no change, so the translation has to see what they were */
+		memcpy(basis, a->opa, sizeof(basis));
+		field_set(basis, OPA_PI_OPERATIONAL_VLS,
+		          field_get(dp->opa_info, OPA_PI_OPERATIONAL_VLS));
+	}
 	ret = smp_submit(
 		p->smp,
 		&(struct smp_request){ .dest = dp->dest,
@@ -503,7 +509,7 @@ static void send_port(struct port_plan *a, unsigned state, bool configures)
 	                               .attr = UMAD_SM_ATTR_PORT_INFO,
 	                               .mod = DISC_PORT_MOD | dp->num,
 	                               .data = a->want,
-	                               .basis = a->is_opa ? a->opa : NULL,
+	                               .basis = a->is_opa ? basis : NULL,
 	                               .retries = 2 * p->config->transaction_retries + 1,
 	                               .done = on_port_set,
 	                               .ctx = c });

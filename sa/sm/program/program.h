@@ -12,6 +12,8 @@
 #include "sa/sm/program/waves.h"
 #include "sa/sm/table/table_io.h"
 
+struct adaptive_job;
+struct alternates;
 struct arena;
 struct config;
 struct disc;
@@ -32,6 +34,7 @@ enum { ENFORCE_IN = 1, ENFORCE_OUT = 2, ENFORCE_AS_IT_IS = 4 };
  *   program_read_lfts  tables of switches of which no copy is kept
  *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID); INIT -> ARMED
  *                      in the same Set where that is safe, see program.c
+ *   program_adaptive_* adaptive routing of Omni-Path, around the tables
  *   program_qos        SL-to-VL and VL arbitration tables, while QoS is on
  *   program_lfts       LFT blocks, then LinearFDBTop, in waves (program_lfts.c, waves.h). What
  *                      follows goes by LID, too, unless smp_routing is directed
@@ -70,6 +73,9 @@ struct program {
 	uint32_t lft_step;                   /*!< of program_lft_steps(), from 1 */
 	struct waves *waves;      /*!< of that step; NULL: directed routes only */
 	struct smp_probe probe_mixed, probe_switches, probe_hosts; /*!< of this sweep */
+	struct alternates *alternates; /*!< of lft, for adaptive routing; set by program_adaptive_begin() */
+	struct lft *known;             /*!< what the switches have instead of lft; as before */
+	struct adaptive_job *adaptive; /*!< [n_switches]; NULL: nothing adapts */
 	/* outcome */
 	uint32_t n_timeouts; /*!< requests without an answer */
 	uint32_t n_switch_timeouts; /*!< of them, of switches */
@@ -80,6 +86,8 @@ struct program {
 	uint32_t
 		n_moved; /*!< entries of LFTs (switch, LID) with another port than before */
 	uint32_t n_port_sets;
+	uint32_t n_adapted; /*!< entries of LFTs that switches had moved before this sweep changes tables */
+	uint32_t n_adaptive_sets; /*!< Sets of SwitchInfo that pause or set adaptive routing */
 	uint32_t n_way
 		[WAY_COUNT]; /*!< switches that have their tables, by how they got them; set by
 	                              program_end() */
@@ -123,6 +131,41 @@ bool program_port_is_set(const struct disc_node *n, unsigned port);
  */
 const char *program_port_differs(const struct program *p, const struct disc_node *n,
                                  unsigned port, const uint8_t *now);
+
+/*!
+ * Adaptive routing of Omni-Path (program_opa_adaptive.c). On another fabric these do nothing.
+ *
+ *   program_read_port_groups    what the switches have in force, where no copy is kept
+ *   program_adaptive_begin      if tables are to change: switches pause, and their LFTs are read
+ *   program_adaptive_tables     port groups, by difference
+ *   program_adaptive_resume     PortGroupTop, the parameters, and Pause 0
+ */
+int program_read_port_groups(struct program *p);
+
+/*!
+ * \brief Fits alternates to what the switches take, and pauses these if anything is to change.
+ *
+ * \param x      Of \a p->lft. Becomes what is programmed: a group has the number under which the switch has
+ *               it already; groups that a switch has no room for are left out.
+ * \param known  What the switches have. When all is answered, it has the entries that they moved
+ *               themselves, which \a p->n_adapted counts.
+ */
+int program_adaptive_begin(struct program *p, struct alternates *x, struct lft *known);
+
+int program_adaptive_tables(struct program *p);
+
+/*! \brief When the tables are in: a switch that did not take its groups has no alternates. */
+void program_adaptive_check(struct program *p);
+
+int program_adaptive_resume(struct program *p);
+
+/*!
+ * \brief Can adaptive routing have made the copy of an LFT block into these bytes?
+ * \param t  The LFT of \a n. \param data  A block that was read.
+ */
+bool program_adaptive_explains(const struct table_store *s, const struct disc_node *n,
+                               const struct table *t, uint32_t block,
+                               const uint8_t *data);
 
 /*! \brief Begins to send LFTs: the first step of the transition. */
 int program_lfts(struct program *p);
@@ -209,6 +252,13 @@ void program_table_answered(void *ctx, const struct table_request *q,
 static inline uint32_t program_mft_sets(const struct program *p)
 {
 	return p->tables.n_sets[TABLE_MFT] + p->tables.n_sets[TABLE_OPA_MFT];
+}
+
+/*! \brief Blocks of port groups that were sent. */
+static inline uint32_t program_group_sets(const struct program *p)
+{
+	return p->tables.n_sets[TABLE_OPA_PORT_GROUPS] +
+	       p->tables.n_sets[TABLE_OPA_PORT_GROUP_FT];
 }
 
 /*! \brief SL-to-VL and VL arbitration tables that were sent. */

@@ -45,6 +45,19 @@ static bool is_opa(const struct mad_msg *m)
 	return field_get(m->data, MAD_BASE_VERSION) == OPA_CLASS_VERSION;
 }
 
+/* The way of a request over a directed route, which tells who sent it. */
+static void shape_route(const uint8_t *wide, uint8_t *mad)
+{
+	enum { PATH_BYTES = SMP_HOPS_MAX + 1, NOWHERE = 0xffff };
+	bool whole = field_get(wide, OPA_DR_SLID) == UINT32_MAX &&
+	             field_get(wide, OPA_DR_DLID) == UINT32_MAX;
+
+	field_set(mad, SMP_DR_SLID, whole ? NOWHERE : 0);
+	field_set(mad, SMP_DR_DLID, whole ? NOWHERE : 0);
+	memcpy(mad + SMP_INITIAL_PATH_AT, wide + OPA_DR_INITIAL_PATH, PATH_BYTES);
+	memcpy(mad + SMP_RETURN_PATH_AT, wide + OPA_DR_RETURN_PATH, PATH_BYTES);
+}
+
 /* \return false: nobody here knows what to make of it. */
 static bool receive_shape(struct received *r, const struct mad_msg *m)
 {
@@ -63,6 +76,9 @@ static bool receive_shape(struct received *r, const struct mad_msg *m)
 		return false;
 	}
 	memcpy(r->mad, m->data, M_KEY_END);
+	if (m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE) {
+		shape_route(m->data, r->mad);
+	}
 	if (attr == UMAD_ATTR_NOTICE && m->len - at >= OPA_BYTES_NOTICE) {
 		opa_notice_decode(m->data + at, r->mad + SMP_DATA_AT);
 		return true;

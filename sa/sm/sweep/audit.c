@@ -87,7 +87,8 @@ static const char *take_block(const struct audit *a, const struct place *w,
 		return program_port_differs(&a->job->program, w->node, w->block, data);
 	}
 	len = table_length(w->node, t, w->block);
-	if (memcmp(table_block(t, w->block), data, len) == 0) {
+	if (memcmp(table_block(t, w->block), data, len) == 0 ||
+	    program_adaptive_explains(&a->sm->tables, w->node, t, w->block, data)) {
 		return NULL;
 	}
 	if (table_kinds[t->kind].flags & TABLE_OURS) {

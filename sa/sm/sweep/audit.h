@@ -21,7 +21,8 @@ struct sm;
  * and compared in rounds, one after the other, each of which takes audit_interval seconds:
  *
  *   LinearForwardingTable,
- *   P_KeyTable                 a block that differs is marked and sent again
+ *   P_KeyTable, port groups    a block that differs is marked and sent again. An entry of an LFT that adaptive
+ *                              routing moved to another port of its group does not differ
  *   MulticastForwardingTable,
  *   GUIDInfo, SLtoVLMapping,
  *   VLArbitration              the copy takes what was read, so the sweep sends the difference

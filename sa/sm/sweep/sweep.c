@@ -493,13 +493,16 @@ static const struct {
 	[PHASE_ELECTION] = { "other-sms", sweep_heavy_next },
 	[PHASE_READ_TABLES] = { "read-tables", sweep_heavy_next },
 	[PHASE_ROUTE] = { "route", sweep_heavy_next },
+	[PHASE_ADAPTIVE_PAUSE] = { "adaptive-routing", sweep_heavy_next },
 	[PHASE_P_KEYS] = { "p-keys", sweep_heavy_next },
 	[PHASE_PORTS] = { "ports", sweep_heavy_next },
 	[PHASE_QOS] = { "qos", sweep_heavy_next },
 	[PHASE_TABLES] = { "tables", sweep_heavy_next },
+	[PHASE_PORT_GROUPS] = { "adaptive-routing", sweep_heavy_next },
 	[PHASE_MULTICAST] = { "multicast", sweep_heavy_next },
 	[PHASE_ARM] = { "arm", sweep_heavy_next },
 	[PHASE_ACTIVATE] = { "activate", sweep_heavy_next },
+	[PHASE_ADAPTIVE_RESUME] = { "adaptive-routing", sweep_heavy_next },
 	[PHASE_PARTITIONS] = { "partitions", after_partitions },
 	[PHASE_CLIENT_TABLES] = { "multicast", after_client_tables },
 	[PHASE_AUDIT] = { "audit", after_audit },
@@ -518,7 +521,8 @@ static bool waits(const struct sweep *s)
 	return smp_pending(s->sm.smp) > 0 ||
 	       (s->phase == PHASE_TABLES && sm_now(&s->sm) < s->drain_until &&
 	        !s->election.doubt.lost) ||
-	       ((s->phase == PHASE_ROUTE || s->phase == PHASE_REBALANCE) &&
+	       ((s->phase == PHASE_ROUTE || s->phase == PHASE_ADAPTIVE_PAUSE ||
+	         s->phase == PHASE_REBALANCE) &&
 	        routes_busy(&s->routes));
 }
 

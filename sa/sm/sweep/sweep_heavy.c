@@ -419,6 +419,9 @@ static int begin_read_tables(struct sweep *s, struct job *j)
 	cables_forget(&s->sm, j);
 	ret = program_read_lfts(&j->program);
 	if (ret == E_OK) {
+		ret = program_read_port_groups(&j->program);
+	}
+	if (ret == E_OK) {
 		ret = p_keys_read(&s->sm, j, !s->election.swept);
 	}
 	if (ret == E_OK && j->read_tables) {
@@ -517,6 +520,35 @@ static void save_keys(struct sm *sm)
 	}
 }
 
+/* Switches that adapt their routes stop doing so before these change. */
+static int begin_adaptive_pause(struct sweep *s, struct job *j)
+{
+	(void)s;
+	return program_adaptive_begin(&j->program, &j->route.alternates, &j->prev);
+}
+
+/* Where switches had moved routes, the way to the new tables is planned from there. */
+static enum step_end end_adaptive_pause(struct sweep *s, struct job *j)
+{
+	struct program *p = &j->program;
+	uint32_t moved = p->n_adapted;
+	int ret;
+
+	if (moved == 0) {
+		ret = routes_replanned(&s->routes);
+	} else {
+		p->n_adapted = 0;
+		p->changed_lid = NULL;
+		log_info(source, "switches had moved %u routes by themselves", moved);
+		ret = routes_replan(&s->routes, j);
+	}
+	if (ret != E_OK) {
+		(void)sm_fail(&s->sm, ret, true, "%s", err_text(ret));
+		return STEP_FAILED;
+	}
+	return moved == 0 ? STEP_DONE : STEP_GOES_ON;
+}
+
 static int begin_p_keys(struct sweep *s, struct job *j)
 {
 	return p_keys_start(&s->p_keys, &s->sm, j);
@@ -600,6 +632,19 @@ static enum step_end end_tables(struct sweep *s, struct job *j)
 	return STEP_DONE;
 }
 
+static int begin_port_groups(struct sweep *s, struct job *j)
+{
+	(void)s;
+	return program_adaptive_tables(&j->program);
+}
+
+static enum step_end end_port_groups(struct sweep *s, struct job *j)
+{
+	(void)s;
+	program_adaptive_check(&j->program);
+	return STEP_DONE;
+}
+
 static int begin_multicast(struct sweep *s, struct job *j)
 {
 	int ret = multicast_start(&s->client_tables.multicast, j);
@@ -678,7 +723,8 @@ static void log_up(struct sweep *s, const struct job *j)
 	    p->n_port_sets + p->tables.n_sets[TABLE_LFT] + program_qos_sets(p) +
 	                    program_mft_sets(p) +
 	                    alias_guids_sets(&s->client_tables.alias_guids) +
-	                    p->tables.n_sets[TABLE_P_KEYS] ==
+	                    p->tables.n_sets[TABLE_P_KEYS] + program_group_sets(p) +
+	                    p->n_adaptive_sets ==
 	            0) {
 		log_info(source,
 		         "nothing changed: %u switches, %u hosts, epoch %" PRIu64
@@ -699,7 +745,14 @@ static void log_up(struct sweep *s, const struct job *j)
 	           sm_cpu_now(&s->sm) - j->started, kind, smps);
 }
 
-static enum step_end end_activate(struct sweep *s, struct job *j)
+/* A switch takes a port that is not ACTIVE for lost, so it adapts again when they are. */
+static int begin_adaptive_resume(struct sweep *s, struct job *j)
+{
+	(void)s;
+	return program_adaptive_resume(&j->program);
+}
+
+static enum step_end end_adaptive_resume(struct sweep *s, struct job *j)
 {
 	const struct program *p = &j->program;
 	int ret = E_OK;
@@ -707,7 +760,7 @@ static enum step_end end_activate(struct sweep *s, struct job *j)
 	program_end(&j->program);
 	note_ways(s, p);
 	program_states_to_graph(p);
-	if (p->n_port_sets != 0) {
+	if (p->n_port_sets + p->n_adaptive_sets != 0) {
 		ret = s->sm.vports.n_hosts != 0 ? publish(s) /* they have states, too */
 		                                : publish_ports(&s->publisher, j);
 	}
@@ -794,13 +847,16 @@ static const struct {
 	[PHASE_ELECTION]    = { "lids",        false, begin_election,    end_election },
 	[PHASE_READ_TABLES] = { "read-tables", false, begin_read_tables, end_read_tables },
 	[PHASE_ROUTE]       = { "keep-lids",   false, begin_route,       end_route },
+	[PHASE_ADAPTIVE_PAUSE] = { NULL,       true,  begin_adaptive_pause, end_adaptive_pause },
 	[PHASE_P_KEYS]      = { "p-keys",      true,  begin_p_keys,      NULL },
 	[PHASE_PORTS]       = { "ports",       true,  begin_ports,       end_ports },
 	[PHASE_QOS]         = { NULL,          true,  begin_qos,         end_qos },
 	[PHASE_TABLES]      = { "tables",      true,  begin_tables,      end_tables },
+	[PHASE_PORT_GROUPS] = { NULL,          true,  begin_port_groups, end_port_groups },
 	[PHASE_MULTICAST]   = { "publish",     false, begin_multicast,   end_multicast },
 	[PHASE_ARM]         = { NULL,          false, begin_arm,         NULL },
-	[PHASE_ACTIVATE]    = { "activate",    false, begin_activate,    end_activate },
+	[PHASE_ACTIVATE]    = { NULL,          false, begin_activate,    NULL },
+	[PHASE_ADAPTIVE_RESUME] = { "activate", false, begin_adaptive_resume, end_adaptive_resume },
 };
 /* clang-format on */
 
@@ -833,7 +889,7 @@ void sweep_heavy_next(struct sweep *s)
 	case STEP_GOES_ON: break;
 	case STEP_FAILED: give_up(s); break;
 	case STEP_DONE:
-		if (s->phase == PHASE_ACTIVATE) {
+		if (s->phase == PHASE_ADAPTIVE_RESUME) {
 			succeed(s, j);
 		} else {
 			s->phase++;

@@ -33,13 +33,16 @@ enum phase {
 	PHASE_ELECTION,    /* SMInfo of ports with the IsSM bit */
 	PHASE_READ_TABLES, /* LFTs, P_Keys and GUIDs of which no copy is kept */
 	PHASE_ROUTE,
+	PHASE_ADAPTIVE_PAUSE, /* Omni-Path: switches stop to adapt their routes; what they made of them */
 	PHASE_P_KEYS, /* P_Key tables of partitions */
 	PHASE_PORTS,
 	PHASE_QOS,
 	PHASE_TABLES,
+	PHASE_PORT_GROUPS, /* Omni-Path: of adaptive routing */
 	PHASE_MULTICAST,
 	PHASE_ARM,
 	PHASE_ACTIVATE,
+	PHASE_ADAPTIVE_RESUME,
 	PHASE_PARTITIONS, /* between sweeps: P_Key tables of partitions changed at run time */
 	PHASE_CLIENT_TABLES, /* between sweeps: multicast tables and alias GUIDs that follow
 	                        from client records */

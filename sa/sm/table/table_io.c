@@ -151,6 +151,49 @@ int table_ask(const struct table_request *q, const uint8_t *set)
 	return table_submit(kept, set);
 }
 
+/* The answer has as many blocks as the modifier says. */
+static void on_range(void *ctx, const struct smp_reply *r)
+{
+	enum { COUNT_SHIFT = 24 };
+	struct table_request *q = ctx;
+	unsigned n = r->mod >> COUNT_SHIFT, bytes = table_kinds[q->t->kind].bytes;
+	struct smp_reply reply = *r;
+
+	if (r->ret == E_OK && r->native_len < (size_t)n * bytes) {
+		reply.ret = E_MALFORMED;
+	}
+	for (unsigned i = 0; i < n && reply.ret == E_OK; i++) {
+		reply.data = r->native + (size_t)i * bytes;
+		table_take(q->io->store, q->node, q->t, q->block + i, &reply);
+	}
+	q->io->answered(q->io->ctx, q, &reply);
+	if (q->done != NULL) {
+		q->done(q->ctx, q, &reply);
+	}
+}
+
+int table_ask_range(const struct table_request *q, unsigned n)
+{
+	enum { COUNT_SHIFT = 24 };
+	static const uint8_t none[1];
+	struct table_request *kept = arena_alloc(q->io->arena, sizeof(*kept));
+	struct smp_request o = { .method = UMAD_METHOD_GET,
+		                 .data = none,
+		                 .native_len =
+		                         (size_t)n * table_kinds[q->t->kind].bytes,
+		                 .retries = q->io->retries,
+		                 .done = on_range,
+		                 .ctx = kept };
+
+	if (kept == NULL) {
+		return -ENOMEM;
+	}
+	*kept = *q;
+	table_address(q->node, q->t, q->block, &o);
+	o.mod |= n << COUNT_SHIFT;
+	return smp_submit(q->io->smp, &o);
+}
+
 int table_read(const struct table_request *q)
 {
 	struct table_request one = *q;

@@ -432,6 +432,76 @@ START_TEST(thinned)
 }
 END_TEST
 
+/* The same fabric without some of its hosts. */
+static struct graph *without_hosts(const struct graph *from, unsigned bits)
+{
+	struct graph *to = graph_new(arena);
+	uint32_t *at = arena_array(arena, from->n_nodes, sizeof(*at));
+	struct diags *d = arena_alloc(arena, sizeof(*d));
+	unsigned host = 0;
+
+	diags_init(d, arena);
+	for (uint32_t i = 0; i < from->n_nodes; i++) {
+		const struct node *n = &from->nodes[i];
+
+		at[i] = GRAPH_NONE;
+		if (n->type == NODE_SWITCH || (bits >> host++ % 8 & 1)) {
+			ck_assert_int_eq(graph_add_node(to, n->type, n->guid, n->n_ports,
+			                                n->description, n->id, &at[i]),
+			                 E_OK);
+		}
+	}
+	for (uint32_t i = 0; i < from->n_ports; i++) {
+		const struct port *p = &from->ports[i];
+		uint32_t a = at[p->node], b;
+
+		if (p->peer == GRAPH_NONE || p->peer < i || a == GRAPH_NONE) {
+			continue;
+		}
+		b = at[from->ports[p->peer].node];
+		if (b != GRAPH_NONE) {
+			ck_assert_int_eq(graph_connect(to, graph_port(to, a, p->num),
+			                               graph_port(to, b,
+			                                          from->ports[p->peer].num)),
+			                 E_OK);
+		}
+	}
+	ck_assert_int_eq(graph_freeze(to, d), E_OK);
+	return to;
+}
+
+/* By the tables no packet comes to a switch without hosts, and with alternates some do. */
+START_TEST(thinned_without_hosts)
+{
+	static const char *const fabrics[] = { "dragonfly 1 2 1", "mesh 3x3 1", "torus 5 1",
+		                               "jellyfish 8 3 1" };
+	struct adaptive_options o = options(_i & 1);
+
+	for (unsigned bits = 3; bits <= 0xff; bits += 4) {
+		struct route_request r = { .max_lanes = 1 };
+		struct route_result res;
+		struct why why = { "" };
+		uint64_t n = 99;
+
+		g = without_hosts(fabric_make(fabrics[_i / 2], 0, 1, arena), bits);
+		lids = fabric_lids(g, bits >> 2 & 1, 0, arena);
+		r.g = g;
+		r.lids = &lids;
+		ck_assert_int_eq(route_list_parse("dor,nue", &r.list, &why), E_OK);
+		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+		out = res.out;
+		build(&o);
+		ck_assert_int_eq(alternates_thin(g, &lids, &out.lft, &out.lanes, &o, arena,
+		                                 &x),
+		                 E_OK);
+		ck_assert_int_eq(alternates_prove(g, &lids, &out.lft, &out.lanes, &x, &n),
+		                 E_OK);
+		ck_assert_msg(n == 0, "%s, hosts 0x%x: %u loops", fabrics[_i / 2], bits,
+		              (unsigned)n);
+	}
+}
+END_TEST
+
 /* --- as part of a routing job ------------------------------------------------------- */
 
 static struct route_result job(const char *fabric, const char *list,
@@ -519,6 +589,7 @@ TEST_SUITE(alternates)
 	tcase_add_test(t, collector);
 	tcase_add_loop_test(t, credit_loops, 0, sizeof(loops) / sizeof(*loops));
 	tcase_add_loop_test(t, thinned, 0, 2 * sizeof(cases) / sizeof(*cases));
+	tcase_add_loop_test(t, thinned_without_hosts, 0, 8);
 	tcase_add_test(t, jobs);
 	tcase_add_loop_test(t, same_on_any_number_of_threads, 0, 2);
 	suite_add_tcase(suite, t);

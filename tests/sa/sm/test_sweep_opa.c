@@ -314,6 +314,30 @@ START_TEST(takes_its_p_key_back)
 }
 END_TEST
 
+/* Another manager left a link with fewer VLs than both ends have. */
+START_TEST(restores_the_vls_of_a_link)
+{
+	uint32_t port, peer;
+	uint64_t vls;
+
+	start("ft2 4 2 2", 1, 0);
+	fixture_up(fixture);
+	fixture_stop(fixture);
+	port = fixture->g->nodes[fixture->g->switches[0]].first_port + 3;
+	peer = fixture->g->ports[port].peer;
+	vls = info(port, OPI_OPERATIONAL_VL);
+	ck_assert_uint_eq(vls, 8);
+	field_set(device_port(port)->info, OPI_OPERATIONAL_VL, 4);
+	field_set(device_port(peer)->info, OPI_OPERATIONAL_VL, 4);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, HEAVY_MS);
+	ck_assert_uint_eq(info(port, OPI_OPERATIONAL_VL), vls);
+	ck_assert_uint_eq(info(peer, OPI_OPERATIONAL_VL), vls);
+	check_fabric();
+}
+END_TEST
+
 /* Any bytes in answers and traps. */
 START_TEST(survives_noise)
 {
@@ -347,6 +371,7 @@ TEST_SUITE(sweep_opa)
 	tcase_add_test(tc, reads_cables);
 	tcase_add_loop_test(tc, sets_a_rebooted_node_up, 0, 2);
 	tcase_add_test(tc, takes_its_p_key_back);
+	tcase_add_test(tc, restores_the_vls_of_a_link);
 	tcase_add_loop_test(tc, survives_noise, 0, 8);
 	suite_add_tcase(suite, tc);
 }
