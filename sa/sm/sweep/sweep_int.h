@@ -33,8 +33,9 @@ enum phase {
 	PHASE_READ_TABLES, /* LFTs, P_Keys and GUIDs of which no copy is kept */
 	PHASE_ROUTE,
 	PHASE_P_KEYS, /* P_Key tables of partitions */
+	PHASE_LANES,  /* Omni-Path: maps of SLs, SCs and VLs, arbitration, buffers */
 	PHASE_PORTS,
-	PHASE_QOS,
+	PHASE_QOS, /* InfiniBand: SL-to-VL and arbitration tables */
 	PHASE_TABLES,
 	PHASE_MULTICAST,
 	PHASE_ARM,
