@@ -12,6 +12,7 @@
 . "$here/tests/e2e/simulator.sh"
 fm=/usr/lib/opa-fm/runtime/sm
 example=/usr/share/opa-fm/opafm.xml
+need_clients opasaquery
 if [ ! -x "$fm" ] || [ ! -r "$example" ]; then skip "opa-fm is not installed"; fi
 
 "$bin/saguaro" topo ft2 8 6 4 -o "$work/two-tier.topo"
@@ -38,8 +39,13 @@ power_on() {
 }
 # shellcheck disable=SC2317 # called by until_true
 ended() { [ -r "$work/fm.log" ] && grep -q 'DISCOVERY CYCLE END' "$work/fm.log"; }
-# power_off FABRIC WHO: after the tables were written down
+# shellcheck disable=SC2317 # called by until_true
+has_paths() { on "$second" opasaquery -o path -l 1 >"$work/paths" 2>&1 && grep -q '^SLID' "$work/paths"; }
+# power_off FABRIC WHO: after the tables and the paths from a host to the first one were written down
 power_off() {
+	second=$(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$work/$1.topo" | sed -n 2p)
+	until_true has_paths || fail "$1: $2 has no paths"
+	sort "$work/paths" >"$work/$1.$2.paths"
 	ctl tables | sort >"$work/$1.$2"
 	eval "$2=\$(ctl smps | sed -n 's/^all *//p')"
 	end_process "$manager"
@@ -65,6 +71,7 @@ for fabric in ${fabrics:-director mesh dead-port}; do
 	printf '%s: SMPs of opa-fm %s, ours %s\n  %-12s %6s %6s\n' "$fabric" "$its" "$ours" table there differ
 	holds "$fabric: each difference has its reason" awk -f "$here/tests/e2e/omnipath_diff.awk" "$work/$fabric.its" "$work/$fabric.ours"
 	awk -f "$here/tests/e2e/omnipath_diff.awk" "$work/$fabric.its" "$work/$fabric.ours"
+	same "$fabric: PathRecords of all virtual fabrics are the same" "$(cat "$work/$fabric.its.paths")" "$(cat "$work/$fabric.ours.paths")"
 	sed -n 's/.*routing: \(.* was asked for, .* is used: [^(]*\).*/  routing: \1/p' "$work/$fabric.log" | head -n 1
 done
 finish
