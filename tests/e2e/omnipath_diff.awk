@@ -102,6 +102,7 @@ function spread(side,   k, part, n, sum, squares, most, count, c) {
 		squares += count[k] * count[k]
 		most = count[k] > most ? count[k] : most
 	}
+	busiest[side] = most
 	return sprintf("%d routes on the busiest port, deviation %.2f", most, n ? sqrt(squares / n - (sum / n) ^ 2) : 0)
 }
 
@@ -132,7 +133,9 @@ END {
 		ours = to == "" ? "" : lid[2, to]
 		if (egress[2, part[2], ours] != egress[k]) { differ++ }
 	}
-	row("lft", n, differ, "ours: " spread(2) "; its: " spread(1))
+	why = "ours: " spread(2) "; its: " spread(1)
+	if (busiest[2] > 1.25 * busiest[1]) { print "    " why; why = "" }
+	row("lft", n, differ, why)
 
 	compare("p_keys", "", "keys")
 	compare("lmc"); compare("vls"); compare("mtu"); compare("formats"); compare("enforce"); compare("credit_rate")
