@@ -242,7 +242,9 @@ json_t *real_json(double value)
 
 int mtu_bytes(uint8_t mtu)
 {
-	return mtu >= 1 && mtu <= 5 ? 128 << mtu : 0;
+	enum { MTU_8192 = 6, MTU_10240 = 7 };
+
+	return mtu == MTU_10240 ? 10240 : mtu >= 1 && mtu <= MTU_8192 ? 128 << mtu : 0;
 }
 
 json_t *time_json(int64_t seconds)

@@ -80,6 +80,16 @@ static void add_capable(struct job *j, uint32_t mask, bool cas_only)
 	}
 }
 
+/* End ports whose neighbours let them manage an Omni-Path fabric. */
+static void add_managers(struct job *j)
+{
+	for (uint32_t i = 0; i < j->g->n_end_ports; i++) {
+		if (j->g->ports[j->g->end_ports[i]].may_manage) {
+			add_port(j, j->g->end_ports[i]);
+		}
+	}
+}
+
 static void add_selected(struct job *j, uint32_t what)
 {
 	uint32_t sm = j->g->sm_port;
@@ -105,6 +115,7 @@ static void add_selected(struct job *j, uint32_t what)
 		break;
 	case DEVICE_MGMT_ALLOWED:
 		add_capable(j, CAP_IS_SM, false);
+		add_managers(j);
 		if (sm != GRAPH_NONE) {
 			add_port(j,
 			         sm); /* where a subnet manager runs it is allowed to */

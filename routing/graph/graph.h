@@ -49,8 +49,9 @@ struct port {
 	uint8_t state;     /*!< enum port_state; ports with a peer are never PORT_DOWN */
 	uint8_t width;     /*!< enum link_width */
 	uint8_t speed;     /*!< enum link_speed */
-	uint8_t mtu;       /*!< MTUCap code 1-5: 256 << (code - 1) ... 4096 */
+	uint8_t mtu; /*!< MTUCap code 1-5: 256 << (code - 1) ... 4096; of Omni-Path also 6, 7: 8192, 10240 */
 	uint8_t vls;       /*!< VLCap code 1-5: 1, 2, 4, 8, 15 data VLs */
+	bool may_manage;   /*!< Omni-Path: its neighbour lets it manage the fabric */
 };
 
 struct node {

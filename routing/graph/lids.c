@@ -144,14 +144,65 @@ static uint8_t wanted_lmc(const struct lids_in *in, uint32_t port)
 	return n->esp0 ? (uint8_t)in->lmc_esp0 : 0;
 }
 
-/* End ports in the order in which they are served: the SM's, then by port GUID. */
-static uint32_t *serving_order(const struct graph *g, struct arena *a)
+/* End ports breadth first from the SM's node, each node over its ports by number. \retval -ENOMEM */
+static int order_by_distance(const struct graph *g, struct arena *a, uint32_t *order,
+                             uint32_t *ret_n)
 {
+	uint32_t *nodes = arena_array(a, g->n_nodes, sizeof(*nodes)), n_nodes = 0;
+	uint8_t *seen = arena_array(a, g->n_nodes, sizeof(*seen));
+	uint8_t *listed = arena_array(a, g->n_ports, sizeof(*listed));
+
+	if (nodes == NULL || seen == NULL || listed == NULL) {
+		return -ENOMEM;
+	}
+	nodes[n_nodes++] = g->ports[g->sm_port].node;
+	seen[nodes[0]] = 1;
+	order[(*ret_n)++] = g->sm_port;
+	listed[g->sm_port] = 1;
+	for (uint32_t i = 0; i < n_nodes; i++) {
+		const struct node *node = &g->nodes[nodes[i]];
+
+		for (unsigned num = 0; num <= node->n_ports; num++) {
+			uint32_t port = graph_port(g, nodes[i], num);
+			uint32_t peer =
+				port != GRAPH_NONE ? g->ports[port].peer : GRAPH_NONE;
+
+			if (peer == GRAPH_NONE) {
+				continue;
+			}
+			if (!seen[g->ports[peer].node]) {
+				seen[g->ports[peer].node] = 1;
+				nodes[n_nodes++] = g->ports[peer].node;
+			}
+			if (g->nodes[g->ports[peer].node].type == NODE_SWITCH) {
+				peer = graph_port(g, g->ports[peer].node, 0);
+			}
+			if (peer != GRAPH_NONE && !listed[peer]) {
+				listed[peer] = 1;
+				order[(*ret_n)++] = peer;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < g->n_end_ports; i++) { /* those that no link leads to */
+		if (!listed[g->by_guid[i]]) {
+			order[(*ret_n)++] = g->by_guid[i];
+		}
+	}
+	return E_OK;
+}
+
+/* End ports in the order in which they are served: the SM's, then by distance or port GUID. */
+static uint32_t *serving_order(const struct lids_in *in, struct arena *a)
+{
+	const struct graph *g = in->g;
 	uint32_t *order = arena_array(a, g->n_end_ports, sizeof(*order));
 	uint32_t n = 0;
 
 	if (!order) {
 		return NULL;
+	}
+	if (in->nearest_first && g->sm_port != GRAPH_NONE) {
+		return order_by_distance(g, a, order, &n) == E_OK ? order : NULL;
 	}
 	if (g->sm_port != GRAPH_NONE) {
 		order[n++] = g->sm_port;
@@ -478,7 +529,7 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
 	c.memory = in->memory;
 	c.n_memory = in->n_memory;
 	c.lost = arena_array(tmp, in->n_memory, sizeof(*c.lost));
-	order = serving_order(in->g, tmp);
+	order = serving_order(in, tmp);
 	remembered = arena_array(tmp, in->g->n_ports, sizeof(*remembered));
 	if (!c.lost || !order || !remembered) {
 		goto out;

@@ -46,6 +46,7 @@ struct lids_in {
 	uint32_t lmc_esp0;  /*!< of enhanced switch ports 0, 0-7 */
 	uint32_t max_lid;   /*!< highest unicast LID, LID_LIMIT_MAX at most; 0: LID_LIMIT_DEFAULT */
 	bool reassign;      /*!< forget memory and fabric, number from 1 */
+	bool nearest_first; /*!< ports without a LID are served by their distance from the SM */
 	bool keep_found; /*!< what ports have now comes before memory, because another SM assigned it */
 };
 
@@ -54,7 +55,8 @@ struct lids_in {
  *
  * Order of preference per port: what memory says; what the port has now (graph.port.lid),
  * when aligned and free; else the first free aligned range, ascending. The SM's port is
- * served first, then port GUID order. When the LMC changes, base LIDs that are aligned and
+ * served first, then port GUID order, or with nearest_first breadth first from its node over ports by
+ * number, as Omni-Path's fabric manager does. When the LMC changes, base LIDs that are aligned and
  * whose range is free stay, the others move; so do memory entries that overlap or exceed
  * max_lid (the lower GUID keeps). The LID limit is the smallest linear_fdb_cap of the
  * switches, too.

@@ -10,7 +10,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 
-enum { RATES = 64, MTU_MAX = 5 }; /* rate codes have 6 bits */
+enum { RATES = 64, MTU_MAX = 7 }; /* rate codes have 6 bits */
 
 /* Rates of a path are compared by rank, because codes are not in order of speed. */
 struct ranks {

@@ -30,7 +30,6 @@ enum {
 	OPA_GROUPS_OF_BLOCK = 8,   /*!< masks of a block of port group tables */
 	OPA_GROUP_PORTS = 64,      /*!< of a mask; the lowest bit is port 1 */
 	OPA_GROUP_FDB_CAP = 8192,  /*!< LIDs of a port group forwarding table that says 0 */
-	OPA_BLOCKS_OF_GET = 29,    /*!< blocks of 64 bytes that an answer has room for */
 	OPA_PORT_STATES_BYTES = 8, /*!< of PortStateInfo, for each port */
 	OPA_PORT_STATES_MAX = OPA_DATA_MAX / OPA_PORT_STATES_BYTES
 };
@@ -44,27 +43,47 @@ enum opa_bytes {
 	OPA_BYTES_BLOCK = 64
 };
 
-/*! Attributes that InfiniBand does not have. */
-enum {
-	OPA_ATTR_CABLE_INFO = 0x32,
-	OPA_ATTR_AGGREGATE = 0x80,
-	OPA_ATTR_PORT_STATE_INFO = 0x87,
-	OPA_ATTR_PORT_GROUP_FT = 0x88,
-	OPA_ATTR_PORT_GROUP_TABLE = 0x89
-};
-
 /*! An Aggregate: several attributes in one MAD, each behind a header (OPA_AG_*). */
 enum {
 	OPA_AG_HEADER = 8,
 	OPA_AG_UNIT = 8,     /*!< of its length */
 	OPA_AG_MOST = 117,   /*!< attributes */
-	OPA_BLOCKS_MOST = 29 /*!< of a forwarding table in one MAD */
+	OPA_BLOCKS_MOST = 29 /*!< of 64 bytes, of a table in one MAD */
+};
+
+/*! Attributes that InfiniBand does not have, or has with another layout. */
+enum {
+	OPA_ATTR_SL_TO_SC = 0x17,
+	OPA_ATTR_VL_ARB = 0x18,
+	OPA_ATTR_CABLE_INFO = 0x32,
+	OPA_ATTR_AGGREGATE = 0x80,
+	OPA_ATTR_SC_TO_SC = 0x81,
+	OPA_ATTR_SC_TO_SL = 0x82,
+	OPA_ATTR_SC_TO_VL_R = 0x83,
+	OPA_ATTR_SC_TO_VL_T = 0x84,
+	OPA_ATTR_SC_TO_VL_NT = 0x85,
+	OPA_ATTR_PORT_STATE_INFO = 0x87,
+	OPA_ATTR_PORT_GROUP_FT = 0x88,
+	OPA_ATTR_PORT_GROUP_TABLE = 0x89,
+	OPA_ATTR_BUFFER_CONTROL = 0x8A,
+	OPA_ATTR_SC_TO_SC_SET = 0x94
+};
+
+/*! Tables of ports, in bytes. */
+enum {
+	OPA_BYTES_MAP = 32,     /*!< a byte for each SL or SC */
+	OPA_BYTES_VL_ARB = 256, /*!< 128 pairs of a VL and a weight */
+	OPA_BYTES_BUFFER_CONTROL = 132,
+	OPA_BYTES_SC_SET = 96 /*!< masks of ports in and out of 256 bits, and a map */
 };
 
 /*! AttributeModifier. */
 enum {
-	OPA_MOD_ONE = 1 << 24,      /*!< one port or block */
-	OPA_MOD_BEGIN = 1 << 9,     /*!< this SM begins to configure the port */
+	OPA_MOD_ONE = 1 << 24, /*!< one port or block */
+	OPA_MOD_COUNT_SHIFT = 24,
+	OPA_MOD_BEGIN = 1 << 9,      /*!< this SM begins to configure the port */
+	OPA_MOD_SC_ALL_IN = 1 << 17, /*!< SCtoSC: all ports by which packets come in */
+	OPA_MOD_SC_ALL_OUT = 1 << 16,
 	OPA_MOD_CABLE_64 = 63 << 13 /*!< of CableInfo: 64 bytes */
 };
 
@@ -126,6 +145,7 @@ enum {
 #define OPA_SI_AR_FREQUENCY        629,  3
 #define OPA_SI_AR_LOST_ROUTES_ONLY 632,  1
 #define OPA_SI_AR_THRESHOLD        633,  3
+#define OPA_SI_EXTENDED_SC_SC      652,  1
 #define OPA_SI_IS_AR_SUPPORTED     655,  1
 
 /* PortInfo */
@@ -167,10 +187,12 @@ enum {
 #define OPA_PI_WIDTH_DOWNGRADE_RX_ACTIVE 528, 16
 #define OPA_PI_PORT_LINK_MODE_ENABLED 550, 5
 #define OPA_PI_LTP_CRC_ENABLED     568,  4
+#define OPA_PI_LTP_CRC_ACTIVE      572,  4
 #define OPA_PI_PACKET_FORMATS_SUPPORTED 592, 16
 #define OPA_PI_PACKET_FORMATS_ENABLED 608, 16
 #define OPA_PI_M_KEY_LEASE_PERIOD  784, 16
 #define OPA_PI_VL15_CREDIT_RATE    821,  5
+#define OPA_PI_BUFFER_ALLOC        829,  3
 #define OPA_PI_MASTER_SM_LID       864, 32
 #define OPA_PI_M_KEY               896, 64
 #define OPA_PI_SUBNET_PREFIX       960, 64
@@ -179,7 +201,15 @@ enum {
 #define OPA_PI_HOQ_LIFE(vl)       1155 + 8 * (vl), 5
 #define OPA_PI_NEIGHBOR_NODE_GUID 1664, 64
 #define OPA_PI_CAPABILITY_MASK    1728, 32
+#define OPA_PI_VL_SCHEDULING      1782,  2
+#define OPA_PI_SHARED_SPACE       1788,  1
+#define OPA_PI_HAS_VL_R           1791,  1
+#define OPA_PI_OVERALL_BUFFER_SPACE 1824, 16
+#define OPA_PI_REPLAY_BUFFER_HIGH 1840,  8
+#define OPA_PI_REPLAY_WIRE_HIGH   1848,  8
 #define OPA_PI_DIAG_CODE          1856, 16
+#define OPA_PI_REPLAY_BUFFER      1872,  8
+#define OPA_PI_REPLAY_WIRE        1880,  8
 #define OPA_PI_MGMT_ALLOWED       1892,  1
 #define OPA_PI_NEIGHBOR_FW_AUTH_BYPASS 1893, 1
 #define OPA_PI_NEIGHBOR_NODE_TYPE 1894,  2
@@ -195,6 +225,11 @@ enum {
 #define OPA_SMI_PRIORITY           192,  4
 #define OPA_SMI_INITIAL_PRIORITY   200,  4
 #define OPA_SMI_SM_STATE           204,  4
+
+/* BufferControl, of each port */
+#define OPA_BC_SHARED_LIMIT         16, 16
+#define OPA_BC_DEDICATED(vl)      32 + 32 * (vl), 16
+#define OPA_BC_SHARED(vl)         48 + 32 * (vl), 16
 
 /* PortStateInfo, of each port */
 #define OPA_PS_PORT_PHYSICAL_STATE  24,  4

@@ -37,6 +37,19 @@ static uint64_t mtu_shape(uint64_t code)
 	return code < MTU_4096 ? code : MTU_4096;
 }
 
+/* Of data VLs: those that nobody uses have none. */
+static uint64_t largest_mtu(const uint8_t *info)
+{
+	uint64_t most = 0;
+
+	for (unsigned vl = 0; vl < OPA_LANES; vl++) {
+		uint64_t mtu = field_get(info, OPA_PI_NEIGHBOR_MTU(vl));
+
+		most = vl != OPA_VL_MANAGEMENT && mtu > most ? mtu : most;
+	}
+	return most;
+}
+
 static unsigned vls_of_code(unsigned code)
 {
 	static const uint8_t n[] = { 0, 1, 2, 4, 8, MOST_VLS };
@@ -150,8 +163,7 @@ void opa_port_info_shape(const uint8_t info[OPA_BYTES_PORT_INFO], uint8_t ret[64
 	field_set(ret, PI_LINK_WIDTH_ENABLED, width);
 	shape_speed(field_get(info, OPA_PI_LINK_SPEED_ACTIVE), ret);
 	field_set(ret, PI_LINK_DOWN_DEFAULT_STATE, POLLING);
-	field_set(ret, PI_NEIGHBOR_MTU,
-	          mtu_shape(field_get(info, OPA_PI_NEIGHBOR_MTU(0))));
+	field_set(ret, PI_NEIGHBOR_MTU, mtu_shape(largest_mtu(info)));
 	field_set(ret, PI_MTU_CAP, mtu_shape(field_get(info, OPA_PI_MTU_CAP)));
 	field_set(ret, PI_VL_CAP, vls_shape(field_get(info, OPA_PI_VL_CAP)));
 	field_set(ret, PI_OPERATIONAL_VLS,

@@ -15,7 +15,7 @@
  * them loses is not written back: a Set begins with Omni-Path's bytes as last read (the basis), and
  * a field is written over them only if its InfiniBand value differs from what the basis shows.
  *
- *   MTU            codes 6 (8,192) and 7 (10,240) show as 5 (4,096)
+ *   MTU            the largest of all data VLs; codes 6 (8,192) and 7 (10,240) show as 5 (4,096)
  *   VLs            their number shows as the code of the most that fit: 1, 2, 4, 8, 15
  *   LinkWidth      the active one is the narrower direction after a downgrade; 3x shows as 2x; all
  *                  that are supported show as enabled

@@ -247,7 +247,9 @@ static int encode_wide(struct smp_job *job, const struct smp_request *request)
 	job->wide->attr = request->attr;
 	job->wide->mod = request->mod;
 	job->wide->len = set ? request->native_len : 0;
-	memcpy(job->wide->data, request->data, job->wide->len);
+	if (set) {
+		memcpy(job->wide->data, request->data, job->wide->len);
+	}
 	return E_OK;
 }
 

@@ -99,7 +99,7 @@ struct smp_request {
 	const uint8_t *data; /*!< 64 bytes, copied; NULL: zeros */
 	/*! Omni-Path: the attribute as last read, for Sets of PortInfo and SwitchInfo; copied */
 	const uint8_t *basis;
-	/*! Omni-Path: not 0: attr, mod and data (so many bytes) are sent as they are */
+	/*! Omni-Path: not 0: attr, mod and, of a Set, data (so many bytes) are sent as they are */
 	size_t native_len;
 	unsigned retries;    /*!< tries after the first */
 	bool without_m_key;  /*!< a program will read it, which may be anybody's */

@@ -21,8 +21,9 @@
 #include "sa/path/path_walk.h"
 
 enum {
-	MTU_CODE_MAX = 5,  /* 4096 */
-	SIX_BITS_MAX = 63, /* largest value of Mtu, Rate and PacketLifeTime */
+	MTU_CODE_MAX = 5,     /* 4096 */
+	OPA_MTU_CODE_MAX = 7, /* 10240 */
+	SIX_BITS_MAX = 63,    /* largest value of Mtu, Rate and PacketLifeTime */
 };
 
 static bool legal(const struct path_limit *l, bool known)
@@ -47,6 +48,12 @@ static int choose_level(struct path_iter *it)
 	                         &it->level.p_key);
 }
 
+/* Only ports of Omni-Path have more than 4096. */
+static unsigned mtu_most(const struct path_query *q)
+{
+	return q->src.mtu > MTU_CODE_MAX ? OPA_MTU_CODE_MAX : MTU_CODE_MAX;
+}
+
 /* Do the selectors, values and mode exist? */
 static bool exist(const struct path_query *q)
 {
@@ -54,7 +61,7 @@ static bool exist(const struct path_query *q)
 
 	return q->mode < PATH_SELECTION_COUNT &&
 	       (!q->mtu.given ||
-	        legal(&q->mtu, q->mtu.value >= 1 && q->mtu.value <= MTU_CODE_MAX)) &&
+	        legal(&q->mtu, q->mtu.value >= 1 && q->mtu.value <= mtu_most(q))) &&
 	       (!q->rate.given || legal(&q->rate, rate_speed(q->rate.value) != 0)) &&
 	       (!life->given || legal(life, life->value <= SIX_BITS_MAX));
 }

@@ -34,7 +34,8 @@
 
 enum {
 	MTU_MAX = 5,
-	CODE_MAX = 63, /* of six bits */
+	OPA_MTU_MAX = 7, /* 10240 */
+	CODE_MAX = 63,   /* of six bits */
 	LIFE_MAX = 63,
 	SCOPE_LINK_LOCAL = 2,
 	SIGNATURE_SA = 0xa01b, /* bytes 2 and 3: MGIDs that the SA assigns */
@@ -91,13 +92,19 @@ static int read_port(struct join *j)
 	return E_OK;
 }
 
+/* Codes go further for a port that has more than InfiniBand's. */
+static unsigned mtu_most(const struct snap_end *e)
+{
+	return e != NULL && e->mtu > MTU_MAX ? OPA_MTU_MAX : MTU_MAX;
+}
+
 static bool check_values(const struct sa_query *q)
 {
 	uint64_t mtu = sa_component(q, MC_MTU);
 
 	if (sa_asked(q, MC_MTU) && sa_asked(q, MC_MTU_SELECTOR) &&
 	    sa_component(q, MC_MTU_SELECTOR) != MC_LARGEST &&
-	    (mtu == 0 || mtu > MTU_MAX)) {
+	    (mtu == 0 || mtu > mtu_most(q->requester))) {
 		return false;
 	}
 	return !sa_asked(q, MC_RATE) || !sa_asked(q, MC_RATE_SELECTOR) ||
@@ -189,8 +196,8 @@ static bool choose_values(struct join *j)
 	mcast_put(record, MC_RATE, rate);
 	mcast_put(record, MC_LIFE_SELECTOR, MC_EXACTLY);
 	mcast_put(record, MC_LIFE, life);
-	return mtu >= 1 && mtu <= MTU_MAX && rate_speed(rate) != 0 && life <= LIFE_MAX &&
-	       !below_0;
+	return mtu >= 1 && mtu <= mtu_most(&j->port) && rate_speed(rate) != 0 &&
+	       life <= LIFE_MAX && !below_0;
 }
 
 /* ---- the MGID of a new group ---- */

@@ -583,6 +583,29 @@ static int run_show(struct run *r)
 	return E_OK;
 }
 
+static int run_tables(struct run *r)
+{
+	uint32_t first = 0, end = r->c->g->n_nodes;
+
+	if (r->c->sim->opa == NULL) {
+		return fail(r, E_UNKNOWN,
+		            "only Omni-Path devices show them (--omnipath)");
+	}
+	if (*skip_space(r->at) != '\0') {
+		int ret = read_node(r, &first);
+		if (ret != E_OK) {
+			return ret;
+		}
+		end = first + 1;
+	}
+	pthread_mutex_lock(&r->c->sim->lock);
+	for (uint32_t node = first; node < end; node++) {
+		opa_print(r->c->sim->opa[node].device, r->out);
+	}
+	pthread_mutex_unlock(&r->c->sim->lock);
+	return E_OK;
+}
+
 static const char *attr_name(unsigned attr)
 {
 	switch (attr) {
@@ -678,6 +701,7 @@ static const struct command commands[] = {
 	{ "packets",  "",                          "each host sends a packet to each other one; how many were lost", run_packets },
 	{ "list",     "[all|switches|hosts]",      "type, GUID, id and description of each node",          run_list },
 	{ "show",     "NODE",                      "its ports: state, LID, far end",                       run_show },
+	{ "tables",   "[NODE]",                    "Omni-Path: forwarding, P_Keys, maps, arbitration and buffers of each device", run_tables },
 	{ "smps",     "",                          "subnet management requests sent so far, by attribute",  run_smps },
 	{ "clients",  "",                          "programs that are attached, by host and port",         run_clients },
 	{ "stop",     "",                          "ends the simulation",                                  run_stop },

@@ -177,6 +177,7 @@ int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned 
 		                      c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
 		              .max_lid = max_lid(c),
 		              .reassign = how & ASSIGN_REASSIGN,
+		              .nearest_first = smp_is_omni_path(sm->smp),
 		              .keep_found = how & ASSIGN_KEEP_FOUND };
 	struct diags *d = arena_alloc(a, sizeof(*d));
 	int ret;

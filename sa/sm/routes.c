@@ -676,12 +676,15 @@ void routes_qos(struct routes *r, const struct job *j, struct program *p)
 
 	p->qos = c->qos == QOS_ON || n_lanes > 1 ||
 	         (c->qos == QOS_AUTO &&
-	          policy_needs_qos(c->qos_policy, c->virtual_fabrics));
+	          (smp_is_omni_path(p->smp) ||
+	           policy_needs_qos(c->qos_policy, c->virtual_fabrics)));
 	if (!p->qos) {
 		r->logged_lanes = 1;
 		return;
 	}
-	program_setup_qos(p);
+	if (!smp_is_omni_path(p->smp)) {
+		program_setup_qos(p);
+	}
 	if (r->logged_engine == used && r->logged_lanes == n_lanes) {
 		return;
 	}
@@ -691,7 +694,9 @@ void routes_qos(struct routes *r, const struct job *j, struct program *p)
 		log_info(source, "%s uses %u virtual lanes%s", used->name, n_lanes,
 		         c->qos == QOS_AUTO ? ": quality of service is on" : "");
 	}
-	program_warn_qos(p, used->name);
+	if (!smp_is_omni_path(p->smp)) {
+		program_warn_qos(p, used->name);
+	}
 }
 
 /* --- life ------------------------------------------------------------------------- */

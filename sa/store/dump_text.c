@@ -27,7 +27,7 @@ enum {
 	MULTICAST_GID = 0xff, /* first byte */
 	CODE_BITS = 0x3f,     /* MTU, rate or life time without its selector */
 	SELECTOR_EXACTLY = 0x80,
-	MTU_MAX = 5,
+	MTU_MAX = 7, /* Omni-Path's 10240 */
 	LINE_MAX_BYTES = 2048,
 	GUID_BYTES = 8,
 	SL_FLOW_HOP_BIT = 352, /* of MCMemberRecord: SL, FlowLabel, HopLimit */
@@ -90,7 +90,7 @@ static bool check_group(struct reading *rd, const struct dump_value *v,
 		report(rd, "mlid=0x%04x: expected 0x%04x-0x%04x",
 		       (unsigned)v[DG_MLID].n[0], MLID_FIRST, MLID_LAST);
 	} else if (mtu == 0 || mtu > MTU_MAX) {
-		report(rd, "mtu=0x%02x: the MTU code must be 1-5",
+		report(rd, "mtu=0x%02x: the MTU code must be 1-7",
 		       (unsigned)v[DG_MTU].n[0]);
 	} else if (rate_speed((uint8_t)(v[DG_RATE].n[0] & CODE_BITS)) == 0) {
 		report(rd, "rate=0x%02x: there is no such rate",

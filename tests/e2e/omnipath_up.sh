@@ -68,7 +68,7 @@ if command -v opasmaquery >/dev/null; then
 		printf '%s\n' "$said"
 	}
 	has "ACTIVE by LID" "$(ask opasmaquery -l "$lid" -o portinfo)" "PortState:        Active"
-	has "the MTU of the ports" "$(ask opasmaquery -l "$lid" -o portinfo)" "00:10240 01:10240"
+	has "the MTU of the lane in use, and of no other" "$(ask opasmaquery -l "$lid" -o portinfo)" "00:10240 01:    0"
 	has "a path for SMPs" "$(ask opasmaquery -l "$lid" -o pkey)" "0xffff  0x7fff  0xffff"
 	leaf=$(ctl show leaf-0000 | sed -n 's/.*\[0\] active, lid \([0-9]*\) .*/\1/p')
 	has "a switch knows the LID of its host" "$(ask opasmaquery -l "$leaf" -m 1 -o portinfo)" \
@@ -85,7 +85,9 @@ if command -v opasmaquery >/dev/null; then
 fi
 if command -v opasaquery >/dev/null; then
 	same "nodes of its administration" 60 "$(on "$far" opasaquery -o node | grep -c '^LID:')"
-	has "a path" "$(on "$far" opasaquery -o path -l "$lid")" "Rate: 100g"
+	path=$(on "$far" opasaquery -o path -l "$lid")
+	has "a path" "$path" "Rate: 100g"
+	has "with Omni-Path's MTU" "$path" "10240"
 fi
 
 # shellcheck disable=SC2317 # called by until_true

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "sa/sim/opa/opa_fields.h"
 
@@ -199,6 +200,9 @@ static inline bool opa_is_end_port(const struct opa_port *p)
 {
 	return !p->device->is_switch || p->num == 0;
 }
+
+/*! \brief Writes the tables of a device as text, see opa_print.c. */
+void opa_print(const struct opa_device *d, FILE *out);
 
 /*! Where a request comes from. */
 struct opa_from {

@@ -25,6 +25,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/sm/discover/admit.h"
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/discover/shadow.h"
@@ -341,6 +342,18 @@ static void check_local(struct disc *d)
 
 /* --- the graph -------------------------------------------------------------------- */
 
+/* MTUCap of Omni-Path: 6 is 8,192 and 7 is 10,240 bytes. A switch's own port has what it was given. */
+static uint8_t opa_mtu(const struct disc_port *p)
+{
+	enum { MTU_LEAST = 4, MTU_MOST = 7 };
+	uint64_t code = p->num != 0 ? field_get(p->opa_info, OPA_PI_MTU_CAP)
+	                            : field_get(p->opa_info, OPA_PI_NEIGHBOR_MTU(0));
+
+	return (uint8_t)(code < MTU_LEAST  ? MTU_LEAST
+	                 : code > MTU_MOST ? MTU_MOST
+	                                   : code);
+}
+
 static uint8_t code_1_to_5(uint64_t code)
 {
 	return (uint8_t)(code < 1 ? 1 : code > 5 ? 5 : code);
@@ -370,7 +383,8 @@ static void fill_port(const struct disc *d, struct port *to, const struct disc_p
 	default: to->width = WIDTH_1X;
 	}
 	to->speed = port_info_speed(from->info);
-	to->mtu = code_1_to_5(field_get(from->info, PI_MTU_CAP));
+	to->mtu = from->opa_info != NULL ? opa_mtu(from)
+	                                 : code_1_to_5(field_get(from->info, PI_MTU_CAP));
 	if (d->options.mtu_limit != 0 && to->mtu > d->options.mtu_limit) {
 		to->mtu = d->options.mtu_limit;
 	}
@@ -417,6 +431,12 @@ static int add_node(struct disc *d, struct disc_node *n)
 	return E_OK;
 }
 
+/* What a port of Omni-Path says of its neighbour. */
+static bool lets_manage(const struct disc_port *p)
+{
+	return p->opa_info != NULL && field_get(p->opa_info, OPA_PI_MGMT_ALLOWED);
+}
+
 static int add_cables(struct disc *d, struct disc_node *n)
 {
 	int ret = E_OK;
@@ -433,6 +453,8 @@ static int add_cables(struct disc *d, struct disc_node *n)
 		to = graph_port(d->g, b->graph_node, far->num);
 		if (from != to && d->g->ports[from].peer == GRAPH_NONE) {
 			ret = graph_connect(d->g, from, to);
+			d->g->ports[to].may_manage = lets_manage(&n->ports[i]);
+			d->g->ports[from].may_manage = lets_manage(far);
 		}
 	}
 	return ret;

@@ -49,6 +49,7 @@ struct shadow_switch {
 	struct shadow_way mixed; /*!< by LID to the switch, and on by one directed hop */
 	uint8_t *lanes; /*!< [n_lanes] by LID, as computed with the tables; NULL: not known */
 	uint32_t n_lanes;
+	bool plain_scs; /*!< Omni-Path: it passes SCs on as they are, because that was set */
 };
 
 /*! \brief SMPs got no answer: the way is not tried for 1, 3, 7 ... 63 sweeps. */

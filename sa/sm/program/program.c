@@ -47,6 +47,7 @@
 
 enum {
 	POLLING = 2,                         /* LinkDownDefaultState */
+	MTU_4096 = 5,                        /* the most that InfiniBand's form shows */
 	CAP_CLIENT_REREGISTRATION = 1 << 25, /* CapabilityMask */
 	ALL_WIDTHS = 255,
 	ALL_SPEEDS = 15,
@@ -229,16 +230,17 @@ static void plan_link(struct port_plan *a)
 	const struct config *c = a->p->config;
 	const struct port *near = &a->g->ports[a->port];
 	const struct port *far = &a->g->ports[near->peer];
-	uint64_t mtu = smaller(near->mtu, far->mtu);
+	uint64_t mtu = smaller(smaller(near->mtu, far->mtu), MTU_4096);
 	uint64_t vls = smaller(smaller(near->vls, far->vls),
 	                       smaller(max_op_vls(a, near), max_op_vls(a, far)));
 
-	a->restart =
-		near->state > PORT_INIT && (field_get(a->now, PI_NEIGHBOR_MTU) != mtu ||
-	                                    field_get(a->now, PI_OPERATIONAL_VLS) != vls);
+	a->restart = near->state > PORT_INIT &&
+	             (field_get(a->now, PI_NEIGHBOR_MTU) != mtu ||
+	              field_get(a->now, PI_OPERATIONAL_VLS) != vls ||
+	              (a->p->opa_restart != NULL && a->p->opa_restart[a->port]));
 	field_set(a->want, PI_NEIGHBOR_MTU, mtu);
 	field_set(a->want, PI_OPERATIONAL_VLS, vls);
-	if (a->p->qos) {
+	if (a->p->qos && a->p->opa == NULL) {
 		field_set(a->want, PI_VL_HIGH_LIMIT,
 		          a->p->qos_setup[class_of(a, near)].high_limit);
 	}
@@ -282,7 +284,7 @@ static bool plan_port(struct port_plan *a)
 	if (cabled) {
 		plan_link(a);
 	} else if (port0 && a->g->nodes[gp->node].esp0) {
-		field_set(a->want, PI_NEIGHBOR_MTU, gp->mtu);
+		field_set(a->want, PI_NEIGHBOR_MTU, smaller(gp->mtu, MTU_4096));
 	}
 	return true;
 }
@@ -622,6 +624,13 @@ void program_port_state(struct program *p, uint32_t port, unsigned state)
 	send_state(p, port, state, false);
 }
 
+/* A link that was restarted for other maps gets them in the next sweep. */
+static bool waits_for_maps(const struct program *p, uint32_t port)
+{
+	return p->opa_restart != NULL &&
+	       (p->opa_restart[port] || p->opa_restart[p->disc->g->ports[port].peer]);
+}
+
 int program_states(struct program *p, unsigned state)
 {
 	const struct graph *g = p->disc->g;
@@ -629,7 +638,8 @@ int program_states(struct program *p, unsigned state)
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		const struct disc_port *dp = disc_port_of(p->disc, i);
 
-		if (passed_over(p, i) || g->ports[i].peer == GRAPH_NONE || !settable(p, i) ||
+		if (passed_over(p, i) || g->ports[i].peer == GRAPH_NONE ||
+		    !settable(p, i) || waits_for_maps(p, i) ||
 		    field_get(dp->info, PI_PORT_STATE) != state - 1) {
 			continue;
 		}

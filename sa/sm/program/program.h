@@ -16,6 +16,8 @@ struct adaptive_job;
 struct alternates;
 struct arena;
 struct config;
+struct opa_lanes;
+struct opa_profiles;
 struct disc;
 struct disc_node;
 struct lids;
@@ -32,6 +34,7 @@ enum { ENFORCE_IN = 1, ENFORCE_OUT = 2, ENFORCE_AS_IT_IS = 4 };
  * queues its requests and has ended when the SMP engine has nothing pending.
  *
  *   program_read_lfts  tables of switches of which no copy is kept
+ *   program_opa_qos    Omni-Path: maps, arbitration and buffers
  *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID); INIT -> ARMED
  *                      in the same Set where that is safe, see program.c
  *   program_adaptive_* adaptive routing of Omni-Path, around the tables
@@ -62,6 +65,11 @@ struct program {
 	                  at */
 	uint8_t *enforce; /*!< [graph.n_ports] partition enforcement of switch ports: bits
 	                     ENFORCE_*; NULL: stays as it is */
+	const struct opa_lanes
+		*opa; /*!< of program_opa_qos(); NULL: this is InfiniBand */
+	struct opa_profiles *opa_profiles; /*!< used by program_opa.c */
+	uint8_t *
+		opa_restart; /*!< [graph.n_ports] 1: the link has another SC-to-VL map than it needs */
 	bool qos; /*!< tables of quality of service are programmed */
 	struct qos_setup qos_setup[QOS_CLASS_COUNT]; /*!< when they are */
 	uint32_t sm_lid;
@@ -118,6 +126,13 @@ void program_known_tables(const struct program *p, struct lft *ret);
  * \retval -ENOMEM
  */
 int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret);
+
+/*!
+ * \brief Maps of SLs, SCs and VLs, arbitration and buffer control, before program_ports(). Nothing on InfiniBand.
+ *        Look at lane_trouble afterwards.
+ * \param sls  SLs in use where no virtual fabrics say so, as bits.
+ */
+int program_opa_qos(struct program *p, uint32_t sls);
 
 int program_ports(struct program *p);
 
@@ -261,8 +276,14 @@ static inline uint32_t program_group_sets(const struct program *p)
 	       p->tables.n_sets[TABLE_OPA_PORT_GROUP_FT];
 }
 
-/*! \brief SL-to-VL and VL arbitration tables that were sent. */
+/*! \brief Tables of quality of service that were sent: SL-to-VL maps, arbitration, those of Omni-Path. */
 static inline uint32_t program_qos_sets(const struct program *p)
 {
-	return p->tables.n_sets[TABLE_SL2VL] + p->tables.n_sets[TABLE_VL_ARB];
+	const uint32_t *n = p->tables.n_sets;
+	uint32_t sum = n[TABLE_SL2VL] + n[TABLE_VL_ARB];
+
+	for (unsigned k = TABLE_OPA_SL2SC; k <= TABLE_OPA_BUFFERS; k++) {
+		sum += n[k];
+	}
+	return sum;
 }

@@ -3,7 +3,9 @@
 /*
  * Ports of Omni-Path.
  *
- *   NeighborMTU     one per VL: the smaller MTUCap of the two ends. VL 15 has 2,048 since the link came up
+ *   NeighborMTU     one per VL in use: the smaller MTUCap of the two ends, and no more than its virtual fabrics may
+ *                   have; 0 for others. VL 15 has 2,048 since the link came up
+ *   XmitQ           of a switch: how long packets of the VLs in use and of VL 15 may wait
  *   LID, LMC        of a switch port: those of the adapter behind it, by which the switch drops packets with a
  *                   false source; 0 towards another switch
  *   PacketFormats   what both ends support, without 8B and 10B, which need P_Keys of their own
@@ -33,6 +35,7 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/opa_smp.h"
 #include "sa/sm/discover/discover.h"
+#include "sa/sm/program/opa_lanes.h"
 #include "sa/sm/program/program.h"
 
 enum {
@@ -41,6 +44,73 @@ enum {
 	HOST_CREDIT_RATE = 18
 };
 
+/* --- lanes ------------------------------------------------------------------------------ */
+
+enum { PROFILES = 32 };
+
+/* Ports that are alike are computed once in a sweep. */
+struct opa_profiles {
+	unsigned n;
+	struct opa_profile of[PROFILES];
+};
+
+int program_opa_begin(struct program *p, const struct opa_lanes *l)
+{
+	p->opa_profiles = arena_alloc(p->arena, sizeof(*p->opa_profiles));
+	if (p->opa_profiles == NULL) {
+		return -ENOMEM;
+	}
+	p->opa_profiles->n = 0;
+	p->opa = l;
+	return E_OK;
+}
+
+static uint8_t code_of(const struct program *p, const struct port *gp)
+{
+	bool on_switch = p->disc->g->nodes[gp->node].type == NODE_SWITCH;
+	uint32_t most = config_max_op_vls(p->config, on_switch ? QOS_SWE : QOS_CA);
+
+	return most < gp->vls ? (uint8_t)most : gp->vls;
+}
+
+static uint8_t at_most(uint64_t value, unsigned most)
+{
+	return (uint8_t)(value < most ? value : most);
+}
+
+const struct opa_profile *program_opa_profile(const struct program *p, uint32_t port)
+{
+	const struct graph *g = p->disc->g;
+	const struct port *near = &g->ports[port];
+	const struct port *far = near->peer != GRAPH_NONE ? &g->ports[near->peer] : near;
+	const struct vl_rule *r = p->lanes->rule;
+	const uint8_t *info = disc_port_of(p->disc, port)->opa_info;
+	uint8_t a = code_of(p, near), b = code_of(p, far);
+	bool on_switch = g->nodes[near->node].type == NODE_SWITCH;
+	struct opa_link k = { .vls = link_vls(a < b ? a : b),
+		              .mtu = near->mtu < far->mtu ? near->mtu : far->mtu };
+	struct opa_profiles *list = p->opa_profiles;
+	unsigned i = 0;
+
+	if (r != NULL && on_switch) {
+		k.class_out = (uint8_t)vl_class(r, g->nodes[near->node].sw, near->num);
+	}
+	if (info != NULL) {
+		k.low_cap = at_most(field_get(info, OPA_PI_VL_ARB_LOW_CAP),
+		                    OPA_BYTES_VL_ARB / 2);
+		k.high_cap = at_most(field_get(info, OPA_PI_VL_ARB_HIGH_CAP),
+		                     OPA_BYTES_VL_ARB / 2);
+	}
+	while (i < list->n && memcmp(&list->of[i].link, &k, sizeof(k)) != 0) {
+		i++;
+	}
+	if (i == list->n) { /* the last one makes room */
+		i = list->n < PROFILES ? list->n++ : PROFILES - 1;
+		opa_lanes_profile(p->opa, &k, &list->of[i]);
+	}
+	return &list->of[i];
+}
+
 /* --- one port --------------------------------------------------------------------------- */
 
 static bool is_switch(const struct graph *g, uint32_t port)
@@ -48,23 +118,53 @@ static bool is_switch(const struct graph *g, uint32_t port)
 	return g->nodes[g->ports[port].node].type == NODE_SWITCH;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+/* New MTUs count when a link comes up, but for VLs that nobody used before. */
+static void plan_mtu(const struct opa_profile *f, bool fresh, uint8_t *info)
 {
-	return a < b ? a : b;
+	for (unsigned vl = 0; vl < OPA_LANES; vl++) {
+		if (vl != OPA_VL_MANAGEMENT &&
+		    (fresh || (f->mtu[vl] != 0 &&
+		               field_get(info, OPA_PI_NEIGHBOR_MTU(vl)) == 0))) {
+			field_set(info, OPA_PI_NEIGHBOR_MTU(vl), f->mtu[vl]);
+		}
+	}
 }
 
-static void plan_mtu(const struct program *p, const uint8_t *far, uint8_t *info)
+/* How long packets of a VL may wait. VLs that nobody uses stay as they were. */
+static void plan_waits(const struct program *p, const struct opa_profile *f, bool leaf,
+                       const uint8_t *was, uint8_t *info)
 {
-	uint64_t limit = p->config->max_neighbor_mtu,
-		 vls = field_get(info, OPA_PI_OPERATIONAL_VLS),
-		 mtu = smaller(field_get(info, OPA_PI_MTU_CAP),
-	                       field_get(far, OPA_PI_MTU_CAP));
+	const struct config *c = p->config;
+	uint64_t life = leaf ? c->leaf_head_of_queue_lifetime : c->head_of_queue_lifetime,
+		 stall = leaf ? c->leaf_vl_stall_count : c->vl_stall_count;
 
-	mtu = limit != 0 ? smaller(mtu, limit) : mtu;
-	for (unsigned vl = 0; vl < vls && vl < OPA_LANES; vl++) {
-		if (vl != OPA_VL_MANAGEMENT) {
-			field_set(info, OPA_PI_NEIGHBOR_MTU(vl), mtu);
+	for (unsigned vl = 0; vl < OPA_LANES; vl++) {
+		if ((f->vls >> vl & 1) || vl == OPA_VL_MANAGEMENT) {
+			field_set(info, OPA_PI_VL_STALL_COUNT(vl), stall);
+			field_set(info, OPA_PI_HOQ_LIFE(vl),
+			          f->hoq_life[vl] >= 0 ? (uint64_t)f->hoq_life[vl]
+			                               : life);
+		} else {
+			field_set(info, OPA_PI_VL_STALL_COUNT(vl),
+			          field_get(was, OPA_PI_VL_STALL_COUNT(vl)));
+			field_set(info, OPA_PI_HOQ_LIFE(vl),
+			          field_get(was, OPA_PI_HOQ_LIFE(vl)));
 		}
+	}
+}
+
+/* Host links let one packet of low priority pass now and then, if there are VLs of high priority. */
+static void plan_lanes(const struct program *p, uint32_t port, bool restart,
+                       uint8_t *info)
+{
+	const struct graph *g = p->disc->g;
+	const struct opa_profile *f = program_opa_profile(p, port);
+	bool leaf = !is_switch(g, port) || !is_switch(g, g->ports[port].peer);
+
+	plan_mtu(f, restart || g->ports[port].state <= PORT_INIT, info);
+	field_set(info, OPA_PI_VL_HIGH_LIMIT, p->opa->high != 0 && leaf);
+	if (is_switch(g, port)) {
+		plan_waits(p, f, leaf, disc_port_of(p->disc, port)->opa_info, info);
 	}
 }
 
@@ -89,8 +189,8 @@ static void plan_link(const struct program *p, uint32_t port, bool restart, uint
 	const uint8_t *far = disc_port_of(p->disc, peer)->opa_info;
 
 	field_set(info, OPA_PI_LINK_INIT_REASON, LINK_UP);
-	if (far != NULL && (restart || g->ports[port].state <= PORT_INIT)) {
-		plan_mtu(p, far, info);
+	if (far != NULL && p->opa != NULL) {
+		plan_lanes(p, port, restart, info);
 	}
 	if (far != NULL) {
 		field_set(info, OPA_PI_PACKET_FORMATS_ENABLED,
@@ -127,13 +227,14 @@ void program_opa_plan(const struct program *p, uint32_t port, const uint8_t want
 
 bool program_opa_plan_switch(const struct disc_node *n, uint8_t *ret)
 {
-	uint64_t cap;
+	uint64_t cap, most = OPA_MLID_MOST;
 
 	if (n->opa_switch_info == NULL) {
 		return false;
 	}
 	memcpy(ret, n->opa_switch_info, OPA_BYTES_SWITCH_INFO);
-	cap = smaller(field_get(ret, OPA_SI_MULTICAST_FDB_CAP), OPA_MLID_MOST);
+	cap = field_get(ret, OPA_SI_MULTICAST_FDB_CAP);
+	cap = cap < most ? cap : most;
 	if (cap != 0) {
 		field_set(ret, OPA_SI_MULTICAST_FDB_TOP, OPA_MLID_FIRST + cap - 1);
 	}

@@ -10,6 +10,8 @@
 struct arena;
 struct disc_node;
 struct disc_port;
+struct opa_lanes;
+struct opa_profile;
 struct program;
 struct program_mft;
 struct smp_reply;
@@ -38,6 +40,12 @@ int program_opa_answered(struct disc_port *p, struct arena *a, const struct smp_
 
 /*! \brief Did a port that was read refuse ACTIVE because its neighbour is not ARMED yet? */
 bool program_opa_waits(const struct disc_port *p, unsigned state);
+
+/*! \brief The lanes of a sweep, borrowed until it ends. \retval -ENOMEM */
+int program_opa_begin(struct program *p, const struct opa_lanes *l);
+
+/*! \brief What ports like this one have, after program_opa_begin(). Borrowed until the next call. */
+const struct opa_profile *program_opa_profile(const struct program *p, uint32_t port);
 
 /*! \brief ARMED ports of switches become ACTIVE, those of one switch by one request. */
 int program_opa_activate(struct program *p);

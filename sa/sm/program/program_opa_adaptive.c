@@ -397,7 +397,7 @@ static void read_entries(struct adaptive_job *j)
 	uint32_t end = table_blocks_of(p->known->n_lids, LFT_BLOCK_LIDS);
 
 	end = end < j->lft->cols ? end : j->lft->cols;
-	for (uint32_t b = 0; b < end && p->ret == E_OK; b += OPA_BLOCKS_OF_GET) {
+	for (uint32_t b = 0; b < end && p->ret == E_OK; b += OPA_BLOCKS_MOST) {
 		const struct table_request q = { .io = &p->tables,
 			                         .node = j->node,
 			                         .t = j->lft,
@@ -406,7 +406,7 @@ static void read_entries(struct adaptive_job *j)
 			                         .ctx = j };
 
 		p->ret = table_ask_range(
-			&q, end - b < OPA_BLOCKS_OF_GET ? end - b : OPA_BLOCKS_OF_GET);
+			&q, end - b < OPA_BLOCKS_MOST ? end - b : OPA_BLOCKS_MOST);
 	}
 }
 

@@ -626,10 +626,40 @@ static int start_node(struct program *p, uint32_t node)
 	return ret;
 }
 
+/* Omni-Path: forgets the maps of an end port below ARMED. */
+static void forget_end_port(struct program *p, const struct disc_node *n, unsigned num)
+{
+	static const enum table_kind_id kinds[] = { TABLE_OPA_SL2SC, TABLE_OPA_SC2SL };
+
+	for (unsigned k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		table_forget(table_find(p->tables.store, kinds[k], n->guid, num));
+	}
+}
+
+static void forget_end_ports(struct program *p, const struct disc_node *n)
+{
+	const struct graph *g = p->disc->g;
+	bool on_switch = n->type == NODE_SWITCH, idle;
+
+	for (unsigned num = on_switch ? 0 : 1; num <= (on_switch ? 0U : n->n_ports);
+	     num++) {
+		/* a switch that was restarted has lost its tables */
+		idle = on_switch ? field_get(n->switch_info, SI_LINEAR_FDB_TOP) == 0
+		                 : g->ports[graph_port(g, n->graph_node, num)].state <
+		                           PORT_ARMED;
+		if (idle) {
+			forget_end_port(p, n, num);
+		}
+	}
+}
+
 void program_qos_forget(struct program *p)
 {
 	const struct disc *d = p->disc;
 
+	for (uint32_t i = 0; smp_is_omni_path(p->smp) && i < d->g->n_nodes; i++) {
+		forget_end_ports(p, d->of[i]);
+	}
 	for (unsigned k = 0; k < TABLE_KIND_COUNT; k++) {
 		bool any = table_kinds[k].unit == TABLE_UNIT_EGRESS &&
 		           p->tables.store->of[k].n != 0;
@@ -648,7 +678,8 @@ int program_qos(struct program *p)
 {
 	int ret = E_OK;
 
-	for (uint32_t i = 0; p->qos && i < p->disc->g->n_nodes && ret == E_OK; i++) {
+	for (uint32_t i = 0;
+	     p->qos && p->opa == NULL && i < p->disc->g->n_nodes && ret == E_OK; i++) {
 		ret = start_node(p, i);
 	}
 	return ret;
@@ -658,6 +689,9 @@ bool program_all_map_sls(const struct disc *d)
 {
 	const struct graph *g = d->g;
 
+	if (smp_is_omni_path(d->smp)) {
+		return true;
+	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		const struct disc_node *n = d->of[g->switches[s]];
 

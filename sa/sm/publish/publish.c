@@ -29,6 +29,7 @@
 #include "routing/multicast.h"
 #include "sa/sm/manager/election.h"
 #include "sa/sm/policy/policy_compile.h"
+#include "sa/sm/program/opa_lanes.h"
 #include "sa/sm/program/program_opa.h"
 #include "sa/sm/publish/publish_int.h"
 #include "sa/sm/sm.h"
@@ -472,6 +473,10 @@ static uint16_t free_sls(const struct program *p)
 {
 	uint16_t sls = 0;
 
+	if (p->opa != NULL) {
+		return p->qos && lanes_vls(p->lanes) <= 1 ? (uint16_t)(p->opa->sls & ~1U)
+		                                          : 0;
+	}
 	for (unsigned sl = 1; p->qos && lanes_vls(p->lanes) <= 1 && sl < QOS_SLS; sl++) {
 		bool dropped = false;
 

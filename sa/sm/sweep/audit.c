@@ -87,7 +87,7 @@ static const char *take_block(const struct audit *a, const struct place *w,
 		return program_port_differs(&a->job->program, w->node, w->block, data);
 	}
 	len = table_length(w->node, t, w->block);
-	if (memcmp(table_block(t, w->block), data, len) == 0 ||
+	if (data == NULL || memcmp(table_block(t, w->block), data, len) == 0 ||
 	    program_adaptive_explains(&a->sm->tables, w->node, t, w->block, data)) {
 		return NULL;
 	}
@@ -145,6 +145,14 @@ static void report(struct audit *a, const struct place *w, const char *what)
 	}
 }
 
+/* NULL: the answer is too short. */
+static const uint8_t *data_of(const struct place *w, const struct smp_reply *r)
+{
+	const struct table_request q = { .t = w->t };
+
+	return w->t != NULL ? table_reply_block(&q, r, 0) : r->data;
+}
+
 static void submit_reads(struct audit *a);
 
 static void on_read(void *ctx, const struct smp_reply *r)
@@ -160,7 +168,7 @@ static void on_read(void *ctx, const struct smp_reply *r)
 		a->n_read += a->cause == AUDIT_ROUND;
 		/* still the same block: its copy may have been forgotten meanwhile */
 		if (locate(a, &w) && mod_of(&w) == r->mod) {
-			what = take_block(a, &w, r->data, block);
+			what = take_block(a, &w, data_of(&w, r), block);
 			if (what != NULL) {
 				report(a, &w, what);
 			}

@@ -122,6 +122,12 @@ static bool is_opa_adapter(const struct disc_node *n)
 	       field_get(n->node_info, NI_BASE_VERSION) == OPA_CLASS_VERSION;
 }
 
+static bool is_opa_switch(const struct disc_node *n)
+{
+	return n->type == NODE_SWITCH &&
+	       field_get(n->node_info, NI_BASE_VERSION) == OPA_CLASS_VERSION;
+}
+
 /* The partition at index 0, which programs use that name none. Adapters of Omni-Path have one there after
  * power-on that nobody may be a member of. The default partition is at index 1 (limited) and 2 (full)
  * there, where its tools and managers look for it, even if index 0 has it, too: so a port that manages can
@@ -134,7 +140,8 @@ static uint16_t index0_of(const struct step *s, uint32_t port, const struct disc
 }
 
 /* P_Keys of an end port. Each adapter of Omni-Path needs the limited P_Key of the default partition, also
- * beside the full one, and a port from which the fabric is managed both. They come last. */
+ * beside the full one, and a port from which the fabric is managed both. They come last. A switch of Omni-Path
+ * has the full one alone. */
 static uint32_t keys_of(const struct partition_plan *plan, const struct graph *g,
                         uint32_t port, const struct disc_node *n, uint16_t *ret)
 {
@@ -144,12 +151,14 @@ static uint32_t keys_of(const struct partition_plan *plan, const struct graph *g
 	            (n_keys != 0 && keys[n_keys - 1] == (PARTITION_DEFAULT | P_KEY_FULL));
 
 	memcpy(ret, keys, n_keys * sizeof(*ret));
-	if (is_opa_adapter(n)) {
+	if (is_opa_adapter(n) || is_opa_switch(n)) {
 		while (n_keys != 0 && is_default(ret[n_keys - 1])) {
 			n_keys--;
 		}
-		ret[n_keys++] = PARTITION_DEFAULT;
-		if (full) {
+		if (is_opa_adapter(n)) {
+			ret[n_keys++] = PARTITION_DEFAULT;
+		}
+		if (full || is_opa_switch(n)) {
 			ret[n_keys++] = PARTITION_DEFAULT | P_KEY_FULL;
 		}
 	}

@@ -495,6 +495,7 @@ static const struct {
 	[PHASE_ROUTE] = { "route", sweep_heavy_next },
 	[PHASE_ADAPTIVE_PAUSE] = { "adaptive-routing", sweep_heavy_next },
 	[PHASE_P_KEYS] = { "p-keys", sweep_heavy_next },
+	[PHASE_LANES] = { "qos", sweep_heavy_next },
 	[PHASE_PORTS] = { "ports", sweep_heavy_next },
 	[PHASE_QOS] = { "qos", sweep_heavy_next },
 	[PHASE_TABLES] = { "tables", sweep_heavy_next },

@@ -28,6 +28,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/policy/partitions.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
 
@@ -554,6 +555,40 @@ static int begin_p_keys(struct sweep *s, struct job *j)
 	return p_keys_start(&s->p_keys, &s->sm, j);
 }
 
+/* SLs that partitions have, as bits. */
+static uint32_t partition_sls(const struct job *j)
+{
+	uint32_t sls = 0;
+
+	for (uint32_t i = 0; j->partitions != NULL && i < j->partitions->n; i++) {
+		sls |= UINT32_C(1) << j->partitions->all[i].sl;
+	}
+	return sls;
+}
+
+static int begin_lanes(struct sweep *s, struct job *j)
+{
+	return program_opa_qos(&j->program,
+	                       partition_sls(j) | UINT32_C(1) << s->sm.d.config->sm_sl);
+}
+
+/* Tables that need lanes are sent only where the lanes hold. */
+static enum step_end end_lanes(struct sweep *s, struct job *j)
+{
+	const struct program *p = &j->program;
+
+	if (p->lane_trouble != NULL) {
+		/* the next sweep computes with the VLs that there are */
+		if (p->lanes_there) {
+			s->routes.lane_limit = p->lanes_there;
+		}
+		(void)sm_fail(&s->sm, E_UNSUITABLE, p->lanes_there != 0,
+		              "computed tables are not programmed: %s", p->lane_trouble);
+		return STEP_FAILED;
+	}
+	return STEP_DONE;
+}
+
 /* Switch ports enforce partitions by PortInfo, once they have their P_Keys. */
 static int begin_ports(struct sweep *s, struct job *j)
 {
@@ -574,21 +609,12 @@ static int begin_qos(struct sweep *s, struct job *j)
 	return program_qos(&j->program);
 }
 
-/* Tables that need lanes are sent only where the lanes hold. */
 static enum step_end end_qos(struct sweep *s, struct job *j)
 {
-	const struct program *p = &j->program;
-
-	if (p->lane_trouble != NULL) {
-		/* the next sweep computes with the VLs that there are */
-		if (p->lanes_there) {
-			s->routes.lane_limit = p->lanes_there;
-		}
-		(void)sm_fail(&s->sm, E_UNSUITABLE, p->lanes_there != 0,
-		              "computed tables are not programmed: %s", p->lane_trouble);
+	if (end_lanes(s, j) == STEP_FAILED) {
 		return STEP_FAILED;
 	}
-	if (p->qos) {
+	if (j->program.qos) {
 		job_stage(j, &s->sm, "qos");
 	}
 	return STEP_DONE;
@@ -849,6 +875,7 @@ static const struct {
 	[PHASE_ROUTE]       = { "keep-lids",   false, begin_route,       end_route },
 	[PHASE_ADAPTIVE_PAUSE] = { NULL,       true,  begin_adaptive_pause, end_adaptive_pause },
 	[PHASE_P_KEYS]      = { "p-keys",      true,  begin_p_keys,      NULL },
+	[PHASE_LANES]       = { NULL,          true,  begin_lanes,       end_lanes },
 	[PHASE_PORTS]       = { "ports",       true,  begin_ports,       end_ports },
 	[PHASE_QOS]         = { NULL,          true,  begin_qos,         end_qos },
 	[PHASE_TABLES]      = { "tables",      true,  begin_tables,      end_tables },

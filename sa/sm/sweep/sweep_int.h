@@ -35,8 +35,9 @@ enum phase {
 	PHASE_ROUTE,
 	PHASE_ADAPTIVE_PAUSE, /* Omni-Path: switches stop to adapt their routes; what they made of them */
 	PHASE_P_KEYS, /* P_Key tables of partitions */
+	PHASE_LANES,  /* Omni-Path: maps of SLs, SCs and VLs, arbitration, buffers */
 	PHASE_PORTS,
-	PHASE_QOS,
+	PHASE_QOS, /* InfiniBand: SL-to-VL and arbitration tables */
 	PHASE_TABLES,
 	PHASE_PORT_GROUPS, /* Omni-Path: of adaptive routing */
 	PHASE_MULTICAST,

@@ -10,6 +10,7 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/discover/discover.h"
 
@@ -23,8 +24,13 @@ static unsigned row_of(const struct table *t, uint32_t block)
 /* Columns of a table of egress ports: ports by which packets come in, or blocks. */
 static uint32_t egress_cols(enum table_kind_id kind, const struct disc_node *n)
 {
-	return kind != TABLE_SL2VL ? VL_ARB_BLOCKS
-	                           : (n->type == NODE_SWITCH ? n->n_ports + 1u : 1);
+	if (table_kinds[kind].flags & TABLE_COLS_ARE_PORTS) {
+		return n->type == NODE_SWITCH ? n->n_ports + 1u : 1;
+	}
+	return kind == TABLE_VL_ARB       ? VL_ARB_BLOCKS
+	       : kind == TABLE_OPA_VL_ARB ? OPA_ARB_BLOCKS
+	       : kind == TABLE_OPA_CABLE  ? CABLE_BLOCKS
+	                                  : 1;
 }
 
 struct table *table_find_egress(const struct table_store *s, enum table_kind_id kind,
@@ -66,7 +72,10 @@ uint32_t table_mod(const struct disc_node *n, const struct table *t, uint32_t bl
 void table_address(struct disc_node *n, const struct table *t, uint32_t block,
                    struct smp_request *ret)
 {
-	ret->attr = table_kinds[t->kind].attr;
+	const struct table_kind *k = &table_kinds[t->kind];
+
+	ret->attr = k->attr;
+	ret->native_len = k->flags & TABLE_NATIVE ? k->bytes : 0;
 	ret->mod = table_mod(n, t, block);
 	ret->dest = table_agent(t->kind, n, t->unit, row_of(t, block));
 }
@@ -77,8 +86,9 @@ void table_begin_set(struct table_io *io, struct table *t, uint32_t block)
 	io->n_sets[t->kind]++;
 }
 
-void table_take(struct table_store *s, const struct disc_node *n, struct table *t,
-                uint32_t block, const struct smp_reply *r)
+/* As table_take(). data: of this block; NULL: none. */
+static void take(struct table_store *s, const struct disc_node *n, struct table *t,
+                 uint32_t block, const struct smp_reply *r, const uint8_t *data)
 {
 	bool set = r->method == UMAD_METHOD_SET;
 
@@ -91,11 +101,17 @@ void table_take(struct table_store *s, const struct disc_node *n, struct table *
 	if (set && !(t->state[block] & TABLE_DOUBTFUL)) {
 		return; /* it was forgotten meanwhile */
 	}
-	if (r->ret == E_OK) {
-		table_put(t, block, r->data, table_length(n, t, block));
+	if (r->ret == E_OK && data != NULL) {
+		table_put(t, block, data, table_length(n, t, block));
 	} else if (set) {
 		table_drop(t, block);
 	}
+}
+
+void table_take(struct table_store *s, const struct disc_node *n, struct table *t,
+                uint32_t block, const struct smp_reply *r)
+{
+	take(s, n, t, block, r, r->data);
 }
 
 const char *table_request_text(const struct table_request *q, const struct smp_reply *r,
@@ -111,11 +127,41 @@ unsigned table_block_port(const struct table *t, uint32_t block)
 	return table_port_of(t->kind, t->unit, row_of(t, block));
 }
 
+static uint32_t blocks_of(const struct table_request *q)
+{
+	return q->n != 0 ? q->n : 1;
+}
+
+unsigned table_run_most(enum table_kind_id kind)
+{
+	return table_kinds[kind].flags & TABLE_NATIVE &&
+	                       table_kinds[kind].unit == TABLE_UNIT_EGRESS
+	               ? (unsigned)(OPA_DATA_MAX / table_stride(kind))
+	               : 1;
+}
+
+const uint8_t *table_reply_block(const struct table_request *q, const struct smp_reply *r,
+                                 uint32_t i)
+{
+	const struct table_kind *k = &table_kinds[q->t->kind];
+	size_t at = i * table_stride(q->t->kind);
+
+	if (!(k->flags & TABLE_NATIVE)) {
+		return r->data;
+	}
+	return r->ret == E_OK && r->native != NULL && r->native_len >= at + k->bytes
+	               ? r->native + at
+	               : NULL;
+}
+
 static void on_answer(void *ctx, const struct smp_reply *r)
 {
 	struct table_request *q = ctx;
 
-	table_take(q->io->store, q->node, q->t, q->block, r);
+	for (uint32_t i = 0; i < blocks_of(q); i++) {
+		take(q->io->store, q->node, q->t, q->block + i * q->t->cols, r,
+		     table_reply_block(q, r, i));
+	}
 	q->io->answered(q->io->ctx, q, r);
 	if (q->done != NULL) {
 		q->done(q->ctx, q, r);
@@ -124,7 +170,9 @@ static void on_answer(void *ctx, const struct smp_reply *r)
 
 int table_submit(struct table_request *q, const uint8_t *set)
 {
-	uint8_t data[SMP_DATA_BYTES] = { 0 };
+	uint8_t data[OPA_DATA_MAX];
+	size_t bytes = table_kinds[q->t->kind].bytes, stride = table_stride(q->t->kind);
+	uint32_t n = blocks_of(q);
 	struct smp_request o = { .method =
 		                         set != NULL ? UMAD_METHOD_SET : UMAD_METHOD_GET,
 		                 .data = set != NULL ? data : NULL,
@@ -133,9 +181,14 @@ int table_submit(struct table_request *q, const uint8_t *set)
 		                 .ctx = q };
 
 	table_address(q->node, q->t, q->block, &o);
-	if (set != NULL) {
-		memcpy(data, set, table_kinds[q->t->kind].bytes);
-		table_begin_set(q->io, q->t, q->block);
+	if (o.native_len != 0) {
+		o.mod += (n - 1) << OPA_MOD_COUNT_SHIFT;
+		o.native_len += (n - 1) * stride;
+	}
+	memset(data, 0, n * stride < SMP_DATA_BYTES ? SMP_DATA_BYTES : n * stride);
+	for (uint32_t i = 0; set != NULL && i < n; i++) {
+		memcpy(data + i * stride, set + i * bytes, bytes);
+		table_begin_set(q->io, q->t, q->block + i * q->t->cols);
 	}
 	return smp_submit(q->io->smp, &o);
 }
@@ -258,7 +311,7 @@ void table_cursor_run(struct table_cursor *c)
 {
 	while (c->next < c->end && c->in_flight < IN_FLIGHT && *c->ret == E_OK) {
 		uint32_t place = c->next++, block = place;
-		uint8_t image[TABLE_BLOCK_BYTES];
+		uint8_t image[TABLE_BYTES_MOST];
 
 		if (c->want == NULL) {
 			if (!table_knows(c->q.t, block)) {

@@ -45,6 +45,8 @@ struct table_request {
 	struct disc_node *node;
 	struct table *t;
 	uint32_t block;
+	uint32_t
+		n; /*!< blocks of one column in as many rows from there on, of a native kind; 0 is 1 */
 	table_done_f *done; /*!< after io->answered; NULL: none */
 	void *ctx;
 	struct table_request *next; /*!< used by table_io.c */
@@ -58,7 +60,7 @@ struct table *table_find_egress(const struct table_store *s, enum table_kind_id 
 struct table *table_get_egress(struct table_store *s, enum table_kind_id kind,
                                const struct disc_node *n);
 
-/*! \brief Attribute, modifier and destination of a request for a block. */
+/*! \brief Attribute, modifier, length and destination of a request for a block. */
 void table_address(struct disc_node *n, const struct table *t, uint32_t block,
                    struct smp_request *ret);
 
@@ -87,9 +89,16 @@ const char *table_request_text(const struct table_request *q, const struct smp_r
 /*! \brief Port that a block belongs to; 0 for a table of the whole node. */
 unsigned table_block_port(const struct table *t, uint32_t block);
 
+/*! \brief Blocks of egress ports that one request has room for. 1: the kind shares none. */
+unsigned table_run_most(enum table_kind_id kind);
+
+/*! \brief The reply's bytes of block number \a i of a request; NULL: it has none. */
+const uint8_t *table_reply_block(const struct table_request *q, const struct smp_reply *r,
+                                 uint32_t i);
+
 /*!
  * \brief Queues a request in the caller's memory.
- * \param set  Bytes of a block to be set; NULL: Get.
+ * \param set  Bytes of its blocks to be set, one behind the other; NULL: Get.
  * \retval -ENOMEM
  */
 int table_submit(struct table_request *q, const uint8_t *set);
@@ -106,7 +115,7 @@ int table_read(const struct table_request *q);
  * A good answer makes all of them known, as a Get of each would. q->done is called once, with
  * q->block the first.
  *
- * \param n  1 to OPA_BLOCKS_OF_GET that the table has from q->block on.
+ * \param n  1 to OPA_BLOCKS_MOST that the table has from q->block on.
  * \retval -ENOMEM
  */
 int table_ask_range(const struct table_request *q, unsigned n);

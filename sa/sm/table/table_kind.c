@@ -50,6 +50,17 @@ static size_t length_arb(const struct disc_node *n, unsigned row, uint32_t col)
 	return 2 * (size_t)(cap < PAIRS_OF_A_BLOCK ? cap : PAIRS_OF_A_BLOCK);
 }
 
+/* The whole table is there, unless the port schedules its VLs in another way. */
+static size_t length_opa_arb(const struct disc_node *n, unsigned row, uint32_t col)
+{
+	const uint8_t *info = n->ports[row].opa_info;
+
+	(void)col;
+	return info != NULL && field_get(info, OPA_PI_VL_SCHEDULING) == 0
+	               ? OPA_BYTES_VL_ARB
+	               : 0;
+}
+
 enum { NOT = 32 }; /* shifted out: not in the modifier */
 
 const struct table_kind table_kinds[TABLE_KIND_COUNT] = {
@@ -73,6 +84,9 @@ uint32_t table_kind_mod(enum table_kind_id kind, const struct disc_node *n, uint
 	uint64_t mod =
 		named ? (uint64_t)unit << k->mod.unit | (uint64_t)row << k->mod.row : 0;
 
+	if ((k->flags & TABLE_NATIVE) && k->unit == TABLE_UNIT_EGRESS) {
+		mod = (uint64_t)row << k->mod.row | OPA_MOD_ONE;
+	}
 	return (uint32_t)mod | (col + k->mod.first) << k->mod.col;
 }
 

@@ -29,7 +29,10 @@ enum {
 		4, /*!< a Set that was sent again is looked after, see audit.h */
 	TABLE_GOES_WITH_SWITCH = 8, /*!< is forgotten when the switch was restarted */
 	TABLE_GROWS = 16,           /*!< has as many columns as were needed so far */
-	TABLE_COLS_ARE_PORTS = 32   /*!< by which packets come in */
+	TABLE_COLS_ARE_PORTS = 32,  /*!< by which packets come in */
+	/*! Only Omni-Path has it, or has it so: it is sent and read as it is. Blocks of egress
+	 *  ports that follow each other may share a request */
+	TABLE_NATIVE = 64
 };
 
 enum {
@@ -40,7 +43,9 @@ enum {
 	CABLE_BLOCKS = 4, /*!< of the memory of a cable's module */
 	PORT_BLOCK_P_KEYS = 32,
 	PORT_BLOCK_GUIDS = 8,
-	TABLE_BLOCK_BYTES = 64 /*!< most that a block has */
+	OPA_ARB_BLOCKS = 2,     /*!< low, high */
+	TABLE_BLOCK_BYTES = 64, /*!< most that a block of InfiniBand has */
+	TABLE_BYTES_MOST = 256  /*!< most that any block has */
 };
 
 enum table_kind_id {
@@ -53,7 +58,7 @@ enum table_kind_id {
 struct table_kind {
 	const char *name; /*!< of the attribute */
 	uint16_t attr;
-	uint8_t bytes; /*!< of a block */
+	uint16_t bytes; /*!< of a block */
 	uint8_t unit;  /*!< enum table_unit */
 	uint8_t flags;
 	uint8_t unknown;  /*!< every byte of a block of which nothing is known */
@@ -77,6 +82,12 @@ uint32_t table_kind_mod(enum table_kind_id kind, const struct disc_node *n, uint
 static inline uint32_t table_vport_unit(uint8_t port, uint16_t index)
 {
 	return (uint32_t)port << 16 | index;
+}
+
+/*! \brief Bytes from one block to the next in a request. */
+static inline size_t table_stride(enum table_kind_id kind)
+{
+	return (table_kinds[kind].bytes + 7U) / 8 * 8;
 }
 
 /*! \brief Blocks that hold so many entries. */

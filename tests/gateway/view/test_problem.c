@@ -140,7 +140,9 @@ START_TEST(test_values)
 	ck_assert_int_eq(mtu_bytes(1), 256);
 	ck_assert_int_eq(mtu_bytes(5), 4096);
 	ck_assert_int_eq(mtu_bytes(0), 0);
-	ck_assert_int_eq(mtu_bytes(6), 0);
+	ck_assert_int_eq(mtu_bytes(6), 8192);
+	ck_assert_int_eq(mtu_bytes(7), 10240);
+	ck_assert_int_eq(mtu_bytes(8), 0);
 	json_decref(o);
 }
 END_TEST

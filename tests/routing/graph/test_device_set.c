@@ -253,10 +253,30 @@ START_TEST(test_random)
 }
 END_TEST
 
+/* Omni-Path: adapters whose switch lets them manage the fabric. */
+START_TEST(allowed_by_the_switch)
+{
+	const struct device_groups *groups = groups_of("<Select>AllMgmtAllowed</Select>");
+	struct device_set s;
+
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		struct port *p = &g->ports[g->end_ports[i]];
+
+		p->may_manage =
+			strcmp(g->nodes[p->node].description, "cn10") == 0 && p->num == 2;
+	}
+	ck_assert_int_eq(
+		device_set_group(g, groups, device_group_find(groups, "x"), arena, &s),
+		E_OK);
+	ck_assert_str_eq(shown(&s), "cn2:1 cn10:2 io1:1");
+}
+END_TEST
+
 TEST_SUITE(device_set)
 {
 	TCase *t = tcase_create("device_set");
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, allowed_by_the_switch);
 	tcase_add_loop_test(t, test_rules, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(t, test_external_ports);
 	tcase_add_test(t, test_lists);

@@ -132,6 +132,33 @@ START_TEST(sm_port_is_first)
 }
 END_TEST
 
+/* Breadth first from the SM's host: its switch, then what hangs on the ports of that in turn. */
+START_TEST(nearest_is_first)
+{
+	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
+	struct lids_in in = { .g = g, .max_lid = 0xbfff, .nearest_first = true };
+	uint32_t leaf = g->ports[g->ports[g->sm_port].peer].node, *moved, next = 3;
+	struct lids l;
+	size_t n_moved;
+
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, &moved, &n_moved), E_OK);
+	lids_check(g, &l, 0xbfff);
+	ck_assert_uint_eq(l.of[g->sm_port].base, 1);
+	ck_assert_uint_eq(l.of[g->nodes[leaf].first_port].base, 2);
+	for (unsigned num = 1; num <= g->nodes[leaf].n_ports; num++) {
+		uint32_t peer = g->ports[graph_port(g, leaf, num)].peer;
+
+		if (peer == GRAPH_NONE || peer == g->sm_port) {
+			continue;
+		}
+		if (g->nodes[g->ports[peer].node].type == NODE_SWITCH) {
+			peer = g->nodes[g->ports[peer].node].first_port;
+		}
+		ck_assert_uint_eq(l.of[peer].base, next++);
+	}
+}
+END_TEST
+
 /* Nodes vanish and come back: everybody has the LID of before. */
 START_TEST(absent_ports_keep_their_range)
 {
@@ -723,6 +750,7 @@ TEST_SUITE(lids)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, every_lmc_aligned_and_persistent, 0, 8 * N_FABRICS);
 	tcase_add_test(t, sm_port_is_first);
+	tcase_add_test(t, nearest_is_first);
 	tcase_add_test(t, absent_ports_keep_their_range);
 	tcase_add_loop_test(t, lmc_change_moves_only_what_must, 1, 8);
 	tcase_add_test(t, full);

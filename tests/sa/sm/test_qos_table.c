@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/virtual_fabric.h"
+#include "sa/mad/fields.h"
+#include "sa/sm/program/opa_lanes.h"
 #include "sa/sm/program/qos_table.h"
 #include "tests/lib/suite.h"
 
@@ -248,6 +251,215 @@ START_TEST(overruled)
 }
 END_TEST
 
+/* --- Omni-Path ------------------------------------------------------------------------------
+ *
+ * Arbitration and buffers are those that opa-fm 10.10 leaves on a simulated fabric (tests/e2e/omnipath_diff.sh)
+ * with the same virtual fabrics: 10, 37, 20 and 33 per cent, one of high priority.
+ */
+
+static const struct virtual_fabric fabric_list[] = {
+	{ .name = "a",
+	  .enable = true,
+	  .qos = true,
+	  .sl = 0,
+	  .multicast_sl = 0,
+	  .service = { .bandwidth = 10, .hoq_life = -1 } },
+	{ .name = "b",
+	  .enable = true,
+	  .sl = 1,
+	  .multicast_sl = 1,
+	  .service = { .hoq_life = -1 } },
+	{ .name = "c",
+	  .enable = true,
+	  .qos = true,
+	  .sl = 2,
+	  .multicast_sl = 2,
+	  .service = { .bandwidth = 20, .hoq_life = -1 } },
+	{ .name = "d",
+	  .enable = true,
+	  .qos = true,
+	  .sl = 3,
+	  .multicast_sl = 3,
+	  .max_mtu = 4,
+	  .service = { .bandwidth = 33, .hoq_life = 13 } },
+	{ .name = "e",
+	  .enable = true,
+	  .qos = true,
+	  .sl = 4,
+	  .multicast_sl = 4,
+	  .service = { .high_priority = true, .hoq_life = -1 } },
+	{ .name = "off", .sl = 9, .multicast_sl = 9 },
+};
+static const struct virtual_fabrics fabrics = { .all = fabric_list, .n = 6 };
+static const struct lanes one_lane = { .n = 1 };
+static const struct opa_link usual = {
+	.vls = 8, .mtu = 7, .low_cap = 16, .high_cap = 16
+};
+
+static unsigned pairs_sum(const uint8_t *table, unsigned vl)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < OPA_BYTES_VL_ARB; i += 2) {
+		sum += table[i] == vl ? table[i + 1] : 0;
+	}
+	return sum;
+}
+
+START_TEST(opa_fabrics)
+{
+	struct opa_profile f;
+	struct opa_lanes l;
+
+	ck_assert(opa_lanes_init(&l, &one_lane, &fabrics, 0));
+	opa_lanes_profile(&l, &usual, &f);
+	for (unsigned i = 0; i < OPA_LANES; i++) {
+		ck_assert_uint_eq(l.sl_to_sc[i], i < 5 ? i : OPA_MAP_NONE);
+		ck_assert_uint_eq(l.sc_to_sl[i], i < 5 ? i : OPA_MAP_NONE);
+		ck_assert_uint_eq(f.sc_to_vl[i], i == 15 ? 15 : i % 8);
+		ck_assert_uint_eq(f.sc_to_vl_r[i], i < 5 ? i : 15);
+		ck_assert_uint_eq(f.mtu[i], i == 3 ? 4 : i < 5 ? 7 : 0);
+		ck_assert_int_eq(f.hoq_life[i], i == 3 ? 13 : -1);
+	}
+	ck_assert_uint_eq(f.vls, 0x1f);
+	ck_assert_uint_eq(pairs_sum(f.arb[0], 0), 254);
+	ck_assert_uint_eq(pairs_sum(f.arb[0], 1), 3 * 254 + 160);
+	ck_assert_uint_eq(pairs_sum(f.arb[0], 2), 2 * 254);
+	ck_assert_uint_eq(pairs_sum(f.arb[0], 3),
+	                  3 * 254 + 127); /* its packets are smaller */
+	ck_assert_uint_eq(pairs_sum(f.arb[0], 4), 0);
+	ck_assert_uint_eq(pairs_sum(f.arb[1], 4), 160);
+	ck_assert_uint_eq(f.missing, 0);
+}
+END_TEST
+
+/* Nobody is without a weight in a small table, and one that is too small says so. */
+START_TEST(opa_small_tables)
+{
+	struct opa_link k = usual;
+	struct opa_profile f;
+	struct opa_lanes l;
+
+	ck_assert(opa_lanes_init(&l, &one_lane, &fabrics, 0));
+	for (unsigned cap = 0; cap <= 16; cap++) {
+		unsigned with = 0;
+
+		k.low_cap = (uint8_t)cap;
+		opa_lanes_profile(&l, &k, &f);
+		for (unsigned vl = 0; vl < 4; vl++) {
+			with += pairs_sum(f.arb[0], vl) != 0;
+		}
+		ck_assert_uint_eq(with, cap < 4 ? cap : 4);
+		ck_assert_uint_eq(f.missing, 4 - with);
+		ck_assert_uint_eq(f.arb[0][2 * cap + 1], 0);
+	}
+}
+END_TEST
+
+/* Many SLs of both priorities on few VLs: each has an SC that leads to its own VLs. */
+START_TEST(opa_many_sls)
+{
+	struct virtual_fabric many[15];
+	struct virtual_fabrics list = { .all = many, .n = 15 };
+	struct opa_profile f;
+	struct opa_lanes l;
+	uint32_t high = 0, low = 0;
+
+	memset(many, 0, sizeof(many));
+	for (unsigned i = 0; i < 15; i++) {
+		many[i] =
+			(struct virtual_fabric){ .enable = true,
+			                         .qos = true,
+			                         .sl = (uint8_t)i,
+			                         .multicast_sl = (uint8_t)i,
+			                         .service = { .high_priority = i % 5 == 4,
+			                                      .bandwidth = 5,
+			                                      .hoq_life = -1 } };
+	}
+	ck_assert(opa_lanes_init(&l, &one_lane, &list, 0));
+	opa_lanes_profile(&l, &usual, &f);
+	for (unsigned i = 0; i < 15; i++) {
+		unsigned sc = l.sl_to_sc[i], vl = f.sc_to_vl[sc];
+
+		ck_assert_uint_ne(sc, OPA_MAP_NONE);
+		ck_assert_uint_eq(l.sc_to_sl[sc], i);
+		*(i % 5 == 4 ? &high : &low) |= 1U << vl;
+		ck_assert_uint_gt(pairs_sum(f.arb[i % 5 == 4], vl), 0);
+	}
+	ck_assert_uint_eq(high & low, 0);
+	ck_assert_uint_eq((high | low) & 0x8000, 0);
+}
+END_TEST
+
+static unsigned lanes_sum(const uint8_t *b, unsigned *ret_shared)
+{
+	unsigned sum = 0;
+
+	*ret_shared = (unsigned)field_get(b, OPA_BC_SHARED_LIMIT);
+	for (unsigned vl = 0; vl < OPA_LANES; vl++) {
+		sum += (unsigned)field_get(b, OPA_BC_DEDICATED(vl));
+	}
+	return sum + *ret_shared;
+}
+
+/* clang-format off */
+static const struct {
+	const struct virtual_fabrics *fabrics;
+	unsigned space;
+	bool shared;
+	unsigned vl0, vl15, rest;
+} buffers[] = {
+	{ NULL,     2176, true,  244, 150, 1782 },
+	{ &fabrics, 2176, true,  244, 150,  934 }, /* VL 3 has packets of 2,048 bytes */
+	{ NULL,     2176, false, 2026, 150,    0 },
+	{ &fabrics, 1200, true,  162, 150,   40 }, /* the smallest share loses the part for the wire */
+	{ &fabrics,  800, true,    0, 150,  130 }, /* all did, and the smallest one its packet */
+	{ &fabrics,  160, true,    0, 150,   10 }, /* all share */
+};
+/* clang-format on */
+
+START_TEST(opa_buffers)
+{
+	uint8_t own[OPA_BYTES_PORT_INFO] = { 0 }, far[OPA_BYTES_PORT_INFO] = { 0 },
+		table[OPA_BYTES_BUFFER_CONTROL];
+	struct opa_profile f;
+	struct opa_lanes l;
+	unsigned shared;
+
+	field_set(own, OPA_PI_REPLAY_BUFFER, 128);
+	field_set(own, OPA_PI_REPLAY_WIRE, 8);
+	field_set(far, OPA_PI_REPLAY_WIRE, 8);
+	field_set(own, OPA_PI_LTP_CRC_ACTIVE, 2);
+	field_set(far, OPA_PI_BUFFER_ALLOC, 3);
+	field_set(far, OPA_PI_OVERALL_BUFFER_SPACE, buffers[_i].space);
+	ck_assert(opa_lanes_init(&l, &one_lane, buffers[_i].fabrics, 0));
+	opa_lanes_profile(&l, &usual, &f);
+	opa_lanes_buffers(&f, own, far, buffers[_i].shared, table);
+	ck_assert_uint_le(lanes_sum(table, &shared), buffers[_i].space);
+	ck_assert_uint_eq(field_get(table, OPA_BC_DEDICATED(0)), buffers[_i].vl0);
+	ck_assert_uint_eq(field_get(table, OPA_BC_DEDICATED(15)), buffers[_i].vl15);
+	ck_assert_uint_eq(shared, buffers[_i].rest);
+	ck_assert_uint_eq(field_get(table, OPA_BC_SHARED(0)), buffers[_i].rest);
+}
+END_TEST
+
+/* A rule under which every SL takes two VLs out of each class needs 32 SCs with all SLs. */
+START_TEST(opa_rule_too_large)
+{
+	struct vl_rule rule = { .vls = 2, .levels = 2, .level_shift = 3 };
+	struct lanes lanes = { .n = 8, .rule = &rule };
+	struct opa_lanes l;
+
+	for (unsigned i = 0; i < VL_CLASSES * VL_CLASSES * VL_SLS; i++) {
+		rule.vl[i / VL_SLS / VL_CLASSES][i / VL_SLS % VL_CLASSES][i % VL_SLS] =
+			i / VL_SLS / VL_CLASSES > 1;
+	}
+	ck_assert(opa_lanes_init(&l, &lanes, NULL, 1)); /* one level */
+	ck_assert_uint_eq(l.sls, 0xff);
+	ck_assert(!opa_lanes_init(&l, &lanes, NULL, 1 | 1 << 8));
+}
+END_TEST
+
 TEST_SUITE(qos_table)
 {
 	TCase *t = tcase_create("qos_table");
@@ -260,5 +472,10 @@ TEST_SUITE(qos_table)
 	tcase_add_test(t, rule_weights);
 	tcase_add_test(t, long_tables);
 	tcase_add_test(t, overruled);
+	tcase_add_test(t, opa_fabrics);
+	tcase_add_test(t, opa_small_tables);
+	tcase_add_test(t, opa_many_sls);
+	tcase_add_loop_test(t, opa_buffers, 0, sizeof(buffers) / sizeof(buffers[0]));
+	tcase_add_test(t, opa_rule_too_large);
 	suite_add_tcase(suite, t);
 }

@@ -24,7 +24,7 @@ static struct disc_node node = { .guid = GUID, .ports = ports, .n_ports = PORTS 
 
 static const uint8_t *filled(uint8_t value)
 {
-	static uint8_t data[TABLE_BLOCK_BYTES];
+	static uint8_t data[TABLE_BYTES_MOST];
 
 	memset(data, value, sizeof(data));
 	return data;
@@ -49,6 +49,14 @@ static const struct {
 	{ TABLE_VL_ARB,       NODE_CA,     0,                        2,  0,   0x00010000, 2 },
 	{ TABLE_SL2VL,        NODE_SWITCH, 0,                        7,  36,  0x00002407, 7 },
 	{ TABLE_SL2VL,        NODE_CA,     0,                        2,  0,   0,          2 },
+	{ TABLE_OPA_SL2SC,    NODE_SWITCH, 0,                        0,  0,   0,          0 },
+	{ TABLE_OPA_SC2SL,    NODE_CA,     2,                        0,  0,   0,          2 },
+	{ TABLE_OPA_SC2SC,    NODE_SWITCH, 0,                        7,  36,  0x01002407, 7 },
+	{ TABLE_OPA_SC2VL_R,  NODE_SWITCH, 0,                        7,  0,   0x01000007, 7 },
+	{ TABLE_OPA_SC2VL_T,  NODE_SWITCH, 0,                        7,  0,   0x01000007, 7 },
+	{ TABLE_OPA_SC2VL_NT, NODE_CA,     0,                        2,  0,   0x01000002, 2 },
+	{ TABLE_OPA_VL_ARB,   NODE_SWITCH, 0,                        7,  1,   0x01010007, 7 },
+	{ TABLE_OPA_BUFFERS,  NODE_CA,     0,                        1,  0,   0x01000001, 1 },
 	{ TABLE_VPORT_P_KEYS, NODE_CA,     2 << 16 | 9,              0,  3,   0x00090003, 2 },
 	{ TABLE_VPORT_GUIDS,  NODE_CA,     1 << 16 | 1023,           0,  0,   0x03ff0000, 1 },
 };
@@ -71,7 +79,7 @@ START_TEST(blocks)
 	size_t bytes = table_kinds[_i].bytes;
 	struct table *t = table_get(&store, _i, GUID, 3, 2, 4);
 	uint32_t at = table_at(t, 1, 2);
-	uint8_t none[TABLE_BLOCK_BYTES];
+	uint8_t none[TABLE_BYTES_MOST];
 
 	memset(none, table_kinds[_i].unknown, sizeof(none));
 	ck_assert_uint_eq(table_size(t), 8);
