@@ -500,8 +500,8 @@ static int recompute(const struct route_request *r, struct arena *a,
 	}
 	routes.fallback_reason = x.refused;
 	if (ret == E_OK) {
-		routes.fallback_reason = route_list_reason(&r->list, routes.used,
-		                                           r->options, &x.refused);
+		routes.fallback_reason =
+			route_list_reason(&r->list, routes.used, r->options, &x.refused);
 		if (route_list_is_chosen(&r->list, x.at)) {
 			note_choice(&routes, route_deadlock_free, &x.passed_over);
 		} else if (x.at >= r->list.n && routes.used->deadlock_free_order) {

@@ -167,9 +167,8 @@ struct route_list route_list_whole(const struct route_list *list, bool deadlock_
                                    bool ordered)
 {
 	struct route_list l = *list;
-	const struct engine *usual = l.n == 0 || (!l.no_fallback && !l.n_chosen)
-	                                     ? usual_of(&l)
-	                                     : NULL;
+	const struct engine *usual =
+		l.n == 0 || (!l.no_fallback && !l.n_chosen) ? usual_of(&l) : NULL;
 
 	if (usual && (!ordered || (usual->flags & ENGINE_KEEPS_ORDER))) {
 		list_add(&l, usual);
@@ -201,8 +200,8 @@ const char *route_list_first(const struct route_list *l)
 static const struct device_list *order_of(const struct engine *e,
                                           const struct engine_options *o)
 {
-	const struct option_row *row = e->order_option ? engine_row(e, e->order_option)
-	                                               : NULL;
+	const struct option_row *row =
+		e->order_option ? engine_row(e, e->order_option) : NULL;
 
 	for (unsigned i = 0; row && engines[i]; i++) {
 		if (engines[i] == e) {

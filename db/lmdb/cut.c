@@ -24,7 +24,8 @@ enum { WATCHES_MAX = 256 };
 struct cut_watch {
 	_Atomic uintptr_t begin, end;
 	_Atomic bool taken;
-	_Atomic uint64_t n, n_mended; /* faults; of these before the file was mapped again */
+	_Atomic uint64_t n,
+		n_mended; /* faults; of these before the file was mapped again */
 };
 
 /* Writable and global, as a handler of signals can find nothing else. */
@@ -52,9 +53,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	(void)context;
-	if (w != NULL && mmap((void *)(at - at % page), page, PROT_READ,
-	                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-	                      0) != MAP_FAILED) {
+	if (w != NULL &&
+	    mmap((void *)(at - at % page), page, PROT_READ,
+	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
 		atomic_fetch_add(&w->n, 1);
 		errno = saved;
 		return;

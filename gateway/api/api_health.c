@@ -92,11 +92,11 @@ static json_t *holes_json(const struct stats_copy *c)
 		snprintf(series, sizeof(series), "config_hole{hole=\"%s\"}",
 		         config_holes[i].name);
 		if (number_of(c, series) != 0) {
-			json_array_append_new(
-				list, json_pack("{s:s, s:s, s:s}", "name",
-			                        config_holes[i].name, "text",
-			                        config_holes[i].what, "advice",
-			                        config_holes[i].remedy));
+			json_array_append_new(list,
+			                      json_pack("{s:s, s:s, s:s}", "name",
+			                                config_holes[i].name, "text",
+			                                config_holes[i].what, "advice",
+			                                config_holes[i].remedy));
 		}
 	}
 	return list;

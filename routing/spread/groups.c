@@ -58,9 +58,9 @@ int spread_groups_of(const struct graph *g, const struct device_list *list,
 			        list->names[i]);
 		}
 	}
-	*ret_groups = (struct spread_groups){
-		.of = of, .n = rest == list->n ? list->n + 1 : list->n
-	};
+	*ret_groups =
+		(struct spread_groups){ .of = of,
+		                        .n = rest == list->n ? list->n + 1 : list->n };
 	return E_OK;
 }
 

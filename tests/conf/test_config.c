@@ -91,14 +91,16 @@ START_TEST(weak_keys)
 		{ "--m_key=0x11 --m_key_per_port=FALSE", CONFIG_HOLE_m_key, false },
 		{ "--sm_key=0x22", CONFIG_HOLE_m_key, true },
 #ifdef HAVE_GNUTLS
-		{ "--m_key=0x11 --m_key_protection_level=0", CONFIG_HOLE_m_key_shown, false },
+		{ "--m_key=0x11 --m_key_protection_level=0", CONFIG_HOLE_m_key_shown,
+		  false },
 #else
 		{ "--m_key=0x11 --m_key_per_port=FALSE --m_key_protection_level=1",
 		  CONFIG_HOLE_m_key_shown, false },
 #endif
 		{ "--m_key=0x11 --m_key_per_port=FALSE --m_key_protection_level=0",
 		  CONFIG_HOLE_m_key_shown, true },
-		{ "--sm_key=1 --m_key_protection_level=0", CONFIG_HOLE_first_master, true },
+		{ "--sm_key=1 --m_key_protection_level=0", CONFIG_HOLE_first_master,
+		  true },
 		{ "--allowed_sm_guids=(null)", CONFIG_HOLE_first_master, true },
 	};
 
@@ -485,13 +487,12 @@ START_TEST(test_dump_hides_keys)
 	FILE *f = open_memstream(&text, &len);
 	struct stat st;
 
-	ck_assert_int_eq(
-		read_words(arena_printf(
-			arena, "-F %s",
-			temp_file("m_key 0x5ec4e701\nm_key_per_port FALSE\n"
-	                          "sm_key 0x5ec4e702\nsa_key 0x5ec4e703\n",
-	                          arena))),
-		E_OK);
+	ck_assert_int_eq(read_words(arena_printf(
+				 arena, "-F %s",
+				 temp_file("m_key 0x5ec4e701\nm_key_per_port FALSE\n"
+	                                   "sm_key 0x5ec4e702\nsa_key 0x5ec4e703\n",
+	                                   arena))),
+	                 E_OK);
 	ck_assert_int_eq(config_dump(&c, NULL, arena, false, f), E_OK);
 	fclose(f);
 	ck_assert_ptr_null(strcasestr(text, "5ec4e70"));

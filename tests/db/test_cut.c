@@ -390,7 +390,8 @@ START_TEST(cut_under_the_writer)
 
 		ck_assert_int_eq(truncate(said, 0), 0);
 		ck_assert_int_eq(run_apart(commit_stats, lengths[i]), ENDED);
-		ck_assert_msg(log_has("was cut short while saguarod used it"), "%lld", (long long)lengths[i]);
+		ck_assert_msg(log_has("was cut short while saguarod used it"), "%lld",
+		              (long long)lengths[i]);
 		ck_assert(log_has("restart saguarod, which makes it anew"));
 		struct stats *s = open_stats(&why);
 

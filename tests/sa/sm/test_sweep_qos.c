@@ -640,7 +640,8 @@ START_TEST(rebooted_without_cable)
 	uint64_t host = g->nodes[g->ports[port].node].guid;
 	uint64_t sw = g->nodes[g->ports[g->ports[port].peer].node].guid;
 
-	ck_assert_int_eq(sim_set_link(fixture->sim, host, g->ports[port].num, false), E_OK);
+	ck_assert_int_eq(sim_set_link(fixture->sim, host, g->ports[port].num, false),
+	                 E_OK);
 	fixture_run_ms(fixture, 3000);
 	fixture_up(fixture);
 	ck_assert_int_eq(sim_reboot(fixture->sim, sw), E_OK);
@@ -648,7 +649,8 @@ START_TEST(rebooted_without_cable)
 	fixture_up(fixture);
 	ck_assert_uint_ge(sweep_status(fixture->sweep)->audits, 1);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 0);
-	ck_assert_int_eq(sim_set_link(fixture->sim, host, g->ports[port].num, true), E_OK);
+	ck_assert_int_eq(sim_set_link(fixture->sim, host, g->ports[port].num, true),
+	                 E_OK);
 	fixture_run_ms(fixture, 12000);
 	fixture_up(fixture);
 	check_lanes(fixture);
