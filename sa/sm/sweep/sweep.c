@@ -615,14 +615,14 @@ static void beat(struct sweep *s)
 	if (events_fresh(&sm->events) && now + EVENTS_DELAY_MS < s->next_beat) {
 		s->next_beat = now + EVENTS_DELAY_MS;
 	}
-	if (s->election.state != s->shown_state) {
-		s->next_beat = now;
+	if (s->election.state != s->shown_state) { /* between two heartbeats */
+		s->shown_state = s->election.state;
+		mirror_figures(sm, &s->election, false);
 	}
 	if (now < s->next_beat) {
 		return;
 	}
 	s->next_beat = now + BEAT_MS;
-	s->shown_state = s->election.state;
 	if (sm->d.snap != NULL) {
 		snap_release_old(sm->d.snap, now);
 	}
