@@ -12,6 +12,7 @@
 #include "routing/graph/tables.h"
 
 struct arena;
+struct device_list;
 struct diags;
 struct engine_options;
 struct graph;
@@ -35,6 +36,7 @@ enum engine_flag {
 	ENGINE_MAY_USE_LANES = 8, /*!< does with one virtual lane, uses several where options ask for them */
 	ENGINE_RUNS_OTHERS = 32,  /*!< runs other engines, with their options */
 	ENGINE_IGNORES_PREV = 64, /*!< earlier tables make no difference to it */
+	ENGINE_KEEPS_ORDER = 128, /*!< places hosts in the order of route_in.order */
 	ENGINE_STAGE2 = 16        /*!< honours the options of the common balancing stage (routing/spread/spread_options.h) */
 };
 
@@ -46,6 +48,9 @@ struct route_in {
 	/*! Lanes of the run that made \a prev, rows of its shape; entries may be LANE_UNKNOWN. Never with
 	 *  an SL-to-VL rule. NULL: not known. */
 	const struct lanes *prev_lanes;
+	/*! Device groups whose hosts an engine that was asked for before this one would have placed in
+	 *  this order; bound. NULL: none. */
+	const struct device_list *order;
 	bool keep_by_rule; /*!< of \a prev only routes stay that the engine would choose from today */
 	const _Atomic bool *cancel;  /*!< checked between steps; NULL: never */
 	/*! Data VLs that every switch-to-switch link of the graph has, 1-15: lanes beyond do not
@@ -120,6 +125,9 @@ struct engine {
 	uint8_t deadlock_free_order;
 	const struct option_row *options; /*!< rows for conf, NULL if none */
 	size_t opt_size;
+	/*! The OPT_DEVICE_GROUPS row by which the engine places hosts; after it those with ENGINE_KEEPS_ORDER
+	 *  are tried first, with this order. NULL: it has none. */
+	const char *order_option;
 	/*! After all values of all engines are stored: looks up what options name. Problems go to
 	 *  \a d. NULL: nothing to do. \retval E_UNKNOWN E_SYNTAX -ENOMEM */
 	int (*bind)(void *options, const struct engine_options *all, struct arena *a, struct diags *d);

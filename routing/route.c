@@ -178,12 +178,20 @@ static uint8_t lanes_to_use(const struct route_request *r)
 	return r->max_lanes && r->max_lanes < lanes ? r->max_lanes : lanes;
 }
 
-static struct route_in input_of(const struct route_request *r)
+static struct route_in input_of(const struct route_request *r, const struct engine *e)
 {
 	return (struct route_in){ .g = r->g,
 		                  .lids = r->lids,
 		                  .cancel = r->cancel,
-		                  .max_lanes = lanes_to_use(r) };
+		                  .max_lanes = lanes_to_use(r),
+		                  .order = route_list_order(&r->list, e, r->options) };
+}
+
+/* The list of a request and what comes after it. */
+static struct route_list whole_list(const struct route_request *r)
+{
+	return route_list_whole(&r->list, r->credit_loops == CREDIT_FALLBACK,
+	                        route_list_order(&r->list, NULL, r->options) != NULL);
 }
 
 static bool may_program(const struct route_request *r, const struct route_result *routes)
@@ -335,7 +343,7 @@ static int run_both(const struct route_request *r, const struct engine *e,
 static int try_engine(const struct route_request *r, const struct engine *e, bool known,
                       struct arena *a, struct why *why, struct route_result *routes)
 {
-	struct route_in in = input_of(r);
+	struct route_in in = input_of(r, e);
 	int ret = engine_options_of(r->options, e, a, &in.options);
 	bool forgets = (e->flags & ENGINE_IGNORES_PREV) || !r->memory ||
 	               !has_entries(r->memory->tables);
@@ -429,8 +437,7 @@ static void search_begin(const struct route_request *r, struct search *x)
 	const struct route_verdict *v = r->memory ? &r->memory->verdict : NULL;
 	unsigned i = 0;
 
-	*x = (struct search){ .l = route_list_whole(&r->list,
-		                                    r->credit_loops == CREDIT_FALLBACK) };
+	*x = (struct search){ .l = whole_list(r) };
 	if (v == NULL) {
 		return;
 	}
@@ -493,6 +500,8 @@ static int recompute(const struct route_request *r, struct arena *a,
 	}
 	routes.fallback_reason = x.refused;
 	if (ret == E_OK) {
+		routes.fallback_reason =
+			route_list_reason(&r->list, routes.used, r->options, &x.refused);
 		if (route_list_is_chosen(&r->list, x.at)) {
 			note_choice(&routes, route_deadlock_free, &x.passed_over);
 		} else if (x.at >= r->list.n && routes.used->deadlock_free_order) {
@@ -599,7 +608,7 @@ static int route_change(const struct route_request *r, struct route_step *st,
                         struct why *why)
 {
 	const struct engine *e = st->used;
-	struct route_in in = input_of(r);
+	struct route_in in = input_of(r, e);
 	uint32_t marked = st->repair.n;
 	struct why unable = { "" };
 	int ret = engine_options_of(r->options, e, st->tmp, &in.options);
@@ -623,8 +632,7 @@ static int route_change(const struct route_request *r, struct route_step *st,
 /* Would a fresh start take the engine that goes on? It fits, and comes first. */
 static bool is_confirmed(const struct route_request *r, const struct engine *used)
 {
-	const struct route_list l = route_list_whole(
-		&r->list, r->credit_loops == CREDIT_FALLBACK);
+	const struct route_list l = whole_list(r);
 
 	return has_fixed_verdict(used) && l.n != 0 && l.engine[0] == used;
 }
@@ -772,13 +780,14 @@ int route_multicast(const struct route_request *r, const struct engine *used,
                     const struct mcast_in *m, struct arena *a, struct mcast_tree *ret_trees,
                     struct why *why)
 {
-	struct route_in in = input_of(r);
+	struct route_in in;
 	struct why own = { "" };
 	int ret;
 
 	if (!used || !used->multicast) {
 		return mcast_default_trees(r->g, m, a, ret_trees);
 	}
+	in = input_of(r, used);
 	ret = engine_options_of(r->options, used, a, &in.options);
 	if (ret == E_OK) {
 		ret = used->multicast(&in, m, a, ret_trees, &own);

@@ -10,6 +10,7 @@
 #include "conf/base/err.h"
 #include "conf/base/text_file.h"
 #include "conf/config.h"
+#include "conf/option_value.h"
 #include "routing/engine.h"
 #include "routing/engine_options.h"
 
@@ -100,12 +101,15 @@ static const struct engine *next_deadlock_free(unsigned after)
 	return next;
 }
 
-static void list_add_deadlock_free(struct route_list *l)
+/* \param flag  Only those that have it; 0: all. */
+static void list_add_deadlock_free(struct route_list *l, unsigned flag)
 {
 	const struct engine *e = next_deadlock_free(0);
 
 	for (; e; e = next_deadlock_free(e->deadlock_free_order)) {
-		list_add(l, e);
+		if ((e->flags & flag) == flag) {
+			list_add(l, e);
+		}
 	}
 }
 
@@ -147,7 +151,7 @@ static int parse_list(const char *text, const struct engine *usual,
 	if (choose) {
 		unsigned named = l.n;
 
-		list_add_deadlock_free(&l);
+		list_add_deadlock_free(&l, 0);
 		l.n_chosen = l.n - named;
 	}
 	*ret = l;
@@ -159,18 +163,27 @@ int route_list_parse(const char *text, struct route_list *ret, struct why *why)
 	return parse_list(text, NULL, ret, why);
 }
 
-struct route_list route_list_whole(const struct route_list *list, bool deadlock_free)
+struct route_list route_list_whole(const struct route_list *list, bool deadlock_free,
+                                   bool ordered)
 {
 	struct route_list l = *list;
+	const struct engine *usual =
+		l.n == 0 || (!l.no_fallback && !l.n_chosen) ? usual_of(&l) : NULL;
 
-	if (l.n == 0 || (!l.no_fallback && !l.n_chosen)) {
-		list_add(&l, usual_of(&l));
+	if (usual && (!ordered || (usual->flags & ENGINE_KEEPS_ORDER))) {
+		list_add(&l, usual);
 	}
 	if (!l.no_fallback && !l.n_chosen) {
 		list_add(&l, engine_find("minhop"));
 	}
+	if (!l.no_fallback && deadlock_free && ordered) {
+		list_add_deadlock_free(&l, ENGINE_KEEPS_ORDER);
+	}
+	if (usual) {
+		list_add(&l, usual);
+	}
 	if (!l.no_fallback && deadlock_free) {
-		list_add_deadlock_free(&l);
+		list_add_deadlock_free(&l, 0);
 	}
 	return l;
 }
@@ -180,6 +193,67 @@ const char *route_list_first(const struct route_list *l)
 	return named(l) ? l->engine[0]->name
 	       : l->n   ? route_deadlock_free
 	                : usual_of(l)->name;
+}
+
+/* --- an order of device groups --------------------------------------------------------- */
+
+static const struct device_list *order_of(const struct engine *e,
+                                          const struct engine_options *o)
+{
+	const struct option_row *row =
+		e->order_option ? engine_row(e, e->order_option) : NULL;
+
+	for (unsigned i = 0; row && engines[i]; i++) {
+		if (engines[i] == e) {
+			return option_list(row, o->base[i]);
+		}
+	}
+	return NULL;
+}
+
+/* The order of the first engine before \a e that has one, and whose it is. */
+static const struct device_list *order_before(const struct route_list *l,
+                                              const struct engine *e,
+                                              const struct engine_options *o,
+                                              const struct engine **ret_of)
+{
+	for (unsigned i = 0; o && i < named(l) && l->engine[i] != e; i++) {
+		const struct device_list *order = order_of(l->engine[i], o);
+
+		if (order) {
+			*ret_of = l->engine[i];
+			return order;
+		}
+	}
+	return NULL;
+}
+
+const struct device_list *route_list_order(const struct route_list *l,
+                                           const struct engine *e,
+                                           const struct engine_options *o)
+{
+	const struct engine *of;
+
+	return !e || (e->flags & ENGINE_KEEPS_ORDER) ? order_before(l, e, o, &of) : NULL;
+}
+
+struct why route_list_reason(const struct route_list *l, const struct engine *used,
+                             const struct engine_options *o, const struct why *refused)
+{
+	const struct engine *of = NULL;
+	const struct option_row *row;
+	struct why reason = { "" };
+
+	if ((used->flags & ENGINE_KEEPS_ORDER) || !order_before(l, used, o, &of)) {
+		return *refused;
+	}
+	row = engine_row(of, of->order_option);
+	why_add(&reason,
+	        "%s%s%s of %s no longer counts: %s places no host by its device group",
+	        of->order_option, row->xml ? ", in opafm.xml " : "",
+	        row->xml ? row->xml : "", of->name, used->name);
+	why_add(&reason, "%s", refused->text);
+	return reason;
 }
 
 /* --- what is to be said about a list -------------------------------------------------- */

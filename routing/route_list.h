@@ -5,14 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "conf/base/why.h"
 #include "conf/option.h"
 
 struct arena;
 struct config;
+struct device_list;
 struct diags;
 struct engine;
 struct engine_options;
-struct why;
 
 /*!
  * Which engines a configuration asks for, in the order in which they are tried.
@@ -25,7 +26,8 @@ struct why;
  * routes. An unknown name is an error here, with the known names.
  *
  * After the list come the usual engine and minhop, unless "deadlockfree" was said, and, where
- * a credit loop is to lead to another engine, what "deadlockfree" stands for.
+ * a credit loop is to lead to another engine, what "deadlockfree" stands for. Where an engine
+ * of the list places hosts in an order of device groups, those that keep the order come first.
  */
 enum { ROUTE_LIST_MAX = 32 };
 
@@ -64,5 +66,28 @@ bool route_list_is_adaptive(const struct route_list *l, const struct engine *e);
 /*! \brief The first word: what was asked for. */
 const char *route_list_first(const struct route_list *l);
 
-/*! \brief The list and what comes after it. \param deadlock_free  Also what that word stands for. */
-struct route_list route_list_whole(const struct route_list *l, bool deadlock_free);
+/*!
+ * \brief The list and what comes after it.
+ * \param deadlock_free  Also what that word stands for.
+ * \param ordered        Engines with ENGINE_KEEPS_ORDER come first of these.
+ */
+struct route_list route_list_whole(const struct route_list *list, bool deadlock_free,
+                                   bool ordered);
+
+/*!
+ * \brief The order of device groups that an engine is to keep: that of the first engine of the list
+ *        before it that has one (engine.order_option).
+ * \param e  NULL: behind the list.
+ * \param o  Options of all engines, bound; NULL: defaults.
+ * \return NULL if there is none, or the engine keeps none.
+ */
+const struct device_list *route_list_order(const struct route_list *l,
+                                           const struct engine *e,
+                                           const struct engine_options *o);
+
+/*!
+ * \brief Why an engine was used that is not the first: first that an order of the list does not count
+ *        for it, if so, because the rest may be too long for the text; then why others were \a refused.
+ */
+struct why route_list_reason(const struct route_list *l, const struct engine *used,
+                             const struct engine_options *o, const struct why *refused);

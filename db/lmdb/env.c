@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -32,6 +31,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "db/lmdb/cut.h"
 #include "db/lmdb/layout.h"
 #include "db/lmdb/txn.h"
 
@@ -92,9 +92,6 @@ void db_unref(struct db *db)
 		mdb_env_close(db->env);
 	}
 	tree_close(&db->trees);
-	if (db->incarnation) {
-		munmap((void *)db->incarnation, sizeof(uint64_t));
-	}
 	if (db->writer_fd >= 0) {
 		close(db->writer_fd);
 	}
@@ -104,8 +101,8 @@ void db_unref(struct db *db)
 	free(db);
 }
 
-/* LMDB ends the process behind this. It is the one line of this room in the log, because nobody is left
- * to return an error to. */
+/* LMDB ends the process behind this. This room writes to the log where the process ends, because nobody is
+ * left to return an error to, and nowhere else. */
 static void tell_broken(MDB_env *env, const char *assertion)
 {
 	const struct db_kind *kind = mdb_env_get_userctx(env);
@@ -115,6 +112,18 @@ static void tell_broken(MDB_env *env, const char *assertion)
 	log_message(MSG_START_BROKEN, "database",
 	            "the %s database in %s is damaged, so saguarod ends (LMDB: %s); %s",
 	            kind->name, path, assertion, damage_remedy(kind));
+}
+
+void db_end_process(const struct db *db)
+{
+	const char *path = "";
+
+	(void)mdb_env_get_path(db->env, &path);
+	log_message(MSG_START_BROKEN, "database",
+	            "the %s database in %s was cut short while saguarod used it, so "
+	            "saguarod ends; %s",
+	            db->kind->name, path, damage_remedy(db->kind));
+	_exit(EXIT_FAILURE);
 }
 
 static struct db *db_new(const struct db_kind *kind)
@@ -248,8 +257,8 @@ static int take_lock(const struct opening *o, struct db *db)
 	return E_OK;
 }
 
-/* The file `writer` counts how often a writer has opened; readers map it. */
-static int map_incarnation(const struct opening *o, struct db *db, bool write)
+/* The file `writer` counts how often a writer has opened. */
+static int open_writer_count(const struct opening *o, struct db *db, bool write)
 {
 	uint64_t count = 0;
 	char path[4096];
@@ -275,12 +284,16 @@ static int map_incarnation(const struct opening *o, struct db *db, bool write)
 		             : fail_open(o, E_NOTREADY, "nothing is published in %s yet",
 		                         o->path);
 	}
-	void *map = mmap(NULL, sizeof(count), PROT_READ, MAP_SHARED, db->writer_fd, 0);
-	if (map == MAP_FAILED) {
-		return fail_open(o, -errno, "cannot map %s: %s", path, strerror(errno));
-	}
-	db->incarnation = map;
 	return E_OK;
+}
+
+uint64_t db_writer_count(const struct db *db)
+{
+	uint64_t count;
+
+	return pread(db->writer_fd, &count, sizeof(count), 0) == (ssize_t)sizeof(count)
+	               ? count
+	               : 0;
 }
 
 static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_bytes,
@@ -463,6 +476,7 @@ static int open_env(const struct opening *o, struct db *db, uint64_t map_bytes,
 		rc = map_env(o, db, room, flags);
 	}
 	if (rc == 0) {
+		cut_end_process_on_fault();
 		return E_OK;
 	}
 	if (rc == MDB_VERSION_MISMATCH || rc == MDB_INVALID) {
@@ -725,7 +739,7 @@ static int open_writer(const struct db_kind *kind, const char *path, uint64_t ma
 	}
 	if (res == E_OK) {
 		close(fd);
-		res = kind->shared ? map_incarnation(&o, db, true) : E_OK;
+		res = kind->shared ? open_writer_count(&o, db, true) : E_OK;
 	}
 	if (res == E_OK) {
 		res = open_env(&o, db, map_bytes ? map_bytes : kind->map_bytes,
@@ -768,7 +782,7 @@ int db_open_reader(const struct db_kind *kind, const char *path, struct arena *a
 	}
 	int res = check_head(&o, false);
 	if (res == E_OK) {
-		res = map_incarnation(&o, db, false);
+		res = open_writer_count(&o, db, false);
 	}
 	if (res == E_OK) {
 		/* the kind's and not the file's: another process may have written the file

@@ -59,8 +59,7 @@ struct db {
 	_Atomic unsigned refs;
 	int lock_fd;   /*!< holds the flock, -1: a reader */
 	int writer_fd; /*!< `writer`, -1: not a shared kind */
-	const _Atomic uint64_t
-		*incarnation; /*!< `writer` mapped, NULL: not a shared kind */
+	_Atomic int64_t end_bytes; /*!< of the pages in use after the last commit; 0: not known. Only with env */
 	bool created;         /*!< tables were made by this open */
 };
 
@@ -106,6 +105,12 @@ void db_put_beat(struct db *db, uint64_t at_ms, int met);
 
 /*! \brief The last one; zeroed: none. */
 struct db_beat db_last_beat(const struct db *db);
+
+/*! \brief Ends the process with a line in the log that says that the file was cut short. */
+void db_end_process(const struct db *db) __attribute__((noreturn));
+
+/*! \brief How many writers have opened a shared kind; 0: nobody can say. A system call. */
+uint64_t db_writer_count(const struct db *db);
 
 /*! \brief Newest committed transaction: a read of shared memory. */
 uint64_t db_last_txn(const struct db *db);

@@ -31,10 +31,11 @@ void pins_done(struct pins *p)
 
 int pins_prepare(struct pins *p)
 {
-	if (p->spare) {
-		return E_OK;
+	int ret = db_check_length(p->db, true);
+	if (ret != E_OK || p->spare) {
+		return ret;
 	}
-	int ret = db_err(mdb_txn_begin(p->db->env, NULL, MDB_RDONLY, &p->spare));
+	ret = db_err(mdb_txn_begin(p->db->env, NULL, MDB_RDONLY, &p->spare));
 	if (ret != E_OK) {
 		p->spare = NULL;
 		return ret;

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "conf/base/err.h"
+#include "db/lmdb/cut.h"
 
 enum {
 	WORD = sizeof(size_t),
@@ -145,6 +146,7 @@ int tree_open(const char *path, uint64_t map_bytes, struct tree_file *ret)
 		return err;
 	}
 	f.map = map;
+	f.watch = cut_watch(map, f.map_bytes);
 	*ret = f;
 	return E_OK;
 }
@@ -152,6 +154,7 @@ int tree_open(const char *path, uint64_t map_bytes, struct tree_file *ret)
 void tree_close(struct tree_file *f)
 {
 	if (f->map != NULL) {
+		cut_unwatch(f->watch);
 		munmap((void *)f->map, f->map_bytes);
 		close(f->fd);
 	}
@@ -179,6 +182,11 @@ uint64_t tree_last_txn(const struct tree_file *f)
 	return txn;
 }
 
+uint64_t tree_cuts(const struct tree_file *f)
+{
+	return cut_count(f->watch);
+}
+
 /* \return false: no file of this size has so many rows. */
 static bool root_at(const struct tree_txn *t, const uint8_t *p, struct tree_root *ret)
 {
@@ -196,7 +204,12 @@ int tree_begin(const struct tree_file *f, struct tree_txn *ret)
 	struct stat st;
 	const uint8_t *meta;
 	uint64_t last;
+	int err = cut_mend(f->watch, f->fd);
 
+	if (err != E_OK) {
+		return err;
+	}
+	t.cuts = tree_cuts(f);
 	if (fstat(f->fd, &st) != 0) {
 		return -errno;
 	}

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct cut_watch;
+
 /*!
  * Trees of an LMDB file, read without LMDB, which trusts every byte that it has mapped: a page
  * number, an offset or a length that is wrong ends its process. Here each is compared with what it
@@ -23,6 +25,7 @@ struct tree_file {
 	size_t map_bytes;
 	size_t page_bytes;
 	int fd;
+	struct cut_watch *watch; /*!< NULL: none was left */
 };
 
 /*! Root of a tree, as a row of another tree or a meta page holds it. */
@@ -38,6 +41,7 @@ struct tree_txn {
 	uint64_t id;
 	uint64_t n_pages;       /*!< numbers from here on are not valid */
 	struct tree_root names; /*!< the tree that holds the others */
+	uint64_t cuts;          /*!< tree_cuts() before it was taken */
 };
 
 /*! Where tree_seek() or tree_next() stopped. Zeroed: nowhere. */
@@ -73,7 +77,10 @@ void tree_close(struct tree_file *f); /*!< zeroed is fine */
 /*! \brief Newest committed transaction: two reads of shared memory. */
 uint64_t tree_last_txn(const struct tree_file *f);
 
-/*! \brief Takes the newest one. \retval E_MALFORMED */
+/*! \brief How often the file turned out to be cut short: what was read meanwhile may be zeros. */
+uint64_t tree_cuts(const struct tree_file *f);
+
+/*! \brief Takes the newest one. \retval E_MALFORMED -errno */
 int tree_begin(const struct tree_file *f, struct tree_txn *ret);
 
 /*! \brief Root of a tree by its name. \retval E_NOTFOUND E_MALFORMED */

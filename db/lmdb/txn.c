@@ -43,6 +43,32 @@ static int begin_trees(struct db_txn *t)
 	return t->ret;
 }
 
+/*
+ * Is the file shorter than the last commit left it? LMDB trusts the pages that it has mapped, and
+ * writes would make the file as long as it was, with holes. Transactions that are open do not notice
+ * it (cut.h).
+ */
+static bool is_cut_short(const struct db *db)
+{
+	const int64_t end = atomic_load(&db->end_bytes);
+	mdb_filehandle_t fd;
+	struct stat st;
+
+	return end != 0 && mdb_env_get_fd(db->env, &fd) == 0 && fstat(fd, &st) == 0 &&
+	       st.st_size < end;
+}
+
+int db_check_length(const struct db *db, bool write)
+{
+	if (!is_cut_short(db)) {
+		return E_OK;
+	}
+	if (write && db->kind->rebuilt) {
+		db_end_process(db);
+	}
+	return E_MALFORMED;
+}
+
 int db_begin(struct db_txn *t, struct db *db, bool write)
 {
 	memset(t, 0, sizeof(*t));
@@ -50,6 +76,10 @@ int db_begin(struct db_txn *t, struct db *db, bool write)
 	t->write = write;
 	if (db->env == NULL) {
 		return begin_trees(t);
+	}
+	t->ret = db_check_length(db, write);
+	if (t->ret != E_OK) {
+		return t->ret;
 	}
 	int rc = mdb_txn_begin(db->env, NULL, write ? 0 : MDB_RDONLY, &t->txn);
 	t->ret = db_err(rc);
@@ -116,7 +146,11 @@ static void keep_slack(struct db *db)
 {
 	struct extent e;
 
-	if (!read_extent(db, &e) || e.size >= e.end + SLACK_PAGES / 2 * e.page) {
+	if (!read_extent(db, &e)) {
+		return;
+	}
+	atomic_store(&db->end_bytes, e.end < e.size ? e.end : e.size);
+	if (e.size >= e.end + SLACK_PAGES / 2 * e.page) {
 		return;
 	}
 	if (!(db->kind->flags & MDB_NOSYNC) &&
@@ -212,7 +246,10 @@ int db_renew(struct db_txn *t)
 	if (t->db->env == NULL) {
 		return begin_trees(t);
 	}
-	t->ret = db_err(mdb_txn_renew(t->txn));
+	t->ret = db_check_length(t->db, false);
+	if (t->ret == E_OK) {
+		t->ret = db_err(mdb_txn_renew(t->txn));
+	}
 	t->live = t->ret == E_OK;
 	return t->ret;
 }

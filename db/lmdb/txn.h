@@ -32,6 +32,15 @@ struct db_val {
 /*! \brief Error code of an LMDB return code. */
 int db_err(int rc);
 
+/*!
+ * \brief Is the file of a writer's environment as long as its last commit left it? Every transaction
+ *        asks before it reads a page. A system call.
+ * \param write  Ends the process where the contents are made anew, because the next start makes them. Without
+ *               the others saguarod can still lead the fabric.
+ * \retval E_MALFORMED  It was cut short.
+ */
+int db_check_length(const struct db *db, bool write);
+
 int db_begin(struct db_txn *t, struct db *db, bool write);
 /*! \brief Its number, while it is live. */
 uint64_t db_txn_id(const struct db_txn *t);

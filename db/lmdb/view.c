@@ -34,9 +34,10 @@ void view_done(struct view *v)
 	memset(v, 0, sizeof(*v));
 }
 
-static uint64_t writer_count(const struct view *v)
+/* Has the file been cut short since the root was taken? */
+static bool was_cut(const struct view *v)
 {
-	return atomic_load_explicit(v->t.db->incarnation, memory_order_acquire);
+	return v->t.db->env == NULL && tree_cuts(&v->t.db->trees) != v->t.trees.cuts;
 }
 
 int view_check(struct view *v)
@@ -46,10 +47,10 @@ int view_check(struct view *v)
 	}
 	/* all reads come before the check */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (db_last_txn(v->t.db) == v->txn) {
+	if (db_last_txn(v->t.db) == v->txn && !was_cut(v)) {
 		return E_OK;
 	}
-	if (writer_count(v) != v->incarnation ||
+	if (was_cut(v) || db_writer_count(v->t.db) != v->incarnation ||
 	    v->clock_ms(v->clock_arg) - v->verified_ms >= v->grace_ms / 2) {
 		return E_STALE;
 	}
@@ -100,10 +101,10 @@ int view_pin(struct view *v, bool *ret_moved)
 	for (unsigned i = 0; i < PIN_TRIES && ret == E_STALE; i++) {
 		if (v->foreign) {
 			v->verified_ms = v->clock_ms(v->clock_arg);
-			v->incarnation = writer_count(v);
+			v->incarnation = db_writer_count(v->t.db);
 			atomic_thread_fence(memory_order_seq_cst);
 		}
-		if (held && db_last_txn(v->t.db) == before) {
+		if (held && db_last_txn(v->t.db) == before && !was_cut(v)) {
 			if (ret_moved) {
 				*ret_moved = false;
 			}

@@ -112,7 +112,7 @@ static int pin(struct api_call *c, struct api_reply *ret)
 	if ((c->tables & TABLE_OF_RECORD) != 0) {
 		c->tables |= api_record_tables(c->capture[0]);
 	}
-	if ((c->tables & TABLE_MOMENT) == 0 && c->row->body.type == NULL) {
+	if ((c->row->flags & RESOURCE_ETAG) != 0 && (c->tables & TABLE_MOMENT) == 0) {
 		set_etag(c, m, ret);
 	}
 	return E_OK;

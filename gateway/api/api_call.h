@@ -33,7 +33,7 @@ enum api_table {
 	TABLE_IF_ANY = 1U << 28,
 	TABLE_OF_RECORD =
 		1U << 29, /*!< and those of the record's name: api_record_tables() */
-	TABLE_MOMENT = 1U << 30 /*!< and numbers of the moment: no ETag */
+	TABLE_MOMENT = 1U << 30 /*!< of records that move: no ETag */
 };
 #undef API_TABLE
 _Static_assert((int)SNAP_TABLE_COUNT <= 28, "bits of enum api_table");
@@ -41,7 +41,7 @@ _Static_assert((int)SNAP_TABLE_COUNT <= 28, "bits of enum api_table");
 /*! What a row has for the gateway alone: resource.how. */
 struct api_how {
 	int (*handle)(struct api_call *c);
-	unsigned tables; /*!< enum api_table; 0: needs no snapshot, has no ETag */
+	unsigned tables; /*!< enum api_table; 0: needs no snapshot */
 };
 
 /*! One request being answered, as handlers see it. */

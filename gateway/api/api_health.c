@@ -81,10 +81,10 @@ static json_t *programmed_json(const struct stats_copy *c)
 	return json_null();
 }
 
-/* Names of conf/holes.def. */
+/* Rows of conf/holes.def, as doctor prints them. */
 static json_t *holes_json(const struct stats_copy *c)
 {
-	json_t *names = json_array();
+	json_t *list = json_array();
 
 	for (unsigned i = 0; i < CONFIG_HOLE_COUNT; i++) {
 		char series[64];
@@ -92,10 +92,14 @@ static json_t *holes_json(const struct stats_copy *c)
 		snprintf(series, sizeof(series), "config_hole{hole=\"%s\"}",
 		         config_holes[i].name);
 		if (number_of(c, series) != 0) {
-			json_array_append_new(names, json_string(config_holes[i].name));
+			json_array_append_new(list,
+			                      json_pack("{s:s, s:s, s:s}", "name",
+			                                config_holes[i].name, "text",
+			                                config_holes[i].what, "advice",
+			                                config_holes[i].remedy));
 		}
 	}
-	return names;
+	return list;
 }
 
 /* NULL stats: no daemon has reported, or it is gone. */

@@ -16,7 +16,6 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/text.h"
-#include "conf/holes.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/help/command.h"
 #include "gateway/inventory/alarms.h"
@@ -191,29 +190,6 @@ static void find_standby(struct doctor *d, const json_t *sm)
 	     "sm_priority; if it shall be standby: standby_peer gives it the state");
 }
 
-/* What the configuration leaves open, by the names of conf/holes.def. A name that this program does
- * not know is of a newer daemon. */
-static void note_open(struct doctor *d, const json_t *sm)
-{
-	size_t i;
-	json_t *name;
-
-	json_array_foreach(json_object_get(sm, "holes"), i, name)
-	{
-		const char *what = "this program is too old to say what it is",
-			   *remedy = "ask one of the version of saguarod";
-
-		for (unsigned k = 0; k < CONFIG_HOLE_COUNT; k++) {
-			if (strcmp(json_string_value(name), config_holes[k].name) == 0) {
-				what = config_holes[k].what;
-				remedy = config_holes[k].remedy;
-			}
-		}
-		json_array_append_new(d->open, json_pack("{s:O, s:s, s:s}", "name", name,
-		                                         "text", what, "advice", remedy));
-	}
-}
-
 static int examine_fabric(struct doctor *d)
 {
 	struct client *s = d->s;
@@ -221,7 +197,7 @@ static int examine_fabric(struct doctor *d)
 	int status = client_get(s, "/v1/sm", &sm);
 
 	if (status == EXIT_GOOD) {
-		note_open(d, sm);
+		json_array_extend(d->open, json_object_get(sm, "holes"));
 	}
 	if (status == EXIT_GOOD && strcmp(member_text(sm, "state"), "standby") == 0) {
 		find_standby(d, sm);

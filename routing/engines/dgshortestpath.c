@@ -6,9 +6,8 @@
  * Shortest Path). Each group is balanced by itself; the routes of earlier groups only decide
  * between equal links, so that the whole is balanced, too.
  *
- * A host belongs to the first group of the list that names it. A group that selects
- * everything takes the hosts that no other group names, whatever its position; without such
- * a group these hosts come last. The LIDs of switches are placed after all hosts.
+ * A host belongs to the first group of the list that names it; see routing/spread/groups.h
+ * for the others. The LIDs of switches are placed after all hosts.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -17,67 +16,13 @@
 #include "conf/base/err.h"
 #include "conf/option.h"
 #include "routing/engine.h"
-#include "routing/graph/device_set.h"
-#include "routing/graph/graph.h"
+#include "routing/spread/groups.h"
 #include "routing/spread/leastcost.h"
-#include "routing/spread/spread.h"
 
 struct dgshortestpath_options {
 	bool spine_first;
 	const struct device_list *order;
 };
-
-/* Place in the list of the group that takes the rest: behind the list if none does. */
-static uint32_t rest_of(const struct device_list *list)
-{
-	uint32_t i = 0;
-
-	while (i < list->n && !device_group_is_all(list->groups, list->index[i])) {
-		i++;
-	}
-	return i;
-}
-
-static uint32_t group_of(const struct device_list *list, const struct device_set *sets,
-                         uint32_t port, uint32_t rest)
-{
-	for (uint32_t i = 0; i < list->n; i++) {
-		if (!device_group_is_all(list->groups, list->index[i]) &&
-		    device_set_has(&sets[i], port)) {
-			return i;
-		}
-	}
-	return rest;
-}
-
-static int sort_hosts(const struct graph *g, const struct device_list *list,
-                      struct arena *a, struct why *notes, struct spread_groups *ret)
-{
-	uint32_t n_hosts = g->host_first[g->n_switches], rest = rest_of(list);
-	uint32_t *of = arena_array(a, n_hosts, sizeof(*of));
-	uint32_t *hosts = arena_array(a, list->n + 1U, sizeof(*hosts));
-	struct device_set *sets;
-	int ret_code = device_sets_of(g, list, a, &sets);
-
-	if (ret_code != E_OK || !of || !hosts) {
-		return -ENOMEM;
-	}
-	for (uint32_t h = 0; h < n_hosts; h++) {
-		of[h] = group_of(list, sets, g->hosts[h], rest);
-		hosts[of[h]]++;
-	}
-	for (uint32_t i = 0; i < list->n; i++) {
-		if (!hosts[i] && !device_group_is_all(list->groups, list->index[i])) {
-			why_add(notes,
-			        "dgshortestpath: device group %s has no host here that "
-			        "no earlier group has",
-			        list->names[i]);
-		}
-	}
-	*ret = (struct spread_groups){ .of = of,
-		                       .n = rest == list->n ? list->n + 1 : list->n };
-	return E_OK;
-}
 
 static int dgshortestpath_route(const struct route_in *in, struct arena *a,
                                 struct route_out *ret)
@@ -95,7 +40,8 @@ static int dgshortestpath_route(const struct route_in *in, struct arena *a,
 		return leastcost_route(in, spine_first, NULL, a, ret);
 	}
 	tmp = arena_new();
-	ret_code = tmp ? sort_hosts(in->g, o->order, tmp, &ret->notes, &groups) : -ENOMEM;
+	ret_code = tmp ? spread_groups_of(in->g, o->order, tmp, &ret->notes, &groups)
+	               : -ENOMEM;
 	if (ret_code == E_OK) {
 		ret_code = leastcost_route(in, spine_first, &groups, a, ret);
 	}
@@ -120,5 +66,6 @@ const struct engine engine_dgshortestpath = {
 	.summary = "shortestpath, with the hosts of device groups placed in a given order",
 	.options = dgshortestpath_options,
 	.opt_size = sizeof(struct dgshortestpath_options),
+	.order_option = "dg_routing_order",
 	.route = dgshortestpath_route,
 };

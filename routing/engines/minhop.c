@@ -34,6 +34,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 #include "routing/graph/lids.h"
+#include "routing/spread/groups.h"
 #include "routing/spread/leaves.h"
 #include "routing/spread/repair.h"
 #include "routing/spread/spread.h"
@@ -168,6 +169,7 @@ struct minhop_job {
 	struct paths_allowed paths;
 	struct straight straight;
 	struct spread_tune tune;
+	struct spread_groups groups;
 	struct spread spread;
 	_Atomic bool keeps_others;
 	bool always; /* see find_turns() */
@@ -234,6 +236,7 @@ static int prepare(struct minhop_job *j, const struct route_in *in, struct arena
 	}
 	if (ret == E_OK) {
 		choose_paths(j, turns, tree);
+		ret = spread_keep_order(in, tmp, notes, &j->groups, &j->spread);
 	}
 	return ret;
 }
@@ -308,7 +311,7 @@ const struct engine engine_minhop = {
 	.name = "minhop",
 	.adaptive_name = "ar_minhop",
 	.summary = "Shortest paths, routes spread evenly over links",
-	.flags = ENGINE_STAGE2,
+	.flags = ENGINE_STAGE2 | ENGINE_KEEPS_ORDER,
 	.options = minhop_options,
 	.opt_size = sizeof(struct minhop_options),
 	.route = minhop_route,

@@ -49,6 +49,7 @@
 #include "routing/graph/column.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
+#include "routing/spread/groups.h"
 #include "routing/spread/repair.h"
 #include "routing/spread/spread_options.h"
 
@@ -431,6 +432,7 @@ void updown_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link
 struct updown_job {
 	struct updown paths;
 	struct spread_tune tune;
+	struct spread_groups groups;
 	struct spread spread;
 	_Atomic bool keeps_others;
 };
@@ -464,7 +466,11 @@ static int prepare(struct updown_job *j, const struct route_in *in,
 		        HOPS_NONE - 1U, UINT16_MAX);
 		ret = E_UNSUITABLE;
 	}
-	return ret == E_OK ? spread_tune_init(&j->tune, o, in->g, tmp, notes) : ret;
+	if (ret == E_OK) {
+		ret = spread_tune_init(&j->tune, o, in->g, tmp, notes);
+	}
+	return ret == E_OK ? spread_keep_order(in, tmp, notes, &j->groups, &j->spread)
+	                   : ret;
 }
 
 int updown_route(const struct route_in *in, const struct updown_rule *rule,

@@ -88,12 +88,19 @@ START_TEST(weak_keys)
 		enum config_hole hole;
 		bool open;
 	} rows[] = {
-		{ "--m_key=0x11", CONFIG_HOLE_m_key, false },
+		{ "--m_key=0x11 --m_key_per_port=FALSE", CONFIG_HOLE_m_key, false },
 		{ "--sm_key=0x22", CONFIG_HOLE_m_key, true },
-		{ "--m_key=0x11 --m_key_protection_level=0", CONFIG_HOLE_m_key_shown, false },
+#ifdef HAVE_GNUTLS
+		{ "--m_key=0x11 --m_key_protection_level=0", CONFIG_HOLE_m_key_shown,
+		  false },
+#else
+		{ "--m_key=0x11 --m_key_per_port=FALSE --m_key_protection_level=1",
+		  CONFIG_HOLE_m_key_shown, false },
+#endif
 		{ "--m_key=0x11 --m_key_per_port=FALSE --m_key_protection_level=0",
 		  CONFIG_HOLE_m_key_shown, true },
-		{ "--sm_key=1 --m_key_protection_level=0", CONFIG_HOLE_first_master, true },
+		{ "--sm_key=1 --m_key_protection_level=0", CONFIG_HOLE_first_master,
+		  true },
 		{ "--allowed_sm_guids=(null)", CONFIG_HOLE_first_master, true },
 	};
 
@@ -480,12 +487,12 @@ START_TEST(test_dump_hides_keys)
 	FILE *f = open_memstream(&text, &len);
 	struct stat st;
 
-	ck_assert_int_eq(
-		read_words(arena_printf(
-			arena, "-F %s",
-			temp_file("m_key 0x5ec4e701\nsm_key 0x5ec4e702\nsa_key 0x5ec4e703\n",
-	                          arena))),
-		E_OK);
+	ck_assert_int_eq(read_words(arena_printf(
+				 arena, "-F %s",
+				 temp_file("m_key 0x5ec4e701\nm_key_per_port FALSE\n"
+	                                   "sm_key 0x5ec4e702\nsa_key 0x5ec4e703\n",
+	                                   arena))),
+	                 E_OK);
 	ck_assert_int_eq(config_dump(&c, NULL, arena, false, f), E_OK);
 	fclose(f);
 	ck_assert_ptr_null(strcasestr(text, "5ec4e70"));
@@ -545,8 +552,8 @@ END_TEST
 #else
 #define NO_KEYS_OF_PORTS                                                                 \
 	"%s: error: m_key_per_port: this saguarod is built without GnuTLS, which "       \
-	"derives the keys; all ports get m_key, or give --ignore-unsupported to run "    \
-	"without it\n"
+	"derives the keys; set it to FALSE, and all ports get m_key, or give "           \
+	"--ignore-unsupported to run without it\n"
 #endif
 
 /* Files as sites write them: shapes that OpenSM starts with, and what is said of them. %s

@@ -51,6 +51,11 @@ start_gateway g
 wait_ready
 export SAGUARO_SNAPSHOT_DIR=$run_dir
 same "RoutingAlgorithm is the engine" "shortestpath shortestpath" "$(get /v1/routing | jq -r '"\(.engine_asked) \(.engine_used)"')"
+# tables are sent by LID where switches answer, without a word about it in the file
+same "smp_routing is auto" auto "$("$bin/saguarod" -F "$xml" --dump-config 2>/dev/null | sed -n 's/^smp_routing //p')"
+switches=$(get /v1/fabric | jq .switches)
+same "all switches by LID" "$switches 0" "$(get /v1/sm | jq -r '.programmed | "\(.by_lid) \(.asked + .unanswered + .remembered + .behind + .no_route)"')"
+has "status says so" "$("$bin/saguaro" status)" "programmed       $switches switches by LID, 0 by directed routes"
 sw=$(get /v1/nodes | jq -r '[.nodes[] | select(.type == "switch")][0].guid')
 host=$(get /v1/nodes | jq -r '[.nodes[] | select(.type == "ca")][0].guid')
 far=$(get /v1/nodes | jq -r '[.nodes[] | select(.type == "ca")][-1].guid')

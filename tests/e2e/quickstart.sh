@@ -22,6 +22,8 @@ same "three commands" 3 "$(grep -c '^\$ ' "$work/out.log")"
 has "a curl with its answer" "$out" '"paths":[{'
 has "saguaro paths with its answer" "$out" "SLID   DLID"
 has "saguaro status with its answer" "$out" "subnet           up"
+has "it says what it waits for" "$(cat "$work/err.log")" "waiting for saguarod to discover the fabric and to program it"
+same "and that is no complaint" 0 "$(grep -c 'no database' "$work/err.log")"
 holds "it stays" kill -0 "$demo"
 url=$(sed -n 's/^Saguaro runs: \([^ ]*\) .*/\1/p' "$work/out.log")
 holds "and answers" ready

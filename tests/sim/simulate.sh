@@ -60,6 +60,11 @@ done
 "$simulate" --managers 0 --freezes --vports --first 2001332 --seeds 1 || status=1
 # the higher master refuses HANDOVER, because its switch was silent and it does not know the fabric
 "$simulate" --managers 2 --freezes --first 1003025 --seeds 1 || status=1
+# a switch restarts while a port of it has no cable
+"$simulate" --first 9106 --seeds 1 || status=1
+# a HANDOVER comes while the fabric is discovered; two masters that see each other late
+"$simulate" --managers 2 --first 2001060 --seeds 1 || status=1
+"$simulate" --managers 2 --first 12027 --seeds 1 || status=1
 "$simulate" --first 100000 --seeds "${SIMULATE_SEEDS:-100}" || status=1
 "$simulate" --nonsense --first 100000 --seeds "${SIMULATE_SEEDS:-80}" || status=1
 "$simulate" --vports --first 100000 --seeds "${SIMULATE_SEEDS:-60}" || status=1

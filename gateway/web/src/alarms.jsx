@@ -26,6 +26,24 @@ const Alarm = ({ alarm, open }) => (
 	</li>
 );
 
+/** What the configuration leaves open to hosts of the fabric. It does not change by itself, so it is folded. */
+const Holes = () => {
+	const holes = store.sm.value?.holes ?? [];
+	return holes.length > 0 && (
+		<details class="holes">
+			<summary>The configuration leaves {count(holes.length, 'thing')} open to hosts</summary>
+			<ul>
+				{holes.map((h) => (
+					<li key={h.name}>
+						<p>{h.text}</p>
+						<p class="note">{h.advice}</p>
+					</li>
+				))}
+			</ul>
+		</details>
+	);
+};
+
 export const Alarms = ({ open }) => {
 	const [most, set_most] = useState(SHOWN);
 	const a = store.alarms.value;
@@ -47,6 +65,7 @@ export const Alarms = ({ open }) => {
 			)}
 			{a !== null && most >= a.alarms.length && a.total > a.alarms.length &&
 				<p>{count(a.total - a.alarms.length, 'more alarm')} at <a href="v1/alarms">/v1/alarms</a>.</p>}
+			<Holes />
 		</section>
 	);
 };

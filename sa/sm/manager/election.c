@@ -924,23 +924,33 @@ void election_poll_end(struct election *e)
 
 /* --- Set(SMInfo) of others ----------------------------------------------------------- */
 
+uint64_t election_join_at(const struct election *e)
+{
+	return !e->joined.wanted     ? UINT64_MAX
+	       : e->joined.announced ? e->joined.announced_ms
+	                             : e->joined.next_ms;
+}
+
 void election_join(struct election *e)
 {
 	uint64_t now = sm_now(e->sm);
 	bool goes_on = now < e->joined.next_ms + JOIN_GAP_MAX_MS;
 
-	if (!e->joined.wanted || now < e->joined.next_ms) {
+	if (now < election_join_at(e)) {
 		return;
 	}
 	e->joined.wanted = false;
 	if (e->state != SM_MASTER) {
 		return;
 	}
-	e->joined.gap_ms = !goes_on || e->joined.gap_ms == 0 ? JOIN_GAP_MS
-	                   : e->joined.gap_ms > JOIN_GAP_MAX_MS / 2
-	                           ? JOIN_GAP_MAX_MS
-	                           : 2 * e->joined.gap_ms;
-	e->joined.next_ms = now + e->joined.gap_ms;
+	if (!e->joined.announced) {
+		e->joined.gap_ms = !goes_on || e->joined.gap_ms == 0 ? JOIN_GAP_MS
+		                   : e->joined.gap_ms > JOIN_GAP_MAX_MS / 2
+		                           ? JOIN_GAP_MAX_MS
+		                           : 2 * e->joined.gap_ms;
+		e->joined.next_ms = now + e->joined.gap_ms;
+	}
+	e->joined.announced_ms = now + JOIN_GAP_MS;
 	e->others_wrote = true;
 	if (e->joined.announced) { /* else it may be any host, which must not make clients register again */
 		e->swept = false;

@@ -96,7 +96,8 @@ enum {
 		5000, /*!< that a lower master, which nobody announced, has to hand over to us */
 	JOIN_GAP_MS =
 		10000, /*!< between sweeps for masters that hand over to a master ... */
-	JOIN_GAP_MAX_MS = 640000, /*!< ... and at most, when that goes on and on */
+	JOIN_GAP_MAX_MS =
+		640000, /*!< ... and at most, when one that nobody announced goes on and on */
 	ELECTION_RESPECTED = 8,   /*!< masters that are remembered */
 	ELECTION_SEEN = 8,        /*!< SMs that are remembered, master or not */
 	MISSED_MS = 600000, /*!< that an SM is missed whose port is not found any more */
@@ -184,8 +185,9 @@ struct election {
 		bool wanted;      /*!< a sweep, because a master handed over to us */
 		bool announced;   /*!< one that is announced */
 		uint64_t guid;    /*!< which one */
-		uint64_t next_ms; /*!< not before */
+		uint64_t next_ms; /*!< not before, for one that is not */
 		uint64_t gap_ms;
+		uint64_t announced_ms; /*!< not before, for one that is */
 	} joined;
 	bool changed; /*!< SMInfo of a port, since election_news() */
 	struct log_limit lines;
@@ -247,6 +249,9 @@ bool election_misses_one(const struct election *e);
 
 /*! \brief Asks for the sweep that a HANDOVER to a master made necessary, when its time has come. */
 void election_join(struct election *e);
+
+/*! \brief When it is, ms; UINT64_MAX: no sweep is wanted. */
+uint64_t election_join_at(const struct election *e);
 
 /*!
  * \brief An operator wants another SM to be master: it is handed over to at the next look.

@@ -182,7 +182,7 @@ uint64_t election_doubt_deadline(const struct election *e)
 {
 	uint64_t until = e->doubt.holds ? e->doubt.until : UINT64_MAX,
 		 at = e->doubt.wanted ? e->doubt.at : UINT64_MAX,
-		 join = e->joined.wanted ? e->joined.next_ms : UINT64_MAX;
+		 join = election_join_at(e);
 
 	until = until < at ? until : at;
 	return until < join ? until : join;

@@ -572,8 +572,9 @@ static void forget_restarted(const struct graph *g, const struct disc_node *n,
 		}
 		all &= !cabled || idle;
 	}
-	if (all) {
-		table_forget_port(t, 0); /* the whole switch was restarted */
+	/* the whole switch was restarted, ports without a cable among them */
+	for (unsigned i = 0; all && i <= n->n_ports; i++) {
+		table_forget_port(t, i);
 	}
 	if (t->silent) { /* it may answer by now */
 		t->silent = t->asked = false;

@@ -642,6 +642,10 @@ static void beat(struct sweep *s)
 	if (events_fresh(&sm->events) && now + EVENTS_DELAY_MS < s->next_beat) {
 		s->next_beat = now + EVENTS_DELAY_MS;
 	}
+	if (s->election.state != s->shown_state) { /* between two heartbeats */
+		s->shown_state = s->election.state;
+		mirror_figures(sm, &s->election, false);
+	}
 	if (now < s->next_beat) {
 		return;
 	}

@@ -36,6 +36,16 @@ await browse({ url, executablePath, pictures, ignore }, async ({ page, step, pic
 		ctl('link', 'up', 'leaf-0003[8]');
 		await is_over(alarm('degraded'));
 	});
+	await step('what the configuration leaves open', async () => {
+		const holes = page.locator('.holes');
+		await has_text(holes.locator('summary'), 'The configuration leaves 3 things open to hosts');
+		await holes.locator('summary').click();
+		await has_text(holes.locator('li'), 'there is no m_key');
+		await has_text(holes.locator('li'), 'set m_key_file auto');
+		await accessible(page, 'what the configuration leaves open');
+		await picture('faults-holes');
+		await holes.locator('summary').click();
+	});
 	await step('a cable out, and in again', async () => {
 		ctl('link', 'down', 'leaf-0000[5]');
 		await has_text(alarm('link down'), "'leaf-0000' port 5 - 'spine-0000' port 1");

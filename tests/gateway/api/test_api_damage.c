@@ -3,7 +3,7 @@
 
 /*
  * Bytes of the files that saguarod publishes are changed, before they are opened and while they are in
- * use, in the head, in pages of every kind and in values. Whatever is asked then, the gateway lives on,
+ * use, in the head, in pages of every kind and in values; or the files are cut short. Whatever is asked then, the gateway lives on,
  * and where it cannot answer it says which files are damaged and what helps.
  */
 #include <check.h>
@@ -17,7 +17,7 @@
 #include "tests/lib/rich_fixture.h"
 #include "tests/lib/suite.h"
 
-enum { PAGE = 4096, FILES_OF_EACH = 6, FLIPS = 15 };
+enum { PAGE = 4096, FILES_OF_EACH = 6, FLIPS = 15, CUTS = 25 };
 
 static struct query_fixture *w;
 static struct http_stats http;
@@ -205,6 +205,37 @@ START_TEST(test_flipped)
 }
 END_TEST
 
+/* Each of the two files, cut at many lengths before it is opened, or while it is open. */
+START_TEST(test_cut)
+{
+	bool open_before = _i % 2;
+
+	start(_i / 2 ? "stats" : "snapshot");
+	seed = (uint64_t)_i + 1;
+	for (unsigned n = 0; n < CUTS; n++) {
+		size_t length = n < 8 ? n * PAGE / 2 : below(size);
+
+		if (open_before) {
+			open_source();
+			ask_everything();
+		}
+		ck_assert_int_eq(truncate(file, (off_t)length), 0);
+		if (!open_before) {
+			open_source();
+		}
+		ask_everything();
+		write_file(0, sound, size);
+		if (open_before) { /* the same source finds what is there again */
+			n_refused = 0;
+			ask_everything();
+			ck_assert_uint_eq(n_refused, 0);
+		}
+		close_source();
+	}
+	stop();
+}
+END_TEST
+
 /* All pages behind the heads are noise: nothing can be answered. */
 START_TEST(test_noise)
 {
@@ -237,6 +268,7 @@ TEST_SUITE(api_damage)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_flipped, 0, 4 * FILES_OF_EACH);
+	tcase_add_loop_test(t, test_cut, 0, 4);
 	tcase_add_loop_test(t, test_noise, 0, 2);
 	suite_add_tcase(suite, t);
 }

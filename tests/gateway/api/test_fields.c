@@ -600,6 +600,36 @@ START_TEST(test_etag_of_paths)
 }
 END_TEST
 
+/* An answer has an ETag where its row says so, and nowhere else: the OpenAPI document is made of
+ * the rows. Kinds of records have one or none by what they are. */
+START_TEST(test_etag_by_row)
+{
+	unsigned n_with = 0, n_without = 0;
+
+	publish_p_keys(1);
+	for (unsigned i = 0; i < api_resources.n; i++) {
+		const struct resource *row = &api_resources.row[i];
+		struct api_request rq = { .method = row->method, .target = row->path };
+		bool has = (row->flags & RESOURCE_ETAG) != 0;
+		struct api_reply reply;
+
+		if (strcmp(row->method, "GET") != 0 || strchr(row->path, '{') != NULL) {
+			continue;
+		}
+		api_serve(&thread, &rq, &reply);
+		if (reply.base.status == 200) {
+			ck_assert_msg((reply.base.etag[0] != '\0') == has, "%s: '%s'",
+			              row->path, reply.base.etag);
+			n_with += has;
+			n_without += !has;
+		}
+		body_clear(&reply.base.body);
+	}
+	ck_assert_uint_ge(n_with, 8);
+	ck_assert_uint_ge(n_without, 8);
+}
+END_TEST
+
 TEST_SUITE(fields)
 {
 	TCase *t = tcase_create("structs");
@@ -614,5 +644,6 @@ TEST_SUITE(fields)
 	tcase_add_test(t, test_lids);
 	tcase_add_test(t, test_switches);
 	tcase_add_test(t, test_etag_of_paths);
+	tcase_add_test(t, test_etag_by_row);
 	suite_add_tcase(suite, t);
 }

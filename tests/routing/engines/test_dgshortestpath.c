@@ -15,11 +15,13 @@
 #include "conf/device_group.h"
 #include "conf/option.h"
 #include "routing/engine.h"
+#include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/proof/disjoint.h"
 #include "routing/proof/paths.h"
 #include "routing/proof/proof.h"
+#include "routing/route.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
 
@@ -394,6 +396,89 @@ START_TEST(many_groups)
 }
 END_TEST
 
+/* ---- fallback ---- */
+
+/* A job that asks for dgshortestpath alone; \a order NULL: without an order. */
+static struct route_result run_job(const struct graph *g, const struct lids *l,
+                                   const struct device_groups *groups,
+                                   const char *order)
+{
+	struct engine_options o;
+	struct route_request r = { .g = g, .lids = l, .options = &o };
+	struct route_result res;
+	struct why why;
+
+	ck_assert_int_eq(engine_options_init(&o, arena), E_OK);
+	ck_assert_int_eq(option_set_defaults(&o.sets, arena), E_OK);
+	if (order) {
+		ck_assert_int_eq(option_set(&o.sets, arena, "dg_routing_order", order,
+		                            NULL, 0, &diags),
+		                 E_OK);
+		ck_assert_int_eq(option_bind_groups(&o.sets, groups, arena, &diags),
+		                 E_OK);
+	}
+	ck_assert_int_eq(route_list_parse("dgshortestpath", &r.list, &why), E_OK);
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	return res;
+}
+
+/* On a tree without some of its cables shortest paths close a credit loop. The engine in whose
+ * place that leads keeps the order, and its first group is placed as if there were no other. */
+START_TEST(fallback_keeps_order)
+{
+	unsigned n = 0;
+
+	for (uint32_t seed = 1; seed <= 8; seed++) {
+		struct graph *g = fabric_make("ft3 8", 0.15, seed, arena);
+		struct lids l = fabric_lids(g, 0, 0, arena);
+		const struct device_groups *groups = groups_of(g, RANDOM_THIRD, "");
+		struct route_result storage = run_job(g, &l, groups, "Storage,Compute");
+		struct route_result compute = run_job(g, &l, groups, "Compute,Storage");
+		struct route_result rest = run_job(g, &l, groups, "Storage");
+
+		if (!strcmp(storage.used->name, "dgshortestpath") ||
+		    compute.used != storage.used || rest.used != storage.used) {
+			continue;
+		}
+		n++;
+		ck_assert_str_eq(storage.engine_asked, "dgshortestpath");
+		ck_assert_msg(storage.used == engine_find("updn") ||
+		                      storage.used == engine_find("minhop"),
+		              "%s", storage.used->name);
+		ck_assert_ptr_nonnull(strstr(storage.fallback_reason.text, "credit loop"));
+		ck_assert_ptr_null(
+			strstr(storage.fallback_reason.text, "no longer counts"));
+		ck_assert(!same_entries(g, &l, &storage.out.lft, &compute.out.lft,
+		                        RANDOM_THIRD, true));
+		ck_assert_mem_eq(storage.out.lft.rows, rest.out.lft.rows,
+		                 storage.out.lft.n_switches * storage.out.lft.stride);
+	}
+	ck_assert_uint_ge(n, 3);
+}
+END_TEST
+
+/* Where none of these fits, the order does not count, which is said; without an order there is
+ * nothing to say, and the usual engine comes first. */
+START_TEST(fallback_without_order)
+{
+	struct graph *g = fabric_make("torus 4x4 2", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	const struct device_groups *groups = groups_of(g, RANDOM_THIRD, "");
+	struct route_result with = run_job(g, &l, groups, "Storage,Compute");
+	struct route_result without = run_job(g, &l, NULL, NULL);
+
+	ck_assert_ptr_ne(with.used, engine_find("dgshortestpath"));
+	ck_assert_ptr_eq(with.used, without.used);
+	ck_assert_ptr_nonnull(
+		strstr(with.fallback_reason.text,
+	               "dg_routing_order, in opafm.xml "
+	               "Sm/DGShortestPathTopology/RoutingOrder/DeviceGroup of "
+	               "dgshortestpath no longer counts: "));
+	ck_assert_ptr_nonnull(strstr(with.fallback_reason.text, with.used->name));
+	ck_assert_ptr_null(strstr(without.fallback_reason.text, "no longer counts"));
+}
+END_TEST
+
 TEST_SUITE(dgshortestpath)
 {
 	TCase *t = tcase_create("dgshortestpath");
@@ -406,5 +491,7 @@ TEST_SUITE(dgshortestpath)
 	tcase_add_test(t, order_counts);
 	tcase_add_test(t, noted);
 	tcase_add_loop_test(t, many_groups, 0, sizeof(fabrics) / sizeof(*fabrics));
+	tcase_add_test(t, fallback_keeps_order);
+	tcase_add_test(t, fallback_without_order);
 	suite_add_tcase(suite, t);
 }

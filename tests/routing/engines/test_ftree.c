@@ -619,6 +619,46 @@ START_TEST(reverse_hops)
 }
 END_TEST
 
+/* The compute nodes are listed, and some of the three as I/O nodes, N2 alone among them. Whatever
+ * max_reverse_hops is, a pair has routes both ways or none, and only the three lack some. */
+START_TEST(reverse_hops_of_some)
+{
+	struct ftree_options o = { .max_reverse_hops = (uint32_t)_i / 8 };
+	unsigned listed = (unsigned)_i % 8, n[3];
+	struct maker_by_hand m = picture(n, &o.io);
+	const char *text = "", *rest = "";
+	uint32_t n_hosts = m.g->host_first[m.g->n_switches];
+	struct lids l = fabric_lids(m.g, 0, 0, arena);
+	bool *high = arena_array(arena, m.g->n_ports, sizeof(*high));
+	struct route_out out;
+	struct proof p;
+
+	for (unsigned i = 0; i < 3; i++) {
+		high[host_port(m.g, n[i])] = true;
+		if (listed >> i & 1) {
+			text = arena_printf(arena, "%s%s", text, guid_line(n[i], 1));
+		}
+		for (unsigned k = 1; k <= 2; k++) { /* on A and B */
+			rest = arena_printf(arena, "%s%s", rest, guid_line(n[i] + k, 1));
+		}
+	}
+	o.io = listed ? guids(text) : NULL;
+	o.cn = guids(rest);
+	out = route(m.g, &l, &o);
+	for (uint32_t i = 0; i < n_hosts * n_hosts; i++) {
+		uint32_t a = m.g->hosts[i / n_hosts], b = m.g->hosts[i % n_hosts];
+		bool yes = reaches(m.g, &l, &out.lft, a, b);
+
+		ck_assert(yes == reaches(m.g, &l, &out.lft, b, a));
+		ck_assert(yes || (high[a] && high[b]));
+	}
+	ck_assert_int_eq(
+		proof_run_missing(m.g, &l, &out.lft, NULL, out.may_miss, arena, &p),
+		E_OK);
+	ck_assert(proof_passed(&p, false));
+}
+END_TEST
+
 /*
  * A hop is a reverse hop when it climbs after the first descent, not before: from the I/O
  * node on leaf C the route climbs to S1, descends to A and climbs once to the one on S2.
@@ -1082,6 +1122,7 @@ TEST_SUITE(ftree)
 	ADD_LOOP(t, shifts_in_order, orders);
 	tcase_add_test(t, missing_host_keeps_its_number);
 	ADD_LOOP(t, reverse_hops, reverse);
+	tcase_add_loop_test(t, reverse_hops_of_some, 0, 24);
 	tcase_add_test(t, climbs_before_the_descent);
 	ADD_LOOP(t, reverse_hops_in_a_job, reverse);
 	tcase_add_test(t, two_rails);

@@ -11,6 +11,7 @@
 #include "sa/server/server.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
+#include "tests/lib/sweep_tap.h"
 
 enum {
 	METHOD_GET = 0x01,      /* IBA vol. 1, 13.4.5 */
@@ -160,11 +161,46 @@ START_TEST(figures)
 }
 END_TEST
 
+/* The state as the next turn shows it, without waiting for the next heartbeat. */
+START_TEST(state_at_once)
+{
+	struct stats_copy c;
+	struct stats_reader *r;
+	struct tap tap;
+	unsigned turns = 0;
+
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture->with_stats = true;
+	tap_init(&tap, fixture);
+	tap.other_guid = fixture_host_guid(fixture, 3);
+	tap.other_priority = 9;
+	fixture->config.sweep_interval = 1;
+	fixture->config.allowed_sm_guids =
+		(struct option_guids){ { tap.other_guid + 1 }, 1 };
+	fixture_start(fixture);
+	fixture_up(fixture);
+	tap.other_state = 2;
+	ck_assert_int_eq(stats_reader_open(fixture->snap_dir, &r), E_OK);
+	while (!sweep_status(fixture->sweep)->standby) {
+		ck_assert_uint_lt(turns++, FIXTURE_TURNS);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	ck_assert_int_eq(stats_read(r, fixture->run, &c), E_OK);
+	ck_assert_str_eq(stats_copy_text(&c, "sm.state"), "standby");
+	stats_reader_close(r);
+	stop();
+}
+END_TEST
+
 TEST_SUITE(sweep_figures)
 {
 	TCase *t = tcase_create("sweep_figures");
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, figures);
+	tcase_add_test(t, state_at_once);
 	suite_add_tcase(suite, t);
 }

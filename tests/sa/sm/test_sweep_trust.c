@@ -352,6 +352,39 @@ START_TEST(handover_in_a_loop)
 }
 END_TEST
 
+/* A master that was announced hands over again and again, as when a fabric falls apart and is joined
+ * several times: each time a sweep follows within ten seconds, and one in ten seconds at most. */
+START_TEST(announced_hands_over_again)
+{
+	stranger(0, MASTER_STATE);
+	announce(stranger_guid());
+	fixture_start(fixture);
+	run_to_standby();
+	tap.other_silent = true;
+	fixture_run_ms(fixture, 10000);
+	ck_assert(sweep_status(fixture->sweep)->master);
+	fixture_up(fixture);
+	for (unsigned i = 0; i < 8; i++) {
+		uint32_t before = fixture_sweeps(fixture);
+
+		(void)control(node_of_host(fixture->g->n_hosts - 1), HANDOVER,
+		              stranger_guid(), MASTER_STATE);
+		fixture_run_ms(fixture, 10500);
+		ck_assert_uint_gt(fixture_sweeps(fixture), before);
+	}
+	fixture_up(fixture);
+	uint32_t before = fixture_sweeps(fixture);
+
+	for (unsigned i = 0; i < 600; i++) {
+		(void)control(node_of_host(fixture->g->n_hosts - 1), HANDOVER,
+		              stranger_guid(), MASTER_STATE);
+		fixture_run_ms(fixture, 1000);
+	}
+	ck_assert_uint_le(fixture_sweeps(fixture) - before, 62);
+	ck_assert(sweep_status(fixture->sweep)->master);
+}
+END_TEST
+
 static uint64_t spied[4096]; /* keys of requests that went to programs */
 static unsigned n_spied;
 
@@ -416,6 +449,7 @@ TEST_SUITE(sweep_trust)
 	tcase_add_test(t, in_the_name_of_the_master);
 	tcase_add_test(t, way_back_is_not_forged);
 	tcase_add_test(t, handover_in_a_loop);
+	tcase_add_test(t, announced_hands_over_again);
 #ifdef HAVE_GNUTLS
 	tcase_add_loop_test(t, keys_in_our_requests, 0, 3);
 #endif
