@@ -94,6 +94,9 @@ struct route_result {
 	/*! Mixtures of memory->tables and out are proven, too: none has a forwarding loop or a credit loop,
 	 *  if LIDs of circling have their old or their new entries in all switches. */
 	bool mixtures_proven;
+	const uint32_t *touched_lid; /*!< [n_touched] these, and LIDs that have another owner or whose owner
+	                                hangs on another link: only their paths may differ; ascending */
+	uint32_t n_touched;
 	const uint32_t *changed_lid; /*!< [n_changed] LIDs whose entries differ from memory->tables, ascending */
 	const uint32_t *circling;    /*!< [n_circling] of these */
 	uint32_t n_changed, n_circling;

@@ -314,10 +314,11 @@ static int make_paths(struct route_step *st, const struct route_request *r,
 static int list_lids(struct route_step *st, const struct proof_change *c)
 {
 	uint32_t *lid = arena_array(st->own, c->n, sizeof(*lid));
+	uint32_t *all = arena_array(st->own, (size_t)c->n + c->n_whole, sizeof(*all));
 	struct route_result *res = &st->base->result;
-	uint32_t n = 0;
+	uint32_t n = 0, n_all = 0;
 
-	if (!lid) {
+	if (!lid || !all) {
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -325,6 +326,16 @@ static int list_lids(struct route_step *st, const struct proof_change *c)
 			lid[n++] = c->entry[i].lid;
 		}
 	}
+	for (uint32_t i = 0, k = 0; i < n || k < c->n_whole;) {
+		bool take = k == c->n_whole || (i < n && lid[i] <= c->whole[k]);
+		uint32_t next = take ? lid[i] : c->whole[k];
+
+		k += k < c->n_whole && c->whole[k] == next;
+		i += take;
+		all[n_all++] = next;
+	}
+	res->touched_lid = all;
+	res->n_touched = n_all;
 	res->changed_lid = lid;
 	res->n_changed = n;
 	return E_OK;
