@@ -70,6 +70,28 @@ void disc_ask(struct disc *d, struct smp_dest *dest, const struct smp_request *w
 	disc_error(d, smp_submit(d->smp, &o));
 }
 
+void disc_note_change(struct disc_node *n)
+{
+	struct disc *d = n->disc;
+
+	if (!(n->changed & DISC_SINCE_PUBLISHED) &&
+	    VECTOR_RESERVE(d->changed, d->cap_changed, d->n_changed + 1) == E_OK) {
+		d->changed[d->n_changed++] = n;
+	} else if (!(n->changed & DISC_SINCE_PUBLISHED)) {
+		d->any_changed = true;
+	}
+	n->changed |= DISC_SINCE_GRAPH | DISC_SINCE_PUBLISHED;
+}
+
+void disc_changes_published(struct disc *d)
+{
+	for (uint32_t i = 0; i < d->n_changed; i++) {
+		d->changed[i]->changed &= (uint8_t)~DISC_SINCE_PUBLISHED;
+	}
+	d->n_changed = 0;
+	d->any_changed = false;
+}
+
 static smp_done_f on_port_info, on_node_info;
 
 void disc_ask_port(struct disc_node *n, unsigned port)
@@ -593,6 +615,7 @@ int disc_start(struct disc *d, struct smp *smp, struct arena *a,
 void disc_done(struct disc *d)
 {
 	free(d->nodes);
-	d->nodes = NULL;
+	free(d->changed);
+	d->nodes = d->changed = NULL;
 	hash_done(&d->by_guid);
 }

@@ -113,6 +113,12 @@ struct disc {
 	bool cables_changed;  /*!< since routes were searched last */
 	const struct graph *copied; /*!< graph of the discovery that it is a copy of, for comparison only */
 	struct disc_node **was; /*!< [copied->n_nodes] its nodes here */
+	struct disc_node **changed; /*!< [n_changed] malloc; those that changed since the last publish */
+	uint32_t n_changed;
+	size_t cap_changed;
+	bool any_changed; /*!< there was no memory for the list: any node may have changed */
+	uint64_t *gone; /*!< [n_gone] of a local discovery: nodes of the copy that are not in g, by GUID */
+	uint32_t n_gone;
 	const char *doubt; /*!< why a local discovery does not suffice; NULL: it does */
 	/* results of disc_finish() */
 	bool clean; /*!< no nodes were left out, so it may be copied */
@@ -181,10 +187,10 @@ uint32_t disc_differences(const struct disc *a, const struct disc *b);
  * \brief Notes that bytes of a node, of its ports, or its cables are others than they were, or may
  *        soon be because it is asked or set. A local sweep takes over what did not change.
  */
-static inline void disc_note_change(struct disc_node *n)
-{
-	n->changed |= DISC_SINCE_GRAPH | DISC_SINCE_PUBLISHED;
-}
+void disc_note_change(struct disc_node *n);
+
+/*! \brief The snapshot has all nodes as they are now. */
+void disc_changes_published(struct disc *d);
 
 /*! \brief Port of the graph as discovery knows it. */
 struct disc_port *disc_port_of(const struct disc *d, uint32_t port);

@@ -431,8 +431,13 @@ static int take_graph(struct disc *d, const struct graph *prev)
 	uint32_t *moved = arena_array(d->arena, prev->n_nodes, sizeof(*moved));
 	int ret = gone == NULL || moved == NULL ? -ENOMEM : E_OK;
 
+	d->gone = arena_array(d->arena, d->n_nodes, sizeof(*d->gone));
+	ret = d->gone == NULL ? -ENOMEM : ret;
 	for (uint32_t i = 0; ret == E_OK && i < prev->n_nodes; i++) {
 		gone[i] = !d->was[i]->reached;
+		if (gone[i]) {
+			d->gone[d->n_gone++] = prev->nodes[i].guid;
+		}
 	}
 	ret = ret == E_OK ? graph_take(d->g, prev, gone, moved) : ret;
 	for (uint32_t i = 0; ret == E_OK && i < prev->n_nodes; i++) {
@@ -550,6 +555,7 @@ static int freeze(struct disc *d, struct disc_node *const *order, uint32_t n)
 		d->of[i]->graph_node = i;
 	}
 	d->clean &= n == d->g->n_nodes;
+	d->any_changed |= n != d->g->n_nodes; /* one was left out, and may be published */
 	return graph_node_by_guid(d->g, local_guid) == GRAPH_NONE ? E_DUPLICATE : E_OK;
 }
 

@@ -91,6 +91,10 @@ static int copy_node(struct disc *d, const struct disc_node *from, struct disc_n
 	to->asked = 0;
 	to->n_lost = 0;
 	to->graph_node = GRAPH_NONE;
+	to->changed = 0;
+	if (from->changed != 0) {
+		disc_note_change(to);
+	}
 	smp_dest_init(&to->dest, &from->dest.path);
 	disc_set_key(d, &to->dest,
 	             from->ports[from->type == NODE_SWITCH ? 0 : from->entry].guid,
@@ -147,6 +151,7 @@ int disc_copy(struct disc *d, const struct disc *from, struct smp *smp, struct a
 	d->arena = a;
 	d->options = *o;
 	d->local = true;
+	d->any_changed = from->any_changed;
 	ret = map == NULL ? -ENOMEM
 	                  : VECTOR_RESERVE(d->nodes, d->cap_nodes, from->g->n_nodes);
 	if (ret == E_OK) {

@@ -53,10 +53,12 @@ struct program {
 	const uint32_t *changed_lid; /*!< [n_changed_lids] only their entries in lft may differ from what the
 	                                switches are known to have; NULL: any */
 	uint32_t n_changed_lids;
-	bool only_changed; /*!< ports of nodes that did not change, and have neighbors that did not, are as
-	                      they should be */
-	uint8_t *look; /*!< [graph.n_nodes] 1: not such a node; set by program_ports(). NULL: all are looked
-	                  at */
+	bool only_changed; /*!< nodes that did not change, and have neighbors that did not, hold what they
+	                      should, except for LFTs */
+	uint32_t *nodes; /*!< [n_nodes] the others, ascending: those that are looked at; see
+	                    program_find_nodes() */
+	uint32_t n_nodes;
+	uint8_t *look; /*!< [graph.n_nodes] 1: in nodes; NULL: all are */
 	uint8_t *enforce; /*!< [graph.n_ports] partition enforcement of switch ports: bits
 	                     ENFORCE_*; NULL: stays as it is */
 	bool qos; /*!< tables of quality of service are programmed */
@@ -110,6 +112,13 @@ void program_known_tables(const struct program *p, struct lft *ret);
  * \retval -ENOMEM
  */
 int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret);
+
+/*!
+ * \brief Lists the nodes that a step has to look at: with only_changed those that changed, or one of
+ *        whose tables did, and their neighbors; else all.
+ * \retval -ENOMEM
+ */
+int program_find_nodes(struct program *p);
 
 int program_ports(struct program *p);
 
@@ -191,7 +200,7 @@ int program_mfts(struct program *p, const struct program_mft *m, struct arena *a
 int program_states(struct program *p, unsigned state);
 
 /*! \brief Copies the states of ports as now known into the graph, for a publish. */
-void program_states_to_graph(const struct program *p);
+void program_states_to_graph(struct program *p);
 
 /*!
  * \brief For the parts that send requests: counts a failure and keeps the first one as a

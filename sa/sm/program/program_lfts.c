@@ -181,8 +181,12 @@ static int find_blocks(struct program *p)
 		return E_OK;
 	}
 	note_changed_lids(p);
-	for (uint32_t i = 0; i < p->disc->g->n_switches; i++) {
-		note_unsure(&p->lft_jobs[i]);
+	for (uint32_t i = 0; i < p->n_nodes; i++) {
+		uint32_t sw = p->disc->g->nodes[p->nodes[i]].sw;
+
+		if (sw != GRAPH_NONE) {
+			note_unsure(&p->lft_jobs[sw]);
+		}
 	}
 	return E_OK;
 }

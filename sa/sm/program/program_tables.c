@@ -76,8 +76,12 @@ int program_read_lfts(struct program *p)
 	struct table_cursor *c = arena_array(p->arena, g->n_switches, sizeof(*c));
 	int ret = c == NULL ? -ENOMEM : E_OK;
 
-	for (uint32_t i = 0; i < g->n_switches && ret == E_OK; i++) {
-		ret = start_reading(p, p->disc->of[g->switches[i]], &c[i]);
+	for (uint32_t i = 0; i < p->n_nodes && ret == E_OK; i++) {
+		struct disc_node *n = p->disc->of[p->nodes[i]];
+
+		if (n->type == NODE_SWITCH) {
+			ret = start_reading(p, n, &c[g->nodes[p->nodes[i]].sw]);
+		}
 	}
 	return ret;
 }

@@ -356,6 +356,17 @@ static unsigned how_to_assign(const struct sweep *s)
 	return how;
 }
 
+/* The list of nodes for all steps from here on. */
+static enum step_end find_nodes(struct sm *sm, struct job *j)
+{
+	int ret = program_find_nodes(&j->program);
+
+	if (ret != E_OK) {
+		(void)sm_fail(sm, ret, true, "%s", err_text(ret));
+	}
+	return ret == E_OK ? STEP_DONE : STEP_FAILED;
+}
+
 /* If the fabric is ours: gives LIDs. */
 static enum step_end end_election(struct sweep *s, struct job *j)
 {
@@ -397,7 +408,7 @@ static enum step_end end_election(struct sweep *s, struct job *j)
 	j->program.only_changed =
 		j->disc.local && sm->settled && sm->settled_sm_lid == j->program.sm_lid;
 	sm->settled = false; /* until this sweep ends well */
-	return STEP_DONE;
+	return find_nodes(sm, j);
 }
 
 static int begin_read_tables(struct sweep *s, struct job *j)
@@ -464,7 +475,12 @@ static enum step_end end_route(struct sweep *s, struct job *j)
 		j->program.n_changed_lids = j->route.n_changed;
 	}
 	routes_qos(&s->routes, j, &j->program);
-	return STEP_DONE;
+	if (!j->program.only_changed) {
+		return STEP_DONE;
+	}
+	/* With several lanes ports depend on what is far away. */
+	j->program.only_changed = j->program.lanes->n == 1 && j->program.lanes->rule == NULL;
+	return find_nodes(sm, j);
 }
 
 /* --- programming ------------------------------------------------------------------- */
@@ -689,7 +705,7 @@ static void log_up(struct sweep *s, const struct job *j)
 
 static enum step_end end_activate(struct sweep *s, struct job *j)
 {
-	const struct program *p = &j->program;
+	struct program *p = &j->program;
 	int ret = E_OK;
 
 	program_end(&j->program);
@@ -763,7 +779,7 @@ static void succeed(struct sweep *s, struct job *j)
 	sm_log_clients(sm);
 	time_retry(s, j);
 	sm->settled = p->first_trouble == NULL && p->n_bounced == 0 &&
-	              p->n_waiting == 0 && j->n_unread == 0 &&
+	              p->n_waiting == 0 && j->n_unread == 0 && s->p_keys.n_missing == 0 &&
 	              p->lanes->n == 1 && p->lanes->rule == NULL;
 	sm->settled_sm_lid = p->sm_lid;
 	sm_judge_ports(sm);
