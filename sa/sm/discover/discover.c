@@ -467,6 +467,7 @@ static struct disc_node *node_new(struct probe *p, const uint8_t *ni)
 static void cable(struct disc_node *a, uint8_t pa, struct disc_node *b, uint8_t pb)
 {
 	disc_note_change(a);
+	a->disc->cables_changed |= b->type == NODE_SWITCH || a->type != NODE_SWITCH;
 	a->ports[pa].peer = b;
 	a->ports[pa].peer_port = pb;
 }

@@ -110,7 +110,7 @@ struct disc {
 	uint32_t n_described; /*!< nodes whose own attributes are in: progress */
 	bool local;           /*!< begun by disc_copy() */
 	unsigned n_waves;     /*!< of a local discovery */
-	bool cables_changed;  /*!< since routes were searched last */
+	bool cables_changed;  /*!< since routes were searched last, such as may change those of switches */
 	const struct graph *copied; /*!< graph of the discovery that it is a copy of, for comparison only */
 	struct disc_node **was; /*!< [copied->n_nodes] its nodes here */
 	struct disc_node **changed; /*!< [n_changed] malloc; those that changed since the last publish */
@@ -167,6 +167,12 @@ void disc_local_step(struct disc *d);
  * After a failure d->g is NULL.
  */
 int disc_finish(struct disc *d, const struct graph *prev);
+
+/*!
+ * \brief For tests: the graph of all nodes that are known, with nothing taken from an earlier one.
+ * \param ret  In \a a. \retval -ENOMEM
+ */
+int disc_graph_anew(const struct disc *d, struct arena *a, struct graph **ret);
 
 /*! \brief Frees what is not in the arena. Zeroed is fine. */
 void disc_done(struct disc *d);
@@ -251,6 +257,9 @@ bool disc_same_node(const uint8_t *a, const uint8_t *b);
 /*! \brief Sets reached and the shortest routes over the cables as now known.
  *  \param order  [n_nodes]. \return How many nodes are in it. */
 uint32_t disc_search(struct disc *d, struct disc_node **order);
+
+/*! \brief Sets reached of channel adapters and routers that were found since the last search. */
+void disc_reach_hosts(struct disc *d);
 
 /*! \brief A copied node was found behind a port. */
 void disc_local_found(struct disc_node *n, struct disc_node *from, uint8_t from_port,

@@ -269,6 +269,37 @@ uint32_t disc_search(struct disc *d, struct disc_node **order)
 	return n_found;
 }
 
+void disc_reach_hosts(struct disc *d)
+{
+	for (uint32_t i = 0; i < d->n_changed; i++) {
+		struct disc_node *b = d->changed[i], *n = b->from;
+		const struct disc_port *far;
+
+		if (b->type == NODE_SWITCH || b->reached || n == NULL || !n->reached ||
+		    n->type != NODE_SWITCH || n->ports[b->from_port].peer != b) {
+			continue;
+		}
+		far = cabled(n, b->from_port);
+		if (far != NULL) {
+			(void)reach(n, b->from_port, far);
+		}
+	}
+}
+
+/* The nodes that are reached, where no search is needed. */
+static uint32_t list_reached(struct disc *d, struct disc_node **order)
+{
+	uint32_t n = 0;
+
+	disc_reach_hosts(d);
+	for (uint32_t i = 0; i < d->n_nodes; i++) {
+		if (d->nodes[i]->reached) {
+			order[n++] = d->nodes[i];
+		}
+	}
+	return n;
+}
+
 /* --- does a local sweep fit together? -------------------------------------------- */
 
 static void check_port(struct disc *d, const struct disc_node *n,
@@ -572,7 +603,8 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	if (order == NULL) {
 		return -ENOMEM;
 	}
-	n = disc_search(d, order);
+	n = d->local && !d->cables_changed && !d->any_changed ? list_reached(d, order)
+	                                                      : disc_search(d, order);
 	if (d->local) {
 		check_local(d);
 	}
@@ -591,6 +623,35 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	}
 	free(order);
 	return ret;
+}
+
+int disc_graph_anew(const struct disc *d, struct arena *a, struct graph **ret)
+{
+	struct disc x = *d;
+	uint8_t *changed = arena_array(a, d->g->n_nodes, 1);
+	int err;
+
+	x.local = false;
+	x.arena = a;
+	x.g = graph_new(a);
+	err = changed == NULL || x.g == NULL ? -ENOMEM : E_OK;
+	for (uint32_t i = 0; err == E_OK && i < d->g->n_nodes; i++) {
+		changed[i] = d->of[i]->changed;
+	}
+	if (err == E_OK) {
+		err = make_graph(&x, NULL, d->of, d->g->n_nodes);
+	}
+	if (err == E_OK) {
+		err = freeze(&x, d->of, d->g->n_nodes);
+	}
+	for (uint32_t i = 0; err == E_OK && i < d->g->n_nodes; i++) {
+		d->of[i]->changed = changed[i];
+		d->of[i]->graph_node = i;
+	}
+	if (err == E_OK) {
+		*ret = x.g;
+	}
+	return err;
 }
 
 struct disc_port *disc_port_of(const struct disc *d, uint32_t port)

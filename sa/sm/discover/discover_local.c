@@ -200,6 +200,20 @@ static void forget_port(struct disc_node *n, struct disc_port *p)
 	p->sm_info = NULL;
 }
 
+/* A cable went. Routes that do not lead over it stay as they are. A channel adapter passes nothing on, so
+ * no other route ends with its own. */
+static void lose_route(struct disc_node *n, const struct disc_node *by, uint8_t by_port)
+{
+	if (n->from != by || n->from_port != by_port) {
+		return;
+	}
+	if (n->type == NODE_SWITCH) {
+		n->disc->cables_changed = true;
+	} else {
+		n->reached = false;
+	}
+}
+
 /* Takes the cable from a port and from the port at its other end. */
 static void lose_cable(struct disc_node *n, struct disc_port *p)
 {
@@ -213,9 +227,10 @@ static void lose_cable(struct disc_node *n, struct disc_port *p)
 	disc_note_change(n);
 	disc_note_change(far);
 	q = &far->ports[p->peer_port];
+	lose_route(far, n, p->num);
+	lose_route(n, far, p->peer_port);
 	p->peer = NULL;
 	p->peer_port = 0;
-	d->cables_changed = true;
 	if (q->peer != n || q->confirmed || !far->copied) {
 		disc_doubt(d, far, q->num, "the two ends of a cable do not agree at");
 		return;
@@ -352,7 +367,7 @@ void disc_local_found(struct disc_node *n, struct disc_node *from, uint8_t from_
 	q->peer = from;
 	q->peer_port = from_port;
 	p->confirmed = q->confirmed = true;
-	d->cables_changed = true;
+	d->cables_changed |= n->type == NODE_SWITCH || from->type != NODE_SWITCH;
 	if (n->type != NODE_SWITCH) {
 		enter_again(n, q, from, from_port, path, ni);
 	} else if (n->asked) {
@@ -425,6 +440,8 @@ void disc_local_step(struct disc *d)
 	}
 	if (d->cables_changed) {
 		search_again(d);
+	} else {
+		disc_reach_hosts(d);
 	}
 	for (uint32_t i = 0; i < d->n_nodes && d->ret == E_OK && d->doubt == NULL; i++) {
 		struct disc_node *n = d->nodes[i];
