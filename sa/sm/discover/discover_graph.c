@@ -621,6 +621,9 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	if (ret != E_OK) {
 		d->g = NULL; /* nobody may take it for a fabric */
 	}
+	if (!d->local) {
+		d->own_bytes = arena_used(d->own);
+	}
 	free(order);
 	return ret;
 }

@@ -379,7 +379,7 @@ static void on_state_read(void *ctx, const struct smp_reply *r)
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
 	uint64_t state = r->ret == E_OK ? field_get(r->data, PI_PORT_STATE) : 0;
 
-	if (r->ret == E_OK && disc_keep_port_info(port, c->p->arena, r) != E_OK) {
+	if (r->ret == E_OK && disc_keep_port_info(port, c->p->disc->own, r) != E_OK) {
 		c->p->ret = -ENOMEM;
 	}
 	if (state >= c->state) {
@@ -453,7 +453,7 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	/* the port over which discovery came in stays: a Set by LID came over none of them */
 	local_port = (unsigned)field_get(port->info, PI_LOCAL_PORT_NUM);
 	state = (unsigned)field_get(port->info, PI_PORT_STATE);
-	if (program_opa_answered(port, c->p->arena, r) != E_OK) {
+	if (program_opa_answered(port, c->p->disc->own, r) != E_OK) {
 		c->p->ret = -ENOMEM;
 	}
 	memcpy(port->info, r->data, sizeof(port->info));

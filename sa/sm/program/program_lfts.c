@@ -225,7 +225,7 @@ static void on_top_set(void *ctx, const struct smp_reply *r)
 
 	count_answer(j);
 	if (program_answered(j->p, j->node, 0, r->ret, r->status, "Set(SwitchInfo)")) {
-		if (disc_take_switch_info(j->node, j->p->arena, r) != E_OK) {
+		if (disc_take_switch_info(j->node, j->p->disc->own, r) != E_OK) {
 			j->p->ret = -ENOMEM;
 		}
 		disc_note_change(j->node);

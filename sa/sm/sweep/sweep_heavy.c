@@ -26,12 +26,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
 
-enum { RETRY_MS = 1000, RETRY_MAX_MS = 10000 };
+enum { RETRY_MS = 1000, RETRY_MAX_MS = 10000, OWN_SLACK = 1 << 20 };
 
 static const char *const source = "sweep";
 
@@ -46,6 +47,7 @@ void sweep_restore_previous_job(struct sm *sm)
 {
 	sweep_keep_request(sm);
 	if (sm->previous != NULL) {
+		disc_give_back(&sm->job->disc, &sm->previous->disc);
 		job_free(sm->job);
 		sm->job = sm->previous;
 		sm->previous = NULL;
@@ -173,6 +175,8 @@ static const char *local_refusal(const struct sweep *s)
 	               ? "this subnet manager has not swept as master yet"
 	       : sm->job == NULL || !sm->status.up ? "the last sweep did not end well"
 	       : !sm->job->disc.clean              ? "the last discovery left nodes out"
+	       : arena_used(sm->job->disc.own) > 2 * sm->job->disc.own_bytes + OWN_SLACK
+	               ? "the memory of nodes that are gone is due to be freed"
 	       : c->local_sweeps_check && s->n_local >= c->local_sweeps_check
 	               ? "it is time to check local sweeps against a heavy one"
 	               : NULL;
@@ -186,7 +190,7 @@ void sweep_heavy_start_local(struct sweep *s)
 	struct job *j = refusal == NULL ? job_new(sm) : NULL;
 
 	if (j == NULL ||
-	    disc_copy(&j->disc, &sm->job->disc, sm->smp, j->arena, &o) != E_OK) {
+	    disc_take(&j->disc, &sm->job->disc, sm->smp, j->arena, &o) != E_OK) {
 		job_free(j);
 		if (sm->d.config->local_sweeps) {
 			log_info(source, "no local sweep: %s",
@@ -311,6 +315,7 @@ static enum step_end end_discover(struct sweep *s, struct job *j)
 	check_local(s, j);
 	health_observe(&sm->health, sm->previous != NULL ? &sm->previous->disc : NULL, d,
 	               sm->previous != NULL && sm->previous->program.n_bounced != 0);
+	disc_keep(d);
 	job_free(sm->previous);
 	sm->previous = NULL;
 	hash_done(&s->silent);
