@@ -49,6 +49,11 @@ struct route_verdict {
  */
 struct route_memory {
 	const struct lft *tables;    /*!< that the switches have; NULL: not known */
+	/*! Where tables may differ from those of the last result, if few_differ: in all entries of these
+	 *  switches, and in the 64 entries around each of these LIDs. */
+	const uint32_t *sw, *lid; /*!< [n_sw], [n_lid] */
+	uint32_t n_sw, n_lid;
+	bool few_differ;
 	const struct lanes *lanes;   /*!< of these, as in route_in; NULL: not known */
 	struct route_verdict verdict; /*!< which engine, and why none before it */
 	struct route_cache *cache;   /*!< unicast routing cache; NULL: none is kept */

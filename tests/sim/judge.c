@@ -80,6 +80,34 @@ static bool judge_graph(struct run *r, struct job *j, struct arena *a)
 
 /* --- the tables ----------------------------------------------------------------------- */
 
+static bool was_sent(const struct routes *x, uint32_t block)
+{
+	uint32_t i = 0;
+
+	while (i < x->n_sent && x->sent[i] / LFT_BLOCK_LIDS != block) {
+		i++;
+	}
+	return i < x->n_sent;
+}
+
+/* What the next sweep takes for the tables of the switches, where this one sent nothing. */
+static bool judge_known(struct run *r, const struct routes *x, uint32_t sw,
+                        const struct table *t)
+{
+	for (uint32_t b = 0; !x->any_sent && b < table_size(t); b++) {
+		uint32_t at = b * LFT_BLOCK_LIDS;
+		size_t n = x->known.n_lids < at                    ? 0
+		           : x->known.n_lids - at < LFT_BLOCK_LIDS ? x->known.n_lids - at
+		                                                   : LFT_BLOCK_LIDS;
+
+		if (!was_sent(x, b) &&
+		    memcmp(lft_row(&x->known, sw) + at, table_block(t, b), n) != 0) {
+			return run_fail(r, "block %u of switch %u is not what is known", b, sw);
+		}
+	}
+	return true;
+}
+
 /* All switches hold the tables that were computed, if the sweep says so and none lies. */
 static bool judge_tables(struct run *r, const struct sweep *s, const struct job *j)
 {
@@ -99,6 +127,9 @@ static bool judge_tables(struct run *r, const struct sweep *s, const struct job 
 				                "local sweep computed",
 				                b, n->description);
 			}
+		}
+		if (!judge_known(r, &s->routes, i, t)) {
+			return false;
 		}
 	}
 	return true;

@@ -98,10 +98,12 @@ int program_read_lfts(struct program *p);
 /*!
  * \brief Tables as the switches have them.
  *
- * \param ret  Of the shape of the present graph and LIDs; what it holds is replaced. Unknown
- *             blocks have no routes.
+ * \param lid  [n] NULL: any entry may have changed. Else \a ret has the tables as they were, and only
+ *             those of the switches that are looked at and the blocks of these LIDs are others now.
+ * \param ret  Of the shape of the present graph and LIDs. Unknown blocks have no routes.
  */
-void program_known_tables(const struct program *p, struct lft *ret);
+void program_known_tables(const struct program *p, const uint32_t *lid, uint32_t n,
+                          struct lft *ret);
 
 /*!
  * \brief Lanes of the routing that made those tables.
