@@ -198,9 +198,10 @@ static uint32_t chunks_per_row(const struct chunk_rows *c)
 }
 
 /* Where a small part of the chunks may differ: finds these. */
-static bool find_some_chunks(struct diff *d, const struct chunk_rows *c, uint32_t n_chunks)
+static bool find_some_chunks(struct diff *d, const struct chunk_rows *c,
+                             uint32_t n_chunks)
 {
-	enum { FEW = 4 }; /* to find a row takes so many times as long as to go to the next one */
+	enum { FEW = 4 }; /* to find a row takes so many times a step to the next one */
 	uint32_t n = 0;
 	for (uint32_t i = 0; c->same && i < n_chunks; i++) {
 		n += !c->same[i];
@@ -217,9 +218,8 @@ static bool find_some_chunks(struct diff *d, const struct chunk_rows *c, uint32_
 			key_chunk(key, c->guid[r], i);
 			step(d, db_find(&d->t, d->table, key, CHUNK_KEY, &d->val));
 			if (d->more) {
-				d->stored[(size_t)r * n_chunks + i] = (struct stored_chunk){
-					d->val.data, d->val.len
-				};
+				d->stored[(size_t)r * n_chunks + i] =
+					(struct stored_chunk){ d->val.data, d->val.len };
 			}
 		}
 	}

@@ -66,8 +66,8 @@ static uint32_t list_p_keys(const struct snap_attr *at, size_t n, uint16_t *keys
 	return found;
 }
 
-/* The sets of the ports whose P_KeyTable was read and which have a LID; of_port is 0 where there is none.
- * \param more  Sets that there may be besides. */
+/* The sets of the ports whose P_KeyTable was read and which have a LID; of_port is 0
+ * where there is none. \param more Sets that there may be besides. */
 static int intern_tables(struct key_sets *k, struct hash_table *known,
                          const struct snap_content *c, uint32_t more, struct arena *a)
 {
@@ -233,8 +233,8 @@ static int read_sets(struct key_sets *k, struct hash_table *known, struct db_txn
 	if (!k->set) {
 		return -ENOMEM;
 	}
-	for (ret = db_seek(t, SNAP_P_KEY_SETS, NULL, 0, &key, &v); ret == E_OK && k->n < n;
-	     ret = db_next(t, SNAP_P_KEY_SETS, &key, &v)) {
+	for (ret = db_seek(t, SNAP_P_KEY_SETS, NULL, 0, &key, &v);
+	     ret == E_OK && k->n < n; ret = db_next(t, SNAP_P_KEY_SETS, &key, &v)) {
 		uint32_t n_keys = (uint32_t)(v.len / sizeof(uint16_t));
 		uint16_t *keys = arena_array(a, n_keys + 1, sizeof(*keys));
 
@@ -320,7 +320,7 @@ int key_sets_init_changed(struct key_sets *k, const struct snap_content *c,
 	int ret;
 
 	*k = (struct key_sets){ .of_port = arena_array(a, c->g->n_ports + 1,
-	                                               sizeof(*k->of_port)) };
+		                                       sizeof(*k->of_port)) };
 	if (!k->of_port || !changed) {
 		return -ENOMEM;
 	}

@@ -30,7 +30,7 @@ struct key_sets {
 	 * sets */
 	uint64_t *bits; /*!< [n * width] */
 	uint32_t width; /*!< words of a set, 0: no policy */
-	bool same; /*!< the stored sets have these numbers */
+	bool same;      /*!< the stored sets have these numbers */
 };
 
 /*! \brief Out of the policy and the P_KeyTable rows of \a c. \retval E_FULL  More than

@@ -138,8 +138,8 @@ static void mark_stored(struct rows *r, struct db_txn *t, uint64_t guid, uint8_t
 	}
 }
 
-/* Rows of `lids` with a LID that a node has or had which changed. The others are as they were if the sets
- * of P_Keys and the sources of paths have the same numbers. */
+/* Rows of `lids` with a LID that a node has or had which changed. The others are as they
+ * were if the sets of P_Keys and the sources of paths have the same numbers. */
 static int mark_lid_rows(struct rows *r, struct db_txn *t)
 {
 	const struct snap_content *c = r->c;
@@ -150,7 +150,8 @@ static int mark_lid_rows(struct rows *r, struct db_txn *t)
 	for (size_t i = 0; i < c->n_changed; i++) {
 		const struct node *n = &c->g->nodes[c->changed[i]];
 		for (uint32_t p = n->first_port; p <= n->first_port + n->n_ports; p++) {
-			mark_lid(marked, c->lids, c->lids->of[p].base, c->lids->of[p].lmc);
+			mark_lid(marked, c->lids, c->lids->of[p].base,
+			         c->lids->of[p].lmc);
 		}
 		mark_stored(r, t, n->guid, marked);
 	}
@@ -165,15 +166,13 @@ static int mark_lid_rows(struct rows *r, struct db_txn *t)
 static int init_changed(struct rows *r, struct db *db)
 {
 	struct db_txn t;
-	struct db_val k, v;
 	int ret = db_begin(&t, db, false);
 	if (ret != E_OK) {
 		return ret;
 	}
 	ret = key_sets_init_changed(&r->keys, r->c, &t, r->a);
-	/* the highest LID is another one: all rows have other lengths */
-	bool same_top = db_seek(&t, SNAP_LIDS, NULL, 0, &k, &v) == E_OK && r->c->changed_lid;
-	if (ret == E_OK && r->keys.same && same_top) {
+	/* with changed_lid the sources of paths and the highest LID are as they were */
+	if (ret == E_OK && r->keys.same && r->c->changed_lid) {
 		ret = mark_lid_rows(r, &t);
 	}
 	db_abort(&t);
@@ -258,10 +257,11 @@ static size_t name_len(const char *text)
 	return text ? strnlen(text, NAME_BYTES) : 0;
 }
 
-/* Rows by NodeGUID: of all nodes, or of those that changed. The latter are in the order of GUIDs, too, as the
- * history wants them. */
+/* Rows by NodeGUID: of all nodes, or of those that changed. The latter are in the order
+ * of GUIDs, too, as the history wants them. */
 static void emit_by_node(const struct rows *r, struct diff *d,
-                         void (*emit)(const struct rows *r, uint32_t node, struct diff *d))
+                         void (*emit)(const struct rows *r, uint32_t node,
+                                      struct diff *d))
 {
 	const struct snap_content *c = r->c;
 	uint8_t key[8];
@@ -556,8 +556,8 @@ static size_t count_vport_guids(const struct snap_content *c)
 }
 
 /* The same out of what is stored of nodes that did not change. \return How many. */
-static size_t list_stored_blocks(const struct rows *r, struct diff *d, struct alias **list,
-                                 size_t n)
+static size_t list_stored_blocks(const struct rows *r, struct diff *d,
+                                 struct alias **list, size_t n)
 {
 	const struct snap_content *c = r->c;
 	size_t cap = n, changed = 0;
@@ -1177,8 +1177,7 @@ static enum port_part ports_differ(struct diff *d, const struct change *c)
 {
 	enum port_part part = PORT_STATES;
 	struct db_val was;
-	if (!c->val ||
-	    db_find(&d->t, SNAP_PORTS, c->key, c->key_len, &was) != E_OK ||
+	if (!c->val || db_find(&d->t, SNAP_PORTS, c->key, c->key_len, &was) != E_OK ||
 	    was.len != c->len) {
 		return PORT_ENDS;
 	}
@@ -1227,11 +1226,13 @@ bool rows_are_same(const struct rows *r, unsigned table, struct diff *d)
 	        !any_attr_differs(&d[SNAP_ATTRS], UMAD_SM_ATTR_GUID_INFO));
 }
 
-/* Tables and attributes beside those of SNAP_NEW_EPOCH that decide which paths there are. */
+/* Tables and attributes beside those of SNAP_NEW_EPOCH that decide which paths there are.
+ */
 bool rows_need_epoch(struct diff *d)
 {
-	static const uint8_t of_epoch[] = { SNAP_OPTIONS, SNAP_PREFIX_ROUTES, SNAP_PARTITIONS,
-		                            SNAP_GUIDS, SNAP_P_KEY_SETS };
+	static const uint8_t of_epoch[] = { SNAP_OPTIONS, SNAP_PREFIX_ROUTES,
+		                            SNAP_PARTITIONS, SNAP_GUIDS,
+		                            SNAP_P_KEY_SETS };
 	bool need = false;
 	for (unsigned i = 0; i < sizeof(of_epoch); i++) {
 		need |= d[of_epoch[i]].n != 0;

@@ -72,10 +72,12 @@ struct snap_content {
 	 *  There are no virtual ports and no policy then. NULL: anything may have changed. */
 	const uint32_t *changed;
 	size_t n_changed;
-	const uint64_t *gone; /*!< [n_gone] NodeGUIDs, ascending: may be stored, and are not in g */
+	const uint64_t *
+		gone; /*!< [n_gone] NodeGUIDs, ascending: may be stored, and are not in g */
 	size_t n_gone;
-	/*! [n_changed_lids] LIDs whose entries in forwarding tables, lanes or paths may be others than those
-	 *  published last; the switches are the same, and those with hosts. NULL: any. */
+	/*! [n_changed_lids] LIDs whose entries in forwarding tables, lanes or paths may
+	 * be others than those published last; the switches are the same, and those with
+	 * hosts. NULL: any. */
 	const uint32_t *changed_lid;
 	uint32_t n_changed_lids;
 	bool only_ports; /*!< with \a changed, in the same epoch: these rows differ, and nothing else does */
@@ -106,8 +108,9 @@ struct snap_content {
 	struct snap_stage stage[SNAP_STAGES_MAX];
 	unsigned n_stages;
 	struct snap_transition transition;
-	/*! Chooses the epoch, and may set the transition, when it is known whether what an epoch stands for
-	 *  differs from what was published last; an error code ends the publish. NULL: it is \a epoch. */
+	/*! Chooses the epoch, and may set the transition, when it is known whether what
+	 * an epoch stands for differs from what was published last; an error code ends
+	 * the publish. NULL: it is \a epoch. */
 	int (*choose_epoch)(void *ctx, bool differs, struct snap_content *c);
 	void *choose_ctx;
 };
@@ -149,8 +152,8 @@ void snap_writer_close(struct snap_writer *w);
  * \retval E_FULL  Snapshot folder full. \retval -errno
  * Cost: comparison with the stored rows plus the changed bytes.
  */
-int snap_publish(struct snap_writer *w, const struct snap_content *content, uint64_t now_ms,
-                 struct snap_published *ret);
+int snap_publish(struct snap_writer *w, const struct snap_content *content,
+                 uint64_t now_ms, struct snap_published *ret);
 
 /*!
  * \brief Mirrors client records between publishes, in one transaction. The epoch stays;

@@ -403,9 +403,9 @@ static int note_few(struct routes *r, const struct job *j)
 	return E_OK;
 }
 
-/* Tables that the switches have, with the LIDs of virtual ports. Their memory serves again,
- * because new memory of this size costs more than to fill it. After a sweep that ended as planned only
- * what it sent is new. */
+/* Tables that the switches have, with the LIDs of virtual ports. Their memory serves
+ * again, because new memory of this size costs more than to fill it. After a sweep that
+ * ended as planned only what it sent is new. */
 static int find_known_tables(struct routes *r, struct job *j)
 {
 	uint32_t n = j->disc.g->n_switches, top = j->vport_lids.all.top;

@@ -172,7 +172,8 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* The row of a cable is with the end of the smaller GUID, and rates and MTUs are those of both ends. */
+/* The row of a cable is with the end of the smaller GUID, and rates and MTUs are those of
+ * both ends. */
 START_TEST(test_cable)
 {
 	struct graph *g = fabric.g;

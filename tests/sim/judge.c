@@ -15,8 +15,6 @@
 #include "tests/sim/disk.h"
 #include "tests/sim/simulate.h"
 
-enum { EVERY = 1 }; /* local sweeps for one that is judged */
-
 /* --- the graph ------------------------------------------------------------------------ */
 
 static bool same_port(const struct port *a, const struct port *b)
@@ -53,7 +51,8 @@ static bool judge_graph(struct run *r, struct job *j, struct arena *a)
 	    !same_list(g->switches, g->n_switches, x->switches, x->n_switches) ||
 	    !same_list(g->end_ports, g->n_end_ports, x->end_ports, x->n_end_ports) ||
 	    !same_list(g->by_guid, g->n_end_ports, x->by_guid, x->n_end_ports) ||
-	    !same_list(g->adj_first, g->n_switches + 1, x->adj_first, x->n_switches + 1) ||
+	    !same_list(g->adj_first, g->n_switches + 1, x->adj_first,
+	               x->n_switches + 1) ||
 	    !same_list(g->host_first, g->n_switches + 1, x->host_first,
 	               x->n_switches + 1)) {
 		return run_fail(r, "the graph of a local sweep has another shape");
@@ -90,7 +89,8 @@ static bool was_sent(const struct routes *x, uint32_t block)
 	return i < x->n_sent;
 }
 
-/* What the next sweep takes for the tables of the switches, where this one sent nothing. */
+/* What the next sweep takes for the tables of the switches, where this one sent nothing.
+ */
 static bool judge_known(struct run *r, const struct routes *x, uint32_t sw,
                         const struct table *t)
 {
@@ -102,7 +102,8 @@ static bool judge_known(struct run *r, const struct routes *x, uint32_t sw,
 
 		if (!was_sent(x, b) &&
 		    memcmp(lft_row(&x->known, sw) + at, table_block(t, b), n) != 0) {
-			return run_fail(r, "block %u of switch %u is not what is known", b, sw);
+			return run_fail(r, "block %u of switch %u is not what is known",
+			                b, sw);
 		}
 	}
 	return true;
@@ -177,10 +178,11 @@ static bool compare_snapshots(struct run *r, struct snap_writer *now,
 	}
 	for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]) && good; i++) {
 		good = same_table(&a, &b, tables[i].id, &row) ||
-		       run_fail(r,
-		                "row %u of %s, as a local sweep published it, is not what "
-		                "all rows published anew would be",
-		                row, tables[i].name);
+		       run_fail(
+			       r,
+			       "row %u of %s, as a local sweep published it, is not what "
+			       "all rows published anew would be",
+			       row, tables[i].name);
 	}
 	db_abort(&a);
 	db_abort(&b);
@@ -209,12 +211,13 @@ static bool judge_snapshot(struct run *r, struct manager *m, struct arena *a)
 
 /* --- turns ---------------------------------------------------------------------------- */
 
-/* Has the last publish all that is known? With virtual ports each publish is about all nodes, and their
- * states follow later. */
+/* Has the last publish all that is known? With virtual ports each publish is about all
+ * nodes, and their states follow later. */
 static bool is_published(const struct sweep *s)
 {
-	return s->sm.status.up && s->publisher.current && s->sm.job->disc.n_changed == 0 &&
-	       s->sm.tables.n_changed == 0 && s->sm.vports.n_hosts == 0;
+	return s->sm.status.up && s->publisher.current &&
+	       s->sm.job->disc.n_changed == 0 && s->sm.tables.n_changed == 0 &&
+	       s->sm.vports.n_hosts == 0;
 }
 
 bool judge_turn(struct run *r, struct manager *m)
@@ -229,7 +232,7 @@ bool judge_turn(struct run *r, struct manager *m)
 		g->of = m;
 		g->n_seen = n;
 	}
-	if (n == g->n_seen || n % EVERY != 0 || s->phase != PHASE_IDLE ||
+	if (n == g->n_seen || s->phase != PHASE_IDLE ||
 	    !is_published(s)) {
 		return true;
 	}

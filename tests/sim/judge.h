@@ -11,13 +11,13 @@ struct snap_writer;
 
 /*!
  * The judge of local sweeps. A local sweep computes, sends and publishes only what it believes to
- * have changed. After some of them the judge does all of it anew from the answers that the sweep
+ * have changed. After each the judge does all of it anew from the answers that the sweep
  * had, and compares: the graph, the tables that switches are to have, and each row of the snapshot.
  */
 struct judge {
 	struct snap_writer *snap; /*!< what is published anew; NULL: nothing so far */
 	uint64_t epoch;           /*!< of it */
-	uint32_t n_seen;          /*!< local sweeps of the manager that was looked at last */
+	uint32_t n_seen; /*!< local sweeps of the manager that was looked at last */
 	const struct manager *of;
 	uint32_t n_judged;
 };

@@ -35,7 +35,7 @@
  * With --packets hosts send all the time, and nothing is looked at but whether packets come to wait
  * for each other for ever, while the tables are being sent or later.
  *
- * Every other local sweep is judged (judge.h): all that it did not look at is computed anew.
+ * Each local sweep is judged (judge.h): what it did not look at is computed anew.
  *
  * A run ends with a comparison: another heavy sweep and a restart change nothing, and the
  * routing engine is that of a fresh start.
@@ -390,10 +390,12 @@ static bool is_quiet(struct run *r, const char **ret_why)
 /* Requests so far that set what a sweep plans. */
 static uint64_t count_sets(const struct run *r)
 {
-	static const uint16_t planned[] = { UMAD_SM_ATTR_PORT_INFO,  UMAD_SM_ATTR_PKEY_TABLE,
-		                            UMAD_SM_ATTR_LINEAR_FT,  UMAD_SM_ATTR_MCAST_FT,
-		                            UMAD_SM_ATTR_SLVL_TABLE, UMAD_SM_ATTR_VL_ARB_TABLE,
-		                            UMAD_SM_ATTR_GUID_INFO };
+	static const uint16_t planned[] = {
+		UMAD_SM_ATTR_PORT_INFO,  UMAD_SM_ATTR_PKEY_TABLE,
+		UMAD_SM_ATTR_LINEAR_FT,  UMAD_SM_ATTR_MCAST_FT,
+		UMAD_SM_ATTR_SLVL_TABLE, UMAD_SM_ATTR_VL_ARB_TABLE,
+		UMAD_SM_ATTR_GUID_INFO
+	};
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < sizeof(planned) / sizeof(planned[0]); i++) {
@@ -402,7 +404,8 @@ static uint64_t count_sets(const struct run *r)
 	return n;
 }
 
-/* A heavy sweep finds the fabric as local sweeps of the master left it, and has nothing to set. */
+/* A heavy sweep finds the fabric as local sweeps of the master left it, and has nothing
+ * to set. */
 static bool check_local(struct run *r)
 {
 	struct sweep *master = r->judge->sweep;

@@ -73,8 +73,8 @@ struct disc_node {
 	uint16_t n_lost; /*!< cables that it must have lost, as their other ends say */
 };
 
-/*! A node as it was when a local discovery began. What its pointers lead to is copied, too, and goes back to
- *  where it was. */
+/*! A node as it was when a local discovery began. What its pointers lead to is copied,
+ * too, and goes back to where it was. */
 struct disc_saved {
 	struct disc_node *at;
 	struct disc_node node;
@@ -129,14 +129,17 @@ struct disc {
 		bool any_changed;
 	} before;
 	unsigned n_waves;     /*!< of a local discovery */
-	bool cables_changed;  /*!< since routes were searched last, such as may change those of switches */
-	const struct graph *copied; /*!< graph of the discovery before; until disc_finish() */
+	bool cables_changed; /*!< since routes were searched last, such as may change those of switches */
+	const struct graph
+		*copied;        /*!< graph of the discovery before; until disc_finish() */
 	struct disc_node **was; /*!< [copied->n_nodes] its nodes */
-	struct disc_node **changed; /*!< [n_changed] malloc; those that changed since the last publish */
+	struct disc_node **
+		changed; /*!< [n_changed] malloc; those that changed since the last publish */
 	uint32_t n_changed;
 	size_t cap_changed;
 	bool any_changed; /*!< there was no memory for the list: any node may have changed */
-	uint64_t *gone; /*!< [n_gone] of a local discovery: nodes of the copy that are not in g, by GUID */
+	uint64_t *
+		gone; /*!< [n_gone] of a local discovery: nodes of the copy that are not in g, by GUID */
 	uint32_t n_gone;
 	const char *doubt; /*!< why a local discovery does not suffice; NULL: it does */
 	/* results of disc_finish() */
@@ -169,8 +172,8 @@ int disc_start(struct disc *d, struct smp *smp, struct arena *a,
 int disc_take(struct disc *d, struct disc *from, struct smp *smp, struct arena *a,
               const struct disc_options *o);
 
-/*! \brief Gives the nodes back as they were, but for the routes to them, unless disc_keep() was called
- *  or nothing was taken. No request is pending. */
+/*! \brief Gives the nodes back as they were, but for the routes to them, unless
+ * disc_keep() was called or nothing was taken. No request is pending. */
 void disc_give_back(struct disc *d, struct disc *from);
 
 /*! \brief A local discovery has succeeded: \a d keeps the nodes. */
@@ -296,11 +299,12 @@ bool disc_same_node(const uint8_t *a, const uint8_t *b);
  *  \param order  [n_nodes]. \return How many nodes are in it. */
 uint32_t disc_search(struct disc *d, struct disc_node **order);
 
-/*! \brief May routes lead over a cable to others than its ends? Over one between a switch and a channel
- *  adapter that is not the subnet manager's none does. */
+/*! \brief May routes lead over a cable to others than its ends? Over one between a switch
+ * and a channel adapter that is not the subnet manager's none does. */
 bool disc_may_lead_on(const struct disc_node *a, const struct disc_node *b);
 
-/*! \brief Sets reached of channel adapters and routers that were found since the last search. */
+/*! \brief Sets reached of channel adapters and routers that were found since the last
+ * search. */
 void disc_reach_hosts(struct disc *d);
 
 /*! \brief A copied node was found behind a port. */
@@ -310,7 +314,8 @@ void disc_local_found(struct disc_node *n, struct disc_node *from, uint8_t from_
 /*! \brief PortInfo of a copied node. */
 void disc_local_port(struct disc_node *n, struct disc_port *p, const uint8_t *info);
 
-/*! \brief Puts all nodes that were saved back as they were, but for the routes to others. */
+/*! \brief Puts all nodes that were saved back as they were, but for the routes to others.
+ */
 void disc_restore(struct disc *d);
 
 /*! \brief A local discovery has found what it cannot explain. */

@@ -218,8 +218,8 @@ static void forget_port(struct disc_node *n, struct disc_port *p)
 	p->sm_info = NULL;
 }
 
-/* A cable went. Routes that do not lead over it stay as they are. A channel adapter passes nothing on, so
- * no other route ends with its own. */
+/* A cable went. Routes that do not lead over it stay as they are. A channel adapter
+ * passes nothing on, so no other route ends with its own. */
 static void lose_route(struct disc_node *n, const struct disc_node *by, uint8_t by_port)
 {
 	if (n->from != by || n->from_port != by_port) {

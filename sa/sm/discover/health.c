@@ -167,7 +167,8 @@ void health_observe(struct health *h, const struct disc *was, const struct disc 
 			continue;
 		}
 		if (now->local) {
-			observe_switch(h, n->copied ? disc_before(now, n) : NULL, n, bounced);
+			observe_switch(h, n->copied ? disc_before(now, n) : NULL, n,
+			               bounced);
 			continue;
 		}
 		at = was != NULL ? hash_get(&was->by_guid, n->guid) : HASH_NONE;

@@ -55,10 +55,11 @@ struct program {
 	uint32_t n_changed_lids;
 	bool only_changed; /*!< nodes that did not change, and have neighbors that did not, hold what they
 	                      should, except for LFTs */
-	uint32_t *nodes; /*!< [n_nodes] the others, ascending: those that are looked at; see
+	uint32_t *
+		nodes; /*!< [n_nodes] the others, ascending: those that are looked at; see
 	                    program_find_nodes() */
 	uint32_t n_nodes;
-	uint8_t *look; /*!< [graph.n_nodes] 1: in nodes; NULL: all are */
+	uint8_t *look;    /*!< [graph.n_nodes] 1: in nodes; NULL: all are */
 	uint8_t *enforce; /*!< [graph.n_ports] partition enforcement of switch ports: bits
 	                     ENFORCE_*; NULL: stays as it is */
 	bool qos; /*!< tables of quality of service are programmed */

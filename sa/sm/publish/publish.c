@@ -288,8 +288,9 @@ static int list_attrs(const struct publisher *p, const struct job *j, struct are
 		size_t n = c->changed != NULL ? c->n_changed : g->n_nodes;
 
 		for (size_t i = 0; i < n; i++) {
-			payloads[k].put(&l, j->disc.of[c->changed != NULL ? c->changed[i] : i],
-			                payloads[k].attr);
+			payloads[k].put(
+				&l, j->disc.of[c->changed != NULL ? c->changed[i] : i],
+				payloads[k].attr);
 		}
 	}
 	put_vport_guids(&l, c);
@@ -615,7 +616,8 @@ static void note_transition(struct publisher *p, struct job *j)
 	};
 }
 
-/* snap_content.choose_epoch: the first publish of a process is a new epoch, and one after a failure, too. */
+/* snap_content.choose_epoch: the first publish of a process is a new epoch, and one after
+ * a failure, too. */
 static int choose_epoch(void *ctx, bool differs, struct snap_content *c)
 {
 	struct publishing *x = ctx;
@@ -640,8 +642,9 @@ static void mark_port(const struct job *j, uint32_t port, uint8_t *is)
 	is[j->disc.g->ports[port].node] = 1;
 }
 
-/* Marks nodes that changed since the last publish, and those that are cabled to them, because ports have the
- * rate of the slower end. Also our own one, which has our SMInfo. */
+/* Marks nodes that changed since the last publish, and those that are cabled to them,
+ * because ports have the rate of the slower end. Also our own one, which has our SMInfo.
+ */
 static void mark_changed(const struct publisher *p, const struct job *j, uint8_t *is)
 {
 	const struct disc *d = &j->disc;
@@ -673,7 +676,8 @@ static void mark_changed(const struct publisher *p, const struct job *j, uint8_t
 	for (size_t i = 0; i < j->lids.n_moved; i++) {
 		mark_port(j, j->lids.moved[i], is);
 	}
-	/* A port that does not show its LID may have had another one at the last publish. */
+	/* A port that does not show its LID may have had another one at the last publish.
+	 */
 	for (uint32_t i = 0; !j->program.only_changed && i < g->n_end_ports; i++) {
 		const uint8_t *info = disc_port_of(d, g->end_ports[i])->info;
 		const struct lid_range *r = &j->program.lids->of[g->end_ports[i]];
@@ -700,8 +704,8 @@ static int list_marked(const struct graph *g, const uint8_t *is, struct arena *a
 	return changed != NULL ? E_OK : -ENOMEM;
 }
 
-/* After a local sweep, whose predecessor was published, because another one would be heavy. Virtual ports
- * and policies are about all nodes. */
+/* After a local sweep, whose predecessor was published, because another one would be
+ * heavy. Virtual ports and policies are about all nodes. */
 static int list_changed(const struct publisher *p, const struct job *j, struct arena *a,
                         struct snap_content *c)
 {
@@ -797,8 +801,7 @@ static int publish_changed_ports(struct publisher *p, struct job *j, struct aren
 	for (size_t k = 0; k < sizeof(payloads) / sizeof(payloads[0]); k++) {
 		for (size_t i = 0; snap_attr_of_node(payloads[k].attr) && i < c.n_changed;
 		     i++) {
-			payloads[k].put(&l, j->disc.of[c.changed[i]],
-			                payloads[k].attr);
+			payloads[k].put(&l, j->disc.of[c.changed[i]], payloads[k].attr);
 		}
 	}
 	fill_content(p, j, &c);

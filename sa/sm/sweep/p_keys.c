@@ -550,8 +550,8 @@ static int set_end_port(struct step *s, uint32_t port)
 	return ret == E_OK ? set_peer(s, port, n_keys) : ret;
 }
 
-/* Does a node, or the switch that it hangs on, have to be looked at? Between sweeps, and where virtual
- * ports have P_Keys of their own, all do. */
+/* Does a node, or the switch that it hangs on, have to be looked at? Between sweeps, and
+ * where virtual ports have P_Keys of their own, all do. */
 static bool is_looked_at(const struct step *s, uint32_t port)
 {
 	const struct program *p = &s->j->program;

@@ -484,7 +484,8 @@ static enum step_end end_route(struct sweep *s, struct job *j)
 		return STEP_DONE;
 	}
 	/* With several lanes ports depend on what is far away. */
-	j->program.only_changed = j->program.lanes->n == 1 && j->program.lanes->rule == NULL;
+	j->program.only_changed =
+		j->program.lanes->n == 1 && j->program.lanes->rule == NULL;
 	return find_nodes(sm, j);
 }
 

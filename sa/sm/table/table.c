@@ -137,10 +137,9 @@ struct table *table_get(struct table_store *s, enum table_kind_id kind, uint64_t
 	uint8_t *old;
 
 	if (t == NULL) {
-		t = add(&s->of[kind], &(struct table){ .store = s,
-		                                       .guid = guid,
-		                                       .unit = unit,
-		                                       .kind = kind });
+		t = add(&s->of[kind],
+		        &(struct table){
+				.store = s, .guid = guid, .unit = unit, .kind = kind });
 	}
 	if (t == NULL || (t->rows == rows && t->cols == cols)) {
 		return t;
