@@ -49,6 +49,11 @@ struct route_verdict {
  */
 struct route_memory {
 	const struct lft *tables;    /*!< that the switches have; NULL: not known */
+	/*! Where tables may differ from those of the last result, if few_differ: in all
+	 * entries of these switches, and in the 64 entries around each of these LIDs. */
+	const uint32_t *sw, *lid; /*!< [n_sw], [n_lid] */
+	uint32_t n_sw, n_lid;
+	bool few_differ;
 	const struct lanes *lanes;   /*!< of these, as in route_in; NULL: not known */
 	struct route_verdict verdict; /*!< which engine, and why none before it */
 	struct route_cache *cache;   /*!< unicast routing cache; NULL: none is kept */
@@ -94,6 +99,10 @@ struct route_result {
 	/*! Mixtures of memory->tables and out are proven, too: none has a forwarding loop or a credit loop,
 	 *  if LIDs of circling have their old or their new entries in all switches. */
 	bool mixtures_proven;
+	const uint32_t *
+		touched_lid; /*!< [n_touched] these, and LIDs that have another owner or whose owner
+	                                hangs on another link: only their paths may differ; ascending */
+	uint32_t n_touched;
 	const uint32_t *changed_lid; /*!< [n_changed] LIDs whose entries differ from memory->tables, ascending */
 	const uint32_t *circling;    /*!< [n_circling] of these */
 	uint32_t n_changed, n_circling;

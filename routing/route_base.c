@@ -121,11 +121,37 @@ static int doubt(struct why *why, const char *text)
 	return E_UNSUITABLE;
 }
 
-/* Are these the tables that the switches have? */
-static bool same_tables(const struct lft *a, const struct lft *b)
+enum { BLOCK = 64 }; /* rows are a multiple of it */
+
+static bool same_block(const struct lft *a, const struct lft *b, uint32_t lid)
 {
-	return a != NULL && a->n_switches == b->n_switches && a->n_lids == b->n_lids &&
-	       memcmp(a->rows, b->rows, a->n_switches * a->stride) == 0;
+	size_t at = lid / BLOCK * BLOCK;
+	bool same = true;
+
+	for (uint32_t sw = 0; sw < a->n_switches && same; sw++) {
+		same = memcmp(lft_row(a, sw) + at, lft_row(b, sw) + at, BLOCK) == 0;
+	}
+	return same;
+}
+
+/* Are these the tables that the switches have? */
+static bool same_tables(const struct route_memory *m, const struct lft *b)
+{
+	const struct lft *a = m->tables;
+	bool same = a != NULL && a->n_switches == b->n_switches && a->n_lids == b->n_lids;
+
+	if (same && !m->few_differ) {
+		return memcmp(a->rows, b->rows, a->n_switches * a->stride) == 0;
+	}
+	for (uint32_t i = 0; i < m->n_sw && same; i++) {
+		same = memcmp(lft_row(a, m->sw[i]), lft_row(b, m->sw[i]), a->stride) == 0;
+	}
+	for (uint32_t i = 0; i < m->n_lid && same; i++) {
+		if (i == 0 || m->lid[i - 1] / BLOCK != m->lid[i] / BLOCK) {
+			same = same_block(a, b, m->lid[i]);
+		}
+	}
+	return same;
 }
 
 /* Clears the entries of LIDs that nobody has; the others that changed have to be routed. */
@@ -194,7 +220,7 @@ static int compare(struct route_step *st, const struct route_request *r, struct 
 	if (st->change.doubt != NULL) {
 		return doubt(why, st->change.doubt);
 	}
-	if (!same_tables(r->memory->tables, &b->result.out.lft)) {
+	if (!same_tables(r->memory, &b->result.out.lft)) {
 		return doubt(why, "the switches have other tables than were computed");
 	}
 	if (!paths_fit(&b->result.paths, r->g, r->lids)) {
@@ -314,10 +340,11 @@ static int make_paths(struct route_step *st, const struct route_request *r,
 static int list_lids(struct route_step *st, const struct proof_change *c)
 {
 	uint32_t *lid = arena_array(st->own, c->n, sizeof(*lid));
+	uint32_t *all = arena_array(st->own, (size_t)c->n + c->n_whole, sizeof(*all));
 	struct route_result *res = &st->base->result;
-	uint32_t n = 0;
+	uint32_t n = 0, n_all = 0;
 
-	if (!lid) {
+	if (!lid || !all) {
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -325,6 +352,16 @@ static int list_lids(struct route_step *st, const struct proof_change *c)
 			lid[n++] = c->entry[i].lid;
 		}
 	}
+	for (uint32_t i = 0, k = 0; i < n || k < c->n_whole;) {
+		bool take = k == c->n_whole || (i < n && lid[i] <= c->whole[k]);
+		uint32_t next = take ? lid[i] : c->whole[k];
+
+		k += k < c->n_whole && c->whole[k] == next;
+		i += take;
+		all[n_all++] = next;
+	}
+	res->touched_lid = all;
+	res->n_touched = n_all;
 	res->changed_lid = lid;
 	res->n_changed = n;
 	return E_OK;

@@ -73,7 +73,9 @@ struct chunk_rows {
 	size_t stride, row_bytes;
 	uint32_t n_rows;
 	uint8_t none; /*!< a chunk of nothing but this byte is not stored */
-	const uint8_t *same; /*!< [chunks of a row] 1: if it is stored, it is as it was; NULL: unknown */
+	const uint8_t *
+		same; /*!< [chunks of a row] 1: it is as it is stored, of all rows; then the same rows are
+	                        stored. NULL: unknown */
 };
 
 /*! \brief Lists where the stored chunks lie; one thread per table. */

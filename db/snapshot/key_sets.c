@@ -3,6 +3,7 @@
 #include "db/snapshot/key_sets.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,17 +66,23 @@ static uint32_t list_p_keys(const struct snap_attr *at, size_t n, uint16_t *keys
 	return found;
 }
 
-/* The sets of the ports whose P_KeyTable was read. */
+/* The sets of the ports whose P_KeyTable was read and which have a LID; of_port is 0
+ * where there is none. \param more Sets that there may be besides. */
 static int intern_tables(struct key_sets *k, struct hash_table *known,
-                         const struct snap_content *c, struct arena *a)
+                         const struct snap_content *c, uint32_t more, struct arena *a)
 {
 	const struct graph *g = c->g;
 	size_t i = LOWER_BOUND(c->n_attrs, r, c->attrs[r].attr < UMAD_SM_ATTR_PKEY_TABLE);
 	size_t end =
 		LOWER_BOUND(c->n_attrs, r, c->attrs[r].attr <= UMAD_SM_ATTR_PKEY_TABLE);
+	struct key_set *set = arena_array(a, end - i + 2 + more, sizeof(*set));
 
-	k->set = arena_array(a, end - i + 2, sizeof(*k->set));
-	if (!k->set ||
+	if (!set) {
+		return -ENOMEM;
+	}
+	memcpy(set, k->set ? k->set : set, k->n * sizeof(*set));
+	k->set = set;
+	if (k->n == 0 &&
 	    intern(k, known, &(struct key_set){ (uint16_t[]){ 0xffff }, 1 }, a) != 0) {
 		return -ENOMEM;
 	}
@@ -87,7 +94,8 @@ static int intern_tables(struct key_sets *k, struct hash_table *known,
 		            at[n].block >> PORT_SHIFT == port;
 		     n++) {
 		}
-		if (node == GRAPH_NONE || port > g->nodes[node].n_ports) {
+		if (node == GRAPH_NONE || port > g->nodes[node].n_ports ||
+		    c->lids->of[g->nodes[node].first_port + port].base == 0) {
 			continue;
 		}
 		uint16_t *keys = arena_array(a, n * BLOCK_KEYS, sizeof(*keys));
@@ -207,10 +215,125 @@ int key_sets_init(struct key_sets *k, const struct snap_content *c, struct arena
 		.of_port = arena_array(a, c->g->n_ports + 1, sizeof(*k->of_port)),
 		.of_vport = arena_array(a, c->n_vports + 1, sizeof(*k->of_vport))
 	};
-	int ret = k->of_port && k->of_vport ? intern_tables(k, &known, c, a) : -ENOMEM;
+	int ret = k->of_port && k->of_vport ? intern_tables(k, &known, c, 0, a) : -ENOMEM;
 
 	ret = ret == E_OK && c->n_vports ? intern_vports(k, &known, c, a) : ret;
 	return ret == E_OK && c->policy ? refine_sets(k, c, a) : ret;
+}
+
+/* The stored sets, by their numbers. */
+static int read_sets(struct key_sets *k, struct hash_table *known, struct db_txn *t,
+                     struct arena *a)
+{
+	struct db_val key, v;
+	uint64_t n = db_count(t, SNAP_P_KEY_SETS);
+	int ret;
+
+	k->set = arena_array(a, n + 1, sizeof(*k->set));
+	if (!k->set) {
+		return -ENOMEM;
+	}
+	for (ret = db_seek(t, SNAP_P_KEY_SETS, NULL, 0, &key, &v);
+	     ret == E_OK && k->n < n; ret = db_next(t, SNAP_P_KEY_SETS, &key, &v)) {
+		uint32_t n_keys = (uint32_t)(v.len / sizeof(uint16_t));
+		uint16_t *keys = arena_array(a, n_keys + 1, sizeof(*keys));
+
+		if (!keys) {
+			return -ENOMEM;
+		}
+		memcpy(keys, v.data, v.len);
+		n_keys = n_keys == 1 && keys[0] == 0 ? 0 : n_keys; /* an empty set */
+		if (intern(k, known, &(struct key_set){ keys, n_keys }, a) == HASH_NONE) {
+			return -ENOMEM;
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+/* The stored number of the set of each end port that did not change. */
+static int read_numbers(struct key_sets *k, const struct snap_content *c,
+                        const uint8_t *changed, struct db_txn *t, struct arena *a)
+{
+	const struct graph *g = c->g;
+	uint32_t n_rows = c->lids->top / LIDS_PER_ROW + 1;
+	struct db_val *row = arena_array(a, n_rows, sizeof(*row)), key, v;
+	int ret = row ? db_seek(t, SNAP_LIDS, NULL, 0, &key, &v) : -ENOMEM;
+
+	for (; ret == E_OK; ret = db_next(t, SNAP_LIDS, &key, &v)) {
+		uint32_t at = key.len == 4 ? key_read_u32(key.data) : n_rows;
+
+		if (at < n_rows) {
+			row[at] = v;
+		}
+	}
+	for (uint32_t i = 0; ret == E_NOTFOUND && i < g->n_end_ports; i++) {
+		uint32_t port = g->end_ports[i], lid = c->lids->of[port].base;
+		size_t at = lid % LIDS_PER_ROW * sizeof(struct snap_end) +
+		            offsetof(struct snap_end, p_key_set);
+
+		if (lid != 0 && !changed[g->ports[port].node] &&
+		    at + sizeof(uint16_t) <= row[lid / LIDS_PER_ROW].len) {
+			memcpy(&k->of_port[port], row[lid / LIDS_PER_ROW].data + at,
+			       sizeof(uint16_t));
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+/* Numbers the sets that are in use as intern_tables() would for all ports. */
+static int number_again(struct key_sets *k, const struct snap_content *c, struct arena *a)
+{
+	const struct graph *g = c->g;
+	uint32_t *now = arena_array(a, k->n + 1, sizeof(*now)), n = 1, was = k->n;
+	struct key_set *set = arena_array(a, k->n + 1, sizeof(*set));
+
+	if (!now || !set) {
+		return -ENOMEM;
+	}
+	k->same = true;
+	set[0] = k->set[0];
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint16_t *number = &k->of_port[g->end_ports[i]];
+
+		if (*number >= was) {
+			return E_MALFORMED;
+		}
+		if (*number != 0 && now[*number] == 0) {
+			set[n] = k->set[*number];
+			k->same &= n == *number;
+			now[*number] = n++;
+		}
+		*number = (uint16_t)now[*number];
+	}
+	k->same &= n == was;
+	k->set = set;
+	k->n = n;
+	return E_OK;
+}
+
+int key_sets_init_changed(struct key_sets *k, const struct snap_content *c,
+                          struct db_txn *t, struct arena *a)
+{
+	struct hash_table known = { .arena = a };
+	uint8_t *changed = arena_alloc(a, c->g->n_nodes + 1);
+	uint32_t n_stored;
+	int ret;
+
+	*k = (struct key_sets){ .of_port = arena_array(a, c->g->n_ports + 1,
+		                                       sizeof(*k->of_port)) };
+	if (!k->of_port || !changed) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < c->n_changed; i++) {
+		changed[c->changed[i]] = 1;
+	}
+	ret = read_sets(k, &known, t, a);
+	n_stored = k->n;
+	ret = ret == E_OK ? read_numbers(k, c, changed, t, a) : ret;
+	ret = ret == E_OK ? intern_tables(k, &known, c, n_stored, a) : ret;
+	ret = ret == E_OK ? number_again(k, c, a) : ret;
+	k->same &= n_stored == k->n;
+	return ret;
 }
 
 void key_sets_emit(const struct key_sets *k, struct diff *d)

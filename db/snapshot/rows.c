@@ -91,11 +91,12 @@ static void set_chunks(struct rows *r, uint32_t n_sources)
 	};
 }
 
-/* Chunks of forwarding tables without a LID that changed. */
-static int mark_chunks(struct rows *r)
+/* Chunks of rows without a LID that changed. */
+static int mark_chunks(struct rows *r, struct chunk_rows *rows, uint32_t per_chunk)
 {
 	const struct snap_content *c = r->c;
-	uint32_t n = (uint32_t)(r->lft.row_bytes / LFT_PER_CHUNK) + 1;
+	size_t row_bytes = rows->row_bytes;
+	uint32_t n = (uint32_t)((row_bytes + CHUNK_BYTES - 1) / CHUNK_BYTES) + 1;
 	uint8_t *same = c->changed_lid ? arena_alloc(r->a, n) : NULL;
 	if (!c->changed_lid) {
 		return E_OK;
@@ -105,15 +106,80 @@ static int mark_chunks(struct rows *r)
 	}
 	memset(same, 1, n);
 	for (uint32_t i = 0; i < c->n_changed_lids; i++) {
-		if (c->changed_lid[i] / LFT_PER_CHUNK < n) {
-			same[c->changed_lid[i] / LFT_PER_CHUNK] = 0;
+		if (c->changed_lid[i] / per_chunk < n) {
+			same[c->changed_lid[i] / per_chunk] = 0;
 		}
 	}
-	r->lft.same = same;
+	rows->same = same;
 	return E_OK;
 }
 
-int rows_init(struct rows *r, const struct snap_content *c)
+static void mark_lid(uint8_t *marked, const struct lids *l, uint32_t lid, unsigned lmc)
+{
+	uint32_t last = lid + (UINT32_C(1) << (lmc & 7)) - 1;
+	for (uint32_t at = lid; lid != 0 && at <= last && at <= l->top; at++) {
+		marked[at / LIDS_PER_ROW] = 1;
+	}
+}
+
+/* LIDs that a node had when it was published last. */
+static void mark_stored(struct rows *r, struct db_txn *t, uint64_t guid, uint8_t *marked)
+{
+	struct row_port p;
+	struct db_val v;
+	uint8_t key[8];
+	key_u64(key, guid);
+	if (db_find(t, SNAP_PORTS, key, sizeof(key), &v) != E_OK) {
+		return;
+	}
+	for (size_t i = 0; (i + 1) * sizeof(p) <= v.len; i++) {
+		memcpy(&p, v.data + i * sizeof(p), sizeof(p));
+		mark_lid(marked, r->c->lids, p.lid, p.lmc);
+	}
+}
+
+/* Rows of `lids` with a LID that a node has or had which changed. The others are as they
+ * were if the sets of P_Keys and the sources of paths have the same numbers. */
+static int mark_lid_rows(struct rows *r, struct db_txn *t)
+{
+	const struct snap_content *c = r->c;
+	uint8_t *marked = arena_alloc(r->a, c->lids->top / LIDS_PER_ROW + 1);
+	if (!marked) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < c->n_changed; i++) {
+		const struct node *n = &c->g->nodes[c->changed[i]];
+		for (uint32_t p = n->first_port; p <= n->first_port + n->n_ports; p++) {
+			mark_lid(marked, c->lids, c->lids->of[p].base,
+			         c->lids->of[p].lmc);
+		}
+		mark_stored(r, t, n->guid, marked);
+	}
+	for (size_t i = 0; i < c->n_gone; i++) {
+		mark_stored(r, t, c->gone[i], marked);
+	}
+	r->lid_rows = marked;
+	return E_OK;
+}
+
+/* What is left of the stored rows where only some nodes changed. */
+static int init_changed(struct rows *r, struct db *db)
+{
+	struct db_txn t;
+	int ret = db_begin(&t, db, false);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = key_sets_init_changed(&r->keys, r->c, &t, r->a);
+	/* with changed_lid the sources of paths and the highest LID are as they were */
+	if (ret == E_OK && r->keys.same && r->c->changed_lid) {
+		ret = mark_lid_rows(r, &t);
+	}
+	db_abort(&t);
+	return ret;
+}
+
+int rows_init(struct rows *r, const struct snap_content *c, struct db *db)
 {
 	const struct graph *g = c->g;
 	const struct paths *p = &c->route->paths;
@@ -149,8 +215,14 @@ int rows_init(struct rows *r, const struct snap_content *c)
 	}
 	fill_rates(g, r->rate);
 	set_chunks(r, n_sources);
-	int ret = mark_chunks(r);
-	return ret == E_OK ? key_sets_init(&r->keys, c, r->a) : ret;
+	int ret = mark_chunks(r, &r->lft, LFT_PER_CHUNK);
+	if (ret == E_OK) {
+		ret = mark_chunks(r, &r->paths, PATHS_PER_CHUNK);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	return c->changed ? init_changed(r, db) : key_sets_init(&r->keys, c, r->a);
 }
 
 void rows_done(struct rows *r)
@@ -185,33 +257,60 @@ static size_t name_len(const char *text)
 	return text ? strnlen(text, NAME_BYTES) : 0;
 }
 
+/* Rows by NodeGUID: of all nodes, or of those that changed. The latter are in the order
+ * of GUIDs, too, as the history wants them. */
+static void emit_by_node(const struct rows *r, struct diff *d,
+                         void (*emit)(const struct rows *r, uint32_t node,
+                                      struct diff *d))
+{
+	const struct snap_content *c = r->c;
+	uint8_t key[8];
+	if (!d->sparse) {
+		for (uint32_t i = 0; i < c->g->n_nodes; i++) {
+			emit(r, i, d);
+		}
+		return;
+	}
+	for (size_t i = 0, k = 0; i < c->n_changed || k < c->n_gone;) {
+		if (k == c->n_gone ||
+		    (i < c->n_changed && c->g->nodes[c->changed[i]].guid < c->gone[k])) {
+			emit(r, c->changed[i++], d);
+		} else {
+			key_u64(key, c->gone[k++]);
+			diff_delete(d, key, sizeof(key));
+		}
+	}
+}
+
+static void emit_node(const struct rows *r, uint32_t node, struct diff *d)
+{
+	const struct node *n = &r->c->g->nodes[node];
+	size_t len = name_len(n->description), own = name_len(n->name);
+	struct row_node row = {
+		.system_image_guid = n->system_image_guid,
+		.lid = node_lid(r->c, n),
+		.vendor_id = n->vendor_id,
+		.revision = n->revision,
+		.device_id = n->device_id,
+		.partition_cap = n->partition_cap,
+		.type = n->type,
+		.n_ports = n->n_ports,
+		.esp0 = n->esp0,
+		.aggregation = n->aggregation,
+		.description_len = (uint8_t)len,
+		.name_len = (uint8_t)own,
+	};
+	uint8_t key[8], val[sizeof(row) + 2 * NAME_BYTES];
+	key_u64(key, n->guid);
+	memcpy(val, &row, sizeof(row));
+	memcpy(val + sizeof(row), n->description, len);
+	memcpy(val + sizeof(row) + len, own ? n->name : "", own);
+	diff_row(d, key, sizeof(key), val, sizeof(row) + len + own);
+}
+
 static void emit_nodes(const struct rows *r, struct diff *d)
 {
-	const struct graph *g = r->c->g;
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct node *n = &g->nodes[i];
-		size_t len = name_len(n->description), own = name_len(n->name);
-		struct row_node row = {
-			.system_image_guid = n->system_image_guid,
-			.lid = node_lid(r->c, n),
-			.vendor_id = n->vendor_id,
-			.revision = n->revision,
-			.device_id = n->device_id,
-			.partition_cap = n->partition_cap,
-			.type = n->type,
-			.n_ports = n->n_ports,
-			.esp0 = n->esp0,
-			.aggregation = n->aggregation,
-			.description_len = (uint8_t)len,
-			.name_len = (uint8_t)own,
-		};
-		uint8_t key[8], val[sizeof(row) + 2 * NAME_BYTES];
-		key_u64(key, n->guid);
-		memcpy(val, &row, sizeof(row));
-		memcpy(val + sizeof(row), n->description, len);
-		memcpy(val + sizeof(row) + len, own ? n->name : "", own);
-		diff_row(d, key, sizeof(key), val, sizeof(row) + len + own);
-	}
+	emit_by_node(r, d, emit_node);
 }
 
 static void fill_port(const struct rows *r, uint32_t index, struct row_port *row)
@@ -251,62 +350,45 @@ static void emit_ports_of(const struct rows *r, uint32_t node, struct diff *d)
 	diff_row(d, key, sizeof(key), row, (n->n_ports + 1U) * sizeof(row[0]));
 }
 
-/* In the order of GUIDs, as the history wants the changes. */
-static void emit_changed_ports(const struct rows *r, struct diff *d)
-{
-	const struct snap_content *c = r->c;
-	for (size_t i = 0, k = 0; i < c->n_changed || k < r->n_gone;) {
-		uint8_t key[8];
-		if (k == r->n_gone ||
-		    (i < c->n_changed && c->g->nodes[c->changed[i]].guid < r->gone[k])) {
-			emit_ports_of(r, c->changed[i++], d);
-		} else {
-			key_u64(key, r->gone[k++]);
-			diff_delete(d, key, sizeof(key));
-		}
-	}
-}
-
 static void emit_ports(const struct rows *r, struct diff *d)
 {
-	if (d->sparse) {
-		emit_changed_ports(r, d);
-		return;
+	emit_by_node(r, d, emit_ports_of);
+}
+
+static void emit_links_of(const struct rows *r, uint32_t node, struct diff *d)
+{
+	const struct graph *g = r->c->g;
+	const struct node *n = &g->nodes[node];
+	struct row_link row[256];
+	unsigned n_rows = 0;
+	uint8_t key[8];
+	for (uint32_t p = n->first_port; p <= n->first_port + n->n_ports; p++) {
+		const struct port *a = &g->ports[p];
+		if (a->peer == GRAPH_NONE || a->peer < p) {
+			continue; /* ports are in order of (GUID, number) */
+		}
+		const struct port *b = &g->ports[a->peer];
+		row[n_rows++] = (struct row_link){
+			.guid_b = g->nodes[b->node].guid,
+			.port_a = a->num,
+			.port_b = b->num,
+			.width = a->width,
+			.speed = a->speed,
+			.rate = r->rate[p],
+			.mtu = port_mtu(g, a),
+		};
 	}
-	for (uint32_t i = 0; i < r->c->g->n_nodes; i++) {
-		emit_ports_of(r, i, d);
+	key_u64(key, n->guid);
+	if (n_rows) {
+		diff_row(d, key, sizeof(key), row, n_rows * sizeof(row[0]));
+	} else if (d->sparse) {
+		diff_delete(d, key, sizeof(key));
 	}
 }
 
 static void emit_links(const struct rows *r, struct diff *d)
 {
-	const struct graph *g = r->c->g;
-	struct row_link row[256];
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct node *n = &g->nodes[i];
-		unsigned n_rows = 0;
-		for (uint32_t p = n->first_port; p <= n->first_port + n->n_ports; p++) {
-			const struct port *a = &g->ports[p];
-			if (a->peer == GRAPH_NONE || a->peer < p) {
-				continue; /* ports are in order of (GUID, number) */
-			}
-			const struct port *b = &g->ports[a->peer];
-			row[n_rows++] = (struct row_link){
-				.guid_b = g->nodes[b->node].guid,
-				.port_a = a->num,
-				.port_b = b->num,
-				.width = a->width,
-				.speed = a->speed,
-				.rate = r->rate[p],
-				.mtu = port_mtu(g, a),
-			};
-		}
-		if (n_rows) {
-			uint8_t key[8];
-			key_u64(key, n->guid);
-			diff_row(d, key, sizeof(key), row, n_rows * sizeof(row[0]));
-		}
-	}
+	emit_by_node(r, d, emit_links_of);
 }
 
 struct name {
@@ -473,6 +555,45 @@ static size_t count_vport_guids(const struct snap_content *c)
 	return n;
 }
 
+/* The same out of what is stored of nodes that did not change. \return How many. */
+static size_t list_stored_blocks(const struct rows *r, struct diff *d,
+                                 struct alias **list, size_t n)
+{
+	const struct snap_content *c = r->c;
+	size_t cap = n, changed = 0;
+	struct db_val k, v;
+	uint8_t key[2];
+	key_u16(key, UMAD_SM_ATTR_GUID_INFO);
+	int ret = db_seek(&d->t, SNAP_ATTRS, key, sizeof(key), &k, &v);
+	for (; ret == E_OK && k.len == ATTR_KEY &&
+	       key_read_u16(k.data) == UMAD_SM_ATTR_GUID_INFO;
+	     ret = db_next(&d->t, SNAP_ATTRS, &k, &v)) {
+		struct snap_attr at = { .guid = key_read_u64(k.data + 2) };
+		while (changed < c->n_changed &&
+		       c->g->nodes[c->changed[changed]].guid < at.guid) {
+			changed++;
+		}
+		if (changed < c->n_changed &&
+		    c->g->nodes[c->changed[changed]].guid == at.guid) {
+			continue;
+		}
+		for (size_t pos = 0; pos + 6 <= v.len; pos += 6 + (size_t)at.len) {
+			memcpy(&at.block, v.data + pos, 4);
+			memcpy(&at.len, v.data + pos + 4, 2);
+			at.data = v.data + pos + 6;
+			if (at.len > v.len - pos - 6) {
+				break;
+			}
+			if (VECTOR_RESERVE(*list, cap, n + 8) != E_OK) {
+				d->ret = -ENOMEM;
+				return n;
+			}
+			n += list_block(c->g, &at, *list + n);
+		}
+	}
+	return n;
+}
+
 /* GUIDs of virtual ports, and those that they have besides. */
 static size_t list_vport_guids(const struct snap_content *c, struct alias *list)
 {
@@ -510,6 +631,7 @@ static void emit_guids(const struct rows *r, struct diff *d)
 		n += list_block(g, &info[i], list + n);
 	}
 	n += list_vport_guids(r->c, list + n);
+	n = r->c->changed ? list_stored_blocks(r, d, &list, n) : n;
 	sort_rows(list, n, sizeof(*list), compare_alias);
 	for (size_t i = 0; i < n; i++) {
 		if (i && list[i].guid == list[i - 1].guid) {
@@ -639,6 +761,10 @@ static void emit_lids(const struct rows *r, struct diff *d)
 	for (uint32_t from = 0; lids->owner && from <= lids->top; from += LIDS_PER_ROW) {
 		uint32_t n = lids->top + 1 - from;
 		bool any = false;
+		uint8_t key[4];
+		if (r->lid_rows && !r->lid_rows[from / LIDS_PER_ROW]) {
+			continue;
+		}
 		n = n < LIDS_PER_ROW ? n : LIDS_PER_ROW;
 		memset(row, 0, sizeof(row));
 		for (uint32_t i = 0; i < n; i++) {
@@ -657,10 +783,11 @@ static void emit_lids(const struct rows *r, struct diff *d)
 			}
 			memcpy(&row[i], &end, sizeof(end));
 		}
+		key_u32(key, from / LIDS_PER_ROW);
 		if (any) {
-			uint8_t key[4];
-			key_u32(key, from / LIDS_PER_ROW);
 			diff_row(d, key, sizeof(key), row, n * sizeof(row[0]));
+		} else if (d->sparse) {
+			diff_delete(d, key, sizeof(key));
 		}
 	}
 	free(vport);
@@ -756,22 +883,28 @@ static void delete_attr(uint16_t attr, uint64_t guid, struct diff *d)
 	diff_delete(d, key, sizeof(key));
 }
 
-static const uint16_t node_attrs[] = { UMAD_SM_ATTR_NODE_DESC,
-	                               UMAD_SM_ATTR_NODE_INFO,
-	                               UMAD_SM_ATTR_SWITCH_INFO,
-	                               UMAD_SM_ATTR_PORT_INFO,
-	                               UMAD_SM_ATTR_SM_INFO,
-	                               SNAP_ATTR_OPA | UMAD_SM_ATTR_SWITCH_INFO,
-	                               SNAP_ATTR_OPA | UMAD_SM_ATTR_PORT_INFO };
+/* In the order of their numbers. */
+static const struct {
+	uint16_t attr;
+	bool is_table;
+} node_attrs[] = {
+	{ UMAD_SM_ATTR_NODE_DESC, false },   { UMAD_SM_ATTR_NODE_INFO, false },
+	{ UMAD_SM_ATTR_SWITCH_INFO, false }, { UMAD_SM_ATTR_GUID_INFO, true },
+	{ UMAD_SM_ATTR_PORT_INFO, false },   { UMAD_SM_ATTR_PKEY_TABLE, true },
+	{ UMAD_SM_ATTR_SLVL_TABLE, true },   { UMAD_SM_ATTR_VL_ARB_TABLE, true },
+	{ UMAD_SM_ATTR_MCAST_FT, true },     { UMAD_SM_ATTR_SM_INFO, false },
+	{ SNAP_ATTR_OPA | UMAD_SM_ATTR_SWITCH_INFO, false },
+	{ SNAP_ATTR_OPA | UMAD_SM_ATTR_PORT_INFO, false },
+};
 enum { NODE_ATTRS = sizeof(node_attrs) / sizeof(node_attrs[0]) };
 
 bool snap_attr_of_node(uint16_t attr)
 {
 	unsigned i = 0;
-	while (i < NODE_ATTRS && node_attrs[i] != attr) {
+	while (i < NODE_ATTRS && node_attrs[i].attr != attr) {
 		i++;
 	}
-	return i < NODE_ATTRS;
+	return i < NODE_ATTRS && !node_attrs[i].is_table;
 }
 
 /* An attribute of changed nodes. Those that have it no more lose it. */
@@ -789,41 +922,8 @@ static void emit_node_attr(const struct rows *r, uint16_t attr, struct gather *v
 			delete_attr(attr, guid, d);
 		}
 	}
-	for (size_t i = 0; i < r->n_gone; i++) {
-		delete_attr(attr, r->gone[i], d);
-	}
-}
-
-static uint32_t stored_attr(const struct diff *d)
-{
-	return d->more && d->key.len >= 2 ? key_read_u16(d->key.data) : UINT32_MAX;
-}
-
-/* The other attributes: all rows of each, one after the other. */
-static void emit_table_attrs(const struct rows *r, struct gather *v, struct diff *d)
-{
-	const struct snap_content *c = r->c;
-	uint32_t attr = 0;
-	while (d->ret == E_OK && attr <= UINT16_MAX) {
-		size_t at = LOWER_BOUND(c->n_attrs, i, c->attrs[i].attr < attr);
-		uint32_t offered = at < c->n_attrs ? c->attrs[at].attr : UINT32_MAX;
-		uint8_t key[2];
-		key_u16(key, (uint16_t)attr);
-		diff_seek(d, key, sizeof(key));
-		attr = stored_attr(d) < offered ? stored_attr(d) : offered;
-		if (attr == UINT32_MAX) {
-			break;
-		}
-		if (!snap_attr_of_node((uint16_t)attr)) {
-			while (at < c->n_attrs && c->attrs[at].attr == attr &&
-			       d->ret == E_OK) {
-				at += emit_attr(&c->attrs[at], c->n_attrs - at, v, d);
-			}
-			while (d->ret == E_OK && stored_attr(d) == attr) {
-				diff_drop(d);
-			}
-		}
-		attr++;
+	for (size_t i = 0; i < c->n_gone; i++) {
+		delete_attr(attr, c->gone[i], d);
 	}
 }
 
@@ -835,14 +935,10 @@ static void emit_attrs(const struct rows *r, struct diff *d)
 		for (size_t i = 0; i < c->n_attrs && d->ret == E_OK;) {
 			i += emit_attr(&c->attrs[i], c->n_attrs - i, &v, d);
 		}
-	} else {
-		if (!c->only_ports) {
-			d->sparse = false;
-			emit_table_attrs(r, &v, d);
-			d->sparse = true;
-		}
-		for (unsigned i = 0; i < NODE_ATTRS; i++) {
-			emit_node_attr(r, node_attrs[i], &v, d);
+	}
+	for (unsigned i = 0; c->changed != NULL && i < NODE_ATTRS; i++) {
+		if (!c->only_ports || !node_attrs[i].is_table) {
+			emit_node_attr(r, node_attrs[i].attr, &v, d);
 		}
 	}
 	free(v.buf);
@@ -1037,13 +1133,26 @@ static const struct chunk_rows *chunks_of(const struct rows *r, unsigned table)
 	return (const struct chunk_rows *)((const char *)r + sources[table].chunks);
 }
 
+/* Is a table compared only where nodes changed? */
+static bool is_sparse(const struct rows *r, unsigned table)
+{
+	switch (table) {
+	case SNAP_NODES:
+	case SNAP_PORTS:
+	case SNAP_LINKS:
+	case SNAP_ATTRS: return r->c->changed != NULL;
+	case SNAP_LIDS: return r->lid_rows != NULL;
+	}
+	return false;
+}
+
 void rows_diff(const struct rows *r, struct db *db, unsigned table, struct diff *d)
 {
 	const struct source *source = &sources[table];
 	if (!source->emit && !source->chunks) {
 		return;
 	}
-	if (r->c->changed && (table == SNAP_PORTS || table == SNAP_ATTRS)) {
+	if (is_sparse(r, table)) {
 		diff_begin_sparse(d, db, table);
 	} else {
 		diff_begin(d, db, table);
@@ -1057,6 +1166,82 @@ void rows_diff(const struct rows *r, struct db *db, unsigned table, struct diff 
 		source->emit(r, d);
 		diff_end(d);
 	}
+}
+
+enum port_part {
+	PORT_STATES,
+	PORT_LINKS, /* the other end, width, speed, ... */
+	PORT_ENDS   /* which end ports there are, and their GUIDs and LIDs */
+};
+
+/* The most important part in which the row of the ports of a node differs. */
+static enum port_part ports_differ(struct diff *d, const struct change *c)
+{
+	enum port_part part = PORT_STATES;
+	struct db_val was;
+	if (!c->val || db_find(&d->t, SNAP_PORTS, c->key, c->key_len, &was) != E_OK ||
+	    was.len != c->len) {
+		return PORT_ENDS;
+	}
+	for (size_t i = 0; i + sizeof(struct row_port) <= c->len;
+	     i += sizeof(struct row_port)) {
+		struct row_port a, b;
+		memcpy(&a, was.data + i, sizeof(a));
+		memcpy(&b, c->val + i, sizeof(b));
+		a.state = b.state;
+		if (a.guid != b.guid || a.lid != b.lid || a.lmc != b.lmc ||
+		    (a.peer_guid != 0) != (b.peer_guid != 0)) {
+			return PORT_ENDS;
+		}
+		if (memcmp(&a, &b, sizeof(a)) != 0) {
+			part = PORT_LINKS;
+		}
+	}
+	return part;
+}
+
+static bool any_port_differs(struct diff *d, enum port_part least)
+{
+	bool any = false;
+	for (const struct change *c = d->first; c && !any; c = c->next) {
+		any = ports_differ(d, c) >= least;
+	}
+	return any;
+}
+
+static bool any_attr_differs(const struct diff *d, uint16_t attr)
+{
+	const struct change *c = d->first;
+	while (c && key_read_u16(c->key) != attr) {
+		c = c->next;
+	}
+	return c != NULL;
+}
+
+bool rows_are_same(const struct rows *r, unsigned table, struct diff *d)
+{
+	if (!r->c->changed || d[SNAP_NODES].n != 0) {
+		return false;
+	}
+	return table == SNAP_NAMES ||
+	       (table == SNAP_GUIDS && !any_port_differs(&d[SNAP_PORTS], PORT_ENDS) &&
+	        !any_attr_differs(&d[SNAP_ATTRS], UMAD_SM_ATTR_GUID_INFO));
+}
+
+/* Tables and attributes beside those of SNAP_NEW_EPOCH that decide which paths there are.
+ */
+bool rows_need_epoch(struct diff *d)
+{
+	static const uint8_t of_epoch[] = { SNAP_OPTIONS, SNAP_PREFIX_ROUTES,
+		                            SNAP_PARTITIONS, SNAP_GUIDS,
+		                            SNAP_P_KEY_SETS };
+	bool need = false;
+	for (unsigned i = 0; i < sizeof(of_epoch); i++) {
+		need |= d[of_epoch[i]].n != 0;
+	}
+	return need || any_port_differs(&d[SNAP_PORTS], PORT_LINKS) ||
+	       any_attr_differs(&d[SNAP_ATTRS], UMAD_SM_ATTR_PKEY_TABLE) ||
+	       any_attr_differs(&d[SNAP_ATTRS], UMAD_SM_ATTR_GUID_INFO);
 }
 
 void rows_diff_chunks(const struct rows *r, unsigned table, struct diff *d)

@@ -21,14 +21,12 @@ struct rows {
 	uint8_t *rate; /*!< [graph.n_ports] rate code of the cable, of port 0 its own, 0:
 	                  no cable */
 	struct key_sets keys;
-	const uint64_t *gone; /*!< [n_gone] nodes that are stored and not there any more, ascending; where
-	                         c->changed is not NULL, for the tables that it is for */
-	size_t n_gone;
+	const uint8_t *lid_rows; /*!< [rows of `lids`] 1: to be compared; NULL: all are */
 	struct arena *a;
 };
 
-/*! \brief Index arrays over \a c, which is borrowed. \retval -ENOMEM */
-int rows_init(struct rows *r, const struct snap_content *c);
+/*! \brief Index arrays over \a c, which is borrowed, and over what is stored. \retval -ENOMEM */
+int rows_init(struct rows *r, const struct snap_content *c, struct db *db);
 void rows_done(struct rows *r);
 
 /*!
@@ -37,6 +35,18 @@ void rows_done(struct rows *r);
  *        rows_diff_chunks() compares them. Failures stick in d->ret.
  */
 void rows_diff(const struct rows *r, struct db *db, unsigned table, struct diff *d);
+
+/*!
+ * \brief Does what an epoch stands for differ? After all comparisons, before their transactions end.
+ *        States of ports are no part of it.
+ */
+bool rows_need_epoch(struct diff *d);
+
+/*!
+ * \brief Is a table known to be as it is stored?
+ * \param d  By table; those of nodes, ports and attributes are compared.
+ */
+bool rows_are_same(const struct rows *r, unsigned table, struct diff *d);
 
 /*! \brief Compares the chunks of a table of long rows, in parallel; no other table has any. */
 void rows_diff_chunks(const struct rows *r, unsigned table, struct diff *d);

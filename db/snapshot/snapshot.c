@@ -154,40 +154,31 @@ static int compare_ports(struct snap_writer *w, const struct rows *r, struct dif
 	return first_failure(d);
 }
 
-/* Nodes whose rows are to be deleted. */
-static int list_gone(struct rows *r, const struct diff *nodes)
+/* What others follow from is compared first. */
+static bool is_first(unsigned table)
 {
-	uint64_t *gone = arena_array(r->a, nodes->n, sizeof(*gone));
-	if (!gone) {
-		return -ENOMEM;
-	}
-	for (const struct change *c = nodes->first; c; c = c->next) {
-		if (!c->val) {
-			gone[r->n_gone++] = key_read_u64(c->key);
-		}
-	}
-	r->gone = gone;
-	return E_OK;
+	return table == SNAP_NODES || table == SNAP_PORTS || table == SNAP_ATTRS;
 }
 
 /* Compares all tables with the stored ones. \return The first failure. */
 static int compare_all(struct snap_writer *w, struct rows *r, struct diff *d)
 {
-	int ret = E_OK;
-	rows_diff(r, w->db, SNAP_NODES, &d[SNAP_NODES]);
-	if (r->c->changed) {
-		ret = list_gone(r, &d[SNAP_NODES]);
+#pragma omp parallel for schedule(dynamic, 1)
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		if (!r->c->changed || is_first(i)) {
+			rows_diff(r, w->db, i, &d[i]);
+		}
 	}
 #pragma omp parallel for schedule(dynamic, 1)
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
-		if (i != SNAP_NODES) {
+		if (r->c->changed && !is_first(i) && !rows_are_same(r, i, d)) {
 			rows_diff(r, w->db, i, &d[i]);
 		}
 	}
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		rows_diff_chunks(r, i, &d[i]);
 	}
-	return ret != E_OK ? ret : first_failure(d);
+	return first_failure(d);
 }
 
 static bool routing_differs(const struct diff *d)
@@ -362,21 +353,27 @@ static int collect_changes(const struct snap_writer *w, const struct snap_conten
 	return history_collect(rec, w, d, &meta, used != NULL ? used->name : "");
 }
 
-int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t now_ms,
-                 struct snap_published *ret)
+int snap_publish(struct snap_writer *w, const struct snap_content *content,
+                 uint64_t now_ms, struct snap_published *ret)
 {
+	struct snap_content own = *content, *c = &own;
 	struct diff d[SNAP_TABLE_COUNT];
 	struct rows r;
 	struct row_meta meta;
 	struct recording rec = { .a = NULL };
-	if (c->epoch == 0 || (c->only_ports && c->epoch != w->last.epoch)) {
+	if ((c->epoch == 0 && !c->choose_epoch) ||
+	    (c->only_ports && c->epoch != w->last.epoch)) {
 		return -EINVAL;
 	}
 	memset(d, 0, sizeof(d));
 	pins_release(&w->pins, now_ms);
-	int res = rows_init(&r, c);
+	int res = rows_init(&r, c, w->db);
 	if (res == E_OK) {
 		res = c->only_ports ? compare_ports(w, &r, d) : compare_all(w, &r, d);
+	}
+	if (res == E_OK && c->choose_epoch) {
+		res = c->choose_epoch(c->choose_ctx,
+		                      routing_differs(d) || rows_need_epoch(d), c);
 	}
 	/* readers and their caches rely on one routing per epoch */
 	if (res == E_OK && c->epoch == w->last.epoch && routing_differs(d)) {

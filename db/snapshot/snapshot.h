@@ -67,13 +67,17 @@ struct snap_content {
 	const struct graph *g;
 	const struct lids *lids;
 	const struct route_result *route;
-	/*! [n_changed] nodes of g, ascending. Of other nodes that were published and are there still, the rows
-	 *  of `ports` and of attributes that are snap_attr_of_node() are as they were; \a attrs has the latter
-	 *  of these nodes only. NULL: anything may have changed. */
+	/*! [n_changed] nodes of g, ascending. Other nodes that were published and are not in \a gone are as
+	 *  they were, with their cables, LIDs and attributes; \a attrs has those of the changed nodes only.
+	 *  There are no virtual ports and no policy then. NULL: anything may have changed. */
 	const uint32_t *changed;
 	size_t n_changed;
-	/*! [n_changed_lids] LIDs whose entries in forwarding tables may be others than those published last, of
-	 *  switches that were published then; NULL: any. */
+	const uint64_t *
+		gone; /*!< [n_gone] NodeGUIDs, ascending: may be stored, and are not in g */
+	size_t n_gone;
+	/*! [n_changed_lids] LIDs whose entries in forwarding tables, lanes or paths may
+	 * be others than those published last; the switches are the same, and those with
+	 * hosts. NULL: any. */
 	const uint32_t *changed_lid;
 	uint32_t n_changed_lids;
 	bool only_ports; /*!< with \a changed, in the same epoch: these rows differ, and nothing else does */
@@ -104,6 +108,11 @@ struct snap_content {
 	struct snap_stage stage[SNAP_STAGES_MAX];
 	unsigned n_stages;
 	struct snap_transition transition;
+	/*! Chooses the epoch, and may set the transition, when it is known whether what
+	 * an epoch stands for differs from what was published last; an error code ends
+	 * the publish. NULL: it is \a epoch. */
+	int (*choose_epoch)(void *ctx, bool differs, struct snap_content *c);
+	void *choose_ctx;
 };
 
 /*! \brief Is it an attribute of nodes and ports that is no table? */
@@ -143,8 +152,8 @@ void snap_writer_close(struct snap_writer *w);
  * \retval E_FULL  Snapshot folder full. \retval -errno
  * Cost: comparison with the stored rows plus the changed bytes.
  */
-int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t now_ms,
-                 struct snap_published *ret);
+int snap_publish(struct snap_writer *w, const struct snap_content *content,
+                 uint64_t now_ms, struct snap_published *ret);
 
 /*!
  * \brief Mirrors client records between publishes, in one transaction. The epoch stays;

@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/vector.h"
 #include "conf/config.h"
 #include "db/snapshot/fabric.h"
 #include "db/snapshot/reader.h"
@@ -368,24 +370,81 @@ static int recall_lanes(struct routes *r, const struct job *j)
 	return ret;
 }
 
-/* Tables that the switches have, with the LIDs of virtual ports. Their memory serves again,
- * because new memory of this size costs more than to fill it. */
+static uint64_t digest_switches(const struct graph *g)
+{
+	uint64_t h = 1;
+
+	for (uint32_t i = 0; i < g->n_switches; i++) {
+		h = digest_add(h, g->nodes[g->switches[i]].guid);
+	}
+	return h;
+}
+
+/* Notes where the switches may get other entries. */
+static void note_sent(struct routes *r, const struct route_result *res)
+{
+	r->any_sent = !res->incremental || r->job->vport_lids.n_own != 0 ||
+	              VECTOR_RESERVE(r->sent, r->cap_sent, res->n_changed + 1) != E_OK;
+	r->n_sent = 0;
+	for (uint32_t i = 0; !r->any_sent && i < res->n_changed; i++) {
+		r->sent[r->n_sent++] = res->changed_lid[i];
+	}
+}
+
+/* Tells where known tables may differ from those of the last routing. */
+static int note_few(struct routes *r, const struct job *j)
+{
+	const struct graph *g = j->disc.g;
+	struct route_memory *m = &r->memory;
+	uint32_t *sw = arena_array(j->arena, j->program.n_nodes, sizeof(*sw)), n = 0;
+
+	if (sw == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < j->program.n_nodes; i++) {
+		uint32_t at = g->nodes[j->program.nodes[i]].sw;
+
+		if (at != GRAPH_NONE) {
+			sw[n++] = at;
+		}
+	}
+	m->sw = sw;
+	m->n_sw = n;
+	m->lid = r->sent;
+	m->n_lid = r->n_sent;
+	m->few_differ = true;
+	return E_OK;
+}
+
+/* Tables that the switches have, with the LIDs of virtual ports. Their memory serves
+ * again, because new memory of this size costs more than to fill it. After a sweep that
+ * ended as planned only what it sent is new. */
 static int find_known_tables(struct routes *r, struct job *j)
 {
 	uint32_t n = j->disc.g->n_switches, top = j->vport_lids.all.top;
+	uint64_t of = digest_switches(j->disc.g);
+	bool few = j->program.look != NULL && !r->any_sent && r->known_of == of &&
+	           j->vport_lids.n_own == 0 && r->known.n_lids == top + 1;
 	int ret = E_OK;
 
+	r->memory.few_differ = false;
 	if (r->known.rows == NULL || r->known.n_switches != n ||
 	    r->known.n_lids != top + 1) {
 		arena_free(r->known_arena);
 		r->known = (struct lft){ .rows = NULL };
+		r->known_of = 0;
 		r->known_arena = arena_new();
 		ret = r->known_arena != NULL ? lft_init(&r->known, n, top, r->known_arena)
 		                             : -ENOMEM;
 	}
+	few &= r->known_of == of;
 	if (ret == E_OK) {
-		program_known_tables(&j->program, &r->known);
+		program_known_tables(&j->program, few ? r->sent : NULL, r->n_sent,
+		                     &r->known);
+		ret = few ? note_few(r, j) : E_OK;
 	}
+	r->known_of = of;
+	r->any_sent = true; /* until it is known what this sweep sends */
 	j->prev = r->known;
 	return ret;
 }
@@ -622,6 +681,7 @@ int routes_end(struct routes *r)
 		               "computed tables were refused, the running ones stay: %s",
 		               refusal_text(j, r->ret));
 	}
+	note_sent(r, res);
 	log_cache(r, res);
 	log_incremental(res);
 	if (res->fallback_reason.text[0]) {
@@ -719,6 +779,11 @@ void routes_done(struct routes *r)
 	arena_free(r->known_arena);
 	r->known_arena = NULL;
 	r->known = (struct lft){ .rows = NULL };
+	r->known_of = 0;
+	free(r->sent);
+	r->sent = NULL;
+	r->n_sent = 0;
+	r->cap_sent = 0;
 }
 
 /* --- rebalancing ------------------------------------------------------------------ */

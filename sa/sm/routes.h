@@ -57,6 +57,12 @@ struct routes {
 	struct arena *arena; /*!< of a comparison, NULL: none */
 	int (*work)(struct routes *); /*!< what the thread does */
 	/* the thread: */
+	uint64_t known_of; /*!< digest of the switches that known is of */
+	uint32_t *
+		sent; /*!< [n_sent] malloc; LIDs that may have other entries since known was taken */
+	uint32_t n_sent;
+	size_t cap_sent;
+	bool any_sent;   /*!< any LID may */
 	struct job *job; /*!< borrowed until routes_end() */
 	pthread_t thread;
 	bool running; /*!< to be joined */

@@ -3,8 +3,10 @@
 /*
  * Cost of a change in a fat tree: SMPs and time from the moment a cable, a host or a switch
  * disappears or comes back until the subnet manager is idle again. The fabric is simulated in
- * the same process on a virtual clock, so the time is that of computing, with the simulation's
- * share and without waiting for a network. Stages are of the last sweep, in processor time.
+ * the same process on a virtual clock, so the time is that of computing without waiting for a
+ * network. All times are processor time: "cpu" with the simulated fabric, "sm" without it, which
+ * is what its transport takes. Stages are those of all sweeps of a change, without the simulated
+ * fabric, too; what is left of "sm" is for light sweeps, looks after traps and the idle loop.
  *
  *     bench_changes [PORTS [heavy|ENGINE [TIMES]]]
  *
@@ -33,7 +35,16 @@
 #include "sa/sm/sm.h"
 
 /* QUIET_MS: no sender of traps is held back for its last change any more. */
-enum { SETTLE_MS = 500, QUIET_MS = 8000 };
+enum { SETTLE_MS = 500, QUIET_MS = 8000, STAGES_MAX = 40 };
+
+/* The simulated fabric as a transport that measures its own time. */
+struct wire {
+	struct transport t; /* first: the operations get this */
+	struct transport *fabric;
+	double seconds;
+};
+
+static struct wire wire; /* clocks have no context */
 
 struct bench {
 	struct arena *a;
@@ -46,6 +57,8 @@ struct bench {
 	struct sweep_deps deps;
 	struct sweep *sweep;
 	char dir[64];
+	struct snap_stage stage[STAGES_MAX]; /* [n_stages] sums of the sweeps at work */
+	unsigned n_stages, n_sweeps;
 };
 
 static double seconds_of(clockid_t clock)
@@ -66,6 +79,12 @@ static double cpu_seconds(void)
 	return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+/* What the subnet manager takes. */
+static double sm_seconds(void)
+{
+	return cpu_seconds() - wire.seconds;
+}
+
 static void need(bool good, const char *what)
 {
 	if (!good) {
@@ -73,6 +92,66 @@ static void need(bool good, const char *what)
 		exit(EXIT_FAILURE);
 	}
 }
+
+/* --- the simulated fabric, measured --------------------------------------------------- */
+
+static int wire_send(struct transport *t, const struct mad_msg *m)
+{
+	struct wire *w = (struct wire *)t;
+	double start = cpu_seconds();
+	int ret = transport_send(w->fabric, m);
+
+	w->seconds += cpu_seconds() - start;
+	return ret;
+}
+
+static int wire_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret_msg)
+{
+	struct wire *w = (struct wire *)t;
+	double start = cpu_seconds();
+	int ret = w->fabric->ops->recv(w->fabric, deadline_ms, ret_msg);
+
+	w->seconds += cpu_seconds() - start;
+	return ret;
+}
+
+static void wire_wake(struct transport *t)
+{
+	struct transport *fabric = ((struct wire *)t)->fabric;
+
+	fabric->ops->wake(fabric);
+}
+
+static uint64_t wire_now_ms(struct transport *t)
+{
+	struct transport *fabric = ((struct wire *)t)->fabric;
+
+	return fabric->ops->now_ms(fabric);
+}
+
+static int wire_set_issm(struct transport *t, bool on)
+{
+	struct transport *fabric = ((struct wire *)t)->fabric;
+
+	return fabric->ops->set_issm(fabric, on);
+}
+
+static void wire_close(struct transport *t)
+{
+	(void)t; /* the simulation is freed in the end */
+}
+
+static const struct transport_ops wire_ops = {
+	.name = "sim",
+	.send = wire_send,
+	.recv = wire_recv,
+	.wake = wire_wake,
+	.now_ms = wire_now_ms,
+	.set_issm = wire_set_issm,
+	.close = wire_close,
+};
+
+/* --- the bench ------------------------------------------------------------------------ */
 
 static void open_databases(struct bench *b)
 {
@@ -110,12 +189,47 @@ static void start(struct bench *b, char *ports, const char *engine)
 	b->config.audit_interval = 0;
 	b->config.rebalance = REBALANCE_NEVER;
 	b->config.local_sweeps_check = 0;
-	b->deps.transport = sim_transport(b->sim);
+	wire.fabric = sim_transport(b->sim);
+	wire.t = *wire.fabric;
+	wire.t.ops = &wire_ops;
+	b->deps.transport = &wire.t;
 	b->deps.config = &b->config;
 	b->deps.engines = &b->engines;
 	b->deps.single_thread = true;
-	b->deps.cpu_clock = cpu_seconds;
+	b->deps.cpu_clock = sm_seconds;
 	need(sweep_new(&b->deps, &b->sweep) == E_OK, "no sweep");
+}
+
+static void add_stage(struct bench *b, const char *name, double seconds)
+{
+	unsigned i = 0;
+
+	while (i < b->n_stages && strcmp(b->stage[i].name, name) != 0) {
+		i++;
+	}
+	need(i < STAGES_MAX, "too many stages");
+	if (i == b->n_stages) {
+		b->stage[b->n_stages++] = (struct snap_stage){ name, 0 };
+	}
+	b->stage[i].seconds += seconds;
+}
+
+/* Adds the stages of a sweep that has ended since. */
+static void add_stages(struct bench *b)
+{
+	const struct sweep_status *st = sweep_status(b->sweep);
+	const struct job *j = sweep_job(b->sweep);
+
+	if (st->heavy_sweeps + st->local_sweeps == b->n_sweeps || j == NULL) {
+		return;
+	}
+	b->n_sweeps = st->heavy_sweeps + st->local_sweeps;
+	for (unsigned i = 0; i < j->n_stages; i++) {
+		add_stage(b, j->stage[i].name, j->stage[i].seconds);
+	}
+	add_stage(b, "engine", j->route.seconds_route);
+	add_stage(b, "proof", j->route.seconds_prove);
+	add_stage(b, "transition", j->seconds_transition);
 }
 
 /* Until it is idle and nothing happened for some virtual time. */
@@ -126,6 +240,7 @@ static void settle(struct bench *b, unsigned ms)
 
 	while (t->ops->now_ms(t) < end) {
 		need(sweep_run_once(b->sweep) == E_OK, "the transport is gone");
+		add_stages(b);
 		if (strcmp(sweep_status(b->sweep)->phase, "idle") != 0) {
 			end = t->ops->now_ms(t) + ms;
 		}
@@ -136,34 +251,33 @@ static void settle(struct bench *b, unsigned ms)
 static void measure(struct bench *b, const char *what)
 {
 	struct sweep_status was = *sweep_status(b->sweep);
-	double wall = monotonic(), cpu = cpu_seconds();
+	double wall = monotonic(), cpu = cpu_seconds(), sm = sm_seconds();
 	const struct sweep_status *st;
 	const struct job *j;
 
+	b->n_stages = 0;
 	settle(b, SETTLE_MS);
 	wall = monotonic() - wall;
 	cpu = cpu_seconds() - cpu;
+	sm = sm_seconds() - sm;
 	st = sweep_status(b->sweep);
 	j = sweep_job(b->sweep);
 	printf("{\"bench\": \"changes\", \"hosts\": %u, \"change\": \"%s\", "
 	       "\"heavy_sweeps\": %u, "
 	       "\"local_sweeps\": %u, \"smps\": %u, \"port_infos_set\": %u, "
 	       "\"lft_blocks\": %u, "
-	       "\"seconds\": %.4f, \"cpu\": %.4f, \"stages\": {",
+	       "\"seconds\": %.4f, \"cpu\": %.4f, \"sm\": %.4f, \"stages\": {",
 	       b->g->n_hosts, what, st->heavy_sweeps - was.heavy_sweeps,
 	       st->local_sweeps - was.local_sweeps,
 	       (unsigned)(st->smps_sent - was.smps_sent),
 	       (unsigned)(st->port_sets - was.port_sets),
-	       (unsigned)(st->lft_sets - was.lft_sets), wall, cpu);
-	for (unsigned i = 0; i < j->n_stages; i++) {
-		printf("%s\"%s\": %.4f", i ? ", " : "", j->stage[i].name,
-		       j->stage[i].seconds);
+	       (unsigned)(st->lft_sets - was.lft_sets), wall, cpu, sm);
+	for (unsigned i = 0; i < b->n_stages; i++) {
+		printf("%s\"%s\": %.4f", i ? ", " : "", b->stage[i].name,
+		       b->stage[i].seconds);
 	}
-	printf(", \"engine\": %.4f, \"proof\": %.4f, \"transition\": %.4f}, "
-	       "\"routes_max\": %u, "
-	       "\"routes_mean\": %.1f}\n",
-	       j->route.seconds_route, j->route.seconds_prove, j->seconds_transition,
-	       j->route.load.max, j->route.load.mean);
+	printf("}, \"routes_max\": %u, \"routes_mean\": %.1f}\n", j->route.load.max,
+	       j->route.load.mean);
 	fflush(stdout);
 	settle(b, QUIET_MS);
 }

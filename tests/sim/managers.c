@@ -10,6 +10,7 @@
 #include "db/snapshot/snapshot.h"
 #include "db/state/state.h"
 #include "tests/sim/disk.h"
+#include "tests/sim/judge.h"
 #include "tests/sim/simulate.h"
 #include "tests/sim/trace.h"
 
@@ -249,6 +250,9 @@ bool managers_turn(struct run *r, uint64_t end)
 		}
 		if (m->sweep != NULL && sweep_run_once(m->sweep) != E_OK) {
 			return run_fail(r, "the transport is gone");
+		}
+		if (!judge_turn(r, m)) {
+			return false;
 		}
 		trace_print(managers_now(r), i);
 		if (m->sweep != NULL && disk_crashed(m->state_dir)) {

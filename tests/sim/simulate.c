@@ -40,6 +40,8 @@
  * With --packets hosts send all the time, and nothing is looked at but whether packets come to wait
  * for each other for ever, while the tables are being sent or later.
  *
+ * Each local sweep is judged (judge.h): what it did not look at is computed anew.
+ *
  * A run ends with a comparison: another heavy sweep and a restart change nothing, and the
  * routing engine is that of a fresh start.
  *
@@ -310,6 +312,7 @@ static void free_run(struct run *r)
 			manager_kill(&r->m[i]);
 		}
 	}
+	judge_done(&r->judging);
 	packets_free(r->packets);
 	sim_free(r->sim);
 	if (r->dir[0] != '\0') {
@@ -417,10 +420,29 @@ static bool is_quiet(struct run *r, const char **ret_why)
 	return false;
 }
 
-/* A heavy sweep finds the fabric as local sweeps of the master left it. */
+/* Requests so far that set what a sweep plans. */
+static uint64_t count_sets(const struct run *r)
+{
+	static const uint16_t planned[] = {
+		UMAD_SM_ATTR_PORT_INFO,  UMAD_SM_ATTR_PKEY_TABLE,
+		UMAD_SM_ATTR_LINEAR_FT,  UMAD_SM_ATTR_MCAST_FT,
+		UMAD_SM_ATTR_SLVL_TABLE, UMAD_SM_ATTR_VL_ARB_TABLE,
+		UMAD_SM_ATTR_GUID_INFO
+	};
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < sizeof(planned) / sizeof(planned[0]); i++) {
+		n += sim_count(r->sim, UMAD_METHOD_SET, planned[i]);
+	}
+	return n;
+}
+
+/* A heavy sweep finds the fabric as local sweeps of the master left it, and has nothing
+ * to set. */
 static bool check_local(struct run *r)
 {
 	struct sweep *master = r->judge->sweep;
+	uint64_t sets = count_sets(r);
 	uint32_t sweeps = count_sweeps(r),
 		 missed = sweep_status(master)->local_differences;
 	uint64_t epoch = sweep_status(master)->epoch;
@@ -438,7 +460,10 @@ static bool check_local(struct run *r)
 		                sweeps, missed, (unsigned)epoch,
 		                (unsigned)sweep_status(master)->epoch);
 	}
-	return true;
+	sets = count_sets(r) - sets;
+	return sets == 0 ||
+	       run_fail(r, "a heavy sweep sets %u things that the sweep before left",
+	                (unsigned)sets);
 }
 
 /* On a fabric that did not change, another heavy sweep changes nothing, nor does a subnet manager
@@ -549,6 +574,9 @@ static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
 	good = good && settle(r, seed);
 	if (trace && r->longest_ms != 0) {
 		printf("two masters for %lu ms\n", (unsigned long)r->longest_ms);
+	}
+	if (trace) {
+		printf("%u local sweeps were judged\n", r->judging.n_judged);
 	}
 	if (trace && r->packets != NULL) {
 		printf("%lu packets arrived\n", (unsigned long)packets_delivered(r->packets));

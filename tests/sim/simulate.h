@@ -12,6 +12,7 @@
 #include "routing/route.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
+#include "tests/sim/judge.h"
 #include "tests/sim/managers.h"
 #include "tests/sim/vports.h"
 
@@ -73,6 +74,7 @@ struct run {
 	char dir[64];
 	struct manager m[MANAGERS_MAX];
 	unsigned n_managers;
+	struct judge judging;
 	bool nonsense;    /* nodes may lie */
 	bool takes_turns; /* managers do not wait for their MADs: see sim_pass() */
 	struct packets *packets; /* NULL: hosts send nothing */

@@ -331,7 +331,7 @@ static void on_port_info(void *ctx, const struct smp_reply *r)
 		return; /* as before */
 	}
 	if (answered(n, r) && !take_key(n, p, r->data)) {
-		disc_error(n->disc, disc_keep_port_info(p, n->disc->arena, r));
+		disc_error(n->disc, disc_keep_port_info(p, n->disc->own, r));
 		take_port(n, p, r->data);
 	}
 }
@@ -348,7 +348,7 @@ static void on_change_cleared(void *ctx, const struct smp_reply *r)
 	struct disc_node *n = ctx;
 
 	if (answered(n, r)) {
-		disc_error(n->disc, disc_take_switch_info(n, n->disc->arena, r));
+		disc_error(n->disc, disc_take_switch_info(n, n->disc->own, r));
 	}
 	if (!n->deaf) {
 		ask_ports(n, 1);
@@ -362,7 +362,7 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	if (!answered(n, r)) {
 		return;
 	}
-	disc_error(n->disc, disc_take_switch_info(n, n->disc->arena, r));
+	disc_error(n->disc, disc_take_switch_info(n, n->disc->own, r));
 	n->has_switch_info = true;
 	n->clears =
 		n->disc->options.clear_change && field_get(r->data, SI_PORT_STATE_CHANGE);
@@ -410,7 +410,7 @@ static bool node_info_sane(const uint8_t *ni)
 static struct disc_node *node_new(struct probe *p, const uint8_t *ni)
 {
 	struct disc *d = p->disc;
-	struct disc_node *n = arena_alloc(d->arena, sizeof(*n));
+	struct disc_node *n = arena_alloc(d->own, sizeof(*n));
 
 	if (n == NULL) {
 		return NULL;
@@ -425,7 +425,7 @@ static struct disc_node *node_new(struct probe *p, const uint8_t *ni)
 	n->from_port = p->port;
 	n->graph_node = GRAPH_NONE;
 	memcpy(n->node_info, ni, sizeof(n->node_info));
-	n->ports = arena_array(d->arena, (size_t)n->n_ports + 1, sizeof(*n->ports));
+	n->ports = arena_array(d->own, (size_t)n->n_ports + 1, sizeof(*n->ports));
 	if (n->ports == NULL ||
 	    VECTOR_RESERVE(d->nodes, d->cap_nodes, d->n_nodes + 1) != E_OK ||
 	    hash_put(&d->by_guid, n->guid, d->n_nodes) != E_OK) {
@@ -446,6 +446,7 @@ static struct disc_node *node_new(struct probe *p, const uint8_t *ni)
 static void cable(struct disc_node *a, uint8_t pa, struct disc_node *b, uint8_t pb)
 {
 	disc_note_change(a);
+	a->disc->cables_changed |= disc_may_lead_on(a, b);
 	a->ports[pa].peer = b;
 	a->ports[pa].peer_port = pb;
 }
@@ -459,7 +460,7 @@ static int enter_port(struct disc_node *n, uint8_t num, struct probe *p,
 
 	port->dest = &n->dest;
 	if (num != n->entry) {
-		port->dest = arena_alloc(n->disc->arena, sizeof(*port->dest));
+		port->dest = arena_alloc(n->disc->own, sizeof(*port->dest));
 		if (port->dest == NULL) {
 			return -ENOMEM;
 		}
@@ -556,8 +557,8 @@ static void on_node_info(void *ctx, const struct smp_reply *r)
 		disc_opa_begin(d, begin);
 	} else if (r->ret != E_OK) {
 		if (p->from != NULL) {
-			p->from->ports[p->port].silent = true;
 			disc_note_change(p->from);
+			p->from->ports[p->port].silent = true;
 		}
 	} else if (!admit_node_info(d, p->from, p->port, r->data)) {
 		disc_note_change(p->from); /* its port leads nowhere */
@@ -585,6 +586,10 @@ int disc_start(struct disc *d, struct smp *smp, struct arena *a,
 	d->smp = smp;
 	d->arena = a;
 	d->options = *o;
+	d->own = arena_new();
+	if (d->own == NULL) {
+		return -ENOMEM;
+	}
 	if (smp_is_omni_path(smp)) { /* another manager may have changed the P_Keys of our port */
 		disc_opa_begin(d, begin);
 	} else {
@@ -596,6 +601,11 @@ int disc_start(struct disc *d, struct smp *smp, struct arena *a,
 void disc_done(struct disc *d)
 {
 	free(d->nodes);
-	d->nodes = NULL;
+	free(d->changed);
+	free(d->saved);
+	arena_free(d->own);
+	d->nodes = d->changed = NULL;
+	d->saved = NULL;
+	d->own = NULL;
 	hash_done(&d->by_guid);
 }

@@ -69,9 +69,18 @@ struct disc_node {
 	bool armed; /*!< switch: ports were armed, and since then nobody was asked who is behind them */
 	/* local discovery: */
 	bool copied;     /*!< taken over from the discovery before */
+	bool saved;      /*!< as it was then, for disc_give_back() */
 	bool suspect;    /*!< to be read again */
 	unsigned asked;  /*!< the wave in which it is read again, from 1; 0: none yet */
 	uint16_t n_lost; /*!< cables that it must have lost, as their other ends say */
+};
+
+/*! A node as it was when a local discovery began. What its pointers lead to is copied,
+ * too, and goes back to where it was. */
+struct disc_saved {
+	struct disc_node *at;
+	struct disc_node node;
+	struct disc_port ports[];
 };
 
 /*! Since when a node changed, as bits. */
@@ -103,7 +112,9 @@ enum { DISC_PROBLEMS_MAX = 64 };
 
 struct disc {
 	struct smp *smp;
-	struct arena *arena;
+	struct arena *arena; /*!< of this sweep: graph, sentences */
+	struct arena *own;   /*!< of the nodes, which go from one discovery to the next */
+	size_t own_bytes;    /*!< of it after the last full discovery */
 	struct disc_options options;
 	struct disc_node **nodes; /*!< in the order found; malloc */
 	size_t cap_nodes;
@@ -112,14 +123,31 @@ struct disc {
 	struct probe *spare;
 	int ret;              /*!< first error of ours (-ENOMEM) */
 	uint32_t n_described; /*!< nodes whose own attributes are in: progress */
-	bool local;           /*!< begun by disc_copy() */
+	bool local;           /*!< begun by disc_take() */
+	bool may_return;      /*!< what changes is saved, until disc_keep() */
+	struct disc_saved **saved; /*!< [n_saved] malloc */
+	uint32_t n_saved;
+	size_t cap_saved;
+	struct { /* when it began */
+		uint32_t n_nodes, n_changed;
+		bool any_changed;
+	} before;
 	unsigned n_waves;     /*!< of a local discovery */
-	bool cables_changed;  /*!< since routes were searched last */
-	const struct graph *copied; /*!< graph of the discovery that it is a copy of, for comparison only */
-	struct disc_node **was; /*!< [copied->n_nodes] its nodes here */
+	bool cables_changed; /*!< since routes were searched last, such as may change those of switches */
+	const struct graph
+		*copied;        /*!< graph of the discovery before; until disc_finish() */
+	struct disc_node **was; /*!< [copied->n_nodes] its nodes */
+	struct disc_node **
+		changed; /*!< [n_changed] malloc; those that changed since the last publish */
+	uint32_t n_changed;
+	size_t cap_changed;
+	bool any_changed; /*!< there was no memory for the list: any node may have changed */
+	uint64_t *
+		gone; /*!< [n_gone] of a local discovery: nodes of the copy that are not in g, by GUID */
+	uint32_t n_gone;
 	const char *doubt; /*!< why a local discovery does not suffice; NULL: it does */
 	/* results of disc_finish() */
-	bool clean; /*!< no nodes were left out, so it may be copied */
+	bool clean; /*!< no nodes were left out, so it may be taken over */
 	struct graph *g;
 	struct disc_node **of;                  /*!< [g->n_nodes] by graph node */
 	const char *problem[DISC_PROBLEMS_MAX]; /*!< sentences with both places */
@@ -136,18 +164,40 @@ int disc_start(struct disc *d, struct smp *smp, struct arena *a,
                const struct disc_options *o);
 
 /*!
- * \brief New local discovery in \a a: begins with a copy of the nodes and cables of another
- *        one in place of nothing. See discover_local.c.
+ * \brief New local discovery in \a a: begins with the nodes and cables of another one in place of
+ *        nothing. See discover_local.c.
  *
- * \param from  disc_finish() succeeded and clean is set. Borrowed for the call.
- * \retval -ENOMEM
+ * The nodes change in place. Each is saved before it changes, until disc_keep().
  *
- * Cost: O(ports).
+ * \param from  disc_finish() succeeded and clean is set. It keeps its graph and no nodes, and is there
+ *              until disc_keep() or disc_give_back().
+ * \retval -ENOMEM  Nothing was taken.
+ *
+ * Cost: O(nodes), a few cache lines each.
  */
-int disc_copy(struct disc *d, const struct disc *from, struct smp *smp, struct arena *a,
+int disc_take(struct disc *d, struct disc *from, struct smp *smp, struct arena *a,
               const struct disc_options *o);
 
-/*! \brief A node of the copy is to be read again. \return false: there is none. */
+/*! \brief Gives the nodes back as they were, but for the routes to them, unless
+ * disc_keep() was called or nothing was taken. No request is pending. */
+void disc_give_back(struct disc *d, struct disc *from);
+
+/*! \brief A local discovery has succeeded: \a d keeps the nodes. */
+void disc_keep(struct disc *d);
+
+/*! \brief A node as it was before a local discovery changed it. */
+static inline const struct disc_node *disc_before(const struct disc *d,
+                                                  const struct disc_node *n)
+{
+	for (uint32_t i = 0; i < d->n_saved; i++) {
+		if (d->saved[i]->at == n) {
+			return &d->saved[i]->node;
+		}
+	}
+	return n;
+}
+
+/*! \brief A node of those taken over is to be read again. \return false: there is none. */
 bool disc_suspect(struct disc *d, uint64_t guid);
 
 /*!
@@ -168,7 +218,13 @@ void disc_local_step(struct disc *d);
  */
 int disc_finish(struct disc *d, const struct graph *prev);
 
-/*! \brief Frees what is not in the arena. Zeroed is fine. */
+/*!
+ * \brief For tests: the graph of all nodes that are known, with nothing taken from an earlier one.
+ * \param ret  In \a a. \retval -ENOMEM
+ */
+int disc_graph_anew(const struct disc *d, struct arena *a, struct graph **ret);
+
+/*! \brief Frees the nodes and what is not in the arena. Zeroed is fine. */
 void disc_done(struct disc *d);
 
 /*! \brief Adds guid_port_key() of every silent port. */
@@ -185,12 +241,12 @@ uint32_t disc_differences(const struct disc *a, const struct disc *b);
 
 /*!
  * \brief Notes that bytes of a node, of its ports, or its cables are others than they were, or may
- *        soon be because it is asked or set. A local sweep takes over what did not change.
+ *        soon be because it is asked or set. Before they change, because a local discovery saves them.
  */
-static inline void disc_note_change(struct disc_node *n)
-{
-	n->changed |= DISC_SINCE_GRAPH | DISC_SINCE_PUBLISHED;
-}
+void disc_note_change(struct disc_node *n);
+
+/*! \brief The snapshot has all nodes as they are now. */
+void disc_changes_published(struct disc *d);
 
 /*! \brief Port of the graph as discovery knows it. */
 struct disc_port *disc_port_of(const struct disc *d, uint32_t port);
@@ -221,9 +277,6 @@ struct probe;
  */
 void disc_opa_begin(struct disc *d, void (*go_on)(struct disc *d));
 
-/*! \brief Copies what the functions above kept into the arena of \a to. \retval -ENOMEM */
-int disc_opa_copy(struct disc *d, struct disc_node *to, const struct disc_node *from);
-
 /*! \brief Gives a destination the M_Key of a port. \param by  It answered to the key of this one; or
  *  NULL. */
 void disc_set_key(const struct disc *d, struct smp_dest *dest, uint64_t port_guid,
@@ -252,12 +305,24 @@ bool disc_same_node(const uint8_t *a, const uint8_t *b);
  *  \param order  [n_nodes]. \return How many nodes are in it. */
 uint32_t disc_search(struct disc *d, struct disc_node **order);
 
+/*! \brief May routes lead over a cable to others than its ends? Over one between a switch
+ * and a channel adapter that is not the subnet manager's none does. */
+bool disc_may_lead_on(const struct disc_node *a, const struct disc_node *b);
+
+/*! \brief Sets reached of channel adapters and routers that were found since the last
+ * search. */
+void disc_reach_hosts(struct disc *d);
+
 /*! \brief A copied node was found behind a port. */
 void disc_local_found(struct disc_node *n, struct disc_node *from, uint8_t from_port,
                       const struct smp_path *path, const uint8_t *node_info);
 
 /*! \brief PortInfo of a copied node. */
 void disc_local_port(struct disc_node *n, struct disc_port *p, const uint8_t *info);
+
+/*! \brief Puts all nodes that were saved back as they were, but for the routes to others.
+ */
+void disc_restore(struct disc *d);
 
 /*! \brief A local discovery has found what it cannot explain. */
 void disc_doubt(struct disc *d, const struct disc_node *n, unsigned port,

@@ -283,6 +283,37 @@ uint32_t disc_search(struct disc *d, struct disc_node **order)
 	return n_found;
 }
 
+void disc_reach_hosts(struct disc *d)
+{
+	for (uint32_t i = 0; i < d->n_changed; i++) {
+		struct disc_node *b = d->changed[i], *n = b->from;
+		const struct disc_port *far;
+
+		if (b->type == NODE_SWITCH || b->reached || n == NULL || !n->reached ||
+		    n->type != NODE_SWITCH || n->ports[b->from_port].peer != b) {
+			continue;
+		}
+		far = cabled(n, b->from_port);
+		if (far != NULL) {
+			(void)reach(n, b->from_port, far);
+		}
+	}
+}
+
+/* The nodes that are reached, where no search is needed. */
+static uint32_t list_reached(struct disc *d, struct disc_node **order)
+{
+	uint32_t n = 0;
+
+	disc_reach_hosts(d);
+	for (uint32_t i = 0; i < d->n_nodes; i++) {
+		if (d->nodes[i]->reached) {
+			order[n++] = d->nodes[i];
+		}
+	}
+	return n;
+}
+
 /* --- does a local sweep fit together? -------------------------------------------- */
 
 static void check_port(struct disc *d, const struct disc_node *n,
@@ -467,8 +498,13 @@ static int take_graph(struct disc *d, const struct graph *prev)
 	uint32_t *moved = arena_array(d->arena, prev->n_nodes, sizeof(*moved));
 	int ret = gone == NULL || moved == NULL ? -ENOMEM : E_OK;
 
+	d->gone = arena_array(d->arena, d->n_nodes, sizeof(*d->gone));
+	ret = d->gone == NULL ? -ENOMEM : ret;
 	for (uint32_t i = 0; ret == E_OK && i < prev->n_nodes; i++) {
 		gone[i] = !d->was[i]->reached;
+		if (gone[i]) {
+			d->gone[d->n_gone++] = prev->nodes[i].guid;
+		}
 	}
 	ret = ret == E_OK ? graph_take(d->g, prev, gone, moved) : ret;
 	for (uint32_t i = 0; ret == E_OK && i < prev->n_nodes; i++) {
@@ -588,6 +624,7 @@ static int freeze(struct disc *d, struct disc_node *const *order, uint32_t n)
 		d->of[i]->graph_node = i;
 	}
 	d->clean &= n == d->g->n_nodes;
+	d->any_changed |= n != d->g->n_nodes; /* one was left out, and may be published */
 	return graph_node_by_guid(d->g, local_guid) == GRAPH_NONE ? E_DUPLICATE : E_OK;
 }
 
@@ -604,7 +641,8 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	if (order == NULL) {
 		return -ENOMEM;
 	}
-	n = disc_search(d, order);
+	n = d->local && !d->cables_changed && !d->any_changed ? list_reached(d, order)
+	                                                      : disc_search(d, order);
 	if (d->local) {
 		check_local(d);
 	}
@@ -623,8 +661,40 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	if (ret != E_OK) {
 		d->g = NULL; /* nobody may take it for a fabric */
 	}
+	if (!d->local) {
+		d->own_bytes = arena_used(d->own);
+	}
 	free(order);
 	return ret;
+}
+
+int disc_graph_anew(const struct disc *d, struct arena *a, struct graph **ret)
+{
+	struct disc x = *d;
+	uint8_t *changed = arena_array(a, d->g->n_nodes, 1);
+	int err;
+
+	x.local = false;
+	x.arena = a;
+	x.g = graph_new(a);
+	err = changed == NULL || x.g == NULL ? -ENOMEM : E_OK;
+	for (uint32_t i = 0; err == E_OK && i < d->g->n_nodes; i++) {
+		changed[i] = d->of[i]->changed;
+	}
+	if (err == E_OK) {
+		err = make_graph(&x, NULL, d->of, d->g->n_nodes);
+	}
+	if (err == E_OK) {
+		err = freeze(&x, d->of, d->g->n_nodes);
+	}
+	for (uint32_t i = 0; err == E_OK && i < d->g->n_nodes; i++) {
+		d->of[i]->changed = changed[i];
+		d->of[i]->graph_node = i;
+	}
+	if (err == E_OK) {
+		*ret = x.g;
+	}
+	return err;
 }
 
 struct disc_port *disc_port_of(const struct disc *d, uint32_t port)

@@ -3,7 +3,8 @@
 /*
  * Local discovery: what changed since the last discovery, without asking the rest again.
  *
- * It begins with a copy of the nodes and cables as they were. Suspects are read again, which
+ * It begins with the nodes and cables as they were, which change in place; those that change are saved
+ * first, so that a discovery that fails gives them back. Suspects are read again, which
  * are nodes that reported a change or that a light sweep found changed, and then what hangs on
  * them:
  *
@@ -43,119 +44,141 @@
 
 enum { WAVES_MAX = 200 };
 
-/* --- the copy --------------------------------------------------------------------- */
+/* --- taking over, and giving back ------------------------------------------------- */
 
-/* A node of the other discovery in this one. It stands at the place of its graph node. */
-static struct disc_node *twin(struct disc_node **map, const struct disc_node *n)
+/* A destination to which nothing was sent so far. */
+static void renew_dest(const struct disc *d, struct smp_dest *dest, uint64_t port_guid)
 {
-	return n != NULL && n->reached ? map[n->graph_node] : NULL;
+	struct smp_dest was = *dest;
+
+	smp_dest_init(dest, &was.path);
+	disc_set_key(d, dest, port_guid, &was);
 }
 
-static int copy_port(struct disc *d, struct disc_node *n, const struct disc_node *from,
-                     unsigned num, struct disc_node **map)
+/* Makes a node ready for a discovery that has just begun. */
+static void renew_node(struct disc *d, struct disc_node *n)
 {
-	struct disc_port *p = &n->ports[num];
-	const struct disc_port *was = &from->ports[num];
+	bool touched = n->saved || !n->copied || n->type != NODE_SWITCH;
 
-	p->peer = twin(map, was->peer);
-	p->confirmed = false;
-	p->looked = 0;
-	if (was->sm_info != NULL) {
-		p->sm_info = arena_alloc(d->arena, SMP_DATA_BYTES);
-		if (p->sm_info == NULL) {
-			return -ENOMEM;
+	n->disc = d;
+	n->copied = true;
+	n->saved = n->suspect = false;
+	n->asked = 0;
+	n->n_lost = 0;
+	renew_dest(d, &n->dest, n->ports[n->type == NODE_SWITCH ? 0 : n->entry].guid);
+	for (unsigned i = 0; touched && i <= n->n_ports; i++) {
+		struct disc_port *p = &n->ports[i];
+
+		p->confirmed = false;
+		if (p->dest != NULL && p->dest != &n->dest) {
+			renew_dest(d, p->dest, p->guid);
 		}
-		memcpy(p->sm_info, was->sm_info, SMP_DATA_BYTES);
 	}
-	if (was->dest == &from->dest) {
-		p->dest = &n->dest;
-	} else if (was->dest != NULL) {
-		p->dest = arena_alloc(d->arena, sizeof(*p->dest));
-		if (p->dest == NULL) {
-			return -ENOMEM;
+}
+
+/* Leaves out the nodes that the last discovery did not reach. */
+static int leave_out(struct disc *d)
+{
+	uint32_t n = 0;
+	int ret = E_OK;
+
+	for (uint32_t i = 0; i < d->n_nodes; i++) {
+		if (d->nodes[i]->reached) {
+			d->nodes[n++] = d->nodes[i];
 		}
-		smp_dest_init(p->dest, &was->dest->path);
-		disc_set_key(d, p->dest, p->guid, was->dest);
+	}
+	if (n == d->n_nodes) {
+		return E_OK;
+	}
+	d->n_nodes = n;
+	hash_clear(&d->by_guid);
+	for (uint32_t i = 0; i < n && ret == E_OK; i++) { /* there is room */
+		ret = hash_put(&d->by_guid, d->nodes[i]->guid, i);
+	}
+	n = 0;
+	for (uint32_t i = 0; i < d->n_changed; i++) {
+		if (d->changed[i]->reached) {
+			d->changed[n++] = d->changed[i];
+		}
+	}
+	d->n_changed = n;
+	return ret;
+}
+
+/* Moves what goes from one discovery to the next. */
+static void move_nodes(struct disc *to, struct disc *from)
+{
+	to->own = from->own;
+	to->own_bytes = from->own_bytes;
+	to->nodes = from->nodes;
+	to->cap_nodes = from->cap_nodes;
+	to->n_nodes = from->n_nodes;
+	to->by_guid = from->by_guid;
+	to->changed = from->changed;
+	to->n_changed = from->n_changed;
+	to->cap_changed = from->cap_changed;
+	to->any_changed = from->any_changed;
+	from->own = NULL;
+	from->nodes = from->changed = NULL;
+	from->n_nodes = from->n_changed = 0;
+	from->cap_nodes = from->cap_changed = 0;
+	from->by_guid = (struct hash_table){ .n = 0 };
+}
+
+int disc_take(struct disc *d, struct disc *from, struct smp *smp, struct arena *a,
+              const struct disc_options *o)
+{
+	int ret = leave_out(from);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	*d = (struct disc){ .smp = smp,
+		            .arena = a,
+		            .options = *o,
+		            .local = true,
+		            .may_return = true,
+		            .copied = from->g,
+		            .was = from->of };
+	move_nodes(d, from);
+	d->before.n_nodes = d->n_nodes;
+	d->before.n_changed = d->n_changed;
+	d->before.any_changed = d->any_changed;
+	for (uint32_t i = 0; i < d->n_nodes; i++) {
+		renew_node(d, d->nodes[i]);
 	}
 	return E_OK;
 }
 
-static int copy_node(struct disc *d, const struct disc_node *from, struct disc_node *to,
-                     struct disc_port *ports)
+void disc_give_back(struct disc *d, struct disc *from)
 {
-	*to = *from;
-	to->disc = d;
-	to->ports = ports;
-	to->copied = true;
-	to->suspect = false;
-	to->asked = 0;
-	to->n_lost = 0;
-	to->graph_node = GRAPH_NONE;
-	smp_dest_init(&to->dest, &from->dest.path);
-	disc_set_key(d, &to->dest,
-	             from->ports[from->type == NODE_SWITCH ? 0 : from->entry].guid,
-	             &from->dest);
-	memcpy(ports, from->ports, (from->n_ports + 1U) * sizeof(*ports));
-	d->nodes[d->n_nodes] = to;
-	return hash_put(&d->by_guid, to->guid, d->n_nodes++);
+	if (!d->may_return) {
+		return;
+	}
+	disc_restore(d);
+	for (uint32_t i = d->before.n_nodes; i < d->n_nodes; i++) {
+		d->nodes[i]->reached = false; /* it is new */
+	}
+	for (uint32_t i = 0; i < d->before.n_nodes; i++) {
+		d->nodes[i]->reached = true;
+	}
+	d->n_changed = d->before.n_changed;
+	d->any_changed = d->before.any_changed;
+	move_nodes(from, d);
+	(void)leave_out(from); /* there is room */
+	for (uint32_t i = 0; i < from->g->n_nodes; i++) {
+		renew_node(from, from->of[i]);
+		from->of[i]->graph_node = i;
+	}
+	d->may_return = false;
 }
 
-/* Nodes keep their order, in which the local node is the first. */
-static int copy_nodes(struct disc *d, const struct disc *from, struct disc_node **map)
+void disc_keep(struct disc *d)
 {
-	const struct graph *g = from->g;
-	struct disc_node *nodes = arena_array(d->arena, g->n_nodes, sizeof(*nodes));
-	struct disc_port *ports = arena_array(d->arena, g->n_ports, sizeof(*ports));
-	int ret = nodes == NULL || ports == NULL ? -ENOMEM : E_OK;
-
-	for (uint32_t i = 0; i < from->n_nodes && ret == E_OK; i++) {
-		const struct disc_node *n = from->nodes[i];
-
-		if (n->reached) {
-			map[n->graph_node] = &nodes[d->n_nodes];
-			ret = copy_node(d, n, &nodes[d->n_nodes], ports);
-			ports += n->n_ports + 1U;
-		}
-	}
-	for (uint32_t i = 0; i < from->n_nodes && ret == E_OK; i++) {
-		const struct disc_node *was = from->nodes[i];
-		struct disc_node *n = twin(map, was);
-
-		if (n != NULL) {
-			n->from = twin(map, was->from);
-		}
-		for (unsigned k = 0; n != NULL && k <= n->n_ports && ret == E_OK; k++) {
-			ret = copy_port(d, n, was, k, map);
-		}
-		if (n != NULL && ret == E_OK) {
-			ret = disc_opa_copy(d, n, was);
-		}
-	}
-	return ret;
-}
-
-int disc_copy(struct disc *d, const struct disc *from, struct smp *smp, struct arena *a,
-              const struct disc_options *o)
-{
-	struct disc_node **map = arena_array(a, from->g->n_nodes, sizeof(struct disc_node *));
-	int ret;
-
-	memset(d, 0, sizeof(*d));
-	d->copied = from->g;
-	d->was = map;
-	d->smp = smp;
-	d->arena = a;
-	d->options = *o;
-	d->local = true;
-	ret = map == NULL ? -ENOMEM
-	                  : VECTOR_RESERVE(d->nodes, d->cap_nodes, from->g->n_nodes);
-	if (ret == E_OK) {
-		ret = hash_reserve(&d->by_guid, from->g->n_nodes);
-	}
-	if (ret == E_OK) {
-		ret = copy_nodes(d, from, map);
-	}
-	return ret;
+	d->may_return = false;
+	d->n_saved = 0;
+	d->copied = NULL;
+	d->was = NULL;
 }
 
 /* --- suspects --------------------------------------------------------------------- */
@@ -195,6 +218,20 @@ static void forget_port(struct disc_node *n, struct disc_port *p)
 	p->sm_info = NULL;
 }
 
+/* A cable went. Routes that do not lead over it stay as they are. A channel adapter
+ * passes nothing on, so no other route ends with its own. */
+static void lose_route(struct disc_node *n, const struct disc_node *by, uint8_t by_port)
+{
+	if (n->from != by || n->from_port != by_port) {
+		return;
+	}
+	if (n->type == NODE_SWITCH) {
+		n->disc->cables_changed = true;
+	} else {
+		n->reached = false;
+	}
+}
+
 /* Takes the cable from a port and from the port at its other end. */
 static void lose_cable(struct disc_node *n, struct disc_port *p)
 {
@@ -208,9 +245,10 @@ static void lose_cable(struct disc_node *n, struct disc_port *p)
 	disc_note_change(n);
 	disc_note_change(far);
 	q = &far->ports[p->peer_port];
+	lose_route(far, n, p->num);
+	lose_route(n, far, p->peer_port);
 	p->peer = NULL;
 	p->peer_port = 0;
-	d->cables_changed = true;
 	if (q->peer != n || q->confirmed || !far->copied) {
 		disc_doubt(d, far, q->num, "the two ends of a cable do not agree at");
 		return;
@@ -307,7 +345,7 @@ static void enter_again(struct disc_node *n, struct disc_port *q, struct disc_no
 		disc_set_key(n->disc, &n->dest, field_get(ni, NI_PORT_GUID), NULL);
 		q->dest = &n->dest;
 	} else {
-		q->dest = arena_alloc(n->disc->arena, sizeof(*q->dest));
+		q->dest = arena_alloc(n->disc->own, sizeof(*q->dest));
 		if (q->dest == NULL) {
 			disc_error(n->disc, -ENOMEM);
 			return;
@@ -334,20 +372,20 @@ void disc_local_found(struct disc_node *n, struct disc_node *from, uint8_t from_
 			"a known GUID shows at another place or as another node, behind");
 		return;
 	}
+	disc_note_change(n);
+	disc_note_change(from);
 	if (q->peer != NULL && (q->peer != from || q->peer_port != from_port)) {
 		lose_cable(n, q);
 	}
 	if (field_get(q->info, PI_PORT_STATE) <= PORT_DOWN) { /* until it is read */
 		field_set(q->info, PI_PORT_STATE, PORT_INIT);
 	}
-	disc_note_change(n);
-	disc_note_change(from);
 	p->peer = n;
 	p->peer_port = num;
 	q->peer = from;
 	q->peer_port = from_port;
 	p->confirmed = q->confirmed = true;
-	d->cables_changed = true;
+	d->cables_changed |= disc_may_lead_on(n, from);
 	if (n->type != NODE_SWITCH) {
 		enter_again(n, q, from, from_port, path, ni);
 	} else if (n->asked) {
@@ -420,6 +458,8 @@ void disc_local_step(struct disc *d)
 	}
 	if (d->cables_changed) {
 		search_again(d);
+	} else {
+		disc_reach_hosts(d);
 	}
 	for (uint32_t i = 0; i < d->n_nodes && d->ret == E_OK && d->doubt == NULL; i++) {
 		struct disc_node *n = d->nodes[i];

@@ -138,21 +138,3 @@ int disc_take_switch_info(struct disc_node *n, struct arena *a, const struct smp
 	               ? E_OK
 	               : keep(&n->opa_switch_info, r->native, OPA_BYTES_SWITCH_INFO, a);
 }
-
-static int copy(uint8_t **to, const uint8_t *from, size_t len, struct arena *a)
-{
-	*to = NULL;
-	return from == NULL ? E_OK : keep(to, from, len, a);
-}
-
-int disc_opa_copy(struct disc *d, struct disc_node *to, const struct disc_node *from)
-{
-	int ret = copy(&to->opa_switch_info, from->opa_switch_info, OPA_BYTES_SWITCH_INFO,
-	               d->arena);
-
-	for (unsigned i = 0; i <= to->n_ports && ret == E_OK; i++) {
-		ret = copy(&to->ports[i].opa_info, from->ports[i].opa_info,
-		           OPA_BYTES_PORT_INFO, d->arena);
-	}
-	return ret;
-}

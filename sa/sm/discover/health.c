@@ -166,6 +166,11 @@ void health_observe(struct health *h, const struct disc *was, const struct disc 
 		if (n->type != NODE_SWITCH || (n->copied && n->asked == 0)) {
 			continue;
 		}
+		if (now->local) {
+			observe_switch(h, n->copied ? disc_before(now, n) : NULL, n,
+			               bounced);
+			continue;
+		}
 		at = was != NULL ? hash_get(&was->by_guid, n->guid) : HASH_NONE;
 		observe_switch(h, at != HASH_NONE ? was->nodes[at] : NULL, n, bounced);
 	}

@@ -224,14 +224,14 @@ static bool keep_sm_info(struct sm_request *q, const uint8_t *info)
 	    field_get(p->sm_info, SMI_SM_STATE) == field_get(info, SMI_SM_STATE)) {
 		return false;
 	}
-	if (p->sm_info == NULL) {
-		p->sm_info = arena_alloc(q->d->arena, SMP_DATA_BYTES);
+	disc_note_change(q->node);
+	if (p->sm_info == NULL) { /* a local sweep may have taken the nodes meanwhile */
+		p->sm_info = arena_alloc(q->node->disc->own, SMP_DATA_BYTES);
 		/* It may have started since the sweep; what is seen is told when it is gone. */
 		q->d->g->ports[q->graph_port].capability_mask |= CAP_IS_SM;
 	}
 	if (p->sm_info != NULL) {
 		memcpy(p->sm_info, info, SMP_DATA_BYTES);
-		disc_note_change(q->node);
 		q->e->changed = true;
 	}
 	return true;
@@ -284,8 +284,8 @@ static void note_gone(struct election *e, struct disc *d, uint32_t port)
 	struct port *p = &d->g->ports[port];
 	struct fabric_event what = { .kind = EVENT_SM_GONE, .port = p->num };
 
-	disc_port_of(d, port)->sm_info = NULL;
 	disc_note_change(d->of[p->node]);
+	disc_port_of(d, port)->sm_info = NULL;
 	e->changed = true;
 	if ((p->capability_mask & CAP_IS_SM) == 0) {
 		return; /* this sweep has found it */

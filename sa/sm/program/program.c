@@ -29,6 +29,7 @@
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
@@ -380,7 +381,7 @@ static void on_state_read(void *ctx, const struct smp_reply *r)
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
 	uint64_t state = r->ret == E_OK ? field_get(r->data, PI_PORT_STATE) : 0;
 
-	if (r->ret == E_OK && disc_keep_port_info(port, c->p->arena, r) != E_OK) {
+	if (r->ret == E_OK && disc_keep_port_info(port, c->p->disc->own, r) != E_OK) {
 		c->p->ret = -ENOMEM;
 	}
 	if (state >= c->state) {
@@ -454,7 +455,7 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	/* the port over which discovery came in stays: a Set by LID came over none of them */
 	local_port = (unsigned)field_get(port->info, PI_LOCAL_PORT_NUM);
 	state = (unsigned)field_get(port->info, PI_PORT_STATE);
-	if (program_opa_answered(port, c->p->arena, r) != E_OK) {
+	if (program_opa_answered(port, c->p->disc->own, r) != E_OK) {
 		c->p->ret = -ENOMEM;
 	}
 	memcpy(port->info, r->data, sizeof(port->info));
@@ -537,66 +538,118 @@ static bool carries_isolated(const struct program *p, uint32_t port)
 	       disc_is_isolated(n, dp->num);
 }
 
-/* Finds the nodes whose ports may need a Set. A node has the MTU and VLs of its neighbors in its
- * plan, and only with several lanes other things that are far away. */
-static int find_nodes(struct program *p)
+static void look_at(struct program *p, uint32_t node)
 {
-	const struct graph *g = p->disc->g;
-
-	if (!p->only_changed || p->lanes->n != 1 || p->lanes->rule != NULL) {
-		return E_OK;
+	if (!p->look[node]) {
+		p->look[node] = 1;
+		p->nodes[p->n_nodes++] = node;
 	}
-	p->look = arena_array(p->arena, g->n_nodes, sizeof(*p->look));
-	for (uint32_t i = 0; p->look != NULL && i < g->n_nodes; i++) {
-		const struct node *n = &g->nodes[i];
+}
 
-		if (!(p->disc->of[i]->changed & DISC_SINCE_PUBLISHED)) {
-			continue;
+static int by_index(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Nodes that changed, with their neighbors, whose MTU and VLs a node has in its plan. */
+static void find_changed(struct program *p)
+{
+	const struct disc *d = p->disc;
+	const struct graph *g = d->g;
+	const struct table_store *s = p->tables.store;
+	uint32_t n;
+
+	for (uint32_t i = 0; i < d->n_changed; i++) {
+		if (d->changed[i]->graph_node != GRAPH_NONE) {
+			look_at(p, d->changed[i]->graph_node);
 		}
-		p->look[i] = 1;
-		for (unsigned num = 1; num <= n->n_ports; num++) {
-			uint32_t peer = g->ports[n->first_port + num].peer;
+	}
+	n = p->n_nodes;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct node *node = &g->nodes[p->nodes[i]];
+
+		for (unsigned num = 1; num <= node->n_ports; num++) {
+			uint32_t peer = g->ports[node->first_port + num].peer;
 
 			if (peer != GRAPH_NONE) {
-				p->look[g->ports[peer].node] = 1;
+				look_at(p, g->ports[peer].node);
 			}
 		}
 	}
-	return p->look != NULL ? E_OK : -ENOMEM;
+	for (uint32_t i = 0; i < s->n_changed; i++) {
+		uint32_t node = graph_node_by_guid(g, s->changed[i]->guid);
+
+		if (node != GRAPH_NONE) {
+			look_at(p, node);
+		}
+	}
+	qsort(p->nodes, p->n_nodes, sizeof(*p->nodes), by_index);
 }
 
-static bool passed_over(const struct program *p, uint32_t port)
+int program_find_nodes(struct program *p)
 {
-	return p->look != NULL && !p->look[p->disc->g->ports[port].node];
+	const struct graph *g = p->disc->g;
+
+	p->nodes = arena_array(p->arena, g->n_nodes, sizeof(*p->nodes));
+	p->look = arena_array(p->arena, g->n_nodes, sizeof(*p->look));
+	p->n_nodes = 0;
+	if (p->nodes == NULL || p->look == NULL) {
+		return -ENOMEM;
+	}
+	/* On Omni-Path the maps of a link say what its ports get, and they follow from all routes. */
+	if (p->only_changed && !smp_is_omni_path(p->smp) && !p->disc->any_changed &&
+	    !p->tables.store->any_changed) {
+		find_changed(p);
+		return E_OK;
+	}
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		p->nodes[p->n_nodes++] = i;
+	}
+	p->look = NULL;
+	return E_OK;
+}
+
+static void set_port(struct program *p, uint32_t port)
+{
+	const struct graph *g = p->disc->g;
+	struct port_plan a = { .p = p, .g = g, .port = port };
+
+	if (!settable(p, port)) {
+		return;
+	}
+	a.now = disc_port_of(p->disc, port)->info;
+	if (g->ports[port].peer == GRAPH_NONE && carries_isolated(p, port)) {
+		memcpy(a.want, a.now, sizeof(a.want));
+		(void)differs(&a);
+		send_port(&a, PORT_DOWN, true);
+	} else if (plan_port(&a) && differs(&a) && !repeats(&a)) {
+		bool arm = !a.restart && may_arm(&a);
+
+		p->n_bounced += a.restart;
+		p->disc->of[g->ports[port].node]->armed |= arm;
+		send_port(&a, a.restart ? PORT_DOWN : arm ? PORT_ARMED : 0, true);
+	}
+}
+
+/* Does something with all ports of the nodes that are looked at. */
+static void for_ports(struct program *p, void (*f)(struct program *p, uint32_t port))
+{
+	const struct graph *g = p->disc->g;
+
+	for (uint32_t i = 0; i < p->n_nodes; i++) {
+		const struct node *n = &g->nodes[p->nodes[i]];
+
+		for (unsigned num = 0; num <= n->n_ports; num++) {
+			f(p, n->first_port + num);
+		}
+	}
 }
 
 int program_ports(struct program *p)
 {
-	const struct graph *g = p->disc->g;
-	int ret = find_nodes(p);
-
-	if (ret != E_OK) {
-		return ret;
-	}
-	for (uint32_t i = 0; i < g->n_ports; i++) {
-		struct port_plan a = { .p = p, .g = g, .port = i };
-
-		if (passed_over(p, i) || !settable(p, i)) {
-			continue;
-		}
-		a.now = disc_port_of(p->disc, i)->info;
-		if (g->ports[i].peer == GRAPH_NONE && carries_isolated(p, i)) {
-			memcpy(a.want, a.now, sizeof(a.want));
-			(void)differs(&a);
-			send_port(&a, PORT_DOWN, true);
-		} else if (plan_port(&a) && differs(&a) && !repeats(&a)) {
-			bool arm = !a.restart && may_arm(&a);
-
-			p->n_bounced += a.restart;
-			p->disc->of[g->ports[i].node]->armed |= arm;
-			send_port(&a, a.restart ? PORT_DOWN : arm ? PORT_ARMED : 0, true);
-		}
-	}
+	for_ports(p, set_port);
 	return p->ret;
 }
 
@@ -631,41 +684,50 @@ static bool waits_for_maps(const struct program *p, uint32_t port)
 	       (p->opa_restart[port] || p->opa_restart[p->disc->g->ports[port].peer]);
 }
 
-int program_states(struct program *p, unsigned state)
+static void raise_state(struct program *p, uint32_t port, unsigned state)
 {
 	const struct graph *g = p->disc->g;
+	const struct disc_port *dp = disc_port_of(p->disc, port);
 
-	for (uint32_t i = 0; i < g->n_ports; i++) {
-		const struct disc_port *dp = disc_port_of(p->disc, i);
-
-		if (passed_over(p, i) || g->ports[i].peer == GRAPH_NONE ||
-		    !settable(p, i) || waits_for_maps(p, i) ||
-		    field_get(dp->info, PI_PORT_STATE) != state - 1) {
-			continue;
-		}
-		if (state != PORT_ACTIVE || dp->opa_info == NULL ||
-		    graph_is_end_port(g, i)) {
-			program_port_state(p, i, state);
-		}
+	if (g->ports[port].peer == GRAPH_NONE || !settable(p, port) ||
+	    waits_for_maps(p, port) ||
+	    field_get(dp->info, PI_PORT_STATE) != state - 1) {
+		return;
 	}
+	if (state != PORT_ACTIVE || dp->opa_info == NULL || graph_is_end_port(g, port)) {
+		program_port_state(p, port, state);
+	}
+}
+
+static void arm(struct program *p, uint32_t port)
+{
+	raise_state(p, port, PORT_ARMED);
+}
+
+static void activate(struct program *p, uint32_t port)
+{
+	raise_state(p, port, PORT_ACTIVE);
+}
+
+int program_states(struct program *p, unsigned state)
+{
+	for_ports(p, state == PORT_ACTIVE ? activate : arm);
 	return p->ret == E_OK && state == PORT_ACTIVE ? program_opa_activate(p) : p->ret;
 }
 
-void program_states_to_graph(const struct program *p)
+static void state_to_graph(struct program *p, uint32_t port)
 {
-	struct graph *g = p->disc->g;
+	struct port *to = &p->disc->g->ports[port];
+	uint64_t state = field_get(disc_port_of(p->disc, port)->info, PI_PORT_STATE);
 
-	for (uint32_t i = 0; i < g->n_ports; i++) {
-		uint64_t state;
-
-		if (passed_over(p, i)) {
-			continue;
-		}
-		state = field_get(disc_port_of(p->disc, i)->info, PI_PORT_STATE);
-		if (g->ports[i].peer != GRAPH_NONE && state >= PORT_INIT &&
-		    state <= PORT_ACTIVE && g->ports[i].state != state) {
-			g->ports[i].state = (uint8_t)state;
-			disc_note_change(p->disc->of[g->ports[i].node]);
-		}
+	if (to->peer != GRAPH_NONE && state >= PORT_INIT && state <= PORT_ACTIVE &&
+	    to->state != state) {
+		to->state = (uint8_t)state;
+		disc_note_change(p->disc->of[to->node]);
 	}
+}
+
+void program_states_to_graph(struct program *p)
+{
+	for_ports(p, state_to_graph);
 }

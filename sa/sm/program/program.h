@@ -59,10 +59,13 @@ struct program {
 	const uint32_t *changed_lid; /*!< [n_changed_lids] only their entries in lft may differ from what the
 	                                switches are known to have; NULL: any */
 	uint32_t n_changed_lids;
-	bool only_changed; /*!< ports of nodes that did not change, and have neighbors that did not, are as
-	                      they should be */
-	uint8_t *look; /*!< [graph.n_nodes] 1: not such a node; set by program_ports(). NULL: all are looked
-	                  at */
+	bool only_changed; /*!< nodes that did not change, and have neighbors that did not, hold what they
+	                      should, except for LFTs */
+	uint32_t *
+		nodes; /*!< [n_nodes] the others, ascending: those that are looked at; see
+	                    program_find_nodes() */
+	uint32_t n_nodes;
+	uint8_t *look;    /*!< [graph.n_nodes] 1: in nodes; NULL: all are */
 	uint8_t *enforce; /*!< [graph.n_ports] partition enforcement of switch ports: bits
 	                     ENFORCE_*; NULL: stays as it is */
 	const struct opa_lanes
@@ -112,10 +115,12 @@ int program_read_lfts(struct program *p);
 /*!
  * \brief Tables as the switches have them.
  *
- * \param ret  Of the shape of the present graph and LIDs; what it holds is replaced. Unknown
- *             blocks have no routes.
+ * \param lid  [n] NULL: any entry may have changed. Else \a ret has the tables as they were, and only
+ *             those of the switches that are looked at and the blocks of these LIDs are others now.
+ * \param ret  Of the shape of the present graph and LIDs. Unknown blocks have no routes.
  */
-void program_known_tables(const struct program *p, struct lft *ret);
+void program_known_tables(const struct program *p, const uint32_t *lid, uint32_t n,
+                          struct lft *ret);
 
 /*!
  * \brief Lanes of the routing that made those tables.
@@ -133,6 +138,13 @@ int program_known_lanes(const struct program *p, const struct lft *t, struct lan
  * \param sls  SLs in use where no virtual fabrics say so, as bits.
  */
 int program_opa_qos(struct program *p, uint32_t sls);
+
+/*!
+ * \brief Lists the nodes that a step has to look at: with only_changed those that changed, or one of
+ *        whose tables did, and their neighbors; else all.
+ * \retval -ENOMEM
+ */
+int program_find_nodes(struct program *p);
 
 int program_ports(struct program *p);
 
@@ -249,7 +261,7 @@ int program_mfts(struct program *p, const struct program_mft *m, struct arena *a
 int program_states(struct program *p, unsigned state);
 
 /*! \brief Copies the states of ports as now known into the graph, for a publish. */
-void program_states_to_graph(const struct program *p);
+void program_states_to_graph(struct program *p);
 
 /*!
  * \brief For the parts that send requests: counts a failure and keeps the first one as a

@@ -184,8 +184,12 @@ static int find_blocks(struct program *p)
 		return E_OK;
 	}
 	note_changed_lids(p);
-	for (uint32_t i = 0; i < p->disc->g->n_switches; i++) {
-		note_unsure(&p->lft_jobs[i]);
+	for (uint32_t i = 0; i < p->n_nodes; i++) {
+		uint32_t sw = p->disc->g->nodes[p->nodes[i]].sw;
+
+		if (sw != GRAPH_NONE) {
+			note_unsure(&p->lft_jobs[sw]);
+		}
 	}
 	return E_OK;
 }
@@ -224,7 +228,7 @@ static void on_top_set(void *ctx, const struct smp_reply *r)
 
 	count_answer(j);
 	if (program_answered(j->p, j->node, 0, r->ret, r->status, "Set(SwitchInfo)")) {
-		if (disc_take_switch_info(j->node, j->p->arena, r) != E_OK) {
+		if (disc_take_switch_info(j->node, j->p->disc->own, r) != E_OK) {
 			j->p->ret = -ENOMEM;
 		}
 		disc_note_change(j->node);

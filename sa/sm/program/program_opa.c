@@ -367,12 +367,13 @@ static int activate(struct program *p, struct disc_node *n, unsigned first, unsi
 
 int program_opa_activate(struct program *p)
 {
-	const struct graph *g = p->disc->g;
-
-	for (uint32_t i = 0; i < g->n_switches && p->ret == E_OK; i++) {
-		struct disc_node *n = p->disc->of[g->switches[i]];
+	for (uint32_t i = 0; i < p->n_nodes && p->ret == E_OK; i++) {
+		struct disc_node *n = p->disc->of[p->nodes[i]];
 		unsigned first = 1, end = n->n_ports;
 
+		if (n->type != NODE_SWITCH) {
+			continue;
+		}
 		while (first <= end && !is_armed(p, n, first)) {
 			first++;
 		}

@@ -665,11 +665,12 @@ void program_qos_forget(struct program *p)
 		bool any = table_kinds[k].unit == TABLE_UNIT_EGRESS &&
 		           p->tables.store->of[k].n != 0;
 
-		for (uint32_t i = 0; any && i < d->g->n_nodes; i++) {
-			struct table *t = table_find_egress(p->tables.store, k, d->of[i]);
+		for (uint32_t i = 0; any && i < p->n_nodes; i++) {
+			struct disc_node *n = d->of[p->nodes[i]];
+			struct table *t = table_find_egress(p->tables.store, k, n);
 
 			if (t != NULL) {
-				forget_restarted(d->g, d->of[i], t);
+				forget_restarted(d->g, n, t);
 			}
 		}
 	}
@@ -679,9 +680,8 @@ int program_qos(struct program *p)
 {
 	int ret = E_OK;
 
-	for (uint32_t i = 0;
-	     p->qos && p->opa == NULL && i < p->disc->g->n_nodes && ret == E_OK; i++) {
-		ret = start_node(p, i);
+	for (uint32_t i = 0; p->qos && p->opa == NULL && i < p->n_nodes && ret == E_OK; i++) {
+		ret = start_node(p, p->nodes[i]);
 	}
 	return ret;
 }

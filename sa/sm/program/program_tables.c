@@ -76,27 +76,44 @@ int program_read_lfts(struct program *p)
 	struct table_cursor *c = arena_array(p->arena, g->n_switches, sizeof(*c));
 	int ret = c == NULL ? -ENOMEM : E_OK;
 
-	for (uint32_t i = 0; i < g->n_switches && ret == E_OK; i++) {
-		ret = start_reading(p, p->disc->of[g->switches[i]], &c[i]);
+	for (uint32_t i = 0; i < p->n_nodes && ret == E_OK; i++) {
+		struct disc_node *n = p->disc->of[p->nodes[i]];
+
+		if (n->type == NODE_SWITCH) {
+			ret = start_reading(p, n, &c[g->nodes[p->nodes[i]].sw]);
+		}
 	}
 	return ret;
 }
 
-void program_known_tables(const struct program *p, struct lft *ret)
+void program_known_tables(const struct program *p, const uint32_t *lid, uint32_t n,
+                          struct lft *ret)
 {
 	const struct graph *g = p->disc->g;
 
 	for (uint32_t i = 0; i < g->n_switches; i++) {
 		const struct table *t = table_find(p->tables.store, TABLE_LFT,
 		                                   g->nodes[g->switches[i]].guid, 0);
-		uint32_t n = t != NULL ? t->cols * LFT_BLOCK_LIDS : 0;
+		bool all = lid == NULL || p->look == NULL || p->look[g->switches[i]];
+		uint32_t known = t != NULL ? t->cols * LFT_BLOCK_LIDS : 0;
 		uint8_t *row = lft_row(ret, i);
 
-		n = n < ret->n_lids ? n : ret->n_lids;
-		if (n != 0) {
-			memcpy(row, t->data, n);
+		known = known < ret->n_lids ? known : ret->n_lids;
+		if (all && known != 0) {
+			memcpy(row, t->data, known);
 		}
-		memset(row + n, LFT_NO_ROUTE, ret->n_lids - n);
+		if (all) {
+			memset(row + known, LFT_NO_ROUTE, ret->n_lids - known);
+		}
+		for (uint32_t k = 0; k < n && !all; k++) {
+			uint32_t at = lid[k] / LFT_BLOCK_LIDS * LFT_BLOCK_LIDS;
+
+			if (at < known) {
+				memcpy(row + at, t->data + at,
+				       known - at < LFT_BLOCK_LIDS ? known - at
+				                                   : LFT_BLOCK_LIDS);
+			}
+		}
 	}
 }
 

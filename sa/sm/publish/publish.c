@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Of a local sweep the nodes that were asked or set since the last publish have other rows, and
- * those cabled to them; all others keep theirs. Tables are compared as a whole, because they do
- * not say when they changed. Longer than most: it has a function for each attribute.
+ * Of a local sweep the nodes that were asked or set since the last publish have other rows, those of
+ * which a table changed, and those cabled to them; all others keep theirs. Longer than most: it has a
+ * function for each attribute.
  */
 #include "sa/sm/publish/publish.h"
 
@@ -37,6 +37,13 @@
 enum { SL_LINES = 10 };
 
 static const char *const source = "sweep";
+
+/* A publish at work. */
+struct publishing {
+	struct publisher *p;
+	struct job *j;
+	bool state_failed; /* no number for a new epoch */
+};
 
 /* --- payloads ----------------------------------------------------------------------------
  *
@@ -273,12 +280,12 @@ static int list_attrs(const struct publisher *p, const struct job *j, struct are
 	struct attr_list l = { .p = p, .job = j, .a = a };
 
 	for (size_t k = 0; k < sizeof(payloads) / sizeof(payloads[0]); k++) {
-		bool some = c->changed != NULL && snap_attr_of_node(payloads[k].attr);
-		size_t n = some ? c->n_changed : g->n_nodes;
+		size_t n = c->changed != NULL ? c->n_changed : g->n_nodes;
 
 		for (size_t i = 0; i < n; i++) {
-			payloads[k].put(&l, j->disc.of[some ? c->changed[i] : i],
-			                payloads[k].attr);
+			payloads[k].put(
+				&l, j->disc.of[c->changed != NULL ? c->changed[i] : i],
+				payloads[k].attr);
 		}
 	}
 	publish_opa_tables(&l, c->changed, c->n_changed);
@@ -381,62 +388,6 @@ static uint64_t digest_policy(const struct policy *p)
 	return digest_bytes(d, p->sets,
 	                    (size_t)p->n_sets * POLICY_SETS * h->words *
 	                            sizeof(*p->sets));
-}
-
-/* Of what decides paths beside routes: P_Keys and SLs of partitions, GUIDs, prefixes and the
- * policy. */
-static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
-{
-	for (size_t i = 0; i < c->n_attrs; i++) {
-		const struct snap_attr *a = &c->attrs[i];
-
-		if (a->attr == UMAD_SM_ATTR_PKEY_TABLE ||
-		    a->attr == UMAD_SM_ATTR_GUID_INFO ||
-		    a->attr == VPORT_ATTR_GUID_INFO) {
-			h = digest_bytes(digest_add(digest_add(h, a->guid), a->block),
-			                 a->data, a->len);
-		}
-	}
-	for (size_t i = 0; i < c->n_vports; i++) {
-		const struct snap_vport_row *v = &c->vports[i];
-
-		h = digest_add(digest_add(h, v->v.guid),
-		               (uint64_t)v->v.lid << 1 | v->v.own_lid);
-		h = digest_bytes(digest_add(h, v->port), v->keys,
-		                 v->n_keys * sizeof(*v->keys));
-	}
-	for (uint32_t i = 0; c->prefix_routes != NULL && i < c->prefix_routes->n; i++) {
-		const struct prefix_route *p = &c->prefix_routes->route[i];
-
-		h = digest_add(digest_add(h, p->prefix), p->router_port_guid);
-		h = digest_add(h, (uint64_t)p->any_prefix << 1 | p->any_router);
-	}
-	for (uint32_t i = 0; c->partitions != NULL && i < c->partitions->n; i++) {
-		const struct partition *t = &c->partitions->all[i];
-
-		h = t->sl != 0 ? digest_add(h, (uint64_t)t->p_key << 8 | t->sl) : h;
-	}
-	return c->policy != NULL ? digest_add(h, digest_policy(c->policy)) : h;
-}
-
-/* Of all that an epoch stands for. Never 0. */
-static uint64_t digest_content(const struct job *j, const struct snap_content *c,
-                               const char *options)
-{
-	uint64_t h = digest_tables(graph_digest(j->disc.g), c);
-	const struct lft *t = &j->route.out.lft;
-	const struct lanes *l = &j->route.out.lanes;
-
-	h = digest_add(h, lids_digest(&j->lids.lids, j->disc.g));
-	h = digest_bytes(h, t->rows, t->n_switches * t->stride);
-	if (l->rows != NULL) {
-		h = digest_bytes(h, l->rows, t->n_switches * l->stride);
-	}
-	if (l->rule != NULL) {
-		h = digest_bytes(h, (const uint8_t *)l->rule->vl, sizeof(l->rule->vl));
-		h = digest_bytes(h, l->rule->port_class, t->n_switches * l->rule->width);
-	}
-	return digest_bytes(h, options, strlen(options)) | 1;
 }
 
 /* --- content ------------------------------------------------------------------------------ */
@@ -631,21 +582,6 @@ static int compile_policy(struct publisher *p, const struct job *j, struct arena
 
 /* --- publish ------------------------------------------------------------------------------ */
 
-/* Keeps the epoch if the content has the digest of what was published last. */
-static int choose_epoch(struct publisher *p, uint64_t digest)
-{
-	int ret;
-
-	if (p->digest == digest) {
-		return E_OK;
-	}
-	ret = state_next_epoch(p->sm->d.state, snap_epoch(p->sm->d.snap), &p->epoch);
-	if (ret == E_OK) {
-		p->digest = digest;
-	}
-	return ret;
-}
-
 static double stage_seconds(const struct job *j, const char *name)
 {
 	double seconds = 0;
@@ -681,92 +617,157 @@ static void note_transition(struct publisher *p, struct job *j)
 	};
 }
 
-/* From here on what changes is not in the snapshot yet. */
-static void note_published(const struct job *j)
+/* snap_content.choose_epoch: the first publish of a process is a new epoch, and one after
+ * a failure, too. */
+static int choose_epoch(void *ctx, bool differs, struct snap_content *c)
 {
-	for (uint32_t i = 0; i < j->disc.g->n_nodes; i++) {
-		j->disc.of[i]->changed &= (uint8_t)~DISC_SINCE_PUBLISHED;
+	struct publishing *x = ctx;
+	struct publisher *p = x->p;
+	int ret = E_OK;
+
+	if (differs || !p->current) {
+		ret = state_next_epoch(p->sm->d.state, snap_epoch(p->sm->d.snap),
+		                       &p->epoch);
+		x->state_failed = ret != E_OK;
 	}
+	if (ret == E_OK) {
+		note_transition(p, x->j);
+		c->transition = p->transition;
+		c->epoch = p->epoch;
+	}
+	return ret;
 }
 
-/* Is the LID of an end port another one than that which it shows? Then it may be another one than at
- * the last publish, although the port was not set. */
-static bool has_other_lid(const struct job *j, uint32_t port)
+static void mark_port(const struct job *j, uint32_t port, uint8_t *is)
 {
-	const uint8_t *info = disc_port_of(&j->disc, port)->info;
-	const struct lid_range *r = &j->program.lids->of[port];
-
-	return field_get(info, PI_LID) != r->base || field_get(info, PI_LMC) != r->lmc;
+	is[j->disc.g->ports[port].node] = 1;
 }
 
-/* After a local sweep, whose predecessor was published, because another one would be heavy: nodes that were asked or set since the last publish, and those that are cabled to
- * them, because ports have the rate of the slower end. Also our own one, which has our SMInfo. */
-static int list_changed(const struct job *j, struct arena *a, struct snap_content *c)
+/* Marks nodes that changed since the last publish, and those that are cabled to them,
+ * because ports have the rate of the slower end. Also our own one, which has our SMInfo.
+ */
+static void mark_changed(const struct publisher *p, const struct job *j, uint8_t *is)
 {
-	const struct graph *g = j->disc.g;
-	uint32_t *changed = arena_array(a, g->n_nodes, sizeof(*changed));
-	uint8_t *is = arena_array(a, g->n_nodes, 1);
+	const struct disc *d = &j->disc;
+	const struct graph *g = d->g;
 
-	if (changed == NULL || is == NULL) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < g->n_end_ports; i++) {
-		is[g->ports[g->end_ports[i]].node] |= has_other_lid(j, g->end_ports[i]);
-	}
-	is[g->ports[g->sm_port].node] = 1;
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct node *n = &g->nodes[i];
-		bool since = j->disc.of[i]->changed & DISC_SINCE_PUBLISHED;
+	for (uint32_t i = 0; i < d->n_changed; i++) {
+		uint32_t at = d->changed[i]->graph_node;
+		const struct node *n = at != GRAPH_NONE ? &g->nodes[at] : NULL;
 
-		is[i] |= since;
-		for (unsigned num = 1; since && num <= n->n_ports; num++) {
+		if (n == NULL) {
+			continue;
+		}
+		is[at] = 1;
+		for (unsigned num = 1; num <= n->n_ports; num++) {
 			uint32_t peer = g->ports[n->first_port + num].peer;
 
 			if (peer != GRAPH_NONE) {
-				is[g->ports[peer].node] = 1;
+				mark_port(j, peer, is);
 			}
 		}
 	}
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
+	for (uint32_t i = 0; i < p->sm->tables.n_changed; i++) {
+		uint32_t at = graph_node_by_guid(g, p->sm->tables.changed[i]->guid);
+
+		if (at != GRAPH_NONE) {
+			is[at] = 1;
+		}
+	}
+	for (size_t i = 0; i < j->lids.n_moved; i++) {
+		mark_port(j, j->lids.moved[i], is);
+	}
+	/* A port that does not show its LID may have had another one at the last publish.
+	 */
+	for (uint32_t i = 0; !j->program.only_changed && i < g->n_end_ports; i++) {
+		const uint8_t *info = disc_port_of(d, g->end_ports[i])->info;
+		const struct lid_range *r = &j->program.lids->of[g->end_ports[i]];
+
+		if (field_get(info, PI_LID) != r->base ||
+		    field_get(info, PI_LMC) != r->lmc) {
+			mark_port(j, g->end_ports[i], is);
+		}
+	}
+	mark_port(j, g->sm_port, is);
+}
+
+static int list_marked(const struct graph *g, const uint8_t *is, struct arena *a,
+                       struct snap_content *c)
+{
+	uint32_t *changed = arena_array(a, g->n_nodes, sizeof(*changed));
+
+	for (uint32_t i = 0; changed != NULL && i < g->n_nodes; i++) {
 		if (is[i]) {
 			changed[c->n_changed++] = i;
 		}
 	}
 	c->changed = changed;
-	c->changed_lid = j->program.changed_lid;
-	c->n_changed_lids = j->program.n_changed_lids;
-	return E_OK;
+	return changed != NULL ? E_OK : -ENOMEM;
 }
 
-static int publish_content(struct publisher *p, struct job *j, struct arena *a,
-                           const char *options, const char **ret_why)
+/* After a local sweep, whose predecessor was published, because another one would be
+ * heavy. Virtual ports, policies and the tables of Omni-Path are about all nodes. */
+static int list_changed(const struct publisher *p, const struct job *j, struct arena *a,
+                        struct snap_content *c)
 {
-	struct snap_content c = { .options_text = options };
+	const struct config *conf = p->sm->d.config;
+	uint8_t *is = arena_array(a, j->disc.g->n_nodes, 1);
+	int ret;
+
+	if (!j->disc.local || !p->current || j->disc.any_changed ||
+	    p->sm->tables.any_changed || p->sm->vports.n_hosts != 0 || smp_is_omni_path(p->sm->smp) ||
+	    conf->qos_policy != NULL || conf->virtual_fabrics != NULL) {
+		return E_OK;
+	}
+	if (is == NULL) {
+		return -ENOMEM;
+	}
+	mark_changed(p, j, is);
+	ret = list_marked(j->disc.g, is, a, c);
+	c->gone = j->disc.gone;
+	c->n_gone = j->disc.n_gone;
+	if (j->route.incremental) {
+		c->changed_lid = j->route.touched_lid;
+		c->n_changed_lids = j->route.n_touched;
+	}
+	return ret;
+}
+
+/* Publishes what c->changed says, or all. */
+static int publish_content(struct publisher *p, const struct job *j, struct arena *a,
+                           struct snap_writer *to, struct snap_content *c,
+                           struct snap_published *ret_done)
+{
+	int ret = list_attrs(p, j, a, c);
+
+	if (ret == E_OK) {
+		fill_content(p, j, c);
+		log_partition_sls(p, c, &j->route.out.lanes);
+		ret = compile_policy(p, j, a, c);
+	}
+	return ret == E_OK ? snap_publish(to, c, sm_now(p->sm), ret_done) : ret;
+}
+
+static int publish_job(struct publisher *p, struct job *j, struct arena *a,
+                       const char *options, const char **ret_why)
+{
+	struct publishing x = { .p = p, .j = j };
+	struct snap_content c = { .options_text = options,
+		                  .choose_epoch = choose_epoch,
+		                  .choose_ctx = &x };
 	struct snap_published done;
 	int ret = list_vports(&p->sm->vports, a, &c);
 
-	if (ret == E_OK && j->disc.local && p->digest != 0) {
-		ret = list_changed(j, a, &c);
-	}
-	ret = ret == E_OK ? list_attrs(p, j, a, &c) : ret;
+	ret = ret == E_OK ? list_changed(p, j, a, &c) : ret;
 	if (ret == E_OK) {
-		fill_content(p, j, &c);
-		log_partition_sls(p, &c, &j->route.out.lanes);
-		ret = compile_policy(p, j, a, &c);
-	}
-	if (ret == E_OK) {
-		ret = choose_epoch(p, digest_content(j, &c, options));
-		*ret_why = ret == E_OK ? NULL : state_err_text(p->sm->d.state, ret, a);
-	}
-	if (ret == E_OK) {
-		note_transition(p, j);
-		c.transition = p->transition;
-		c.epoch = p->epoch;
-		ret = snap_publish(p->sm->d.snap, &c, sm_now(p->sm), &done);
+		ret = publish_content(p, j, a, p->sm->d.snap, &c, &done);
+		*ret_why = x.state_failed ? state_err_text(p->sm->d.state, ret, a) : NULL;
 	}
 	if (ret == E_OK) {
 		p->sm->status.epoch = p->epoch;
-		note_published(j);
+		p->current = true;
+		disc_changes_published(&j->disc);
+		tables_changes_published(&p->sm->tables);
 		log_debug(source,
 		          "published epoch %" PRIu64 ": %u rows, %" PRIu64 " bytes",
 		          p->epoch, done.rows, done.bytes);
@@ -781,28 +782,31 @@ static int publish_changed_ports(struct publisher *p, struct job *j, struct aren
 	const struct graph *g = j->disc.g;
 	struct attr_list l = { .p = p, .job = j, .a = a };
 	struct snap_content c = { .options_text = options };
-	uint32_t *changed = arena_array(a, g->n_nodes, sizeof(*changed));
+	uint8_t *is = arena_array(a, g->n_nodes, 1);
 	struct snap_published done;
 	int ret;
 
-	if (changed == NULL) {
+	if (is == NULL) {
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		if (j->disc.of[i]->changed & DISC_SINCE_PUBLISHED ||
-		    i == g->ports[g->sm_port].node) {
-			changed[c.n_changed++] = i;
+	for (uint32_t i = 0; i < j->disc.n_changed; i++) {
+		if (j->disc.changed[i]->graph_node != GRAPH_NONE) {
+			is[j->disc.changed[i]->graph_node] = 1;
 		}
+	}
+	mark_port(j, g->sm_port, is);
+	ret = list_marked(g, is, a, &c);
+	if (ret != E_OK) {
+		return ret;
 	}
 	for (size_t k = 0; k < sizeof(payloads) / sizeof(payloads[0]); k++) {
 		for (size_t i = 0; snap_attr_of_node(payloads[k].attr) && i < c.n_changed;
 		     i++) {
-			payloads[k].put(&l, j->disc.of[changed[i]], payloads[k].attr);
+			payloads[k].put(&l, j->disc.of[c.changed[i]], payloads[k].attr);
 		}
 	}
-	publish_opa_nodes(&l, changed, c.n_changed);
+	publish_opa_nodes(&l, c.changed, c.n_changed);
 	fill_content(p, j, &c);
-	c.changed = changed;
 	c.only_ports = true;
 	c.attrs = l.items;
 	c.n_attrs = l.n;
@@ -811,7 +815,7 @@ static int publish_changed_ports(struct publisher *p, struct job *j, struct aren
 	ret = l.ret == E_OK ? snap_publish(p->sm->d.snap, &c, sm_now(p->sm), &done)
 	                    : l.ret;
 	if (ret == E_OK) {
-		note_published(j);
+		disc_changes_published(&j->disc);
 		log_debug(source, "published ports: %u rows, %" PRIu64 " bytes",
 		          done.rows, done.bytes);
 	}
@@ -825,7 +829,7 @@ int publish_ports(struct publisher *p, struct job *j)
 	int ret = options == NULL ? -ENOMEM : publish_changed_ports(p, j, a, options);
 
 	if (ret != E_OK) {
-		p->digest = 0;
+		p->current = false;
 		(void)sm_fail(p->sm, ret, false, "the snapshot cannot be published: %s",
 		              err_text(ret));
 	}
@@ -839,13 +843,28 @@ int publish_fabric(struct publisher *p, struct job *j)
 	struct arena *a = arena_new(); /* a job is published more than once */
 	char *options = a != NULL ? options_text(&p->sm->d, a) : NULL;
 	const char *why = NULL;
-	int ret = options == NULL ? -ENOMEM : publish_content(p, j, a, options, &why);
+	int ret = options == NULL ? -ENOMEM : publish_job(p, j, a, options, &why);
 
 	if (ret != E_OK) {
-		p->digest = 0; /* the next one that succeeds is a new epoch */
+		p->current = false; /* the next one that succeeds is a new epoch */
 		(void)sm_fail(p->sm, ret, false, "the snapshot cannot be published: %s",
 		              why != NULL ? why : err_text(ret));
 	}
+	free(options);
+	arena_free(a);
+	return ret;
+}
+
+int publish_anew(struct publisher *p, struct job *j, struct snap_writer *to,
+                 uint64_t epoch)
+{
+	struct arena *a = arena_new();
+	char *options = a != NULL ? options_text(&p->sm->d, a) : NULL;
+	struct snap_content c = { .options_text = options, .epoch = epoch };
+	struct snap_published done;
+	int ret = options == NULL ? -ENOMEM : list_vports(&p->sm->vports, a, &c);
+
+	ret = ret == E_OK ? publish_content(p, j, a, to, &c, &done) : ret;
 	free(options);
 	arena_free(a);
 	return ret;

@@ -15,13 +15,13 @@ struct sm;
  * Publishes the fabric of a job into the snapshot: graph, LIDs, tables, payloads of
  * attributes as last read or programmed, policy.
  *
- * An epoch changes when routing does. A digest over nodes, cables, LIDs, tables and options
- * tells, so sweeps that found nothing new keep the epoch and readers keep their caches.
+ * An epoch changes when routing does. The comparison with what is stored tells, so sweeps that found
+ * nothing new keep the epoch and readers keep their caches.
  */
 struct publisher {
 	struct sm *sm;
 	const struct election *election;
-	uint64_t digest; /*!< of the last published routing; 0: nothing published yet */
+	bool current; /*!< the snapshot has what was to be published last, by this process */
 	uint64_t epoch;
 	struct snap_transition transition; /*!< the last one; its reason is: */
 	struct why reason;
@@ -35,6 +35,14 @@ struct publisher {
  *         stays, and the next publish is a new epoch.
  */
 int publish_fabric(struct publisher *p, struct job *j);
+
+/*!
+ * \brief For tests: publishes all of a job into another snapshot, with nothing left out because it did not
+ *        change. The publisher stays as it is.
+ * \retval -ENOMEM and errors of the database.
+ */
+int publish_anew(struct publisher *p, struct job *j, struct snap_writer *to,
+                 uint64_t epoch);
 
 /*!
  * \brief Publishes states and PortInfo of ports that were set since the last publish of the same

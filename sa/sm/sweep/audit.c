@@ -77,8 +77,8 @@ static bool locate(const struct audit *a, struct place *w)
 
 /* Compares what was read with the copy, and lets the next sweep repair it. \return NULL: they do not
  * differ; what differs. */
-static const char *take_block(const struct audit *a, const struct place *w,
-                              const uint8_t *data, char block[BLOCK_TEXT])
+static const char *take_block(struct audit *a, const struct place *w, const uint8_t *data,
+                              char block[BLOCK_TEXT])
 {
 	struct table *t = w->t;
 	size_t len;
@@ -93,6 +93,8 @@ static const char *take_block(const struct audit *a, const struct place *w,
 	}
 	if (table_kinds[t->kind].flags & TABLE_OURS) {
 		t->state[w->block] |= TABLE_DOUBTFUL;
+		table_note_change(t);
+		a->sm->settled = false;
 	} else {
 		table_put(t, w->block, data, len);
 	}

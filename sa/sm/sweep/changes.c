@@ -411,8 +411,8 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 		return;
 	}
 	if (r->ret == E_OK) {
-		(void)disc_take_switch_info(n, q->c->job->arena, r); /* it has room */
 		disc_note_change(n);
+		(void)disc_take_switch_info(n, n->disc->own, r); /* it has room */
 		q->c->n_updated++;
 	}
 	if (q->c->n_found) {
@@ -651,8 +651,8 @@ static void on_end_port(void *ctx, const struct smp_reply *r)
 	if ((mask ^ known) & ~(uint32_t)CAP_IS_SM) {
 		note_change(q->c, "other capabilities of", q->node, q->port);
 	} else if (mask != known) {
-		field_set(was->info, PI_CAPABILITY_MASK, mask);
 		disc_note_change(q->node);
+		field_set(was->info, PI_CAPABILITY_MASK, mask);
 		q->c->n_updated++;
 	}
 	if (was != disc_port_of(&q->c->job->disc, g->sm_port)) {

@@ -311,8 +311,8 @@ int p_keys_read(struct sm *sm, struct job *j, bool forget)
 		                           .retries = sm->d.config->transaction_retries,
 		                           .answered = on_read,
 		                           .ctx = j };
-	for (uint32_t i = 0; i < d->g->n_nodes && ret == E_OK; i++) {
-		ret = read_node(sm, j, d->of[i], forget);
+	for (uint32_t i = 0; i < j->program.n_nodes && ret == E_OK; i++) {
+		ret = read_node(sm, j, d->of[j->program.nodes[i]], forget);
 	}
 	return ret;
 }
@@ -501,20 +501,39 @@ static void tell_unable(struct step *s, const struct disc_node *n)
 	}
 }
 
-/* The switch port at the other end of the cable. */
+/* The switch port at the other end of the cable; GRAPH_NONE: none that could enforce. */
+static uint32_t enforcing_peer(const struct step *s, uint32_t port)
+{
+	const struct graph *g = s->j->disc.g;
+	uint32_t peer = g->ports[port].peer;
+
+	return peer != GRAPH_NONE && g->nodes[g->ports[peer].node].type == NODE_SWITCH &&
+	                       !s->config->no_partition_enforcement &&
+	                       s->config->part_enforce != PART_ENFORCE_OFF
+	               ? peer
+	               : GRAPH_NONE;
+}
+
+static unsigned enforced_at(const struct step *s, uint32_t port)
+{
+	const struct disc *d = &s->j->disc;
+	const struct disc_node *n = d->of[d->g->ports[port].node];
+
+	return p_keys_enforced(s->config, d, n, &n->ports[d->g->ports[port].num]);
+}
+
 static int set_peer(struct step *s, uint32_t port, uint32_t n_keys)
 {
 	const struct disc *d = &s->j->disc;
 	const struct config *c = s->config;
-	uint32_t peer = d->g->ports[port].peer;
-	const struct disc_node *n =
-		peer != GRAPH_NONE ? d->of[d->g->ports[peer].node] : NULL;
+	uint32_t peer = enforcing_peer(s, port);
+	const struct disc_node *n;
 
-	if (n == NULL || n->type != NODE_SWITCH || c->no_partition_enforcement ||
-	    c->part_enforce == PART_ENFORCE_OFF) {
+	if (peer == GRAPH_NONE) {
 		return E_OK;
 	}
-	unsigned enforced = p_keys_enforced(c, d, n, &n->ports[d->g->ports[peer].num]);
+	n = d->of[d->g->ports[peer].node];
+	unsigned enforced = s->j->program.enforce[peer];
 	unsigned wanted = c->part_enforce == PART_ENFORCE_BOTH ? ENFORCE_IN | ENFORCE_OUT
 	                                                       : enforced;
 	if (enforced == 0 || enforced != wanted) {
@@ -523,9 +542,34 @@ static int set_peer(struct step *s, uint32_t port, uint32_t n_keys)
 	if (enforced == 0) {
 		return E_OK;
 	}
-	s->j->program.enforce[peer] = (uint8_t)enforced;
 	n_keys = partition_plan_enforced(s->keys, n_keys, s->keys);
 	return set_port(s, peer, n_keys, s->plan.index0[port]);
+}
+
+/* The P_Keys of an end port and of its peer. */
+static int set_end_port(struct step *s, uint32_t port)
+{
+	const struct graph *g = s->j->disc.g;
+	const struct disc_node *n = s->j->disc.of[g->ports[port].node];
+	uint32_t n_keys = keys_of(&s->plan, g, port, n, s->keys);
+	int ret = set_port(s, port, n_keys, index0_of(s, port, n));
+
+	n_keys = vports_add_keys(&s->sm->vports, n->guid, g->ports[port].num, s->keys,
+	                         n_keys, TABLE_MAX);
+	return ret == E_OK ? set_peer(s, port, n_keys) : ret;
+}
+
+/* Does a node, or the switch that it hangs on, have to be looked at? Between sweeps, and
+ * where virtual ports have P_Keys of their own, all do. */
+static bool is_looked_at(const struct step *s, uint32_t port)
+{
+	const struct program *p = &s->j->program;
+	const struct graph *g = s->j->disc.g;
+	uint32_t peer = g->ports[port].peer;
+
+	return p->look == NULL || s->sm->vports.n_hosts != 0 ||
+	       p->look[g->ports[port].node] ||
+	       (peer != GRAPH_NONE && p->look[g->ports[peer].node]);
 }
 
 static int program_all(struct p_keys *k, struct sm *sm, struct job *j, struct arena *a)
@@ -553,15 +597,13 @@ static int program_all(struct p_keys *k, struct sm *sm, struct job *j, struct ar
 		                                     .n_unread = &j->n_unread };
 	ret = ret == E_OK ? vports_set_p_keys(&j->vports_program) : ret;
 	for (uint32_t i = 0; i < g->n_end_ports && ret == E_OK; i++) {
-		uint32_t port = g->end_ports[i];
-		const struct disc_node *n = j->disc.of[g->ports[port].node];
-		uint32_t n_keys = keys_of(&s.plan, g, port, n, s.keys);
+		uint32_t peer = enforcing_peer(&s, g->end_ports[i]);
 
-		ret = set_port(&s, port, n_keys, index0_of(&s, port, n));
-		n_keys = vports_add_keys(&sm->vports, n->guid, g->ports[port].num, s.keys,
-		                         n_keys, TABLE_MAX);
-		if (ret == E_OK) {
-			ret = set_peer(&s, port, n_keys);
+		if (peer != GRAPH_NONE) {
+			j->program.enforce[peer] = (uint8_t)enforced_at(&s, peer);
+		}
+		if (is_looked_at(&s, g->end_ports[i])) {
+			ret = set_end_port(&s, g->end_ports[i]);
 		}
 	}
 	return ret;
@@ -601,6 +643,7 @@ void p_keys_change_start(struct p_keys *k, struct sm *sm)
 	sm->settled = false; /* what switch ports enforce may not be what it was */
 	p->n_timeouts = p->n_refused = p->tables.n_sets[TABLE_P_KEYS] = 0;
 	p->first_trouble = NULL;
+	p->look = NULL; /* any port may get others */
 	p->ret = a != NULL ? program_all(k, sm, j, a) : -ENOMEM;
 	if (a != NULL) { /* what the job has of the step before is not used any more */
 		arena_free(j->partition_arena);

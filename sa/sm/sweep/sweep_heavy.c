@@ -26,13 +26,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/policy/partitions.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
 
-enum { RETRY_MS = 1000, RETRY_MAX_MS = 10000 };
+enum { RETRY_MS = 1000, RETRY_MAX_MS = 10000, OWN_SLACK = 1 << 20 };
 
 static const char *const source = "sweep";
 
@@ -47,6 +48,7 @@ void sweep_restore_previous_job(struct sm *sm)
 {
 	sweep_keep_request(sm);
 	if (sm->previous != NULL) {
+		disc_give_back(&sm->job->disc, &sm->previous->disc);
 		job_free(sm->job);
 		sm->job = sm->previous;
 		sm->previous = NULL;
@@ -184,6 +186,8 @@ static const char *local_refusal(const struct sweep *s)
 	               ? "this subnet manager has not swept as master yet"
 	       : sm->job == NULL || !sm->status.up ? "the last sweep did not end well"
 	       : !sm->job->disc.clean              ? "the last discovery left nodes out"
+	       : arena_used(sm->job->disc.own) > 2 * sm->job->disc.own_bytes + OWN_SLACK
+	               ? "the memory of nodes that are gone is due to be freed"
 	       : c->local_sweeps_check && s->n_local >= c->local_sweeps_check
 	               ? "it is time to check local sweeps against a heavy one"
 	               : NULL;
@@ -197,7 +201,7 @@ void sweep_heavy_start_local(struct sweep *s)
 	struct job *j = refusal == NULL ? job_new(sm) : NULL;
 
 	if (j == NULL ||
-	    disc_copy(&j->disc, &sm->job->disc, sm->smp, j->arena, &o) != E_OK) {
+	    disc_take(&j->disc, &sm->job->disc, sm->smp, j->arena, &o) != E_OK) {
 		job_free(j);
 		if (sm->d.config->local_sweeps) {
 			log_info(source, "no local sweep: %s",
@@ -323,6 +327,7 @@ static enum step_end end_discover(struct sweep *s, struct job *j)
 	check_local(s, j);
 	health_observe(&sm->health, sm->previous != NULL ? &sm->previous->disc : NULL, d,
 	               sm->previous != NULL && sm->previous->program.n_bounced != 0);
+	disc_keep(d);
 	job_free(sm->previous);
 	sm->previous = NULL;
 	hash_done(&s->silent);
@@ -368,6 +373,17 @@ static unsigned how_to_assign(const struct sweep *s)
 	return how;
 }
 
+/* The list of nodes for all steps from here on. */
+static enum step_end find_nodes(struct sm *sm, struct job *j)
+{
+	int ret = program_find_nodes(&j->program);
+
+	if (ret != E_OK) {
+		(void)sm_fail(sm, ret, true, "%s", err_text(ret));
+	}
+	return ret == E_OK ? STEP_DONE : STEP_FAILED;
+}
+
 /* If the fabric is ours: gives LIDs. */
 static enum step_end end_election(struct sweep *s, struct job *j)
 {
@@ -409,7 +425,7 @@ static enum step_end end_election(struct sweep *s, struct job *j)
 	j->program.only_changed =
 		j->disc.local && sm->settled && sm->settled_sm_lid == j->program.sm_lid;
 	sm->settled = false; /* until this sweep ends well */
-	return STEP_DONE;
+	return find_nodes(sm, j);
 }
 
 static int begin_read_tables(struct sweep *s, struct job *j)
@@ -480,7 +496,13 @@ static enum step_end end_route(struct sweep *s, struct job *j)
 		j->program.n_changed_lids = j->route.n_changed;
 	}
 	routes_qos(&s->routes, j, &j->program);
-	return STEP_DONE;
+	if (!j->program.only_changed) {
+		return STEP_DONE;
+	}
+	/* With several lanes ports depend on what is far away. */
+	j->program.only_changed =
+		j->program.lanes->n == 1 && j->program.lanes->rule == NULL;
+	return find_nodes(sm, j);
 }
 
 /* --- programming ------------------------------------------------------------------- */
@@ -780,7 +802,7 @@ static int begin_adaptive_resume(struct sweep *s, struct job *j)
 
 static enum step_end end_adaptive_resume(struct sweep *s, struct job *j)
 {
-	const struct program *p = &j->program;
+	struct program *p = &j->program;
 	int ret = E_OK;
 
 	program_end(&j->program);
@@ -854,7 +876,7 @@ static void succeed(struct sweep *s, struct job *j)
 	sm_log_clients(sm);
 	time_retry(s, j);
 	sm->settled = p->first_trouble == NULL && p->n_bounced == 0 &&
-	              p->n_waiting == 0 && j->n_unread == 0 &&
+	              p->n_waiting == 0 && j->n_unread == 0 && s->p_keys.n_missing == 0 &&
 	              p->lanes->n == 1 && p->lanes->rule == NULL;
 	sm->settled_sm_lid = p->sm_lid;
 	sm_judge_ports(sm);

@@ -12,10 +12,35 @@ static uint64_t key_of(uint64_t guid, uint32_t unit)
 	return guid ^ (unit + 1) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+void table_note_change(struct table *t)
+{
+	struct table_store *s = t->store;
+
+	if (t->noted || t->kind == TABLE_LFT) {
+		return;
+	}
+	if (VECTOR_RESERVE(s->changed, s->cap_changed, s->n_changed + 1) != E_OK) {
+		s->any_changed = true;
+		return;
+	}
+	s->changed[s->n_changed++] = t;
+	t->noted = true;
+}
+
+void tables_changes_published(struct table_store *s)
+{
+	for (uint32_t i = 0; i < s->n_changed; i++) {
+		s->changed[i]->noted = false;
+	}
+	s->n_changed = 0;
+	s->any_changed = false;
+}
+
 static void forget_blocks(struct table *t, uint32_t block, uint32_t n)
 {
 	const struct table_kind *k = &table_kinds[t->kind];
 
+	table_note_change(t);
 	if (n != 0) {
 		memset(table_block(t, block), k->unknown, (size_t)n * k->bytes);
 	}
@@ -113,7 +138,8 @@ struct table *table_get(struct table_store *s, enum table_kind_id kind, uint64_t
 
 	if (t == NULL) {
 		t = add(&s->of[kind],
-		        &(struct table){ .guid = guid, .unit = unit, .kind = kind });
+		        &(struct table){
+				.store = s, .guid = guid, .unit = unit, .kind = kind });
 	}
 	if (t == NULL || (t->rows == rows && t->cols == cols)) {
 		return t;
@@ -141,6 +167,7 @@ void table_put(struct table *t, uint32_t block, const uint8_t *data, size_t len)
 {
 	uint8_t *to = table_block(t, block);
 
+	table_note_change(t);
 	memcpy(to, data, len);
 	memset(to + len, 0, table_kinds[t->kind].bytes - len);
 	t->state[block] = (uint8_t)((t->state[block] | TABLE_KNOWN) & ~TABLE_DOUBTFUL);
@@ -205,6 +232,7 @@ void tables_done(struct table_store *s)
 		free(s->of[k].items);
 		hash_done(&s->of[k].by_key);
 	}
+	free(s->changed);
 	*s = (struct table_store){ .n_late = 0 };
 }
 

@@ -30,14 +30,18 @@ enum {
 	TABLE_LATE_DUE = 8 /*!< the audit reads the block the next time */
 };
 
+struct table_store;
+
 /*! One table. It stays where it is until tables_done(). */
 struct table {
+	struct table_store *store; /*!< that it is in */
 	uint64_t guid; /*!< NodeGUID */
 	uint32_t unit; /*!< see table_kind.h */
 	uint8_t kind;  /*!< enum table_kind_id */
 	bool asked; /*!< all blocks were asked for since one was forgotten: the device does not
 	                    have those that are unknown */
 	bool silent; /*!< but not all of these requests were answered */
+	bool noted;  /*!< it is in store->changed */
 	uint16_t rows;
 	uint32_t cols;
 	uint32_t
@@ -56,6 +60,10 @@ struct table_list {
 struct table_store {
 	struct table_list of[TABLE_KIND_COUNT];
 	uint32_t n_late; /*!< blocks that are TABLE_LATE_NOTED */
+	struct table **changed; /*!< [n_changed] malloc; see table_note_change() */
+	uint32_t n_changed;
+	size_t cap_changed;
+	bool any_changed; /*!< there was no memory for the list: any table may have changed */
 };
 
 static inline uint32_t table_size(const struct table *t)
@@ -134,6 +142,16 @@ void tables_forget(struct table_store *s, unsigned flag, uint64_t guid, uint32_t
 /*! \brief Forgets everything, because another subnet manager may have written it. Tables of egress ports
  *  are not there then. */
 void tables_forget_all(struct table_store *s);
+
+/*!
+ * \brief Notes that blocks of a table are others, are not known any more or are doubtful: it is in
+ *        store->changed until tables_changes_published(). Not an LFT, whose changes follow from
+ *        those of the routes.
+ */
+void table_note_change(struct table *t);
+
+/*! \brief The snapshot has all tables as they are now. */
+void tables_changes_published(struct table_store *s);
 
 /*! \brief Notes that a Set of a block was sent more than once. It may arrive again after a newer one, and
  *  undo it. */

@@ -83,6 +83,7 @@ void table_address(struct disc_node *n, const struct table *t, uint32_t block,
 void table_begin_set(struct table_io *io, struct table *t, uint32_t block)
 {
 	t->state[block] |= TABLE_DOUBTFUL;
+	table_note_change(t);
 	io->n_sets[t->kind]++;
 }
 
