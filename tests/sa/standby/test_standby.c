@@ -343,6 +343,7 @@ START_TEST(test_no_memory_for_rows)
 		change_service(from, i, 1);
 	}
 	WAIT_UNTIL(strcmp(dump(to), dump(from)) == 0);
+	WAIT_UNTIL(status(master).n_in_step == 1);
 	ck_assert_uint_eq(status(master).copies, copies + 1);
 }
 END_TEST
