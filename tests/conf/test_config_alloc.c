@@ -19,7 +19,7 @@
 #include "conf/policy/prefix_routes.h"
 #include "conf/policy/qos_policy.h"
 #include "conf/virtual_fabric.h"
-#include "tests/lib/alloc_fail.h"
+#include "tests/alloc/alloc_fail.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 

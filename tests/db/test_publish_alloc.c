@@ -9,7 +9,7 @@
 
 #include "db/snapshot/reader.h"
 #include "db/snapshot/snapshot.h"
-#include "tests/lib/alloc_fail.h"
+#include "tests/alloc/alloc_fail.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 

@@ -21,7 +21,7 @@
 #include "routing/route_base.h"
 #include "routing/route_cache.h"
 #include "routing/text/topofile.h"
-#include "tests/lib/alloc_fail.h"
+#include "tests/alloc/alloc_fail.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
 

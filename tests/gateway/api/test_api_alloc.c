@@ -9,7 +9,7 @@
 #include "db/stats/stats.h"
 #include "gateway/api/metrics.h"
 #include "gateway/view/source.h"
-#include "tests/lib/alloc_fail.h"
+#include "tests/alloc/alloc_fail.h"
 #include "tests/lib/api_json.h"
 #include "tests/lib/rich_fixture.h"
 #include "tests/lib/suite.h"

@@ -10,7 +10,7 @@
 #include "sa/record/attributes.h"
 #include "sa/server/port_watch.h"
 #include "sa/store/mcast.h"
-#include "tests/lib/alloc_fail.h"
+#include "tests/alloc/alloc_fail.h"
 #include "tests/lib/client_rows.h"
 #include "tests/lib/store_fixture.h"
 #include "tests/lib/suite.h"

@@ -26,7 +26,7 @@
 #include "sa/standby/frame.h"
 #include "sa/standby/standby_int.h"
 #include "sa/standby/tls.h"
-#include "tests/lib/alloc_fail.h"
+#include "tests/alloc/alloc_fail.h"
 #include "tests/lib/suite.h"
 
 #ifdef HAVE_GNUTLS

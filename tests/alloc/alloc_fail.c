@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "tests/lib/alloc_fail.h"
+#include "tests/alloc/alloc_fail.h"
 
 #include <errno.h>
 #include <stdarg.h>
