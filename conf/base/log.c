@@ -254,7 +254,7 @@ static void write_json(int fd, const struct entry *m)
 		add_member(&l, "code", m->code);
 	}
 	for (unsigned i = 0;
-	     m->fields != NULL && m->fields[i].name != NULL && i < LOG_FIELDS_MAX; i++) {
+	     m->fields != NULL && i < LOG_FIELDS_MAX && m->fields[i].name != NULL; i++) {
 		if (m->fields[i].value != NULL) {
 			add_member(&l, m->fields[i].name, m->fields[i].value);
 		}
@@ -311,7 +311,7 @@ static bool write_journal(const struct entry *m)
 		add(&l, "SAGUARO_CODE=%s\n", m->code);
 	}
 	for (unsigned i = 0;
-	     m->fields != NULL && m->fields[i].name != NULL && i < LOG_FIELDS_MAX; i++) {
+	     m->fields != NULL && i < LOG_FIELDS_MAX && m->fields[i].name != NULL; i++) {
 		if (m->fields[i].value != NULL) {
 			add_journal_field(&l, &m->fields[i]);
 		}

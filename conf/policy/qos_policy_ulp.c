@@ -5,6 +5,7 @@
  * qos-ulps: short rules "ulp, selector numbers : SL", each a match rule with one
  * criterion and a level that has an SL alone.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -60,8 +61,11 @@ static bool read_ports(struct qos_reader *r, const char *text, const uint32_t **
 	uint32_t *list = arena_array(r->arena, 1, sizeof(*list));
 	struct qos_ranges guids = { NULL, 0 };
 
-	if (list == NULL ||
-	    !qos_read_ranges(r, "a port GUID", text, UINT64_MAX, UINT64_MAX, &guids)) {
+	if (list == NULL) {
+		r->ret = -ENOMEM;
+		return false;
+	}
+	if (!qos_read_ranges(r, "a port GUID", text, UINT64_MAX, UINT64_MAX, &guids)) {
 		return false;
 	}
 	*list = qos_new_group(r, NULL);
@@ -81,12 +85,16 @@ static bool read_port_nums(struct qos_reader *r, const char *text, uint64_t base
 		return false;
 	}
 	struct qos_range *ids = arena_array(r->arena, nums.n, sizeof(*ids));
-	for (uint32_t i = 0; ids != NULL && i < nums.n; i++) {
+	if (ids == NULL) {
+		r->ret = -ENOMEM;
+		return false;
+	}
+	for (uint32_t i = 0; i < nums.n; i++) {
 		ids[i].from = base + nums.range[i].from;
 		ids[i].to = base + nums.range[i].to;
 	}
-	*ret = (struct qos_ranges){ ids, ids != NULL ? nums.n : 0 };
-	return ids != NULL;
+	*ret = (struct qos_ranges){ ids, nums.n };
+	return true;
 }
 
 static bool read_criterion(struct qos_reader *r, unsigned u, const char *text,

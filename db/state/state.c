@@ -55,6 +55,8 @@ struct change {
 struct state_batch {
 	struct job job;
 	struct change *first, **last;
+	struct change *reserved; /* for removals */
+	size_t n_reserved;
 	void (*done_f)(void *ctx, int ret);
 	void *ctx;
 };
@@ -478,6 +480,7 @@ void state_batch_free(struct state_batch *b)
 	if (!b) {
 		return;
 	}
+	*b->last = b->reserved;
 	while (b->first) {
 		struct change *c = b->first;
 		b->first = c->next;
@@ -486,10 +489,39 @@ void state_batch_free(struct state_batch *b)
 	free(b);
 }
 
+int state_batch_reserve(struct state_batch *b, size_t n)
+{
+	while (b->n_reserved < n) {
+		struct change *c = calloc(1, sizeof(*c) + STATE_RESERVED_KEY_BYTES);
+
+		if (c == NULL) {
+			return -ENOMEM;
+		}
+		c->next = b->reserved;
+		b->reserved = c;
+		b->n_reserved++;
+	}
+	return E_OK;
+}
+
+/* A change with room for its bytes. \return NULL: out of memory. */
+static struct change *new_change(struct state_batch *b, size_t key_len, bool removes, size_t len)
+{
+	struct change *c = b->reserved;
+
+	if (!removes || c == NULL || key_len > STATE_RESERVED_KEY_BYTES) {
+		return calloc(1, sizeof(*c) + key_len + (removes ? 0 : len));
+	}
+	b->reserved = c->next;
+	b->n_reserved--;
+	c->next = NULL;
+	return c;
+}
+
 int state_batch_put(struct state_batch *b, enum record_table table, const void *key,
                     size_t key_len, const void *value, size_t len)
 {
-	struct change *c = calloc(1, sizeof(*c) + key_len + (value ? len : 0));
+	struct change *c = new_change(b, key_len, value == NULL, len);
 	if (!c) {
 		return -ENOMEM;
 	}

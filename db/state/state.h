@@ -81,6 +81,14 @@ int state_batch_put(struct state_batch *b, enum record_table table, const void *
                     size_t key_len, const void *value, size_t len);
 
 /*!
+ * \brief Sets memory aside, so that the next \a n removals of rows whose keys have at most
+ *        STATE_RESERVED_KEY_BYTES cannot fail.
+ * \retval -ENOMEM
+ */
+enum { STATE_RESERVED_KEY_BYTES = 64 };
+int state_batch_reserve(struct state_batch *b, size_t n);
+
+/*!
  * \brief Queues a batch, which is the queue's from now on. Does not wait. Batches are
  *        committed in the order of these calls.
  * \param done  Called on the writing thread when the batch is on disk, or with why it is not.

@@ -19,6 +19,7 @@
 #include "gateway/admin/auth.h"
 #include "gateway/admin/limits.h"
 #include "gateway/admin/secret.h"
+#include "gateway/view/body.h"
 #include "gateway/view/control_client.h"
 
 static const char me[] = "admin";
@@ -294,5 +295,6 @@ int main(int argc, char **argv)
 		                                 .command = run_command,
 		                                 .serve = serve };
 
+	body_watch_json();
 	return service_main(&program, argc, argv);
 }

@@ -204,6 +204,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 		              .now_ms = source_now_ms() };
 	struct api_reply reply = { .base.status = 200 };
 
+	(void)body_done(&c.body); /* what an earlier answer lacked */
 	c.arena = t->arena != NULL ? t->arena : arena_new();
 	t->arena = NULL;
 	int err = c.arena != NULL ? route(&c, rq) : -ENOMEM;

@@ -17,7 +17,12 @@
 static int add_readiness(struct api_call *c, struct alarms *a)
 {
 	struct stats_copy stats;
-	bool has = source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK;
+	int err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
+	bool has = err == E_OK;
+
+	if (err == -ENOMEM) {
+		return err;
+	}
 	const char *why =
 		ready_reason(has ? &stats : NULL, c->epoch, NULL, c->now_ms, c->arena);
 

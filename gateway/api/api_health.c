@@ -202,14 +202,13 @@ int api_sm(struct api_call *c)
 {
 	struct stats_copy stats;
 	json_t *sms, *sm;
-	int err = sms_json(c, &sms);
+	int err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
+	bool fresh = err == E_OK && heartbeat_fresh(stats.heartbeat_ms, c->now_ms);
 
+	err = err == -ENOMEM ? err : sms_json(c, &sms);
 	if (err != E_OK) {
 		return err;
 	}
-	bool fresh =
-		source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK &&
-		heartbeat_fresh(stats.heartbeat_ms, c->now_ms);
 
 	sm = sm_json(fresh ? &stats : NULL);
 	json_object_set_new(sm, "sms", sms);
@@ -225,6 +224,10 @@ int api_readyz(struct api_call *c)
 	uint64_t epoch = api_epoch(c, &why);
 	int err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
 	bool has_stats = err == E_OK;
+
+	if (err == -ENOMEM) {
+		return err;
+	}
 	const char *reason = err == E_MALFORMED
 	                             ? source_damaged(c->thread->source, c->arena)
 	                             : ready_reason(has_stats ? &stats : NULL, epoch, why,
@@ -305,9 +308,12 @@ int api_metrics(struct api_call *c)
 
 	c->content_type = EXPOSITION_TYPE;
 	metrics_http(&c->body, c->thread->stats, &api_resources);
-	if (source_stats(c->thread->source, c->now_ms, c->arena, &copy) == E_OK) {
-		stats = &copy;
+	err = source_stats(c->thread->source, c->now_ms, c->arena, &copy);
+	if (err == -ENOMEM) {
+		return err;
 	}
+	stats = err == E_OK ? &copy : NULL;
+	err = E_OK;
 	if (metrics_fresh(stats, c->now_ms)) {
 		err = fabric_metrics(c, &epoch, &why);
 	}

@@ -425,8 +425,11 @@ int api_metrics_fabric(struct api_call *c)
 		return err;
 	}
 	c->content_type = EXPOSITION_TYPE;
-	if (source_stats(c->thread->source, c->now_ms, c->arena, &stats) != E_OK ||
-	    !metrics_fresh(&stats, c->now_ms)) {
+	err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
+	if (err == -ENOMEM) {
+		return err;
+	}
+	if (err != E_OK || !metrics_fresh(&stats, c->now_ms)) {
 		/* what a daemon read that is gone is not of now */
 		body_printf(&c->body, "# saguarod is gone: there are no series\n");
 		return E_OK;

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /* /v1/sweeps: what the subnet manager does at the moment, and its last heavy sweeps. */
+#include <errno.h>
+
 #include "conf/base/err.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/event_json.h"
@@ -76,9 +78,11 @@ int api_sweeps(struct api_call *c)
 	if (err != E_OK) {
 		return err;
 	}
-	bool fresh =
-		source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK &&
-		heartbeat_fresh(stats.heartbeat_ms, c->now_ms);
+	err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
+	if (err == -ENOMEM) {
+		return err;
+	}
+	bool fresh = err == E_OK && heartbeat_fresh(stats.heartbeat_ms, c->now_ms);
 	json_t *head = head_json(fresh ? &stats : NULL);
 	if (!fresh) {
 		json_object_set_new(head, "stale", json_true());

@@ -12,6 +12,7 @@
 #include "conf/base/service.h"
 #include "gateway/http/gw_config.h"
 #include "gateway/http/http.h"
+#include "gateway/view/body.h"
 #include "gateway/web/page.h"
 
 static const char me[] = "gateway";
@@ -145,5 +146,6 @@ int main(int argc, char **argv)
 		                                 .read = gw_config_read,
 		                                 .serve = serve };
 
+	body_watch_json();
 	return service_main(&program, argc, argv);
 }

@@ -16,6 +16,22 @@ enum {
 	             JSON_REAL_PRECISION(10)
 };
 
+/* A thread builds one answer at a time, so this says which one lacks something. */
+static _Thread_local bool json_lost;
+
+static void *allocate_json(size_t size)
+{
+	void *p = malloc(size);
+
+	json_lost |= p == NULL;
+	return p;
+}
+
+void body_watch_json(void)
+{
+	json_set_alloc_funcs(allocate_json, free);
+}
+
 void body_clear(struct body *b)
 {
 	free(b->data);
@@ -127,5 +143,8 @@ void body_list_end(struct body *b, json_t *tail)
 
 int body_done(const struct body *b)
 {
-	return b->failed ? -ENOMEM : E_OK;
+	bool lost = json_lost;
+
+	json_lost = false;
+	return b->failed || lost ? -ENOMEM : E_OK;
 }

@@ -49,7 +49,16 @@ void body_list_add(struct body *b, json_t *element);
 void body_list_next(struct body *b); /*!< before an element that the caller writes */
 void body_list_end(struct body *b, json_t *tail);
 
-/*! \retval E_OK \retval -ENOMEM */
+/*!
+ * \brief Lets body_done() notice what jansson could not allocate, so that no member of an answer is lost
+ *        where json_object_set_new() is not looked at. Called once, before the process has other threads.
+ */
+void body_watch_json(void);
+
+/*!
+ * \retval E_OK
+ * \retval -ENOMEM  For the body, or for JSON of this thread since its last call.
+ */
 int body_done(const struct body *b);
 
 enum { REPLY_ALLOW_BYTES = 48 /*!< a list of methods */ };

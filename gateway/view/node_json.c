@@ -142,7 +142,11 @@ int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
 		"enhanced_port_0", node->esp0,
 		"aggregation_node", node->aggregation);
 	/* clang-format on */
-	if (o == NULL || (ports && add(o, "ports", list) != 0)) {
+	if (o == NULL) {
+		json_decref(list);
+		return -ENOMEM;
+	}
+	if (ports && add(o, "ports", list) != 0) {
 		json_decref(o);
 		return -ENOMEM;
 	}

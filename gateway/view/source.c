@@ -323,8 +323,10 @@ int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
 	if (err == E_OK) {
 		ret->folder = f->dir;
 	}
-	atomic_store(&f->heartbeat_ms, err == E_OK ? ret->heartbeat_ms : 0);
-	atomic_store(&f->heartbeat_seen_ms, now_ms);
+	if (err != -ENOMEM) { /* which says nothing of the daemon */
+		atomic_store(&f->heartbeat_ms, err == E_OK ? ret->heartbeat_ms : 0);
+		atomic_store(&f->heartbeat_seen_ms, now_ms);
+	}
 	pthread_mutex_unlock(&f->lock);
 	return err;
 }

@@ -37,8 +37,8 @@ static void note_unknown(struct search *s, const struct guid_record *r)
 	}
 }
 
-/* Switches of the group, and those that its hosts hang on. */
-static int find_group(struct search *s, const struct guid_record *r, uint32_t *ret_n)
+/* Switches of the group, and those that its hosts hang on. \a n: grows by each. */
+static int find_group(struct search *s, const struct guid_record *r, uint32_t *n)
 {
 	const struct graph *g = s->g;
 	uint32_t group = s->f->groups ? port_policy_find(s->f->groups, r->group)
@@ -47,7 +47,6 @@ static int find_group(struct search *s, const struct guid_record *r, uint32_t *r
 	struct device_set set;
 	int ret = tmp ? E_OK : -ENOMEM;
 
-	*ret_n = 0;
 	if (ret == E_OK && group != PORT_POLICY_NONE) {
 		ret = port_policy_set(g, s->f->groups, group, tmp, &set);
 		for (uint32_t i = 0; ret == E_OK && i < g->n_end_ports; i++) {
@@ -55,7 +54,7 @@ static int find_group(struct search *s, const struct guid_record *r, uint32_t *r
 
 			if (sw != GRAPH_NONE && device_set_has(&set, port)) {
 				s->found(s->ctx, sw, r);
-				++*ret_n;
+				++*n;
 			}
 		}
 	}

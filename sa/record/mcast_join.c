@@ -451,7 +451,10 @@ int mcast_set(struct snap_reader *r, const struct sa_query *q, struct sa_out *ou
 		return refuse(&j);
 	}
 	j.member.join_state |= (uint8_t)sa_component(q, MC_JOIN_STATE);
-	ret = found ? E_OK : mcast_group_put(q->store, &j.group);
+	if (!found) { /* which is undone if the member cannot be added */
+		ret = mcast_reserve_leave(q->store, j.group.record, j.port_gid);
+		ret = ret == E_OK ? mcast_group_put(q->store, &j.group) : ret;
+	}
 	if (ret == E_OK) {
 		ret = mcast_member_put(q->store, j.group.record, j.port_gid, &j.member);
 	}
@@ -483,7 +486,10 @@ int mcast_delete(struct snap_reader *r, const struct sa_query *q, struct sa_out 
 	}
 	j.member.join_state &= (uint8_t)~bits;
 	if (j.member.join_state != 0) {
-		ret = mcast_member_put(q->store, j.group.record, j.port_gid, &j.member);
+		ret = mcast_reserve_leave(q->store, j.group.record, j.port_gid);
+		ret = ret == E_OK ? mcast_member_put(q->store, j.group.record, j.port_gid,
+		                                     &j.member)
+		                  : ret;
 		ret = ret == E_OK ? mcast_group_drop_unused(q->store, j.group.record)
 		                  : ret;
 	} else {

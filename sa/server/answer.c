@@ -132,6 +132,24 @@ int sa_request_read(const struct mad_msg *m, const struct sa_limits *l,
 	return E_OK;
 }
 
+/* Room for a reply of so many bytes. */
+static int reserve_reply(struct sa_reply *reply, size_t bytes)
+{
+	size_t cap = bytes > SA_MAD_BYTES ? bytes : SA_MAD_BYTES;
+	uint8_t *data;
+
+	if (reply->cap >= cap) {
+		return E_OK;
+	}
+	data = realloc(reply->data, cap);
+	if (data == NULL) {
+		return -ENOMEM;
+	}
+	reply->data = data;
+	reply->cap = cap;
+	return E_OK;
+}
+
 /* Header of the reply in front of its records of stride bytes. \a id: of the records, 0:
  * as asked. */
 static int encode_header(const uint8_t *request, uint16_t id, size_t stride, bool table,
@@ -140,13 +158,8 @@ static int encode_header(const uint8_t *request, uint16_t id, size_t stride, boo
 	struct umad_sa_packet head;
 	uint8_t *method = &head.mad_hdr.method;
 
-	if (reply->cap < SA_MAD_BYTES) {
-		uint8_t *data = realloc(reply->data, SA_MAD_BYTES);
-		if (data == NULL) {
-			return -ENOMEM;
-		}
-		reply->data = data;
-		reply->cap = SA_MAD_BYTES;
+	if (reserve_reply(reply, SA_MAD_BYTES) != E_OK) {
+		return -ENOMEM;
 	}
 	memcpy(&head, request, SA_HDR_BYTES);
 	*method = *method == UMAD_METHOD_SET ? UMAD_METHOD_GET_RESP
@@ -257,6 +270,10 @@ int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
 		              ret);
 	}
 	size_t needed = SA_HDR_BYTES + (size_t)attr->size;
+	/* A change is not undone, so nothing may fail after it. 8: AttributeOffset counts eights. */
+	if (reserve_reply(ret, needed + 8) != E_OK) {
+		return -ENOMEM;
+	}
 	size_t came = m->len < needed ? m->len : needed;
 	memcpy(w->mad, m->data, came);
 	memset(w->mad + came, 0, needed - came);

@@ -200,26 +200,48 @@ static int drop_group(struct sa_store *st, const uint8_t *mgid)
 	return ret;
 }
 
-static bool is_used(const struct sa_store *st, const uint8_t *mgid)
+/* Does the group stay, also without one of its members? \a leaving: NULL, or whose membership does not
+ * count. \a ret_n: members so far; all, if it does not stay. */
+static bool is_used(const struct sa_store *st, const uint8_t *mgid, const uint8_t *leaving,
+                    size_t *ret_n)
 {
 	struct mcast_group_row g = { .well_known = 0 };
 	struct mcast_member_row m;
 	const struct store_row *at = NULL;
+	const uint8_t *port_gid;
 
-	if (!mcast_group_find(st, mgid, &g) || g.well_known) {
+	*ret_n = 0;
+	if (mcast_group_find(st, mgid, &g) && g.well_known) {
 		return true;
 	}
-	while (mcast_member_next(st, mgid, &at, &m) != NULL) {
-		if (m.join_state & MC_KEEPS_GROUP) {
+	while ((port_gid = mcast_member_next(st, mgid, &at, &m)) != NULL) {
+		++*ret_n;
+		if ((m.join_state & MC_KEEPS_GROUP) != 0 &&
+		    (leaving == NULL || memcmp(port_gid, leaving, MGID_BYTES) != 0)) {
 			return true;
 		}
 	}
 	return false;
 }
 
+int mcast_reserve_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid)
+{
+	size_t n;
+	bool stays = is_used(st, mgid, port_gid, &n);
+
+	return store_reserve_drops(st, stays ? 1 : n + 1);
+}
+
 int mcast_group_drop_unused(struct sa_store *st, const uint8_t *mgid)
 {
-	return is_used(st, mgid) ? E_OK : drop_group(st, mgid);
+	struct mcast_group_row g;
+	size_t n;
+
+	if (!mcast_group_find(st, mgid, &g) || is_used(st, mgid, NULL, &n)) {
+		return E_OK;
+	}
+	int ret = store_reserve_drops(st, n + 1);
+	return ret == E_OK ? drop_group(st, mgid) : ret;
 }
 
 int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid)
@@ -229,6 +251,10 @@ int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *
 
 	member_key(key, mgid, port_gid); /* both may point into the row */
 	memcpy(group, mgid, sizeof(group));
+	ret = mcast_reserve_leave(st, mgid, port_gid);
+	if (ret != E_OK) {
+		return ret;
+	}
 	ret = store_drop(st, RECORDS_MEMBERS, key, sizeof(key));
 	return ret == E_OK ? mcast_group_drop_unused(st, group) : ret;
 }

@@ -112,6 +112,13 @@ int mcast_group_put(struct sa_store *st, const struct mcast_group_row *g);
 int mcast_member_put(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid,
                       const struct mcast_member_row *m);
 
+/*!
+ * \brief Sets memory aside, so that dropping a membership, and with it the group and its members if
+ *        nobody else keeps it, cannot fail half way.
+ * \param port_gid  The membership; there need not be one. \retval -ENOMEM
+ */
+int mcast_reserve_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid);
+
 /*! \brief Removes a membership, and the group if no full member is left. */
 int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid);
 

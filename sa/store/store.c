@@ -223,6 +223,14 @@ static int log_change(struct sa_store *st, enum record_table table,
 	return ret;
 }
 
+int store_reserve_drops(struct sa_store *st, size_t n)
+{
+	int ret = st->state == NULL || st->batch != NULL ? E_OK
+	                                                 : state_batch_new(&st->batch);
+
+	return ret == E_OK && st->batch != NULL ? state_batch_reserve(st->batch, n) : ret;
+}
+
 struct state_batch *store_take_changes(struct sa_store *st)
 {
 	struct state_batch *b = st->batch;

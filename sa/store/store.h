@@ -107,6 +107,10 @@ int store_drop(struct sa_store *st, enum record_table table, const void *key, si
  *  \param has_value  false: only the key is of interest. \param len  As on disk. */
 bool store_row_fits(enum record_table table, size_t key_len, bool has_value, size_t len);
 
+/*! \brief Sets memory aside, so that the next \a n rows are dropped without fail. Keys have at most
+ *  STATE_RESERVED_KEY_BYTES. \retval -ENOMEM */
+int store_reserve_drops(struct sa_store *st, size_t n);
+
 /*! \brief Hands over the changes since the last call; the caller commits them. \return NULL: none. */
 struct state_batch *store_take_changes(struct sa_store *st);
 

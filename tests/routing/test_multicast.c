@@ -273,6 +273,50 @@ START_TEST(one_leaf)
 }
 END_TEST
 
+/* Between two switches that are two hops apart over several others, each of these carries groups, and
+ * each of several like cables does. */
+START_TEST(ways_are_spread)
+{
+	enum { GROUPS = 64 };
+	struct graph *g = fabric_make(_i ? "torus 4x4 1" : "ft2 2 2 1 3", 0, 1, arena);
+	struct mcast_group group[GROUPS];
+	struct mcast_member m[2] = { { g->hosts[0], false }, { GRAPH_NONE, false } };
+	struct mcast_in in = { .groups = group, .n_groups = GROUPS };
+	unsigned by_port[256] = { 0 }, used = 0;
+	uint32_t sw = graph_switch_of(g, m[0].port);
+	struct mcast_tree *t;
+
+	for (uint32_t i = 1; i < g->n_end_ports; i++) { /* the last one that is far away */
+		uint32_t port = g->end_ports[i], other = graph_switch_of(g, port);
+
+		if (g->nodes[g->ports[port].node].type == NODE_CA && other != sw) {
+			m[1].port = port;
+		}
+	}
+	for (uint32_t i = 0; i < GROUPS; i++) {
+		group[i] = (struct mcast_group){ .mlid = MLID_FIRST + i, .members = m, .n = 2 };
+	}
+	t = trees_of(g, "minhop", &in);
+	for (uint32_t i = 0; i < GROUPS; i++) {
+		for (uint32_t k = 0; k < t[i].n; k++) {
+			if (t[i].ports[k].sw == sw) {
+				by_port[t[i].ports[k].port]++;
+			}
+		}
+	}
+	for (unsigned port = 1; port < 256; port++) {
+		uint32_t peer = port <= g->nodes[g->switches[sw]].n_ports
+		                        ? g->ports[graph_port(g, g->switches[sw], port)].peer
+		                        : GRAPH_NONE;
+		bool cable = peer != GRAPH_NONE &&
+		             g->nodes[g->ports[peer].node].type == NODE_SWITCH;
+
+		used += cable && by_port[port] >= GROUPS / 16;
+	}
+	ck_assert_uint_ge(used, 2);
+}
+END_TEST
+
 TEST_SUITE(multicast)
 {
 	TCase *t = tcase_create("multicast");
@@ -284,5 +328,6 @@ TEST_SUITE(multicast)
 	tcase_add_test(t, barred_switches);
 	tcase_add_test(t, roots_are_spread);
 	tcase_add_loop_test(t, one_leaf, 0, 2);
+	tcase_add_loop_test(t, ways_are_spread, 0, 2);
 	suite_add_tcase(suite, t);
 }

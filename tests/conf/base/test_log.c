@@ -196,6 +196,59 @@ START_TEST(test_journal_fields)
 }
 END_TEST
 
+/* How often a text has another one. */
+static unsigned count_of(const char *text, const char *what)
+{
+	unsigned n = 0;
+
+	while ((text = strstr(text, what)) != NULL) {
+		text += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+/* Fields beyond the most that count are not looked at: there need be no end of the list then. */
+START_TEST(test_most_fields)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char dir[] = "/tmp/test_log.XXXXXX", text[8192], env[64];
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	struct log_field many[LOG_FIELDS_MAX + 2];
+	struct capture c;
+	struct stat st;
+
+	for (unsigned i = 0; i < LOG_FIELDS_MAX + 2; i++) {
+		many[i] = (struct log_field){ "many", "x" };
+	}
+	c = capture_file();
+	log_set_format(LOG_FORMAT_JSON);
+	log_fields(MSG_EVENT_CABLE_LOST, "sweep", many, "cable lost");
+	log_set_format(LOG_FORMAT_TEXT);
+	capture_end(&c, text, sizeof(text));
+	ck_assert_uint_eq(count_of(text, "\"many\":\"x\""), LOG_FIELDS_MAX);
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s/socket", dir);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	log_set_journal(at.sun_path);
+	c = capture_file();
+	fstat(STDERR_FILENO, &st);
+	snprintf(env, sizeof(env), "%llu:%llu", (unsigned long long)st.st_dev,
+	         (unsigned long long)st.st_ino);
+	setenv("JOURNAL_STREAM", env, 1);
+	log_fields(MSG_EVENT_CABLE_LOST, "sweep", many, "cable lost");
+	capture_end(&c, text, sizeof(text));
+	ssize_t n = recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+	ck_assert_int_gt(n, 0);
+	text[n] = '\0';
+	ck_assert_uint_eq(count_of(text, "SAGUARO_MANY=x\n"), LOG_FIELDS_MAX);
+	close(fd);
+	unlink(at.sun_path);
+	rmdir(dir);
+}
+END_TEST
+
 static bool matches(const char *text, const char *pattern);
 
 START_TEST(test_json)
@@ -486,6 +539,7 @@ TEST_SUITE_FORKED(log)
 	tcase_add_test(tc, test_terminal);
 	tcase_add_test(tc, test_journal);
 	tcase_add_test(tc, test_journal_fields);
+	tcase_add_test(tc, test_most_fields);
 	tcase_add_test(tc, test_json);
 	tcase_add_test(tc, test_file);
 	tcase_add_test(tc, test_threads);

@@ -168,6 +168,34 @@ START_TEST(test_every_resource)
 }
 END_TEST
 
+/* A path is no path without its parameters; what stands behind it may be left out. */
+START_TEST(test_required_parameters)
+{
+	json_t *path, *operation, *p;
+	const char *name, *method;
+	unsigned n[2] = { 0 };
+	size_t i;
+
+	json_object_foreach(json_object_get(document, "paths"), name, path)
+	{
+		json_object_foreach(path, method, operation)
+		{
+			json_array_foreach(json_object_get(operation, "parameters"), i, p)
+			{
+				const char *in = json_string_value(json_object_get(p, "in"));
+				bool in_path = strcmp(in, "path") == 0;
+
+				n[in_path]++;
+				ck_assert_msg(json_is_true(json_object_get(p, "required")) ==
+				                      in_path,
+				              "%s %s", name, in);
+			}
+		}
+	}
+	ck_assert(n[0] > 0 && n[1] > 0);
+}
+END_TEST
+
 /* All subnet managers by name, all services with their hosts, the newest sweep first. */
 START_TEST(test_clients_and_sweeps)
 {
@@ -573,6 +601,7 @@ TEST_SUITE(openapi)
 
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, test_every_resource);
+	tcase_add_test(t, test_required_parameters);
 	tcase_add_test(t, test_counters);
 	tcase_add_test(t, test_clients_and_sweeps);
 	tcase_add_test(t, test_records);

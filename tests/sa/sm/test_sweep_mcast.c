@@ -9,7 +9,7 @@
 #include "sa/sim/sim_state.h"
 #include "tests/lib/mcast_walk.h"
 #include "tests/lib/suite.h"
-#include "tests/lib/sweep_fixture.h"
+#include "tests/lib/sweep_tap.h"
 
 #include "sa/mad/transport.h"
 #include "sa/sm/sm.h"
@@ -281,6 +281,40 @@ START_TEST(pause_after_a_step)
 
 	client_tables_pause(&c);
 	ck_assert_uint_eq(c.next, 100000 + (_i < 1000 ? (unsigned)_i : 1000));
+}
+END_TEST
+
+static bool is_multicast_set(const uint8_t *mad)
+{
+	return mad[3] == UMAD_METHOD_SET &&
+	       (mad[16] << 8 | mad[17]) == UMAD_SM_ATTR_MCAST_FT;
+}
+
+/* Switches that do not take a table are looked at by a heavy sweep, which brings it. */
+START_TEST(unanswered_tables)
+{
+	struct tap tap;
+	uint32_t heavy;
+
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 6 6 3", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.sweep_interval = 0; /* nothing else begins one */
+	tap_init(&tap, fixture);
+	seed = 29;
+	wanted = calloc(1, sizeof(*wanted));
+	fixture_start(fixture);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 30000);
+	heavy = sweep_status(fixture->sweep)->heavy_sweeps;
+	tap.loses = is_multicast_set;
+	changes(30);
+	fixture_run_ms(fixture, 3000);
+	tap.loses = NULL;
+	fixture_run_ms(fixture, 60000);
+	fixture_up(fixture);
+	ck_assert_uint_gt(sweep_status(fixture->sweep)->heavy_sweeps, heavy);
+	check_tables(fixture->g);
 }
 END_TEST
 
@@ -651,6 +685,7 @@ TEST_SUITE(sweep_mcast)
 	tcase_add_loop_test(t, changed_behind_our_back, 0, n);
 	tcase_add_loop_test(t, daemon_restarts, 0, 2 * n);
 	tcase_add_test(t, cables_fail);
+	tcase_add_test(t, unanswered_tables);
 	tcase_add_test(t, published);
 	tcase_add_test(t, mirrored);
 	tcase_add_test(t, disabled);

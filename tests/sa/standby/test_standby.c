@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,9 @@
 #include "conf/base/err.h"
 #include "db/state/state.h"
 #include "sa/standby/frame.h"
-#include "sa/standby/standby.h"
+#include "sa/standby/standby_int.h"
 #include "sa/standby/tls.h"
+#include "tests/alloc/alloc_fail.h"
 #include "tests/lib/suite.h"
 
 #ifdef HAVE_GNUTLS
@@ -290,6 +292,62 @@ int __wrap_tls_new(const struct tls_keys *k, int fd, bool server, struct tls **r
 	return __real_tls_new(k, fd, server, ret);
 }
 
+/* A thread gives back only a lock that it has: all locks of the program report it when it does not. */
+int __real_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr);
+int __wrap_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr);
+int __real_pthread_mutex_unlock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
+
+int __wrap_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
+{
+	pthread_mutexattr_t own;
+
+	if (attr != NULL) {
+		return __real_pthread_mutex_init(m, attr);
+	}
+	pthread_mutexattr_init(&own);
+	pthread_mutexattr_settype(&own, PTHREAD_MUTEX_ERRORCHECK);
+	int ret = __real_pthread_mutex_init(m, &own);
+	pthread_mutexattr_destroy(&own);
+	return ret;
+}
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	if (__real_pthread_mutex_unlock(m) != 0) {
+		abort();
+	}
+	return 0;
+}
+
+/* Memory for the rows of one transaction is out: that standby gets a new copy, and what comes after
+ * reaches it as it did before. */
+START_TEST(test_no_memory_for_rows)
+{
+	const struct state_write row = { .table = COPIED_RECORDS + RECORDS_SERVICES,
+		                         .key = (const uint8_t *)"key",
+		                         .key_len = 3,
+		                         .value = (const uint8_t *)"0123456789",
+		                         .len = 10 };
+	uint64_t copies;
+
+	open_standby(standby_port(open_master(60000)), secret_text, PREFIX);
+	WAIT_UNTIL(status(master).n_in_step == 1);
+	copies = status(master).copies;
+	alloc_fail_from(1); /* as the state's thread would call */
+	standby_link_write(master, &row);
+	ck_assert(alloc_fail_end());
+	standby_link_committed(master);
+	WAIT_UNTIL(status(master).copies == copies + 1 && status(master).n_in_step == 1);
+	for (unsigned i = 1; i < 5; i++) {
+		change_service(from, i, 1);
+	}
+	WAIT_UNTIL(strcmp(dump(to), dump(from)) == 0);
+	WAIT_UNTIL(status(master).n_in_step == 1);
+	ck_assert_uint_eq(status(master).copies, copies + 1);
+}
+END_TEST
+
 /* A connection for which there is no memory is closed and leaves no peer behind: its place is free for
  * a standby. */
 START_TEST(test_no_memory_for_a_session)
@@ -467,6 +525,7 @@ TEST_SUITE(standby)
 	tcase_add_test(t, test_another_subnet);
 	tcase_add_test(t, test_garbage);
 	tcase_add_test(t, test_no_memory_for_a_session);
+	tcase_add_test(t, test_no_memory_for_rows);
 	tcase_add_test(t, test_standby_stalls);
 	tcase_add_test(t, test_standby_lies);
 	tcase_add_loop_test(t, test_torn_copy, 0, N_TORN);

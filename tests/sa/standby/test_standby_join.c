@@ -9,6 +9,7 @@
 
 #include "sa/standby/frame.h"
 #include "sa/standby/join.h"
+#include "sa/standby/standby_int.h"
 #include "tests/lib/suite.h"
 
 #ifdef HAVE_GNUTLS
@@ -89,6 +90,26 @@ START_TEST(test_both_were_told)
 	ck_assert_msg(value_of(from) == cases[_i].after, "%s: %d", cases[_i].what,
 	              value_of(from));
 	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+static size_t log_bytes(struct standby *l)
+{
+	pthread_mutex_lock(&l->lock);
+	size_t n = l->log.n;
+	pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
+/* What all standbys have acknowledged is no news: the master forgets it, so that it neither grows nor counts
+ * when the two meet again. */
+START_TEST(test_settled)
+{
+	open_standby(standby_port(open_master(60000)), secret_text, PREFIX);
+	change_service(from, 1, 1);
+	WAIT_UNTIL(status(master).n_in_step == 1);
+	change_service(from, 2, 1);
+	WAIT_UNTIL(log_bytes(master) == 0);
 }
 END_TEST
 
@@ -282,6 +303,7 @@ TEST_SUITE_FORKED(standby_join)
 	tcase_add_checked_fixture(t, open_states, close_links);
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, test_both_were_told, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(t, test_settled);
 	tcase_add_test(t, test_joined_once);
 	tcase_add_test(t, test_groups);
 	tcase_add_test(t, test_dropped_before_it_met);
