@@ -19,7 +19,7 @@
 static const struct text_file_kind list_kind = { .what = "a list of GUIDs",
 	                                         .max_bytes = 64 << 20 };
 
-struct reader {
+struct guid_reader {
 	struct diags *d;
 	const char *path;
 	bool groups; /* names of port groups are allowed */
@@ -29,7 +29,7 @@ struct reader {
 	int ret;
 };
 
-static void bad_line(struct reader *r, const char *what, const char *text)
+static void bad_line(struct guid_reader *r, const char *what, const char *text)
 {
 	diag_add(r->d, DIAG_ERROR, r->path, r->line, "%s: '%.64s'", what, text);
 	r->ret = E_SYNTAX;
@@ -60,7 +60,7 @@ static bool is_name(const char *text)
 }
 
 /* \a text is one line, with a NUL in place of its newline. */
-static void read_line(struct reader *r, char *text, size_t len)
+static void read_line(struct guid_reader *r, char *text, size_t len)
 {
 	struct guid_record *to = &r->records[r->n];
 
@@ -96,7 +96,7 @@ static void read_line(struct reader *r, char *text, size_t len)
 int guid_file_parse(const char *path, const char *text, size_t len, bool groups,
                     struct arena *a, struct diags *d, const struct guid_file **ret)
 {
-	struct reader r = { .d = d, .groups = groups };
+	struct guid_reader r = { .d = d, .groups = groups };
 	char *copy = arena_alloc(a, len + 1), *line;
 	size_t at = 0, n;
 	struct guid_file *file = arena_alloc(a, sizeof(*file));

@@ -325,7 +325,7 @@ static void audit_outcome(struct door_call *c, unsigned long long number, int er
 
 /* ---- the answer ---- */
 
-static void refuse(struct door_call *c, int err, struct reply *ret)
+static void encode_problem(struct door_call *c, int err, struct reply *ret)
 {
 	resource_refuse(&door_resources, &c->uri, &c->problem, err, 0, ret);
 	if (err == E_HTTP_RATE) {
@@ -388,7 +388,7 @@ void door_answer(struct door_call *c, const char *body, size_t len, struct reply
 		err = body_done(&reply.body);
 	}
 	if (err != E_OK) {
-		refuse(c, err, &reply);
+		encode_problem(c, err, &reply);
 	} else {
 		memcpy(reply.etag, c->etag, sizeof(c->etag));
 	}
@@ -403,6 +403,6 @@ void door_refuse_body(struct door_call *c, int err, struct reply *ret)
 		problem_set(&c->problem, c->arena, err, "a body has at most %d bytes",
 		            DOOR_BODY_MAX);
 	}
-	refuse(c, err, &reply);
+	encode_problem(c, err, &reply);
 	*ret = reply;
 }

@@ -21,7 +21,7 @@ struct entry {
 	unsigned line;
 };
 
-struct reader {
+struct guid2lid_reader {
 	const char *path;
 	struct diags *d;
 	struct entry *entries; /* [n] */
@@ -53,7 +53,7 @@ static bool to_range(uint64_t low, uint64_t high, struct lid_range *ret)
 	       (low & ((UINT64_C(1) << lmc) - 1)) == 0;
 }
 
-static void take_line(struct reader *r, struct span s, unsigned line)
+static void take_line(struct guid2lid_reader *r, struct span s, unsigned line)
 {
 	struct entry e = { .line = line };
 	struct shown shown = span_shown(s);
@@ -104,7 +104,7 @@ static int compare_entries(const void *va, const void *vb)
 	return a->line < b->line ? -1 : 1;
 }
 
-static void take_lines(struct reader *r, const char *text, size_t len)
+static void take_lines(struct guid2lid_reader *r, const char *text, size_t len)
 {
 	unsigned line = 1;
 
@@ -125,7 +125,7 @@ static void take_lines(struct reader *r, const char *text, size_t len)
 int guid2lid_read(const char *path, const char *text, size_t len, struct arena *a,
                   struct diags *d, struct lid_memory **ret, size_t *ret_n)
 {
-	struct reader r = { .path = path, .d = d };
+	struct guid2lid_reader r = { .path = path, .d = d };
 	struct lid_memory *m;
 
 	r.entries = arena_array(a, count_lines(text, len), sizeof(*r.entries));
