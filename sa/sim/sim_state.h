@@ -93,7 +93,7 @@ struct sim_virtual {
 	uint16_t cap;
 	bool enabled, changed;
 	uint8_t lie;             /*!< enum sim_vport_lie */
-	uint32_t told_ups;       /*!< ports.ups when VPortStateChange was cleared */
+	uint32_t cleared_ups;    /*!< ports.ups when VPortStateChange was cleared */
 	struct sim_vport *vport; /*!< [cap] */
 };
 
@@ -436,7 +436,7 @@ size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from,
 size_t sim_opa_trap(struct sim *s, uint32_t port, unsigned trap, uint8_t *mad);
 void sim_opa_adapt(struct sim *s, uint32_t node); /*!< EVENT_ADAPT */
 /*! \brief Lets the switch look at its routes as soon as it may. */
-void sim_opa_adapt_soon(struct sim *s, uint32_t node);
+void sim_opa_schedule_adapt(struct sim *s, uint32_t node);
 
 /*! \brief Is an SM of Omni-Path the one that has Set this node? */
 static inline bool sim_is_opa_managed(const struct sim *s, uint32_t node)
