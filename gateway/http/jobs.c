@@ -382,10 +382,11 @@ static uint64_t jobs_turn(void *ctx)
 	for (unsigned i = 0; i < JOBS_RUNNING; i++) {
 		const struct child_run *job = j->running[i];
 		/* if its output is complete, its end is near */
-		uint64_t soon = job != NULL && is_silent(job) ? monotonic_ms() + EXIT_MS
-		                                              : UINT64_MAX;
+		uint64_t exit_ms = job != NULL && is_silent(job)
+		                           ? monotonic_ms() + EXIT_MS
+		                           : UINT64_MAX;
 
-		until = soon < until ? soon : until;
+		until = exit_ms < until ? exit_ms : until;
 		until = job != NULL && job->until_ms < until ? job->until_ms : until;
 	}
 	return until;
