@@ -167,7 +167,7 @@ struct sim_receiver {
 struct sim_client {
 	uint32_t port;
 	struct mad_list waiting;
-	struct mad_buf *held; /*!< borrowed by the caller of the last sim_client_recv() */
+	struct mad_buf *held; /*!< borrowed by the client */
 };
 
 /*! A payload that was Set, of an attribute that is rarely Set: P_Keys, SLtoVL, ... */
@@ -215,9 +215,9 @@ struct sim {
 	size_t n_events, cap_events;
 	struct mad_pool pool;
 	struct mad_buf *held; /*!< borrowed by the caller of the last recv */
-	const struct sim_receiver *receiver; /*!< NULL: the transport and sim_client_*() */
+	const struct sim_receiver *receiver; /*!< NULL: the SM's transport and clients */
 	void *receiver_ctx;
-	struct sim_ports *several; /*!< transports of sim_transport_at(), NULL: none */
+	struct sim_ports *several; /*!< transports at several ports; malloc, NULL: none */
 
 	struct sim_stored *stored; /*!< [cap_stored] open addressing; power of two */
 	size_t n_stored, cap_stored;
@@ -296,9 +296,6 @@ bool sim_step(struct sim *s, uint64_t deadline_us);
 
 /* sim_transport.c: a request of the SM at a port. \retval -EINVAL \retval -ENOMEM */
 int sim_send_from(struct sim *s, uint32_t port, const struct mad_msg *m);
-
-/* sim_ports.c: transports at several ports */
-void sim_ports_done(struct sim *s);
 
 /* sim_walk.c: how a MAD moves from node to node */
 enum { SIM_MANAGEMENT = 0 /* P_Key of packets that have none */ };
@@ -519,6 +516,12 @@ static inline void sim_perf_count(struct sim *s, uint32_t from, uint32_t to)
 void sim_perf_settle(struct sim *s, uint32_t port);
 /*! \brief Answers a request of class PerfMgt in place. \return false: it is none. */
 bool sim_perf_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
+
+/* sim.c */
+/*! \brief Locks the fabric and finds a node; sim_unlock() is its counterpart. */
+uint32_t sim_lock_node(struct sim *s, uint64_t node_guid);
+/*! \brief Wakes who waits for MADs. \return \a ret */
+int sim_unlock(struct sim *s, int ret);
 
 /* sim_client.c: programs at end ports */
 /*! \brief Delivers a message to the programs at the end port where it is, after the delay of its

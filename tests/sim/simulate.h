@@ -10,8 +10,8 @@
 #include "routing/engine_options.h"
 #include "routing/graph/graph.h"
 #include "routing/route.h"
-#include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
+#include "tests/sa/sim/sim_tests.h"
 #include "tests/sim/managers.h"
 #include "tests/sim/vports.h"
 
