@@ -139,21 +139,6 @@ static uint16_t attribute(struct opa_access *a, uint16_t attr)
 	}
 }
 
-uint16_t opa_attribute(struct opa_device *d, unsigned in_port, bool set, uint16_t attr,
-                       uint32_t mod, uint8_t *data, size_t room, size_t *ret_len)
-{
-	struct opa_access a = { .d = d,
-		                .in_port = in_port,
-		                .set = set,
-		                .mod = mod,
-		                .data = data,
-		                .room = room };
-	const uint16_t status = attribute(&a, attr);
-
-	*ret_len = a.len;
-	return status;
-}
-
 /* Bytes of a value that a Set must have at least; what is longer is checked by its count. */
 static size_t least_bytes(uint16_t attr, uint32_t mod)
 {
