@@ -30,16 +30,6 @@ struct guid2lid_reader {
 	unsigned *line_of; /* [LID_LIMIT_DEFAULT + 1] line that has the LID, 0: none */
 };
 
-static size_t count_lines(const char *text, size_t len)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < len; i++) {
-		n += text[i] == '\n';
-	}
-	return n;
-}
-
 /* Turns lowest and highest LID into base and LMC. \return false: they are no such range. */
 static bool to_range(uint64_t low, uint64_t high, struct lid_range *ret)
 {
@@ -128,7 +118,7 @@ int guid2lid_read(const char *path, const char *text, size_t len, struct arena *
 	struct guid2lid_reader r = { .path = path, .d = d };
 	struct lid_memory *m;
 
-	r.entries = arena_array(a, count_lines(text, len), sizeof(*r.entries));
+	r.entries = arena_array(a, text_count(text, len, '\n') + 1, sizeof(*r.entries));
 	r.line_of = arena_array(a, LID_LIMIT_DEFAULT + 1, sizeof(*r.line_of));
 	if (r.entries == NULL || r.line_of == NULL) {
 		return -ENOMEM;
