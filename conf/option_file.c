@@ -76,22 +76,6 @@ static char *unquote(struct option_reader *r, char *value)
 	return value;
 }
 
-/* Cuts a comment and blanks off the end. */
-static char *unquoted_value(char *value)
-{
-	char *end = value;
-	for (char *p = value; *p != '\0'; p++) {
-		if (*p == '#' && (p == value || text_is_blank(p[-1]))) {
-			break;
-		}
-		if (!text_is_blank(*p)) {
-			end = p + 1;
-		}
-	}
-	*end = '\0';
-	return value;
-}
-
 /* A peer writes a text without content as nothing at all; for a number that is an error.
  */
 static bool may_be_empty(struct option_reader *r, const struct option_row *row)
@@ -108,7 +92,7 @@ static bool may_be_empty(struct option_reader *r, const struct option_row *row)
 static void read_pair(struct option_reader *r, const char *key, char *value)
 {
 	bool quoted = *value == '"' || *value == '\'';
-	value = quoted ? unquote(r, value) : unquoted_value(value);
+	value = quoted ? unquote(r, value) : text_cut_comment(value);
 	if (value == NULL) {
 		return;
 	}

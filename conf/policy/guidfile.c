@@ -35,21 +35,6 @@ static void bad_line(struct guid_reader *r, const char *what, const char *text)
 	r->ret = E_SYNTAX;
 }
 
-/* Ends the text before a comment and before the blanks at its end. */
-static void cut_end(char *text)
-{
-	char *end = text;
-	for (char *p = text; *p != '\0'; p++) {
-		if (*p == '#' && (p == text || text_is_blank(p[-1]))) {
-			break;
-		}
-		if (!text_is_blank(*p)) {
-			end = p + 1;
-		}
-	}
-	*end = '\0';
-}
-
 /* A group's name is the whole line, and does not begin as a number. */
 static bool is_name(const char *text)
 {
@@ -69,7 +54,7 @@ static void read_line(struct guid_reader *r, char *text, size_t len)
 		return;
 	}
 	text = text_skip_blanks(text);
-	cut_end(text);
+	text_cut_comment(text);
 	if (*text == '\0') {
 		return;
 	}
