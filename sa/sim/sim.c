@@ -127,6 +127,7 @@ void sim_free(struct sim *s)
 	sim_vport_done(s);
 	sim_opa_done(s);
 	free(s->stored);
+	hash_done(&s->stored_at);
 	free(s->nodes);
 	free(s->ports);
 	free(s);

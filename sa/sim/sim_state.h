@@ -10,6 +10,7 @@
 
 #include <infiniband/umad_sm.h>
 
+#include "conf/base/hash.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/mad_buf.h"
@@ -173,7 +174,7 @@ struct sim_client {
 /*! A payload that was Set, of an attribute that is rarely Set: P_Keys, SLtoVL, ... */
 struct sim_stored {
 	uint32_t port, mod; /*!< port index; the node's first port for attributes of the node */
-	uint32_t life;      /*!< 0: free slot */
+	uint32_t life;      /*!< of the node */
 	uint32_t stamp;     /*!< the newer the higher */
 	uint16_t attr;
 	uint8_t data[SMP_DATA_BYTES];
@@ -219,8 +220,10 @@ struct sim {
 	void *receiver_ctx;
 	struct sim_ports *several; /*!< transports at several ports; malloc, NULL: none */
 
-	struct sim_stored *stored; /*!< [cap_stored] open addressing; power of two */
-	size_t n_stored, cap_stored;
+	struct sim_stored *stored; /*!< [n_stored] */
+	struct hash_table stored_at;
+	uint32_t n_stored;
+	size_t cap_stored;
 	uint32_t stamp; /*!< of the last one stored */
 	struct sim_client *clients;
 	uint32_t n_clients;
