@@ -13,7 +13,7 @@
 #include "conf/base/xml.h"
 #include "conf/named.h"
 
-struct reader {
+struct application_reader {
 	struct arena *arena;
 	struct diags *d;
 	const char *path;
@@ -25,7 +25,8 @@ struct reader {
 	int ret;
 };
 
-static void refuse(struct reader *r, const struct xml_element *e, const char *expected)
+static void refuse_element(struct application_reader *r, const struct xml_element *e,
+                           const char *expected)
 {
 	diag_add(r->d, DIAG_ERROR, r->path, e->line, "%s '%.80s': expected %s", e->name,
 	         e->text, expected);
@@ -62,7 +63,7 @@ static bool is_below(struct wide a, struct wide b)
 }
 
 /* One number, or two separated by \a between; 0: only one. */
-static bool read_ids(struct reader *r, const struct xml_element *e, bool gid,
+static bool read_ids(struct application_reader *r, const struct xml_element *e, bool gid,
                      char between, struct id_rule *ret)
 {
 	const char *form = between == '-'   ? (gid ? "high:low-high:low" : "from-to")
@@ -77,7 +78,7 @@ static bool read_ids(struct reader *r, const struct xml_element *e, bool gid,
 		return false;
 	}
 	if ((second != NULL) != (between != 0)) {
-		refuse(r, e, form);
+		refuse_element(r, e, form);
 		return false;
 	}
 	if (second != NULL) {
@@ -86,17 +87,17 @@ static bool read_ids(struct reader *r, const struct xml_element *e, bool gid,
 	ret->masked = between == '*';
 	if (!read_wide(text, gid, &ret->a) ||
 	    !read_wide(second != NULL ? second : text, gid, &ret->b)) {
-		refuse(r, e, form);
+		refuse_element(r, e, form);
 		return false;
 	}
 	if (between == '-' && is_below(ret->b, ret->a)) {
-		refuse(r, e, "a range that does not end before it begins");
+		refuse_element(r, e, "a range that does not end before it begins");
 		return false;
 	}
 	return true;
 }
 
-static void read_select(struct reader *r, const struct xml_element *e,
+static void read_select(struct application_reader *r, const struct xml_element *e,
                         struct application *to)
 {
 	if (strcasecmp(e->text, "UnmatchedServiceID") == 0) {
@@ -108,7 +109,7 @@ static void read_select(struct reader *r, const struct xml_element *e,
 	} else if (strcasecmp(e->text, "PM") == 0) {
 		to->pm = true;
 	} else {
-		refuse(r, e, "UnmatchedServiceID, UnmatchedMGID, SA or PM");
+		refuse_element(r, e, "UnmatchedServiceID, UnmatchedMGID, SA or PM");
 	}
 }
 
@@ -118,7 +119,7 @@ struct lists {
 	uint32_t *includes;
 };
 
-static void read_include(struct reader *r, const struct xml_element *e,
+static void read_include(struct application_reader *r, const struct xml_element *e,
                          struct application *to, struct lists *l)
 {
 	uint32_t at = named_find(r->names, r->n, e->text);
@@ -134,7 +135,7 @@ static void read_include(struct reader *r, const struct xml_element *e,
 	r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
 }
 
-static void read_element(struct reader *r, const struct xml_element *e,
+static void read_element(struct application_reader *r, const struct xml_element *e,
                          struct application *to, struct lists *l)
 {
 	static const struct {
@@ -167,7 +168,7 @@ static void read_element(struct reader *r, const struct xml_element *e,
 	}
 }
 
-static void read_application(struct reader *r, const struct named *from,
+static void read_application(struct application_reader *r, const struct named *from,
                              struct application *to)
 {
 	uint32_t room = xml_count(from->element);
@@ -191,7 +192,7 @@ static void read_application(struct reader *r, const struct named *from,
 int applications_parse(const char *path, struct xml_element *const *sections, unsigned n,
                        struct arena *a, struct diags *d, struct applications *ret)
 {
-	struct reader r = { .arena = a, .d = d, .path = path };
+	struct application_reader r = { .arena = a, .d = d, .path = path };
 	struct named *names = NULL;
 	int err = named_collect(path, sections, n, "Application", NULL, 0, a, d, &names,
 	                        &r.n);

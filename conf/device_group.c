@@ -99,7 +99,7 @@ uint32_t device_group_find(const struct device_groups *g, const char *name)
 
 /* --- one group ------------------------------------------------------------------- */
 
-struct reader {
+struct group_reader {
 	struct arena *arena;
 	struct diags *d;
 	const char *path;
@@ -109,7 +109,7 @@ struct reader {
 	int ret;
 };
 
-static void refuse_element(struct reader *r, const struct xml_element *e,
+static void refuse_element(struct group_reader *r, const struct xml_element *e,
                            const char *expected)
 {
 	diag_add(r->d, DIAG_ERROR, r->path, e->line, "%s '%.64s': %s", e->name, e->text,
@@ -117,7 +117,7 @@ static void refuse_element(struct reader *r, const struct xml_element *e,
 	r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
 }
 
-static bool read_pattern(struct reader *r, const struct xml_element *e,
+static bool read_pattern(struct group_reader *r, const struct xml_element *e,
                          struct device_rule *rule)
 {
 	struct device_pattern *p = arena_alloc(r->arena, sizeof(*p));
@@ -133,7 +133,7 @@ static bool read_pattern(struct reader *r, const struct xml_element *e,
 	return ret == E_OK;
 }
 
-static bool read_word(struct reader *r, const struct xml_element *e,
+static bool read_word(struct group_reader *r, const struct xml_element *e,
                       const struct word *words, const char *expected,
                       struct device_rule *rule)
 {
@@ -148,7 +148,7 @@ static bool read_word(struct reader *r, const struct xml_element *e,
 	return true;
 }
 
-static bool read_include(struct reader *r, const struct xml_element *e,
+static bool read_include(struct group_reader *r, const struct xml_element *e,
                          struct device_rule *rule)
 {
 	rule->name = e->text;
@@ -161,7 +161,7 @@ static bool read_include(struct reader *r, const struct xml_element *e,
 	return rule->value != NAMED_NONE;
 }
 
-static bool read_rule(struct reader *r, const struct xml_element *e,
+static bool read_rule(struct group_reader *r, const struct xml_element *e,
                       struct device_rule *ret)
 {
 	static const struct word kinds[] = {
@@ -197,8 +197,8 @@ static bool read_rule(struct reader *r, const struct xml_element *e,
 	return true;
 }
 
-static const struct device_rule *read_rules(struct reader *r, const struct xml_element *e,
-                                            uint32_t *ret_n)
+static const struct device_rule *read_rules(struct group_reader *r,
+                                            const struct xml_element *e, uint32_t *ret_n)
 {
 	struct device_rule *rules = arena_array(r->arena, xml_count(e), sizeof(*rules));
 
@@ -212,7 +212,7 @@ static const struct device_rule *read_rules(struct reader *r, const struct xml_e
 }
 
 /* A group that always exists, with its includes led to where they stand now. */
-static const struct device_rule *move_rules(struct reader *r, const char *name,
+static const struct device_rule *move_rules(struct group_reader *r, const char *name,
                                             uint32_t *ret_n)
 {
 	const struct device_groups *always = device_groups_builtin();
@@ -231,7 +231,7 @@ static const struct device_rule *move_rules(struct reader *r, const char *name,
 
 /* --- all groups ------------------------------------------------------------------ */
 
-static void read_groups(struct reader *r)
+static void read_groups(struct group_reader *r)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct named *from = &r->names[i];
@@ -249,7 +249,7 @@ static void read_groups(struct reader *r)
 	}
 }
 
-static int check_includes(const struct reader *r)
+static int check_includes(const struct group_reader *r)
 {
 	struct include *edges;
 	uint32_t n = 0;
@@ -279,7 +279,7 @@ int device_groups_parse(const char *path, struct xml_element *const *sections, u
                         struct arena *a, struct diags *d,
                         const struct device_groups **ret)
 {
-	struct reader r = { .arena = a, .d = d, .path = arena_strdup(a, path) };
+	struct group_reader r = { .arena = a, .d = d, .path = arena_strdup(a, path) };
 	struct device_groups *all = arena_alloc(a, sizeof(*all));
 	struct named always[N_BUILTIN], *names = NULL;
 

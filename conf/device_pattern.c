@@ -16,14 +16,14 @@
 
 enum { DESCRIPTION_MAX = 64, PORT_MAX = 254 };
 
-struct reader {
+struct pattern_reader {
 	struct device_piece pieces[DEVICE_PATTERN_MAX];
 	uint32_t n;
 	unsigned n_ranges;
 	const char *why;
 };
 
-static int refuse_pattern(struct reader *r, const char *why)
+static int refuse_pattern(struct pattern_reader *r, const char *why)
 {
 	r->why = why;
 	return E_SYNTAX;
@@ -47,7 +47,7 @@ static unsigned read_digits(const char **p, uint32_t *ret)
 }
 
 /* "[n-m]" at *p, which moves behind it. */
-static int read_range(struct reader *r, const char **p, struct device_piece *ret)
+static int read_range(struct pattern_reader *r, const char **p, struct device_piece *ret)
 {
 	const char *at = *p + 1;
 	bool zeros = *at == '0' && is_digit(at[1]);
@@ -84,7 +84,7 @@ static int read_range(struct reader *r, const char **p, struct device_piece *ret
 	return E_OK;
 }
 
-static int read_pieces(struct reader *r, const char *p, const char *end)
+static int read_pieces(struct pattern_reader *r, const char *p, const char *end)
 {
 	while (p < end) {
 		if (r->n == DEVICE_PATTERN_MAX) {
@@ -116,7 +116,7 @@ static int read_pieces(struct reader *r, const char *p, const char *end)
 }
 
 /* A range takes all the digits there are, unless more must follow. */
-static int settle_digits(struct reader *r)
+static int settle_digits(struct pattern_reader *r)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		struct device_piece *p = &r->pieces[i];
@@ -141,7 +141,7 @@ static int settle_digits(struct reader *r)
 }
 
 /* ":3" or ":[1-4]" at the end; *end moves before it. A colon elsewhere is text. */
-static int read_ports(struct reader *r, const char *text, const char **end,
+static int read_ports(struct pattern_reader *r, const char *text, const char **end,
                       struct device_pattern *ret)
 {
 	const char *colon = strrchr(text, ':');
@@ -177,7 +177,7 @@ static int read_ports(struct reader *r, const char *text, const char **end,
 int device_pattern_parse(const char *text, struct arena *a, struct device_pattern *ret,
                          const char **ret_why)
 {
-	struct reader r = { .n = 0 };
+	struct pattern_reader r = { .n = 0 };
 	struct device_pattern p = { .text = arena_strdup(a, text) };
 	const char *end = text + strlen(text);
 

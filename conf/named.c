@@ -24,7 +24,7 @@ uint32_t xml_count(const struct xml_element *e)
 
 /* --- collecting ------------------------------------------------------------------ */
 
-struct reader {
+struct section_reader {
 	const char *path, *kind;
 	struct diags *d;
 	struct named *all;
@@ -32,7 +32,8 @@ struct reader {
 	int ret;
 };
 
-static void refuse(struct reader *r, unsigned line, const char *what, const char *name)
+static void refuse_section(struct section_reader *r, unsigned line, const char *what,
+                           const char *name)
 {
 	diag_add(r->d, DIAG_ERROR, r->path, line, "%s: %s%s%.64s%s", r->kind, what,
 	         name != NULL ? " '" : "", name != NULL ? name : "",
@@ -48,20 +49,22 @@ static void use_all(struct xml_element *e)
 	}
 }
 
-static const char *name_of(struct reader *r, const struct xml_element *e)
+static const char *name_of(struct section_reader *r, const struct xml_element *e)
 {
 	const struct xml_element *name = xml_child(e, "Name");
 
 	if (name == NULL || *name->text == '\0') {
-		refuse(r, e->line, "without a Name", NULL);
+		refuse_section(r, e->line, "without a Name", NULL);
 		return NULL;
 	}
 	if (strlen(name->text) > NAMED_NAME_MAX) {
-		refuse(r, name->line, "a Name has at most 64 characters:", name->text);
+		refuse_section(r, name->line,
+		               "a Name has at most 64 characters:", name->text);
 		return NULL;
 	}
 	if (xml_again(name) != NULL) {
-		refuse(r, xml_again(name)->line, "a second Name:", xml_again(name)->text);
+		refuse_section(r, xml_again(name)->line,
+		               "a second Name:", xml_again(name)->text);
 		return NULL;
 	}
 	return name->text;
@@ -82,7 +85,7 @@ uint32_t named_find(const struct named *all, uint32_t n, const char *name)
 }
 
 /* Merges the definitions of [from, n) into the others and replaces those of equal names. */
-static void merge(struct reader *r, uint32_t from)
+static void merge(struct section_reader *r, uint32_t from)
 {
 	struct named *fresh = r->all + from;
 	uint32_t n_fresh = r->n - from, kept = 0;
@@ -108,7 +111,7 @@ static void merge(struct reader *r, uint32_t from)
 	qsort(r->all, r->n, sizeof(*r->all), by_name);
 }
 
-static void read_section(struct reader *r, struct xml_element *section)
+static void read_section(struct section_reader *r, struct xml_element *section)
 {
 	uint32_t from = r->n;
 
@@ -121,7 +124,7 @@ static void read_section(struct reader *r, struct xml_element *section)
 			continue;
 		}
 		if (r->n - from == NAMED_MAX) {
-			refuse(r, e->line, "more than 4096 in one section", NULL);
+			refuse_section(r, e->line, "more than 4096 in one section", NULL);
 			break;
 		}
 		const char *name = name_of(r, e);
@@ -136,7 +139,7 @@ int named_collect(const char *path, struct xml_element *const *sections, unsigne
                   const char *kind, const struct named *first, uint32_t n_first,
                   struct arena *a, struct diags *d, struct named **ret, uint32_t *ret_n)
 {
-	struct reader r = { .path = path, .kind = kind, .d = d, .n = n_first };
+	struct section_reader r = { .path = path, .kind = kind, .d = d, .n = n_first };
 	uint32_t room = n_first;
 
 	for (unsigned i = 0; i < n; i++) {

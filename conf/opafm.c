@@ -25,7 +25,7 @@
  */
 enum { COMMON, FM, PLACES, PATH_MAX_BYTES = 256 };
 
-struct reader {
+struct opafm_reader {
 	struct arena *arena;
 	struct diags *d;
 	const char *path;
@@ -35,7 +35,7 @@ struct reader {
 	int ret;
 };
 
-static void failed(struct reader *r, int ret)
+static void failed(struct opafm_reader *r, int ret)
 {
 	if (ret == -ENOMEM || (ret != E_OK && r->ret == E_OK)) {
 		r->ret = ret == -ENOMEM ? ret : E_SYNTAX;
@@ -56,7 +56,7 @@ static const char *name_of(const struct xml_element *fm)
 	return name != NULL ? name->text : "";
 }
 
-static void refuse_instance(struct reader *r, const char *instance,
+static void refuse_instance(struct opafm_reader *r, const char *instance,
                             const struct xml_element *first)
 {
 	const char *names = "";
@@ -71,7 +71,7 @@ static void refuse_instance(struct reader *r, const char *instance,
 	failed(r, E_SYNTAX);
 }
 
-static void choose_fm(struct reader *r, const char *instance)
+static void choose_fm(struct opafm_reader *r, const char *instance)
 {
 	struct xml_element *first = xml_child(r->root, "Fm"), *fm = first;
 
@@ -92,7 +92,7 @@ static void choose_fm(struct reader *r, const char *instance)
 	r->out.instance = name_of(r->place[FM]);
 }
 
-static void find_places(struct reader *r, const char *instance)
+static void find_places(struct opafm_reader *r, const char *instance)
 {
 	if (strcmp(r->root->name, "Config") != 0) {
 		diag_add(r->d, DIAG_ERROR, r->path, r->root->line,
@@ -115,7 +115,7 @@ struct matches {
 	size_t room;
 };
 
-static int add_match(struct reader *r, struct matches *m, struct xml_element *e)
+static int add_match(struct opafm_reader *r, struct matches *m, struct xml_element *e)
 {
 	if (ARENA_RESERVE(r->arena, m->e, m->n, m->room, m->n + 1U) != E_OK) {
 		return -ENOMEM;
@@ -125,7 +125,7 @@ static int add_match(struct reader *r, struct matches *m, struct xml_element *e)
 }
 
 /* Finds elements at a path below e and marks each on the path as used. */
-static void collect(struct reader *r, struct xml_element *e, const char *path,
+static void collect(struct opafm_reader *r, struct xml_element *e, const char *path,
                     struct matches *m)
 {
 	size_t len = strcspn(path, "/");
@@ -146,7 +146,7 @@ static void collect(struct reader *r, struct xml_element *e, const char *path,
 
 /* The section whose element counts: instance before Common, Sm before Shared. The elements
  * of all sections are marked used. */
-static struct matches find(struct reader *r, const char *path)
+static struct matches find(struct opafm_reader *r, const char *path)
 {
 	struct matches best = { .n = 0 };
 
@@ -177,7 +177,7 @@ static bool is_list(const struct option_row *row)
 }
 
 /* The values of all elements, separated by commas. */
-static const char *joined_text(struct reader *r, const struct matches *m)
+static const char *joined_text(struct opafm_reader *r, const struct matches *m)
 {
 	size_t len = 1;
 	for (uint32_t i = 0; i < m->n; i++) {
@@ -192,7 +192,7 @@ static const char *joined_text(struct reader *r, const struct matches *m)
 }
 
 /* The last of several elements, or all of them for a list. */
-static const char *value_of(struct reader *r, const struct option_row *row,
+static const char *value_of(struct opafm_reader *r, const struct option_row *row,
                             const struct matches *m)
 {
 	if (is_list(row)) {
@@ -207,7 +207,7 @@ static const char *value_of(struct reader *r, const struct option_row *row,
 }
 
 /* A list of several elements remembers the line of each. */
-static void place_names(struct reader *r, const struct option_row *row,
+static void place_names(struct opafm_reader *r, const struct option_row *row,
                         const struct matches *m)
 {
 	unsigned *lines = arena_array(r->arena, m->n, sizeof(*lines));
@@ -222,7 +222,7 @@ static void place_names(struct reader *r, const struct option_row *row,
 	option_place_names(r->sets, row->name, lines, m->n);
 }
 
-static void apply_row(struct reader *r, const struct option_row *row)
+static void apply_row(struct opafm_reader *r, const struct option_row *row)
 {
 	struct matches m = find(r, row->xml);
 	if (m.n == 0) {
@@ -256,7 +256,7 @@ static bool was_applied(const struct option_sets *s, unsigned n, const char *key
 	return false;
 }
 
-static void apply_rows(struct reader *r)
+static void apply_rows(struct opafm_reader *r)
 {
 	for (unsigned i = 0; i < r->sets->n; i++) {
 		for (const struct option_row *row = r->sets->set[i].rows;
@@ -326,7 +326,7 @@ static const char *life_text(const struct life *l, struct arena *a)
 	return text;
 }
 
-static void apply_life_times(struct reader *r)
+static void apply_life_times(struct opafm_reader *r)
 {
 	struct life l = { .by_hops = false, .fixed = -1 };
 	struct option_trace *trace = r->sets->trace;
@@ -351,7 +351,7 @@ static void apply_life_times(struct reader *r)
 /* --- groups and virtual fabrics -------------------------------------------------- */
 
 /* Sections of a name, that of Common first; at most one of each place counts. */
-static unsigned sections(struct reader *r, const char *name,
+static unsigned sections(struct opafm_reader *r, const char *name,
                          struct xml_element *ret[PLACES])
 {
 	unsigned n = 0;
@@ -365,7 +365,7 @@ static unsigned sections(struct reader *r, const char *name,
 	return n;
 }
 
-static void read_groups(struct reader *r)
+static void read_groups(struct opafm_reader *r)
 {
 	struct xml_element *in[PLACES];
 	unsigned n = sections(r, "DeviceGroups", in);
@@ -381,7 +381,7 @@ static void read_groups(struct reader *r)
 	}
 }
 
-static void read_fabrics(struct reader *r)
+static void read_fabrics(struct opafm_reader *r)
 {
 	struct vf_sections in = { .n_fabrics = 0 };
 
@@ -403,7 +403,7 @@ static void read_fabrics(struct reader *r)
 /* --- unused elements -------------------------------------------------------------- */
 
 /* Protection that is asked for and not here, as report_ignored() of conf/option.c has it. */
-static void check_protection(struct reader *r, const struct xml_element *e,
+static void check_protection(struct opafm_reader *r, const struct xml_element *e,
                              const char *path)
 {
 	bool asked = strcmp(path, "Sm/McDosThreshold") == 0 && strcmp(e->text, "0") != 0;
@@ -422,7 +422,8 @@ static void check_protection(struct reader *r, const struct xml_element *e,
 	failed(r, r->sets->ignore_unsupported ? E_OK : E_RANGE);
 }
 
-static void note_ignored(struct reader *r, const struct xml_element *e, const char *path)
+static void note_ignored(struct opafm_reader *r, const struct xml_element *e,
+                         const char *path)
 {
 	const char *value = e->text;
 
@@ -436,7 +437,8 @@ static void note_ignored(struct reader *r, const struct xml_element *e, const ch
 	                                           e->line, OPTION_NO_EFFECT));
 }
 
-static void warn_unknown(struct reader *r, const struct xml_element *e, const char *path)
+static void warn_unknown(struct opafm_reader *r, const struct xml_element *e,
+                         const char *path)
 {
 	diag_add(r->d, DIAG_WARNING, r->path, e->line,
 	         "unknown element %.128s: no effect", path);
@@ -445,7 +447,7 @@ static void warn_unknown(struct reader *r, const struct xml_element *e, const ch
 }
 
 /* Reports the unused elements below e; at most XML_DEPTH_MAX deep. */
-static void walk(struct reader *r, struct xml_element *e, const char *prefix)
+static void walk(struct opafm_reader *r, struct xml_element *e, const char *prefix)
 {
 	char path[PATH_MAX_BYTES];
 
@@ -470,7 +472,7 @@ static void walk(struct reader *r, struct xml_element *e, const char *prefix)
 	}
 }
 
-static void walk_places(struct reader *r)
+static void walk_places(struct opafm_reader *r)
 {
 	for (struct xml_element *c = r->root->child; c != NULL; c = c->next) {
 		if (c == r->place[COMMON] || c == r->place[FM]) {
@@ -491,7 +493,7 @@ int opafm_apply(struct xml_element *root, const char *path, const char *instance
                 const struct option_sets *s, struct arena *a, struct diags *d,
                 struct opafm *ret)
 {
-	struct reader r = {
+	struct opafm_reader r = {
 		.arena = a, .d = d, .path = arena_strdup(a, path), .sets = s, .root = root
 	};
 

@@ -28,7 +28,7 @@ static const struct text_file_kind options_kind = { .what = "a file of options",
 	                                            .max_bytes = 1 << 20 };
 enum { LINE_MAX_BYTES = 16384 };
 
-struct reader {
+struct option_reader {
 	const struct option_sets *sets;
 	struct arena *arena;
 	const char *name;
@@ -38,7 +38,7 @@ struct reader {
 	int ret;
 };
 
-static void bad_line(struct reader *r, const char *what, const char *text)
+static void bad_line(struct option_reader *r, const char *what, const char *text)
 {
 	diag_add(r->d, DIAG_ERROR, r->name, r->line, "%s: '%.64s'", what, text);
 	r->ret = E_SYNTAX;
@@ -51,7 +51,7 @@ static bool is_escaped(const char *p, char quote)
 
 /* Takes the quotes off in place. NULL when the closing one is missing or text follows it.
  */
-static char *unquote(struct reader *r, char *value)
+static char *unquote(struct option_reader *r, char *value)
 {
 	char quote = value[0];
 	char *end = value + 1, *out = value;
@@ -76,25 +76,9 @@ static char *unquote(struct reader *r, char *value)
 	return value;
 }
 
-/* Cuts a comment and blanks off the end. */
-static char *unquoted_value(char *value)
-{
-	char *end = value;
-	for (char *p = value; *p != '\0'; p++) {
-		if (*p == '#' && (p == value || text_is_blank(p[-1]))) {
-			break;
-		}
-		if (!text_is_blank(*p)) {
-			end = p + 1;
-		}
-	}
-	*end = '\0';
-	return value;
-}
-
 /* A peer writes a text without content as nothing at all; for a number that is an error.
  */
-static bool may_be_empty(struct reader *r, const struct option_row *row)
+static bool may_be_empty(struct option_reader *r, const struct option_row *row)
 {
 	if (row->type != OPT_STRING && !option_is_file(row) && row->type != OPT_IGNORED) {
 		bad_line(r, "no value for the key", row->name);
@@ -105,10 +89,10 @@ static bool may_be_empty(struct reader *r, const struct option_row *row)
 	return true;
 }
 
-static void read_pair(struct reader *r, const char *key, char *value)
+static void read_pair(struct option_reader *r, const char *key, char *value)
 {
 	bool quoted = *value == '"' || *value == '\'';
-	value = quoted ? unquote(r, value) : unquoted_value(value);
+	value = quoted ? unquote(r, value) : text_cut_comment(value);
 	if (value == NULL) {
 		return;
 	}
@@ -132,7 +116,7 @@ static void read_pair(struct reader *r, const char *key, char *value)
 }
 
 /* \a text is one line, without its newline but with a NUL in its place. */
-static void read_line(struct reader *r, char *text, size_t len)
+static void read_line(struct option_reader *r, char *text, size_t len)
 {
 	if (len > LINE_MAX_BYTES) {
 		diag_add(r->d, DIAG_ERROR, r->name, r->line,
@@ -158,7 +142,9 @@ static void read_line(struct reader *r, char *text, size_t len)
 int option_read_text(const struct option_sets *s, struct arena *a, const char *name,
                      const char *text, size_t len, struct diags *d)
 {
-	struct reader r = { .sets = s, .arena = a, .name = name, .d = d, .ret = E_OK };
+	struct option_reader r = {
+		.sets = s, .arena = a, .name = name, .d = d, .ret = E_OK
+	};
 	char *copy = arena_alloc(a, len + 1), *line;
 	size_t at = 0, n;
 

@@ -66,7 +66,7 @@ struct qos_group {
 	struct vf_qos service;
 };
 
-struct reader {
+struct fabric_reader {
 	struct arena *arena;
 	struct diags *d;
 	const char *path;
@@ -79,15 +79,15 @@ struct reader {
 	int ret;
 };
 
-static void refuse(struct reader *r, unsigned line, const char *what, const char *name,
-                   const char *text)
+static void refuse_setting(struct fabric_reader *r, unsigned line, const char *what,
+                           const char *name, const char *text)
 {
 	diag_add(r->d, DIAG_ERROR, r->path, line, "%s '%.64s': %s", what, name, text);
 	r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
 }
 
 /* Stores e by a row of the sets. \return false: no row has its name */
-static bool store(struct reader *r, const struct option_sets *sets,
+static bool store(struct fabric_reader *r, const struct option_sets *sets,
                   const struct xml_element *e)
 {
 	if (option_find(sets, e->name) == NULL) {
@@ -101,7 +101,8 @@ static bool store(struct reader *r, const struct option_sets *sets,
 	return true;
 }
 
-static void warn_unknown(struct reader *r, const struct xml_element *e, const char *where)
+static void warn_unknown(struct fabric_reader *r, const struct xml_element *e,
+                         const char *where)
 {
 	diag_add(r->d, DIAG_WARNING, r->path, e->line,
 	         "unknown element %.64s in a %s: no effect", e->name, where);
@@ -119,7 +120,7 @@ static uint32_t exponent(uint32_t mult)
 
 /* --- QOSGroups ------------------------------------------------------------------- */
 
-static int read_qos_groups(struct reader *r, const struct vf_sections *s)
+static int read_qos_groups(struct fabric_reader *r, const struct vf_sections *s)
 {
 	int err = named_collect(r->path, s->qos_groups, s->n_qos_groups, "QOSGroup", NULL,
 	                        0, r->arena, r->d, &r->qos, &r->n_qos);
@@ -152,8 +153,8 @@ static int read_qos_groups(struct reader *r, const struct vf_sections *s)
 
 /* --- VirtualFabrics -------------------------------------------------------------- */
 
-static void read_member(struct reader *r, const struct xml_element *e, uint32_t *list,
-                        uint32_t *n)
+static void read_member(struct fabric_reader *r, const struct xml_element *e,
+                        uint32_t *list, uint32_t *n)
 {
 	uint32_t at = named_find(r->group_names, r->groups->n, e->text);
 
@@ -166,7 +167,7 @@ static void read_member(struct reader *r, const struct xml_element *e, uint32_t 
 	r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
 }
 
-static void read_application(struct reader *r, const struct xml_element *e,
+static void read_application(struct fabric_reader *r, const struct xml_element *e,
                              uint32_t *list, uint32_t *n)
 {
 	uint32_t at = named_find(r->apps, r->n_apps, e->text);
@@ -192,7 +193,7 @@ static const struct xml_element *own_qos(const struct xml_element *fabric)
 	return e;
 }
 
-static void take_qos_group(struct reader *r, struct virtual_fabric *vf,
+static void take_qos_group(struct fabric_reader *r, struct virtual_fabric *vf,
                            const struct xml_element *element)
 {
 	uint32_t at = vf->qos_group != NULL ? named_find(r->qos, r->n_qos, vf->qos_group)
@@ -201,8 +202,8 @@ static void take_qos_group(struct reader *r, struct virtual_fabric *vf,
 
 	if (vf->qos_group == NULL) {
 		if (r->qos_in_use && vf->enable) {
-			refuse(r, vf->line, "VirtualFabric", vf->name,
-			       "needs a QOSGroup, as one is enabled");
+			refuse_setting(r, vf->line, "VirtualFabric", vf->name,
+			               "needs a QOSGroup, as one is enabled");
 		}
 		return;
 	}
@@ -214,22 +215,23 @@ static void take_qos_group(struct reader *r, struct virtual_fabric *vf,
 		return;
 	}
 	if (own != NULL) {
-		refuse(r, own->line, own->name, own->text,
-		       "the VirtualFabric has a QOSGroup, which says this for it");
+		refuse_setting(
+			r, own->line, own->name, own->text,
+			"the VirtualFabric has a QOSGroup, which says this for it");
 	}
 	if (vf->pkey == 0) {
-		refuse(r, vf->line, "VirtualFabric", vf->name,
-		       "needs a PKey, as it has a QOSGroup");
+		refuse_setting(r, vf->line, "VirtualFabric", vf->name,
+		               "needs a PKey, as it has a QOSGroup");
 	}
 	if (!r->qos_groups[at].enable && vf->enable) {
-		refuse(r, vf->line, "VirtualFabric", vf->name,
-		       "its QOSGroup is not enabled: <Enable>1</Enable> there");
+		refuse_setting(r, vf->line, "VirtualFabric", vf->name,
+		               "its QOSGroup is not enabled: <Enable>1</Enable> there");
 	}
 	vf->qos = true;
 	vf->service = r->qos_groups[at].service;
 }
 
-static void read_fabric(struct reader *r, const struct named *from,
+static void read_fabric(struct fabric_reader *r, const struct named *from,
                         struct virtual_fabric *vf)
 {
 	uint32_t room = xml_count(from->element);
@@ -267,7 +269,7 @@ static void read_fabric(struct reader *r, const struct named *from,
 
 /* --- all together ---------------------------------------------------------------- */
 
-static void check_bandwidth(struct reader *r, const struct virtual_fabric *all,
+static void check_bandwidth(struct fabric_reader *r, const struct virtual_fabric *all,
                             uint32_t n)
 {
 	uint32_t sum = 0, most = 100;
@@ -286,17 +288,18 @@ static void check_bandwidth(struct reader *r, const struct virtual_fabric *all,
 		}
 		sum += vf->service.bandwidth;
 		if (sum > most && sum - vf->service.bandwidth <= most) {
-			refuse(r, vf->line, "VirtualFabric", vf->name,
-			       most == 100 ? "Bandwidth of the enabled ones adds up to "
-			                     "more than 100%"
-			                   : "Bandwidth adds up to more than 95%; the "
-			                     "enabled ones without QOS need the rest");
+			refuse_setting(
+				r, vf->line, "VirtualFabric", vf->name,
+				most == 100 ? "Bandwidth of the enabled ones adds up to "
+					      "more than 100%"
+					    : "Bandwidth adds up to more than 95%; the "
+					      "enabled ones without QOS need the rest");
 		}
 	}
 }
 
 /* An SL that one fabric has for multicast alone is nobody's BaseSL. */
-static void check_multicast_sls(struct reader *r, const struct virtual_fabric *all,
+static void check_multicast_sls(struct fabric_reader *r, const struct virtual_fabric *all,
                                 uint32_t n)
 {
 	uint32_t base = 0; /* a bit per SL */
@@ -310,13 +313,13 @@ static void check_multicast_sls(struct reader *r, const struct virtual_fabric *a
 		const struct vf_qos *q = &all[i].service;
 		if (all[i].enable && all[i].qos && q->multicast_sl >= 0 &&
 		    q->multicast_sl != q->base_sl && (base >> q->multicast_sl & 1) != 0) {
-			refuse(r, all[i].line, "VirtualFabric", all[i].name,
-			       "its MulticastSL is the BaseSL of another one");
+			refuse_setting(r, all[i].line, "VirtualFabric", all[i].name,
+			               "its MulticastSL is the BaseSL of another one");
 		}
 	}
 }
 
-static int read_fabrics(struct reader *r, const struct vf_sections *s,
+static int read_fabrics(struct fabric_reader *r, const struct vf_sections *s,
                         struct virtual_fabrics *out)
 {
 	struct named *names = NULL;
@@ -345,7 +348,7 @@ int virtual_fabrics_parse(const char *path, const struct vf_sections *s,
                           const struct device_groups *groups, struct arena *a,
                           struct diags *d, const struct virtual_fabrics **ret)
 {
-	struct reader r = { .arena = a, .d = d, .path = path, .groups = groups };
+	struct fabric_reader r = { .arena = a, .d = d, .path = path, .groups = groups };
 	struct virtual_fabrics *out = arena_alloc(a, sizeof(*out));
 
 	if (out == NULL) {

@@ -298,6 +298,20 @@ char *text_trim(char *s)
 	return s;
 }
 
+char *text_cut_comment(char *s)
+{
+	char *end = s;
+
+	for (char *p = s; *p != '\0' && (*p != '#' || (p != s && !text_is_blank(p[-1])));
+	     p++) {
+		if (!text_is_blank(*p)) {
+			end = p + 1;
+		}
+	}
+	*end = '\0';
+	return s;
+}
+
 size_t text_line(const char *text, size_t len, size_t *at)
 {
 	const char *line = text + *at, *newline = memchr(line, '\n', len - *at);

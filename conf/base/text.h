@@ -39,6 +39,9 @@ bool text_glob(const char *glob, const char *text);
 /*! \brief Cuts white space off both ends, in place. \return Where what is left begins. */
 char *text_trim(char *s);
 
+/*! \brief Ends a text before a comment, which is '#' at its beginning or behind a blank, and before the blanks at its end. \return \a s */
+char *text_cut_comment(char *s);
+
 /*! \brief Blank inside a line of a file: space, tab, carriage return. */
 static inline bool text_is_blank(char c)
 {

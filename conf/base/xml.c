@@ -16,7 +16,7 @@
 const struct text_file_kind xml_file = { .what = "a file of options",
 	                                 .max_bytes = XML_MAX_BYTES };
 
-struct reader {
+struct xml_reader {
 	XML_Parser parser;
 	struct arena *arena;
 	struct diags *d;
@@ -29,13 +29,13 @@ struct reader {
 	int ret;
 };
 
-static unsigned line_of(const struct reader *r)
+static unsigned line_of(const struct xml_reader *r)
 {
 	return (unsigned)XML_GetCurrentLineNumber(r->parser);
 }
 
 /* Elements after this one are not read. */
-static void give_up(struct reader *r, int ret)
+static void give_up(struct xml_reader *r, int ret)
 {
 	if (r->ret == E_OK) {
 		r->ret = ret;
@@ -43,7 +43,7 @@ static void give_up(struct reader *r, int ret)
 	}
 }
 
-static void refuse(struct reader *r, const char *text)
+static void refuse_document(struct xml_reader *r, const char *text)
 {
 	if (r->ret == E_OK) {
 		diag_add(r->d, DIAG_ERROR, r->name, line_of(r), "%s", text);
@@ -57,7 +57,7 @@ static bool is_blank(char c)
 }
 
 /* Text so far without blanks at its ends; forgets it. NULL without memory. */
-static const char *take_text(struct reader *r)
+static const char *take_text(struct xml_reader *r)
 {
 	size_t from = 0, to = r->len;
 
@@ -78,7 +78,7 @@ static const char *take_text(struct reader *r)
 	return copy;
 }
 
-static void warn_mixed(struct reader *r)
+static void warn_mixed(struct xml_reader *r)
 {
 	const char *text = take_text(r);
 	if (text != NULL && *text != '\0') {
@@ -87,7 +87,7 @@ static void warn_mixed(struct reader *r)
 	}
 }
 
-static void append(struct reader *r, struct xml_element *e)
+static void append(struct xml_reader *r, struct xml_element *e)
 {
 	struct xml_element *before = r->last[r->depth];
 
@@ -108,14 +108,15 @@ static void append(struct reader *r, struct xml_element *e)
 static void XMLCALL on_start(void *data, const XML_Char *name,
                              const XML_Char **attributes)
 {
-	struct reader *r = data;
+	struct xml_reader *r = data;
 
 	if (r->depth == XML_DEPTH_MAX) {
-		refuse(r, "elements stand deeper in each other than any setting does");
+		refuse_document(
+			r, "elements stand deeper in each other than any setting does");
 		return;
 	}
 	if (++r->n_elements > XML_ELEMENTS_MAX) {
-		refuse(r, "more elements than a configuration has");
+		refuse_document(r, "more elements than a configuration has");
 		return;
 	}
 	warn_mixed(r);
@@ -135,7 +136,7 @@ static void XMLCALL on_start(void *data, const XML_Char *name,
 
 static void XMLCALL on_end(void *data, const XML_Char *name)
 {
-	struct reader *r = data;
+	struct xml_reader *r = data;
 	(void)name;
 
 	if (r->ret != E_OK) {
@@ -153,7 +154,7 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
 
 static void XMLCALL on_text(void *data, const XML_Char *text, int len)
 {
-	struct reader *r = data;
+	struct xml_reader *r = data;
 	size_t need = r->len + (size_t)len;
 
 	if (VECTOR_RESERVE(r->text, r->cap, need) != E_OK) {
@@ -170,10 +171,10 @@ static void XMLCALL on_doctype(void *data, const XML_Char *name,
                                int internal)
 {
 	(void)name, (void)system_id, (void)public_id, (void)internal;
-	refuse(data, "a document type (<!DOCTYPE) is not allowed: take it out");
+	refuse_document(data, "a document type (<!DOCTYPE) is not allowed: take it out");
 }
 
-static int run(struct reader *r, const char *text, size_t len)
+static int run(struct xml_reader *r, const char *text, size_t len)
 {
 	XML_SetUserData(r->parser, r);
 	XML_SetElementHandler(r->parser, on_start, on_end);
@@ -196,7 +197,7 @@ static int run(struct reader *r, const char *text, size_t len)
 int xml_parse(const char *name, const char *text, size_t len, struct arena *a,
               struct diags *d, struct xml_element **ret)
 {
-	struct reader r = { .arena = a, .d = d, .name = name };
+	struct xml_reader r = { .arena = a, .d = d, .name = name };
 
 	if (text_file_fits(name, &xml_file, len, d) != E_OK) {
 		return E_SYNTAX;

@@ -19,7 +19,7 @@
 static const struct text_file_kind list_kind = { .what = "a list of GUIDs",
 	                                         .max_bytes = 64 << 20 };
 
-struct reader {
+struct guid_reader {
 	struct diags *d;
 	const char *path;
 	bool groups; /* names of port groups are allowed */
@@ -29,25 +29,10 @@ struct reader {
 	int ret;
 };
 
-static void bad_line(struct reader *r, const char *what, const char *text)
+static void bad_line(struct guid_reader *r, const char *what, const char *text)
 {
 	diag_add(r->d, DIAG_ERROR, r->path, r->line, "%s: '%.64s'", what, text);
 	r->ret = E_SYNTAX;
-}
-
-/* Ends the text before a comment and before the blanks at its end. */
-static void cut_end(char *text)
-{
-	char *end = text;
-	for (char *p = text; *p != '\0'; p++) {
-		if (*p == '#' && (p == text || text_is_blank(p[-1]))) {
-			break;
-		}
-		if (!text_is_blank(*p)) {
-			end = p + 1;
-		}
-	}
-	*end = '\0';
 }
 
 /* A group's name is the whole line, and does not begin as a number. */
@@ -60,7 +45,7 @@ static bool is_name(const char *text)
 }
 
 /* \a text is one line, with a NUL in place of its newline. */
-static void read_line(struct reader *r, char *text, size_t len)
+static void read_line(struct guid_reader *r, char *text, size_t len)
 {
 	struct guid_record *to = &r->records[r->n];
 
@@ -69,7 +54,7 @@ static void read_line(struct reader *r, char *text, size_t len)
 		return;
 	}
 	text = text_skip_blanks(text);
-	cut_end(text);
+	text_cut_comment(text);
 	if (*text == '\0') {
 		return;
 	}
@@ -96,7 +81,7 @@ static void read_line(struct reader *r, char *text, size_t len)
 int guid_file_parse(const char *path, const char *text, size_t len, bool groups,
                     struct arena *a, struct diags *d, const struct guid_file **ret)
 {
-	struct reader r = { .d = d, .groups = groups };
+	struct guid_reader r = { .d = d, .groups = groups };
 	char *copy = arena_alloc(a, len + 1), *line;
 	size_t at = 0, n;
 	struct guid_file *file = arena_alloc(a, sizeof(*file));

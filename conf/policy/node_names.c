@@ -23,7 +23,7 @@ static const struct text_file_kind map_kind = {
 	.without = "nodes are named by their descriptions",
 };
 
-struct reader {
+struct name_reader {
 	struct diags *d;
 	const char *path;
 	unsigned line;
@@ -31,7 +31,7 @@ struct reader {
 	uint32_t n;
 };
 
-static void warn(struct reader *r, const char *what, const char *text)
+static void warn(struct name_reader *r, const char *what, const char *text)
 {
 	diag_add(r->d, DIAG_WARNING, r->path, r->line, "%s: '%.64s'; the line is skipped",
 	         what, text);
@@ -56,7 +56,7 @@ static char *cut_name(char *text, char **rest)
 }
 
 /* Cuts a name behind its last whole character. */
-static void limit_name(struct reader *r, char *name)
+static void limit_name(struct name_reader *r, char *name)
 {
 	enum { TAIL = 0xc0, CONTINUED = 0x80 };
 	size_t n = NODE_NAME_MAX;
@@ -73,7 +73,7 @@ static void limit_name(struct reader *r, char *name)
 }
 
 /* \a text is one line, with a NUL in place of its newline. */
-static void read_line(struct reader *r, char *text, size_t len)
+static void read_line(struct name_reader *r, char *text, size_t len)
 {
 	struct node_name *to = &r->names[r->n];
 	char *rest = "";
@@ -122,7 +122,7 @@ static int compare(const void *pa, const void *pb)
 }
 
 /* By GUID; of several names of one the first holds. */
-static void sort_names(struct reader *r)
+static void sort_names(struct name_reader *r)
 {
 	uint32_t n = 0;
 
@@ -144,7 +144,7 @@ static void sort_names(struct reader *r)
 int node_names_parse(const char *path, const char *text, size_t len, struct arena *a,
                      struct diags *d, const struct node_names **ret)
 {
-	struct reader r = { .d = d, .path = arena_strdup(a, path) };
+	struct name_reader r = { .d = d, .path = arena_strdup(a, path) };
 	char *copy = arena_alloc(a, len + 1), *line;
 	size_t at = 0, n;
 	struct node_names *map = arena_alloc(a, sizeof(*map));

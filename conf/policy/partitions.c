@@ -62,7 +62,7 @@ struct draft {
 	bool automatic; /* its P_Key is to be chosen */
 };
 
-struct reader {
+struct partition_reader {
 	const char *path, *p, *end;
 	unsigned line;
 	struct arena *a;
@@ -76,7 +76,7 @@ struct reader {
 
 /* --- characters and words ------------------------------------------------------------- */
 
-static void skip_comment(struct reader *r)
+static void skip_comment(struct partition_reader *r)
 {
 	while (r->p < r->end && *r->p != '\n') {
 		r->p++;
@@ -84,7 +84,7 @@ static void skip_comment(struct reader *r)
 }
 
 /* Skips white space and comments; new lines only if they mean nothing here. */
-static void skip_space(struct reader *r, bool lines)
+static void skip_space(struct partition_reader *r, bool lines)
 {
 	while (r->p < r->end) {
 		if (*r->p == '#') {
@@ -99,7 +99,7 @@ static void skip_space(struct reader *r, bool lines)
 }
 
 /* Is this the next character after white space? Then it is taken. */
-static bool take(struct reader *r, char c)
+static bool take(struct partition_reader *r, char c)
 {
 	skip_space(r, true);
 	if (r->p < r->end && *r->p == c) {
@@ -111,7 +111,8 @@ static bool take(struct reader *r, char c)
 
 /* Takes what stands before one of the delimiters, without the white space around it. A word that
  * is too long keeps its length in \a ret, so that it is no number or keyword. */
-static void take_word(struct reader *r, const char *delimiters, char ret[WORD_MAX])
+static void take_word(struct partition_reader *r, const char *delimiters,
+                      char ret[WORD_MAX])
 {
 	const char *from, *to;
 	size_t len;
@@ -132,7 +133,7 @@ static void take_word(struct reader *r, const char *delimiters, char ret[WORD_MA
 }
 
 /* Goes behind the end of the definition. */
-static void skip_definition(struct reader *r)
+static void skip_definition(struct partition_reader *r)
 {
 	while (r->p < r->end && *r->p != ';') {
 		skip_space(r, true);
@@ -156,7 +157,7 @@ const char *partition_membership_name(unsigned membership)
 	                                      : "limited";
 }
 
-static uint8_t membership_of(struct reader *r, const char *word)
+static uint8_t membership_of(struct partition_reader *r, const char *word)
 {
 	static const uint8_t all[] = { PARTITION_FULL, PARTITION_LIMITED,
 		                       PARTITION_BOTH };
@@ -176,7 +177,7 @@ static uint8_t membership_of(struct reader *r, const char *word)
 /* --- flags ------------------------------------------------------------------------ */
 
 /* A flag with a number. \return false: it is none of these. */
-static bool take_flag(struct reader *r, const char *name, const char *value,
+static bool take_flag(struct partition_reader *r, const char *name, const char *value,
                       struct group_flags *f)
 {
 	uint32_t scope = 0;
@@ -229,7 +230,8 @@ static bool is_ip(uint64_t prefix)
 	return signature(prefix) == IPV4 || signature(prefix) == IPV6;
 }
 
-static void add_group(struct reader *r, struct draft *t, const struct partition_group *g)
+static void add_group(struct partition_reader *r, struct draft *t,
+                      const struct partition_group *g)
 {
 	for (uint32_t i = 0; i < t->is.n_groups; i++) {
 		if (t->groups[i].prefix == g->prefix && t->groups[i].guid == g->guid) {
@@ -245,8 +247,8 @@ static void add_group(struct reader *r, struct draft *t, const struct partition_
 }
 
 /* One group for each scope that the flags name. */
-static void add_groups(struct reader *r, struct draft *t, struct partition_group g,
-                       const struct group_flags *f)
+static void add_groups(struct partition_reader *r, struct draft *t,
+                       struct partition_group g, const struct group_flags *f)
 {
 	uint64_t prefix = g.prefix;
 	unsigned own = prefix >> 48 & 0xf;
@@ -267,8 +269,8 @@ static void add_groups(struct reader *r, struct draft *t, struct partition_group
 }
 
 /* Its P_Key follows when it is known. */
-static void add_broadcast(struct reader *r, struct draft *t, const struct group_flags *f,
-                          unsigned line)
+static void add_broadcast(struct partition_reader *r, struct draft *t,
+                          const struct group_flags *f, unsigned line)
 {
 	struct partition_group g = partition_broadcast_group(0);
 
@@ -277,7 +279,7 @@ static void add_broadcast(struct reader *r, struct draft *t, const struct group_
 }
 
 /* mgid=GID and the flags behind it, up to the end of the line. */
-static void take_group(struct reader *r, struct draft *t)
+static void take_group(struct partition_reader *r, struct draft *t)
 {
 	struct group_flags f = default_flags;
 	struct partition_group g = { .line = r->line };
@@ -367,7 +369,7 @@ static bool member_of(char *word, struct partition_member *ret)
 	return good;
 }
 
-static void add_member(struct reader *r, struct draft *t,
+static void add_member(struct partition_reader *r, struct draft *t,
                        const struct partition_member *m)
 {
 	if (ARENA_RESERVE(r->a, t->members, t->is.n_members, t->cap_members,
@@ -380,7 +382,7 @@ static void add_member(struct reader *r, struct draft *t,
 
 /* A member, or the membership of those that follow. \return false: the definition ends here,
  * with an error. */
-static bool take_member(struct reader *r, struct draft *t, uint8_t *defmember)
+static bool take_member(struct partition_reader *r, struct draft *t, uint8_t *defmember)
 {
 	struct partition_member m = { .membership = *defmember };
 	char word[WORD_MAX], value[WORD_MAX] = "";
@@ -435,7 +437,7 @@ struct definition {
 	unsigned line;
 };
 
-static bool take_p_key(struct reader *r, const char *text, uint16_t *ret)
+static bool take_p_key(struct partition_reader *r, const char *text, uint16_t *ret)
 {
 	uint64_t number;
 
@@ -451,7 +453,7 @@ static bool take_p_key(struct reader *r, const char *text, uint16_t *ret)
 	return true;
 }
 
-static bool take_first(struct reader *r, struct definition *f)
+static bool take_first(struct partition_reader *r, struct definition *f)
 {
 	char word[WORD_MAX], value[WORD_MAX];
 
@@ -468,7 +470,7 @@ static bool take_first(struct reader *r, struct definition *f)
 	return take_p_key(r, value, &f->p_key);
 }
 
-static bool take_definition_flag(struct reader *r, struct definition *f)
+static bool take_definition_flag(struct partition_reader *r, struct definition *f)
 {
 	char word[WORD_MAX], value[WORD_MAX] = "";
 
@@ -493,7 +495,7 @@ static bool take_definition_flag(struct reader *r, struct definition *f)
 }
 
 /* The partition that a definition begins or continues. */
-static struct draft *draft_of(struct reader *r, const struct definition *f)
+static struct draft *draft_of(struct partition_reader *r, const struct definition *f)
 {
 	uint32_t i = f->p_key != 0 ? r->by_key[f->p_key] : 0;
 	struct draft *t;
@@ -525,7 +527,8 @@ static struct draft *draft_of(struct reader *r, const struct definition *f)
 	return t;
 }
 
-static void take_members(struct reader *r, struct draft *t, struct definition *f)
+static void take_members(struct partition_reader *r, struct draft *t,
+                         struct definition *f)
 {
 	while (r->ret == E_OK) {
 		while (take(r, ',')) {
@@ -540,7 +543,7 @@ static void take_members(struct reader *r, struct draft *t, struct definition *f
 	}
 }
 
-static void take_definition(struct reader *r)
+static void take_definition(struct partition_reader *r)
 {
 	struct definition f = { .defmember = PARTITION_LIMITED, .flags = default_flags };
 	struct draft *t;
@@ -575,7 +578,7 @@ static void take_definition(struct reader *r)
 
 /* --- when all definitions are read ---------------------------------------------------- */
 
-static void choose_p_keys(struct reader *r)
+static void choose_p_keys(struct partition_reader *r)
 {
 	uint32_t next = 1;
 
@@ -627,7 +630,7 @@ static const char *ip_trouble(const struct draft *t, const struct partition_grou
 
 /* Gives groups of IP the P_Key of their partition, and leaves out those that nobody could
  * join. */
-static void settle_groups(struct reader *r, struct draft *t)
+static void settle_groups(struct partition_reader *r, struct draft *t)
 {
 	uint64_t key = (uint64_t)(t->is.p_key | P_KEY_FULL) << 16;
 	uint32_t n = 0;
@@ -656,7 +659,7 @@ static int by_p_key(const void *a, const void *b)
 	return (int)x->p_key - (int)y->p_key;
 }
 
-static int settle(struct reader *r, const struct partitions **ret)
+static int settle(struct partition_reader *r, const struct partitions **ret)
 {
 	struct partitions *list = arena_alloc(r->a, sizeof(*list));
 	struct partition *all = arena_array(r->a, r->n, sizeof(*all));
@@ -680,7 +683,7 @@ static int settle(struct reader *r, const struct partitions **ret)
 }
 
 /* The default partition begins with everybody, and with the subnet manager's port. */
-static void begin_default(struct reader *r, uint8_t everybody)
+static void begin_default(struct partition_reader *r, uint8_t everybody)
 {
 	struct definition f = { .name = "Default", .p_key = PARTITION_DEFAULT };
 	struct draft *t = draft_of(r, &f);
@@ -695,22 +698,22 @@ static void begin_default(struct reader *r, uint8_t everybody)
 	}
 }
 
-static struct reader *reader_new(const char *path, struct arena *a)
+static struct partition_reader *reader_new(const char *path, struct arena *a)
 {
-	struct reader *r = arena_alloc(a, sizeof(*r));
+	struct partition_reader *r = arena_alloc(a, sizeof(*r));
 	const char *copy = arena_strdup(a, path);
 
 	if (r == NULL || copy == NULL) {
 		return NULL;
 	}
-	*r = (struct reader){ .path = copy, .a = a, .line = 1 };
+	*r = (struct partition_reader){ .path = copy, .a = a, .line = 1 };
 	return r;
 }
 
 int partitions_parse(const char *path, const char *text, size_t len, struct arena *a,
                      struct diags *d, const struct partitions **ret)
 {
-	struct reader *r = reader_new(path, a);
+	struct partition_reader *r = reader_new(path, a);
 	struct diags *own = arena_alloc(a, sizeof(*own));
 	unsigned errors;
 
@@ -741,7 +744,7 @@ int partitions_parse(const char *path, const char *text, size_t len, struct aren
 
 int partitions_default(const char *path, struct arena *a, const struct partitions **ret)
 {
-	struct reader *r = reader_new(path, a);
+	struct partition_reader *r = reader_new(path, a);
 
 	if (r == NULL) {
 		return -ENOMEM;

@@ -19,7 +19,7 @@ static const struct text_file_kind policy_kind = {
 	.what = "a policy of groups, topologies or steps", .max_bytes = 16 << 20
 };
 
-struct reader {
+struct policy_reader {
 	const char *path, *keyword;
 	const char *const *known;
 	struct arena *a;
@@ -34,7 +34,7 @@ struct reader {
 	bool bad;
 };
 
-static void complain(struct reader *r, const char *text, const char *what)
+static void complain(struct policy_reader *r, const char *text, const char *what)
 {
 	char shown[64];
 
@@ -44,7 +44,7 @@ static void complain(struct reader *r, const char *text, const char *what)
 	r->bad = true;
 }
 
-static int close_block(struct reader *r)
+static int close_block(struct policy_reader *r)
 {
 	struct policy_field *fields = arena_array(r->a, r->n_fields, sizeof(*fields));
 
@@ -58,7 +58,7 @@ static int close_block(struct reader *r)
 	return E_OK;
 }
 
-static bool is_known(const struct reader *r, const char *name)
+static bool is_known(const struct policy_reader *r, const char *name)
 {
 	for (const char *const *k = r->known; *k; k++) {
 		if (!strcmp(*k, name)) {
@@ -68,7 +68,7 @@ static bool is_known(const struct reader *r, const char *name)
 	return false;
 }
 
-static void add_field(struct reader *r, char *text)
+static void add_field(struct policy_reader *r, char *text)
 {
 	char *colon = strchr(text, ':'), *name, *value;
 
@@ -98,7 +98,7 @@ static void add_field(struct reader *r, char *text)
 	}
 }
 
-static int take_line(struct reader *r, char *text)
+static int take_line(struct policy_reader *r, char *text)
 {
 	size_t len = strlen(r->keyword);
 	bool is_end = !strncmp(text, "end-", 4) && !strcmp(text + 4, r->keyword);
@@ -120,7 +120,7 @@ static int take_line(struct reader *r, char *text)
 	return E_OK;
 }
 
-static int take_lines(struct reader *r, char *text)
+static int take_lines(struct policy_reader *r, char *text)
 {
 	while (text && r->n < BLOCKS_MAX) {
 		char *newline = strchr(text, '\n');
@@ -144,7 +144,8 @@ static int take_lines(struct reader *r, char *text)
 	return r->bad ? E_SYNTAX : E_OK;
 }
 
-static int take_text(struct reader *r, const char *path, const char *text, size_t len)
+static int take_text(struct policy_reader *r, const char *path, const char *text,
+                     size_t len)
 {
 	char *copy = arena_alloc(r->a, len + 1);
 
@@ -161,7 +162,7 @@ static int take_text(struct reader *r, const char *path, const char *text, size_
 int policy_read(const char *path, const char *keyword, const char *const *known,
                 struct arena *a, struct diags *d, struct policy *ret)
 {
-	struct reader r = { .keyword = keyword, .known = known, .a = a, .d = d };
+	struct policy_reader r = { .keyword = keyword, .known = known, .a = a, .d = d };
 	char *text = NULL;
 	size_t len = 0;
 	int err = text_file_read(path, &policy_kind, d, &text, &len);

@@ -23,9 +23,9 @@
 #include "db/lmdb/txn.h"
 #include "db/state/change_log.h"
 
-struct job {
-	struct job *next;
-	void (*run)(struct db_txn *t, struct job *j);
+struct state_request {
+	struct state_request *next;
+	void (*run)(struct db_txn *t, struct state_request *j);
 	bool done;
 	int ret;
 	/* put_lids */
@@ -53,7 +53,7 @@ struct change {
 };
 
 struct state_batch {
-	struct job job;
+	struct state_request job;
 	struct change *first, **last;
 	struct change *reserved; /* for removals */
 	size_t n_reserved;
@@ -66,7 +66,7 @@ struct state {
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t wake, done;
-	struct job *head, **tail;
+	struct state_request *head, **tail;
 	bool stop;
 	_Atomic uint64_t version[RECORD_TABLES]; /* not under the lock */
 	struct change_log *log;
@@ -83,7 +83,7 @@ static struct row_lid lid_row(const struct lid_memory *m)
 		                 .gone_time = m->gone_time };
 }
 
-static void run_put_lids(struct db_txn *t, struct job *j)
+static void run_put_lids(struct db_txn *t, struct state_request *j)
 {
 	if (j->forget) {
 		db_clear(t, STATE_LIDS);
@@ -101,7 +101,7 @@ static void run_put_lids(struct db_txn *t, struct job *j)
 	}
 }
 
-static void run_next_epoch(struct db_txn *t, struct job *j)
+static void run_next_epoch(struct db_txn *t, struct state_request *j)
 {
 	struct db_val v;
 	uint64_t last = 0;
@@ -118,12 +118,12 @@ static void run_next_epoch(struct db_txn *t, struct job *j)
 	       sizeof(j->epoch));
 }
 
-static void run_mark(struct db_txn *t, struct job *j)
+static void run_mark(struct db_txn *t, struct state_request *j)
 {
 	db_put(t, STATE_EPOCH, j->mark, strlen(j->mark), &j->epoch, sizeof(j->epoch));
 }
 
-static void run_batch(struct db_txn *t, struct job *j)
+static void run_batch(struct db_txn *t, struct state_request *j)
 {
 	for (const struct change *c = j->batch->first; c; c = c->next) {
 		unsigned table = STATE_SERVICES + (unsigned)c->table;
@@ -136,7 +136,7 @@ static void run_batch(struct db_txn *t, struct job *j)
 	}
 }
 
-static void show_lids(const struct state_follower *f, const struct job *j)
+static void show_lids(const struct state_follower *f, const struct state_request *j)
 {
 	if (j->forget) {
 		f->write(f->ctx,
@@ -170,7 +170,7 @@ static void show_batch(const struct state_follower *f, const struct state_batch 
 	}
 }
 
-static void show_job(const struct state_follower *f, const struct job *j)
+static void show_job(const struct state_follower *f, const struct state_request *j)
 {
 	if (j->batch != NULL) {
 		show_batch(f, j->batch);
@@ -182,7 +182,7 @@ static void show_job(const struct state_follower *f, const struct job *j)
 	}
 }
 
-static void log_applied(struct state *s, const struct job *j)
+static void log_applied(struct state *s, const struct state_request *j)
 {
 	bool all = j->replace;
 
@@ -208,11 +208,12 @@ static void log_applied(struct state *s, const struct job *j)
 
 /* Tells those who do not wait, and takes their jobs off the list: a state_flush() among
  * the others then returns after them. */
-static struct job *tell_batches(struct state *s, struct job *jobs, int ret)
+static struct state_request *tell_batches(struct state *s, struct state_request *jobs,
+                                          int ret)
 {
-	struct job *rest = NULL, **end = &rest;
+	struct state_request *rest = NULL, **end = &rest;
 	while (jobs) {
-		struct job *j = jobs;
+		struct state_request *j = jobs;
 		jobs = j->next;
 		if (j->batch) {
 			for (const struct change *c = j->batch->first; c; c = c->next) {
@@ -236,20 +237,20 @@ static struct job *tell_batches(struct state *s, struct job *jobs, int ret)
 	return rest;
 }
 
-static void run_jobs(struct state *s, struct job *jobs)
+static void run_jobs(struct state *s, struct state_request *jobs)
 {
 	struct db_txn t;
 	pthread_mutex_lock(&s->committing);
 	int ret = db_begin(&t, s->db, true);
 	if (ret == E_OK) {
-		for (struct job *j = jobs; j; j = j->next) {
+		for (struct state_request *j = jobs; j; j = j->next) {
 			j->run(&t, j);
 		}
 		ret = db_commit(&t);
 	}
 	const struct state_follower *f = ret == E_OK ? s->follower : NULL;
 	if (f) {
-		for (struct job *j = jobs; j; j = j->next) {
+		for (struct state_request *j = jobs; j; j = j->next) {
 			show_job(f, j);
 		}
 		f->committed(f->ctx);
@@ -261,7 +262,7 @@ static void run_jobs(struct state *s, struct job *jobs)
 	jobs = tell_batches(s, jobs, ret);
 	pthread_mutex_lock(&s->lock);
 	while (jobs) {
-		struct job *next =
+		struct state_request *next =
 			jobs->next; /* the job is its caller's again once done */
 		jobs->ret = ret;
 		jobs->done = true;
@@ -279,7 +280,7 @@ static void *writer_main(void *arg)
 		while (!s->head && !s->stop) {
 			pthread_cond_wait(&s->wake, &s->lock);
 		}
-		struct job *jobs = s->head;
+		struct state_request *jobs = s->head;
 		s->head = NULL;
 		s->tail = &s->head;
 		pthread_mutex_unlock(&s->lock);
@@ -290,14 +291,14 @@ static void *writer_main(void *arg)
 	}
 }
 
-static void enqueue(struct state *s, struct job *j) /* under the lock */
+static void enqueue(struct state *s, struct state_request *j) /* under the lock */
 {
 	*s->tail = j;
 	s->tail = &j->next;
 	pthread_cond_signal(&s->wake);
 }
 
-static int submit(struct state *s, struct job *j)
+static int submit(struct state *s, struct state_request *j)
 {
 	pthread_mutex_lock(&s->lock);
 	enqueue(s, j);
@@ -420,13 +421,15 @@ int state_lids(struct state *s, struct arena *a, struct lid_memory **ret, size_t
 
 int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool forget)
 {
-	struct job j = { .run = run_put_lids, .memory = m, .n = n, .forget = forget };
+	struct state_request j = {
+		.run = run_put_lids, .memory = m, .n = n, .forget = forget
+	};
 	return submit(s, &j);
 }
 
 int state_next_epoch(struct state *s, uint64_t above, uint64_t *ret_epoch)
 {
-	struct job j = { .run = run_next_epoch, .above = above };
+	struct state_request j = { .run = run_next_epoch, .above = above };
 	int ret = submit(s, &j);
 	if (ret == E_OK) {
 		*ret_epoch = j.epoch;
@@ -436,7 +439,7 @@ int state_next_epoch(struct state *s, uint64_t above, uint64_t *ret_epoch)
 
 int state_mark_put(struct state *s, const char *name, uint64_t value)
 {
-	struct job j = { .run = run_mark, .mark = name, .epoch = value };
+	struct state_request j = { .run = run_mark, .mark = name, .epoch = value };
 	return submit(s, &j);
 }
 
@@ -548,7 +551,7 @@ void state_batch_commit(struct state *s, struct state_batch *b,
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void run_nothing(struct db_txn *t, struct job *j)
+static void run_nothing(struct db_txn *t, struct state_request *j)
 {
 	(void)t;
 	(void)j;
@@ -556,7 +559,7 @@ static void run_nothing(struct db_txn *t, struct job *j)
 
 void state_flush(struct state *s)
 {
-	struct job j = { .run = run_nothing };
+	struct state_request j = { .run = run_nothing };
 	(void)submit(s, &j);
 }
 
@@ -750,7 +753,7 @@ static void put_mark(struct db_txn *t, const char *name, uint64_t value)
 	db_put(t, STATE_EPOCH, name, strlen(name), &value, sizeof(value));
 }
 
-static void run_apply(struct db_txn *t, struct job *j)
+static void run_apply(struct db_txn *t, struct state_request *j)
 {
 	for (unsigned i = 0; j->replace && i < COPIED_TABLES; i++) {
 		db_clear(t, table_of(i));
@@ -778,11 +781,11 @@ int state_apply(struct state *s, const struct state_write *w, size_t n, bool rep
                 const struct state_copy_mark *mark)
 {
 	static const struct state_write none;
-	struct job j = { .run = run_apply,
-		         .write = w != NULL ? w : &none,
-		         .n = n,
-		         .replace = replace,
-		         .copied = mark };
+	struct state_request j = { .run = run_apply,
+		                   .write = w != NULL ? w : &none,
+		                   .n = n,
+		                   .replace = replace,
+		                   .copied = mark };
 
 	return submit(s, &j);
 }

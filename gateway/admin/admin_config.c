@@ -112,7 +112,7 @@ static int read_fabric(struct admin_config *c, char *text, struct arena *a,
                        struct diags *d)
 {
 	char *socket = strchr(text, '=');
-	struct door_fabric f = { .name = text };
+	struct admin_fabric f = { .name = text };
 
 	if (socket != NULL) {
 		*socket++ = '\0';

@@ -7,7 +7,7 @@
 
 #include "conf/base/service.h"
 #include "conf/option.h"
-#include "gateway/admin/door.h"
+#include "gateway/admin/admin.h"
 
 struct arena;
 struct diags;
@@ -28,7 +28,7 @@ struct admin_config {
 	bool list;
 
 	bool is_unix;               /*!< listen is a path */
-	struct door_fabric *fabric; /*!< [n_fabrics], at least one */
+	struct admin_fabric *fabric; /*!< [n_fabrics], at least one */
 	unsigned n_fabrics;
 };
 

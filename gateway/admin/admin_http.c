@@ -33,14 +33,14 @@ enum {
 struct admin_http {
 	struct httpd *httpd;
 	char address[160];
-	struct door *door;
+	struct admin *admin;
 	bool is_unix, wants_certificates;
 };
 
 /* What is kept of a request. */
 struct visit {
-	struct door_request request;
-	struct door_call *call;
+	struct admin_request request;
+	struct admin_call *call;
 	char address[ADDRESS_BYTES];
 	char name[USER_NAME_MAX + 1]; /* of a client certificate */
 };
@@ -75,7 +75,7 @@ static void read_head(const struct admin_http *h, const struct httpd_request *rq
                       struct visit *v)
 {
 	tell_address(rq, v->address);
-	v->request = (struct door_request){
+	v->request = (struct admin_request){
 		.method = rq->method,
 		.target = rq->target,
 		.authorization = httpd_header(rq, MHD_HTTP_HEADER_AUTHORIZATION),
@@ -104,15 +104,15 @@ static bool head(void *ctx, struct httpd_request *rq)
 	struct visit *v = rq->own;
 
 	read_head(h, rq, v);
-	v->call = door_begin(h->door, &v->request);
+	v->call = admin_begin(h->admin, &v->request);
 	if (v->call == NULL || rq->fault != NULL) {
 		return false;
 	}
-	if (door_has_user(v->call)) {
+	if (admin_has_user(v->call)) {
 		connections_trust(rq->place);
 	}
-	if (!door_is_refused(v->call)) {
-		rq->body_max = DOOR_BODY_MAX;
+	if (!admin_is_refused(v->call)) {
+		rq->body_max = ADMIN_BODY_MAX;
 		return true;
 	}
 	return !rq->has_body || (rq->body_bytes <= LONG_BODY &&
@@ -149,10 +149,10 @@ static enum MHD_Result answer(void *ctx, struct httpd_request *rq)
 	if (v->call == NULL) {
 		return MHD_NO;
 	}
-	if (rq->refused != E_OK && !door_is_refused(v->call)) {
-		door_refuse_body(v->call, rq->refused, &reply);
+	if (rq->refused != E_OK && !admin_is_refused(v->call)) {
+		admin_refuse_body(v->call, rq->refused, &reply);
 	} else {
-		door_answer(v->call, rq->body != NULL ? rq->body : "", rq->len, &reply);
+		admin_answer(v->call, rq->body != NULL ? rq->body : "", rq->len, &reply);
 	}
 	return send_reply(rq, &reply);
 }
@@ -161,7 +161,7 @@ static void end(struct httpd_request *rq)
 {
 	struct visit *v = rq->own;
 
-	door_free(v->call);
+	admin_free(v->call);
 }
 
 static const struct httpd_site site = {
@@ -180,7 +180,7 @@ int admin_http_start(const struct admin_http_options *o, struct arena *a,
 	if (h == NULL) {
 		return -ENOMEM;
 	}
-	h->door = o->door;
+	h->admin = o->admin;
 	h->is_unix = strchr(o->listen, '/') != NULL;
 	h->wants_certificates = o->tls.client_ca != NULL;
 	json_object_seed(0); /* before threads make objects */
@@ -195,7 +195,7 @@ int admin_http_start(const struct admin_http_options *o, struct arena *a,
 			.is_path = h->is_unix,
 			.head_bytes = HEAD_BYTES,
 			.silent_s = SILENT_SECONDS,
-			.bodies_bytes = ((size_t)o->connections + SPARE) * DOOR_BODY_MAX,
+			.bodies_bytes = ((size_t)o->connections + SPARE) * ADMIN_BODY_MAX,
 			.places = { .most = o->connections,
 			            .spare = SPARE,
 			            .per_address = h->is_unix ? 0 : o->per_address,

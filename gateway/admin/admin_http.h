@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "gateway/admin/door.h"
+#include "gateway/admin/admin.h"
 #include "gateway/httpd/tls.h"
 
 struct arena;
@@ -17,7 +17,7 @@ struct admin_http_options {
 	const char *listen; /*!< "ADDR:PORT", or the path of a Unix socket */
 	struct tls_files tls; /*!< of an address */
 	uint32_t connections, per_address, request_s;
-	struct door *door; /*!< borrowed until admin_http_stop() */
+	struct admin *admin; /*!< borrowed until admin_http_stop() */
 };
 
 struct admin_http;

@@ -8,14 +8,14 @@
 
 #include <stdio.h>
 
-#include "gateway/admin/door_call.h"
+#include "gateway/admin/admin_call.h"
 #include "gateway/resource/manual.h"
 
 int main(void)
 {
-	for (unsigned i = 0; i < door_resources.n; i++) {
-		manual_head(&door_resources, &door_resources.row[i]);
-		manual_details(&door_resources.row[i]);
+	for (unsigned i = 0; i < admin_resources.n; i++) {
+		manual_head(&admin_resources, &admin_resources.row[i]);
+		manual_details(&admin_resources.row[i]);
 	}
 	return ferror(stdout) ? 1 : 0;
 }

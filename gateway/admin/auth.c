@@ -253,7 +253,7 @@ static bool keep_proven(struct auth *a, const char *name, const char *hash,
 	return kept;
 }
 
-static int refuse(struct arena *arena, struct problem *p, int err)
+static int refuse_login(struct arena *arena, struct problem *p, int err)
 {
 	/* One sentence for all, so that it does not tell which names exist. */
 	return problem_set(p, arena, err,
@@ -347,7 +347,7 @@ int auth_check(struct auth *a, const struct auth_request *rq, struct arena *aren
 	if (rq->authorization == NULL) {
 		err = rq->certificate != NULL ? check_certificate(a, rq, ret)
 		                              : E_HTTP_AUTH;
-		return err == E_OK ? E_OK : refuse(arena, p, err);
+		return err == E_OK ? E_OK : refuse_login(arena, p, err);
 	}
 	if (read_header(rq->authorization, &shown)) {
 		err = check_secret(a, rq, &shown, from, ret, ret_wait_s);
@@ -357,5 +357,5 @@ int auth_check(struct auth *a, const struct auth_request *rq, struct arena *aren
 		err = E_HTTP_RATE;
 	}
 	gnutls_memset(&shown, 0, sizeof(shown));
-	return err == E_OK || err == -ENOMEM ? err : refuse(arena, p, err);
+	return err == E_OK || err == -ENOMEM ? err : refuse_login(arena, p, err);
 }

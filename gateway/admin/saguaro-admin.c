@@ -203,7 +203,7 @@ static void reopen_audit(void *ctx)
 	}
 }
 
-static int run_server(const struct admin_config *c, struct door *door, struct arena *a)
+static int run_server(const struct admin_config *c, struct admin *admin, struct arena *a)
 {
 	struct admin_http_options o = { .listen = c->listen,
 		                        .tls = { .certificate = c->tls_certificate,
@@ -212,13 +212,13 @@ static int run_server(const struct admin_config *c, struct door *door, struct ar
 		                        .connections = c->connections,
 		                        .per_address = c->per_address,
 		                        .request_s = c->request_s,
-		                        .door = door };
+		                        .admin = admin };
 	struct admin_http *h = NULL;
 	const char *why = NULL;
 	int err = E_OK;
 
 	if (!c->is_unix) {
-		err = tls_names(c->tls_certificate, c->hosts, a, &why, &door->hosts);
+		err = tls_names(c->tls_certificate, c->hosts, a, &why, &admin->hosts);
 	}
 	if (err == E_OK) {
 		err = admin_http_start(&o, a, &why, &h);
@@ -230,7 +230,7 @@ static int run_server(const struct admin_config *c, struct door *door, struct ar
 	}
 	log_info(me, "answering on %s for %u fabric%s", admin_http_address(h),
 	         c->n_fabrics, c->n_fabrics == 1 ? "" : "s");
-	struct audit_file audit = { .audit = door->audit, .path = c->audit_log };
+	struct audit_file audit = { .audit = admin->audit, .path = c->audit_log };
 	const struct service_server s = { .source = me,
 		                          .options = &c->server,
 		                          .address = admin_http_address(h),
@@ -249,13 +249,13 @@ static int serve(const void *config, struct arena *a)
 		                     .failures = c->failures_per_minute,
 		                     .per_minute = c->failures_per_minute };
 	struct asking asking = { .timeout_ms = c->saguarod_s * 1000 };
-	struct door door = {
+	struct admin admin = {
 		.fabric = c->fabric, .n_fabrics = c->n_fabrics, .ask = ask, .ctx = &asking
 	};
 	int err;
 
 	sem_init(&asking.free, 0, ASK_AT_A_TIME);
-	err = audit_new(c->audit_log, &door.audit);
+	err = audit_new(c->audit_log, &admin.audit);
 	if (err != E_OK) {
 		log_message(
 			MSG_ADMIN_NO_AUDIT, me,
@@ -263,21 +263,20 @@ static int serve(const void *config, struct arena *a)
 			c->audit_log, err_text(err));
 	}
 	if (err == E_OK) {
-		err = auth_new(&auth, &door.auth);
+		err = auth_new(&auth, &admin.auth);
 	}
 	if (err == E_OK) {
 		/* A tenth of a minute's requests may come at once. */
-		door.rate = limits_new(c->requests_per_minute / 10 + 1,
-		                       c->requests_per_minute);
-		door.lines = limits_new(5, 5);
-		err = door.rate != NULL && door.lines != NULL
-		              ? run_server(c, &door, a)
-		              : -ENOMEM;
+		admin.rate = limits_new(c->requests_per_minute / 10 + 1,
+		                        c->requests_per_minute);
+		admin.lines = limits_new(5, 5);
+		err = admin.rate != NULL && admin.lines != NULL ? run_server(c, &admin, a)
+		                                                : -ENOMEM;
 	}
-	limits_free(door.rate);
-	limits_free(door.lines);
-	auth_free(door.auth);
-	audit_free(door.audit);
+	limits_free(admin.rate);
+	limits_free(admin.lines);
+	auth_free(admin.auth);
+	audit_free(admin.audit);
 	sem_destroy(&asking.free);
 	return err;
 }

@@ -10,7 +10,7 @@
  * 16 lower-case hex digits without 0x. It takes its time from the Date header of a HEAD request,
  * and waits until last_updated is later than its last change.
  */
-#include "gateway/admin/door_call.h"
+#include "gateway/admin/admin_call.h"
 
 #include <config.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
 
 enum { RANGE_MAX = 4096 /* GUIDs of a range of a file that are listed one by one */ };
 
-int ufm_version(struct door_call *c)
+int ufm_version(struct admin_call *c)
 {
 	c->out = json_pack("{s:s, s:s}", "ufm_release_version", PACKAGE_VERSION, "server",
 	                   "saguaro-admin");
@@ -101,19 +101,19 @@ static json_t *partition_of(const json_t *p, bool with_guids)
 	return o;
 }
 
-static bool asks_for_guids(const struct door_call *c)
+static bool asks_for_guids(const struct admin_call *c)
 {
 	const char *text = uri_param(&c->uri, "guids_data");
 
 	return text != NULL && strcasecmp(text, "true") == 0;
 }
 
-int ufm_list(struct door_call *c)
+int ufm_list(struct admin_call *c)
 {
 	bool objects = c->uri.n_params > 0, guids = asks_for_guids(c);
 	const json_t *p;
 	size_t i;
-	int err = door_ask(c, c->ask, &c->heard);
+	int err = admin_ask(c, c->ask, &c->heard);
 
 	if (err != E_OK) {
 		return err;
@@ -134,9 +134,9 @@ int ufm_list(struct door_call *c)
 	return c->out != NULL ? E_OK : -ENOMEM;
 }
 
-int ufm_show(struct door_call *c)
+int ufm_show(struct admin_call *c)
 {
-	int err = door_ask(c, c->ask, &c->heard);
+	int err = admin_ask(c, c->ask, &c->heard);
 
 	if (err == E_OK) {
 		c->out = partition_of(json_object_get(c->heard, "partition"),
@@ -167,9 +167,9 @@ static json_t *updated_text(const json_t *value)
 	return json_sprintf("%s %s %d %s", day, month, t.tm_mday, rest);
 }
 
-int ufm_updated(struct door_call *c)
+int ufm_updated(struct admin_call *c)
 {
-	int err = door_ask(c, c->ask, &c->heard);
+	int err = admin_ask(c, c->ask, &c->heard);
 
 	if (err == E_OK) {
 		c->out = json_pack(
@@ -181,14 +181,14 @@ int ufm_updated(struct door_call *c)
 }
 
 /* The verb for partitions in the request to saguarod. */
-static const char *action_of(const struct door_call *c)
+static const char *action_of(const struct admin_call *c)
 {
-	const struct door_how *how = c->row->how;
+	const struct admin_how *how = c->row->how;
 
 	return how->action;
 }
 
-int ufm_prepare(struct door_call *c)
+int ufm_prepare(struct admin_call *c)
 {
 	const char *action = action_of(c);
 	bool makes = strcmp(action, "add") == 0 || strcmp(action, "set") == 0;
@@ -215,9 +215,9 @@ int ufm_prepare(struct door_call *c)
 	return E_OK;
 }
 
-int ufm_change(struct door_call *c)
+int ufm_change(struct admin_call *c)
 {
-	int err = door_ask(c, c->ask, &c->heard);
+	int err = admin_ask(c, c->ask, &c->heard);
 
 	/* To remove members of a partition that is gone leaves nothing to do; a failure would
 	 * make the client try again for ever. */

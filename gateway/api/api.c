@@ -170,7 +170,7 @@ static int run_handler(struct api_call *c, const struct api_request *rq,
 }
 
 /* Puts the problem in the place of what was built. */
-static void refuse(struct api_call *c, int err, struct reply *ret)
+static void encode_problem(struct api_call *c, int err, struct reply *ret)
 {
 	const char *why;
 
@@ -221,7 +221,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 		reply.base.status = 204;
 		resource_methods(&api_resources, &c.uri, reply.base.allow);
 	} else if (err != E_OK) {
-		refuse(&c, err, &reply.base);
+		encode_problem(&c, err, &reply.base);
 	}
 	reply.stream = c.stream;
 	reply.feed = c.feed;

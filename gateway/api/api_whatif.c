@@ -35,7 +35,7 @@ struct words {
 	const char *file; /* list of roots, NULL: none */
 };
 
-static int refuse(struct words *w, int err, const char *member, const char *why)
+static int refuse_member(struct words *w, int err, const char *member, const char *why)
 {
 	return problem_set(&w->c->problem, w->c->arena, err,
 	                   "member '%.100s' of the body: %s", member, why);
@@ -58,19 +58,19 @@ static int add_changes(struct words *w, const char *member, const json_t *list)
 	json_t *v;
 
 	if (!json_is_array(list)) {
-		return refuse(w, E_SYNTAX, member, "expected a list of strings");
+		return refuse_member(w, E_SYNTAX, member, "expected a list of strings");
 	}
 	json_array_foreach(list, i, v)
 	{
 		const char *text = json_string_value(v);
 
 		if (text == NULL || *text == '\0' || strlen(text) > TEXT_MAX) {
-			return refuse(w, E_SYNTAX, member,
-			              "expected strings of 1 to 400 bytes");
+			return refuse_member(w, E_SYNTAX, member,
+			                     "expected strings of 1 to 400 bytes");
 		}
 		if (w->changes++ == CHANGES_MAX) {
-			return refuse(w, E_RANGE, member,
-			              "more than 256 changes at once");
+			return refuse_member(w, E_RANGE, member,
+			                     "more than 256 changes at once");
 		}
 		int err = add_word(w, flag);
 		if (err == E_OK) {
@@ -91,7 +91,8 @@ static int add_engine(struct words *w, const char *member, const json_t *v)
 	if (text == NULL || *text == '\0' || strlen(text) > TEXT_MAX ||
 	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	                 "-, ") != strlen(text)) {
-		return refuse(w, E_SYNTAX, member, "expected names of routing engines");
+		return refuse_member(w, E_SYNTAX, member,
+		                     "expected names of routing engines");
 	}
 	return add_word(w, arena_printf(w->c->arena, "--routing_engine=%s", text));
 }
@@ -102,9 +103,10 @@ static int add_number(struct words *w, const char *member, const json_t *v,
 	json_int_t n = json_integer_value(v);
 
 	if (!json_is_integer(v) || n < 0 || n > max) {
-		return refuse(w, E_RANGE, member,
-		              arena_printf(w->c->arena, "expected a number, 0-%lld",
-		                           (long long)max));
+		return refuse_member(w, E_RANGE, member,
+		                     arena_printf(w->c->arena,
+		                                  "expected a number, 0-%lld",
+		                                  (long long)max));
 	}
 	return add_word(w, arena_printf(w->c->arena, "--%s=%lld", member, (long long)n));
 }
@@ -121,7 +123,8 @@ static int add_roots(struct words *w, const char *member, const json_t *list)
 	}
 	if (!json_is_array(list) || json_array_size(list) == 0 ||
 	    json_array_size(list) > ROOTS_MAX) {
-		return refuse(w, E_SYNTAX, member, "expected a list of 1 to 1024 GUIDs");
+		return refuse_member(w, E_SYNTAX, member,
+		                     "expected a list of 1 to 1024 GUIDs");
 	}
 	json_array_foreach(list, i, v)
 	{
@@ -129,7 +132,8 @@ static int add_roots(struct words *w, const char *member, const json_t *list)
 		uint64_t number;
 
 		if (guid == NULL || text_guid(guid, &number) != E_OK) {
-			return refuse(w, E_SYNTAX, member, "expected GUIDs, \"0x...\"");
+			return refuse_member(w, E_SYNTAX, member,
+			                     "expected GUIDs, \"0x...\"");
 		}
 		to += sprintf(to, "0x%016" PRIx64 "\n", number);
 	}
@@ -158,7 +162,7 @@ static int add_member(struct words *w, const char *member, const json_t *v)
 	if (strcmp(member, "root_guids") == 0) {
 		return add_roots(w, member, v);
 	}
-	return refuse(
+	return refuse_member(
 		w, E_UNKNOWN, member,
 		"not known; known are down, link, host, switch, routing_engine, lmc, "
 		"root_guids and limit");

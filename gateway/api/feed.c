@@ -24,14 +24,14 @@ void feed_begin(struct feed *f, struct source *s, uint64_t now_ms, const uint64_
 		(void)source_events(s, now_ms, UINT64_MAX, 0, a, &ev);
 	}
 	f->at = since != NULL ? *since + 1 : ev.next;
-	f->told = f->at - 1;
+	f->last_id = f->at - 1;
 	arena_free(a);
 }
 
 void feed_head(struct feed *f, struct body *out)
 {
 	body_printf(out, "retry: %d\n", FEED_RETRY_MS);
-	body_printf(out, "id: %" PRIu64 "\n\n", f->told);
+	body_printf(out, "id: %" PRIu64 "\n\n", f->last_id);
 }
 
 void feed_page_clear(struct feed_page *p)
@@ -90,11 +90,11 @@ bool feed_pull(struct feed *f, struct feed_page *page, struct source *s, uint64_
 	why = feed_resync(f->at, &page->events);
 	if (why != NULL) {
 		f->at = page->events.first;
-		f->told = f->at - 1;
+		f->last_id = f->at - 1;
 		body_printf(out,
 		            "event: resync\nid: %" PRIu64 "\ndata: {\"reason\":\"%s\","
 		            "\"first\":%" PRIu64 ",\"next\":%" PRIu64 "}\n\n",
-		            f->told, why, page->events.first, page->events.next);
+		            f->last_id, why, page->events.first, page->events.next);
 		return true;
 	}
 	for (i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ bool feed_pull(struct feed *f, struct feed_page *page, struct source *s, uint64_
 
 		if (event_filter_match(&f->filter, &page->events.events[i])) {
 			body_write(out, page->text.data + begin, page->end[i] - begin);
-			f->told = page->events.events[i].seq;
+			f->last_id = page->events.events[i].seq;
 		}
 		f->at = page->events.events[i].seq + 1;
 	}
@@ -112,9 +112,9 @@ bool feed_pull(struct feed *f, struct feed_page *page, struct source *s, uint64_
 void feed_heartbeat(struct feed *f, struct body *out)
 {
 	body_printf(out, ":\n");
-	if (f->told != f->at - 1) {
-		f->told = f->at - 1;
-		body_printf(out, "id: %" PRIu64 "\n", f->told);
+	if (f->last_id != f->at - 1) {
+		f->last_id = f->at - 1;
+		body_printf(out, "id: %" PRIu64 "\n", f->last_id);
 	}
 	body_printf(out, "\n");
 }

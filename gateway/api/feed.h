@@ -31,7 +31,7 @@ struct source;
 struct feed {
 	struct list_filter filter;
 	uint64_t at;   /*!< number of the next event */
-	uint64_t told; /*!< last id that the client has */
+	uint64_t last_id; /*!< last id that the client has */
 };
 
 /*! Rows that were read, with their text, for all listeners at the same place. Zeroed at

@@ -40,7 +40,7 @@ static const struct option_row config_flag_rows[] = {
 };
 /* clang-format on */
 
-struct job {
+struct config_check {
 	struct arena *arena;
 	struct diags diags;
 	struct config_flags flags;
@@ -59,7 +59,7 @@ static int by_line(const void *a, const void *b)
 }
 
 /* The value that a key has now; NULL: no such key. */
-static const char *value_of(const struct job *j, const char *key)
+static const char *value_of(const struct config_check *j, const char *key)
 {
 	const struct option_row *row = key ? option_find(&j->sets, key) : NULL;
 
@@ -87,7 +87,8 @@ static void print_printable(char *line)
 	}
 }
 
-static void print_fate(const struct job *j, enum option_fate fate, const char *title)
+static void print_fate(const struct config_check *j, enum option_fate fate,
+                       const char *title)
 {
 	const struct option_trace *t = &j->file.trace;
 	bool any = false;
@@ -111,7 +112,7 @@ static void print_fate(const struct job *j, enum option_fate fate, const char *t
 	}
 }
 
-static unsigned count(const struct job *j, enum option_fate fate)
+static unsigned count(const struct config_check *j, enum option_fate fate)
 {
 	unsigned n = 0;
 
@@ -121,7 +122,7 @@ static unsigned count(const struct job *j, enum option_fate fate)
 	return n;
 }
 
-static void print_text(const struct job *j)
+static void print_text(const struct config_check *j)
 {
 	printf("%s: %s", j->path, j->file.opafm ? "opafm.xml" : "keys and values");
 	if (j->file.instance) {
@@ -143,7 +144,7 @@ static void print_text(const struct job *j)
 
 /* --- JSON ------------------------------------------------------------------------ */
 
-static json_t *fate_json(const struct job *j, enum option_fate fate)
+static json_t *fate_json(const struct config_check *j, enum option_fate fate)
 {
 	const struct option_trace *t = &j->file.trace;
 	json_t *list = json_array();
@@ -166,7 +167,7 @@ static json_t *fate_json(const struct job *j, enum option_fate fate)
 	return list;
 }
 
-static json_t *diags_json(const struct job *j, enum diag_level level)
+static json_t *diags_json(const struct config_check *j, enum diag_level level)
 {
 	json_t *list = json_array();
 
@@ -185,7 +186,7 @@ static json_t *diags_json(const struct job *j, enum diag_level level)
 	return list;
 }
 
-static int print_json(const struct job *j)
+static int print_json(const struct config_check *j)
 {
 	json_t *o = json_object();
 
@@ -209,7 +210,7 @@ static int print_json(const struct job *j)
 
 /* --- the command ----------------------------------------------------------------- */
 
-static int read_arguments(struct job *j, int argc, char **argv)
+static int read_arguments(struct config_check *j, int argc, char **argv)
 {
 	struct option_sets own = { .n = 0 };
 	int first = argc;
@@ -232,7 +233,7 @@ static int read_arguments(struct job *j, int argc, char **argv)
 	return EXIT_GOOD;
 }
 
-static int read_file(struct job *j)
+static int read_file(struct config_check *j)
 {
 	struct route_list list;
 	int ret = engine_options_init(&j->engines, j->arena);
@@ -264,7 +265,7 @@ static int read_file(struct job *j)
 	return ret != E_OK ? ret : of_engines;
 }
 
-static int check_file(struct job *j, int argc, char **argv)
+static int check_file(struct config_check *j, int argc, char **argv)
 {
 	int status = read_arguments(j, argc, argv);
 
@@ -292,7 +293,7 @@ static int check_file(struct job *j, int argc, char **argv)
 int cmd_config(int argc, char **argv)
 {
 	struct arena *a = arena_new();
-	struct job *j = a ? arena_alloc(a, sizeof(*j)) : NULL;
+	struct config_check *j = a ? arena_alloc(a, sizeof(*j)) : NULL;
 	int status = EXIT_USAGE;
 
 	if (j) {

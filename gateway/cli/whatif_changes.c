@@ -89,7 +89,7 @@ struct resolving {
 	uint32_t at; /* the change that is looked up */
 };
 
-static int refuse(const struct resolving *x, const char *what, const char *why)
+static int refuse_word(const struct resolving *x, const char *what, const char *why)
 {
 	fprintf(stderr, "saguaro whatif: --%s %s: '%s' %s\n", x->w->word[x->at].flag,
 	        x->w->word[x->at].text, what, why);
@@ -128,9 +128,10 @@ static struct named find_node(const struct resolving *x, const char *text)
 static int find_one_node(const struct resolving *x, const char *text, struct named *ret)
 {
 	*ret = find_node(x, text);
-	return ret->n == 1  ? EXIT_GOOD
-	       : ret->n > 1 ? refuse(x, text, "names several nodes; use the GUID")
-	                    : refuse(x, text,
+	return ret->n == 1 ? EXIT_GOOD
+	       : ret->n > 1
+	               ? refuse_word(x, text, "names several nodes; use the GUID")
+	               : refuse_word(x, text,
 	                             "is no node of this fabric; 'saguaro nodes' or the "
 	                             "topology file has the names");
 }
@@ -144,7 +145,7 @@ static int find_port(const struct resolving *x, const char *text,
 	uint64_t num;
 
 	if (colon == NULL || text_u64(colon + 1, UINT8_MAX, &num) != E_OK || num == 0) {
-		return refuse(x, text, "is no port; expected NODE:PORT");
+		return refuse_word(x, text, "is no port; expected NODE:PORT");
 	}
 	const char *name = arena_printf(x->a, "%.*s", (int)(colon - text), text);
 	if (name == NULL || find_one_node(x, name, &node) != EXIT_GOOD) {
@@ -153,7 +154,7 @@ static int find_port(const struct resolving *x, const char *text,
 	unsigned n_ports = node.node != GRAPH_NONE ? x->g->nodes[node.node].n_ports
 	                                           : x->w->change[node.made].n_ports;
 	if (num > n_ports) {
-		return refuse(x, text, "is beyond the last port of the node");
+		return refuse_word(x, text, "is beyond the last port of the node");
 	}
 	*ret = (struct altered_port){
 		.port = node.node != GRAPH_NONE
@@ -176,18 +177,19 @@ static int resolve_down(struct resolving *x, const char *text, struct alteration
 			return EXIT_USAGE;
 		}
 		if (c->a.port == GRAPH_NONE) {
-			return refuse(x, text, "is a port of a new switch");
+			return refuse_word(x, text, "is a port of a new switch");
 		}
 		return x->g->ports[c->a.port].peer != GRAPH_NONE
 		               ? EXIT_GOOD
-		               : refuse(x, text, "has no cable");
+		               : refuse_word(x, text, "has no cable");
 	}
 	if (find_one_node(x, text, &node) != EXIT_GOOD) {
 		return EXIT_USAGE;
 	}
 	c->kind = ALTER_NODE_DOWN;
 	c->node = node.node;
-	return node.node != GRAPH_NONE ? EXIT_GOOD : refuse(x, text, "is a new switch");
+	return node.node != GRAPH_NONE ? EXIT_GOOD
+	                               : refuse_word(x, text, "is a new switch");
 }
 
 /* "NAME=REST" of --switch and --host. */
@@ -197,7 +199,8 @@ static int resolve_new(struct resolving *x, const char *text, struct alteration 
 	uint64_t ports;
 
 	if (equals == NULL || equals == text || equals - text > 64) {
-		return refuse(x, text, "is not NAME=..., with a name of 1 to 64 bytes");
+		return refuse_word(x, text,
+		                   "is not NAME=..., with a name of 1 to 64 bytes");
 	}
 	c->name = arena_printf(x->a, "%.*s", (int)(equals - text), text);
 	if (c->name == NULL) {
@@ -208,7 +211,7 @@ static int resolve_new(struct resolving *x, const char *text, struct alteration 
 		return find_port(x, equals + 1, &c->a);
 	}
 	if (text_u64(equals + 1, 254, &ports) != E_OK || ports == 0) {
-		return refuse(x, equals + 1, "is no number of ports, 1-254");
+		return refuse_word(x, equals + 1, "is no number of ports, 1-254");
 	}
 	c->kind = ALTER_SWITCH;
 	c->n_ports = (uint8_t)ports;
@@ -220,7 +223,7 @@ static int resolve_link(struct resolving *x, const char *text, struct alteration
 	const char *equals = strchr(text, '=');
 
 	if (equals == NULL) {
-		return refuse(x, text, "is no cable; expected NODE:PORT=NODE:PORT");
+		return refuse_word(x, text, "is no cable; expected NODE:PORT=NODE:PORT");
 	}
 	c->kind = ALTER_CABLE;
 	const char *a = arena_printf(x->a, "%.*s", (int)(equals - text), text);

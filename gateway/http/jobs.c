@@ -29,8 +29,8 @@ enum {
 	ERROR = 1
 };
 
-struct job {
-	struct job *next;
+struct child_run {
+	struct child_run *next;
 	char **argv; /* of malloc(), as its strings */
 	int file;    /* descriptor, -1: none */
 	job_done_f *done;
@@ -48,14 +48,14 @@ struct jobs {
 	bool stopping;
 	char *program, *snapshot_dir;
 	unsigned seconds;
-	struct job *waiting; /* in order */
+	struct child_run *waiting; /* in order */
 	unsigned n_waiting, n_running;
-	struct job *running[JOBS_RUNNING]; /* of the thread; NULL: free */
+	struct child_run *running[JOBS_RUNNING]; /* of the thread; NULL: free */
 };
 
 /* --- one job -------------------------------------------------------------------------- */
 
-static void job_free(struct job *job)
+static void job_free(struct child_run *job)
 {
 	for (char **p = job->argv; p != NULL && *p != NULL; p++) {
 		free(*p);
@@ -68,7 +68,7 @@ static void job_free(struct job *job)
 }
 
 /* Answers and frees it. */
-static void finish(struct job *job, int err)
+static void finish(struct child_run *job, int err)
 {
 	job->result.err = err;
 	job->done(job->arg, &job->result);
@@ -91,11 +91,11 @@ static int memory_file(const char *text)
 	return fd;
 }
 
-static struct job *job_new(const struct jobs *j, const char *const *words,
-                           const char *file)
+static struct child_run *job_new(const struct jobs *j, const char *const *words,
+                                 const char *file)
 {
 	const char *const more[] = { "--json", "--snapshot_dir", j->snapshot_dir };
-	struct job *job = calloc(1, sizeof(*job));
+	struct child_run *job = calloc(1, sizeof(*job));
 	size_t n = 0, at = 0;
 
 	while (words[n] != NULL) {
@@ -165,7 +165,7 @@ static void limit(pid_t pid, unsigned seconds)
 	(void)setpriority(PRIO_PROCESS, (id_t)pid, JOB_NICE);
 }
 
-static int spawn(struct job *job, const int out[2], const int error[2])
+static int spawn(struct child_run *job, const int out[2], const int error[2])
 {
 	char *env[] = { (char *)"OMP_WAIT_POLICY=passive", (char *)"LC_ALL=C", NULL };
 	posix_spawn_file_actions_t actions;
@@ -236,7 +236,7 @@ static int open_pipe(struct jobs *j, struct loop_watch *pipe, int ret[2])
 	return err;
 }
 
-static int job_run(struct jobs *j, struct job *job)
+static int job_run(struct jobs *j, struct child_run *job)
 {
 	int out[2] = { -1, -1 }, error[2] = { -1, -1 };
 	int err = open_pipe(j, &job->pipe[OUT], out);
@@ -262,7 +262,7 @@ static int job_run(struct jobs *j, struct job *job)
 /* --- ending --------------------------------------------------------------------------- */
 
 /* Ends the process, if need be, and answers. \a status: of waitpid(). */
-static void end_job(struct job *job, int err, int status)
+static void end_job(struct child_run *job, int err, int status)
 {
 	close_pipe(&job->pipe[OUT]);
 	close_pipe(&job->pipe[ERROR]);
@@ -300,13 +300,13 @@ static int read_some(struct loop_watch *pipe, struct body *to)
 	return body_done(to);
 }
 
-static bool is_silent(const struct job *job)
+static bool is_silent(const struct child_run *job)
 {
 	return job->pipe[OUT].loop == NULL && job->pipe[ERROR].loop == NULL;
 }
 
 /* \return Has it ended? */
-static bool job_turn(struct job *job)
+static bool job_turn(struct child_run *job)
 {
 	int status = 0, err = read_some(&job->pipe[OUT], &job->result.out);
 
@@ -329,10 +329,10 @@ static bool job_turn(struct job *job)
 /* --- the thread ----------------------------------------------------------------------- */
 
 /* Takes the first that waits. \return NULL: none does. */
-static struct job *take_waiting(struct jobs *j)
+static struct child_run *take_waiting(struct jobs *j)
 {
 	pthread_mutex_lock(&j->lock);
-	struct job *job = j->stopping ? NULL : j->waiting;
+	struct child_run *job = j->stopping ? NULL : j->waiting;
 	if (job != NULL) {
 		j->waiting = job->next;
 		j->n_waiting--;
@@ -352,7 +352,7 @@ static void leave(struct jobs *j)
 static void fill_places(struct jobs *j)
 {
 	for (unsigned i = 0; i < JOBS_RUNNING; i++) {
-		struct job *job;
+		struct child_run *job;
 
 		while (j->running[i] == NULL && (job = take_waiting(j)) != NULL) {
 			int err = job_run(j, job);
@@ -380,12 +380,13 @@ static uint64_t jobs_turn(void *ctx)
 	}
 	fill_places(j);
 	for (unsigned i = 0; i < JOBS_RUNNING; i++) {
-		const struct job *job = j->running[i];
+		const struct child_run *job = j->running[i];
 		/* if its output is complete, its end is near */
-		uint64_t soon = job != NULL && is_silent(job) ? monotonic_ms() + EXIT_MS
-		                                              : UINT64_MAX;
+		uint64_t exit_ms = job != NULL && is_silent(job)
+		                           ? monotonic_ms() + EXIT_MS
+		                           : UINT64_MAX;
 
-		until = soon < until ? soon : until;
+		until = exit_ms < until ? exit_ms : until;
 		until = job != NULL && job->until_ms < until ? job->until_ms : until;
 	}
 	return until;
@@ -422,7 +423,7 @@ void jobs_start(struct jobs *j, const char *const *words, const char *file,
                 job_done_f *done, void *arg)
 {
 	struct job_result refused = { .err = -ENOMEM };
-	struct job *job = job_new(j, words, file), **last = &j->waiting;
+	struct child_run *job = job_new(j, words, file), **last = &j->waiting;
 	bool taken = false;
 
 	if (job != NULL) {
@@ -458,7 +459,7 @@ void jobs_stop(struct jobs *j)
 	}
 	pthread_mutex_lock(&j->lock);
 	j->stopping = true;
-	struct job *waiting = j->waiting;
+	struct child_run *waiting = j->waiting;
 	j->waiting = NULL;
 	pthread_mutex_unlock(&j->lock);
 	loop_stop(j->loop);
@@ -469,7 +470,7 @@ void jobs_stop(struct jobs *j)
 		}
 	}
 	while (waiting != NULL) {
-		struct job *next = waiting->next;
+		struct child_run *next = waiting->next;
 		finish(waiting, -ECANCELED);
 		waiting = next;
 	}

@@ -54,7 +54,7 @@ struct resource {
 	unsigned flags;     /*!< enum resource_flag */
 	unsigned status;    /*!< of success */
 	const char *summary; /*!< one line for the lists */
-	const void *how;     /*!< struct api_how or struct door_how: of its server */
+	const void *how;     /*!< struct api_how or struct admin_how: of its server */
 };
 
 /*! A parameter in a path or a query. */

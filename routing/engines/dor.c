@@ -48,7 +48,7 @@ struct dor_options {
 	struct spread_options spread;
 };
 
-struct job {
+struct dor {
 	const struct graph *g;
 	const struct lids *lids;
 	const struct lft *prev; /* NULL: none that fits */
@@ -65,13 +65,13 @@ struct job {
 	unsigned passes; /* LIDs of the port that has most */
 };
 
-static const struct dim *dims_of(const struct job *j, uint32_t s)
+static const struct dim *dims_of(const struct dor *j, uint32_t s)
 {
 	return j->dims.dim + j->dims.first[s];
 }
 
 /* Hosts on each switch, then everybody passes theirs on, from the farthest. */
-static void count_flow(const struct job *j, uint32_t t)
+static void count_flow(const struct dor *j, uint32_t t)
 {
 	uint32_t *flow = j->flow + (size_t)t * j->n;
 
@@ -91,7 +91,7 @@ static void count_flow(const struct job *j, uint32_t t)
 }
 
 /* Entries where there is no choice: single cables and the switch's own ports. */
-static void fill_single(const struct job *j, uint32_t s)
+static void fill_single(const struct dor *j, uint32_t s)
 {
 	const struct graph *g = j->g;
 	const uint8_t *next = j->next + (size_t)s * j->hops.stride;
@@ -122,7 +122,7 @@ static void fill_single(const struct job *j, uint32_t s)
 
 /* One switch that deals LIDs over its parallel cables. */
 struct dealer {
-	const struct job *j;
+	const struct dor *j;
 	uint32_t s;
 	uint8_t *row;
 	const uint8_t *old; /* NULL: no earlier tables */
@@ -226,7 +226,7 @@ static const struct dim *cables_to(const struct dealer *w, uint32_t t)
 /* The hosts that are listed choose first, in the order of the list. */
 static void deal_listed(struct dealer *w, unsigned k)
 {
-	const struct job *j = w->j;
+	const struct dor *j = w->j;
 
 	for (uint32_t i = 0; i < j->tune.n_listed; i++) {
 		uint32_t h = j->tune.listed[i], port = j->g->hosts[h],
@@ -242,7 +242,7 @@ static void deal_listed(struct dealer *w, unsigned k)
 
 static void deal_pass(struct dealer *w, unsigned k, bool keep)
 {
-	const struct job *j = w->j;
+	const struct dor *j = w->j;
 	const struct graph *g = j->g;
 
 	for (uint32_t t = 0; t < j->n; t++) {
@@ -272,7 +272,7 @@ static bool has_parallel(const struct dims *d)
 	return false;
 }
 
-static void find_homes(struct job *j)
+static void find_homes(struct dor *j)
 {
 	for (uint32_t lid = 0; lid <= j->lids->top; lid++) {
 		uint32_t owner = j->lids->owner[lid];
@@ -288,7 +288,7 @@ static void find_homes(struct job *j)
 	}
 }
 
-static int read_options(struct job *j, const struct route_in *in, struct arena *tmp,
+static int read_options(struct dor *j, const struct route_in *in, struct arena *tmp,
                         struct why *notes)
 {
 	const struct dor_options *o = in->options;
@@ -306,10 +306,10 @@ static int read_options(struct job *j, const struct route_in *in, struct arena *
 	return ret == E_OK ? dims_init(&j->dims, j->g, order, tmp) : ret;
 }
 
-static int job_init(struct job *j, const struct route_in *in, struct lft *lft,
+static int job_init(struct dor *j, const struct route_in *in, struct lft *lft,
                     struct arena *tmp, struct why *notes)
 {
-	*j = (struct job){
+	*j = (struct dor){
 		.g = in->g, .lids = in->lids, .lft = lft, .n = in->g->n_switches
 	};
 	if (in->prev && in->prev->n_switches == lft->n_switches &&
@@ -340,7 +340,7 @@ static int job_init(struct job *j, const struct route_in *in, struct lft *lft,
 	return j->next && j->home ? ret : -ENOMEM;
 }
 
-static int fill_tables(struct job *j, const _Atomic bool *cancel)
+static int fill_tables(struct dor *j, const _Atomic bool *cancel)
 {
 	find_homes(j);
 #pragma omp parallel for schedule(static)
@@ -395,7 +395,7 @@ static int dor_route(const struct route_in *in, struct arena *a, struct route_ou
 {
 	struct arena *tmp = arena_new();
 	struct lft lft;
-	struct job j;
+	struct dor j;
 	int ret_code = -ENOMEM;
 
 	if (!tmp || lft_init(&lft, in->g->n_switches, in->lids->top, a) != E_OK) {

@@ -51,7 +51,7 @@ struct file_options {
 	const struct matrix_dump *hops;
 };
 
-struct job {
+struct file_tables {
 	const struct graph *g;
 	const struct lids *lids;
 	const struct lft_dump *dump;
@@ -70,7 +70,7 @@ static const struct node *switch_node(const struct graph *g, uint32_t s)
 /* ---- the file against the fabric ---- */
 
 /* The LID that the owner of a LID of the file has now. */
-static uint32_t lid_now(const struct job *j, uint32_t lid)
+static uint32_t lid_now(const struct file_tables *j, uint32_t lid)
 {
 	uint64_t guid = j->dump->lids.guid[lid];
 	uint32_t port = guid ? graph_port_by_guid(j->g, guid) : GRAPH_NONE;
@@ -90,7 +90,7 @@ static uint32_t lid_now(const struct job *j, uint32_t lid)
 }
 
 /* A port that the switch does not have, or more of them: not its table. */
-static void check_ports(struct job *j, uint32_t s)
+static void check_ports(struct file_tables *j, uint32_t s)
 {
 	const struct lft_dump_table *t = &j->dump->tables[j->table[s]];
 
@@ -112,7 +112,7 @@ static void check_ports(struct job *j, uint32_t s)
  * the lowest counts. \param named  Whether to take LIDs with a remark; the others come
  * before them.
  */
-static void take_entries(struct job *j, uint32_t s, bool named, uint8_t *row)
+static void take_entries(struct file_tables *j, uint32_t s, bool named, uint8_t *row)
 {
 	const struct lft_dump_table *t = &j->dump->tables[j->table[s]];
 
@@ -129,7 +129,7 @@ static void take_entries(struct job *j, uint32_t s, bool named, uint8_t *row)
 }
 
 /* Returns E_UNSUITABLE when the file is of another fabric. */
-static int take_tables(struct job *j, const struct lft *lft)
+static int take_tables(struct file_tables *j, const struct lft *lft)
 {
 	for (uint32_t s = 0; s < j->g->n_switches; s++) {
 		if (j->table[s] != GRAPH_NONE) {
@@ -149,7 +149,7 @@ static int take_tables(struct job *j, const struct lft *lft)
 
 /* ---- what the file leaves out ---- */
 
-static uint32_t left_out(const struct job *j, uint32_t *ret_first)
+static uint32_t left_out(const struct file_tables *j, uint32_t *ret_first)
 {
 	uint32_t n = 0;
 
@@ -162,7 +162,7 @@ static uint32_t left_out(const struct job *j, uint32_t *ret_first)
 	return n;
 }
 
-static uint32_t unknown_lids(const struct job *j, uint32_t *ret_first)
+static uint32_t unknown_lids(const struct file_tables *j, uint32_t *ret_first)
 {
 	uint32_t n = 0;
 
@@ -176,7 +176,7 @@ static uint32_t unknown_lids(const struct job *j, uint32_t *ret_first)
 }
 
 /* LIDs that the file does not know, at every switch. */
-static void fill_columns(const struct job *j, const struct lft *from,
+static void fill_columns(const struct file_tables *j, const struct lft *from,
                          const struct lft *lft)
 {
 	for (uint32_t s = 0; s < j->g->n_switches; s++) {
@@ -192,8 +192,8 @@ static void fill_columns(const struct job *j, const struct lft *from,
 }
 
 /* The other LIDs at the switches that the file leaves out. */
-static int fill_rows(const struct job *j, const struct lft *from, const struct lft *lft,
-                     struct arena *tmp)
+static int fill_rows(const struct file_tables *j, const struct lft *from,
+                     const struct lft *lft, struct arena *tmp)
 {
 	bool *open = arena_array(tmp, j->g->n_switches, sizeof(*open));
 
@@ -239,8 +239,8 @@ static int spread_tables(const struct route_in *in, const struct matrix_dump *du
 	return ret == E_OK ? spread_run(&spread, lft, tmp) : ret;
 }
 
-static int fill(struct job *j, const struct route_in *in, const struct matrix_dump *hops,
-                struct arena *tmp, const struct lft *lft)
+static int fill(struct file_tables *j, const struct route_in *in,
+                const struct matrix_dump *hops, struct arena *tmp, const struct lft *lft)
 {
 	uint32_t sw = 0, lid = 0, n_sw = left_out(j, &sw), n_lids = unknown_lids(j, &lid);
 	struct lft other;
@@ -280,7 +280,9 @@ static int fill(struct job *j, const struct route_in *in, const struct matrix_du
 static int load_tables(const struct route_in *in, const struct file_options *o,
                        struct why *notes, struct arena *tmp, const struct lft *lft)
 {
-	struct job j = { .g = in->g, .lids = in->lids, .dump = o->lfts, .notes = notes };
+	struct file_tables j = {
+		.g = in->g, .lids = in->lids, .dump = o->lfts, .notes = notes
+	};
 	int ret;
 	uint32_t unknown;
 

@@ -3,7 +3,6 @@
 #include "routing/graph/alter.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
@@ -16,41 +15,11 @@ struct altering {
 	struct graph *to;
 	uint32_t *now;  /* [g->n_nodes] node in the copy, GRAPH_NONE: it is down */
 	uint32_t *made; /* [n] node that an alteration adds */
-	bool *cut;      /* [g->n_ports] */
+	uint8_t *gone;  /* [g->n_nodes] 1: it is down */
 	uint64_t guid;  /* the next one for a new node */
 };
 
 /* --- what stays ----------------------------------------------------------------------- */
-
-static int copy_node(struct altering *x, uint32_t i)
-{
-	const struct node *from = &x->g->nodes[i];
-	int err = graph_add_node(x->to, from->type, from->guid, from->n_ports,
-	                         from->description, from->id, &x->now[i]);
-
-	if (err != E_OK) {
-		return err;
-	}
-	struct node *to = &x->to->nodes[x->now[i]];
-	const struct node made = *to;
-	uint32_t first = made.first_port;
-
-	*to = *from;
-	to->description = made.description;
-	to->id = made.id;
-	to->first_port = first;
-	to->sw = GRAPH_NONE;
-	for (unsigned num = 0; num <= from->n_ports; num++) {
-		struct port *port = &x->to->ports[first + num];
-
-		*port = x->g->ports[from->first_port + num];
-		port->node = x->now[i];
-		port->peer = GRAPH_NONE;
-		port->state =
-			num == 0 && from->type == NODE_SWITCH ? port->state : PORT_DOWN;
-	}
-	return E_OK;
-}
 
 /* Where a port of the old fabric is now. \return GRAPH_NONE: its node is down. */
 static uint32_t port_now(const struct altering *x, uint32_t port)
@@ -61,46 +30,27 @@ static uint32_t port_now(const struct altering *x, uint32_t port)
 	return node == GRAPH_NONE ? GRAPH_NONE : graph_port(x->to, node, p->num);
 }
 
-static int copy_cables(struct altering *x)
+static int copy_rest(struct altering *x)
 {
-	int err = E_OK;
+	int err;
 
-	for (uint32_t i = 0; err == E_OK && i < x->g->n_ports; i++) {
-		uint32_t peer = x->g->ports[i].peer;
-
-		if (peer == GRAPH_NONE || peer < i || x->cut[i] || x->cut[peer]) {
-			continue;
+	for (uint32_t i = 0; i < x->n; i++) {
+		if (x->change[i].kind == ALTER_NODE_DOWN) {
+			x->gone[x->change[i].node] = 1;
 		}
-		uint32_t a = port_now(x, i), b = port_now(x, peer);
-		if (a != GRAPH_NONE && b != GRAPH_NONE) {
-			err = graph_connect(x->to, a, b);
-			x->to->ports[a].state = x->g->ports[i].state;
-			x->to->ports[b].state = x->g->ports[peer].state;
+	}
+	err = graph_take(x->to, x->g, x->gone, x->now);
+	for (uint32_t i = 0; err == E_OK && i < x->g->n_nodes; i++) {
+		if (x->now[i] != GRAPH_NONE) {
+			x->to->nodes[x->now[i]].name = x->g->nodes[i].name;
+		}
+	}
+	for (uint32_t i = 0; err == E_OK && i < x->n; i++) {
+		if (x->change[i].kind == ALTER_PORT_DOWN) {
+			graph_disconnect(x->to, port_now(x, x->change[i].a.port));
 		}
 	}
 	return err;
-}
-
-static int copy_rest(struct altering *x)
-{
-	int err = E_OK;
-
-	for (uint32_t i = 0; i < x->g->n_nodes; i++) {
-		x->now[i] = 0;
-	}
-	for (uint32_t i = 0; i < x->n; i++) {
-		if (x->change[i].kind == ALTER_NODE_DOWN) {
-			x->now[x->change[i].node] = GRAPH_NONE;
-		} else if (x->change[i].kind == ALTER_PORT_DOWN) {
-			x->cut[x->change[i].a.port] = true;
-		}
-	}
-	for (uint32_t i = 0; err == E_OK && i < x->g->n_nodes; i++) {
-		if (x->now[i] != GRAPH_NONE) {
-			err = copy_node(x, i);
-		}
-	}
-	return err == E_OK ? copy_cables(x) : err;
 }
 
 /* --- what comes ----------------------------------------------------------------------- */
@@ -203,10 +153,10 @@ int graph_altered(const struct graph *g, const struct alteration *change, uint32
 		.to = graph_new(a),
 		.now = arena_array(a, g->n_nodes + 1, sizeof(*x.now)),
 		.made = arena_array(a, n + 1, sizeof(*x.made)),
-		.cut = arena_array(a, g->n_ports + 1, sizeof(*x.cut)),
+		.gone = arena_alloc(a, g->n_nodes + 1),
 		.guid = UINT64_C(0x0200000000000000), /* locally administered */
 	};
-	int err = x.to && x.now && x.made && x.cut ? copy_rest(&x) : -ENOMEM;
+	int err = x.to && x.now && x.made && x.gone ? copy_rest(&x) : -ENOMEM;
 
 	if (err == E_OK) {
 		err = add_rest(&x);

@@ -12,7 +12,7 @@
 enum { CAP_IS_SM = 1 << 1, CAP_IS_DEVICE_MANAGEMENT = 1 << 19 };
 
 /* Evaluates groups into one set; a group that two others include is looked at once. */
-struct job {
+struct set_builder {
 	const struct graph *g;
 	const struct device_groups *groups;
 	struct device_set *set;
@@ -21,13 +21,13 @@ struct job {
 	uint32_t n;
 };
 
-static void add_port(struct job *j, uint32_t port)
+static void add_port(struct set_builder *j, uint32_t port)
 {
 	j->set->bits[port / 64] |= UINT64_C(1) << port % 64;
 }
 
 /* Ports of a node with numbers from \a from to \a to. */
-static void add_ports(struct job *j, uint32_t node, unsigned from, unsigned to)
+static void add_ports(struct set_builder *j, uint32_t node, unsigned from, unsigned to)
 {
 	const struct node *n = &j->g->nodes[node];
 
@@ -36,12 +36,12 @@ static void add_ports(struct job *j, uint32_t node, unsigned from, unsigned to)
 	}
 }
 
-static void add_node(struct job *j, uint32_t node)
+static void add_node(struct set_builder *j, uint32_t node)
 {
 	add_ports(j, node, 0, j->g->nodes[node].n_ports);
 }
 
-static void add_nodes_of_type(struct job *j, uint32_t type)
+static void add_nodes_of_type(struct set_builder *j, uint32_t type)
 {
 	for (uint32_t i = 0; i < j->g->n_nodes; i++) {
 		if (j->g->nodes[i].type == type) {
@@ -50,7 +50,7 @@ static void add_nodes_of_type(struct job *j, uint32_t type)
 	}
 }
 
-static void add_described(struct job *j, const struct device_pattern *p)
+static void add_described(struct set_builder *j, const struct device_pattern *p)
 {
 	for (uint32_t i = 0; i < j->g->n_nodes; i++) {
 		if (!device_pattern_match(p, j->g->nodes[i].description)) {
@@ -65,7 +65,7 @@ static void add_described(struct job *j, const struct device_pattern *p)
 }
 
 /* End ports with one of the capabilities. */
-static void add_capable(struct job *j, uint32_t mask, bool cas_only)
+static void add_capable(struct set_builder *j, uint32_t mask, bool cas_only)
 {
 	for (uint32_t i = 0; i < j->g->n_end_ports; i++) {
 		uint32_t port = j->g->end_ports[i];
@@ -81,7 +81,7 @@ static void add_capable(struct job *j, uint32_t mask, bool cas_only)
 }
 
 /* End ports whose neighbours let them manage an Omni-Path fabric. */
-static void add_managers(struct job *j)
+static void add_managers(struct set_builder *j)
 {
 	for (uint32_t i = 0; i < j->g->n_end_ports; i++) {
 		if (j->g->ports[j->g->end_ports[i]].may_manage) {
@@ -90,7 +90,7 @@ static void add_managers(struct job *j)
 	}
 }
 
-static void add_selected(struct job *j, uint32_t what)
+static void add_selected(struct set_builder *j, uint32_t what)
 {
 	uint32_t sm = j->g->sm_port;
 
@@ -131,7 +131,7 @@ static void add_selected(struct job *j, uint32_t what)
 	}
 }
 
-static void add_group(struct job *j, uint32_t group)
+static void add_group(struct set_builder *j, uint32_t group)
 {
 	if (!j->queued[group]) {
 		j->queued[group] = true;
@@ -139,7 +139,7 @@ static void add_group(struct job *j, uint32_t group)
 	}
 }
 
-static void add_rule(struct job *j, const struct device_rule *r)
+static void add_rule(struct set_builder *j, const struct device_rule *r)
 {
 	uint32_t at;
 
@@ -177,7 +177,7 @@ static int evaluate(const struct graph *g, const struct device_groups *groups,
 {
 	struct arena *tmp = arena_new();
 	struct device_set set = { .n_ports = g->n_ports };
-	struct job j = { .g = g, .groups = groups, .set = &set };
+	struct set_builder j = { .g = g, .groups = groups, .set = &set };
 	int ret_code = -ENOMEM;
 
 	set.bits = arena_array(a, g->n_ports / 64 + 1, sizeof(*set.bits));

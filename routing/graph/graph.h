@@ -127,7 +127,7 @@ int graph_add_node(struct graph *g, enum node_type type, uint64_t guid, unsigned
 
 /*!
  * \brief Begins with the nodes, ports and cables of another graph, which is frozen, instead of
- *        with nothing. Names and what graph_freeze() finds are not taken over.
+ *        with nothing. Names and what graph_freeze() finds are not taken over; ids are borrowed.
  *
  * \param gone      [from->n_nodes] 1: not this node, nor its cables.
  * \param ret_node  [from->n_nodes] index of each until graph_freeze(), GRAPH_NONE: gone.

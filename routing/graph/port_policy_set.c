@@ -10,20 +10,20 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 
-struct job {
+struct policy_ports {
 	const struct graph *g;
 	const struct port_policy *p;
 	struct arena *a;
 };
 
-static void add_port(const struct job *j, struct device_set *s, uint32_t port)
+static void add_port(const struct policy_ports *j, struct device_set *s, uint32_t port)
 {
 	(void)j;
 	s->bits[port / 64] |= UINT64_C(1) << port % 64;
 }
 
 /* All ports of a node, or those of a mask, with the port 0 of a switch. */
-static void add_node(const struct job *j, struct device_set *s, uint32_t node,
+static void add_node(const struct policy_ports *j, struct device_set *s, uint32_t node,
                      const uint64_t ports[4])
 {
 	const struct node *n = &j->g->nodes[node];
@@ -36,7 +36,8 @@ static void add_node(const struct job *j, struct device_set *s, uint32_t node,
 	}
 }
 
-static void add_one(const struct job *j, struct device_set *s, uint32_t node, uint32_t port)
+static void add_one(const struct policy_ports *j, struct device_set *s, uint32_t node,
+                    uint32_t port)
 {
 	uint64_t ports[4] = { 0 };
 
@@ -46,7 +47,7 @@ static void add_one(const struct job *j, struct device_set *s, uint32_t node, ui
 	add_node(j, s, node, ports);
 }
 
-static void add_type(const struct job *j, struct device_set *s, unsigned type)
+static void add_type(const struct policy_ports *j, struct device_set *s, unsigned type)
 {
 	for (uint32_t i = 0; i < j->g->n_nodes; i++) {
 		if (type == 0 || j->g->nodes[i].type == type) {
@@ -55,7 +56,7 @@ static void add_type(const struct job *j, struct device_set *s, unsigned type)
 	}
 }
 
-static void add_guids(const struct job *j, struct device_set *s,
+static void add_guids(const struct policy_ports *j, struct device_set *s,
                       const struct port_policy_group *group)
 {
 	for (uint32_t i = 0; i < group->n; i++) {
@@ -76,7 +77,7 @@ static bool in_range(const struct port_policy_group *group, uint64_t guid)
 	return guid >= group->from && guid <= group->to;
 }
 
-static void add_range(const struct job *j, struct device_set *s,
+static void add_range(const struct policy_ports *j, struct device_set *s,
                       const struct port_policy_group *group)
 {
 	for (uint32_t i = 0; i < j->g->n_nodes; i++) {
@@ -114,7 +115,7 @@ static bool is_host(const struct node *n, const struct port_policy_name *name)
 	       (name->hca_idx == 0 || name->hca_idx == idx);
 }
 
-static void add_names(const struct job *j, struct device_set *s,
+static void add_names(const struct policy_ports *j, struct device_set *s,
                       const struct port_policy_group *group)
 {
 	for (uint32_t i = 0; i < j->g->n_nodes; i++) {
@@ -126,7 +127,7 @@ static void add_names(const struct job *j, struct device_set *s,
 	}
 }
 
-static int add_regexp(const struct job *j, struct device_set *s,
+static int add_regexp(const struct policy_ports *j, struct device_set *s,
                       const struct port_policy_group *group)
 {
 	regex_t re;
@@ -143,16 +144,16 @@ static int add_regexp(const struct job *j, struct device_set *s,
 	return E_OK;
 }
 
-static int set_init(const struct job *j, struct device_set *s)
+static int set_init(const struct policy_ports *j, struct device_set *s)
 {
 	*s = (struct device_set){ .n_ports = j->g->n_ports };
 	s->bits = arena_array(j->a, j->g->n_ports / 64 + 1, sizeof(*s->bits));
 	return s->bits ? E_OK : -ENOMEM;
 }
 
-static int fill(const struct job *j, uint32_t group, struct device_set *s);
+static int fill(const struct policy_ports *j, uint32_t group, struct device_set *s);
 
-static int add_two(const struct job *j, struct device_set *s,
+static int add_two(const struct policy_ports *j, struct device_set *s,
                    const struct port_policy_group *group)
 {
 	struct device_set b;
@@ -172,7 +173,7 @@ static int add_two(const struct job *j, struct device_set *s,
 }
 
 /* As deep as rules name each other, which they do without cycles. */
-static int fill(const struct job *j, uint32_t group, struct device_set *s)
+static int fill(const struct policy_ports *j, uint32_t group, struct device_set *s)
 {
 	const struct port_policy_group *x = &j->p->groups[group];
 
@@ -193,7 +194,7 @@ static int fill(const struct job *j, uint32_t group, struct device_set *s)
 int port_policy_set(const struct graph *g, const struct port_policy *p, uint32_t group,
                     struct arena *a, struct device_set *ret)
 {
-	const struct job j = { g, p, a };
+	const struct policy_ports j = { g, p, a };
 	struct device_set s;
 	int ret_code = set_init(&j, &s);
 

@@ -13,6 +13,7 @@ struct cutter {
 	const struct graph *g;
 	const struct device_set *switches, *hosts;
 	struct graph *x;
+	uint8_t *out;  /* [g->n_nodes] 1: not this one */
 	uint32_t *now; /* [g->n_nodes] node in x before freezing, GRAPH_NONE: out */
 };
 
@@ -43,41 +44,6 @@ static bool has_node(const struct cutter *c, uint32_t node)
 	return false;
 }
 
-static int copy_node(struct cutter *c, uint32_t node)
-{
-	const struct node *from = &c->g->nodes[node];
-	int ret = graph_add_node(c->x, from->type, from->guid, from->n_ports,
-	                         from->description, from->id, &c->now[node]);
-
-	if (ret != E_OK) {
-		return ret;
-	}
-	struct node *to = &c->x->nodes[c->now[node]];
-	uint32_t first = to->first_port;
-
-	to->system_image_guid = from->system_image_guid;
-	to->linear_fdb_cap = from->linear_fdb_cap;
-	to->vendor_id = from->vendor_id;
-	to->device_id = from->device_id;
-	to->revision = from->revision;
-	to->partition_cap = from->partition_cap;
-	to->esp0 = from->esp0;
-	to->aggregation = from->aggregation;
-	for (unsigned num = 0; num <= from->n_ports; num++) {
-		const struct port *p = &c->g->ports[from->first_port + num];
-		struct port *copy = &c->x->ports[first + num];
-
-		copy->guid = p->guid;
-		copy->lid = p->lid;
-		copy->lmc = p->lmc;
-		copy->width = p->width;
-		copy->speed = p->speed;
-		copy->mtu = p->mtu;
-		copy->vls = p->vls;
-	}
-	return E_OK;
-}
-
 static uint32_t port_now(const struct cutter *c, uint32_t port)
 {
 	const struct port *p = &c->g->ports[port];
@@ -85,47 +51,26 @@ static uint32_t port_now(const struct cutter *c, uint32_t port)
 	return graph_port(c->x, c->now[p->node], p->num);
 }
 
-static int copy_cables(struct cutter *c)
-{
-	for (uint32_t i = 0; i < c->g->n_ports; i++) {
-		uint32_t peer = c->g->ports[i].peer;
-		int ret;
-
-		if (peer == GRAPH_NONE || peer < i || c->now[c->g->ports[i].node] == GRAPH_NONE ||
-		    c->now[c->g->ports[peer].node] == GRAPH_NONE || !has_port(c, i) ||
-		    !has_port(c, peer)) {
-			continue;
-		}
-		ret = graph_connect(c->x, port_now(c, i), port_now(c, peer));
-		if (ret != E_OK) {
-			return ret;
-		}
-	}
-	return E_OK;
-}
-
 static int copy_graph(struct cutter *c, struct arena *a)
 {
 	struct diags *d = arena_alloc(a, sizeof(*d));
+	int ret;
 
 	if (!d) {
 		return -ENOMEM;
 	}
 	diags_init(d, a);
 	for (uint32_t i = 0; i < c->g->n_nodes; i++) {
-		c->now[i] = GRAPH_NONE;
-		if (has_node(c, i)) {
-			int ret = copy_node(c, i);
-
-			if (ret != E_OK) {
-				return ret;
-			}
+		c->out[i] = !has_node(c, i);
+	}
+	ret = graph_take(c->x, c->g, c->out, c->now);
+	for (uint32_t i = 0; ret == E_OK && i < c->g->n_ports; i++) {
+		if (!c->out[c->g->ports[i].node] && !has_port(c, i)) {
+			graph_disconnect(c->x, port_now(c, i));
 		}
 	}
-	int ret = copy_cables(c);
-
 	if (ret == E_OK && c->g->sm_port != GRAPH_NONE &&
-	    c->now[c->g->ports[c->g->sm_port].node] != GRAPH_NONE) {
+	    !c->out[c->g->ports[c->g->sm_port].node]) {
 		c->x->sm_port = port_now(c, c->g->sm_port);
 	}
 	return ret == E_OK ? graph_freeze(c->x, d) : ret;
@@ -192,8 +137,13 @@ int subgraph_cut(const struct graph *g, const struct lids *lids,
                  uint32_t path_bit, struct arena *a, struct subgraph *ret)
 {
 	struct subgraph x = { .g = graph_new(a) };
-	struct cutter c = { g, switches, hosts, x.g, arena_array(a, g->n_nodes, sizeof(*c.now)) };
-	int ret_code = x.g && c.now ? copy_graph(&c, a) : -ENOMEM;
+	struct cutter c = { g,
+		            switches,
+		            hosts,
+		            x.g,
+		            arena_alloc(a, g->n_nodes),
+		            arena_array(a, g->n_nodes, sizeof(*c.now)) };
+	int ret_code = x.g && c.out && c.now ? copy_graph(&c, a) : -ENOMEM;
 
 	if (ret_code != E_OK) {
 		return ret_code;

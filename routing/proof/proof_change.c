@@ -238,7 +238,7 @@ static int depend_behind(struct change_walk *w)
 	return ret;
 }
 
-static int refuse(struct why *why, uint32_t lid, const char *what)
+static int refuse_change(struct why *why, uint32_t lid, const char *what)
 {
 	why_add(why, "LID %u: %s", lid, what);
 	return E_UNSUITABLE;
@@ -253,7 +253,7 @@ static int prove_lid(struct change_walk *w, uint32_t *circling, uint32_t *n_circ
 		return E_OK; /* nobody has it, so nobody sends to it */
 	}
 	if (!all_arrive(w)) {
-		return refuse(why, w->lid, "a route does not arrive");
+		return refuse_change(why, w->lid, "a route does not arrive");
 	}
 	w->mixtures = circling != NULL;
 	if (w->mixtures && may_circle(w)) {
@@ -268,9 +268,9 @@ static int prove_lid(struct change_walk *w, uint32_t *circling, uint32_t *n_circ
 		ret = depend_behind(w);
 	}
 	if (ret == E_CREDITLOOP) {
-		return refuse(why, w->lid, "perhaps a credit loop");
+		return refuse_change(why, w->lid, "perhaps a credit loop");
 	}
-	return ret == E_FULL ? refuse(why, w->lid, "too much changes") : ret;
+	return ret == E_FULL ? refuse_change(why, w->lid, "too much changes") : ret;
 }
 
 /* C of the next LID, from both lists. \return false: there is none. */

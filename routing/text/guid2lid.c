@@ -21,7 +21,7 @@ struct entry {
 	unsigned line;
 };
 
-struct reader {
+struct guid2lid_reader {
 	const char *path;
 	struct diags *d;
 	struct entry *entries; /* [n] */
@@ -29,16 +29,6 @@ struct reader {
 	unsigned errors;
 	unsigned *line_of; /* [LID_LIMIT_DEFAULT + 1] line that has the LID, 0: none */
 };
-
-static size_t count_lines(const char *text, size_t len)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < len; i++) {
-		n += text[i] == '\n';
-	}
-	return n;
-}
 
 /* Turns lowest and highest LID into base and LMC. \return false: they are no such range. */
 static bool to_range(uint64_t low, uint64_t high, struct lid_range *ret)
@@ -53,7 +43,7 @@ static bool to_range(uint64_t low, uint64_t high, struct lid_range *ret)
 	       (low & ((UINT64_C(1) << lmc) - 1)) == 0;
 }
 
-static void take_line(struct reader *r, struct span s, unsigned line)
+static void take_line(struct guid2lid_reader *r, struct span s, unsigned line)
 {
 	struct entry e = { .line = line };
 	struct shown shown = span_shown(s);
@@ -104,7 +94,7 @@ static int compare_entries(const void *va, const void *vb)
 	return a->line < b->line ? -1 : 1;
 }
 
-static void take_lines(struct reader *r, const char *text, size_t len)
+static void take_lines(struct guid2lid_reader *r, const char *text, size_t len)
 {
 	unsigned line = 1;
 
@@ -125,10 +115,10 @@ static void take_lines(struct reader *r, const char *text, size_t len)
 int guid2lid_read(const char *path, const char *text, size_t len, struct arena *a,
                   struct diags *d, struct lid_memory **ret, size_t *ret_n)
 {
-	struct reader r = { .path = path, .d = d };
+	struct guid2lid_reader r = { .path = path, .d = d };
 	struct lid_memory *m;
 
-	r.entries = arena_array(a, count_lines(text, len), sizeof(*r.entries));
+	r.entries = arena_array(a, text_count(text, len, '\n') + 1, sizeof(*r.entries));
 	r.line_of = arena_array(a, LID_LIMIT_DEFAULT + 1, sizeof(*r.line_of));
 	if (r.entries == NULL || r.line_of == NULL) {
 		return -ENOMEM;

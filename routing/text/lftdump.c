@@ -23,7 +23,7 @@ struct entry {
 };
 
 /* The table that is being read goes into working memory that grows with the highest LID. */
-struct reader {
+struct lft_reader {
 	struct dump_reader in;
 	struct lft_dump *dump;
 	struct arena *a, *tmp;
@@ -39,7 +39,7 @@ struct reader {
 /* Stores the table that was being read. */
 static int end_table(void *ctx)
 {
-	struct reader *r = ctx;
+	struct lft_reader *r = ctx;
 	struct lft_dump *d = r->dump;
 
 	if (ARENA_RESERVE(r->a, d->tables, d->n_tables, r->cap_tables, d->n_tables + 1U) !=
@@ -58,7 +58,7 @@ static int end_table(void *ctx)
 
 static int begin_table(void *ctx, uint64_t guid)
 {
-	struct reader *r = ctx;
+	struct lft_reader *r = ctx;
 
 	r->now = (struct lft_dump_table){ .guid = guid, .line = r->in.line };
 	return E_OK;
@@ -89,7 +89,7 @@ static bool parse_entry(const char *text, struct entry *e)
 	return true;
 }
 
-static int store_entry(struct reader *r, const struct entry *e)
+static int store_entry(struct lft_reader *r, const struct entry *e)
 {
 	struct lft_dump_run *run = r->now.n_runs ? &r->runs[r->now.n_runs - 1] : NULL;
 	uint8_t *value =
@@ -115,7 +115,7 @@ static int store_entry(struct reader *r, const struct entry *e)
 
 static int read_entry(void *ctx, const char *text)
 {
-	struct reader *r = ctx;
+	struct lft_reader *r = ctx;
 	struct entry e;
 
 	if (!parse_entry(text, &e)) {
@@ -150,12 +150,12 @@ int lft_dump_read(const char *path, bool is_sl, uint32_t max_lid, struct arena *
                   struct diags *d, struct lft_dump *ret)
 {
 	struct lft_dump dump = { .path = arena_strdup(a, path) };
-	struct reader r = { .in = { dump.path, d, &form, &r },
-		            .dump = &dump,
-		            .a = a,
-		            .tmp = arena_new(),
-		            .is_sl = is_sl,
-		            .max_lid = max_lid };
+	struct lft_reader r = { .in = { dump.path, d, &form, &r },
+		                .dump = &dump,
+		                .a = a,
+		                .tmp = arena_new(),
+		                .is_sl = is_sl,
+		                .max_lid = max_lid };
 	int ret_code = -ENOMEM;
 
 	r.value = r.tmp ? dump_reach(r.tmp, NULL, 0, &r.cap_value, 1, LFT_NO_ROUTE)

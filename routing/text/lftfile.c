@@ -110,7 +110,7 @@ int lftfile_write_sl(const struct graph *g, const struct lids *lids,
  * A dump held against a fabric. Problems are counted and reported by line, and the
  * reading goes on, so that all of them are seen at once.
  */
-struct reader {
+struct lft_mapping {
 	const struct lft_dump *dump;
 	const struct graph *g;
 	struct diags *d;
@@ -124,13 +124,14 @@ struct reader {
 	bool is_sl;
 };
 
-static void complain(struct reader *r, unsigned line, const char *what, uint64_t guid)
+static void complain(struct lft_mapping *r, unsigned line, const char *what,
+                     uint64_t guid)
 {
 	r->errors++;
 	diag_add(r->d, DIAG_ERROR, r->dump->path, line, "%s: 0x%016" PRIx64, what, guid);
 }
 
-static void find_switch(struct reader *r, uint32_t i)
+static void find_switch(struct lft_mapping *r, uint32_t i)
 {
 	const struct lft_dump_table *t = &r->dump->tables[i];
 	uint32_t node = graph_node_by_guid(r->g, t->guid);
@@ -147,7 +148,7 @@ static void find_switch(struct reader *r, uint32_t i)
 	}
 }
 
-static void check_ports(struct reader *r, uint32_t i)
+static void check_ports(struct lft_mapping *r, uint32_t i)
 {
 	const struct lft_dump_table *t = &r->dump->tables[i];
 	unsigned n_ports = switch_node(r->g, r->sw[i])->n_ports;
@@ -164,7 +165,7 @@ static void check_ports(struct reader *r, uint32_t i)
 }
 
 /* Ports that left the fabric own nothing here. */
-static void find_owners(struct reader *r)
+static void find_owners(struct lft_mapping *r)
 {
 	const struct dump_lids *l = &r->dump->lids;
 
@@ -189,19 +190,19 @@ static void find_owners(struct reader *r)
 	}
 }
 
-static int reader_run(struct reader *r, const struct lft_dump *dump,
+static int reader_run(struct lft_mapping *r, const struct lft_dump *dump,
                       const struct graph *g, bool is_sl, struct diags *d,
                       struct arena *tmp)
 {
 	uint32_t max_lid = r->max_lid;
 
-	*r = (struct reader){ .dump = dump,
-		              .g = g,
-		              .d = d,
-		              .errors = dump->errors,
-		              .top = dump->lids.top,
-		              .max_lid = max_lid,
-		              .is_sl = is_sl };
+	*r = (struct lft_mapping){ .dump = dump,
+		                   .g = g,
+		                   .d = d,
+		                   .errors = dump->errors,
+		                   .top = dump->lids.top,
+		                   .max_lid = max_lid,
+		                   .is_sl = is_sl };
 	/* the LIDs of the file, and above them one for every port that it does not name */
 	r->room = (uint64_t)r->top + g->n_end_ports < max_lid ? r->top + g->n_end_ports
 	                                                      : max_lid;
@@ -224,7 +225,7 @@ static int reader_run(struct reader *r, const struct lft_dump *dump,
 	return r->errors ? E_SYNTAX : E_OK;
 }
 
-static void warn_missing(const struct reader *r)
+static void warn_missing(const struct lft_mapping *r)
 {
 	for (uint32_t s = 0; s < r->g->n_switches; s++) {
 		if (!r->seen[s]) {
@@ -251,7 +252,7 @@ static bool run_lmc(uint32_t base, uint32_t count, uint8_t *ret)
 }
 
 /* Ranges of LIDs from the remarks: base is the lowest LID with the port's GUID. */
-static void ranges_from_remarks(struct reader *r, struct lid_range *of)
+static void ranges_from_remarks(struct lft_mapping *r, struct lid_range *of)
 {
 	for (uint32_t lid = 1; lid <= r->top;) {
 		uint32_t port = r->owner[lid], count = 1;
@@ -280,7 +281,7 @@ static void ranges_from_remarks(struct reader *r, struct lid_range *of)
  * Ports that no table mentions: the LID in the graph when it is free, else one above all
  * others, where no table has a route, so that the proof reports them.
  */
-static void ranges_for_rest(struct reader *r, struct lid_range *of)
+static void ranges_for_rest(struct lft_mapping *r, struct lid_range *of)
 {
 	const struct graph *g = r->g;
 	uint32_t free_lid = r->top;
@@ -307,7 +308,7 @@ static void ranges_for_rest(struct reader *r, struct lid_range *of)
 	r->top = free_lid;
 }
 
-static int read_lids(struct reader *r, struct arena *a, struct lids *ret)
+static int read_lids(struct lft_mapping *r, struct arena *a, struct lids *ret)
 {
 	struct lids l = { 0 };
 
@@ -339,7 +340,7 @@ static int read_lids(struct reader *r, struct arena *a, struct lids *ret)
 	return E_OK;
 }
 
-static void copy_rows(const struct reader *r, uint8_t *rows, size_t stride)
+static void copy_rows(const struct lft_mapping *r, uint8_t *rows, size_t stride)
 {
 	for (uint32_t i = 0; i < r->dump->n_tables; i++) {
 		const struct lft_dump_table *t = &r->dump->tables[i];
@@ -355,7 +356,7 @@ int lftfile_read(const char *path, const struct graph *g, uint32_t max_lid,
 	struct arena *tmp = arena_new();
 	struct lids lids = { 0 };
 	struct lft_dump dump;
-	struct reader r = { .max_lid = max_lid ? max_lid : LID_LIMIT_DEFAULT };
+	struct lft_mapping r = { .max_lid = max_lid ? max_lid : LID_LIMIT_DEFAULT };
 	struct lft lft;
 	int ret_code = tmp ? lft_dump_read(path, false, r.max_lid, tmp, d, &dump)
 	                   : -ENOMEM;
@@ -387,9 +388,9 @@ int lftfile_read_sl(const char *path, const struct graph *g, const struct lft *l
 	struct arena *tmp = arena_new();
 	struct lanes lanes = { .stride = lft->stride };
 	struct lft_dump dump;
-	struct reader r = { .max_lid = lft->n_lids > LID_LIMIT_DEFAULT
-		                               ? lft->n_lids - 1
-		                               : LID_LIMIT_DEFAULT };
+	struct lft_mapping r = { .max_lid = lft->n_lids > LID_LIMIT_DEFAULT
+		                                    ? lft->n_lids - 1
+		                                    : LID_LIMIT_DEFAULT };
 	int ret_code = -ENOMEM;
 
 	lanes.rows = arena_array(a, lft->n_switches, lft->stride);

@@ -78,7 +78,7 @@ int matrixfile_write(const struct graph *g, const struct lids *lids,
 /* ---- reading ---- */
 
 /* The table that is being read goes into working memory, rows at their full width. */
-struct reader {
+struct matrix_reader {
 	struct dump_reader in;
 	struct matrix_dump *dump;
 	struct arena *a, *tmp;
@@ -91,7 +91,7 @@ struct reader {
 
 static int end_table(void *ctx)
 {
-	struct reader *r = ctx;
+	struct matrix_reader *r = ctx;
 	struct matrix_dump_table *t;
 	uint8_t *hops;
 
@@ -117,7 +117,7 @@ static int end_table(void *ctx)
 
 static int begin_table(void *ctx, uint64_t guid)
 {
-	struct reader *r = ctx;
+	struct matrix_reader *r = ctx;
 
 	r->now = (struct matrix_dump_table){ .guid = guid, .line = r->in.line };
 	return E_OK;
@@ -146,8 +146,8 @@ static unsigned parse_hops(const char *text, uint8_t row[WIDTH_MAX])
 	}
 }
 
-static int store_row(struct reader *r, uint32_t lid, const uint8_t *row, unsigned width,
-                     uint64_t guid)
+static int store_row(struct matrix_reader *r, uint32_t lid, const uint8_t *row,
+                     unsigned width, uint64_t guid)
 {
 	uint32_t n = r->now.n;
 
@@ -167,7 +167,7 @@ static int store_row(struct reader *r, uint32_t lid, const uint8_t *row, unsigne
 /* "0xLID: HH HH ... # portguid 0xGUID" */
 static int read_row(void *ctx, const char *text)
 {
-	struct reader *r = ctx;
+	struct matrix_reader *r = ctx;
 	char *end;
 	unsigned long lid = strtoul(text, &end, 16);
 	uint8_t row[WIDTH_MAX];
@@ -202,10 +202,10 @@ int matrix_dump_read(const char *path, struct arena *a, struct diags *d,
                      struct matrix_dump *ret)
 {
 	struct matrix_dump dump = { .path = arena_strdup(a, path) };
-	struct reader r = { .in = { dump.path, d, &form, &r },
-		            .dump = &dump,
-		            .a = a,
-		            .tmp = arena_new() };
+	struct matrix_reader r = { .in = { dump.path, d, &form, &r },
+		                   .dump = &dump,
+		                   .a = a,
+		                   .tmp = arena_new() };
 	int ret_code = -ENOMEM;
 
 	if (!dump.path || !r.tmp || dump_lids_init(&dump.lids, a) != E_OK) {

@@ -30,7 +30,7 @@ static const struct text_file_kind torus_kind = {
 static const char blanks[] = " \t\r";
 static const char dim_name[] = "xyz";
 
-struct reader {
+struct torus_reader {
 	struct torus_conf *c;
 	struct diags *d;
 	const char *path;
@@ -40,14 +40,14 @@ struct reader {
 	int ret;
 };
 
-static void complain(struct reader *r, const char *what, const char *text)
+static void complain(struct torus_reader *r, const char *what, const char *text)
 {
 	diag_add(r->d, DIAG_ERROR, r->path, r->line, "%s: '%.64s'", what, text);
 	r->ret = E_SYNTAX;
 }
 
 /* Next word of the line, "" at its end. */
-static char *next_word(struct reader *r)
+static char *next_word(struct torus_reader *r)
 {
 	char *word = r->rest + strspn(r->rest, blanks);
 	char *end = word + strcspn(word, blanks);
@@ -57,8 +57,8 @@ static char *next_word(struct reader *r)
 	return word;
 }
 
-static bool take_number(struct reader *r, uint64_t min, uint64_t max, const char *what,
-                        uint32_t *ret)
+static bool take_number(struct torus_reader *r, uint64_t min, uint64_t max,
+                        const char *what, uint32_t *ret)
 {
 	const char *word = next_word(r);
 	uint64_t v;
@@ -71,7 +71,7 @@ static bool take_number(struct reader *r, uint64_t min, uint64_t max, const char
 	return true;
 }
 
-static struct torus_seed *seed_now(struct reader *r)
+static struct torus_seed *seed_now(struct torus_reader *r)
 {
 	if (r->c->n_seeds == 0) {
 		r->c->n_seeds = 1;
@@ -82,7 +82,7 @@ static struct torus_seed *seed_now(struct reader *r)
 /* ---- keywords: arg is what the row says ---- */
 
 /* One radix: a number and perhaps a letter. */
-static void read_radix(struct reader *r, unsigned d, bool closed)
+static void read_radix(struct torus_reader *r, unsigned d, bool closed)
 {
 	struct torus_conf *c = r->c;
 	char *word = next_word(r);
@@ -105,7 +105,7 @@ static void read_radix(struct reader *r, unsigned d, bool closed)
 	c->closed[d] = closed && v > 2;
 }
 
-static void read_size(struct reader *r, unsigned closed)
+static void read_size(struct torus_reader *r, unsigned closed)
 {
 	uint64_t cells = 1;
 
@@ -125,7 +125,7 @@ static void read_size(struct reader *r, unsigned closed)
 	}
 }
 
-static bool take_guid(struct reader *r, uint64_t *ret)
+static bool take_guid(struct torus_reader *r, uint64_t *ret)
 {
 	const char *word = next_word(r);
 
@@ -137,7 +137,7 @@ static bool take_guid(struct reader *r, uint64_t *ret)
 	return false;
 }
 
-static void read_link(struct reader *r, unsigned dir)
+static void read_link(struct torus_reader *r, unsigned dir)
 {
 	struct torus_seed *s = seed_now(r);
 	uint64_t from, to;
@@ -169,7 +169,7 @@ static void read_link(struct reader *r, unsigned dir)
 	}
 }
 
-static void read_dateline(struct reader *r, unsigned d)
+static void read_dateline(struct torus_reader *r, unsigned d)
 {
 	const char *word = next_word(r);
 	int32_t radix = (int32_t)r->c->radix[d];
@@ -187,7 +187,7 @@ static void read_dateline(struct reader *r, unsigned d)
 	seed_now(r)->dateline[d] = (int32_t)v;
 }
 
-static void read_next_seed(struct reader *r, unsigned arg)
+static void read_next_seed(struct torus_reader *r, unsigned arg)
 {
 	(void)arg;
 	if (r->c->n_seeds == 0) {
@@ -202,20 +202,20 @@ static void read_next_seed(struct reader *r, unsigned arg)
 	r->c->n_seeds++;
 }
 
-static void read_max_ports(struct reader *r, unsigned arg)
+static void read_max_ports(struct torus_reader *r, unsigned arg)
 {
 	(void)arg;
 	take_number(r, 1, UINT8_MAX, "expected a number of ports from 1 to 255",
 	            &r->c->max_ports);
 }
 
-static void read_max_changes(struct reader *r, unsigned arg)
+static void read_max_changes(struct torus_reader *r, unsigned arg)
 {
 	(void)arg;
 	take_number(r, 0, UINT32_MAX, "expected a number", &r->c->max_changes);
 }
 
-static void read_port_order(struct reader *r, unsigned arg)
+static void read_port_order(struct torus_reader *r, unsigned arg)
 {
 	struct torus_conf *c = r->c;
 	uint32_t port;
@@ -235,7 +235,7 @@ static void read_port_order(struct reader *r, unsigned arg)
 
 static const struct keyword {
 	const char *name;
-	void (*read)(struct reader *r, unsigned arg);
+	void (*read)(struct torus_reader *r, unsigned arg);
 	unsigned arg;
 } keywords[] = {
 	{ "torus", read_size, true },
@@ -257,7 +257,7 @@ static const struct keyword {
 
 enum { N_KEYWORDS = sizeof(keywords) / sizeof(*keywords) };
 
-static void read_line(struct reader *r, char *text)
+static void read_line(struct torus_reader *r, char *text)
 {
 	const char *word;
 
@@ -291,7 +291,7 @@ static void read_line(struct reader *r, char *text)
 /* ---- the whole ---- */
 
 /* Does a seed show every dimension? */
-static void check_seed(struct reader *r, const struct torus_seed *s)
+static void check_seed(struct torus_reader *r, const struct torus_seed *s)
 {
 	const struct torus_conf *c = r->c;
 
@@ -315,7 +315,7 @@ static void check_seed(struct reader *r, const struct torus_seed *s)
 	}
 }
 
-static void check_whole(struct reader *r)
+static void check_whole(struct torus_reader *r)
 {
 	unsigned n = 0;
 
@@ -340,7 +340,7 @@ int torus_conf_parse(const char *path, const char *text, size_t len, struct aren
 {
 	struct torus_conf *c = arena_alloc(a, sizeof(*c));
 	char *copy = arena_alloc(a, len + 1);
-	struct reader r = { .c = c, .d = d, .path = path };
+	struct torus_reader r = { .c = c, .d = d, .path = path };
 
 	if (!c || !copy) {
 		return -ENOMEM;

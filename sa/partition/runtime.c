@@ -23,14 +23,6 @@ const struct runtime_partition *runtime_find(const struct runtime_partitions *r,
 	return i < r->n && r->all[i].p_key == (p_key & P_KEY_BASE) ? &r->all[i] : NULL;
 }
 
-const struct runtime_member *runtime_member_find(const struct runtime_partition *t,
-                                                 uint64_t guid)
-{
-	size_t i = LOWER_BOUND(t->n_members, k, t->members[k].guid < guid);
-
-	return i < t->n_members && t->members[i].guid == guid ? &t->members[i] : NULL;
-}
-
 void runtime_free(struct runtime_partitions *r)
 {
 	if (r != NULL) {

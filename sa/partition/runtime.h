@@ -65,10 +65,6 @@ struct runtime_partitions *runtime_new(uint32_t n);
 const struct runtime_partition *runtime_find(const struct runtime_partitions *r,
                                              uint16_t p_key);
 
-/*! \return NULL: it is no member. */
-const struct runtime_member *runtime_member_find(const struct runtime_partition *t,
-                                                 uint64_t guid);
-
 /*! \brief Makes a batch durable, also at standbys that are in step. Takes it. \retval -errno
  *  E_FULL  Nothing of it is stored. */
 int runtime_store(struct state *state, struct state_batch *batch);

@@ -55,7 +55,7 @@ struct join {
 	struct mcast_member_row member; /* join_state 0: none yet */
 };
 
-static int refuse(const struct join *j)
+static int refuse_join(const struct join *j)
 {
 	return sa_refuse(j->out, UMAD_SA_STATUS_REQ_INVALID);
 }
@@ -75,7 +75,7 @@ static int read_port(struct join *j)
 	field_set(j->port_gid, 0, 64, own);
 	ret = alias_port(j->r, j->q->store, field_get(gid, 64, 64), &j->port);
 	if (ret != E_OK) {
-		return ret == E_NOTFOUND ? refuse(j) : ret;
+		return ret == E_NOTFOUND ? refuse_join(j) : ret;
 	}
 	j->proxy = j->q->requester->port_guid != j->port.port_guid;
 	if (j->port.is_vport) { /* trees lead to ports; the adapter finds the virtual port */
@@ -83,7 +83,7 @@ static int read_port(struct join *j)
 
 		ret = snap_port(j->r, j->port.node_guid, j->port.port, &port);
 		if (ret != E_OK) {
-			return ret == E_NOTFOUND ? refuse(j) : ret;
+			return ret == E_NOTFOUND ? refuse_join(j) : ret;
 		}
 		j->proxy = j->q->requester->node_guid != j->port.node_guid ||
 		           j->q->requester->port != j->port.port;
@@ -127,7 +127,7 @@ static int read_request(struct join *j)
 		return sa_refuse(j->out, UMAD_SA_STATUS_INSUF_COMPS);
 	}
 	if (!check_values(q) || q->requester->port_guid == 0) {
-		return refuse(j);
+		return refuse_join(j);
 	}
 	return read_port(j);
 }
@@ -323,7 +323,7 @@ static int create_group(struct join *j)
 	int ret;
 
 	if ((sa_component(j->q, MC_JOIN_STATE) & MC_KEEPS_GROUP) == 0) {
-		return refuse(j);
+		return refuse_join(j);
 	}
 	if (!asked_all(j->q, BIT(MC_Q_KEY) | BIT(MC_T_CLASS) | BIT(MC_P_KEY) |
 	                             BIT(MC_FLOW_LABEL) | BIT(MC_SL))) {
@@ -331,7 +331,7 @@ static int create_group(struct join *j)
 	}
 	copy_values(j);
 	if (!choose_values(j)) {
-		return refuse(j);
+		return refuse_join(j);
 	}
 	if (has_its_share(j)) {
 		return sa_refuse(j->out, UMAD_SA_STATUS_NO_RESOURCES);
@@ -345,7 +345,7 @@ static int create_group(struct join *j)
 	if (is_zero(j->group.record)) {
 		assign_mgid(j, mlid);
 	} else if (!check_mgid(j)) {
-		return refuse(j);
+		return refuse_join(j);
 	}
 	return E_OK;
 }
@@ -441,14 +441,14 @@ int mcast_set(struct snap_reader *r, const struct sa_query *q, struct sa_out *ou
 	if (!found) {
 		ret = create_group(&j);
 	} else if (!matches_group(&j) || !fits_selectors(&j)) {
-		ret = refuse(&j);
+		ret = refuse_join(&j);
 	}
 	if (ret != E_OK) {
 		return ret;
 	}
 	find_member(&j);
 	if (sa_component(q, MC_JOIN_STATE) == 0 || !port_fits(&j) || !may_change(&j)) {
-		return refuse(&j);
+		return refuse_join(&j);
 	}
 	j.member.join_state |= (uint8_t)sa_component(q, MC_JOIN_STATE);
 	if (!found) { /* which is undone if the member cannot be added */
@@ -478,11 +478,11 @@ int mcast_delete(struct snap_reader *r, const struct sa_query *q, struct sa_out 
 		return ret;
 	}
 	if (!mcast_group_find(q->store, q->record, &j.group)) {
-		return refuse(&j);
+		return refuse_join(&j);
 	}
 	find_member(&j);
 	if (bits == 0 || (bits & ~j.member.join_state) != 0 || !may_change(&j)) {
-		return refuse(&j);
+		return refuse_join(&j);
 	}
 	j.member.join_state &= (uint8_t)~bits;
 	if (j.member.join_state != 0) {

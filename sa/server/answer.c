@@ -228,7 +228,7 @@ void sa_work_free(struct sa_work *w)
 }
 
 /* The reply to a request for which there is nothing to walk. */
-static int refuse(const uint8_t *mad, uint16_t status, struct sa_reply *reply)
+static int encode_refusal(const uint8_t *mad, uint16_t status, struct sa_reply *reply)
 {
 	reply->status = status;
 	reply->n_records = 0;
@@ -237,7 +237,7 @@ static int refuse(const uint8_t *mad, uint16_t status, struct sa_reply *reply)
 
 int sa_reply_refuse(const uint8_t *mad, int why, struct sa_reply *reply)
 {
-	return refuse(mad, sa_status(why), reply);
+	return encode_refusal(mad, sa_status(why), reply);
 }
 
 /* A virtual port that shares the LID of its port is known by its GID alone. The adapter lets
@@ -261,13 +261,13 @@ int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
 
 	ret->too_large = NULL;
 	if (r == NULL) {
-		return refuse(m->data, UMAD_STATUS_BUSY, ret);
+		return encode_refusal(m->data, UMAD_STATUS_BUSY, ret);
 	}
 	if (attr == NULL || (attr->client_records && st == NULL)) {
-		return refuse(m->data,
-		              attr == NULL ? request->status
-		                           : UMAD_STATUS_ATTR_NOT_SUPPORTED,
-		              ret);
+		return encode_refusal(m->data,
+		                      attr == NULL ? request->status
+		                                   : UMAD_STATUS_ATTR_NOT_SUPPORTED,
+		                      ret);
 	}
 	size_t needed = SA_HDR_BYTES + (size_t)attr->size;
 	/* A change is not undone, so nothing may fail after it. 8: AttributeOffset counts eights. */

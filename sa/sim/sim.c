@@ -122,11 +122,12 @@ void sim_free(struct sim *s)
 	}
 	sim_queue_done(s);
 	sim_clients_done(s);
-	sim_ports_done(s);
+	free(s->several);
 	pthread_mutex_destroy(&s->lock);
 	sim_vport_done(s);
 	sim_opa_done(s);
 	free(s->stored);
+	hash_done(&s->stored_at);
 	free(s->nodes);
 	free(s->ports);
 	free(s);
@@ -137,14 +138,13 @@ struct transport *sim_transport(struct sim *s)
 	return &s->transport;
 }
 
-/* Locks the fabric and finds a node; unlock_and_notify() is its counterpart. */
-static uint32_t lock_node(struct sim *s, uint64_t node_guid)
+uint32_t sim_lock_node(struct sim *s, uint64_t node_guid)
 {
 	pthread_mutex_lock(&s->lock);
 	return graph_node_by_guid(s->g, node_guid);
 }
 
-static int unlock_and_notify(struct sim *s, int ret)
+int sim_unlock(struct sim *s, int ret)
 {
 	pthread_mutex_unlock(&s->lock);
 	wakeup_notify(&s->wakeup);
@@ -154,10 +154,10 @@ static int unlock_and_notify(struct sim *s, int ret)
 static int set_cable(struct sim *s, uint64_t node_guid, uint8_t port, bool cut,
                      bool one_lane)
 {
-	uint32_t node = lock_node(s, node_guid);
+	uint32_t node = sim_lock_node(s, node_guid);
 	uint32_t p = node != GRAPH_NONE ? graph_port(s->g, node, port) : GRAPH_NONE;
 	if (p == GRAPH_NONE || s->g->ports[p].peer == GRAPH_NONE) {
-		return unlock_and_notify(s, E_NOTFOUND);
+		return sim_unlock(s, E_NOTFOUND);
 	}
 	struct sim_port *ends[2] = { &s->ports[p], &s->ports[s->g->ports[p].peer] };
 	bool retrains = ends[0]->one_lane != one_lane && !cut;
@@ -169,7 +169,7 @@ static int set_cable(struct sim *s, uint64_t node_guid, uint8_t port, bool cut,
 		sim_link_bounce(s, p);
 	}
 	sim_link_update(s, p);
-	return unlock_and_notify(s, E_OK);
+	return sim_unlock(s, E_OK);
 }
 
 int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up)
@@ -221,40 +221,40 @@ static void update_links(struct sim *s, uint32_t node)
 
 int sim_set_node(struct sim *s, uint64_t node_guid, bool up)
 {
-	uint32_t node = lock_node(s, node_guid);
+	uint32_t node = sim_lock_node(s, node_guid);
 	if (node == GRAPH_NONE) {
-		return unlock_and_notify(s, E_NOTFOUND);
+		return sim_unlock(s, E_NOTFOUND);
 	}
 	s->nodes[node].down = !up;
 	update_links(s, node);
-	return unlock_and_notify(s, E_OK);
+	return sim_unlock(s, E_OK);
 }
 
 int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf)
 {
-	uint32_t node = lock_node(s, node_guid);
+	uint32_t node = sim_lock_node(s, node_guid);
 	if (node == GRAPH_NONE) {
-		return unlock_and_notify(s, E_NOTFOUND);
+		return sim_unlock(s, E_NOTFOUND);
 	}
 	s->nodes[node].deaf = deaf;
-	return unlock_and_notify(s, E_OK);
+	return sim_unlock(s, E_OK);
 }
 
 int sim_set_directed(struct sim *s, uint64_t node_guid, bool directed)
 {
-	uint32_t node = lock_node(s, node_guid);
+	uint32_t node = sim_lock_node(s, node_guid);
 	if (node == GRAPH_NONE) {
-		return unlock_and_notify(s, E_NOTFOUND);
+		return sim_unlock(s, E_NOTFOUND);
 	}
 	s->nodes[node].directed = directed;
-	return unlock_and_notify(s, E_OK);
+	return sim_unlock(s, E_OK);
 }
 
 int sim_reboot(struct sim *s, uint64_t node_guid)
 {
-	uint32_t node = lock_node(s, node_guid);
+	uint32_t node = sim_lock_node(s, node_guid);
 	if (node == GRAPH_NONE) {
-		return unlock_and_notify(s, E_NOTFOUND);
+		return sim_unlock(s, E_NOTFOUND);
 	}
 	bool was_down = s->nodes[node].down;
 	s->nodes[node].down = true;
@@ -262,15 +262,15 @@ int sim_reboot(struct sim *s, uint64_t node_guid)
 	sim_node_reset(s, node);
 	s->nodes[node].down = was_down;
 	update_links(s, node);
-	return unlock_and_notify(s, E_OK);
+	return sim_unlock(s, E_OK);
 }
 
 int sim_set_description(struct sim *s, uint64_t node_guid, const char *text)
 {
 	uint8_t data[SMP_DATA_BYTES] = { 0 };
-	uint32_t node = lock_node(s, node_guid);
+	uint32_t node = sim_lock_node(s, node_guid);
 	if (node == GRAPH_NONE) {
-		return unlock_and_notify(s, E_NOTFOUND);
+		return sim_unlock(s, E_NOTFOUND);
 	}
 	memcpy(data, text, strnlen(text, sizeof(data)));
 	uint16_t attr = UMAD_SM_ATTR_NODE_DESC;
@@ -282,7 +282,7 @@ int sim_set_description(struct sim *s, uint64_t node_guid, const char *text)
 		sim_trap_raise(s, node, 1);
 		s->nodes[node].traps[1].description = true;
 	}
-	return unlock_and_notify(s, ret);
+	return sim_unlock(s, ret);
 }
 
 void sim_set_drop(struct sim *s, uint32_t ppm)
@@ -292,48 +292,14 @@ void sim_set_drop(struct sim *s, uint32_t ppm)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void sim_set_noise(struct sim *s, const struct sim_noise *noise)
-{
-	pthread_mutex_lock(&s->lock);
-	s->noise = *noise;
-	pthread_mutex_unlock(&s->lock);
-}
-
 int sim_set_hostile(struct sim *s, uint64_t node_guid, bool hostile)
 {
-	uint32_t node = lock_node(s, node_guid);
+	uint32_t node = sim_lock_node(s, node_guid);
 	if (node == GRAPH_NONE) {
-		return unlock_and_notify(s, E_NOTFOUND);
+		return sim_unlock(s, E_NOTFOUND);
 	}
 	s->nodes[node].hostile = hostile;
-	return unlock_and_notify(s, E_OK);
-}
-
-int sim_set_guids(struct sim *s, uint64_t node_guid, uint64_t shown_guid)
-{
-	uint32_t node = lock_node(s, node_guid);
-	uint32_t shown = graph_node_by_guid(s->g, shown_guid);
-	if (node == GRAPH_NONE || shown == GRAPH_NONE) {
-		return unlock_and_notify(s, E_NOTFOUND);
-	}
-	s->nodes[node].guids = shown != node ? shown + 1 : 0;
-	s->changes++;
-	return unlock_and_notify(s, E_OK);
-}
-
-int sim_set_lid(struct sim *s, uint64_t node_guid, uint8_t port, uint32_t lid)
-{
-	uint32_t node = lock_node(s, node_guid);
-	uint32_t p = node != GRAPH_NONE ? graph_port(s->g, node, port) : GRAPH_NONE;
-	if (p == GRAPH_NONE || !graph_is_end_port(s->g, p)) {
-		return unlock_and_notify(s, E_NOTFOUND);
-	}
-	field_set(s->ports[p].info, PI_LID, lid);
-	if (s->opa != NULL) {
-		field_set(sim_opa_port(s, p)->info, OPI_LID, lid);
-	}
-	s->changes++;
-	return unlock_and_notify(s, E_OK);
+	return sim_unlock(s, E_OK);
 }
 
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr)
@@ -341,49 +307,7 @@ uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr)
 	return method < SIM_METHODS ? s->counts[method][sim_count_column(attr)] : 0;
 }
 
-uint64_t sim_bounces(const struct sim *s)
-{
-	return s->bounces;
-}
-
 uint64_t sim_changes(const struct sim *s)
 {
 	return s->changes;
-}
-
-/* Serves a Get or Set of a node's own agent. The data is that of the answer afterwards. */
-static int serve(struct sim *s, uint64_t node_guid, bool set, uint16_t attr,
-                 uint32_t attr_mod, uint8_t data[SMP_DATA_BYTES])
-{
-	uint32_t node = lock_node(s, node_guid);
-	if (node == GRAPH_NONE) {
-		return unlock_and_notify(s, E_NOTFOUND);
-	}
-	struct sim_at at = { .node = node, .port = sim_is_switch(s, node) ? 0 : 1 };
-	bool refused = attr == UMAD_SM_ATTR_LINEAR_FT && sim_is_opa_managed(s, node)
-	                       ? !sim_opa_lft(s, node, set, attr_mod, data)
-	                       : sim_attr(s, &at, set, attr, attr_mod, data) != 0;
-	return unlock_and_notify(s, refused ? E_NOTFOUND : E_OK);
-}
-
-int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
-             uint8_t *ret)
-{
-	uint8_t data[SMP_DATA_BYTES] = { 0 };
-	/* not const, because the functions of the agent also serve Sets; a Get changes nothing */
-	int err = serve((struct sim *)s, node_guid, false, attr, attr_mod, data);
-
-	if (err == E_OK) {
-		memcpy(ret, data, sizeof(data));
-	}
-	return err;
-}
-
-int sim_poke(struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
-             const uint8_t *data)
-{
-	uint8_t copy[SMP_DATA_BYTES];
-
-	memcpy(copy, data, sizeof(copy));
-	return serve(s, node_guid, true, attr, attr_mod, copy);
 }

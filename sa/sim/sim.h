@@ -72,20 +72,6 @@ void sim_free(struct sim *s);
 /*! \brief Transport at the SM's port. Owned by the sim: close() only detaches, so that a new SM can attach (restart test). */
 struct transport *sim_transport(struct sim *s);
 
-/*!
- * \brief Transport at an end port of choice, for several SMs in one thread on the virtual clock.
- *
- * Its recv does not wait: E_TIMEOUT says that no MAD is there. When no SM has anything to do,
- * sim_pass() lets time pass. After the first call, sim_transport() and sim_client_*() must
- * not be used. Owned by the sim; close() detaches, recv attaches again.
- *
- * \retval E_NOTFOUND  No such port. \retval E_RANGE  Too many. \retval -ENOMEM
- */
-int sim_transport_at(struct sim *s, uint64_t port_guid, struct transport **ret);
-/*! \brief Lets time pass until a MAD waits at one of these transports or the deadline of its
- * last recv is reached, at most until \a end_ms. */
-void sim_pass(struct sim *s, uint64_t end_ms);
-
 /* Faults and changes; each may be called between two recv calls of the same thread. */
 int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up); /*!< both ends */
 /*! \brief Makes the cable train with one lane; sim_set_link() makes it whole again. */
@@ -99,16 +85,9 @@ int sim_reboot(struct sim *s, uint64_t node_guid);                          /*!<
 int sim_set_description(struct sim *s, uint64_t node_guid, const char *text); /*!< NodeDescription; trap 144 */
 
 void sim_set_drop(struct sim *s, uint32_t ppm); /*!< as sim_options.drop_ppm */
-void sim_set_noise(struct sim *s, const struct sim_noise *noise); /*!< copied; all 0: none */
 /*! \brief Half of the answers of the node have a random status or random bytes. Its tables
  * stay as they were Set. */
 int sim_set_hostile(struct sim *s, uint64_t node_guid, bool hostile);
-/*! \brief NodeInfo of a node shows the GUIDs of another; its own when both are the same. */
-int sim_set_guids(struct sim *s, uint64_t node_guid, uint64_t shown_guid);
-/*! \brief The base LID of an end port becomes another without the SM; 0: it has none. The port
- * stays as it is. \a port: 0 of a switch. */
-int sim_set_lid(struct sim *s, uint64_t node_guid, uint8_t port, uint32_t lid);
-
 /*!
  * Virtual ports of a channel adapter's port, as of SR-IOV. Index 0 is the port itself; others have
  * a GUID, a virtual node and a description of their own. They are DOWN until the SM enables
@@ -159,13 +138,6 @@ const char *sim_perf_name(unsigned i);
 /*! \brief What all agents say that they can do: CapabilityMask and CapabilityMask2 of ClassPortInfo. */
 void sim_perf_set_caps(struct sim *s, uint16_t mask, uint32_t mask2);
 
-/* A client program on some host. */
-/*!
- * \brief Sends a GMP from a port (by PortGUID) to the SM's LID as that port knows it.
- * \retval E_NOTFOUND  No such port.
- * \retval E_NOPATH    It was lost on its route (for tests; a real sender would not know).
- */
-int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len);
 /*!
  * \brief Each host's port sends a data packet to the LID of each other one, over the tables as they stand, in
  *        the default partition.
@@ -173,17 +145,7 @@ int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_
  * \return Packets that were sent. Hosts without a LID or an ACTIVE port send none and get none.
  */
 uint64_t sim_send_packets(struct sim *s, uint64_t *ret_lost);
-/*! \brief Next message for that port, whole (reassembled). \retval E_TIMEOUT none waits. Buffer borrowed until the next call. */
-int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret, size_t *ret_len);
-
 /*! \brief For tests: number of requests that the SM sent, by (method, attribute), with retries; attributes from 0x40 on share one counter, but for those of virtual ports. */
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr);
-/*! \brief How often a port fell from ACTIVE/ARMED to DOWN or INIT because of a Set. */
-uint64_t sim_bounces(const struct sim *s);
 /*! \brief Increases with every change that a Get of an attribute shows. */
 uint64_t sim_changes(const struct sim *s);
-/*! \brief Reads an attribute of a node: 64 bytes of payload. \retval E_NOTFOUND */
-int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod, uint8_t *ret);
-/*! \brief Sets an attribute of a node behind the SM's back. \param data  64 bytes. \retval E_NOTFOUND  There is none, or it is refused. */
-int sim_poke(struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
-             const uint8_t *data);

@@ -19,24 +19,6 @@
  * A port receives only after a client has opened it, by a send or a receive.
  */
 
-static int find_client(struct sim *s, uint64_t port_guid, struct sim_client **ret)
-{
-	uint32_t port = graph_port_by_guid(s->g, port_guid);
-	if (port == GRAPH_NONE) {
-		return E_NOTFOUND;
-	}
-	if (s->ports[port].client == 0) {
-		if (VECTOR_RESERVE(s->clients, s->cap_clients, s->n_clients + 1) !=
-		    E_OK) {
-			return -ENOMEM;
-		}
-		s->clients[s->n_clients++] = (struct sim_client){ .port = port };
-		s->ports[port].client = s->n_clients;
-	}
-	*ret = &s->clients[s->ports[port].client - 1];
-	return E_OK;
-}
-
 void sim_clients_done(struct sim *s)
 {
 	free(s->clients); /* their messages belong to the pool */
@@ -65,42 +47,6 @@ int sim_deliver(struct sim *s, const struct sim_at *at, struct mad_buf *m)
 		mad_pool_put(&s->pool, m);
 	}
 	return ret == E_NOTFOUND ? E_OK : ret;
-}
-
-static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len)
-{
-	struct sim_client *c;
-	int ret = find_client(s, port_guid, &c);
-	if (ret != E_OK) {
-		return ret;
-	}
-	const struct port *p = &s->g->ports[c->port];
-	struct sim_at at = { .node = p->node, .port = p->num };
-
-	if (!sim_walk_lid(s, &at, sim_sm_lid(s, c->port), sim_pkey_at(s, c->port, 0)) ||
-	    sim_end_port(s, &at) != s->sm_port) {
-		return E_NOPATH;
-	}
-	struct mad_buf *m = mad_pool_get(&s->pool, mad, len);
-	if (m == NULL) {
-		return -ENOMEM;
-	}
-	m->addr.lid = sim_lid(s, c->port);
-	m->addr.qpn = 1;
-	m->addr.qkey = UMAD_QKEY;
-	return sim_deliver(s, &at, m);
-}
-
-int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len)
-{
-	if (len < sizeof(struct umad_hdr)) {
-		return -EINVAL;
-	}
-	pthread_mutex_lock(&s->lock);
-	int ret = client_send(s, port_guid, mad, len);
-	pthread_mutex_unlock(&s->lock);
-	wakeup_notify(&s->wakeup);
-	return ret;
 }
 
 static bool takes_packets(const struct sim *s, uint32_t port)
@@ -134,31 +80,4 @@ uint64_t sim_send_packets(struct sim *s, uint64_t *ret_lost)
 	}
 	pthread_mutex_unlock(&s->lock);
 	return sent;
-}
-
-static int client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret_data,
-                       size_t *ret_len)
-{
-	struct sim_client *c;
-	int ret = find_client(s, port_guid, &c);
-	if (ret != E_OK) {
-		return ret;
-	}
-	mad_pool_put(&s->pool, c->held);
-	c->held = mad_list_pop(&c->waiting);
-	if (c->held == NULL) {
-		return E_TIMEOUT;
-	}
-	*ret_data = c->held->data;
-	*ret_len = c->held->len;
-	return E_OK;
-}
-
-int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret,
-                    size_t *ret_len)
-{
-	pthread_mutex_lock(&s->lock);
-	int r = client_recv(s, port_guid, ret, ret_len);
-	pthread_mutex_unlock(&s->lock);
-	return r;
 }

@@ -626,7 +626,7 @@ size_t sim_opa_agent(struct sim *s, const struct sim_at *at, uint32_t from,
 		s->opa[at->node].infiniband &=
 			len == 0 || !s->opa[at->node].device->managed;
 		s->changes++;
-		sim_opa_adapt_soon(s, at->node);
+		sim_opa_schedule_adapt(s, at->node);
 	}
 	return len;
 }

@@ -77,8 +77,8 @@ bool sim_opa_link(struct sim *s, uint32_t port)
 	                       s->ports[port].one_lane ? 1 : 4) != E_OK) {
 		return false;
 	}
-	sim_opa_adapt_soon(s, s->g->ports[port].node);
-	sim_opa_adapt_soon(s, s->g->ports[peer].node);
+	sim_opa_schedule_adapt(s, s->g->ports[port].node);
+	sim_opa_schedule_adapt(s, s->g->ports[peer].node);
 	return true;
 }
 
@@ -148,7 +148,7 @@ size_t sim_opa_trap(struct sim *s, uint32_t port, unsigned trap, uint8_t *mad)
 
 /* --- adaptive routing ------------------------------------------------------------------------------- */
 
-void sim_opa_adapt_soon(struct sim *s, uint32_t node)
+void sim_opa_schedule_adapt(struct sim *s, uint32_t node)
 {
 	struct sim_opa *o = &s->opa[node];
 	const uint64_t now = sim_now_us(s), due = opa_adapt_due_us(o->device);
@@ -170,7 +170,7 @@ void sim_opa_adapt(struct sim *s, uint32_t node)
 	s->changes += opa_adapt(o->device, sim_now_us(s),
 	                        o->percent != NULL ? &load : NULL, NULL, NULL);
 	if (o->device->adapted_us != before && o->percent != NULL) {
-		sim_opa_adapt_soon(
+		sim_opa_schedule_adapt(
 			s, node); /* what is still congested moves the next time */
 	}
 }
@@ -236,7 +236,7 @@ int sim_opa_congest(struct sim *s, uint64_t node_guid, uint8_t port, unsigned pe
 			ret = -ENOMEM;
 		} else {
 			o->percent[port] = (uint8_t)(percent < 100 ? percent : 100);
-			sim_opa_adapt_soon(s, node);
+			sim_opa_schedule_adapt(s, node);
 		}
 	}
 	pthread_mutex_unlock(&s->lock);

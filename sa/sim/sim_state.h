@@ -10,6 +10,7 @@
 
 #include <infiniband/umad_sm.h>
 
+#include "conf/base/hash.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/mad_buf.h"
@@ -93,7 +94,7 @@ struct sim_virtual {
 	uint16_t cap;
 	bool enabled, changed;
 	uint8_t lie;             /*!< enum sim_vport_lie */
-	uint32_t told_ups;       /*!< ports.ups when VPortStateChange was cleared */
+	uint32_t cleared_ups;    /*!< ports.ups when VPortStateChange was cleared */
 	struct sim_vport *vport; /*!< [cap] */
 };
 
@@ -167,13 +168,13 @@ struct sim_receiver {
 struct sim_client {
 	uint32_t port;
 	struct mad_list waiting;
-	struct mad_buf *held; /*!< borrowed by the caller of the last sim_client_recv() */
+	struct mad_buf *held; /*!< borrowed by the client */
 };
 
 /*! A payload that was Set, of an attribute that is rarely Set: P_Keys, SLtoVL, ... */
 struct sim_stored {
 	uint32_t port, mod; /*!< port index; the node's first port for attributes of the node */
-	uint32_t life;      /*!< 0: free slot */
+	uint32_t life;      /*!< of the node */
 	uint32_t stamp;     /*!< the newer the higher */
 	uint16_t attr;
 	uint8_t data[SMP_DATA_BYTES];
@@ -215,12 +216,14 @@ struct sim {
 	size_t n_events, cap_events;
 	struct mad_pool pool;
 	struct mad_buf *held; /*!< borrowed by the caller of the last recv */
-	const struct sim_receiver *receiver; /*!< NULL: the transport and sim_client_*() */
+	const struct sim_receiver *receiver; /*!< NULL: the SM's transport and clients */
 	void *receiver_ctx;
-	struct sim_ports *several; /*!< transports of sim_transport_at(), NULL: none */
+	struct sim_ports *several; /*!< transports at several ports; malloc, NULL: none */
 
-	struct sim_stored *stored; /*!< [cap_stored] open addressing; power of two */
-	size_t n_stored, cap_stored;
+	struct sim_stored *stored; /*!< [n_stored] */
+	struct hash_table stored_at;
+	uint32_t n_stored;
+	size_t cap_stored;
 	uint32_t stamp; /*!< of the last one stored */
 	struct sim_client *clients;
 	uint32_t n_clients;
@@ -297,9 +300,6 @@ bool sim_step(struct sim *s, uint64_t deadline_us);
 
 /* sim_transport.c: a request of the SM at a port. \retval -EINVAL \retval -ENOMEM */
 int sim_send_from(struct sim *s, uint32_t port, const struct mad_msg *m);
-
-/* sim_ports.c: transports at several ports */
-void sim_ports_done(struct sim *s);
 
 /* sim_walk.c: how a MAD moves from node to node */
 enum { SIM_MANAGEMENT = 0 /* P_Key of packets that have none */ };
@@ -440,7 +440,7 @@ size_t sim_opa_perf(struct sim *s, const struct sim_at *at, uint32_t from,
 size_t sim_opa_trap(struct sim *s, uint32_t port, unsigned trap, uint8_t *mad);
 void sim_opa_adapt(struct sim *s, uint32_t node); /*!< EVENT_ADAPT */
 /*! \brief Lets the switch look at its routes as soon as it may. */
-void sim_opa_adapt_soon(struct sim *s, uint32_t node);
+void sim_opa_schedule_adapt(struct sim *s, uint32_t node);
 
 /*! \brief Is an SM of Omni-Path the one that has Set this node? */
 static inline bool sim_is_opa_managed(const struct sim *s, uint32_t node)
@@ -523,6 +523,12 @@ static inline void sim_perf_count(struct sim *s, uint32_t from, uint32_t to)
 void sim_perf_settle(struct sim *s, uint32_t port);
 /*! \brief Answers a request of class PerfMgt in place. \return false: it is none. */
 bool sim_perf_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
+
+/* sim.c */
+/*! \brief Locks the fabric and finds a node; sim_unlock() is its counterpart. */
+uint32_t sim_lock_node(struct sim *s, uint64_t node_guid);
+/*! \brief Wakes who waits for MADs. \return \a ret */
+int sim_unlock(struct sim *s, int ret);
 
 /* sim_client.c: programs at end ports */
 /*! \brief Delivers a message to the programs at the end port where it is, after the delay of its

@@ -126,7 +126,7 @@ static uint16_t virtualization_info(struct sim *s, uint32_t port, bool set, uint
 		v->enabled = enable;
 		if (field_get(data, VI_VPORT_STATE_CHANGE)) {
 			v->changed = false;
-			v->told_ups = s->ports[port].ups;
+			v->cleared_ups = s->ports[port].ups;
 		}
 		for (unsigned i = 1; enable != was && i < v->cap; i++) {
 			v->vport[i].state = 0;
@@ -138,7 +138,7 @@ static uint16_t virtualization_info(struct sim *s, uint32_t port, bool set, uint
 	field_set(data, VI_TOP_INDEX, many ? MANY : top_of(v));
 	field_set(data, VI_ENABLE, v->enabled);
 	field_set(data, VI_VPORT_STATE_CHANGE,
-	          v->changed || v->told_ups != s->ports[port].ups ||
+	          v->changed || v->cleared_ups != s->ports[port].ups ||
 	                  v->lie == SIM_VPORT_CHANGES);
 	return UMAD_STATUS_SUCCESS;
 }

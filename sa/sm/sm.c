@@ -91,11 +91,11 @@ void sm_requests_clear(struct sm *sm)
 	sm->cause[0] = '\0';
 }
 
-int sm_fail(struct sm *sm, int ret, bool soon, const char *fmt, ...)
+int sm_fail(struct sm *sm, int ret, bool early, const char *fmt, ...)
 {
 	va_list ap;
 
-	sm->retry_soon = soon;
+	sm->retry_early = early;
 	va_start(ap, fmt);
 	vsnprintf(sm->status.not_ready, sizeof(sm->status.not_ready), fmt, ap);
 	va_end(ap);

@@ -57,7 +57,7 @@ struct sm {
 	bool lids_written; /*!< guid2lid_file is as the state */
 	bool lids_file_bad; /*!< it was to be read and is wrong, so it is not overwritten */
 	/* How a failed sweep goes on: */
-	bool retry_soon; /*!< the fabric was the cause; see sm_fail() */
+	bool retry_early; /*!< the fabric was the cause; see sm_fail() */
 };
 
 /*! \brief Milliseconds of the transport's clock. */
@@ -88,10 +88,10 @@ void sm_requests_clear(struct sm *sm);
  * \brief Notes why a heavy sweep has to be given up, in status.not_ready.
  *
  * \param ret   Error, which is returned.
- * \param soon  Try again shortly, because the fabric was the cause; false: at the next
+ * \param early  Try again shortly, because the fabric was the cause; false: at the next
  *              interval, because trying again would give the same.
  */
-int sm_fail(struct sm *sm, int ret, bool soon, const char *fmt, ...)
+int sm_fail(struct sm *sm, int ret, bool early, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /*! \brief Decides which ports are not healthy, reports them, and asks for a sweep if one is isolated

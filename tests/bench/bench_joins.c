@@ -28,9 +28,9 @@
 #include "routing/multicast.h"
 #include "routing/route.h"
 #include "sa/server/server.h"
-#include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
 #include "tests/bench/mcast_load.h"
+#include "tests/sa/sim/sim_tests.h"
 
 enum {
 	UNDER_WAY = 6000, /* less than the queue of the server: nobody is sent away */

@@ -16,14 +16,14 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "gateway/admin/admin.h"
 #include "gateway/admin/audit.h"
 #include "gateway/admin/auth.h"
-#include "gateway/admin/door.h"
 #include "gateway/admin/limits.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/gateway/admin/door_fixture.h"
+#include "tests/gateway/admin/admin_fixture.h"
 
-static struct door_fixture f;
+static struct admin_fixture f;
 static const char *const users[] = { "viewer", "partition-admin", "operator" };
 
 static void require(int holds)
@@ -35,19 +35,19 @@ static void require(int holds)
 
 static void start(void)
 {
-	struct door_request rq = { .method = "GET", .target = "/v1/user" };
+	struct admin_request rq = { .method = "GET", .target = "/v1/user" };
 
 	log_set_level(LOG_LEVEL_ERROR);
-	door_fixture_init(&f, 3);
-	limits_free(f.door.rate);
-	f.door.rate = limits_new(1, 0);
-	audit_free(f.door.audit);
-	require(audit_new(NULL, &f.door.audit) == E_OK);
+	admin_fixture_init(&f, 3);
+	limits_free(f.admin.rate);
+	f.admin.rate = limits_new(1, 0);
+	audit_free(f.admin.audit);
+	require(audit_new(NULL, &f.admin.audit) == E_OK);
 	/* A secret that was right once is known by its digest; wrong ones are over the rate soon.
 	 * So inputs do not wait for hashes. */
 	for (unsigned i = 0; i < 3; i++) {
-		rq.authorization = door_fixture_basic(users[i], DOOR_SECRET);
-		require(door_fixture_send(&f, &rq, NULL, NULL).status == 200);
+		rq.authorization = admin_fixture_basic(users[i], ADMIN_SECRET);
+		require(admin_fixture_send(&f, &rq, NULL, NULL).status == 200);
 	}
 }
 
@@ -88,12 +88,12 @@ static unsigned shows(const char *header)
 	             gnutls_base64_decode2(&in, &out) == 0;
 
 	for (unsigned i = 0; i < 3; i++) {
-		snprintf(pair, sizeof(pair), "%s:" DOOR_SECRET, users[i]);
+		snprintf(pair, sizeof(pair), "%s:" ADMIN_SECRET, users[i]);
 		if (basic && out.size == strlen(pair) &&
 		    memcmp(out.data, pair, out.size) == 0) {
 			found = i + 1;
 		}
-		snprintf(pair, sizeof(pair), "%s." DOOR_SECRET, users[i]);
+		snprintf(pair, sizeof(pair), "%s." ADMIN_SECRET, users[i]);
 		if (strncasecmp(header, "Bearer ", 7) == 0 && strcmp(value, pair) == 0) {
 			found = i + 1;
 		}
@@ -112,7 +112,7 @@ static char *take_line(char **text)
 	return line;
 }
 
-static void read_headers(char **text, struct door_request *rq)
+static void read_headers(char **text, struct admin_request *rq)
 {
 	const struct {
 		const char *name;
@@ -145,7 +145,7 @@ static void read_headers(char **text, struct door_request *rq)
 }
 
 /* A request to saguarod, if there was one, is within the role. */
-static void check_asked(const struct door_request *rq)
+static void check_asked(const struct admin_request *rq)
 {
 	const char *verb = json_string_value(json_object_get(f.asked, "verb"));
 	const char *action = json_string_value(json_object_get(f.asked, "action"));
@@ -173,7 +173,7 @@ static void check_asked(const struct door_request *rq)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool started;
-	struct door_request rq = { .method = "GET" };
+	struct admin_request rq = { .method = "GET" };
 	char *text = malloc(size + 1), *rest = text, *target;
 	json_t *reply = NULL;
 
@@ -198,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		f.asked = NULL;
 		read_headers(&rest, &rq);
 		struct reply r =
-			door_fixture_send(&f, &rq, *rest != '\0' ? rest : NULL, &reply);
+			admin_fixture_send(&f, &rq, *rest != '\0' ? rest : NULL, &reply);
 
 		require(r.status >= 200 && r.status <= 599 && r.status != 500);
 		require(r.status == 304 || reply != NULL);

@@ -17,7 +17,7 @@
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/transport.h"
-#include "sa/sim/sim.h"
+#include "tests/sa/sim/sim_tests.h"
 
 /*
  * The fabric of most cases:

@@ -31,8 +31,8 @@
 #include "routing/text/topofile.h"
 #include "routing/topogen/topogen.h"
 #include "sa/mad/fields.h"
-#include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
+#include "tests/sa/sim/sim_tests.h"
 
 /*!
  * A simulated fabric on a virtual clock, databases in a temporary folder, and a sweep

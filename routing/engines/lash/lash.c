@@ -52,7 +52,7 @@ struct lash_options {
 	uint32_t lash_start_vl;
 };
 
-struct job {
+struct lash {
 	const struct route_in *in;
 	const struct graph *g;
 	struct arena *a, *tmp;
@@ -103,7 +103,7 @@ static int lash_check(const struct route_in *in, struct why *why)
 /* ---- one choice of paths ---- */
 
 /* Fills the tables over the links that a choice of paths allows. */
-static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
+static int fill_tables(struct lash *j, spread_closer_f *closer, const void *ctx,
                        const struct lash_paths *to_switches, const struct lft *prev,
                        struct lft *ret)
 {
@@ -126,7 +126,7 @@ static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
 }
 
 /* Assigns lanes to the pairs of the tables. E_FULL: there are too few. */
-static int assign_lanes(struct job *j, const struct lft *lft,
+static int assign_lanes(struct lash *j, const struct lft *lft,
                         const struct lash_cuts *cuts, const struct lash_kept *kept,
                         bool one_lane)
 {
@@ -150,7 +150,7 @@ static int assign_lanes(struct job *j, const struct lft *lft,
 	return ret;
 }
 
-static int route_over_paths(struct job *j, const struct lash_paths *w,
+static int route_over_paths(struct lash *j, const struct lash_paths *w,
                             const struct lash_cuts *cuts)
 {
 	struct lft lft;
@@ -159,7 +159,7 @@ static int route_over_paths(struct job *j, const struct lash_paths *w,
 	return ret == E_OK ? assign_lanes(j, &lft, cuts, NULL, false) : ret;
 }
 
-static int try_tree(struct job *j)
+static int try_tree(struct lash *j)
 {
 	struct lash_paths w;
 	int ret = lash_paths_management(j->g, &j->hops, j->tmp, &w);
@@ -170,7 +170,7 @@ static int try_tree(struct job *j)
 	return ret == E_OK ? assign_lanes(j, &j->all_paths, NULL, NULL, true) : ret;
 }
 
-static int mesh_paths(struct job *j, struct lash_paths *ret)
+static int mesh_paths(struct lash *j, struct lash_paths *ret)
 {
 	int ret_code = lash_cuts_init(&j->cuts, &j->mesh, j->tmp);
 
@@ -179,7 +179,7 @@ static int mesh_paths(struct job *j, struct lash_paths *ret)
 	               : ret_code;
 }
 
-static int try_mesh(struct job *j)
+static int try_mesh(struct lash *j)
 {
 	struct lash_paths w;
 	int ret = mesh_paths(j, &w);
@@ -188,9 +188,9 @@ static int try_mesh(struct job *j)
 }
 
 /* All shortest paths in place of those of j->lft, if they need no more lanes than these. */
-static int take_all_paths(struct job *j, unsigned max, unsigned max_data)
+static int take_all_paths(struct lash *j, unsigned max, unsigned max_data)
 {
-	struct job all = *j;
+	struct lash all = *j;
 	int ret;
 
 	all.max = max;
@@ -204,7 +204,7 @@ static int take_all_paths(struct job *j, unsigned max, unsigned max_data)
 }
 
 /* Do all shortest paths halve the routes of the busiest link? */
-static int eases_much(const struct job *j, bool *ret_eases)
+static int eases_much(const struct lash *j, bool *ret_eases)
 {
 	struct load now, all;
 	int ret = load_build(j->g, j->in->lids, &j->lft, j->tmp, &now);
@@ -221,7 +221,7 @@ static int eases_much(const struct job *j, bool *ret_eases)
 /* One path per pair; or all shortest paths, which are better balanced, if they need no
  * further lane; or if the busiest link has half as many routes for a second lane of hosts and
  * whatever management pairs need. */
-static int try_spread(struct job *j)
+static int try_spread(struct lash *j)
 {
 	struct lash_paths w;
 	bool eases = false;
@@ -241,7 +241,7 @@ static int try_spread(struct job *j)
 	return ret == E_FULL ? E_OK : ret;
 }
 
-static int try_few_turns(struct job *j)
+static int try_few_turns(struct lash *j)
 {
 	struct lash_paths w;
 	int ret = lash_paths_few_turns(j->g, &j->hops, j->tmp, &w);
@@ -252,7 +252,7 @@ static int try_few_turns(struct job *j)
 /* ---- routes of the last run ---- */
 
 /* Keeps earlier routes as far as possible. With \a strict no pair changes its lane. */
-static int keep_tables(struct job *j, struct lash_keep *k, struct lash_kept *kept,
+static int keep_tables(struct lash *j, struct lash_keep *k, struct lash_kept *kept,
                        bool strict)
 {
 	struct lft lft;
@@ -270,10 +270,10 @@ static int keep_tables(struct job *j, struct lash_keep *k, struct lash_kept *kep
 
 /* ---- the engine ---- */
 
-typedef int try_f(struct job *j);
+typedef int try_f(struct lash *j);
 
 /* Notes how many lanes the fabric would need. */
-static int explain_refusal(struct job *j)
+static int explain_refusal(struct lash *j)
 {
 	unsigned there = j->max;
 	int ret;
@@ -293,7 +293,7 @@ static int explain_refusal(struct job *j)
 	return ret == E_OK || ret == E_FULL ? E_UNSUITABLE : ret;
 }
 
-static int try_each(struct job *j)
+static int try_each(struct lash *j)
 {
 	struct lash_keep k;
 	struct lash_kept kept;
@@ -323,7 +323,7 @@ static int try_each(struct job *j)
 	return ret == E_FULL ? explain_refusal(j) : ret;
 }
 
-static int note_mesh(struct job *j)
+static int note_mesh(struct lash *j)
 {
 	const char *text = lash_mesh_text(&j->mesh, j->tmp);
 	uint32_t missing = lash_mesh_missing(&j->mesh, j->g) / 2;
@@ -342,7 +342,7 @@ static int note_mesh(struct job *j)
 	return E_OK;
 }
 
-static int find_hops(struct job *j)
+static int find_hops(struct lash *j)
 {
 	int ret = hops_init(&j->hops, j->g, j->tmp);
 
@@ -357,7 +357,7 @@ static int find_hops(struct job *j)
 }
 
 /* Lanes per LID from lanes per pair of switches. */
-static int fill_lanes(const struct job *j, struct lanes *ret)
+static int fill_lanes(const struct lash *j, struct lanes *ret)
 {
 	const struct lids *lids = j->in->lids;
 	uint32_t n = j->g->n_switches;
@@ -408,7 +408,7 @@ static bool has_parallel(const struct graph *g)
 	return false;
 }
 
-static int route_fabric(struct job *j)
+static int route_fabric(struct lash *j)
 {
 	int ret = find_hops(j);
 
@@ -432,15 +432,15 @@ static int route_fabric(struct job *j)
 static int lash_route(const struct route_in *in, struct arena *a, struct route_out *ret)
 {
 	const struct lash_options *o = in->options;
-	struct job j = { .in = in,
-		         .g = in->g,
-		         .a = a,
-		         .tmp = arena_new(),
-		         .notes = &ret->notes,
-		         .mesh_first = o && o->do_mesh_analysis,
-		         .start = start_of(in),
-		         .max = lanes_there(in) - start_of(in),
-		         .max_data = lanes_there(in) - start_of(in) };
+	struct lash j = { .in = in,
+		          .g = in->g,
+		          .a = a,
+		          .tmp = arena_new(),
+		          .notes = &ret->notes,
+		          .mesh_first = o && o->do_mesh_analysis,
+		          .start = start_of(in),
+		          .max = lanes_there(in) - start_of(in),
+		          .max_data = lanes_there(in) - start_of(in) };
 	struct lanes lanes;
 	int ret_code = j.tmp ? route_fabric(&j) : -ENOMEM;
 

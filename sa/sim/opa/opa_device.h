@@ -218,7 +218,7 @@ struct opa_from {
  */
 size_t opa_agent(struct opa_device *d, const struct opa_from *from, uint8_t *mad,
                  size_t len);
-/*! \brief One attribute, for tests and for opa_agent(). \param room  Bytes at \a data.
+/*! \brief One attribute, without a MAD around it. \param room  Bytes at \a data.
  * \param ret_len  Bytes of the value. \return MAD status. */
 uint16_t opa_attribute(struct opa_device *d, unsigned in_port, bool set, uint16_t attr,
                        uint32_t mod, uint8_t *data, size_t room, size_t *ret_len);

@@ -62,7 +62,7 @@ static bool is_forgotten(const struct health_port *p)
 	uint64_t any = p->traps;
 
 	for (unsigned c = 0; c < HEALTH_CONDITIONS; c++) {
-		any |= p->told[c] || (c < HEALTH_NOISY && p->seen[c] != 0);
+		any |= p->reported[c] || (c < HEALTH_NOISY && p->seen[c] != 0);
 	}
 	return any == 0 && !p->isolated;
 }
@@ -198,7 +198,7 @@ void health_trap(struct health *h, const struct graph *g, uint32_t end_port,
 	                             (uint64_t)h->policy.window[HEALTH_NOISY] * 1000) {
 		p->traps = 0;
 		p->traps_since_ms = now_ms;
-		p->told[HEALTH_NOISY] = false;
+		p->reported[HEALTH_NOISY] = false;
 	}
 	p->to_switch = false;
 	p->traps++;
@@ -356,12 +356,12 @@ static bool judge_port(struct health *h, struct health_port *p, const struct gra
 	for (enum health_condition c = 0; c < HEALTH_CONDITIONS && !p->isolated; c++) {
 		bool met = is_met(h, p, c);
 
-		was_bad |= p->told[c];
-		last = p->told[c] ? c : last;
-		if (met && !p->told[c]) {
+		was_bad |= p->reported[c];
+		last = p->reported[c] ? c : last;
+		if (met && !p->reported[c]) {
 			tell(ctx, p, c, HEALTH_BAD);
 		}
-		p->told[c] = met;
+		p->reported[c] = met;
 		bad |= met;
 		if (met && h->policy.action[p->to_switch][c] >= HEALTH_ISOLATE) {
 			due |= isolate(h, p, g, c, now_ms, tell, ctx);

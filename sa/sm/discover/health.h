@@ -55,7 +55,7 @@ struct health {
 		uint64_t seen[HEALTH_NOISY]; /*!< bit i: i sweeps ago */
 		uint32_t traps;              /*!< since traps_since_ms */
 		uint64_t traps_since_ms;
-		bool told
+		bool reported
 			[HEALTH_CONDITIONS]; /*!< the condition is met, which was reported */
 		bool far_end; /*!< isolated only as the other end of a cable between switches */
 		bool isolated,

@@ -43,7 +43,7 @@ static const char *fault_of_violation(const struct graph *g, const struct lids *
 	uint32_t b = trap_owner(l, (uint32_t)field_get(notice, NTC_257_LID_2));
 	uint32_t node = g->ports[port].node;
 	uint64_t num = field_get(notice, NTC_259_PORT);
-	uint32_t told = (uint32_t)field_get(notice, NTC_259_SW_LID);
+	uint32_t sw_lid = (uint32_t)field_get(notice, NTC_259_SW_LID);
 
 	if (number != UMAD_SM_BAD_SWITCH_PKEY_TRAP) {
 		return a == port || b == port
@@ -53,7 +53,8 @@ static const char *fault_of_violation(const struct graph *g, const struct lids *
 	if (g->nodes[node].type != NODE_SWITCH) {
 		return "its issuer is no switch";
 	}
-	if ((told != 0 && trap_owner(l, told) != port) || num > g->nodes[node].n_ports) {
+	if ((sw_lid != 0 && trap_owner(l, sw_lid) != port) ||
+	    num > g->nodes[node].n_ports) {
 		return "it is about another port";
 	}
 	return hangs_on(g, a, node, num) || hangs_on(g, b, node, num)
@@ -104,7 +105,7 @@ static const char *fault_of_kind(const struct graph *g, const struct lids *l,
 }
 
 /* The LID that the details of a trap name. */
-static uint32_t lid_told(unsigned number, const uint8_t *notice)
+static uint32_t lid_in_details(unsigned number, const uint8_t *notice)
 {
 	return (uint32_t)(number == UMAD_SM_LINK_STATE_CHANGED_TRAP
 	                          ? field_get(notice, NTC_128_LID)
@@ -136,8 +137,8 @@ static const char *fault_of(const struct trap_fabric *f, const struct mad_msg *m
 	if (!field_get(notice, NTC_IS_GENERIC)) {
 		return NULL;
 	}
-	return fault_of_kind(g, l, port, trap_owner(l, lid_told(number, notice)), number,
-	                     notice);
+	return fault_of_kind(g, l, port, trap_owner(l, lid_in_details(number, notice)),
+	                     number, notice);
 }
 
 /* Does it come from a LID that no port has now, but one that is away had? */

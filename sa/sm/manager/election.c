@@ -529,7 +529,7 @@ static void stand_by(struct election *e)
 {
 	e->missed = 0;
 	e->master_alive = true;
-	e->priority_told = 0;
+	e->priority_trap_ms = 0;
 	e->others_wrote = e->others_assigned = true;
 	say_standby(e, e->master.state == SM_MASTER ? "another SM is master"
 	                                            : "another SM is to be master");
@@ -792,10 +792,10 @@ void election_tell_priority(struct election *e, uint32_t lid)
 		             .data = mad };
 
 	if (lid == 0 || d == NULL || d->g == NULL ||
-	    (e->priority_told != 0 && now < e->priority_told + PRIORITY_TRAP_MS)) {
+	    (e->priority_trap_ms != 0 && now < e->priority_trap_ms + PRIORITY_TRAP_MS)) {
 		return;
 	}
-	e->priority_told = now;
+	e->priority_trap_ms = now;
 	own = disc_port_of(d, d->g->sm_port);
 	field_set(mad, MAD_BASE_VERSION, 1);
 	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_LID_ROUTED);

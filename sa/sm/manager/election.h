@@ -135,7 +135,8 @@ struct election {
 	uint8_t master_said;    /*!< its state in that answer */
 	bool master_left;       /*!< its port has lost the IsSM bit */
 	bool offered;           /*!< we handed over to it */
-	uint64_t priority_told; /*!< ms; the last trap 144 about our priority, 0: none */
+	uint64_t
+		priority_trap_ms; /*!< ms; the last trap 144 about our priority, 0: none */
 	bool others_wrote;      /*!< another SM was master since our copies were made */
 	bool others_assigned;   /*!< another SM was master since we made LIDs durable */
 	bool waited;            /*!< another SM was master since our state was in force */

@@ -71,7 +71,7 @@ void election_doubt_later(struct election *e)
 }
 
 /* As election_doubt_later(), but at once, though not more than once in DOUBT_AGAIN_MS. */
-static void doubt_soon(struct election *e)
+static void doubt_at_once(struct election *e)
 {
 	uint64_t now = sm_now(e->sm);
 
@@ -98,7 +98,7 @@ void election_heard_trap(struct election *e, const uint8_t *notice)
 	    e->passed_over.pause < HANDOVER_PAUSE_MS) {
 		e->passed_over.until = 0; /* it refused, and has found us now */
 	}
-	doubt_soon(e);
+	doubt_at_once(e);
 }
 
 bool election_misses_one(const struct election *e)

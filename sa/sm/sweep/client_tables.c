@@ -67,8 +67,8 @@ static void vport_answered(struct alias_guids *a, const struct table_request *q,
 	if (r->ret == E_TIMEOUT) {
 		a->n_silent++;
 		smp_dest_revive(r->dest);
-	} else if (r->ret != E_OK && h != NULL && !h->told) {
-		h->told = true;
+	} else if (r->ret != E_OK && h != NULL && !h->reported) {
+		h->reported = true;
 		log_message(MSG_VIRT_REFUSED, source,
 		            "%s: virtual port %u refuses %s with status 0x%04x",
 		            disc_place(&a->job->disc, q->node, num), q->t->unit & 0xffff,

@@ -376,8 +376,8 @@ static bool read_now(struct step *s, const struct table *t)
 	return table_is_known(t);
 }
 
-static void tell_full(struct step *s, const struct disc_node *n, unsigned num,
-                      uint32_t n_keys, unsigned cap)
+static void report_full_table(struct step *s, const struct disc_node *n, unsigned num,
+                              uint32_t n_keys, unsigned cap)
 {
 	if (s->n_full++ < LINES) {
 		log_message(
@@ -476,7 +476,7 @@ static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t ind
 		s->now[OPA_MANAGER_INDEX] = PARTITION_DEFAULT | P_KEY_FULL;
 	}
 	if (!partition_plan_place(s->keys, n_keys, index0, now, cap, s->want)) {
-		tell_full(s, n, p->num, n_keys, cap);
+		report_full_table(s, n, p->num, n_keys, cap);
 		if (lacks_runtime(s, n_keys, cap)) {
 			note_missing(s->k, d, port, ", whose P_Key table is full");
 		}
@@ -490,8 +490,8 @@ static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t ind
 
 static void tell_unable(struct step *s, const struct disc_node *n)
 {
-	if (hash_get(&s->k->told, n->guid) == HASH_NONE &&
-	    hash_put(&s->k->told, n->guid, 0) == E_OK) {
+	if (hash_get(&s->k->reported, n->guid) == HASH_NONE &&
+	    hash_put(&s->k->reported, n->guid, 0) == E_OK) {
 		log_message(
 			MSG_PKEY_NOT_ENFORCED, source,
 			"%s cannot enforce partitions at all or in the direction that "
@@ -681,7 +681,7 @@ bool p_keys_change_end(struct p_keys *k, struct sm *sm)
 
 void p_keys_done(struct p_keys *k)
 {
-	hash_done(&k->told);
+	hash_done(&k->reported);
 	hash_done(&k->violations);
 }
 

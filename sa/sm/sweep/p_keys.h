@@ -52,7 +52,7 @@ struct p_keys_port {
 
 struct p_keys {
 	struct hash_table
-		told; /*!< NodeGUIDs of switches that cannot enforce; zeroed: none */
+		reported; /*!< NodeGUIDs of switches that cannot enforce; zeroed: none */
 	struct hash_table
 		violations; /*!< who says it, violator's LID and P_Key -> how many */
 	uint32_t

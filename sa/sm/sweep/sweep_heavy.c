@@ -72,7 +72,7 @@ static void give_up(struct sweep *s)
 		program_end(&sm->job->program);
 	}
 	sweep_restore_previous_job(sm);
-	wait = !sm->retry_soon        ? (uint64_t)sm->d.config->sweep_interval * 1000
+	wait = !sm->retry_early      ? (uint64_t)sm->d.config->sweep_interval * 1000
 	       : wait < RETRY_MAX_MS ? wait
 	                             : RETRY_MAX_MS;
 	s->retry_at = wait ? sm_now(sm) + wait : UINT64_MAX;

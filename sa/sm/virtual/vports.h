@@ -93,7 +93,7 @@ struct vport_host {
 	uint8_t support; /*!< enum vports_support: GeneralInfo */
 	bool has_guids;  /*!< GeneralInfo: VPortGUIDInfo is there */
 	bool known;      /*!< list was read, and no change was reported since */
-	bool told;       /*!< a complaint about it was logged */
+	bool reported;   /*!< a complaint about it was logged */
 	uint16_t cap;    /*!< VPortCap */
 	uint32_t port;   /*!< in the graph of the last vports_index(); GRAPH_NONE: away */
 	uint64_t *took; /*!< [n_lids] malloc; GUIDs that took a LID, the first ones first */
@@ -117,7 +117,7 @@ struct vports {
 		by_guid;  /*!< virtual ports that are there and not refused: index in
 	                      hosts * VPORTS_MAX + that in the list */
 	uint64_t counter; /*!< for since */
-	bool told_unverified;
+	bool reported_unverified;
 };
 
 void vports_done(struct vports *v);

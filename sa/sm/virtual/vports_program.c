@@ -63,8 +63,8 @@ static bool answered(const struct vport_set *s, const struct smp_reply *r,
 	if (r->ret == E_TIMEOUT) {
 		(*s->p->n_unread)++;
 		smp_dest_revive(r->dest);
-	} else if (r->ret != E_OK && !s->host->told) {
-		s->host->told = true;
+	} else if (r->ret != E_OK && !s->host->reported) {
+		s->host->reported = true;
 		log_message(MSG_VIRT_REFUSED, source,
 		            "%s: virtual port %u refuses %s with status 0x%04x",
 		            disc_place(program->disc, program->disc->of[port->node],
@@ -208,8 +208,8 @@ static int send_keys(struct vport_set *s)
 	if (!partition_plan_place(keys->want, keys->n, 0,
 	                          s->p->program->config->keep_pkey_indexes ? now : NULL,
 	                          size, want) &&
-	    !s->host->told) {
-		s->host->told = true;
+	    !s->host->reported) {
+		s->host->reported = true;
 		log_message(
 			MSG_VIRT_TABLE_FULL, source,
 			"virtual port %u (0x%016llx): its P_Key table has %u entries, "
@@ -285,11 +285,12 @@ int vports_set_p_keys(struct vports_program *p)
 		                   .retries = p->program->config->transaction_retries,
 		                   .answered = table_answered };
 	if (p->program->config->virt_unverified_layouts) {
-		p->v->told_unverified = false;
+		p->v->reported_unverified = false;
 		return for_each(p, set_keys);
 	}
-	if (has_members(p->partitions) && p->v->n_hosts != 0 && !p->v->told_unverified) {
-		p->v->told_unverified = true;
+	if (has_members(p->partitions) && p->v->n_hosts != 0 &&
+	    !p->v->reported_unverified) {
+		p->v->reported_unverified = true;
 		log_message(MSG_VIRT_ALL_VCAS, source,
 		            "ALL_VCAS has no effect, because P_Key tables of virtual "
 		            "ports are not written without virt_unverified_layouts");
@@ -313,8 +314,8 @@ static void on_guids_read(void *ctx, struct table_request *q, const struct smp_r
 	struct vport *v = s->vport;
 
 	if (r->ret == E_OK && q->block == 0 && field_get(q->t->data, 0, 64) != v->guid &&
-	    !s->host->told) {
-		s->host->told = true;
+	    !s->host->reported) {
+		s->host->reported = true;
 		log_message(MSG_VIRT_UNREAD, source,
 		            "virtual port %u (0x%016llx): VPortGUIDInfo does not begin "
 		            "with its GUID, so the adapter does not expect the layout of "

@@ -101,8 +101,8 @@ static bool answered(struct vport_reader *x, const struct smp_reply *r)
 
 static void complain(struct vport_reader *x, const char *what)
 {
-	if (!x->host->told) {
-		x->host->told = true;
+	if (!x->host->reported) {
+		x->host->reported = true;
 		log_message(MSG_VIRT_UNREAD, source, "%s: %s",
 		            disc_place(x->round->disc, x->node, x->port->num), what);
 	}

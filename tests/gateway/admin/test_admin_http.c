@@ -12,13 +12,13 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "tests/gateway/admin/door_fixture.h"
+#include "tests/gateway/admin/admin_fixture.h"
 #include "tests/lib/raw_requests.h"
 #include "tests/lib/suite.h"
 
 enum { PLACES = 32, CROWD = 24 * PLACES };
 
-static struct door_fixture fixture;
+static struct admin_fixture fixture;
 static struct admin_http *http;
 static struct arena *arena;
 static char path[96];
@@ -28,10 +28,10 @@ static void setup(void)
 	struct admin_http_options o = { .listen = path,
 		                        .connections = PLACES,
 		                        .request_s = 3600,
-		                        .door = &fixture.door };
+		                        .admin = &fixture.admin };
 	const char *why = "";
 
-	door_fixture_init(&fixture, 1000000);
+	admin_fixture_init(&fixture, 1000000);
 	snprintf(path, sizeof(path), "%s/http.sock", fixture.dir);
 	arena = arena_new();
 	ck_assert_msg(admin_http_start(&o, arena, &why, &http) == E_OK, "%s", why);
@@ -40,7 +40,7 @@ static void setup(void)
 static void teardown(void)
 {
 	admin_http_stop(http);
-	door_fixture_done(&fixture);
+	admin_fixture_done(&fixture);
 	arena_free(arena);
 }
 
@@ -70,7 +70,7 @@ static void ask_as_operator(int fd, const char *end)
 	int n = snprintf(
 		request, sizeof(request),
 		"GET /v1/user HTTP/1.1\r\nHost: localhost\r\nAuthorization: %s\r\n%s\r\n",
-		door_fixture_basic("operator", DOOR_SECRET), end);
+		admin_fixture_basic("operator", ADMIN_SECRET), end);
 	char answer[4096] = "";
 	size_t len = 0;
 

@@ -13,22 +13,22 @@
 #include "gateway/admin/auth.h"
 #include "gateway/admin/limits.h"
 #include "gateway/view/problem.h"
-#include "tests/gateway/admin/door_fixture.h"
+#include "tests/gateway/admin/admin_fixture.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
-static struct door_fixture f;
+static struct admin_fixture f;
 static struct auth_who who;
 static unsigned wait_s;
 
 static void setup(void)
 {
-	door_fixture_init(&f, 3);
+	admin_fixture_init(&f, 3);
 }
 
 static void teardown(void)
 {
-	door_fixture_done(&f);
+	admin_fixture_done(&f);
 }
 
 static int check_from(const char *authorization, const char *certificate,
@@ -41,7 +41,7 @@ static int check_from(const char *authorization, const char *certificate,
 		                   .now_ms = f.now_ms };
 	struct arena *a = arena_new();
 	struct problem p = { .err = 0 };
-	int err = auth_check(f.door.auth, &rq, a, &p, &who, &wait_s);
+	int err = auth_check(f.admin.auth, &rq, a, &p, &who, &wait_s);
 
 	ck_assert(err == E_OK || p.err == err);
 	problem_clear(&p);
@@ -56,12 +56,12 @@ static int check(const char *authorization)
 
 START_TEST(test_let_in)
 {
-	ck_assert_int_eq(check(door_fixture_basic("viewer", DOOR_SECRET)), E_OK);
+	ck_assert_int_eq(check(admin_fixture_basic("viewer", ADMIN_SECRET)), E_OK);
 	ck_assert_str_eq(who.name, "viewer");
 	ck_assert_int_eq(who.role, ROLE_VIEWER);
-	ck_assert_int_eq(check("Bearer operator." DOOR_SECRET), E_OK);
+	ck_assert_int_eq(check("Bearer operator." ADMIN_SECRET), E_OK);
 	ck_assert_int_eq(who.role, ROLE_OPERATOR);
-	ck_assert_int_eq(check("bearer  operator." DOOR_SECRET), E_OK);
+	ck_assert_int_eq(check("bearer  operator." ADMIN_SECRET), E_OK);
 	ck_assert_int_eq(check_from(NULL, "robot", "192.0.2.1"), E_OK);
 	ck_assert_int_eq(who.role, ROLE_VIEWER);
 }
@@ -77,13 +77,13 @@ static const char *const bad[] = { "",
 	                           "Bearer .x",
 	                           "Bearer operator.",
 	                           "Bearer operator.wrong",
-	                           "Bearer nobody." DOOR_SECRET,
-	                           "Bearer expired." DOOR_SECRET,
+	                           "Bearer nobody." ADMIN_SECRET,
+	                           "Bearer expired." ADMIN_SECRET,
 	                           "Bearer robot.-",
-	                           "Bearer robot." DOOR_SECRET,
-	                           "Bearer operator." DOOR_SECRET " x",
+	                           "Bearer robot." ADMIN_SECRET,
+	                           "Bearer operator." ADMIN_SECRET " x",
 	                           "Basic b3BlcmF0b3I6AAAA", /* a zero byte */
-	                           "Bearer operator." DOOR_SECRET "x" };
+	                           "Bearer operator." ADMIN_SECRET "x" };
 
 START_TEST(test_refused)
 {
@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(test_expiry)
 {
-	const char *admin = "Bearer partition-admin." DOOR_SECRET;
+	const char *admin = "Bearer partition-admin." ADMIN_SECRET;
 
 	ck_assert_int_eq(check(admin), E_OK);
 	f.now = 1798761599; /* 2026-12-31T23:59:59Z */
@@ -115,8 +115,8 @@ END_TEST
  * whole network for IPv6. */
 START_TEST(test_rate)
 {
-	const char *good = "Bearer operator." DOOR_SECRET;
-	const char *other = "Bearer viewer." DOOR_SECRET;
+	const char *good = "Bearer operator." ADMIN_SECRET;
+	const char *other = "Bearer viewer." ADMIN_SECRET;
 
 	ck_assert_int_eq(check_from(good, NULL, "2001:db8::1"), E_OK);
 	for (int i = 0; i < 3; i++) {
@@ -142,8 +142,8 @@ END_TEST
 START_TEST(test_right_ones_do_not_count)
 {
 	for (int i = 0; i < 20; i++) {
-		ck_assert_int_eq(check("Bearer operator." DOOR_SECRET), E_OK);
-		ck_assert_int_eq(check("Bearer viewer." DOOR_SECRET), E_OK);
+		ck_assert_int_eq(check("Bearer operator." ADMIN_SECRET), E_OK);
+		ck_assert_int_eq(check("Bearer viewer." ADMIN_SECRET), E_OK);
 	}
 }
 END_TEST
@@ -160,10 +160,10 @@ static void replace_users(const char *text)
 
 START_TEST(test_file_changes)
 {
-	const char *good = "Bearer operator." DOOR_SECRET;
+	const char *good = "Bearer operator." ADMIN_SECRET;
 
 	ck_assert_int_eq(check(good), E_OK);
-	replace_users("operator viewer never " DOOR_HASH "\n");
+	replace_users("operator viewer never " ADMIN_HASH "\n");
 	ck_assert_int_eq(check(good), E_OK);
 	ck_assert_int_eq(who.role, ROLE_VIEWER);
 	/* Another hash: the secret that was right is not any more. */
@@ -175,7 +175,7 @@ START_TEST(test_file_changes)
 	ck_assert_int_eq(check(good), E_NOTREADY);
 	unlink(f.users);
 	ck_assert_int_eq(check(good), E_NOTREADY);
-	replace_users("operator operator never " DOOR_HASH "\n");
+	replace_users("operator operator never " ADMIN_HASH "\n");
 	ck_assert_int_eq(check(good), E_OK);
 	ck_assert_int_eq(chmod(f.users, 0644), 0);
 	ck_assert_int_eq(check(good), E_NOTREADY);

@@ -203,7 +203,7 @@ START_TEST(flapping_is_reported)
 	ck_assert_uint_eq(sm->health.n != 0, _i == 0);
 	if (_i == 0) {
 		ck_assert_uint_eq(sm->health.n, 1);
-		ck_assert(sm->health.ports[0].told[HEALTH_FLAPPING]);
+		ck_assert(sm->health.ports[0].reported[HEALTH_FLAPPING]);
 	}
 	others_are_active(GRAPH_NONE);
 }

@@ -640,7 +640,7 @@ START_TEST(another_master_wrote)
 	b = add(2, 0xdef, OWN);
 	v = fixture->sim->ports[host(2)].virtual_ports;
 	v->changed = false;
-	v->told_ups = fixture->sim->ports[host(2)].ups;
+	v->cleared_ups = fixture->sim->ports[host(2)].ups;
 	ck_assert_int_eq(sim_poke(fixture->sim, node_guid(2), VPORT_ATTR_P_KEYS,
 	                          (uint32_t)a << 16, keys),
 	                 E_OK);

@@ -15,37 +15,37 @@ struct limits;
 
 /*!
  * The write door: from a request to a request on saguarod's control socket, and back. One row
- * per resource (door_call.h); from it follow the match, the role that is needed, the checks of
+ * per resource (admin_call.h); from it follow the match, the role that is needed, the checks of
  * the body, the entry in the audit log and the OpenAPI document. No HTTP library and no socket
  * in here.
  *
- * A request is looked at twice: once its head is there, door_begin() says whether its body is
- * wanted at all, which it is only from a user whose role reaches; then door_answer().
+ * A request is looked at twice: once its head is there, admin_begin() says whether its body is
+ * wanted at all, which it is only from a user whose role reaches; then admin_answer().
  */
-enum { DOOR_BODY_MAX = 1 << 20 };
+enum { ADMIN_BODY_MAX = 1 << 20 };
 
 /*! \brief Asks the saguarod at a control socket, as control_ask(). */
-typedef int door_ask_f(void *ctx, const char *socket, const json_t *request,
-                       json_t **ret_reply);
+typedef int admin_ask_f(void *ctx, const char *socket, const json_t *request,
+                        json_t **ret_reply);
 
 /*! A fabric, served below "/NAME"; the first one of the list also at the top. */
-struct door_fabric {
+struct admin_fabric {
 	const char *name, *socket;
 };
 
-struct door {
+struct admin {
 	struct auth *auth;
 	struct limits *rate;  /*!< requests of a user */
 	struct limits *lines; /*!< lines in the log about wrong logins of an address */
 	struct audit *audit;
-	const struct door_fabric *fabric; /*!< [n_fabrics] */
+	const struct admin_fabric *fabric; /*!< [n_fabrics] */
 	unsigned n_fabrics;
 	const char *hosts; /*!< as in struct origin_rules; NULL: any Host header */
-	door_ask_f *ask;
+	admin_ask_f *ask;
 	void *ctx; /*!< for ask */
 };
 
-struct door_request {
+struct admin_request {
 	const char *method, *target;
 	const char *authorization, *host, *origin, *content_type, *if_match,
 		*if_none_match; /*!< headers, or NULL */
@@ -59,26 +59,26 @@ struct door_request {
 	uint64_t now_ms;     /*!< monotonic */
 };
 
-struct door_call;
+struct admin_call;
 
 /*!
  * \brief Looks at the head of a request.
- * \param rq  Borrowed until door_free().
+ * \param rq  Borrowed until admin_free().
  * \return NULL: out of memory.
  */
-struct door_call *door_begin(struct door *d, const struct door_request *rq);
+struct admin_call *admin_begin(struct admin *d, const struct admin_request *rq);
 
 /*! \brief Was the request refused by its head? */
-bool door_is_refused(const struct door_call *c);
+bool admin_is_refused(const struct admin_call *c);
 
 /*! \brief Has a user authenticated it, whether it is refused or not? */
-bool door_has_user(const struct door_call *c);
+bool admin_has_user(const struct admin_call *c);
 
 /*! \brief Carries it out; never fails, at worst with a 5xx. Once per call. */
-void door_answer(struct door_call *c, const char *body, size_t len, struct reply *ret);
+void admin_answer(struct admin_call *c, const char *body, size_t len, struct reply *ret);
 
 /*! \brief Refuses a body that became too long, or for which there is no memory. Once per call, instead of
- *  door_answer(). */
-void door_refuse_body(struct door_call *c, int err, struct reply *ret);
+ *  admin_answer(). */
+void admin_refuse_body(struct admin_call *c, int err, struct reply *ret);
 
-void door_free(struct door_call *c); /*!< NULL is fine */
+void admin_free(struct admin_call *c); /*!< NULL is fine */

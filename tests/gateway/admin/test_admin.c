@@ -9,24 +9,24 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "gateway/admin/admin_call.h"
 #include "gateway/admin/audit.h"
-#include "gateway/admin/door_call.h"
-#include "tests/gateway/admin/door_fixture.h"
+#include "tests/gateway/admin/admin_fixture.h"
 #include "tests/lib/suite.h"
 
-static struct door_fixture f;
+static struct admin_fixture f;
 static json_t *body;
 
 static void setup(void)
 {
-	door_fixture_init(&f, 0);
+	admin_fixture_init(&f, 0);
 	body = NULL;
 }
 
 static void teardown(void)
 {
 	json_decref(body);
-	door_fixture_done(&f);
+	admin_fixture_done(&f);
 }
 
 static unsigned ask(const char *method, const char *target, const char *text)
@@ -35,7 +35,7 @@ static unsigned ask(const char *method, const char *target, const char *text)
 	body = NULL;
 	json_decref(f.asked);
 	f.asked = NULL;
-	return door_fixture_ask(&f, method, target, text, &body);
+	return admin_fixture_ask(&f, method, target, text, &body);
 }
 
 static const char *text_of(const char *name)
@@ -190,15 +190,15 @@ START_TEST(test_bad)
 }
 END_TEST
 
-static struct door_request request(const char *user, const char *method,
-                                   const char *target)
+static struct admin_request request(const char *user, const char *method,
+                                    const char *target)
 {
-	struct door_request rq = { .method = method,
-		                   .target = target,
-		                   .content_type = "application/json" };
+	struct admin_request rq = { .method = method,
+		                    .target = target,
+		                    .content_type = "application/json" };
 
 	f.now_ms += 60000;
-	rq.authorization = user != NULL ? door_fixture_basic(user, DOOR_SECRET) : NULL;
+	rq.authorization = user != NULL ? admin_fixture_basic(user, ADMIN_SECRET) : NULL;
 	return rq;
 }
 
@@ -209,11 +209,11 @@ START_TEST(test_roles)
 	static const char *const users[] = { NULL, "viewer", "partition-admin",
 		                             "operator" };
 
-	for (unsigned i = 0; i < door_resources.n; i++) {
-		const struct resource *r = &door_resources.row[i];
+	for (unsigned i = 0; i < admin_resources.n; i++) {
+		const struct resource *r = &admin_resources.row[i];
 		for (unsigned role = 0; role < 4; role++) {
 			char target[256] = "", *to = target;
-			struct door_request rq;
+			struct admin_request rq;
 			unsigned before = f.n_asked, status;
 
 			for (const char *p = r->path; *p != '\0'; p++) {
@@ -223,7 +223,7 @@ START_TEST(test_roles)
 				p = brace ? strchr(p, '}') : p;
 			}
 			rq = request(users[role], r->method, target);
-			status = door_fixture_send(&f, &rq, NULL, NULL).status;
+			status = admin_fixture_send(&f, &rq, NULL, NULL).status;
 			if (role == 0 && (r->flags & RESOURCE_OPEN) == 0) {
 				ck_assert_uint_eq(status, 401);
 			} else if (role < r->role) {
@@ -246,8 +246,8 @@ START_TEST(test_nobody)
 		                               "/%zz" };
 
 	for (unsigned i = 0; i < 4; i++) {
-		struct door_request rq = request(NULL, "GET", targets[i]);
-		unsigned status = door_fixture_send(&f, &rq, NULL, NULL).status;
+		struct admin_request rq = request(NULL, "GET", targets[i]);
+		unsigned status = admin_fixture_send(&f, &rq, NULL, NULL).status;
 
 		ck_assert_msg(status == 401 || (status == 400 && targets[i][1] == '%'),
 		              "%s: %u", targets[i], status);
@@ -258,9 +258,9 @@ END_TEST
 /* A change is never open and never for viewers. */
 START_TEST(test_table)
 {
-	for (unsigned i = 0; i < door_resources.n; i++) {
-		const struct resource *r = &door_resources.row[i];
-		const struct door_how *how = r->how;
+	for (unsigned i = 0; i < admin_resources.n; i++) {
+		const struct resource *r = &admin_resources.row[i];
+		const struct admin_how *how = r->how;
 		bool change = (r->flags & RESOURCE_CHANGE) != 0;
 
 		ck_assert_int_eq(change, strcmp(r->method, "GET") != 0);
@@ -273,18 +273,18 @@ END_TEST
 
 START_TEST(test_heads)
 {
-	struct door_request rq = request("operator", "POST", "/v1/sweep");
+	struct admin_request rq = request("operator", "POST", "/v1/sweep");
 
 	rq.origin = "https://evil.example";
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 403);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 403);
 	rq.origin = NULL;
 	rq.content_type = "text/plain";
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, "{}", NULL).status, 415);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, "{}", NULL).status, 415);
 	rq.content_type = "application/jsonx";
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, "{}", NULL).status, 415);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, "{}", NULL).status, 415);
 	rq.content_type = "application/json";
-	rq.body_bytes = DOOR_BODY_MAX + 1;
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, "{}", NULL).status, 413);
+	rq.body_bytes = ADMIN_BODY_MAX + 1;
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, "{}", NULL).status, 413);
 	ck_assert_uint_eq(f.n_asked, 0);
 }
 END_TEST
@@ -300,43 +300,43 @@ static const struct { const char *host; unsigned status; } hosts[] = {
 
 START_TEST(test_hosts)
 {
-	struct door_request rq = request("operator", "POST", "/v1/sweep");
+	struct admin_request rq = request("operator", "POST", "/v1/sweep");
 
 	rq.host = hosts[_i].host;
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status,
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status,
 	                  hosts[_i].status);
 }
 END_TEST
 
 START_TEST(test_versions)
 {
-	struct door_request rq = request("operator", "DELETE", "/v1/partitions/1");
+	struct admin_request rq = request("operator", "DELETE", "/v1/partitions/1");
 	struct reply reply;
 
 	rq.if_match = "\"7\"";
-	reply = door_fixture_send(&f, &rq, NULL, NULL);
+	reply = admin_fixture_send(&f, &rq, NULL, NULL);
 	ck_assert_uint_eq(reply.status, 200);
 	ck_assert_str_eq(reply.etag, "\"7\"");
 	ck_assert_int_eq(json_integer_value(json_object_get(f.asked, "if_version")), 7);
 	f.reply = "{\"ok\": false, \"error\": \"it is 8\", \"code\": \"conflict\", "
 		  "\"version\": 8}";
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 412);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 412);
 	rq.if_match = "*";
 	f.reply = "{\"ok\": true, \"version\": 8}";
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 200);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 200);
 	ck_assert_ptr_null(json_object_get(f.asked, "if_version"));
 	rq.if_match = "7";
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 400);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 400);
 	rq.if_match = "W/\"7\"";
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 400);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 400);
 	rq = request("operator", "POST", "/v1/sweep");
 	rq.if_match = "\"7\"";
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 400);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 400);
 	rq = request("viewer", "GET", "/v1/partitions");
 	rq.if_none_match = "\"8\"";
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 304);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 304);
 	rq.if_none_match = "\"7\"";
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 200);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 200);
 }
 END_TEST
 
@@ -374,17 +374,17 @@ END_TEST
 
 START_TEST(test_rate)
 {
-	struct door_request rq = request("viewer", "GET", "/v1/user");
+	struct admin_request rq = request("viewer", "GET", "/v1/user");
 	struct reply reply = { .status = 200 };
 
 	for (int i = 0; i < 20; i++) {
-		ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 200);
+		ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 200);
 	}
-	reply = door_fixture_send(&f, &rq, NULL, NULL);
+	reply = admin_fixture_send(&f, &rq, NULL, NULL);
 	ck_assert_uint_eq(reply.status, 429);
 	ck_assert_uint_gt(reply.retry_after, 0);
-	rq.authorization = door_fixture_basic("operator", DOOR_SECRET);
-	ck_assert_uint_eq(door_fixture_send(&f, &rq, NULL, NULL).status, 200);
+	rq.authorization = admin_fixture_basic("operator", ADMIN_SECRET);
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 200);
 }
 END_TEST
 
@@ -489,14 +489,14 @@ END_TEST
 /* /dev/full takes no byte: no change without its line. */
 START_TEST(test_audit_full)
 {
-	struct audit *good_one = f.door.audit;
+	struct audit *good_one = f.admin.audit;
 
-	ck_assert_int_eq(audit_new("/dev/full", &f.door.audit), E_OK);
+	ck_assert_int_eq(audit_new("/dev/full", &f.admin.audit), E_OK);
 	ck_assert_uint_eq(ask("POST", "/v1/sweep", NULL), 503);
 	ck_assert_ptr_null(f.asked);
 	ck_assert_uint_eq(ask("GET", "/v1/partitions", NULL), 200);
-	audit_free(f.door.audit);
-	f.door.audit = good_one;
+	audit_free(f.admin.audit);
+	f.admin.audit = good_one;
 }
 END_TEST
 
@@ -513,8 +513,8 @@ START_TEST(test_document)
 	{
 		n += (unsigned)json_object_size(operations);
 	}
-	for (unsigned i = 0; i < door_resources.n; i++) {
-		const struct resource *r = &door_resources.row[i];
+	for (unsigned i = 0; i < admin_resources.n; i++) {
+		const struct resource *r = &admin_resources.row[i];
 		n--;
 		ck_assert_ptr_nonnull(json_object_get(paths, r->path));
 	}
@@ -522,9 +522,9 @@ START_TEST(test_document)
 }
 END_TEST
 
-TEST_SUITE(door)
+TEST_SUITE(admin)
 {
-	TCase *t = tcase_create("door");
+	TCase *t = tcase_create("admin");
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_good, 0, sizeof(good) / sizeof(good[0]));

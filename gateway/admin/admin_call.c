@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/admin/door_call.h"
+#include "gateway/admin/admin_call.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 static const char me[] = "admin";
 
-/* A failure by saguarod's word for it, as an error of this door. */
+/* A failure by saguarod's word for it, as an error of this server. */
 static int error_of(const char *code, bool has_version)
 {
 	/* clang-format off */
@@ -39,7 +39,7 @@ static int error_of(const char *code, bool has_version)
 	return E_HTTP_REFUSED;
 }
 
-static int unreachable(struct door_call *c, int err)
+static int unreachable(struct admin_call *c, int err)
 {
 	log_message(MSG_ADMIN_NO_ANSWER, me, "no answer from saguarod at %s: %s",
 	            c->fabric->socket, err_text(err));
@@ -55,10 +55,10 @@ static int unreachable(struct door_call *c, int err)
 	                   c->fabric->name);
 }
 
-int door_ask(struct door_call *c, const json_t *ask, json_t **ret)
+int admin_ask(struct admin_call *c, const json_t *ask, json_t **ret)
 {
 	json_t *reply = NULL;
-	int err = c->door->ask(c->door->ctx, c->fabric->socket, ask, &reply);
+	int err = c->admin->ask(c->admin->ctx, c->fabric->socket, ask, &reply);
 
 	if (err != E_OK) {
 		return unreachable(c, err);
@@ -85,7 +85,7 @@ int door_ask(struct door_call *c, const json_t *ask, json_t **ret)
 	return err;
 }
 
-static int take_p_key(struct door_call *c, const char *text)
+static int take_p_key(struct admin_call *c, const char *text)
 {
 	uint16_t p_key;
 
@@ -100,7 +100,7 @@ static int take_p_key(struct door_call *c, const char *text)
 	return E_OK;
 }
 
-static int take_guid(struct door_call *c, const char *text)
+static int take_guid(struct admin_call *c, const char *text)
 {
 	uint64_t guid;
 
@@ -113,7 +113,7 @@ static int take_guid(struct door_call *c, const char *text)
 	return E_OK;
 }
 
-static int take_action(struct door_call *c, const char *text)
+static int take_action(struct admin_call *c, const char *text)
 {
 	if (strcmp(text, "disable") != 0 && strcmp(text, "enable") != 0) {
 		return problem_set(&c->problem, c->arena, E_HTTP_ENDPOINT,
@@ -124,11 +124,11 @@ static int take_action(struct door_call *c, const char *text)
 	return E_OK;
 }
 
-int door_take_captures(struct door_call *c)
+int admin_take_captures(struct admin_call *c)
 {
 	static const struct {
 		const char *name;
-		int (*take)(struct door_call *c, const char *text);
+		int (*take)(struct admin_call *c, const char *text);
 	} known[] = { { "{p_key}", take_p_key },
 		      { "{guid}", take_guid },
 		      { "{action}", take_action } };
@@ -148,7 +148,7 @@ int door_take_captures(struct door_call *c)
 	return err;
 }
 
-void door_set_version(struct door_call *c, const json_t *reply)
+void admin_set_version(struct admin_call *c, const json_t *reply)
 {
 	const json_t *version = json_object_get(reply, "version");
 

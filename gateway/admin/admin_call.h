@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gateway/admin/admin.h"
 #include "gateway/admin/auth.h"
-#include "gateway/admin/door.h"
 #include "gateway/resource/fields.h"
 #include "gateway/resource/resource.h"
 #include "gateway/view/problem.h"
@@ -16,24 +16,24 @@
 /*! Shared by the handlers: the table of resources and the request that is being answered. */
 
 /*! The resources of the write door, made of resources.def. */
-extern const struct resources door_resources;
+extern const struct resources admin_resources;
 
 /*! What a row has for the write door alone: resource.how. */
-struct door_how {
-	int (*handle)(struct door_call *c); /*!< asks saguarod, and fills c->out */
+struct admin_how {
+	int (*handle)(struct admin_call *c); /*!< asks saguarod, and fills c->out */
 	/*! Completes the request to saguarod, c->ask, before it is audited; NULL: nothing to do */
-	int (*prepare)(struct door_call *c);
+	int (*prepare)(struct admin_call *c);
 	const char *verb, *action;          /*!< of the request to saguarod; NULL: none */
 };
 
 /*! One request being answered. */
-struct door_call {
-	struct door *door;
-	const struct door_request *request;
+struct admin_call {
+	struct admin *admin;
+	const struct admin_request *request;
 	struct arena *arena;
 	struct uri uri;             /*!< without the segment of the fabric */
 	const struct resource *row; /*!< NULL: none fits */
-	const struct door_fabric *fabric;
+	const struct admin_fabric *fabric;
 	const char *capture[RESOURCE_CAPTURES]; /*!< segments that matched {...} */
 	struct auth_who who;
 	int err;                /*!< of the head */
@@ -51,18 +51,18 @@ struct door_call {
  * \param ret  Its reply, when it is good; the caller's.
  * \retval E_OK \retval others  Problem filled: not reachable, or refused.
  */
-int door_ask(struct door_call *c, const json_t *ask, json_t **ret);
+int admin_ask(struct admin_call *c, const json_t *ask, json_t **ret);
 
 /*!
  * \brief Puts what the path names into c->ask: the P_Key, the GUID, the action.
  * \retval E_SYNTAX \retval E_HTTP_ENDPOINT  Problem filled.
  */
-int door_take_captures(struct door_call *c);
+int admin_take_captures(struct admin_call *c);
 
 /*! \brief The answer's ETag is the version of a reply; fills not_modified. */
-void door_set_version(struct door_call *c, const json_t *reply);
+void admin_set_version(struct admin_call *c, const json_t *reply);
 
 /* --- handlers --- */
-#define RESOURCE(method, path, role, flags, handle, ...) int handle(struct door_call *c);
+#define RESOURCE(method, path, role, flags, handle, ...) int handle(struct admin_call *c);
 #include "gateway/admin/resources.def"
-int ufm_prepare(struct door_call *c); /*!< the defaults of that interface */
+int ufm_prepare(struct admin_call *c); /*!< the defaults of that interface */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/admin/door.h"
+#include "gateway/admin/admin.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/text.h"
+#include "gateway/admin/admin_call.h"
 #include "gateway/admin/audit.h"
-#include "gateway/admin/door_call.h"
 #include "gateway/admin/limits.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/origin.h"
@@ -24,7 +24,7 @@ static const char me[] = "admin";
 /* ---- the head ---- */
 
 /* Takes the name of a fabric off the path. */
-static void take_fabric(struct door_call *c)
+static void take_fabric(struct admin_call *c)
 {
 	struct uri *u = &c->uri;
 
@@ -32,10 +32,10 @@ static void take_fabric(struct door_call *c)
 	if (u->n_segments > 0 && u->segment[u->n_segments - 1][0] == '\0') {
 		u->n_segments--;
 	}
-	c->fabric = &c->door->fabric[0];
-	for (unsigned i = 0; i < c->door->n_fabrics && u->n_segments > 0; i++) {
-		if (strcmp(c->door->fabric[i].name, u->segment[0]) == 0) {
-			c->fabric = &c->door->fabric[i];
+	c->fabric = &c->admin->fabric[0];
+	for (unsigned i = 0; i < c->admin->n_fabrics && u->n_segments > 0; i++) {
+		if (strcmp(c->admin->fabric[i].name, u->segment[0]) == 0) {
+			c->fabric = &c->admin->fabric[i];
 			u->n_segments--;
 			memmove(u->segment, u->segment + 1,
 			        u->n_segments * sizeof(u->segment[0]));
@@ -45,13 +45,13 @@ static void take_fabric(struct door_call *c)
 }
 
 /* The row of method and path. */
-static int match(struct door_call *c)
+static int match(struct admin_call *c)
 {
-	int err = resource_match(&door_resources, c->request->method, &c->uri, &c->row,
+	int err = resource_match(&admin_resources, c->request->method, &c->uri, &c->row,
 	                         c->capture);
 
 	if (err == E_HTTP_ENDPOINT) {
-		return resource_unknown(&door_resources, &c->uri, c->arena, &c->problem);
+		return resource_unknown(&admin_resources, &c->uri, c->arena, &c->problem);
 	}
 	if (err == E_HTTP_METHOD) {
 		return problem_set(&c->problem, c->arena, err,
@@ -61,20 +61,20 @@ static int match(struct door_call *c)
 	return err;
 }
 
-static int check_user(struct door_call *c)
+static int check_user(struct admin_call *c)
 {
-	const struct door_request *rq = c->request;
+	const struct admin_request *rq = c->request;
 	struct auth_request shown = { .authorization = rq->authorization,
 		                      .certificate = rq->certificate,
 		                      .address = rq->address,
 		                      .now = rq->now,
 		                      .now_ms = rq->now_ms };
-	int err = auth_check(c->door->auth, &shown, c->arena, &c->problem, &c->who,
+	int err = auth_check(c->admin->auth, &shown, c->arena, &c->problem, &c->who,
 	                     &c->wait_s);
 
 	if (err != E_OK) {
 		if ((rq->authorization != NULL || rq->certificate != NULL) &&
-		    limits_take(c->door->lines, rq->address, rq->now_ms, NULL)) {
+		    limits_take(c->admin->lines, rq->address, rq->now_ms, NULL)) {
 			log_message(
 				MSG_ADMIN_LOGIN, me, "login refused from %s: %s",
 				rq->address,
@@ -85,7 +85,7 @@ static int check_user(struct door_call *c)
 		}
 		return err;
 	}
-	if (!limits_take(c->door->rate, c->who.name, rq->now_ms, &c->wait_s)) {
+	if (!limits_take(c->admin->rate, c->who.name, rq->now_ms, &c->wait_s)) {
 		return problem_set(
 			&c->problem, c->arena, E_HTTP_RATE,
 			"more requests of this user than are allowed in a minute");
@@ -93,7 +93,7 @@ static int check_user(struct door_call *c)
 	return E_OK;
 }
 
-static int check_role(struct door_call *c)
+static int check_role(struct admin_call *c)
 {
 	if (c->row == NULL || c->who.role >= c->row->role) {
 		return E_OK;
@@ -104,9 +104,9 @@ static int check_role(struct door_call *c)
 	                   role_name(c->who.role));
 }
 
-static int check_body_head(struct door_call *c)
+static int check_body_head(struct admin_call *c)
 {
-	const struct door_request *rq = c->request;
+	const struct admin_request *rq = c->request;
 
 	if ((c->row->flags & RESOURCE_CHANGE) != 0 && rq->origin != NULL) {
 		return problem_set(
@@ -131,7 +131,7 @@ static int check_body_head(struct door_call *c)
 }
 
 /* If-Match: "7" becomes "if_version". */
-static int check_version(struct door_call *c)
+static int check_version(struct admin_call *c)
 {
 	const char *text = c->request->if_match;
 	char number[24];
@@ -163,9 +163,9 @@ static int check_version(struct door_call *c)
 	return E_OK;
 }
 
-static int check_head(struct door_call *c)
+static int check_head(struct admin_call *c)
 {
-	const struct origin_rules ours = { .hosts = c->door->hosts };
+	const struct origin_rules ours = { .hosts = c->admin->hosts };
 	const char *host = c->request->host;
 	int err;
 
@@ -173,7 +173,7 @@ static int check_head(struct door_call *c)
 		return problem_set(&c->problem, c->arena, E_SYNTAX, "%s",
 		                   c->request->fault);
 	}
-	if (c->door->hosts != NULL && !origin_host_fits(&ours, host)) {
+	if (c->admin->hosts != NULL && !origin_host_fits(&ours, host)) {
 		return problem_set(
 			&c->problem, c->arena, E_HTTP_HOST,
 			"this server is not '%.100s'; a further name is set with "
@@ -211,14 +211,14 @@ static int check_head(struct door_call *c)
 	return err == E_OK ? check_version(c) : err;
 }
 
-struct door_call *door_begin(struct door *d, const struct door_request *rq)
+struct admin_call *admin_begin(struct admin *d, const struct admin_request *rq)
 {
-	struct door_call *c = calloc(1, sizeof(*c));
+	struct admin_call *c = calloc(1, sizeof(*c));
 
 	if (c == NULL) {
 		return NULL;
 	}
-	c->door = d;
+	c->admin = d;
 	c->request = rq;
 	c->arena = arena_new();
 	c->ask = json_object();
@@ -227,17 +227,17 @@ struct door_call *door_begin(struct door *d, const struct door_request *rq)
 	return c;
 }
 
-bool door_is_refused(const struct door_call *c)
+bool admin_is_refused(const struct admin_call *c)
 {
 	return c->err != E_OK;
 }
 
-bool door_has_user(const struct door_call *c)
+bool admin_has_user(const struct admin_call *c)
 {
 	return c->who.name[0] != '\0';
 }
 
-void door_free(struct door_call *c)
+void admin_free(struct admin_call *c)
 {
 	if (c != NULL) {
 		problem_clear(&c->problem);
@@ -251,7 +251,7 @@ void door_free(struct door_call *c)
 
 /* ---- audit ---- */
 
-static json_t *audit_head(const struct door_call *c, unsigned long long number,
+static json_t *audit_head(const struct admin_call *c, unsigned long long number,
                           const char *what)
 {
 	return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "change",
@@ -261,13 +261,13 @@ static json_t *audit_head(const struct door_call *c, unsigned long long number,
 	                 text_json(c->uri.path));
 }
 
-static int audit_ask(struct door_call *c, unsigned long long number)
+static int audit_ask(struct admin_call *c, unsigned long long number)
 {
 	json_t *line = audit_head(c, number, "asked");
 	int err;
 
 	json_object_set_new(line, "request", json_deep_copy(c->ask));
-	err = audit_write(c->door->audit, line);
+	err = audit_write(c->admin->audit, line);
 	if (err != E_OK) {
 		log_message(MSG_ADMIN_AUDIT_FULL, me,
 		            "cannot write the audit log: %s; changes are refused",
@@ -280,7 +280,7 @@ static int audit_ask(struct door_call *c, unsigned long long number)
 }
 
 /* The P_Key or port that a change is about, for the log. */
-static const char *subject_of(const struct door_call *c)
+static const char *subject_of(const struct admin_call *c)
 {
 	static const char *const members[] = { "pkey", "port" };
 
@@ -294,11 +294,11 @@ static const char *subject_of(const struct door_call *c)
 	return "-";
 }
 
-static void audit_outcome(struct door_call *c, unsigned long long number, int err)
+static void audit_outcome(struct admin_call *c, unsigned long long number, int err)
 {
 	json_t *line = audit_head(c, number, err == E_OK ? "done" : "failed");
 	const json_t *version = json_object_get(c->heard, "version");
-	const struct door_how *how = c->row->how;
+	const struct admin_how *how = c->row->how;
 	const char *action = how->action != NULL ? how->action : "";
 
 	json_object_set_new(line, "status",
@@ -309,7 +309,7 @@ static void audit_outcome(struct door_call *c, unsigned long long number, int er
 	if (err != E_OK) {
 		json_object_set_new(line, "error", text_json(c->problem.detail));
 	}
-	if (audit_write(c->door->audit, line) != E_OK) {
+	if (audit_write(c->admin->audit, line) != E_OK) {
 		log_message(MSG_ADMIN_OUTCOME_LOST, me,
 		            "the outcome of change %llu is not in the audit log", number);
 	}
@@ -325,20 +325,20 @@ static void audit_outcome(struct door_call *c, unsigned long long number, int er
 
 /* ---- the answer ---- */
 
-static void refuse(struct door_call *c, int err, struct reply *ret)
+static void encode_problem(struct admin_call *c, int err, struct reply *ret)
 {
-	resource_refuse(&door_resources, &c->uri, &c->problem, err, 0, ret);
+	resource_refuse(&admin_resources, &c->uri, &c->problem, err, 0, ret);
 	if (err == E_HTTP_RATE) {
 		ret->retry_after = c->wait_s;
 	}
 }
 
-static int run_handler(struct door_call *c, const char *body, size_t len)
+static int run_handler(struct admin_call *c, const char *body, size_t len)
 {
 	const struct resource *row = c->row;
-	const struct door_how *how = row->how;
+	const struct admin_how *how = row->how;
 	bool change = (row->flags & RESOURCE_CHANGE) != 0;
-	unsigned long long number = change ? audit_number(c->door->audit) : 0;
+	unsigned long long number = change ? audit_number(c->admin->audit) : 0;
 	int err = E_OK;
 
 	if (how->verb != NULL) {
@@ -347,7 +347,7 @@ static int run_handler(struct door_call *c, const char *body, size_t len)
 	if (how->action != NULL) {
 		json_object_set_new(c->ask, "action", json_string(how->action));
 	}
-	err = door_take_captures(c);
+	err = admin_take_captures(c);
 	if (err == E_OK && row->body.fields != NULL) {
 		err = fields_read(row->body.fields, body, len, row->body.strict, c->arena,
 		                  c->ask, &c->problem);
@@ -371,7 +371,7 @@ static int run_handler(struct door_call *c, const char *body, size_t len)
 	return err;
 }
 
-void door_answer(struct door_call *c, const char *body, size_t len, struct reply *ret)
+void admin_answer(struct admin_call *c, const char *body, size_t len, struct reply *ret)
 {
 	struct reply reply = { .content_type = "application/json" };
 	int err = c->err;
@@ -388,21 +388,21 @@ void door_answer(struct door_call *c, const char *body, size_t len, struct reply
 		err = body_done(&reply.body);
 	}
 	if (err != E_OK) {
-		refuse(c, err, &reply);
+		encode_problem(c, err, &reply);
 	} else {
 		memcpy(reply.etag, c->etag, sizeof(c->etag));
 	}
 	*ret = reply;
 }
 
-void door_refuse_body(struct door_call *c, int err, struct reply *ret)
+void admin_refuse_body(struct admin_call *c, int err, struct reply *ret)
 {
 	struct reply reply = { .status = 0 };
 
 	if (err == E_HTTP_LARGE) {
 		problem_set(&c->problem, c->arena, err, "a body has at most %d bytes",
-		            DOOR_BODY_MAX);
+		            ADMIN_BODY_MAX);
 	}
-	refuse(c, err, &reply);
+	encode_problem(c, err, &reply);
 	*ret = reply;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "tests/gateway/admin/door_fixture.h"
+#include "tests/gateway/admin/admin_fixture.h"
 
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -16,14 +16,14 @@
 #include "gateway/admin/limits.h"
 
 static const char users[] = "# users of the tests\n"
-			    "viewer viewer never " DOOR_HASH "\n"
-			    "partition-admin partition-admin 2027-01-01 " DOOR_HASH "\n"
-			    "operator operator never " DOOR_HASH "\n"
-			    "expired operator 2026-01-01 " DOOR_HASH "\n"
+			    "viewer viewer never " ADMIN_HASH "\n"
+			    "partition-admin partition-admin 2027-01-01 " ADMIN_HASH "\n"
+			    "operator operator never " ADMIN_HASH "\n"
+			    "expired operator 2026-01-01 " ADMIN_HASH "\n"
 			    "robot viewer never -\n";
 
-static const struct door_fabric fabrics[] = { { "main", "/main.control" },
-	                                      { "ib1", "/ib1.control" } };
+static const struct admin_fabric fabrics[] = { { "main", "/main.control" },
+	                                       { "ib1", "/ib1.control" } };
 
 static void require(int holds)
 {
@@ -34,7 +34,7 @@ static void require(int holds)
 
 static int ask(void *ctx, const char *socket, const json_t *request, json_t **ret_reply)
 {
-	struct door_fixture *f = ctx;
+	struct admin_fixture *f = ctx;
 
 	json_decref(f->asked);
 	f->asked = json_deep_copy(request);
@@ -48,7 +48,7 @@ static int ask(void *ctx, const char *socket, const json_t *request, json_t **re
 	return E_OK;
 }
 
-void door_fixture_init(struct door_fixture *f, unsigned failures_per_minute)
+void admin_fixture_init(struct admin_fixture *f, unsigned failures_per_minute)
 {
 	struct auth_options o = { .failures = failures_per_minute,
 		                  .per_minute = failures_per_minute };
@@ -66,28 +66,30 @@ void door_fixture_init(struct door_fixture *f, unsigned failures_per_minute)
 	f->reply = "{\"ok\": true, \"version\": 7}";
 	f->now = 1800000000 - 86400 * 60; /* November 2026 */
 	f->now_ms = 1000000;
-	f->door = (struct door){
-		.fabric = fabrics, .n_fabrics = 2, .hosts = "door.example, b.example", .ask = ask, .ctx = f
-	};
-	f->door.rate = limits_new(20, 60);
-	f->door.lines = limits_new(5, 5);
-	require(auth_new(&o, &f->door.auth) == E_OK && f->door.rate != NULL &&
-	        f->door.lines != NULL && audit_new(f->audit, &f->door.audit) == E_OK);
+	f->admin = (struct admin){ .fabric = fabrics,
+		                   .n_fabrics = 2,
+		                   .hosts = "door.example, b.example",
+		                   .ask = ask,
+		                   .ctx = f };
+	f->admin.rate = limits_new(20, 60);
+	f->admin.lines = limits_new(5, 5);
+	require(auth_new(&o, &f->admin.auth) == E_OK && f->admin.rate != NULL &&
+	        f->admin.lines != NULL && audit_new(f->audit, &f->admin.audit) == E_OK);
 }
 
-void door_fixture_done(struct door_fixture *f)
+void admin_fixture_done(struct admin_fixture *f)
 {
-	limits_free(f->door.rate);
-	limits_free(f->door.lines);
-	auth_free(f->door.auth);
-	audit_free(f->door.audit);
+	limits_free(f->admin.rate);
+	limits_free(f->admin.lines);
+	auth_free(f->admin.auth);
+	audit_free(f->admin.audit);
 	json_decref(f->asked);
 	unlink(f->users);
 	unlink(f->audit);
 	rmdir(f->dir);
 }
 
-const char *door_fixture_basic(const char *user, const char *secret)
+const char *admin_fixture_basic(const char *user, const char *secret)
 {
 	static char text[1024];
 	char pair[512];
@@ -101,12 +103,12 @@ const char *door_fixture_basic(const char *user, const char *secret)
 	return text;
 }
 
-struct reply door_fixture_send(struct door_fixture *f, const struct door_request *rq,
-                               const char *body, json_t **ret_body)
+struct reply admin_fixture_send(struct admin_fixture *f, const struct admin_request *rq,
+                                const char *body, json_t **ret_body)
 {
-	struct door_request request = *rq;
+	struct admin_request request = *rq;
 	struct reply reply;
-	struct door_call *c;
+	struct admin_call *c;
 
 	request.now = f->now;
 	request.now_ms = f->now_ms;
@@ -117,10 +119,11 @@ struct reply door_fixture_send(struct door_fixture *f, const struct door_request
 	if (request.address == NULL) {
 		request.address = "192.0.2.1";
 	}
-	c = door_begin(&f->door, &request);
+	c = admin_begin(&f->admin, &request);
 	require(c != NULL);
-	door_answer(c, body != NULL ? body : "", body != NULL ? strlen(body) : 0, &reply);
-	door_free(c);
+	admin_answer(c, body != NULL ? body : "", body != NULL ? strlen(body) : 0,
+	             &reply);
+	admin_free(c);
 	if (ret_body != NULL) {
 		*ret_body = reply.body.len > 0
 		                    ? json_loadb(reply.body.data, reply.body.len, 0, NULL)
@@ -130,14 +133,14 @@ struct reply door_fixture_send(struct door_fixture *f, const struct door_request
 	return reply;
 }
 
-unsigned door_fixture_ask(struct door_fixture *f, const char *method, const char *target,
-                          const char *body, json_t **ret_body)
+unsigned admin_fixture_ask(struct admin_fixture *f, const char *method,
+                           const char *target, const char *body, json_t **ret_body)
 {
-	struct door_request rq = { .method = method,
-		                   .target = target,
-		                   .content_type = "application/json; charset=utf-8" };
+	struct admin_request rq = { .method = method,
+		                    .target = target,
+		                    .content_type = "application/json; charset=utf-8" };
 
 	f->now_ms += 60000; /* rates are tested elsewhere */
-	rq.authorization = door_fixture_basic("operator", DOOR_SECRET);
-	return door_fixture_send(f, &rq, body, ret_body).status;
+	rq.authorization = admin_fixture_basic("operator", ADMIN_SECRET);
+	return admin_fixture_send(f, &rq, body, ret_body).status;
 }

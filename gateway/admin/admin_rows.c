@@ -10,20 +10,20 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
-#include "gateway/admin/door_call.h"
+#include "gateway/admin/admin_call.h"
 #include "gateway/resource/openapi.h"
 #include "gateway/view/json_text.h"
 
 enum { WAIT_MAX_MS = 10000, WAIT_MS = 5000 };
 
 /* A list of partitions is short without their members. */
-static int without_members(struct door_call *c)
+static int without_members(struct admin_call *c)
 {
 	json_object_set_new(c->ask, "members", json_false());
 	return E_OK;
 }
 
-static int wait_for(struct door_call *c)
+static int wait_for(struct admin_call *c)
 {
 	static const char *const names[] = { "version", "timeout_ms" };
 	const char *text[] = { uri_param(&c->uri, names[0]),
@@ -94,15 +94,15 @@ static const struct field ufm_remove_fields[] = {
 #define READ ROLE_VIEWER
 #define WRITE ROLE_PARTITION_ADMIN
 #define RUN ROLE_OPERATOR
-#define FORM(members) { .type = "application/json", .max_bytes = DOOR_BODY_MAX, .fields = members }
-#define STRICT(members) { .type = "application/json", .max_bytes = DOOR_BODY_MAX, .fields = members, .strict = true }
+#define FORM(members) { .type = "application/json", .max_bytes = ADMIN_BODY_MAX, .fields = members }
+#define STRICT(members) { .type = "application/json", .max_bytes = ADMIN_BODY_MAX, .fields = members, .strict = true }
 #define ANY(status_) .answer = "any", .status = status_
 #define ASK(prepare, verb, action) prepare, verb, action
 #define NO_ASK NULL, NULL, NULL
 /* clang-format on */
 
 #define RESOURCES_DEF "gateway/admin/resources.def"
-#define RESOURCE_HOW struct door_how
+#define RESOURCE_HOW struct admin_how
 #include "gateway/resource/tables.h"
 
 static const struct answers answers = { RESOURCE_ANSWERS };
@@ -112,7 +112,7 @@ static const char *name_of_role(unsigned role)
 	return role_name((enum role)role);
 }
 
-const struct resources door_resources = {
+const struct resources admin_resources = {
 	RESOURCE_ROWS,
 	.answers = &answers,
 	.title = "saguaro-admin",
@@ -146,27 +146,27 @@ static void rename_p_keys(json_t *reply)
 	}
 }
 
-int door_forward(struct door_call *c)
+int admin_forward(struct admin_call *c)
 {
-	int err = door_ask(c, c->ask, &c->heard);
+	int err = admin_ask(c, c->ask, &c->heard);
 
 	if (err != E_OK) {
 		return err;
 	}
 	if ((c->row->flags & RESOURCE_VERSION) != 0) {
-		door_set_version(c, c->heard);
+		admin_set_version(c, c->heard);
 	}
 	c->out = json_deep_copy(c->heard);
 	rename_p_keys(c->out);
 	return c->out != NULL ? E_OK : -ENOMEM;
 }
 
-int door_index(struct door_call *c)
+int admin_index(struct admin_call *c)
 {
 	json_t *list = json_array(), *fabrics = json_array();
 
-	for (unsigned i = 0; i < door_resources.n; i++) {
-		const struct resource *r = &door_resources.row[i];
+	for (unsigned i = 0; i < admin_resources.n; i++) {
+		const struct resource *r = &admin_resources.row[i];
 
 		json_array_append_new(
 			list, json_pack("{s:s, s:s, s:s, s:s}", "method", r->method,
@@ -174,26 +174,26 @@ int door_index(struct door_call *c)
 		                        role_name(r->role), "summary",
 		                        r->summary));
 	}
-	for (unsigned i = 0; i < c->door->n_fabrics; i++) {
-		json_array_append_new(fabrics, json_string(c->door->fabric[i].name));
+	for (unsigned i = 0; i < c->admin->n_fabrics; i++) {
+		json_array_append_new(fabrics, json_string(c->admin->fabric[i].name));
 	}
 	c->out = json_pack("{s:o, s:o}", "fabrics", fabrics, "resources", list);
 	return c->out != NULL ? E_OK : -ENOMEM;
 }
 
-int door_healthz(struct door_call *c)
+int admin_healthz(struct admin_call *c)
 {
 	c->out = json_pack("{s:s}", "status", "ok");
 	return c->out != NULL ? E_OK : -ENOMEM;
 }
 
-int door_openapi(struct door_call *c)
+int admin_openapi(struct admin_call *c)
 {
-	c->out = openapi_document(&door_resources);
+	c->out = openapi_document(&admin_resources);
 	return c->out != NULL ? E_OK : -ENOMEM;
 }
 
-int door_who(struct door_call *c)
+int admin_who(struct admin_call *c)
 {
 	char expires[32];
 
