@@ -23,7 +23,10 @@
 #define ROW_DEGRADED { "degraded", OPT_BOOL, offsetof(struct client_flags, degraded), "FALSE", .flags_long = "degraded", \
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "only those slower than both their ends support" }
 
-static const struct option_row nodes_rows[] = { ROW_TYPE, ROW_NAME, { NULL } };
+static const struct option_row nodes_rows[] = { ROW_TYPE, ROW_NAME,
+	{ "gone", OPT_BOOL, offsetof(struct client_flags, gone), "FALSE", .flags_long = "gone",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "those that are gone: where they were, since when they are gone, and why" },
+	{ NULL } };
 static const struct option_row links_rows[] = { ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED, { NULL } };
 static const struct option_row ports_rows[] = { ROW_TYPE, ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED, { NULL } };
 static const struct option_row load_rows[] = { ROW_NODE, ROW_NAME, { NULL } };
@@ -41,6 +44,10 @@ static const struct option_row no_rows[] = { { NULL } };
 
 static const struct list_column node_columns[] = {
 	{ "GUID", "guid", -18 }, { "type", "type", -6 }, { "LID", "lid", 6 }, { "name", "name", 0 }, { NULL }
+};
+static const struct list_column gone_columns[] = {
+	{ "GUID", "guid", -18 }, { "type", "type", -6 }, { "LID", "lid", 6 }, { "gone since", "gone_since", -20 },
+	{ "place", "place.name:place.port", -24 }, { "why", "why", -12 }, { "name", "name", 0 }, { NULL }
 };
 static const struct list_column link_columns[] = {
 	{ "end", "a.name:a.port", -24 }, { "end", "b.name:b.port", -24 }, { "state", "state", -6 }, { "width", "width", -5 },
@@ -113,7 +120,9 @@ struct list_command {
 };
 
 static const struct list_command nodes = { { "nodes", "Node", node_columns, print_vports, NULL, NULL }, nodes_rows, "/v1/nodes?limit=65536",
-	"Nodes of the running fabric.", NULL };
+	"Nodes of the running fabric, or with --gone those that left it.", NULL };
+static const struct list_command gone = { { "known", "Known", gone_columns, NULL, NULL, NULL }, nodes_rows, "/v1/known?gone=1&limit=65536",
+	"", NULL };
 static const struct list_command links = { { "links", "Link", link_columns, NULL, NULL, NULL }, links_rows, "/v1/links?limit=65536",
 	"Cables of the running fabric: state, speed, the best that both ends support, routes from either end.", NULL };
 static const struct list_command ports = { { "ports", "Port", port_columns, NULL, NULL, NULL }, ports_rows, "/v1/ports?limit=65536",
@@ -174,6 +183,7 @@ static int run_list(const struct list_command *c, int argc, char **argv)
 	                              argv);
 
 	if (status == EXIT_GOOD) {
+		c = s.flags.gone ? &gone : c; /* only nodes have the flag */
 		status = list_print(&s, &c->list, target_of(&s, c, argv));
 	}
 	if (status == EXIT_GOOD && c == &alarms && s.rows > 0) {
