@@ -40,6 +40,10 @@ static const struct option_row diff_rows[] = {
 	{ "node", OPT_STRING, offsetof(struct client_flags, node), NULL, .flags_long = "node",
 	  .flags = OPT_CLI_ONLY, .arg = "GLOB", .help = "only changes of nodes whose name or GUID matches, with * and ?" },
 	{ NULL } };
+static const struct option_row alarm_rows[] = {
+	{ "all", OPT_BOOL, offsetof(struct client_flags, all), "FALSE", .flags_long = "all",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "also those that another one stands for, because they have the same cause" },
+	{ NULL } };
 static const struct option_row no_rows[] = { { NULL } };
 
 static const struct list_column node_columns[] = {
@@ -135,7 +139,7 @@ static const struct list_command load = { { "links", "LinkLoad", load_columns, N
 	"Links between switches by the routes on them, most first; relative is to the mean of the links between the same tiers.", NULL };
 static const struct list_command counters = { { "counters", "PortCounters", counter_columns, NULL, NULL, NULL }, counter_rows, "/v1/counters?limit=65536",
 	"Port counters as the performance manager read them last (saguarod --perfmgr). errors: by how much all error counters rose since the reading before.", NULL };
-static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL, NULL, NULL }, no_rows, "/v1/alarms?limit=65536",
+static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL, NULL, NULL }, alarm_rows, "/v1/alarms?limit=65536",
 	"What is wrong at this moment, the worst first.", NULL };
 static const struct list_command services = { { "services", "Service", service_columns, NULL, NULL, NULL }, no_rows, "/v1/services?limit=65536",
 	"Services that hosts registered; without a lease they stay for ever.", NULL };
@@ -171,6 +175,7 @@ static const char *target_of(struct client *s, const struct list_command *c, cha
 	target = with_param(s, target, "node", s->flags.node);
 	target = with_param(s, target, "name", s->flags.name);
 	target = with_param(s, target, "state", s->flags.state);
+	target = with_param(s, target, "all", c == &alarms && s->flags.all ? "1" : NULL);
 	target = with_param(s, target, "errors", s->flags.errors ? "1" : NULL);
 	return with_param(s, target, "degraded", s->flags.degraded ? "1" : NULL);
 }

@@ -378,13 +378,14 @@ json_t *alarms_json(const struct alarm *a)
 	const struct alarm_type *type = &alarm_types[a->kind];
 
 	/* clang-format off */
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i}",
 		"kind", type->name,
 		"severity", event_severity_names[type->severity],
 		"text", text_json(a->text),
 		"node", end_json(a->node_guid, a->node, a->port),
 		"peer", end_json(a->peer_guid, a->peer, a->peer_port),
 		"since", a->event != 0 ? time_json(a->since) : json_null(),
-		"event", a->event != 0 ? json_integer((json_int_t)a->event) : json_null());
+		"event", a->event != 0 ? json_integer((json_int_t)a->event) : json_null(),
+		"with", (int)a->with);
 	/* clang-format on */
 }

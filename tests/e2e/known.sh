@@ -48,6 +48,12 @@ ctl node down "$leaf" >/dev/null
 other=$(get "/v1/known" | jq -r --arg leaf "$leaf" '[.known[] | select(.place.name == $leaf and .gone_since == null)][0].name')
 holds "hosts of a switch that is gone went with it" until_true is_gone "$other" switch-gone
 holds "the switch itself" until_true is_gone "$leaf" gone
+# --- one alarm for one cause ---
+same "the hosts of the switch are no alarms of their own" 0 "$(get /v1/alarms | jq --arg name "$other" '[.alarms[] | select(.node.name == $name)] | length')"
+has "its alarm stands for them" "$("$bin/saguaro" alarms)" "switch '$leaf' is gone, and "
+same "with as many as went" "$(get '/v1/known?gone=1' | jq '[.known[] | select(.why == "switch-gone")] | length')" \
+	"$(get /v1/alarms | jq '.alarms[] | select(.kind == "switch_gone") | .with')"
+has "all are there when asked for" "$("$bin/saguaro" alarms --all)" "host '$other' is gone"
 
 # --- a restart forgets nothing ---
 n=$(get '/v1/known?gone=1' | jq .total)
@@ -73,7 +79,7 @@ has "one is forgotten" "$(forget "$other")" "1 end port forgotten"
 unknown() { [ "$(get "/v1/known?name=$1" | jq .total)" = 0 ]; }
 holds "it is known no more" until_true unknown "$other"
 has "an event says who forgot it" "$(get '/v1/events?kind=node_forgotten' | jq -r '.events[].text')" "'$other' is forgotten: by "
-refuses "its alarm ended" grep -q "host '$other'" <<<"$("$bin/saguaro" alarms)"
+refuses "its alarm ended" grep -q "host '$other'" <<<"$("$bin/saguaro" alarms --all)"
 has "then all that are gone" "$(forget --all)" "$((n - 2)) end ports forgotten"
 holds "nobody is gone" until_true unknown "$leaf"
 finish
