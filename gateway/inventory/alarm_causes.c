@@ -22,21 +22,32 @@ static struct alarm *find(const struct alarms *a, enum alarm_kind kind, uint64_t
 	return NULL;
 }
 
-/* The switch whose loss took a host along; 0: it went alone, or by several switches. */
-static int switch_of(struct snap_reader *r, uint64_t host, uint64_t *ret_switch)
+static struct alarm *find_disabled(const struct alarms *a, uint64_t guid, uint8_t port)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		const struct alarm *at = &a->list[i];
+
+		if (at->kind == ALARM_DISABLED && at->node_guid == guid && at->port == port) {
+			return &a->list[i];
+		}
+	}
+	return NULL;
+}
+
+/* The last port of a host, if all of its ports went for the same reason; else its cause is KNOWN_GONE. */
+static int last_port(struct snap_reader *r, uint64_t host, struct known_node *ret)
 {
 	struct known_node n;
-	int ret = snap_known_from(r, host, 0, &n);
+	int err = snap_known_from(r, host, 0, &n);
 
-	*ret_switch = 0;
-	for (; ret == E_OK && n.node_guid == host; ret = snap_known_next(r, &n)) {
-		if (n.cause != KNOWN_SWITCH_GONE) {
-			*ret_switch = 0;
-			break;
-		}
-		*ret_switch = n.switch_guid;
+	*ret = (struct known_node){ .cause = KNOWN_THERE };
+	for (; err == E_OK && n.node_guid == host; err = snap_known_next(r, &n)) {
+		bool same = ret->cause == KNOWN_THERE || ret->cause == n.cause;
+
+		*ret = n;
+		ret->cause = same ? n.cause : KNOWN_GONE;
 	}
-	return ret == E_NOTFOUND ? E_OK : ret;
+	return err == E_NOTFOUND ? E_OK : err;
 }
 
 static int join_hosts(struct alarms *a, struct snap_reader *r)
@@ -45,19 +56,25 @@ static int join_hosts(struct alarms *a, struct snap_reader *r)
 
 	for (size_t i = 0; i < a->n; i++) {
 		struct alarm *host = &a->list[i];
-		uint64_t guid;
+		struct known_node n;
 
 		if (host->kind != ALARM_HOST_GONE) {
 			continue;
 		}
-		int ret = switch_of(r, host->node_guid, &guid);
+		int ret = last_port(r, host->node_guid, &n);
 		if (ret != E_OK) {
 			return ret;
 		}
-		if (sw == NULL || sw->node_guid != guid) {
-			sw = guid != 0 ? find(a, ALARM_SWITCH_GONE, guid) : NULL;
+		if (n.cause == KNOWN_SWITCHED_OFF) {
+			struct alarm *off = find_disabled(a, n.switch_guid, n.switch_port);
+
+			host->joined = off != NULL;
+			continue;
 		}
-		if (sw != NULL) {
+		if (sw == NULL || sw->node_guid != n.switch_guid) {
+			sw = find(a, ALARM_SWITCH_GONE, n.switch_guid);
+		}
+		if (n.cause == KNOWN_SWITCH_GONE && sw != NULL) {
 			host->joined = true;
 			sw->with++;
 		}
@@ -73,6 +90,21 @@ static int join_hosts(struct alarms *a, struct snap_reader *r)
 		}
 	}
 	return E_OK;
+}
+
+/* A cable that is down because a port of it was switched off is no cable that is lost. */
+static void join_switched_off(struct alarms *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		struct alarm *down = &a->list[i], *off;
+
+		if (down->kind != ALARM_LINK_DOWN) {
+			continue;
+		}
+		off = find_disabled(a, down->node_guid, down->port);
+		off = off != NULL ? off : find_disabled(a, down->peer_guid, down->peer_port);
+		down->joined = off != NULL;
+	}
 }
 
 static bool is_of_cable(const struct fabric_event *e, const struct fabric_event *cable)
@@ -149,5 +181,6 @@ int alarms_join(struct alarms *a, struct snap_reader *r, const struct fabric_eve
 {
 	int ret = join_hosts(a, r);
 
+	join_switched_off(a);
 	return ret == E_OK ? join_flapping(a, e, n) : ret;
 }

@@ -12,6 +12,7 @@ struct snap_reader;
  * Alarms that have one cause become one alarm:
  *
  *   - a switch that is gone stands for the hosts that went with it;
+ *   - a port that an operator switched off stands for its cable, and for the host behind it;
  *   - a cable that comes and goes makes both its ends flap, and is one alarm that names the cable.
  *
  * The others stay in the list, marked as joined (struct alarm.joined), for those who want all.

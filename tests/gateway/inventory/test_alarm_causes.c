@@ -98,6 +98,28 @@ START_TEST(no_cable)
 }
 END_TEST
 
+/* A port that was switched off, at either end, explains its cable and no other one. */
+START_TEST(switched_off)
+{
+	struct alarm *off = alarms_add(&alarms, ALARM_DISABLED, "off"), *down;
+
+	off->node_guid = LEAF;
+	off->port = 5;
+	for (unsigned i = 0; i < 3; i++) {
+		down = alarms_add(&alarms, ALARM_LINK_DOWN, "cable lost");
+		down->node_guid = i == 1 ? SPINE : LEAF;
+		down->port = i == 1 ? 1 : (uint8_t)(5 + i);
+		down->peer_guid = i == 1 ? LEAF : SPINE;
+		down->peer_port = i == 1 ? 5 : 9;
+	}
+	join();
+	ck_assert(alarms.list[1].joined);
+	ck_assert(alarms.list[2].joined);
+	ck_assert(!alarms.list[3].joined);
+	ck_assert(!alarms.list[0].joined);
+}
+END_TEST
+
 /* Only the newest events count, so a long history takes no longer. */
 START_TEST(recent)
 {
@@ -122,6 +144,7 @@ TEST_SUITE(alarm_causes)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, both_ends, 0, 2);
 	tcase_add_test(tc, no_cable);
+	tcase_add_test(tc, switched_off);
 	tcase_add_test(tc, recent);
 	suite_add_tcase(suite, tc);
 }
