@@ -182,10 +182,32 @@ static int verb_partition(void *ctx, const json_t *request, json_t *reply, char 
 	return partition_verb(d->sweep, d->control, request, reply, why, why_bytes);
 }
 
+static int verb_forget(void *ctx, const json_t *request, json_t *reply, char *why,
+                       size_t why_bytes)
+{
+	const struct daemon *d = ctx;
+	const char *node = json_string_value(json_object_get(request, "node"));
+	bool all = json_is_true(json_object_get(request, "all"));
+	char by[CONTROL_USER_BYTES];
+	size_t n = 0;
+
+	if ((node == NULL) != all) {
+		snprintf(why, why_bytes, "expected 'node' to name a node, or 'all' to be true");
+		return E_SYNTAX;
+	}
+	control_user(d->control, request, by, sizeof(by));
+	int ret = sweep_request_forget(d->sweep, node, by, &n, why, why_bytes);
+	if (ret == E_OK) {
+		json_object_set_new(reply, "forgotten", json_integer((json_int_t)n));
+	}
+	return ret;
+}
+
 const struct control_verb saguarod_verbs[] = {
 	{ "status", verb_status },       { "sweep", verb_sweep },
 	{ "reload", verb_reload },       { "reopen-log", verb_reopen_log },
 	{ "loglevel", verb_loglevel },   { "rebalance", verb_rebalance },
 	{ "port", verb_port },           { "handover", verb_handover },
-	{ "partition", verb_partition }, { NULL, NULL },
+	{ "partition", verb_partition }, { "forget", verb_forget },
+	{ NULL, NULL },
 };

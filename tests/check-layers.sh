@@ -47,7 +47,7 @@ sa/sm/table           conf/base conf/policy routing/graph sa/mad sa/sm/discover
 sa/sm/policy          conf/base conf/policy conf routing/graph db/lmdb db/snapshot
 sa/sm/program         conf/base conf/policy conf routing/graph routing/proof routing sa/mad sa/sm/discover sa/sm/table
 sa/sm/virtual         conf/base conf/policy conf routing/graph routing sa/mad sa/partition sa/sm/discover sa/sm/table sa/sm/program
-sa/sm                 conf/base conf routing/graph routing/text routing/proof routing db/snapshot db/state db/stats sa/mad sa/store sa/server sa/partition sa/sm/discover sa/sm/table sa/sm/policy sa/sm/program sa/sm/virtual
+sa/sm                 conf/base conf routing/graph routing/text routing/proof routing db/lmdb db/snapshot db/state db/stats sa/mad sa/store sa/server sa/partition sa/sm/discover sa/sm/table sa/sm/policy sa/sm/program sa/sm/virtual
 sa/sm/manager         conf/base conf routing/graph db/state sa/mad sa/standby sa/server sa/sm/discover sa/sm
 sa/sm/publish         conf/base conf/policy conf routing/graph routing db/snapshot db/state db/stats sa/mad sa/store sa/standby sa/server sa/sm/discover sa/sm/policy sa/sm/program sa/sm sa/sm/manager
 sa/sm/sweep           conf/base conf/policy conf routing/graph db/state sa/mad sa/store sa/standby sa/perf sa/server sa/partition sa/sm/discover sa/sm/table sa/sm/virtual sa/sm sa/sm/manager sa/sm/publish
@@ -58,7 +58,7 @@ sa                    conf/base conf routing/text routing db/snapshot db/state d
 gateway/view          conf/base routing/graph db/lmdb db/snapshot db/stats sa/path sa/record
 gateway/httpd         conf/base gateway/view
 gateway/resource      conf/base gateway/view
-gateway/inventory     conf/base routing/graph routing/spread db/snapshot db/stats sa/record gateway/view
+gateway/inventory     conf/base routing/graph routing/spread db/lmdb db/snapshot db/stats sa/record gateway/view
 gateway/export        conf/base routing/graph routing/text gateway/view gateway/inventory
 gateway/api           conf/base conf routing/graph db/lmdb db/snapshot db/stats sa/path sa/record gateway/view gateway/resource gateway/inventory gateway/export
 gateway/web           conf/base gateway/view

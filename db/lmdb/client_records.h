@@ -4,22 +4,25 @@
 
 #include <stdint.h>
 
-/*! Tables of records that others write: clients of the SA, and operators. They are durable in
- *  the state. The public rows of the first ones are mirrored in the snapshot under the same
+/*! Tables of records that others write: clients of the SA, operators, and the sweep. They are durable in
+ *  the state. The public rows of some are mirrored in the snapshot under the same
  *  keys. sa/store/store.h describes the bytes of client records, db/lmdb/layout.h those of
- *  partitions. */
+ *  partitions and known nodes. */
 enum record_table {
+	RECORDS_GUIDS,
+	RECORDS_ALIASES,
 	RECORDS_SERVICES,
 	RECORDS_SUBSCRIPTIONS,
 	RECORDS_GROUPS,
 	RECORDS_MEMBERS,
-	RECORDS_GUIDS,
-	RECORDS_ALIASES,
 	RECORDS_OF_CLIENTS, /*!< tables before this one are of clients */
-	RECORDS_PARTITIONS = RECORDS_OF_CLIENTS, /*!< made by operators at run time */
+	RECORDS_KNOWN = RECORDS_OF_CLIENTS, /*!< the nodes that were ever up, by the sweep */
+	RECORDS_PARTITIONS, /*!< made by operators at run time */
 	RECORD_TABLES,
-	RECORDS_MIRRORED =
-		RECORDS_GUIDS /*!< tables before this one are in the snapshot, too */
+	/*! tables from here on, and before the end, are in the snapshot, too */
+	RECORDS_MIRRORED_FIRST = RECORDS_SERVICES,
+	RECORDS_MIRRORED_END = RECORDS_PARTITIONS,
+	RECORDS_MIRRORED = RECORDS_MIRRORED_END - RECORDS_MIRRORED_FIRST
 };
 
 /*! A row of one of these tables; the bytes are borrowed. */

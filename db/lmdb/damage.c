@@ -28,6 +28,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "db/lmdb/layout.h"
+#include "db/lmdb/tree.h"
 #include "db/lmdb/txn.h"
 
 enum { FREE_TABLE = 0, LIMIT_SECONDS = 120, PATH_BYTES = 4096, COPY_BYTES = 1 << 16 };
@@ -101,6 +102,48 @@ static bool table_is_sound(const struct db_kind *kind, unsigned table, MDB_txn *
 	return rc == MDB_NOTFOUND && n == st.ms_entries;
 }
 
+static int walk_pages(const struct tree_txn *t, const struct tree_root *root)
+{
+	struct tree_cursor c = { .depth = 0 };
+	struct tree_bytes k, v;
+	int ret = tree_seek(t, root, &c, "", 0, false, &k, &v);
+
+	while (ret == E_OK) {
+		ret = tree_next(t, &c, &k, &v);
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+/* Has each page of all trees its own number? LMDB does not look: when it writes, it frees the page
+ * of the number that it finds. */
+static bool pages_are_sound(const struct db_kind *kind, const char *path)
+{
+	struct tree_file f;
+	struct tree_root root;
+	struct tree_txn t;
+	int ret = tree_open(path, kind->map_bytes, &f);
+
+	if (ret != E_OK) {
+		return false;
+	}
+	ret = tree_begin(&f, &t);
+	if (ret == E_OK) {
+		ret = walk_pages(&t, &t.free);
+	}
+	if (ret == E_OK) {
+		ret = walk_pages(&t, &t.names);
+	}
+	for (unsigned i = 0; ret == E_OK && kind->tables[i] != NULL; i++) {
+		ret = tree_find(&t, kind->tables[i], &root);
+		if (ret == E_OK) {
+			ret = walk_pages(&t, &root);
+		}
+		ret = ret == E_NOTFOUND ? E_OK : ret; /* an older layout has not all tables */
+	}
+	tree_close(&f);
+	return ret == E_OK;
+}
+
 static bool is_sound(const struct db_kind *kind, const char *path)
 {
 	MDB_env *env;
@@ -132,7 +175,7 @@ static bool is_sound(const struct db_kind *kind, const char *path)
 			return false;
 		}
 	}
-	return true;
+	return pages_are_sound(kind, path);
 }
 
 static void run_child(const struct db_kind *kind, const char *path)

@@ -25,9 +25,10 @@
  *   layout         "layout"   struct row_layout
  *   meta           "head"     begins with struct row_head
  *
- * Environment state, layout 6. Layout 1 had no services and subscriptions, layout 2 no
+ * Environment state, layout 7. Layout 1 had no services and subscriptions, layout 2 no
  * groups and members, layout 3 no guids and aliases; up to layout 4 a LID had no gone_epoch
- * and gone_time; up to layout 5 there were no partitions. A file of an older layout is taken
+ * and gone_time; up to layout 5 there were no partitions, up to
+ * layout 6 no known nodes. A file of an older layout is taken
  * over, and its rows are converted.
  *
  *   table          key        value
@@ -40,6 +41,9 @@
  *                  u16 P_Key  struct row_runtime_partition, then its name without NUL
  *                  u16 P_Key, PortGUID
  *                             u8 enum partition_membership of that member
+ *   known          NodeGUID, u8 port, 0 of a switch
+ *                             struct row_known, then the names of the node and of the switch
+ *                             it was on, without NUL
  *
  * Environment stats, layout 4. Layout 3 had no counters of Omni-Path alone, layout 2 none at all.
  *
@@ -53,7 +57,7 @@
  *                             struct row_counters, then struct counter_sample [], oldest
  *                             first
  *
- * Environment snapshot, layout 10. The rows of one node are one value
+ * Environment snapshot, layout 11. The rows of one node are one value
  * (doc/decisions/0001). SNAP_TABLES lists the tables; the comment beside each gives its
  * key and its value.
  *
@@ -65,9 +69,9 @@ enum { DB_LAYOUT, DB_META };
 /*! A writer takes over a state of LAYOUT_STATE_OLDEST or later, and empties an older
  *  snapshot or stats, whose contents are made anew. */
 enum layout_number {
-	LAYOUT_STATE = 6,
+	LAYOUT_STATE = 7,
 	LAYOUT_STATE_OLDEST = 1,
-	LAYOUT_SNAPSHOT = 10,
+	LAYOUT_SNAPSHOT = 11,
 	LAYOUT_STATS = 4
 };
 
@@ -77,17 +81,18 @@ enum layout_number {
 #define DB_KEY_EPOCH "epoch"
 
 /* clang-format off */
-/*! Tables of the state: id, name. The client records are in the order of enum record_table. */
+/*! Tables of the state: id, name. The records are in the order of enum record_table. */
 #define STATE_TABLES(TABLE) \
 	TABLE(LAYOUT,        layout) \
 	TABLE(LIDS,          lids) \
 	TABLE(EPOCH,         epoch) \
+	TABLE(GUIDS,         guids) \
+	TABLE(ALIASES,       aliases) \
 	TABLE(SERVICES,      services) \
 	TABLE(SUBSCRIPTIONS, subscriptions) \
 	TABLE(GROUPS,        groups) \
 	TABLE(MEMBERS,       members) \
-	TABLE(GUIDS,         guids) \
-	TABLE(ALIASES,       aliases) \
+	TABLE(KNOWN,         known) \
 	TABLE(PARTITIONS,    partitions)
 
 #define STATS_TABLES(TABLE) \
@@ -174,7 +179,8 @@ enum { SNAP_ANY_EPOCH, SNAP_NEW_EPOCH };
 	CLIENT(SERVICES, services) \
 	CLIENT(SUBSCRIPTIONS, subscriptions) \
 	CLIENT(GROUPS, groups) \
-	CLIENT(MEMBERS, members)
+	CLIENT(MEMBERS, members) \
+	CLIENT(KNOWN, known)
 /* clang-format on */
 
 #define STATE_ID(id, name) STATE_##id,
@@ -190,7 +196,11 @@ enum snap_table { SNAP_TABLES(SNAP_ID, SNAP_ID, SNAP_ID, SNAP_ID) SNAP_TABLE_COU
 #undef SNAP_ID
 
 /*! \brief Table of the snapshot with the client records of one kind. */
-#define SNAP_CLIENT_TABLE(records) (SNAP_SERVICES + (unsigned)(records))
+#define SNAP_CLIENT_TABLE(records) \
+	(SNAP_SERVICES + (unsigned)(records) - (unsigned)RECORDS_MIRRORED_FIRST)
+
+/*! \brief Table of the state with the records of one kind. */
+#define STATE_RECORD_TABLE(records) (STATE_GUIDS + (unsigned)(records))
 
 struct db_kind;
 extern const struct db_kind kind_state, kind_snapshot, kind_stats;
@@ -255,6 +265,16 @@ struct row_runtime_partition {
 	uint8_t sl, rate, mtu; /*!< of its broadcast group; rate and mtu are codes */
 	uint8_t name_len;
 	uint8_t reserved;
+};
+
+/*! A node that was ever up; see db/lmdb/known.h. The two names follow. */
+struct row_known {
+	uint64_t port_guid, switch_guid;
+	int64_t first_s, gone_s;
+	uint32_t lid;
+	uint8_t switch_port, type, cause;
+	uint8_t name_len, switch_name_len;
+	uint8_t reserved[7];
 };
 
 enum { PARTITION_KEY_BYTES = 2, PARTITION_MEMBER_KEY_BYTES = 10 };

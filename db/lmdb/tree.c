@@ -51,7 +51,8 @@ enum {
 	TREE_BYTES = TREE_ROOT + WORD,
 	META_MAGIC = PAGE_HEAD,
 	META_PAGE_SIZE = PAGE_HEAD + 8 + 2 * WORD,
-	META_NAMES = META_PAGE_SIZE + TREE_BYTES,
+	META_FREE = META_PAGE_SIZE, /* its padding is the size of a page */
+	META_NAMES = META_FREE + TREE_BYTES,
 	META_LAST_PAGE = META_NAMES + TREE_BYTES,
 	META_TXN = META_LAST_PAGE + WORD
 };
@@ -223,7 +224,8 @@ int tree_begin(const struct tree_file *f, struct tree_txn *ret)
 	meta = newest_meta(f, &t.id);
 	last = word_at(meta + META_LAST_PAGE);
 	t.n_pages = last < t.n_pages ? last + 1 : t.n_pages;
-	if (!root_at(&t, meta + META_NAMES, &t.names)) {
+	if (!root_at(&t, meta + META_NAMES, &t.names) ||
+	    !root_at(&t, meta + META_FREE, &t.free)) {
 		return E_MALFORMED;
 	}
 	*ret = t;

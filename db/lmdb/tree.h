@@ -41,6 +41,7 @@ struct tree_txn {
 	uint64_t id;
 	uint64_t n_pages;       /*!< numbers from here on are not valid */
 	struct tree_root names; /*!< the tree that holds the others */
+	struct tree_root free;  /*!< lists of free pages, by transaction */
 	uint64_t cuts;          /*!< tree_cuts() before it was taken */
 };
 

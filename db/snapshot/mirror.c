@@ -37,7 +37,7 @@ static int compare_rows(struct mirror *m)
 	for (size_t i = 0; i < m->n; i++) {
 		const struct client_row *row = &m->rows[i];
 		if (row->value) {
-			diff_row(&m->d[row->table], row->key, row->key_len, row->value,
+			diff_row(&m->d[row->table - RECORDS_MIRRORED_FIRST], row->key, row->key_len, row->value,
 			         row->len);
 		}
 	}
@@ -55,7 +55,7 @@ static void apply_rows(struct mirror *m, struct db_txn *t)
 		const struct client_row *row = &m->rows[i];
 		if (db_set(t, SNAP_CLIENT_TABLE(row->table), row->key,
 		           row->key_len, row->value, row->len)) {
-			m->changed[row->table]++;
+			m->changed[row->table - RECORDS_MIRRORED_FIRST]++;
 			m->bytes += row->value ? row->len : 0;
 		}
 	}
@@ -114,7 +114,7 @@ static int commit_mirror(struct snap_writer *w, struct mirror *m, struct row_met
 	}
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
 		if (m->changed[i]) {
-			meta->version[SNAP_CLIENT_TABLE(i)] = meta->head.txn;
+			meta->version[SNAP_CLIENT_TABLE(RECORDS_MIRRORED_FIRST + i)] = meta->head.txn;
 		}
 	}
 	len = copy_head(&t, &head);
@@ -152,7 +152,7 @@ static int mirror_all(struct snap_writer *w, const struct client_row *rows, size
 	struct diff d[RECORDS_MIRRORED];
 	struct mirror m = { .rows = rows, .n = n, .d = d };
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
-		diff_begin(&d[i], w->db, SNAP_CLIENT_TABLE(i));
+		diff_begin(&d[i], w->db, SNAP_CLIENT_TABLE(RECORDS_MIRRORED_FIRST + i));
 	}
 	int res = compare_rows(&m);
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {

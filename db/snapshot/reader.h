@@ -12,6 +12,7 @@
 #include "routing/graph/tables.h"
 
 struct arena;
+struct known_node;
 
 /*!
  * Snapshot, reader side: one struct per thread.
@@ -320,3 +321,19 @@ int snap_client_row_from(struct snap_reader *r, enum record_table table, const v
                          size_t key_len, struct client_row *ret);
 int snap_client_row_next(struct snap_reader *r, enum record_table table,
                          struct client_row *ret);
+
+/*!
+ * Nodes that were ever up (db/lmdb/known.h), as last mirrored: the row with a key not below this
+ * one, by NodeGUID and port, and the one after it.
+ * \retval E_NOTFOUND  There are no more. \retval E_MALFORMED E_STALE
+ */
+int snap_known_from(struct snap_reader *r, uint64_t node_guid, uint8_t port,
+                    struct known_node *ret);
+int snap_known_next(struct snap_reader *r, struct known_node *ret);
+
+/*!
+ * \brief Finds a port that is gone, by name, name:port, NodeGUID, PortGUID or its last LID; of
+ *        several the one that went last.
+ * \retval E_NOTFOUND  None. \retval E_MALFORMED E_STALE  Cost: O(known rows).
+ */
+int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *ret);

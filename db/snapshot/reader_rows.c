@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "db/lmdb/known.h"
 #include "conf/base/vector.h"
 #include "db/lmdb/layout.h"
 #include "db/snapshot/reader_int.h"
@@ -437,6 +439,71 @@ int snap_client_row_next(struct snap_reader *r, enum record_table table,
 	struct db_val k, v;
 	int res = view_next(&r->view, SNAP_CLIENT_TABLE(table), &k, &v);
 	return decode_client_row(res, table, &k, &v, ret);
+}
+
+/* --- nodes that were ever up ---------------------------------------------------------- */
+
+static int decode_known(int ret, const struct client_row *row, struct known_node *ret_node)
+{
+	return ret != E_OK ? ret
+	                   : known_decode(row->key, row->key_len, row->value, row->len, ret_node);
+}
+
+int snap_known_from(struct snap_reader *r, uint64_t node_guid, uint8_t port, struct known_node *ret)
+{
+	uint8_t key[KNOWN_KEY_BYTES];
+	struct client_row row;
+
+	known_key(node_guid, port, key);
+	return decode_known(snap_client_row_from(r, RECORDS_KNOWN, key, sizeof(key), &row), &row, ret);
+}
+
+int snap_known_next(struct snap_reader *r, struct known_node *ret)
+{
+	struct client_row row;
+
+	return decode_known(snap_client_row_next(r, RECORDS_KNOWN, &row), &row, ret);
+}
+
+/* What a text may stand for. */
+struct wanted {
+	const char *text;
+	const char *colon; /* before a port number; NULL: there is none */
+	uint64_t port, guid, lid;
+	bool has_guid, has_lid;
+};
+
+static bool is_wanted(const struct wanted *w, const struct known_node *n)
+{
+	return strcmp(n->name, w->text) == 0 ||
+	       (w->colon != NULL && n->port == w->port &&
+	        strlen(n->name) == (size_t)(w->colon - w->text) &&
+	        strncmp(n->name, w->text, strlen(n->name)) == 0) ||
+	       (w->has_guid && (n->node_guid == w->guid || n->port_guid == w->guid)) ||
+	       (w->has_lid && n->lid != 0 && n->lid == w->lid);
+}
+
+int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *ret)
+{
+	struct wanted w = { .text = text, .colon = strrchr(text, ':') };
+	struct known_node n, found = { .gone_s = 0 };
+
+	if (w.colon != NULL && text_u64(w.colon + 1, UINT8_MAX, &w.port) != E_OK) {
+		w.colon = NULL;
+	}
+	w.has_guid = text_guid(text, &w.guid) == E_OK;
+	w.has_lid = text_u64(text, UINT32_MAX, &w.lid) == E_OK;
+	int err = snap_known_from(r, 0, 0, &n);
+	for (; err == E_OK; err = snap_known_next(r, &n)) {
+		if (n.gone_s > found.gone_s && is_wanted(&w, &n)) {
+			found = n;
+		}
+	}
+	if (err == E_NOTFOUND && found.gone_s != 0) {
+		*ret = found;
+		return E_OK;
+	}
+	return err;
 }
 
 /* --- the end port of a GUID ----------------------------------------------------------- */

@@ -126,7 +126,7 @@ static void run_mark(struct db_txn *t, struct state_request *j)
 static void run_batch(struct db_txn *t, struct state_request *j)
 {
 	for (const struct change *c = j->batch->first; c; c = c->next) {
-		unsigned table = STATE_SERVICES + (unsigned)c->table;
+		unsigned table = STATE_RECORD_TABLE(c->table);
 		if (c->removes) {
 			db_del(t, table, c->bytes, c->key_len);
 		} else {
@@ -575,7 +575,7 @@ int state_records(struct state *s, enum record_table table,
 {
 	struct db_txn t;
 	struct db_val k, v;
-	unsigned at = STATE_SERVICES + (unsigned)table;
+	unsigned at = STATE_RECORD_TABLE(table);
 	int ret = db_begin(&t, s->db, false);
 	if (ret != E_OK) {
 		return ret;
@@ -596,7 +596,7 @@ static int log_change(struct db_txn *t, const struct logged_change *c,
 {
 	struct client_row row = { .key = c->key, .table = c->table, .key_len = c->len };
 	struct db_val v;
-	int ret = db_find(t, STATE_SERVICES + (unsigned)c->table, c->key, c->len, &v);
+	int ret = db_find(t, STATE_RECORD_TABLE(c->table), c->key, c->len, &v);
 	if (ret == E_OK) {
 		row.value = v.data;
 		row.len = (uint16_t)v.len;
@@ -637,7 +637,7 @@ static const char mark_guid[] = "copy.guid", mark_prefix[] = "copy.prefix",
 static unsigned table_of(unsigned copied)
 {
 	return copied == COPIED_LIDS ? (unsigned)STATE_LIDS
-	                             : (unsigned)STATE_SERVICES + copied - COPIED_RECORDS;
+	                             : STATE_RECORD_TABLE(copied - COPIED_RECORDS);
 }
 
 /* --- giving ------------------------------------------------------------------------------ */

@@ -135,15 +135,18 @@ char *event_text(const struct fabric_event *e, char *buf, size_t size)
 
 	buf[0] = '\0';
 	while (*p != '\0') {
-		size_t len = strcspn(p, "{");
+		size_t len = strcspn(p, "{[]");
 
 		add_text(&s, "%.*s", (int)len, p);
 		p += len;
-		if (*p == '{') {
+		if (*p == '[' && e->peer_guid == 0) {
+			p += strcspn(p, "]");
+		} else if (*p == '{') {
 			len = strcspn(p, "}");
 			add_member(&s, e, p + 1, len - 1);
-			p += len + (p[len] != '\0');
+			p += len;
 		}
+		p += *p != '\0';
 	}
 	return buf;
 }

@@ -69,6 +69,11 @@ static const struct field port_fields[] = {
 	{ "force", FIELD_BOOL, 0, "force", "also the last link of the subnet manager's own port" },
 	{ NULL }
 };
+static const struct field forget_fields[] = {
+	{ "node", FIELD_TEXT, 0, "node", "name, GUID or last LID of a node that is gone" },
+	{ "all", FIELD_BOOL, 0, "all", "true: all that are gone, in place of node" },
+	{ NULL }
+};
 /* Members of the bodies that the plug-in for Kubernetes sends, and other clients of that API. */
 static const struct field ufm_add_fields[] = {
 	{ "pkey", FIELD_P_KEY, FIELD_REQUIRED, "pkey", "the P_Key" },

@@ -8,6 +8,7 @@
 #include "conf/base/err.h"
 #include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
+#include "gateway/inventory/alarm_causes.h"
 #include "gateway/inventory/alarms.h"
 #include "gateway/inventory/inventory.h"
 #include "gateway/view/ready.h"
@@ -43,7 +44,8 @@ static int add_events(struct api_call *c, struct alarms *a)
 	if (err != E_OK) {
 		return err == E_NOTREADY ? E_OK : err;
 	}
-	return alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
+	err = alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
+	return err == E_OK ? alarms_join(a, c->snap, ev.events, ev.n) : err;
 }
 
 /* A standby that never was master has no snapshot, but may be in trouble. */
@@ -69,6 +71,19 @@ static int find_alarms(struct api_call *c, struct alarms *a)
 	return err;
 }
 
+/* Leaves out what another alarm stands for. */
+static void drop_joined(struct alarms *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		if (!a->list[i].joined) {
+			a->list[n++] = a->list[i];
+		}
+	}
+	a->n = n;
+}
+
 static json_t *counts_json(const struct alarms *a)
 {
 	json_int_t n[EVENT_SEVERITIES] = { 0 };
@@ -88,7 +103,12 @@ int api_alarms(struct api_call *c)
 	struct alarms a = { .arena = c->arena };
 	struct api_page page;
 	json_t *tail = NULL;
+	int8_t all = -1;
 	int err = api_page(c, &page);
+
+	if (err == E_OK) {
+		err = api_flag(c, "all", &all);
+	}
 
 	if (err == E_OK) {
 		err = find_alarms(c, &a);
@@ -96,6 +116,9 @@ int api_alarms(struct api_call *c)
 	if (err == E_OK) {
 		json_t *head = api_head(c);
 
+		if (all != 1) {
+			drop_joined(&a);
+		}
 		alarms_sort(&a);
 		json_object_set_new(head, "counts", counts_json(&a));
 		body_list_begin(&c->body, head, "alarms");

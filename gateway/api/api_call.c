@@ -9,8 +9,10 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
+#include "db/lmdb/known.h"
 #include "db/snapshot/reader.h"
 #include "gateway/view/json_text.h"
+#include "gateway/view/path_none.h"
 #include "gateway/view/source.h"
 #include "routing/graph/graph.h"
 
@@ -75,6 +77,7 @@ static int find_named(struct api_call *c, const char *text, uint64_t *ret_guid)
 int api_find_node(struct api_call *c, const char *text, const char *parameter,
                   uint64_t *ret_guid)
 {
+	struct known_node gone;
 	struct snap_node node;
 	struct snap_end end;
 	uint64_t guid = 0, lid;
@@ -95,6 +98,10 @@ int api_find_node(struct api_call *c, const char *text, const char *parameter,
 	if (err == E_NOTFOUND) {
 		err = find_named(c, text, &guid);
 		c->problem.parameter = parameter;
+	}
+	if (err == E_NOTFOUND && snap_known_gone(c->snap, text, &gone) == E_OK) {
+		problem_member(&c->problem, "reason", json_string("gone"));
+		return problem_set(&c->problem, c->arena, err, "%s", path_none_gone(&gone, c->arena));
 	}
 	if (err == E_NOTFOUND && text_guid(text, &guid) == E_OK) {
 		return problem_set(&c->problem, c->arena, err,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro sweep, reload, rebalance, port, handover and loglevel: one request each to the control socket of a running
+ * saguaro sweep, reload, rebalance, port, handover, forget and loglevel: one request each to the control socket of a running
  * saguarod (sa/control/control.h has its protocol).
  */
 #include <jansson.h>
@@ -23,6 +23,11 @@ static const struct option_row sweep_rows[] = {
 static const struct option_row port_rows[] = {
 	{ .name = "force", .type = OPT_BOOL, FLAG(force), .def = "FALSE", .flags = OPT_CLI_ONLY | OPT_NO_ARG,
 	  .help = "also the last link of the subnet manager's own port" },
+	{ NULL }
+};
+static const struct option_row forget_rows[] = {
+	{ .name = "all", .type = OPT_BOOL, FLAG(all), .def = "FALSE", .flags = OPT_CLI_ONLY | OPT_NO_ARG,
+	  .help = "all that are gone" },
 	{ NULL }
 };
 /* clang-format on */
@@ -175,6 +180,42 @@ int cmd_port(int argc, char **argv)
 			strcmp(c.arg[0], "disable") == 0
 				? "disable requested, 'saguaro events' tells the outcome"
 				: "enable requested, 'saguaro events' tells the outcome");
+	}
+	control_call_done(&c);
+	return status;
+}
+
+static void print_forgotten(const struct control_call *c, const json_t *reply)
+{
+	json_int_t n = member_int(reply, "forgotten");
+
+	(void)c;
+	printf("%lld end port%s forgotten\n", n, n == 1 ? "" : "s");
+}
+
+int cmd_forget(int argc, char **argv)
+{
+	struct control_call c = { 0 };
+	int status = control_call_begin(
+		&c, forget_rows,
+		"Forgets a node that is gone, by name, GUID or last LID. Its LIDs are free "
+		"from then on, and its alarm ends. 'saguaro nodes --gone' lists those "
+		"that are gone.",
+		"NODE", 0, 1, argc, argv);
+
+	if (status == EXIT_GOOD && (c.n_args == 1) == c.flags.all) {
+		fprintf(stderr, "%s: expected NODE or --all\n", argv[0]);
+		status = EXIT_USAGE;
+	}
+	if (status == EXIT_GOOD) {
+		json_t *request = c.flags.all
+		                          ? json_pack("{s:s, s:b}", "verb", "forget", "all", 1)
+		                          : json_pack("{s:s, s:s}", "verb", "forget", "node",
+		                                      c.arg[0]);
+		json_t *reply = request != NULL ? control_call_ask(&c, request) : NULL;
+
+		json_decref(request);
+		status = control_call_print(&c, reply, print_forgotten);
 	}
 	control_call_done(&c);
 	return status;

@@ -23,7 +23,10 @@
 #define ROW_DEGRADED { "degraded", OPT_BOOL, offsetof(struct client_flags, degraded), "FALSE", .flags_long = "degraded", \
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "only those slower than both their ends support" }
 
-static const struct option_row nodes_rows[] = { ROW_TYPE, ROW_NAME, { NULL } };
+static const struct option_row nodes_rows[] = { ROW_TYPE, ROW_NAME,
+	{ "gone", OPT_BOOL, offsetof(struct client_flags, gone), "FALSE", .flags_long = "gone",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "those that are gone: where they were, since when they are gone, and why" },
+	{ NULL } };
 static const struct option_row links_rows[] = { ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED, { NULL } };
 static const struct option_row ports_rows[] = { ROW_TYPE, ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED, { NULL } };
 static const struct option_row load_rows[] = { ROW_NODE, ROW_NAME, { NULL } };
@@ -37,10 +40,18 @@ static const struct option_row diff_rows[] = {
 	{ "node", OPT_STRING, offsetof(struct client_flags, node), NULL, .flags_long = "node",
 	  .flags = OPT_CLI_ONLY, .arg = "GLOB", .help = "only changes of nodes whose name or GUID matches, with * and ?" },
 	{ NULL } };
+static const struct option_row alarm_rows[] = {
+	{ "all", OPT_BOOL, offsetof(struct client_flags, all), "FALSE", .flags_long = "all",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "also those that another one stands for, because they have the same cause" },
+	{ NULL } };
 static const struct option_row no_rows[] = { { NULL } };
 
 static const struct list_column node_columns[] = {
 	{ "GUID", "guid", -18 }, { "type", "type", -6 }, { "LID", "lid", 6 }, { "name", "name", 0 }, { NULL }
+};
+static const struct list_column gone_columns[] = {
+	{ "GUID", "guid", -18 }, { "type", "type", -6 }, { "LID", "lid", 6 }, { "gone since", "gone_since", -20 },
+	{ "place", "place.name:place.port", -24 }, { "why", "why", -12 }, { "name", "name", 0 }, { NULL }
 };
 static const struct list_column link_columns[] = {
 	{ "end", "a.name:a.port", -24 }, { "end", "b.name:b.port", -24 }, { "state", "state", -6 }, { "width", "width", -5 },
@@ -113,7 +124,9 @@ struct list_command {
 };
 
 static const struct list_command nodes = { { "nodes", "Node", node_columns, print_vports, NULL, NULL }, nodes_rows, "/v1/nodes?limit=65536",
-	"Nodes of the running fabric.", NULL };
+	"Nodes of the running fabric, or with --gone those that left it.", NULL };
+static const struct list_command gone = { { "known", "Known", gone_columns, NULL, NULL, NULL }, nodes_rows, "/v1/known?gone=1&limit=65536",
+	"", NULL };
 static const struct list_command links = { { "links", "Link", link_columns, NULL, NULL, NULL }, links_rows, "/v1/links?limit=65536",
 	"Cables of the running fabric: state, speed, the best that both ends support, routes from either end.", NULL };
 static const struct list_command ports = { { "ports", "Port", port_columns, NULL, NULL, NULL }, ports_rows, "/v1/ports?limit=65536",
@@ -126,7 +139,7 @@ static const struct list_command load = { { "links", "LinkLoad", load_columns, N
 	"Links between switches by the routes on them, most first; relative is to the mean of the links between the same tiers.", NULL };
 static const struct list_command counters = { { "counters", "PortCounters", counter_columns, NULL, NULL, NULL }, counter_rows, "/v1/counters?limit=65536",
 	"Port counters as the performance manager read them last (saguarod --perfmgr). errors: by how much all error counters rose since the reading before.", NULL };
-static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL, NULL, NULL }, no_rows, "/v1/alarms?limit=65536",
+static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL, NULL, NULL }, alarm_rows, "/v1/alarms?limit=65536",
 	"What is wrong at this moment, the worst first.", NULL };
 static const struct list_command services = { { "services", "Service", service_columns, NULL, NULL, NULL }, no_rows, "/v1/services?limit=65536",
 	"Services that hosts registered; without a lease they stay for ever.", NULL };
@@ -162,6 +175,7 @@ static const char *target_of(struct client *s, const struct list_command *c, cha
 	target = with_param(s, target, "node", s->flags.node);
 	target = with_param(s, target, "name", s->flags.name);
 	target = with_param(s, target, "state", s->flags.state);
+	target = with_param(s, target, "all", c == &alarms && s->flags.all ? "1" : NULL);
 	target = with_param(s, target, "errors", s->flags.errors ? "1" : NULL);
 	return with_param(s, target, "degraded", s->flags.degraded ? "1" : NULL);
 }
@@ -174,6 +188,7 @@ static int run_list(const struct list_command *c, int argc, char **argv)
 	                              argv);
 
 	if (status == EXIT_GOOD) {
+		c = s.flags.gone ? &gone : c; /* only nodes have the flag */
 		status = list_print(&s, &c->list, target_of(&s, c, argv));
 	}
 	if (status == EXIT_GOOD && c == &alarms && s.rows > 0) {

@@ -186,6 +186,26 @@ static void print_programmed(const json_t *p)
 	putchar('\n');
 }
 
+/* The worst alarm, and how many there are. */
+static void print_alarms(struct client *c)
+{
+	json_t *body = NULL;
+
+	if (client_get(c, "/v1/alarms?limit=1", &body) == EXIT_GOOD) {
+		const json_t *counts = json_object_get(body, "counts");
+		const json_t *worst = json_array_get(json_object_get(body, "alarms"), 0);
+
+		if (worst == NULL) {
+			print_line("alarms", "none");
+		} else {
+			print_line("alarms", "%lld errors, %lld warnings, %lld others; the worst: %s",
+			           member_int(counts, "error"), member_int(counts, "warning"),
+			           member_int(counts, "info"), member_text(worst, "text"));
+		}
+	}
+	json_decref(body);
+}
+
 /* Prints all that is known, also if the subnet is not up; that sets the exit status. */
 static int show_status(struct client *c)
 {
@@ -220,6 +240,7 @@ static int show_status(struct client *c)
 			print_standbys(json_object_get(sm, "copy"));
 			print_programmed(json_object_get(sm, "programmed"));
 			print_routing(routing);
+			print_alarms(c);
 		}
 	}
 	json_decref(sm);

@@ -19,6 +19,7 @@ struct control_flags {
 	const char *instance, *snapshot_dir, *control_socket;
 	bool heavy;                       /*!< of `sweep` */
 	bool force;                       /*!< of `port` */
+	bool all;                         /*!< of `forget` */
 	bool ipoib, index0, create, wait; /*!< of `partition`, like those below */
 	const char *name, *membership, *from, *sl, *mtu, *rate, *if_version;
 	uint32_t timeout;

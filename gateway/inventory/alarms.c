@@ -26,6 +26,7 @@ const struct alarm_type alarm_types[ALARM_KINDS] = {
 #undef ALARM
 
 enum {
+	TRACES = 3,
 	OVERLOAD = 2, /* times the mean of the links between the same tiers */
 	OVERLOAD_LINKS =
 		4 /* of which there must be so many, for the mean to say something */
@@ -191,6 +192,9 @@ static const struct cause {
 	{ EVENT_CABLE_BACK, ALARM_LINK_DOWN, false, true },
 	{ EVENT_HOST_GONE, ALARM_HOST_GONE, true, false },
 	{ EVENT_HOST_NEW, ALARM_HOST_GONE, false, false },
+	{ EVENT_NODE_FORGOTTEN, ALARM_HOST_GONE, false, false },
+	{ EVENT_NODE_FORGOTTEN, ALARM_SWITCH_GONE, false, false },
+	{ EVENT_NODE_FORGOTTEN, ALARM_SILENT, false, false },
 	{ EVENT_SWITCH_GONE, ALARM_SWITCH_GONE, true, false },
 	{ EVENT_SWITCH_NEW, ALARM_SWITCH_GONE, false, false },
 	{ EVENT_ROUTER_GONE, ALARM_SWITCH_GONE, true, false },
@@ -282,7 +286,7 @@ static int add_event(struct alarms *a, const struct trace *t)
 	return E_OK;
 }
 
-/* An event is the cause of at most two alarms' beginning or end. */
+/* An event is the cause of at most TRACES alarms' beginning or end. */
 static size_t find_traces(const struct fabric_event *e, size_t n, struct trace *ret)
 {
 	size_t found = 0;
@@ -309,7 +313,7 @@ static size_t find_traces(const struct fabric_event *e, size_t n, struct trace *
 int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
                      const struct inventory *v)
 {
-	struct trace *list = calloc(2 * n + 1, sizeof(*list));
+	struct trace *list = calloc(TRACES * n + 1, sizeof(*list));
 	int err = list != NULL ? E_OK : -ENOMEM;
 	size_t found = err == E_OK ? find_traces(e, n, list) : 0;
 
@@ -377,13 +381,14 @@ json_t *alarms_json(const struct alarm *a)
 	const struct alarm_type *type = &alarm_types[a->kind];
 
 	/* clang-format off */
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i}",
 		"kind", type->name,
 		"severity", event_severity_names[type->severity],
 		"text", text_json(a->text),
 		"node", end_json(a->node_guid, a->node, a->port),
 		"peer", end_json(a->peer_guid, a->peer, a->peer_port),
 		"since", a->event != 0 ? time_json(a->since) : json_null(),
-		"event", a->event != 0 ? json_integer((json_int_t)a->event) : json_null());
+		"event", a->event != 0 ? json_integer((json_int_t)a->event) : json_null(),
+		"with", (int)a->with);
 	/* clang-format on */
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,8 @@ struct alarm {
 	uint64_t event;                /*!< its number; 0: none */
 	int64_t since;                 /*!< of the event, seconds since 1970 */
 	const char *text;              /*!< sentence */
+	uint32_t with; /*!< how many others have the same cause: alarms_join() */
+	bool joined;   /*!< it is one of those others */
 };
 
 struct alarms {

@@ -247,15 +247,21 @@ int mtu_bytes(uint8_t mtu)
 	return mtu == MTU_10240 ? 10240 : mtu >= 1 && mtu <= MTU_8192 ? 128 << mtu : 0;
 }
 
-json_t *time_json(int64_t seconds)
+const char *time_text(int64_t seconds, char buf[TIME_TEXT_BYTES])
 {
-	char text[40];
 	struct tm tm;
 	time_t t = (time_t)seconds;
 
 	if (gmtime_r(&t, &tm) == NULL) {
-		return json_null();
+		return strcpy(buf, "an unknown time");
 	}
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return json_string_nocheck(text);
+	strftime(buf, TIME_TEXT_BYTES, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return buf;
+}
+
+json_t *time_json(int64_t seconds)
+{
+	char text[TIME_TEXT_BYTES];
+
+	return json_string_nocheck(time_text(seconds, text));
 }

@@ -60,5 +60,10 @@ json_t *real_json(double value);
 /*! \brief MTU code as bytes, 0 when unknown. */
 int mtu_bytes(uint8_t mtu);
 
-/*! \brief Seconds since 1970 as "2026-01-31T12:00:00Z". */
+enum { TIME_TEXT_BYTES = 40 };
+
+/*! \brief Seconds since 1970 as "2026-01-31T12:00:00Z". \return \a buf. */
+const char *time_text(int64_t seconds, char buf[TIME_TEXT_BYTES]);
+
+/*! \brief The same as a JSON text, null where there is none. */
 json_t *time_json(int64_t seconds);

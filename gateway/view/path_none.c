@@ -10,6 +10,7 @@
 #include "conf/base/err.h"
 #include "conf/base/p_key.h"
 #include "conf/base/text.h"
+#include "db/lmdb/known.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
 
@@ -408,4 +409,16 @@ const char *path_none_port(struct snap_reader *r, const char *text, struct arena
 		"and the far end",
 		port.num, node.name, port_state_name(port.state),
 		port.peer_guid == 0 ? " and no cable leads to a node" : "");
+}
+
+const char *path_none_gone(const struct known_node *n, struct arena *a)
+{
+	char since[TIME_TEXT_BYTES];
+
+	time_text(n->gone_s, since);
+	if (n->switch_guid == 0) {
+		return arena_printf(a, "'%s' is gone since %s", n->name, since);
+	}
+	return arena_printf(a, "'%s' is gone since %s, it was on %s port %u: %s", n->name, since,
+	                    n->switch_name, n->switch_port, known_cause_text(n->cause));
 }

@@ -9,6 +9,7 @@
 #include "sa/path/path_query.h"
 
 struct arena;
+struct known_node;
 
 /*! Why a query for paths has no record, or an end port cannot be asked about. */
 
@@ -42,3 +43,7 @@ int path_none_selectors(struct snap_reader *r, const struct path_query *q, json_
  * \return The sentence, in \a a; NULL: it names none, or out of memory.
  */
 const char *path_none_port(struct snap_reader *r, const char *text, struct arena *a);
+
+/*! \brief "'node010' is gone since 2026-01-31T12:00:00Z, it was on leaf-0000 port 10: its link is
+ *         down", in \a a. NULL: out of memory. */
+const char *path_none_gone(const struct known_node *n, struct arena *a);

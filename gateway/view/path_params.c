@@ -9,6 +9,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
+#include "db/lmdb/known.h"
 #include "db/snapshot/policy.h"
 #include "gateway/view/body.h"
 #include "gateway/view/json_text.h"
@@ -42,6 +43,7 @@ static json_t *candidates_json(const struct endpoint_candidates *c)
 static int endpoint_problem(struct context *cx, int err, const char *parameter,
                             const char *text, const struct endpoint_candidates *c)
 {
+	struct known_node gone;
 	const char *known;
 
 	switch (err) {
@@ -56,6 +58,11 @@ static int endpoint_problem(struct context *cx, int err, const char *parameter,
 		if (known != NULL) {
 			problem_member(cx->p, "reason", json_string("no-lid"));
 			return problem_param(cx->p, cx->a, err, parameter, "%s", known);
+		}
+		if (snap_known_gone(cx->r, text, &gone) == E_OK) {
+			problem_member(cx->p, "reason", json_string("gone"));
+			return problem_param(cx->p, cx->a, err, parameter, "%s",
+			                     path_none_gone(&gone, cx->a));
 		}
 		problem_param(cx->p, cx->a, err, parameter,
 		              "there is no end port '%s'%s%s%s", text,

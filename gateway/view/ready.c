@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "gateway/view/json_text.h"
 
 enum { AHEAD_MS = 2 * 60 * 60 * 1000 };
 
@@ -39,26 +39,17 @@ static const char *text_or_null(const struct stats_copy *c, const char *name)
 	return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-enum { TIME_BYTES = 40 };
-
 /* When the figures were written. */
-static const char *written_at(const struct stats_copy *c, char buf[TIME_BYTES])
+static const char *written_at(const struct stats_copy *c, char buf[TIME_TEXT_BYTES])
 {
-	struct tm tm;
-	time_t t = (time_t)c->heartbeat_realtime_s;
-
-	snprintf(buf, TIME_BYTES, "an unknown time");
-	if (gmtime_r(&t, &tm) != NULL) {
-		strftime(buf, TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &tm);
-	}
-	return buf;
+	return time_text(c->heartbeat_realtime_s, buf);
 }
 
 /* It runs, and has no place for what it would report. */
 static const char *cannot_report(const struct stats_copy *c, struct arena *a)
 {
 	const char *folder = c->folder != NULL ? c->folder : "of the snapshot";
-	char buf[TIME_BYTES];
+	char buf[TIME_TEXT_BYTES];
 
 	if (c->trouble == E_FULL) {
 		return arena_printf(
@@ -77,7 +68,7 @@ static const char *cannot_report(const struct stats_copy *c, struct arena *a)
 
 static const char *gone_since(const struct stats_copy *c, struct arena *a)
 {
-	char buf[TIME_BYTES];
+	char buf[TIME_TEXT_BYTES];
 	const char *text = written_at(c, buf);
 
 	if (text_or_null(c, "ended") != NULL) {

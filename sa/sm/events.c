@@ -374,6 +374,21 @@ static enum event_kind kind_of(uint8_t type, bool is_new)
 	return is_new ? EVENT_HOST_NEW : EVENT_HOST_GONE;
 }
 
+/* The port of a switch that a node is cabled to; GRAPH_NONE: none is, or it is a switch itself. */
+static uint32_t place_of(const struct graph *g, uint32_t node)
+{
+	const struct node *n = &g->nodes[node];
+
+	for (unsigned num = 1; n->type != NODE_SWITCH && num <= n->n_ports; num++) {
+		uint32_t peer = g->ports[graph_port(g, node, (uint8_t)num)].peer;
+
+		if (peer != GRAPH_NONE) {
+			return peer;
+		}
+	}
+	return GRAPH_NONE;
+}
+
 /* Nodes of a that are not in b. */
 static void note_missing_nodes(struct comparison *c, const struct graph *a)
 {
@@ -385,7 +400,7 @@ static void note_missing_nodes(struct comparison *c, const struct graph *a)
 			            !is_new && is_silent(c, i)
 			                    ? EVENT_NODE_SILENT
 			                    : kind_of(a->nodes[i].type, is_new),
-			            a, i, 0, GRAPH_NONE);
+			            a, i, 0, place_of(a, i));
 		}
 	}
 }

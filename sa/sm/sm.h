@@ -14,6 +14,7 @@
 #include "sa/sm/discover/senders.h"
 #include "sa/sm/discover/shadow.h"
 #include "sa/sm/events.h"
+#include "sa/sm/known.h"
 #include "sa/sm/program/program.h"
 #include "sa/sm/sweep.h"
 #include "sa/sm/table/table_io.h"
@@ -35,6 +36,7 @@ struct sm {
 	struct table_store tables; /*!< what the nodes hold */
 	struct vports vports; /*!< virtual ports as known */
 	struct events events;
+	struct known known; /*!< nodes that were ever up */
 	struct health health; /*!< ports that are not healthy */
 	struct keyring keys;  /*!< M_Keys of ports */
 	struct senders senders; /*!< of traps and answers */

@@ -148,6 +148,14 @@ struct port_choice {
 int sweep_request_port(struct sweep *s, const struct port_request *rq,
                        struct port_choice *ret, char *why, size_t why_bytes);
 
+/*!
+ * \brief Forgets nodes that are gone: known_forget(). An event for each tells who wanted it.
+ * \param what  Name, GUID or LID; NULL: all that are gone. \param by  Who wants it.
+ * \param ret_n  End ports that were forgotten.
+ */
+int sweep_request_forget(struct sweep *s, const char *what, const char *by, size_t *ret_n,
+                         char *why, size_t why_bytes);
+
 /*! What became of a change of partitions. */
 struct partition_outcome {
 	bool changed;

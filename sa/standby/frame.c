@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "db/lmdb/known.h"
 #include "sa/store/store.h"
 
 enum { VERSION = 1, ORDER_MARK = 0x01020304 };
@@ -178,6 +179,13 @@ static bool row_fits(const struct state_write *w)
 
 	if (table == RECORDS_PARTITIONS) {
 		return state_partition_fits(w->key, w->key_len, w->value, w->len);
+	}
+	if (table == RECORDS_KNOWN) {
+		struct known_node n;
+
+		return w->value == NULL ? w->key_len == KNOWN_KEY_BYTES
+		                        : known_decode(w->key, w->key_len, w->value,
+		                                       w->len, &n) == E_OK;
 	}
 	return store_row_fits(table, w->key_len, w->value != NULL, w->len);
 }

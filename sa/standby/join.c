@@ -102,7 +102,8 @@ void join_log_add(struct join_log *l, const struct state_write *w)
 {
 	size_t len = frame_row_bytes(w);
 
-	if (w->clears || w->table == COPIED_LIDS) {
+	if (w->clears || w->table == COPIED_LIDS ||
+	    w->table == COPIED_RECORDS + RECORDS_KNOWN) { /* a sweep finds them */
 		return;
 	}
 	if (l->n + len > JOIN_LOG_BYTES ||
@@ -256,6 +257,10 @@ void join_row_name(const struct state_write *w, char name[JOIN_NAME_BYTES])
 			return;
 		}
 		snprintf(name, JOIN_NAME_BYTES, "partition 0x%04x", key_read_u16(w->key));
+		return;
+	case RECORDS_KNOWN:
+		snprintf(name, JOIN_NAME_BYTES, "known node 0x%016" PRIx64,
+		         key_read_u64(w->key));
 		return;
 	case RECORD_TABLES: break;
 	}

@@ -45,7 +45,7 @@ struct copy {
 static int add_row(void *ctx, const struct client_row *row)
 {
 	struct copy *c = ctx;
-	if (row->table >= RECORDS_MIRRORED) {
+	if (row->table < RECORDS_MIRRORED_FIRST || row->table >= RECORDS_MIRRORED_END) {
 		return E_OK;
 	}
 	uint8_t *bytes = arena_alloc(c->a, (size_t)row->key_len + row->len + 1);
@@ -88,7 +88,8 @@ static int copy_rows(struct mirror *m, struct copy *c)
 	}
 	ret = E_OK;
 	c->n = 0;
-	for (unsigned k = 0; k < RECORDS_MIRRORED && ret == E_OK; k++) {
+	for (unsigned k = RECORDS_MIRRORED_FIRST;
+	     k < RECORDS_MIRRORED_END && ret == E_OK; k++) {
 		c->table = (enum record_table)k;
 		ret = state_records(m->sm->d.state, c->table, add_record, c);
 	}

@@ -70,6 +70,12 @@ int sweep_request_port(struct sweep *s, const struct port_request *rq,
 	return port_control_request(&s->port_control, rq, ret, why, why_bytes);
 }
 
+int sweep_request_forget(struct sweep *s, const char *what, const char *by, size_t *ret_n,
+                         char *why, size_t why_bytes)
+{
+	return known_forget(&s->sm, what, by, ret_n, why, why_bytes);
+}
+
 /* --- partitions at run time ------------------------------------------------------------ */
 
 static uint32_t members_in(const struct runtime_partitions *r, uint16_t p_key)
@@ -410,6 +416,7 @@ void sweep_free(struct sweep *s)
 	audit_done(&s->audit);
 	cables_done(&s->cables);
 	events_done(&sm->events);
+	known_done(&sm->known);
 	runtime_free(sm->runtime);
 	keyring_done(&sm->keys);
 	senders_done(&sm->senders);

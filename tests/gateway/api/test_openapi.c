@@ -97,6 +97,8 @@ static const char *const targets[] = {
 	"/v1/nodes?ports=0&limit=2",
 	"/v1/nodes/sw-a",
 	"/v1/nodes/0x201",
+	"/v1/known",
+	"/v1/known?gone=1&name=*",
 	"/v1/links",
 	"/v1/links?limit=1",
 	"/v1/links?degraded=1",

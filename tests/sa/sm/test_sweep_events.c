@@ -118,8 +118,20 @@ static const char *cable_text(char *buf, const char *what, const struct port *p)
 static const char *node_sentence(char *buf, const char *type, uint32_t node,
                                  const char *what)
 {
-	snprintf(buf, sizeof(sentence[0]), "%s '%s' is %s", type,
-	         fixture->g->nodes[node].description, what);
+	const struct graph *g = fixture->g;
+	const struct node *n = &g->nodes[node];
+	int len = snprintf(buf, sizeof(sentence[0]), "%s '%s' is %s", type, n->description, what);
+
+	for (unsigned num = 1; n->type != NODE_SWITCH && num <= n->n_ports; num++) {
+		uint32_t peer = g->ports[graph_port(g, node, num)].peer;
+
+		if (peer != GRAPH_NONE) {
+			snprintf(buf + len, sizeof(sentence[0]) - (size_t)len,
+			         ",%s on '%s' port %u", strcmp(what, "gone") == 0 ? " it was" : "",
+			         g->nodes[g->ports[peer].node].description, g->ports[peer].num);
+			break;
+		}
+	}
 	return buf;
 }
 
@@ -252,9 +264,11 @@ START_TEST(deaf)
 		fixture_run_ms(fixture, 10000);
 	}
 	ev = new_rows();
+	const struct port *place = &fixture->g->ports[cable(NODE_CA, NODE_SWITCH)->peer];
 	snprintf(sentence[0], sizeof(sentence[0]),
-	         "'%s' does not answer any more, though a cable to it is up",
-	         fixture->g->nodes[node].description);
+	         "'%s' does not answer any more, though a cable to it is up, on '%s' port %u",
+	         fixture->g->nodes[node].description,
+	         fixture->g->nodes[place->node].description, place->num);
 	expect(&ev, (const char *const[]){ sentence[0], NULL });
 	ck_assert_int_eq(sim_set_deaf(fixture->sim, guid, false), E_OK);
 	sweep_request_heavy(fixture->sweep);

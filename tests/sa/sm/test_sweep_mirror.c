@@ -175,7 +175,7 @@ static void read_snapshot(struct image *m)
 	m->len = m->rows = 0;
 	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
-	for (unsigned t = 0; t < RECORDS_MIRRORED; t++) {
+	for (unsigned t = RECORDS_MIRRORED_FIRST; t < RECORDS_MIRRORED_END; t++) {
 		int ret = snap_client_row_from(r, (enum record_table)t, "", 0, &row);
 		for (; ret == E_OK; ret = snap_client_row_next(r, row.table, &row)) {
 			add(m, row.table, row.key, row.key_len, row.value, row.len);
@@ -204,7 +204,7 @@ static int add_wanted(void *ctx, const uint8_t *key, size_t key_len, const uint8
 static void read_state(struct image *m)
 {
 	m->len = m->rows = 0;
-	for (unsigned t = 0; t < RECORDS_MIRRORED; t++) {
+	for (unsigned t = RECORDS_MIRRORED_FIRST; t < RECORDS_MIRRORED_END; t++) {
 		reading = (enum record_table)t;
 		ck_assert_int_eq(state_records(fixture->state, reading, add_wanted, m),
 		                 E_OK);

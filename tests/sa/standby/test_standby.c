@@ -462,14 +462,14 @@ START_TEST(test_torn_copy)
 	fd = accept(listener, NULL, NULL);
 	t = open_tls(&keys, fd, true);
 	send_hello(t, MASTER_GUID, true);
-	send_row(t, 1, _i == TORN_BAD_ROW ? COPIED_LIDS : COPIED_RECORDS);
+	send_row(t, 1, _i == TORN_BAD_ROW ? COPIED_LIDS : COPIED_RECORDS + RECORDS_SERVICES);
 	if (_i == TORN_CHANGES_FIRST) {
 		send_number(t, FRAME_CHANGES_END, 1);
 	} else if (_i == TORN_GAP) {
 		send_number(t, FRAME_COPY_END, 7);
 		WAIT_UNTIL(standby_hears(standby));
 		before = dump(to);
-		send_row(t, 2, COPIED_RECORDS);
+		send_row(t, 2, COPIED_RECORDS + RECORDS_SERVICES);
 		send_number(t, FRAME_CHANGES_END, 9);
 	}
 	if (_i != TORN_ROWS) {

@@ -180,7 +180,8 @@ END_TEST
 START_TEST(test_takeover_while_full)
 {
 	const struct state_copy_mark ours = { 0 };
-	const struct state_write clear = { .table = COPIED_RECORDS, .clears = true };
+	const struct state_write clear = { .table = COPIED_RECORDS + RECORDS_SERVICES,
+		                           .clears = true };
 	struct state_copy_mark mark;
 	char text[200] = "";
 	uint64_t epoch = 0, last = 0;

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sm/known.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/base/text.h"
+#include "conf/base/vector.h"
+#include "conf/config.h"
+#include "db/state/state.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
+#include "sa/mad/fields.h"
+#include "sa/sm/sm.h"
+
+enum { PHYSICAL_DISABLED = 3 /* PortPhysicalState */ };
+
+static const char *const source = "sweep";
+
+/* --- the rows as the state has them --------------------------------------------------------- */
+
+struct loading {
+	struct known_node *list;
+	size_t n, cap;
+};
+
+static int load_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
+                    size_t len)
+{
+	struct loading *l = ctx;
+
+	if (VECTOR_RESERVE(l->list, l->cap, l->n + 1) != E_OK) {
+		return -ENOMEM;
+	}
+	int ret = known_decode(key, key_len, value, len, &l->list[l->n]);
+	l->n += ret == E_OK;
+	return ret;
+}
+
+/* Reads the rows if another daemon changed them, or they were not written. */
+static int refresh(struct sm *sm)
+{
+	struct known *k = &sm->known;
+	struct loading l = { .n = 0 };
+
+	if (k->loaded && !k->failed &&
+	    k->version == state_version(sm->d.state, RECORDS_KNOWN)) {
+		return E_OK;
+	}
+	state_flush(sm->d.state); /* our own rows may be on their way to the disk */
+	if (k->loaded && !k->failed &&
+	    k->version == state_version(sm->d.state, RECORDS_KNOWN)) {
+		return E_OK;
+	}
+	k->failed = false;
+	uint64_t version = state_version(sm->d.state, RECORDS_KNOWN);
+	int ret = state_records(sm->d.state, RECORDS_KNOWN, load_row, &l);
+	if (ret != E_OK) {
+		free(l.list);
+		return ret;
+	}
+	free(k->list);
+	k->list = l.list;
+	k->n = l.n;
+	k->version = version;
+	k->loaded = true;
+	return E_OK;
+}
+
+/* --- the fabric as rows ---------------------------------------------------------------------- */
+
+static void take_name(char to[KNOWN_NAME_BYTES + 1], const struct node *n)
+{
+	snprintf(to, KNOWN_NAME_BYTES + 1, "%s", node_name(n));
+}
+
+/* An end port as it is. */
+static struct known_node row_of(const struct graph *g, const struct lids *lids, uint32_t port)
+{
+	const struct port *p = &g->ports[port];
+	const struct node *node = &g->nodes[p->node];
+	struct known_node ret = { .node_guid = node->guid,
+		                  .port_guid = p->guid,
+		                  .lid = lids->of[port].base,
+		                  .port = p->num,
+		                  .type = node->type };
+
+	take_name(ret.name, node);
+	if (p->num != 0 && p->peer != GRAPH_NONE) {
+		const struct port *peer = &g->ports[p->peer];
+
+		ret.switch_guid = g->nodes[peer->node].guid;
+		ret.switch_port = peer->num;
+		take_name(ret.switch_name, &g->nodes[peer->node]);
+	}
+	return ret;
+}
+
+/* Why a known port is not in the fabric. */
+static enum known_cause cause_of(const struct disc *d, const struct known_node *n)
+{
+	const struct graph *g = d->g;
+	uint32_t there = n->switch_guid != 0 ? graph_node_by_guid(g, n->switch_guid) :
+	                                       GRAPH_NONE;
+
+	if (n->switch_guid == 0) {
+		return KNOWN_GONE;
+	}
+	if (there == GRAPH_NONE) {
+		return KNOWN_SWITCH_GONE;
+	}
+	if (n->switch_port > g->nodes[there].n_ports) {
+		return KNOWN_GONE;
+	}
+	uint32_t port = graph_port(g, there, n->switch_port);
+	const struct disc_port *p = disc_port_of(d, port);
+	if (g->ports[port].peer != GRAPH_NONE) {
+		return KNOWN_REPLACED;
+	}
+	if (p->silent) {
+		return KNOWN_SILENT;
+	}
+	return field_get(p->info, PI_PORT_PHYSICAL_STATE) == PHYSICAL_DISABLED
+	               ? KNOWN_SWITCHED_OFF
+	               : KNOWN_LINK_DOWN;
+}
+
+static int compare(const struct known_node *a, const struct known_node *b)
+{
+	if (a->node_guid != b->node_guid) {
+		return a->node_guid < b->node_guid ? -1 : 1;
+	}
+	return (a->port > b->port) - (a->port < b->port);
+}
+
+/* --- what differs ------------------------------------------------------------------------------ */
+
+struct changes {
+	struct state_batch *batch; /* NULL: nothing changed yet */
+	size_t n;
+};
+
+static int put(struct changes *c, const struct known_node *n, bool removes)
+{
+	uint8_t key[KNOWN_KEY_BYTES], row[KNOWN_ROW_MAX];
+	size_t len = removes ? 0 : known_encode(n, row);
+	int ret = c->batch == NULL ? state_batch_new(&c->batch) : E_OK;
+
+	known_key(n->node_guid, n->port, key);
+	if (ret == E_OK) {
+		ret = state_batch_put(c->batch, RECORDS_KNOWN, key, sizeof(key),
+		                      removes ? NULL : row, len);
+	}
+	c->n += ret == E_OK;
+	return ret;
+}
+
+static void note_failure(void *ctx, int ret)
+{
+	struct known *k = ctx;
+
+	if (ret != E_OK) {
+		k->failed = true;
+	}
+}
+
+static void commit(struct sm *sm, struct changes *c)
+{
+	if (c->batch != NULL) {
+		sm->known.version += c->n;
+		state_batch_commit(sm->d.state, c->batch, note_failure, &sm->known);
+		c->batch = NULL;
+	}
+}
+
+static bool is_same(const struct known_node *a, const struct known_node *b)
+{
+	return a->port_guid == b->port_guid && a->switch_guid == b->switch_guid &&
+	       a->gone_s == b->gone_s && a->lid == b->lid &&
+	       a->switch_port == b->switch_port && a->type == b->type &&
+	       a->cause == b->cause && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->switch_name, b->switch_name) == 0;
+}
+
+/* Gone ports, the longest first. */
+static int compare_gone(const void *x, const void *y)
+{
+	const struct known_node *a = *(const struct known_node *const *)x,
+				*b = *(const struct known_node *const *)y;
+
+	if (a->gone_s != b->gone_s) {
+		return a->gone_s < b->gone_s ? -1 : 1;
+	}
+	return compare(a, b);
+}
+
+/* Takes the ports that are gone for longest out of a list with more than \a most. */
+static int drop_oldest(struct changes *c, struct known_node *list, size_t *n, size_t most)
+{
+	const struct known_node **gone = malloc(*n * sizeof(struct known_node *));
+	size_t n_gone = 0, n_left = 0, drop;
+	int ret = E_OK;
+
+	if (gone == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < *n; i++) {
+		if (list[i].gone_s != 0) {
+			gone[n_gone++] = &list[i];
+		}
+	}
+	qsort(gone, n_gone, sizeof(gone[0]), compare_gone);
+	drop = *n - most < n_gone ? *n - most : n_gone;
+	for (size_t i = 0; i < drop && ret == E_OK; i++) {
+		ret = put(c, gone[i], true);
+		list[gone[i] - list].type = 0;
+	}
+	for (size_t i = 0; i < *n && ret == E_OK; i++) {
+		if (list[i].type != 0) {
+			list[n_left++] = list[i];
+		}
+	}
+	if (ret == E_OK) {
+		*n = n_left;
+	}
+	free(gone);
+	return ret;
+}
+
+/* What is known after a sweep: both lists are by NodeGUID and port. */
+static int merge(struct sm *sm, const struct job *j, struct changes *c,
+                 struct known_node *list, size_t *ret_n)
+{
+	const struct known *k = &sm->known;
+	const struct graph *g = j->disc.g;
+	int64_t now = sm_wall_clock(sm);
+	size_t i = 0, n = 0;
+	int ret = E_OK;
+
+	now += now == 0; /* 0 stands for a port that is there */
+	for (uint32_t e = 0; (e < g->n_end_ports || i < k->n) && ret == E_OK; n++) {
+		struct known_node is = { 0 };
+		int order = e >= g->n_end_ports ? 1 : -1;
+
+		if (e < g->n_end_ports) {
+			is = row_of(g, j->program.lids, g->end_ports[e]);
+			order = i < k->n ? compare(&is, &k->list[i]) : -1;
+		}
+		const struct known_node *was = order >= 0 ? &k->list[i] : NULL;
+		if (order > 0) {
+			is = *was;
+			if (was->gone_s == 0) {
+				is.cause = (uint8_t)cause_of(&j->disc, was);
+				is.gone_s = now;
+			}
+		} else {
+			is.first_s = was != NULL ? was->first_s : now;
+		}
+		if (was == NULL || !is_same(was, &is)) {
+			ret = put(c, &is, false);
+		}
+		list[n] = is;
+		e += order <= 0;
+		i += order >= 0;
+	}
+	*ret_n = n;
+	return ret;
+}
+
+void known_note(struct sm *sm, const struct job *j)
+{
+	struct known *k = &sm->known;
+	size_t most = sm->d.config->known_nodes, n = 0;
+	struct known_node *list = NULL;
+	struct changes c = { 0 };
+
+	if (sm->d.state == NULL) {
+		return;
+	}
+	int ret = refresh(sm);
+	if (ret == E_OK) {
+		list = malloc((j->disc.g->n_end_ports + k->n + 1) * sizeof(*list));
+		ret = list != NULL ? merge(sm, j, &c, list, &n) : -ENOMEM;
+	}
+	if (ret == E_OK && n > most) {
+		ret = drop_oldest(&c, list, &n, most);
+	}
+	if (ret != E_OK) {
+		free(list);
+		state_batch_free(c.batch);
+		log_message(MSG_SM_KNOWN_NOT_NOTED, source,
+		            "cannot note which nodes are known and gone: %s", err_text(ret));
+		return;
+	}
+	free(k->list);
+	k->list = list;
+	k->n = n;
+	commit(sm, &c);
+}
+
+/* --- forgetting -------------------------------------------------------------------------------- */
+
+/* Does a text name this node: by name, GUID or LID? */
+static bool is_named(const struct known_node *n, const char *what)
+{
+	uint64_t number;
+
+	return strcmp(n->name, what) == 0 ||
+	       (text_guid(what, &number) == E_OK &&
+	        (number == n->node_guid || number == n->port_guid)) ||
+	       (n->lid != 0 && text_u64(what, LID_LIMIT_MAX, &number) == E_OK &&
+	        number == n->lid);
+}
+
+/* Which ports are to be forgotten: those of one node that is gone, or all that are. */
+static int choose(const struct known *k, const char *what, uint64_t *ret_guid, char *why,
+                  size_t why_bytes)
+{
+	const struct known_node *gone = NULL, *there = NULL;
+
+	for (size_t i = 0; i < k->n; i++) {
+		const struct known_node *n = &k->list[i];
+
+		if (!is_named(n, what)) {
+			continue;
+		}
+		if (n->gone_s == 0) {
+			there = n;
+		} else if (gone != NULL && gone->node_guid != n->node_guid) {
+			snprintf(why, why_bytes,
+			         "several nodes named '%s' are gone; give a GUID", what);
+			return E_AMBIGUOUS;
+		} else {
+			gone = n;
+		}
+	}
+	if (gone == NULL && there == NULL) {
+		snprintf(why, why_bytes,
+		         "no node '%s' is known; 'saguaro nodes --gone' lists those that "
+		         "are gone",
+		         what);
+		return E_NOTFOUND;
+	}
+	if (gone == NULL) {
+		snprintf(why, why_bytes,
+		         "%s is in the fabric; only a node that is gone can be forgotten",
+		         there->name);
+		return E_UNSUITABLE;
+	}
+	*ret_guid = gone->node_guid;
+	return E_OK;
+}
+
+static void note_forgotten(struct sm *sm, const struct known_node *n, const char *by)
+{
+	char detail[EVENT_DETAIL_BYTES + 1];
+
+	snprintf(detail, sizeof(detail), "by %s; LID %u is free", by, n->lid);
+	events_note(sm, &(struct fabric_event){ .kind = EVENT_NODE_FORGOTTEN,
+	                                        .node_guid = n->node_guid,
+	                                        .node = n->name,
+	                                        .detail = detail });
+}
+
+int known_forget(struct sm *sm, const char *what, const char *by, size_t *ret_n, char *why, size_t why_bytes)
+{
+	struct known *k = &sm->known;
+	struct changes c = { 0 };
+	uint64_t guid = 0;
+	size_t left = 0, n_lids = 0;
+
+	if (!sm->status.up || sm->d.state == NULL) {
+		snprintf(why, why_bytes, "only a master whose subnet is up knows what is gone");
+		return E_NOTREADY;
+	}
+	int ret = refresh(sm);
+	if (ret == E_OK && what != NULL) {
+		ret = choose(k, what, &guid, why, why_bytes);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	struct lid_memory *lids = calloc(k->n + 1, sizeof(*lids));
+	ret = ret == E_OK && lids == NULL ? -ENOMEM : ret;
+	for (size_t i = 0; i < k->n && ret == E_OK; i++) {
+		const struct known_node *n = &k->list[i];
+
+		if (n->gone_s != 0 && (what == NULL || n->node_guid == guid)) {
+			lids[n_lids++].guid = n->port_guid;
+			ret = put(&c, n, true);
+		}
+	}
+	if (ret == E_OK && n_lids > 0) {
+		ret = state_put_lids(sm->d.state, lids, n_lids, false);
+		sm->lids_written = false;
+	}
+	free(lids);
+	if (ret != E_OK) {
+		state_batch_free(c.batch);
+		snprintf(why, why_bytes, "%s", err_text(ret));
+		return ret;
+	}
+	for (size_t i = 0; i < k->n; i++) {
+		const struct known_node *n = &k->list[i];
+
+		if (n->gone_s == 0 || (what != NULL && n->node_guid != guid)) {
+			k->list[left++] = *n;
+		} else {
+			note_forgotten(sm, n, by);
+		}
+	}
+	k->n = left;
+	commit(sm, &c);
+	*ret_n = n_lids;
+	return E_OK;
+}
+
+void known_done(struct known *k)
+{
+	free(k->list);
+	*k = (struct known){ .n = 0 };
+}

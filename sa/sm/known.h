@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/lmdb/known.h"
+
+struct job;
+struct sm;
+
+/*!
+ * The memory of nodes: each end port that was ever up, with its last place, since when it is
+ * gone, and why. It is in the durable state, so it outlives restarts and is copied to standbys,
+ * and it is mirrored into the snapshot, where readers find it.
+ *
+ * After each sweep the rows are compared with the fabric, and those that differ are written.
+ * Nothing waits for that: a row that is lost in a crash is written by the next sweep. At most
+ * `known_nodes` rows stay; above, those that are gone for longest are dropped, and ports that
+ * are there never are.
+ */
+struct known {
+	struct known_node *list; /*!< [n] malloc; by NodeGUID and port */
+	size_t n;
+	uint64_t version; /*!< state_version() that the list stands for */
+	bool loaded;
+	_Atomic bool failed; /*!< rows were not written: the list is to be read again */
+};
+
+/*! \brief After a sweep that ended well. A failure is logged, and the next sweep tries again.
+ *  Cost: O(end ports + known), and a transaction if something differs. */
+void known_note(struct sm *sm, const struct job *j);
+
+/*!
+ * \brief Forgets ports that are gone, and their LIDs, which are free from then on.
+ *
+ * \param what  Name, NodeGUID, port GUID or LID of a node; NULL: all that are gone.
+ * \param by    Who wants it, for the events.
+ * \param why   Sentence on failure.
+ * \retval E_NOTREADY   We are not master.
+ * \retval E_NOTFOUND   No such node is known. \retval E_UNSUITABLE  It is there.
+ * \retval E_AMBIGUOUS  Several nodes of this name are gone. \retval -ENOMEM and errors of the state
+ */
+int known_forget(struct sm *sm, const char *what, const char *by, size_t *ret_n, char *why, size_t why_bytes);
+
+void known_done(struct known *k);
