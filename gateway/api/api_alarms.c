@@ -45,7 +45,7 @@ static int add_events(struct api_call *c, struct alarms *a)
 		return err == E_NOTREADY ? E_OK : err;
 	}
 	err = alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
-	return err == E_OK ? alarms_join(a, c->snap, ev.events, ev.n) : err;
+	return err == E_OK ? alarm_causes_join(a, c->snap, ev.events, ev.n) : err;
 }
 
 /* A standby that never was master has no snapshot, but may be in trouble. */

@@ -177,7 +177,7 @@ static int join_flapping(struct alarms *a, const struct fabric_event *e, size_t 
 	return E_OK;
 }
 
-int alarms_join(struct alarms *a, struct snap_reader *r, const struct fabric_event *e, size_t n)
+int alarm_causes_join(struct alarms *a, struct snap_reader *r, const struct fabric_event *e, size_t n)
 {
 	int ret = join_hosts(a, r);
 

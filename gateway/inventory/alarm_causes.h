@@ -20,4 +20,4 @@ struct snap_reader;
  * \param e  [n] Events, the oldest first; borrowed by the texts.
  * \retval -ENOMEM E_MALFORMED E_STALE  Cost: O(alarms * log known + alarms * events).
  */
-int alarms_join(struct alarms *a, struct snap_reader *r, const struct fabric_event *e, size_t n);
+int alarm_causes_join(struct alarms *a, struct snap_reader *r, const struct fabric_event *e, size_t n);

@@ -42,7 +42,7 @@ struct alarm {
 	uint64_t event;                /*!< its number; 0: none */
 	int64_t since;                 /*!< of the event, seconds since 1970 */
 	const char *text;              /*!< sentence */
-	uint32_t with; /*!< how many others have the same cause: alarms_join() */
+	uint32_t with; /*!< how many others have the same cause: alarm_causes_join() */
 	bool joined;   /*!< it is one of those others */
 };
 

@@ -55,7 +55,7 @@ static void cable(enum event_kind kind, uint8_t port, uint8_t peer_port)
 
 static void join(void)
 {
-	ck_assert_int_eq(alarms_join(&alarms, NULL, events, n_events), E_OK);
+	ck_assert_int_eq(alarm_causes_join(&alarms, NULL, events, n_events), E_OK);
 }
 
 /* Both ends flap: one alarm, which names the cable that went most often. */
