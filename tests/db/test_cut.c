@@ -406,9 +406,10 @@ static void read_snapshot(off_t length)
 	struct snap_reader *r;
 	struct snap_node n = { .guid = 0 };
 	const char *why;
-	struct snap_writer *w = open_snapshot(&why);
 	uint64_t from = 0;
 
+	fabric_init(&fabric, "ft2 6 6 3", 0); /* threads of OpenMP do not survive a fork */
+	struct snap_writer *w = open_snapshot(&why);
 	snprintf(file, sizeof(file), "%s/snapshot/data.mdb", dir);
 	publish(w, 1);
 	ck_assert_int_eq(snap_reader_local(w, &r), E_OK);
@@ -422,7 +423,6 @@ static void read_snapshot(off_t length)
 /* A thread of saguarod is in the middle of an epoch: the process ends with a line, not with a signal. */
 START_TEST(cut_under_an_answer)
 {
-	fabric_init(&fabric, "ft2 6 6 3", 0);
 	ck_assert_int_eq(run_apart(read_snapshot, 2 * PAGE), ENDED);
 	ck_assert(log_has("a file was cut short while saguarod had it mapped"));
 }

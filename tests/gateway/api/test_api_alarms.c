@@ -232,7 +232,7 @@ START_TEST(test_alarm_of_event)
 		"\"node\":{\"guid\":\"0x0000000000001000\",\"name\":\"left\",\"port\":7},"
 		"\"peer\":{\"guid\":\"0x0000000000002000\",\"name\":\"right\",\"port\":3}"
 		","
-		"\"since\":\"2026-01-01T00:00:00Z\",\"event\":%llu}",
+		"\"since\":\"2026-01-01T00:00:00Z\",\"event\":%llu,\"with\":0}",
 		(unsigned long long)seq);
 	check_alarm(json_array_get(json_object_get(o, "alarms"), 0), want);
 	json_decref(o);
@@ -261,7 +261,7 @@ START_TEST(test_alarm_of_snapshot)
 			            "\"host\",\"port\":1},"
 			            "\"peer\":{\"guid\":\"0x0000000000001000\",\"name\":"
 			            "\"sw-a\",\"port\":2},"
-			            "\"since\":null,\"event\":null}");
+			            "\"since\":null,\"event\":null,\"with\":0}");
 			found = true;
 		}
 	}

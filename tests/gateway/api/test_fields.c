@@ -520,7 +520,7 @@ START_TEST(test_switches)
 		                             "/v1/switches/0x%" PRIx64 "/lft", n->guid));
 		expect("epoch=%d\n", EPOCH);
 		expect_switch(n);
-		expect("port_groups=[%u]\n", groups->n);
+		expect("in_force=false\nport_groups=[%u]\n", groups->n);
 		for (unsigned i = 0; i < groups->n; i++) {
 			unsigned k = 0, ports = 0;
 			for (unsigned p = 1; p <= n->n_ports; p++) {

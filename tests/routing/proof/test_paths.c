@@ -69,7 +69,7 @@ static struct path_row walk(const struct graph *g, const struct lids *l,
                             const struct lft *lft, uint32_t s, uint32_t lid,
                             uint32_t *load)
 {
-	struct path_row row = { .mtu = 5 };
+	struct path_row row = { .mtu = 7 };
 	uint32_t owner = l->owner[lid];
 
 	for (row.hops = 1; row.hops < 100; row.hops++) {
