@@ -56,7 +56,8 @@ struct peer {
 	struct tls *tls;
 	char name[80]; /*!< address */
 	uint64_t guid; /*!< after HELLO */
-	uint64_t opened_ms, heard_ms, pinged_ms;
+	uint64_t opened_ms; /*!< or when bytes were sent last */
+	uint64_t heard_ms, pinged_ms;
 	struct bytes in, out;
 	size_t out_at;           /*!< of out that is sent */
 	size_t again;            /*!< bytes that TLS wants to get again */

@@ -558,17 +558,20 @@ static int send_to(struct peer *p, uint64_t now)
 	return ret;
 }
 
-/* When it is closed unless something happens; UINT64_MAX: never. */
+/* When it is closed unless something happens. */
 static uint64_t end_of(const struct peer *p)
 {
+	uint32_t storing_ms = p->link->o.storing_ms;
+
 	if (p->stage != PEER_OPEN) {
 		return p->opened_ms + LINK_OPENING_MS;
 	}
-	if (p->copy != NULL) {
-		return UINT64_MAX;
+	if (!p->attached || p->complete) {
+		return p->heard_ms + LINK_SILENT_MS;
 	}
-	return p->heard_ms +
-	       (p->attached && !p->complete ? LINK_STORING_MS : LINK_SILENT_MS);
+	/* while it takes its copy, bytes have to move: the copy holds old pages of the state */
+	return (p->copy != NULL ? p->opened_ms : p->heard_ms) +
+	       (storing_ms ? storing_ms : LINK_STORING_MS);
 }
 
 static unsigned wanted(const struct peer *p)
@@ -589,7 +592,13 @@ static void serve_peer(struct peer *p, uint64_t now)
 	int ret = send_to(p, now);
 	uint64_t end = end_of(p);
 
-	if (ret != E_OK || now >= end) {
+	if (ret == E_OK && now >= end) {
+		ret = -ETIMEDOUT;
+		pthread_mutex_lock(&p->link->lock);
+		p->link->status.dropped += p->attached;
+		pthread_mutex_unlock(&p->link->lock);
+	}
+	if (ret != E_OK) {
 		close_peer(p);
 		return;
 	}
@@ -597,7 +606,7 @@ static void serve_peer(struct peer *p, uint64_t now)
 		end = p->pinged_ms + LINK_TICK_MS;
 	}
 	loop_events(&p->watch, wanted(p));
-	loop_deadline(&p->watch, end != UINT64_MAX ? end : 0);
+	loop_deadline(&p->watch, end);
 }
 
 /* Connections of a role that has ended are closed. */
