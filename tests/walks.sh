@@ -4,7 +4,8 @@
 #
 # make walks: how many functions, in how many files, are entered on three ways through the
 # programs. They are counted in programs compiled without optimisation, so an inline function is
-# one, too. Lines of JSON; lists of the functions in walks/ of the build folder. Needs curl.
+# one, too; "not_inlined" are those that a debugger finds in the optimised programs. Lines of JSON;
+# lists of the functions in walks/ of the build folder. Needs curl.
 #
 #   trap  from trap 128 of a lost cable to the Set of the first block of a forwarding table, on
 #         all threads; routing on one thread
@@ -14,13 +15,15 @@
 # Requests were asked before, so that files and tables are open.
 #
 # SOURCE=DIR walks another tree, whose marks TRAP, PATH_RECORD and GET give: FUNCTION@FILE of the
-# first function, of those that have to follow, and of the one that sends.
+# first function, of those that have to follow, and of the one that sends. PLAIN=DIR has its
+# optimised programs.
 export top_builddir=${top_builddir:-.} srcdir=${srcdir:-.}
 # shellcheck source=tests/e2e/lib.sh
 . "$srcdir/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/simulator.sh
 . "$srcdir/tests/e2e/simulator.sh"
 source=$(cd "${SOURCE:-$srcdir}" && pwd)
+plain=${PLAIN:-$bin}
 walks=${WALKS:-$bin/walks}
 TRAP=${TRAP:-take_trap@sa/sm/sweep/agent.c send_block@sa/sm/program/program_lfts.c umad_op_send@sa/mad/umad.c}
 PATH_RECORD=${PATH_RECORD:-sa_server_receive@sa/server/server_receive.c umad_op_send@sa/mad/umad.c}
@@ -58,17 +61,22 @@ marked() {
 	export WALK_MARKS=${marks#,}
 }
 
+lines() { { wc -l <"$walks/$1.entered"; } 2>/dev/null || echo 0; }
+
 # walked NAME PROGRAM: counts, when the walk is over
 walked() {
 	local n=-1
-	until [ "$n" = "$(wc -l <"$walks/$1.entered" 2>/dev/null || echo 0)" ] && [ "$n" != 0 ]; do
-		n=$(wc -l <"$walks/$1.entered" 2>/dev/null || echo 0)
+	until [ "$n" = "$(lines "$1")" ] && [ "$n" != 0 ]; do
+		n=$(lines "$1")
 		sleep 1
 	done
 	awk -v p="$2" '$1 == p { print $2 }' "$walks/$1.entered" | addr2line -f -e "$bin/$2" | paste - - |
 		sed -n "s, (discriminator.*,,; s,\t$source/,\t,p" | sort -u >"$walks/$1.functions"
-	awk -F'\t' -v walk="$1" '{ sub(/:[0-9?]*$/, "", $2); file[$2] } END { print "{\"walk\":\"" walk "\",\"functions\":" NR ",\"files\":" length(file) "}" }' \
-		"$walks/$1.functions"
+	nm "$plain/$2" | awk -F'\t' -v walk="$1" 'NR == FNR { sub(/^.* [tT] /, ""); sub(/\..*/, ""); plain[$0]; next }
+		{ sub(/:[0-9?]*$/, "", $2); n++; file[$2] }
+		$1 in plain { n_plain++; plain_file[$2] }
+		END { printf "{\"walk\":\"%s\",\"functions\":%d,\"files\":%d,\"not_inlined\":%d,\"their_files\":%d}\n", walk, n, length(file), n_plain, length(plain_file) }' \
+		- "$walks/$1.functions"
 }
 
 export OMP_NUM_THREADS=1
@@ -104,11 +112,11 @@ start_simulator "$tree"
 		on "${hosts[1]}" "$bin/tests/sa_query" <<<"1 35 1030 0 $(printf '%080d' 0)$(printf '%04x%04x' "$2" "$1")000000000001"
 	}
 	mapfile -t lids < <(get "/paths?src=${hosts[1]}&dst=${hosts[2]}" | grep -oE '"[sd]lid":[0-9]+' | sort -r | grep -oE '[0-9]+')
-	for ((i = 0; i < 50; i++)); do get "/paths?src=${hosts[1]}&dst=${hosts[2]}" >/dev/null; done # on all threads
 	for ((i = 0; i < 10; i++)); do record "${lids[0]}" "${lids[1]}" >/dev/null; done
 	touch "$work/path.armed"
 	record "${lids[0]}" "${lids[1]}" >"$walks/path.answer"
 	walked path saguarod
+	for ((i = 0; i < 50; i++)); do get "/paths?src=${hosts[1]}&dst=${hosts[2]}" >/dev/null; done # on all threads
 	touch "$work/get.armed"
 	get "/paths?src=${hosts[1]}&dst=${hosts[2]}" >"$walks/get.answer"
 	walked get saguaro-gateway
