@@ -20,6 +20,15 @@ static inline uint64_t monotonic_ms(void)
 	return monotonic_ns() / 1000000;
 }
 
+/*! \brief Milliseconds of CLOCK_BOOTTIME, by which processes of one machine compare times. */
+static inline uint64_t boottime_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 /*!
  * Seconds since 1970 for leases: the wall clock as it was at the start, moved on by the monotonic
  * clock. When somebody sets the wall clock, leases end neither earlier nor later for it.

@@ -3,19 +3,17 @@
 #include "db/lmdb/view.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "db/lmdb/layout.h"
 
 enum { PIN_TRIES = 1000 };
 
-static uint64_t boottime_ms(void *arg)
+static uint64_t machine_clock(void *arg)
 {
 	(void)arg;
-	struct timespec ts;
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	return boottime_ms();
 }
 
 void view_init(struct view *v, struct db *db, bool foreign)
@@ -23,7 +21,7 @@ void view_init(struct view *v, struct db *db, bool foreign)
 	memset(v, 0, sizeof(*v));
 	v->t.db = db_ref(db);
 	v->foreign = foreign;
-	v->clock_ms = boottime_ms;
+	v->clock_ms = machine_clock;
 }
 
 void view_done(struct view *v)

@@ -201,7 +201,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 	struct api_call c = { .thread = t,
 		              .request = rq,
 		              .content_type = "application/json",
-		              .now_ms = source_now_ms() };
+		              .now_ms = boottime_ms() };
 	struct api_reply reply = { .base.status = 200 };
 
 	(void)body_done(&c.body); /* what an earlier answer lacked */

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/exposition.h"
@@ -303,7 +304,7 @@ static int write_counter(const struct fabric_stream *s, unsigned counter,
 	const int64_t now_s = source_wall_clock();
 	uint8_t num = (uint8_t)at->skip;
 
-	int err = a != NULL ? source_counters(s->source, source_now_ms(), at->sub, num,
+	int err = a != NULL ? source_counters(s->source, boottime_ms(), at->sub, num,
 	                                      BATCH, false, a, &list)
 	                    : -ENOMEM;
 	for (size_t i = 0; i < list.n; i++) {

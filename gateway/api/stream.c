@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "db/snapshot/reader.h"
 #include "gateway/api/metrics.h"
@@ -43,7 +44,7 @@ static int pin(struct stream *s, uint64_t *ret_epoch)
 {
 	const char *why;
 
-	int err = source_pin(s->source, source_now_ms(), &why, &s->snap);
+	int err = source_pin(s->source, boottime_ms(), &why, &s->snap);
 	if (err != E_OK) {
 		s->snap = NULL;
 		return err;

@@ -196,7 +196,7 @@ static bool is_stale(struct route_job *j, const char *dir)
 		(void)stats_read(r, j->arena, &copy);
 	}
 	stats_reader_close(r);
-	return !heartbeat_fresh(copy.heartbeat_ms, source_now_ms());
+	return !heartbeat_fresh(copy.heartbeat_ms, boottime_ms());
 }
 
 int route_job_read_snapshot(struct route_job *j, struct lft *ret_lft,

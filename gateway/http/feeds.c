@@ -214,7 +214,7 @@ static void on_ready(struct loop_watch *w, unsigned events)
 {
 	struct listener *l = (struct listener *)w;
 	struct feeds *f = l->feeds;
-	uint64_t now_ms = source_now_ms();
+	uint64_t now_ms = boottime_ms();
 	char ignored[512];
 	bool good = (events & LOOP_HANGUP) == 0;
 
@@ -303,7 +303,7 @@ static void tend(struct feeds *f, uint64_t now_ms)
 static uint64_t turn(void *ctx)
 {
 	struct feeds *f = ctx;
-	uint64_t now_ms = source_now_ms();
+	uint64_t now_ms = boottime_ms();
 
 	take_new(f, now_ms);
 	if (now_ms - f->looked_ms >= FEEDS_LOOK_MS) {
@@ -400,7 +400,7 @@ void feeds_free(struct feeds *f)
 	}
 	loop_stop(f->loop);
 	if (f->loop != NULL) {
-		take_new(f, source_now_ms()); /* those that nobody has taken yet */
+		take_new(f, boottime_ms()); /* those that nobody has taken yet */
 	}
 	while (f->all != NULL) {
 		drop(f, f->all);

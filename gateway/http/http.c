@@ -515,7 +515,7 @@ unsigned http_port(const struct http *h)
 int http_look(struct http *h, const char **ret_why, uint64_t *ret_epoch)
 {
 	struct snap_reader *snap;
-	int err = source_pin(h->source, source_now_ms(), ret_why, &snap);
+	int err = source_pin(h->source, boottime_ms(), ret_why, &snap);
 
 	if (err == E_OK) {
 		*ret_epoch = snap_meta(snap)->epoch;

@@ -8,10 +8,14 @@
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
 
-struct ends_slot {
-	uint64_t stamp; /* of the snapshot that it was found in; 0: empty */
-	char text[ENDS_TEXT];
-	struct endpoint found;
+enum { WAYS = 4 /* places of a text */ };
+
+struct ends_slots {
+	uint64_t tag[ENDS_SLOTS]; /* digest of snapshot and text; 0: empty */
+	struct {
+		struct endpoint found;
+		char text[ENDS_TEXT];
+	} slot[ENDS_SLOTS];
 };
 
 /* Transaction ids begin anew with a new file, but epochs never repeat. */
@@ -24,41 +28,41 @@ static void follow(struct ends *e, const struct snap_meta *m)
 	}
 }
 
-/* \return NULL: this text is not kept. */
-static struct ends_slot *slot_of(struct ends *e, const char *text, size_t len)
-{
-	if (len >= ENDS_TEXT) {
-		return NULL;
-	}
-	if (e->slot == NULL) {
-		e->slot = calloc(ENDS_SLOTS, sizeof(*e->slot));
-	}
-	return e->slot != NULL ? &e->slot[digest_bytes(0, text, len) % ENDS_SLOTS] : NULL;
-}
-
 int ends_find(struct ends *e, struct snap_reader *r, const char *text,
               struct endpoint *ret)
 {
 	size_t len = strlen(text);
-	struct ends_slot *slot = slot_of(e, text, len);
+	uint64_t tag;
+	unsigned at, way;
 
 	follow(e, snap_meta(r));
-	if (slot != NULL && slot->stamp == e->stamp &&
-	    memcmp(slot->text, text, len + 1) == 0) {
-		*ret = slot->found;
-		return E_OK;
+	if (e->slots == NULL) {
+		e->slots = calloc(1, sizeof(*e->slots));
+	}
+	if (e->slots == NULL || len >= ENDS_TEXT) {
+		return endpoint_find(r, text, ret);
+	}
+	tag = digest_bytes(e->stamp, text, len) | 1;
+	at = (unsigned)(tag / 2 % (ENDS_SLOTS / WAYS) * WAYS);
+	for (way = 0; way < WAYS; way++) {
+		if (e->slots->tag[at + way] == tag &&
+		    memcmp(e->slots->slot[at + way].text, text, len + 1) == 0) {
+			*ret = e->slots->slot[at + way].found;
+			return E_OK;
+		}
 	}
 	int err = endpoint_find(r, text, ret);
-	if (err == E_OK && slot != NULL) {
-		slot->stamp = e->stamp;
-		memcpy(slot->text, text, len + 1);
-		slot->found = *ret;
+	if (err == E_OK) {
+		at += e->n_kept++ % WAYS;
+		e->slots->tag[at] = tag;
+		memcpy(e->slots->slot[at].text, text, len + 1);
+		e->slots->slot[at].found = *ret;
 	}
 	return err;
 }
 
 void ends_done(struct ends *e)
 {
-	free(e->slot);
-	*e = (struct ends){ .slot = NULL };
+	free(e->slots);
+	*e = (struct ends){ .slots = NULL };
 }

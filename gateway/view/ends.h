@@ -11,16 +11,17 @@
  * hosts again and again, and each name takes several searches of the database. Each publish of
  * the snapshot makes all of them unknown again.
  *
- * One per thread. The memory is bounded: there are ENDS_SLOTS places, some 3 MB, and each of
- * them keeps the last text that belongs there. Texts of ENDS_TEXT bytes or more are not kept.
+ * One per thread. The memory is bounded: there are ENDS_SLOTS places, some 5 MB; a text belongs to
+ * four of them, which keep the last ones. Texts of ENDS_TEXT bytes or more are not kept.
  */
-enum { ENDS_SLOTS = 1 << 14, ENDS_TEXT = 64 };
+enum { ENDS_SLOTS = 1 << 15, ENDS_TEXT = 64 };
 
-struct ends_slot;
+struct ends_slots;
 
 /*! Zeroed is an empty memory. */
 struct ends {
-	struct ends_slot *slot;     /*!< [ENDS_SLOTS]; NULL: nothing was asked for yet */
+	struct ends_slots *slots;   /*!< NULL: nothing was asked for yet */
+	unsigned n_kept;            /*!< texts, since the start */
 	uint64_t epoch, txn, stamp; /*!< of the snapshot; counts the snapshots */
 };
 

@@ -60,14 +60,6 @@ struct source {
 	char why[WHY_BYTES];
 };
 
-uint64_t source_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 int64_t source_wall_clock(void)
 {
 	return time(NULL);

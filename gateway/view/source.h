@@ -34,9 +34,6 @@ struct source *source_join(struct source *s);
 /*! \brief Files are closed with the last source on them. NULL is fine. */
 void source_free(struct source *s);
 
-/*! \brief CLOCK_BOOTTIME in milliseconds, the clock of the heartbeat. */
-uint64_t source_now_ms(void);
-
 /*! \brief Seconds since 1970, the clock of readings and events. */
 int64_t source_wall_clock(void);
 

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "sa/standby/secret.h"
 #include "sa/standby/standby_int.h"
@@ -83,11 +83,10 @@ static void free_parts(struct standby *l)
 	}
 	free(l->peer_names);
 	tls_keys_free(l->keys);
+	loop_remove(&l->listener);
+	loop_free(l->loop);
 	if (l->listening.fd >= 0) {
 		close(l->listening.fd);
-	}
-	if (l->wake >= 0) {
-		close(l->wake);
 	}
 	taker_done(&l->taker);
 	join_log_done(&l->log);
@@ -99,17 +98,13 @@ static int start(struct standby *l)
 {
 	pthread_condattr_t attr;
 
-	l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (l->wake < 0) {
-		return -errno;
-	}
 	pthread_mutex_init(&l->applying, NULL);
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&l->acked, &attr);
 	pthread_condattr_destroy(&attr);
-	return -pthread_create(&l->thread, NULL, standby_link_run, l);
+	return standby_link_start(l);
 }
 
 int standby_new(const struct standby_options *o, struct arena *a, const char **ret_why,
@@ -124,10 +119,7 @@ int standby_new(const struct standby_options *o, struct arena *a, const char **r
 	l->o = *o;
 	l->follower = (struct state_follower){ standby_link_write, standby_link_committed,
 		                               standby_link_settle, l };
-	l->listening.fd = l->wake = -1;
-	for (unsigned i = 0; i < LINK_PEERS; i++) {
-		l->peer[i] = (struct peer){ .link = l, .fd = -1, .outbound = i == 0 };
-	}
+	l->listening.fd = -1;
 	err = read_secret(l, a, ret_why);
 	if (err == E_OK) {
 		err = read_peers(l, o->peers, a, ret_why);
@@ -158,8 +150,7 @@ void standby_free(struct standby *l)
 	l->stop = true;
 	pthread_cond_broadcast(&l->acked);
 	pthread_mutex_unlock(&l->lock);
-	standby_link_wake(l);
-	pthread_join(l->thread, NULL);
+	standby_link_stop(l);
 	state_follow_end(l->o.state);
 	pthread_cond_destroy(&l->acked);
 	pthread_mutex_destroy(&l->lock);
@@ -182,7 +173,7 @@ void standby_set_role(struct standby *l, enum standby_role role)
 			standby_join_follow(l);
 		}
 		l->role = (int)role;
-		standby_link_wake(l);
+		loop_wake(l->loop);
 	}
 }
 
@@ -195,7 +186,7 @@ bool standby_hears(struct standby *l)
 	}
 	pthread_mutex_lock(&l->lock);
 	l->n_heard_at_poll = l->n_heard;
-	hears = l->heard_ms != 0 && standby_link_now_ms() <= l->heard_ms + LINK_HEARD_MS;
+	hears = l->heard_ms != 0 && monotonic_ms() <= l->heard_ms + LINK_HEARD_MS;
 	pthread_mutex_unlock(&l->lock);
 	return hears;
 }
@@ -298,7 +289,7 @@ bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_b
 		pthread_mutex_unlock(&l->lock);
 	}
 	pthread_mutex_unlock(&l->applying);
-	standby_link_wake(l);
+	loop_wake(l->loop);
 	return usable;
 }
 
@@ -322,8 +313,8 @@ void standby_status(struct standby *l, struct standby_status *ret)
 	ret->in_step = ret->connected && ret->n_in_step == ret->n_standbys;
 	if (ret->role == STANDBY_TAKES) {
 		ret->connected = l->heard_ms != 0;
-		ret->in_step = l->heard_ms != 0 &&
-		               standby_link_now_ms() <= l->heard_ms + LINK_HEARD_MS;
+		ret->in_step =
+			l->heard_ms != 0 && monotonic_ms() <= l->heard_ms + LINK_HEARD_MS;
 	}
 	pthread_mutex_unlock(&l->lock);
 }

@@ -42,6 +42,8 @@ struct standby_options {
 	const char *peers;  /*!< "HOST:PORT[,HOST:PORT...]", NULL: none */
 	const char *secret; /*!< file, see sa/standby/secret.h */
 	uint32_t wait_ms;   /*!< how long a commit waits for standbys; 0: it does not */
+	uint32_t storing_ms; /*!< a standby that takes or stores its copy may be silent for so
+	                          long; 0: a minute */
 	uint64_t guid, prefix; /*!< port GUID of this SM, subnet prefix */
 	struct state *state;   /*!< borrowed */
 	void (*changed)(

@@ -11,29 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
 #include "sa/standby/standby_int.h"
 
 static const char *const source = "standby";
-
-uint64_t standby_link_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-void standby_link_wake(struct standby *l)
-{
-	uint64_t one = 1;
-	ssize_t n = write(l->wake, &one, sizeof(one));
-
-	(void)n; /* a full counter is readable, too */
-}
 
 int standby_bytes_add(struct bytes *b, const void *data, size_t len)
 {
@@ -124,7 +108,7 @@ void standby_link_committed(void *ctx)
 	l->txn.n = l->frame_at = 0;
 	l->txn_failed = false;
 	l->unsettled = true;
-	standby_link_wake(l);
+	loop_wake(l->loop);
 }
 
 /* The first standby that has to acknowledge and has not. Under the lock. */
@@ -179,7 +163,7 @@ void standby_link_settle(void *ctx)
 	}
 	pthread_mutex_unlock(&l->lock);
 	if (late != 0) {
-		standby_link_wake(l);
+		loop_wake(l->loop);
 	}
 }
 
@@ -252,7 +236,7 @@ static int add_copy(struct peer *p)
 	}
 	state_copy_end(p->copy);
 	p->copy = NULL;
-	p->heard_ms = standby_link_now_ms();
+	p->heard_ms = monotonic_ms();
 	return add_number(&p->out, FRAME_COPY_END, p->first);
 }
 

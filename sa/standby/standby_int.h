@@ -7,6 +7,7 @@
 
 #include "conf/base/listen.h"
 #include "conf/base/log.h"
+#include "conf/base/loop.h"
 #include "sa/standby/frame.h"
 #include "sa/standby/join.h"
 #include "sa/standby/standby.h"
@@ -19,7 +20,7 @@
  *   standby.c        life cycle, what the fabric thread asks
  *   standby_give.c   the master's side: copies, transactions, acknowledgements; what all share
  *   standby_join.c   rows of a master that becomes standby, on both sides
- *   standby_link.c   the thread: connections and their bytes
+ *   standby_link.c   the loop's thread: connections and their bytes
  *   standby_pause.c  copies that cannot be stored
  *
  * Locks, in the order in which they are taken: the state's, `applying`, `lock`.
@@ -48,14 +49,15 @@ struct bytes {
 };
 
 struct peer {
+	struct loop_watch watch; /*!< first */
 	struct standby *link;
 	enum peer_stage stage;
 	bool outbound;
-	int fd;
 	struct tls *tls;
 	char name[80]; /*!< address */
 	uint64_t guid; /*!< after HELLO */
-	uint64_t opened_ms, heard_ms, pinged_ms;
+	uint64_t opened_ms; /*!< or when bytes were sent last */
+	uint64_t heard_ms, pinged_ms;
 	struct bytes in, out;
 	size_t out_at;           /*!< of out that is sent */
 	size_t again;            /*!< bytes that TLS wants to get again */
@@ -80,9 +82,8 @@ struct standby {
 	struct tls_keys *keys;
 	char **peer_names;
 	unsigned n_peer_names, next_peer;
-	int wake;
-	pthread_t thread;
-	atomic_bool stop;
+	struct loop *loop;
+	struct loop_watch listener;
 	atomic_int role;
 	enum standby_role role_of_peers; /*!< of the thread */
 	uint64_t try_ms;
@@ -100,7 +101,7 @@ struct standby {
 	uint64_t sequence; /*!< of the last transaction */
 	uint64_t
 		heard_ms; /*!< taking: the master in step, 0: not connected or not in step */
-	bool lost, arrived, joined;
+	bool stop, lost, arrived, joined;
 	struct join_log log; /*!< what others do not have */
 	enum standby_news news;
 	uint64_t n_heard,
@@ -112,9 +113,6 @@ struct standby {
 	bool txn_failed, unsettled;
 	atomic_uint n_attached;
 };
-
-uint64_t standby_link_now_ms(void);
-void standby_link_wake(struct standby *l);
 
 /*! \retval -ENOMEM */
 int standby_bytes_add(struct bytes *b, const void *data, size_t len);
@@ -142,7 +140,11 @@ void standby_join_settle(struct standby *l);
 void standby_join_follow(struct standby *l);
 
 /* standby_link.c */
-void *standby_link_run(void *arg);
+
+/*! \brief Starts the loop on its thread. \retval -errno \retval -ENOMEM */
+int standby_link_start(struct standby *l);
+/*! \brief Ends the thread and closes all connections. */
+void standby_link_stop(struct standby *l);
 
 /* standby_give.c */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The link's thread: it alone opens, reads, writes and closes connections. Nothing that a peer
+ * The thread of the loop: it alone opens, reads, writes and closes connections. Nothing that a peer
  * sends is looked at before TLS has shown that it knows the secret. Peers that have not shown it
  * have few seconds, and give way to new ones when there are many.
  */
@@ -10,8 +10,8 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
 #include "sa/standby/standby_int.h"
@@ -49,10 +50,18 @@ static void log_trouble(struct peer *p, const char *what, const char *remedy)
 	char skipped[LOG_SKIPPED_BYTES];
 
 	note_trouble(l, "%s: %s", p->name, what);
-	if (log_allowed(&l->lines, standby_link_now_ms(), LINES, LINES_MS, skipped)) {
+	if (log_allowed(&l->lines, monotonic_ms(), LINES, LINES_MS, skipped)) {
 		log_message(MSG_STANDBY_CLOSED, source, "%s: %s%s%s%s", p->name, what,
 		            remedy[0] ? "; " : "", remedy, skipped);
 	}
+}
+
+static void on_ready(struct loop_watch *w, unsigned events);
+
+static void free_place(struct standby *l, unsigned i)
+{
+	l->peer[i] =
+		(struct peer){ .watch.ready = on_ready, .link = l, .outbound = i == 0 };
 }
 
 static void close_peer(struct peer *p)
@@ -73,18 +82,18 @@ static void close_peer(struct peer *p)
 		if (lost && l->o.changed != NULL) {
 			l->o.changed(l->o.ctx);
 		}
-		l->try_ms = standby_link_now_ms() +
-		            (l->pause_ms ? l->pause_ms : LINK_AGAIN_MS);
+		l->try_ms = monotonic_ms() + (l->pause_ms ? l->pause_ms : LINK_AGAIN_MS);
 	} else {
 		standby_give_end(p);
 	}
 	tls_free(p->tls);
-	close(p->fd);
+	loop_remove(&p->watch);
+	close(p->watch.fd);
 	standby_bytes_done(&p->in);
 	standby_bytes_done(&p->out);
 	standby_bytes_done(&p->joining);
 	pthread_mutex_lock(&l->lock); /* others look at peers that are attached */
-	*p = (struct peer){ .link = l, .fd = -1, .outbound = p->outbound };
+	free_place(l, (unsigned)(p - l->peer));
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -102,7 +111,7 @@ static int begin_handshake(struct peer *p)
 	p->joins = p->outbound && p->link->log.n > 0;
 	pthread_mutex_unlock(&p->link->lock);
 	hello.joins = p->joins;
-	(void)setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	(void)setsockopt(p->watch.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	p->stage = PEER_HANDSHAKE;
 	if (p->outbound) { /* it waits until the handshake is over */
 		frame_hello(bytes, &hello);
@@ -110,7 +119,7 @@ static int begin_handshake(struct peer *p)
 			return -ENOMEM;
 		}
 	}
-	return tls_new(p->link->keys, p->fd, !p->outbound, &p->tls);
+	return tls_new(p->link->keys, p->watch.fd, !p->outbound, &p->tls);
 }
 
 /* Connects to the next peer. Looking up a name may take a while, in which a standby has nothing
@@ -124,9 +133,9 @@ static void connect_next(struct standby *l)
 	struct addrinfo *at = NULL;
 	char host[256];
 	size_t len = (size_t)(colon - name);
-	int err;
+	int err, fd;
 
-	l->try_ms = standby_link_now_ms() + LINK_AGAIN_MS;
+	l->try_ms = monotonic_ms() + LINK_AGAIN_MS;
 	if (name[0] == '[' && name[len - 1] == ']') {
 		name++;
 		len -= 2;
@@ -138,17 +147,17 @@ static void connect_next(struct standby *l)
 		log_trouble(p, gai_strerror(err), "see standby_peer");
 		return;
 	}
-	p->fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (p->fd < 0 ||
-	    (connect(p->fd, at->ai_addr, at->ai_addrlen) != 0 && errno != EINPROGRESS)) {
+	fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 ||
+	    (connect(fd, at->ai_addr, at->ai_addrlen) != 0 && errno != EINPROGRESS) ||
+	    loop_add(l->loop, &p->watch, fd, LOOP_WRITE) != E_OK) {
 		note_trouble(l, "%s: %s", p->name, strerror(errno));
-		if (p->fd >= 0) {
-			close(p->fd);
-			p->fd = -1;
+		if (fd >= 0) {
+			close(fd);
 		}
 	} else {
 		p->stage = PEER_CONNECTING;
-		p->opened_ms = p->heard_ms = standby_link_now_ms();
+		p->opened_ms = p->heard_ms = monotonic_ms();
 	}
 	freeaddrinfo(at);
 }
@@ -175,27 +184,29 @@ static struct peer *find_place(struct standby *l)
 	return oldest;
 }
 
-static void accept_peer(struct standby *l)
+static void accept_peer(struct loop_watch *w, unsigned events)
 {
+	struct standby *l =
+		(struct standby *)((char *)w - offsetof(struct standby, listener));
 	struct sockaddr_storage from;
 	socklen_t len = sizeof(from);
 	char host[64] = "?", port[16] = "?";
 	struct peer *p = find_place(l);
 	int fd;
 
-	if (p == NULL) {
+	(void)events;
+	fd = accept4(w->fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0) {
 		return;
 	}
-	fd = accept4(l->listening.fd, (struct sockaddr *)&from, &len,
-	             SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd < 0) {
+	if (p == NULL || loop_add(l->loop, &p->watch, fd, LOOP_READ) != E_OK) {
+		close(fd);
 		return;
 	}
 	(void)getnameinfo((struct sockaddr *)&from, len, host, sizeof(host), port,
 	                  sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
 	snprintf(p->name, sizeof(p->name), "%.60s:%s", host, port);
-	p->fd = fd;
-	p->opened_ms = p->heard_ms = standby_link_now_ms();
+	p->opened_ms = p->heard_ms = monotonic_ms();
 	p->stage = PEER_HANDSHAKE;
 	if (begin_handshake(p) != E_OK) {
 		close_peer(p);
@@ -378,7 +389,7 @@ static int take_frame(struct peer *p, const struct frame *f)
 			log_copy(l, p);
 		}
 		pthread_mutex_lock(&l->lock);
-		l->heard_ms = standby_link_now_ms();
+		l->heard_ms = monotonic_ms();
 		l->n_heard++;
 		join_log_done(&l->log); /* the master took it before the copy */
 		l->status.master = p->guid;
@@ -433,8 +444,8 @@ static int go_on_handshake(struct peer *p)
 		p->stage = PEER_HELLO;
 	} else if (ret != -EAGAIN) {
 		note_trouble(l, "%s: handshake: %s", p->name, why);
-		if (log_allowed(&l->handshake_lines, standby_link_now_ms(), LINES,
-		                LINES_MS, skipped)) {
+		if (log_allowed(&l->handshake_lines, monotonic_ms(), LINES, LINES_MS,
+		                skipped)) {
 			log_message(MSG_STANDBY_NO_HANDSHAKE, source,
 			            "%s: no TLS handshake: %s; is standby_secret the "
 			            "same on both?%s",
@@ -457,7 +468,7 @@ static int read_peer(struct peer *p)
 		n = tls_read(p->tls, p->in.data + p->in.n, READ_BYTES);
 		if (n > 0) {
 			p->in.n += (size_t)n;
-			p->heard_ms = standby_link_now_ms();
+			p->heard_ms = monotonic_ms();
 			ret = take_frames(p);
 		}
 	} while (n > 0 && ret == E_OK);
@@ -493,38 +504,42 @@ static int check_connected(struct peer *p)
 	int err = 0;
 	socklen_t len = sizeof(err);
 
-	if (getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len) != 0 || err != 0) {
+	if (getsockopt(p->watch.fd, SOL_SOCKET, SO_ERROR, &err, &len) != 0 || err != 0) {
 		note_trouble(p->link, "%s: %s", p->name, strerror(err));
 		return -ECONNREFUSED;
 	}
 	return begin_handshake(p);
 }
 
-static int check_time(const struct peer *p, uint64_t now)
+static void on_ready(struct loop_watch *w, unsigned events)
 {
-	uint64_t silent = p->copy == NULL && p->attached && !p->complete ? LINK_STORING_MS
-	                                                                 : LINK_SILENT_MS;
-
-	if (p->stage != PEER_OPEN) {
-		return now > p->opened_ms + LINK_OPENING_MS ? -ETIMEDOUT : E_OK;
-	}
-	return now > p->heard_ms + silent && p->copy == NULL ? -ETIMEDOUT : E_OK;
-}
-
-static void serve_peer(struct peer *p, short events)
-{
-	uint64_t now = standby_link_now_ms();
+	struct peer *p = (struct peer *)w;
 	int ret = E_OK;
 
-	if (p->stage == PEER_CONNECTING && (events & (POLLOUT | POLLERR | POLLHUP))) {
+	if (events == LOOP_TIME) {
+		return; /* the turn looks at the time */
+	}
+	if (p->stage == PEER_CONNECTING) {
 		ret = check_connected(p);
 	}
 	if (ret == E_OK && p->stage == PEER_HANDSHAKE) {
 		ret = go_on_handshake(p);
 	}
-	if (ret == E_OK && p->stage >= PEER_HELLO && events != 0) {
+	if (ret == E_OK && p->stage >= PEER_HELLO) {
 		ret = read_peer(p);
 	}
+	if (ret != E_OK) {
+		close_peer(p);
+	}
+}
+
+/* --- the turns --------------------------------------------------------------------------- */
+
+/* Makes bytes for a peer and sends them, as long as its socket takes them. */
+static int send_to(struct peer *p, uint64_t now)
+{
+	int ret = E_OK;
+
 	for (bool more = true; ret == E_OK && more && p->stage >= PEER_HELLO;) {
 		if (p->stage == PEER_OPEN && !p->outbound) {
 			ret = standby_give_more(p, now);
@@ -540,28 +555,58 @@ static void serve_peer(struct peer *p, short events)
 			more = p->out.n == 0;
 		}
 	}
-	if (ret == E_OK) {
-		ret = check_time(p, now);
-	}
-	if (ret != E_OK) {
-		close_peer(p);
-	}
+	return ret;
 }
 
-/* --- the thread -------------------------------------------------------------------------- */
+/* When it is closed unless something happens. */
+static uint64_t end_of(const struct peer *p)
+{
+	uint32_t storing_ms = p->link->o.storing_ms;
 
-enum { POLL_WAKE, POLL_LISTEN, POLL_FIRST };
+	if (p->stage != PEER_OPEN) {
+		return p->opened_ms + LINK_OPENING_MS;
+	}
+	if (!p->attached || p->complete) {
+		return p->heard_ms + LINK_SILENT_MS;
+	}
+	/* while it takes its copy, bytes have to move: the copy holds old pages of the state */
+	return (p->copy != NULL ? p->opened_ms : p->heard_ms) +
+	       (storing_ms ? storing_ms : LINK_STORING_MS);
+}
 
-static short wanted(const struct peer *p)
+static unsigned wanted(const struct peer *p)
 {
 	switch (p->stage) {
 	case PEER_FREE: break;
-	case PEER_CONNECTING: return POLLOUT;
-	case PEER_HANDSHAKE: return tls_wants_write(p->tls) ? POLLOUT : POLLIN;
+	case PEER_CONNECTING: return LOOP_WRITE;
+	case PEER_HANDSHAKE: return tls_wants_write(p->tls) ? LOOP_WRITE : LOOP_READ;
 	case PEER_HELLO:
-	case PEER_OPEN: return (short)(POLLIN | (p->out_at < p->out.n ? POLLOUT : 0));
+	case PEER_OPEN: return LOOP_READ | (p->out_at < p->out.n ? LOOP_WRITE : 0U);
 	}
 	return 0;
+}
+
+/* Sends what there is to send, and sets what is waited for next. */
+static void serve_peer(struct peer *p, uint64_t now)
+{
+	int ret = send_to(p, now);
+	uint64_t end = end_of(p);
+
+	if (ret == E_OK && now >= end) {
+		ret = -ETIMEDOUT;
+		pthread_mutex_lock(&p->link->lock);
+		p->link->status.dropped += p->attached;
+		pthread_mutex_unlock(&p->link->lock);
+	}
+	if (ret != E_OK) {
+		close_peer(p);
+		return;
+	}
+	if (p->complete && p->out.n == 0 && p->pinged_ms + LINK_TICK_MS < end) {
+		end = p->pinged_ms + LINK_TICK_MS;
+	}
+	loop_events(&p->watch, wanted(p));
+	loop_deadline(&p->watch, end);
 }
 
 /* Connections of a role that has ended are closed. */
@@ -591,51 +636,45 @@ static void follow_role(struct standby *l)
 	l->try_ms = 0;
 }
 
-void *standby_link_run(void *arg)
+static uint64_t turn(void *ctx)
 {
-	struct standby *l = arg;
-	struct pollfd fds[POLL_FIRST + LINK_PEERS];
-	uint64_t woken;
+	struct standby *l = ctx;
+	bool connects;
 
-	while (!l->stop) {
-		bool busy = l->role == STANDBY_TAKES && l->n_peer_names > 0;
-
-		follow_role(l);
-		if (busy && l->peer[0].stage == PEER_FREE &&
-		    standby_link_now_ms() >= l->try_ms && standby_pause_over(l)) {
-			connect_next(l);
-		}
-		fds[POLL_WAKE] = (struct pollfd){ .fd = l->wake, .events = POLLIN };
-		fds[POLL_LISTEN] =
-			(struct pollfd){ .fd = l->listening.fd, .events = POLLIN };
-		for (unsigned i = 0; i < LINK_PEERS; i++) {
-			struct peer *p = &l->peer[i];
-
-			busy |= p->stage != PEER_FREE;
-			fds[POLL_FIRST + i] =
-				(struct pollfd){ .fd = p->stage != PEER_FREE ? p->fd : -1,
-				                 .events = wanted(p) };
-		}
-		if (poll(fds, POLL_FIRST + LINK_PEERS, busy ? LINK_TICK_MS : -1) < 0) {
-			continue;
-		}
-		if (fds[POLL_WAKE].revents) {
-			ssize_t n = read(l->wake, &woken, sizeof(woken));
-			(void)n;
-		}
-		for (unsigned i = 0; i < LINK_PEERS; i++) {
-			if (l->peer[i].stage != PEER_FREE) {
-				serve_peer(&l->peer[i], fds[POLL_FIRST + i].revents);
-			}
-		}
-		if (fds[POLL_LISTEN].revents) {
-			accept_peer(l);
+	follow_role(l);
+	connects = l->role_of_peers == STANDBY_TAKES && l->n_peer_names > 0;
+	if (connects && l->peer[0].stage == PEER_FREE && monotonic_ms() >= l->try_ms &&
+	    standby_pause_over(l)) {
+		connect_next(l);
+	}
+	for (unsigned i = 0; i < LINK_PEERS; i++) {
+		if (l->peer[i].stage != PEER_FREE) {
+			serve_peer(&l->peer[i], monotonic_ms());
 		}
 	}
+	return connects && l->peer[0].stage == PEER_FREE ? l->try_ms : UINT64_MAX;
+}
+
+int standby_link_start(struct standby *l)
+{
+	int ret = loop_new(&(struct loop_options){ .turn = turn, .ctx = l }, &l->loop);
+
+	for (unsigned i = 0; i < LINK_PEERS; i++) {
+		free_place(l, i);
+	}
+	l->listener.ready = accept_peer;
+	if (ret == E_OK && l->listening.fd >= 0) {
+		ret = loop_add(l->loop, &l->listener, l->listening.fd, LOOP_READ);
+	}
+	return ret == E_OK ? loop_start(l->loop) : ret;
+}
+
+void standby_link_stop(struct standby *l)
+{
+	loop_stop(l->loop);
 	for (unsigned i = 0; i < LINK_PEERS; i++) {
 		if (l->peer[i].stage != PEER_FREE) {
 			close_peer(&l->peer[i]);
 		}
 	}
-	return NULL;
 }

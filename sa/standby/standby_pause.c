@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "sa/standby/standby_int.h"
 
@@ -67,7 +68,7 @@ bool standby_pause_over(struct standby *l)
 	pthread_mutex_lock(&l->lock);
 	l->status.tries++;
 	pthread_mutex_unlock(&l->lock);
-	l->try_ms = standby_link_now_ms() + l->pause_ms;
+	l->try_ms = monotonic_ms() + l->pause_ms;
 	l->pause_ms =
 		l->pause_ms < LINK_PAUSE_MAX_MS / 2 ? 2 * l->pause_ms : LINK_PAUSE_MAX_MS;
 	return ret == E_OK;

@@ -2,13 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/gateway_fixture.h"
 
-uint64_t boottime_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 void gateway_fixture_init(struct gateway_fixture *w, const char *kind, int argc,
                           char **argv)
 {

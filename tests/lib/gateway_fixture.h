@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/clock.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "db/snapshot/snapshot.h"
@@ -35,8 +35,6 @@ struct gateway_fixture {
 	uint64_t epoch;
 	uint32_t grace_ms; /* 0: the usual one */
 };
-
-uint64_t boottime_ms(void);
 
 /* A fabric that is not routed yet, so that a test can change it. */
 void gateway_fixture_init(struct gateway_fixture *w, const char *kind, int argc,

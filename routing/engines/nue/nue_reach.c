@@ -40,13 +40,6 @@ static uint64_t *open_of(const struct nue_reach *x, uint32_t s)
 	return x->open + (size_t)s * x->words;
 }
 
-bool nue_reach_is_open(const struct nue_reach *x, uint32_t s, uint32_t c)
-{
-	uint32_t k = c - x->g->adj_first[s];
-
-	return open_of(x, s)[k / WORD] >> k % WORD & 1;
-}
-
 static void open_link(struct nue_reach *x, uint32_t s, uint32_t c)
 {
 	uint32_t k = c - x->g->adj_first[s];
@@ -106,12 +99,12 @@ static uint64_t add_turns(struct nue_reach *x, uint32_t c, unsigned word, uint64
 	return added;
 }
 
-/* Finds the open links behind channel c that may follow it. \return How many may not. */
-static unsigned follow(struct nue_reach *x, uint32_t c, bool add, uint64_t *ret)
+/* Finds the open links behind channel c that may follow it. \return Whether all may. */
+static bool follow(struct nue_reach *x, uint32_t c, bool add, uint64_t *ret)
 {
 	const uint64_t *open = open_of(x, x->g->adj[c].to);
 	bool no_lower = x->to_lower && x->strict;
-	unsigned n_not = 0;
+	uint64_t not = 0;
 
 	for (unsigned w = 0; w < x->words; w++) {
 		size_t at = (size_t)c * x->words + w;
@@ -121,9 +114,9 @@ static unsigned follow(struct nue_reach *x, uint32_t c, bool add, uint64_t *ret)
 		if (add && may & ~ret[w]) {
 			ret[w] |= add_turns(x, c, w, may & ~ret[w]);
 		}
-		n_not += (unsigned)__builtin_popcountll(open[w] & ~ret[w]);
+		not |= open[w] & ~ret[w];
 	}
-	return n_not;
+	return not == 0;
 }
 
 /* ---- one switch ---- */
@@ -141,7 +134,7 @@ static bool open_without_adding(struct nue_reach *x, uint32_t s, unsigned distan
 	bool any = false;
 
 	for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1]; c++) {
-		if (begins_at(x, c, distance) && follow(x, c, false, may) == 0) {
+		if (begins_at(x, c, distance) && follow(x, c, false, may)) {
 			open_link(x, s, c);
 			any = true;
 		}
@@ -164,7 +157,7 @@ static bool open_one(struct nue_reach *x, uint32_t s, unsigned distance)
 		if (!begins_at(x, c, distance)) {
 			continue;
 		}
-		if (follow(x, c, true, may) == 0) {
+		if (follow(x, c, true, may)) {
 			open_link(x, s, c);
 			return true;
 		}
@@ -212,11 +205,11 @@ static bool open_links(struct nue_reach *x, uint32_t s, unsigned distance)
 static void enqueue_links(struct nue_reach *x, uint32_t s)
 {
 	for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1]; c++) {
-		uint32_t in = x->plan->map->back[c];
-		uint32_t *first =
-			&x->bucket[(x->dist[s] + (unsigned)x->length[in]) % NUE_BUCKETS];
-
 		if (x->dist[x->g->adj[c].to] == NUE_FAR) {
+			uint32_t in = x->plan->map->back[c];
+			uint32_t *first = &x->bucket[(x->dist[s] + x->length[in] + 0U) %
+			                             NUE_BUCKETS];
+
 			x->chain[in] = *first;
 			*first = in;
 			x->n_waiting++;

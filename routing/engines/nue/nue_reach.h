@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "routing/engines/nue/nue_lane.h"
+#include "routing/graph/graph.h"
 
 struct arena;
-struct graph;
 
 enum {
 	NUE_HOP = 8,          /*!< length of a link that carries no more than the mean */
@@ -62,8 +62,20 @@ void nue_reach_run(struct nue_reach *x, struct nue_lane *lane, uint32_t to);
 /*! \brief Removes the turns that the last run added. */
 void nue_reach_undo(struct nue_reach *x);
 
-/*! \brief Is channel \a c, which leaves switch \a s, open? */
-bool nue_reach_is_open(const struct nue_reach *x, uint32_t s, uint32_t c);
+/*! \brief The first open link of switch \a s among its channels from \a c on; graph.n_adj:
+ * there is none. */
+static inline uint32_t nue_reach_next(const struct nue_reach *x, uint32_t s, uint32_t c)
+{
+	const uint64_t *open = x->open + (size_t)s * x->words;
+
+	for (uint32_t k = c - x->g->adj_first[s]; k < x->words * 64; k += 64 - k % 64) {
+		if (open[k / 64] >> k % 64) {
+			return x->g->adj_first[s] + k +
+			       (uint32_t)__builtin_ctzll(open[k / 64] >> k % 64);
+		}
+	}
+	return x->g->n_adj;
+}
 
 /*! \brief How many links of a switch are open? */
 unsigned nue_reach_count_open(const struct nue_reach *x, uint32_t s);

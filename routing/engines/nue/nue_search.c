@@ -102,85 +102,60 @@ static uint8_t choose_lane(struct work *x, uint32_t to)
 	return (uint8_t)best;
 }
 
-/* Finds the hops of the longest route over open links. \retval E_RANGE */
-static int count_hops(struct work *x, uint32_t to)
+/* The open links of switch s, and the hops of the longest route over them.
+ * \retval E_RANGE */
+static int note_links(struct work *x, uint32_t s, uint32_t to)
 {
-	x->hops[to] = 0;
-	for (uint32_t i = 1; i < x->reach.n_reached; i++) {
-		uint32_t s = x->reach.reached[i];
-		unsigned most = 0;
+	struct nue_links *w = x->links;
+	uint64_t *ports = w->ports + ((size_t)to * x->g->n_switches + s) * w->words;
+	unsigned most = 0;
 
-		for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1]; c++) {
-			unsigned h = x->hops[x->g->adj[c].to] + 1U;
+	for (uint32_t c = nue_reach_next(&x->reach, s, x->g->adj_first[s]);
+	     c < x->g->n_adj; c = nue_reach_next(&x->reach, s, c + 1)) {
+		unsigned p = x->g->adj[c].port - 1U, h = x->hops[x->g->adj[c].to] + 1U;
 
-			if (h > most && nue_reach_is_open(&x->reach, s, c)) {
-				most = h;
-			}
-		}
-		if (most >= HOPS_NONE) {
-			return E_RANGE;
-		}
-		x->hops[s] = (uint8_t)most;
+		ports[p / WORD] |= UINT64_C(1) << p % WORD;
+		most = h > most ? h : most;
+	}
+	if (most >= HOPS_NONE) {
+		return E_RANGE;
+	}
+	x->hops[s] = (uint8_t)most;
+	w->hops.dist[s * w->hops.stride + to] = (uint8_t)most;
+	w->hops.diameter = (uint8_t)(most > w->hops.diameter ? most : w->hops.diameter);
+	if (most > hops_between(x->in->plan->near, s, to) && n_hosts(x, s) &&
+	    n_hosts(x, to)) {
+		w->shortest = false;
 	}
 	return E_OK;
 }
 
 static int route_to(struct work *x, uint32_t to)
 {
-	uint8_t lane = choose_lane(x, to);
-	int ret;
+	uint64_t hosts = n_hosts(x, to);
+	int ret = E_OK;
 
-	nue_reach_run(&x->reach, &x->lanes[lane], to);
-	ret = count_hops(x, to);
-	if (ret == E_OK) {
-		uint64_t hosts;
-		struct nue_links *w;
-
-		x->links->by_plan &= !x->reach.n_loose && !x->reach.n_forced;
-		x->links->lane[to] = lane;
-		w = x->links;
-		for (uint32_t i = 0; i < x->reach.n_reached; i++) {
-			uint32_t s = x->reach.reached[i];
-			uint64_t *ports =
-				w->ports + ((size_t)to * x->g->n_switches + s) * w->words;
-
-			for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1];
-			     c++) {
-				unsigned p = x->g->adj[c].port - 1U;
-
-				ports[p / WORD] |=
-					(uint64_t)nue_reach_is_open(&x->reach, s, c)
-					<< p % WORD;
-			}
-			w->hops.dist[s * w->hops.stride + to] = x->hops[s];
-			if (x->hops[s] > w->hops.diameter) {
-				w->hops.diameter = x->hops[s];
-			}
-			if (x->hops[s] > hops_between(x->in->plan->near, s, to) &&
-			    n_hosts(x, s) && n_hosts(x, to)) {
-				w->shortest = false;
-			}
-		}
-		hosts = n_hosts(x, to);
-		memset(x->flow, 0, x->g->n_switches * sizeof(*x->flow));
-		for (uint32_t i = x->reach.n_reached; hosts && i-- > 1;) {
-			uint32_t s = x->reach.reached[i];
-			uint64_t share =
-				(x->flow[s] + (hosts * n_hosts(x, s) << SHARE_BITS)) /
-				nue_reach_count_open(&x->reach, s);
-
-			/* open links share the routes that pass a switch */
-			for (uint32_t c = x->g->adj_first[s];
-			     share && c < x->g->adj_first[s + 1]; c++) {
-				if (nue_reach_is_open(&x->reach, s, c)) {
-					x->links->load[c] += share;
-					x->total += share;
-					x->flow[x->g->adj[c].to] += share;
-				}
-			}
-		}
-		set_lengths(x);
+	x->links->lane[to] = choose_lane(x, to);
+	nue_reach_run(&x->reach, &x->lanes[x->links->lane[to]], to);
+	x->links->by_plan &= !x->reach.n_loose && !x->reach.n_forced;
+	for (uint32_t i = 0; ret == E_OK && i < x->reach.n_reached; i++) {
+		ret = note_links(x, x->reach.reached[i], to);
 	}
+	memset(x->flow, 0, x->g->n_switches * sizeof(*x->flow));
+	for (uint32_t i = x->reach.n_reached; ret == E_OK && hosts && i-- > 1;) {
+		uint32_t s = x->reach.reached[i];
+		uint64_t share = (x->flow[s] + (hosts * n_hosts(x, s) << SHARE_BITS)) /
+		                 nue_reach_count_open(&x->reach, s);
+
+		/* open links share the routes that pass a switch */
+		for (uint32_t c = nue_reach_next(&x->reach, s, x->g->adj_first[s]);
+		     share && c < x->g->n_adj; c = nue_reach_next(&x->reach, s, c + 1)) {
+			x->links->load[c] += share;
+			x->total += share;
+			x->flow[x->g->adj[c].to] += share;
+		}
+	}
+	set_lengths(x);
 	return ret;
 }
 

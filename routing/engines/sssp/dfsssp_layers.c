@@ -151,11 +151,15 @@ int layers_init(struct layers *l, const struct graph *g, const struct lids *lids
 
 /* ---- counting ---- */
 
-static void add(uint32_t *where, uint32_t n)
+/* \param exact Otherwise it is enough to know that there are some, which costs less. */
+static void add(uint32_t *where, uint32_t n, bool exact)
 {
-	if (n) {
+	if (n && exact) {
 #pragma omp atomic
 		*where += n;
+	} else if (n) {
+#pragma omp atomic write
+		*where = 1;
 	}
 }
 
@@ -190,8 +194,8 @@ static void count_column(const struct layers *l, const struct column *c, uint32_
 		if (next != c->home && (routes[s] || fixed[s])) {
 			uint32_t dep = dep_between(l, c->channel[s], c->channel[next]);
 
-			add(&l->count[dep], routes[s]);
-			add(&l->fixed[dep], fixed[s]);
+			add(&l->count[dep], routes[s], l->breaks);
+			add(&l->fixed[dep], fixed[s], false);
 		}
 		routes[next] += routes[s];
 		fixed[next] += fixed[s];
@@ -199,8 +203,9 @@ static void count_column(const struct layers *l, const struct column *c, uint32_
 }
 
 /* Counts the dependencies of all routes of a layer to hosts, or to switches. */
-static void count_layer(struct layers *l, bool to_host)
+static void count_layer(struct layers *l, bool to_host, bool breaks)
 {
+	l->breaks = breaks;
 	uint32_t n_blocks = l->lids->top / COLUMN_BLOCK + 1;
 
 #pragma omp parallel for schedule(dynamic, 1)
@@ -495,7 +500,7 @@ static int place_layers(struct layers *l, unsigned max, unsigned *ret_n)
 		l->layer = (uint8_t)layer;
 		l->n_moved = 0;
 		clear_counts(l);
-		count_layer(l, true);
+		count_layer(l, true, true);
 		search(l, true);
 		if (!l->n_moved) {
 			*ret_n = layer + 1;
@@ -536,7 +541,7 @@ static bool one_layer_suffices(struct layers *l)
 {
 	l->layer = 0;
 	clear_counts(l);
-	count_layer(l, true);
+	count_layer(l, true, false);
 	return search(l, false);
 }
 
@@ -591,7 +596,7 @@ bool layers_fit_switches(struct layers *l, uint8_t layer)
 {
 	l->layer = layer;
 	clear_counts(l);
-	count_layer(l, true);
+	count_layer(l, true, false);
 	for (uint32_t s = 0; s < l->map.n; s++) {
 		uint32_t port = l->g->nodes[l->g->switches[s]].first_port;
 		struct lid_range r = l->lids->of[port];
@@ -603,6 +608,6 @@ bool layers_fit_switches(struct layers *l, uint8_t layer)
 			}
 		}
 	}
-	count_layer(l, false);
+	count_layer(l, false, false);
 	return search(l, false);
 }

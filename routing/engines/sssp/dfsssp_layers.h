@@ -39,7 +39,7 @@ struct layers {
 	 * switch it leads to */
 	uint32_t *first;
 	uint32_t *count;    /* [n_deps] movable routes */
-	uint32_t *fixed;    /* [n_deps] fixed routes */
+	uint32_t *fixed;    /* [n_deps] 1: there are fixed routes */
 	uint32_t *from;     /* [n_adj] switch a channel leaves */
 	uint8_t *colour;    /* [n_adj] */
 	uint32_t *at;       /* [n_adj] next dependency of the search */
@@ -57,6 +57,7 @@ struct layers {
 	uint64_t n_entered[LAYERS_MAX + 1]; /* routes that were moved to a layer */
 	uint64_t n_routes;
 	uint64_t n_moved;
+	bool breaks; /* cycles are broken, so counts are exact; else they are 1 */
 	bool manage; /* the movable routes are those from switches without hosts */
 	uint8_t layer;
 };

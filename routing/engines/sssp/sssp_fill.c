@@ -67,8 +67,11 @@
 enum {
 	CHUNK = 64,       /* LIDs whose ports are written together */
 	EARLIER_BITS = 6, /* a route of an earlier group weighs 1/64 of one of this */
+	INDEX_BITS = 8,   /* a switch has fewer than 256 steps */
 	RECENT = 8        /* extra weight of a recent route */
 };
+
+#define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
 
 /* Penalties for further LIDs, in rising order: a switch that lower LIDs of the port pass;
  * a node or a system to which they go from here; above these the number of them that
@@ -95,15 +98,17 @@ struct step {
 
 /* Working memory of one destination: the links that lead closer to it, and costs. */
 struct search {
-	uint32_t *dist;     /* [n] hops, GRAPH_NONE: not reached */
-	uint32_t *place;    /* [n] place of a switch */
+	uint32_t *place;    /* [n] place of a switch, GRAPH_NONE: not reached */
 	uint32_t *order;    /* [n_order] switch at a place */
 	uint32_t *first;    /* [n_order + 1] into step */
 	struct step *step;  /* [n_adj] */
 	uint32_t *pick;     /* [n_order] the step chosen */
-	uint64_t *cost;     /* [n_order] weight of the path */
+	uint64_t *cost;     /* [n_order] weight of the path, << INDEX_BITS */
+	uint64_t *n_hosts;  /* [n_order] */
 	uint64_t *flow;     /* [n_order] routes that pass */
-	uint64_t *weight;   /* [as step] */
+	/* [as step] << INDEX_BITS, plus its index among those of its switch: so the
+	 * least is the first of equal ones, and is found without a branch */
+	uint64_t *weight;
 	uint32_t *avoid;    /* [as step] AVOID_* bits: how much a LID avoids the step */
 	/* [n][stride / 8] bit per LID: a host's route passes; NULL: LMC 0 */
 	uint8_t *carried;
@@ -136,56 +141,72 @@ static uint32_t keep_direction(const struct sssp *in, uint32_t t, struct step *f
 	return kept;
 }
 
-/* Lists the steps of switch s by port. \return End of the list. */
-static struct step *list_steps(const struct job *j, const struct search *b, uint32_t s,
-                               struct step *out)
+/* Keeps the lowest dimension. \return Links left. */
+static uint32_t keep_dimension(const struct sssp *in, uint32_t t, struct step *found,
+                               uint32_t n)
 {
-	const struct graph *g = j->g;
-	const uint8_t *dim = j->in->dimension;
-	uint32_t closer = b->dist[s] - 1, n = 0;
+	const uint8_t *dim = in->dimension;
 	unsigned lowest = UINT8_MAX;
+	uint32_t kept = 0;
 
-	for (uint32_t c = g->adj_first[s]; dim && c < g->adj_first[s + 1]; c++) {
-		if (b->dist[g->adj[c].to] == closer && dim[c] < lowest) {
-			lowest = dim[c];
+	for (uint32_t i = 0; i < n; i++) {
+		lowest = dim[found[i].channel] < lowest ? dim[found[i].channel] : lowest;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (dim[found[i].channel] == lowest) {
+			found[kept++] = found[i];
 		}
 	}
-	for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
-		uint32_t to = g->adj[c].to;
-
-		if (b->dist[to] == closer && (!dim || dim[c] == lowest)) {
-			out[n++] = (struct step){ c, b->place[to] };
-		}
-	}
-	return out + (dim && j->in->up ? keep_direction(j->in, b->order[0], out, n) : n);
+	return in->up ? keep_direction(in, t, found, kept) : kept;
 }
 
-static void search(const struct job *j, struct search *b, uint32_t t)
+/* Lists the steps of all switches by distance, those of a switch by port, and their
+ * weights, whose recent part is halved. */
+static void search(const struct job *j, struct search *b,
+                   const struct sssp_target *target)
 {
 	const struct graph *g = j->g;
-	struct step *out = b->step;
+	uint32_t t = target->sw, first = 0;
 
-	memset(b->dist, 0xff, g->n_switches * sizeof(*b->dist));
-	b->dist[t] = 0;
+	uint32_t level = 0, next = 0; /* places of the first switches with as many hops */
+
+	memset(b->place, 0xff, g->n_switches * sizeof(*b->place));
 	b->place[t] = 0;
 	b->order[0] = t;
 	b->n_order = 1;
+	b->extra = target->offset ? 0 : RECENT;
 	for (uint32_t head = 0; head < b->n_order; head++) {
-		uint32_t s = b->order[head];
+		uint32_t s = b->order[head], n = 0;
+		struct step *out = b->step + first;
 
-		b->first[head] = (uint32_t)(out - b->step);
-		out = head ? list_steps(j, b, s, out) : out;
+		if (head == next) {
+			level = head;
+			next = b->n_order;
+		}
+		b->n_hosts[head] = g->host_first[s + 1] - g->host_first[s];
 		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
-			uint32_t to = g->adj[c].to;
+			uint32_t to = g->adj[c].to, place = b->place[to];
 
-			if (b->dist[to] == GRAPH_NONE) {
-				b->dist[to] = b->dist[s] + 1;
+			out[n] = (struct step){ c, place };
+			n += place < level;
+			if (place == GRAPH_NONE) {
 				b->place[to] = b->n_order;
 				b->order[b->n_order++] = to;
 			}
 		}
+		n = j->in->dimension ? keep_dimension(j->in, t, out, n) : n;
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t c = out[k].channel;
+
+			j->recent[c] /= 2;
+			b->weight[first + k] =
+				((j->weight[c] + j->recent[c] * b->extra) << INDEX_BITS) +
+				k;
+		}
+		b->first[head] = first;
+		first += n;
 	}
-	b->first[b->n_order] = (uint32_t)(out - b->step);
+	b->first[b->n_order] = first;
 }
 
 /* ---- one LID ---- */
@@ -246,8 +267,10 @@ static bool find_old(const struct job *j, struct search *b, uint32_t lid,
 
 /* Chooses the step with the lightest path at every switch; for a further LID among
  * those that it avoids least. Ports that it avoids at later switches do not count, because
- * there are other paths from there. \param found Steps that are chosen already stay. */
-static void take_lightest(struct search *b, bool further, bool found)
+ * there are other paths from there. \param found Steps that are chosen already stay.
+ * \param again Weights have only grown since the last LID, so a switch whose step costs
+ * the same has no lighter one. */
+static void take_lightest(struct search *b, bool further, bool found, bool again)
 {
 	const struct step *step = b->step;
 	const uint64_t *weight = b->weight;
@@ -256,25 +279,29 @@ static void take_lightest(struct search *b, bool further, bool found)
 	cost[0] = 0;
 	for (uint32_t i = 1; i < b->n_order; i++) {
 		uint64_t least = UINT64_MAX;
-		uint32_t best = 0, avoid = UINT32_MAX,
-			 old = found ? b->pick[i] : GRAPH_NONE;
+		uint32_t avoid = UINT32_MAX,
+			 old = again || found ? b->pick[i] : GRAPH_NONE;
 
 		if (old != GRAPH_NONE) {
-			cost[i] = cost[step[old].to] + weight[old];
-			continue;
-		}
-		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
-			uint64_t c = cost[step[k].to] + weight[k];
-			uint32_t x = further ? b->avoid[k] : 0;
+			uint64_t c = (cost[step[old].to] + weight[old]) & ~INDEX_MASK;
 
-			if (x < avoid || (x == avoid && c < least)) {
-				best = k;
-				avoid = x;
-				least = c;
+			if (found || c == cost[i]) {
+				cost[i] = c;
+				continue;
 			}
 		}
-		cost[i] = least;
-		b->pick[i] = best;
+		for (uint32_t k = b->first[i]; further && k < b->first[i + 1]; k++) {
+			avoid = b->avoid[k] < avoid ? b->avoid[k] : avoid;
+		}
+		for (uint32_t k = b->first[i], end = b->first[i + 1]; k < end; k++) {
+			uint64_t c = cost[step[k].to] + weight[k];
+
+			if (!further || b->avoid[k] == avoid) {
+				least = c < least ? c : least;
+			}
+		}
+		cost[i] = least & ~INDEX_MASK;
+		b->pick[i] = b->first[i] + (uint32_t)(least & INDEX_MASK);
 	}
 }
 
@@ -321,20 +348,8 @@ static bool choose_steps(const struct job *j, struct search *b,
 			}
 		}
 	}
-	take_lightest(b, t->offset > 0, found);
+	take_lightest(b, t->offset > 0, found, !t->offset && !found && at > t->first);
 	return true;
-}
-
-static void store_weights(const struct job *j, const struct search *b)
-{
-	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
-		uint32_t c = b->step[k].channel;
-		uint64_t more = b->weight[k] - j->weight[c] - j->recent[c] * b->extra;
-		uint64_t routes = b->extra ? more / (1 + RECENT) : more;
-
-		j->weight[c] += routes;
-		j->recent[c] += routes;
-	}
 }
 
 static void route_target(const struct job *j, struct search *b,
@@ -342,29 +357,24 @@ static void route_target(const struct job *j, struct search *b,
 {
 	uint32_t lid[CHUNK], n = 0;
 
-	b->extra = t->offset ? 0 : RECENT;
-	/* the recent part is halved */
-	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
-		uint32_t c = b->step[k].channel;
-
-		j->recent[c] /= 2;
-		b->weight[k] = j->weight[c] + j->recent[c] * b->extra;
-	}
 	for (uint32_t at = t->first; at < t->first + t->n; at++) {
 		if (choose_steps(j, b, t, at, keeping)) {
-			const struct graph *g = j->g;
 			uint8_t *port;
 
 			/* place the routes of all hosts on the links */
-			for (uint32_t i = 0; i < b->n_order; i++) {
-				uint32_t s = b->order[i];
-
-				b->flow[i] = g->host_first[s + 1] - g->host_first[s];
-			}
+			memcpy(b->flow, b->n_hosts, b->n_order * sizeof(*b->flow));
 			for (uint32_t i = b->n_order; i-- > 1;) {
-				b->weight[b->pick[i]] +=
-					(b->flow[i] << EARLIER_BITS) * (1 + b->extra);
-				b->flow[b->step[b->pick[i]].to] += b->flow[i];
+				if (b->flow[i] == 0) {
+					continue;
+				}
+				struct step step = b->step[b->pick[i]];
+				uint64_t routes = b->flow[i] << EARLIER_BITS;
+
+				b->weight[b->pick[i]] += routes * (1 + b->extra)
+				                         << INDEX_BITS;
+				j->weight[step.channel] += routes;
+				j->recent[step.channel] += routes;
+				b->flow[step.to] += b->flow[i];
 			}
 			if (b->carried) {
 				for (uint32_t i = 0; i < b->n_order; i++) {
@@ -395,7 +405,6 @@ static void route_target(const struct job *j, struct search *b,
 			n = 0;
 		}
 	}
-	store_weights(j, b);
 }
 
 /* ---- all ---- */
@@ -405,19 +414,19 @@ static int search_init(struct search *b, const struct job *j, struct arena *a)
 	const struct graph *g = j->g;
 	size_t n = (size_t)g->n_switches + 1, n_adj = (size_t)g->n_adj + 1;
 
-	b->dist = arena_array(a, n, sizeof(*b->dist));
 	b->place = arena_array(a, n, sizeof(*b->place));
 	b->order = arena_array(a, n, sizeof(*b->order));
 	b->first = arena_array(a, n, sizeof(*b->first));
 	b->step = arena_array(a, n_adj, sizeof(*b->step));
 	b->pick = arena_array(a, n, sizeof(*b->pick));
 	b->cost = arena_array(a, n, sizeof(*b->cost));
+	b->n_hosts = arena_array(a, n, sizeof(*b->n_hosts));
 	b->flow = arena_array(a, n, sizeof(*b->flow));
 	b->weight = arena_array(a, n_adj, sizeof(*b->weight));
 	b->avoid = arena_array(a, n_adj, sizeof(*b->avoid));
 	b->passed = arena_array(a, n, sizeof(*b->passed));
 	b->port = arena_array(a, n, CHUNK);
-	if (!b->dist || !b->place || !b->order || !b->first || !b->step || !b->pick ||
+	if (!b->n_hosts || !b->place || !b->order || !b->first || !b->step || !b->pick ||
 	    !b->cost || !b->flow || !b->weight || !b->avoid || !b->passed || !b->port) {
 		return -ENOMEM;
 	}
@@ -455,7 +464,7 @@ static int route_range(const struct job *j, struct search *b, uint32_t first,
 			return -ECANCELED;
 		}
 		if (keeping || !j->prev || !is_kept(j, &j->to.target[i])) {
-			search(j, b, j->to.target[i].sw);
+			search(j, b, &j->to.target[i]);
 			route_target(j, b, &j->to.target[i], keeping);
 		}
 	}

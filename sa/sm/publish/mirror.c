@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
 #include "conf/config.h"
@@ -340,16 +340,6 @@ static void set_sweep_figures(struct stats *to, const struct sweep_status *st)
 	stats_set(to, "epoch", (double)st->epoch);
 }
 
-/* Readers compare the heartbeat with the machine's own clock. Nothing in the sweep depends
- * on it. */
-static uint64_t boottime_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 void mirror_figures(struct sm *sm, const struct election *e, bool with_stages)
 {
 	struct stats *to = sm->d.stats;
@@ -372,5 +362,6 @@ void mirror_figures(struct sm *sm, const struct election *e, bool with_stages)
 	stats_text(to, "not_ready", sm->status.not_ready);
 	stats_text(to, "progress", sm->status.progress);
 	/* A full stats folder must not stop the fabric; readers see an old heartbeat. */
+	/* readers compare the heartbeat with the machine's clock; the sweep does not use it */
 	(void)stats_commit(to, boottime_ms());
 }

@@ -5,6 +5,7 @@
  * fields of a line each, an empty line behind each event. */
 #include <inttypes.h>
 
+#include "conf/base/clock.h"
 #include "gateway/api/feed.h"
 #include "gateway/api/metrics.h"
 #include "gateway/view/source.h"
@@ -212,7 +213,7 @@ static struct feed_page page;
 static void pull(struct feed *f, struct body *out)
 {
 	body_clear(out);
-	while (feed_pull(f, &page, thread.source, source_now_ms(), out)) {
+	while (feed_pull(f, &page, thread.source, boottime_ms(), out)) {
 	}
 	ck_assert_int_eq(body_done(out), E_OK);
 }
@@ -241,7 +242,7 @@ START_TEST(feed_goes_on)
 	struct body out = { .len = 0 };
 	const uint64_t none = 0;
 
-	feed_begin(&f, thread.source, source_now_ms(), NULL);
+	feed_begin(&f, thread.source, boottime_ms(), NULL);
 	pull(&f, &out); /* before the daemon has reported anything */
 	check_feed(&out, 0, 0, 0);
 	add_many(300);
@@ -249,10 +250,10 @@ START_TEST(feed_goes_on)
 	check_feed(&out, 1, 1, 300);
 	pull(&f, &out);
 	check_feed(&out, 0, 0, 0);
-	feed_begin(&f, thread.source, source_now_ms(), NULL); /* what comes from now on */
+	feed_begin(&f, thread.source, boottime_ms(), NULL); /* what comes from now on */
 	feed_head(&f, &out);
 	ck_assert_str_eq(out.data, "retry: 2000\nid: 300\n\n");
-	feed_begin(&all, thread.source, source_now_ms(), &none);
+	feed_begin(&all, thread.source, boottime_ms(), &none);
 	all.filter.some_kinds = all.filter.kind[EVENT_HOST_GONE] = true;
 	add_many(2);
 	pull(&f, &out);
@@ -280,7 +281,7 @@ START_TEST(feed_resyncs)
 
 	stats_event_limit(world.stats, 5);
 	add_many(20); /* 16 to 20 are kept */
-	feed_begin(&f, thread.source, source_now_ms(), &since[_i]);
+	feed_begin(&f, thread.source, boottime_ms(), &since[_i]);
 	pull(&f, &out);
 	if (why[_i] == NULL) {
 		check_feed(&out, 20, 1, 1);

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
+#include "conf/base/clock.h"
 #include "gateway/api/feed.h"
 #include "gateway/http/feeds.h"
 #include "gateway/view/source.h"
@@ -67,7 +68,7 @@ static int listen_since(uint64_t since, int send_bytes)
 	if (send_bytes != 0) {
 		setsockopt(fd[0], SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes));
 	}
-	feed_begin(&feed, source, source_now_ms(), &since);
+	feed_begin(&feed, source, boottime_ms(), &since);
 	if (feeds_add(feeds, fd[0], NULL, &feed) != E_OK) {
 		close(fd[0]);
 		close(fd[1]);

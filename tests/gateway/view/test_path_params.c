@@ -252,7 +252,7 @@ START_TEST(gives_the_reason)
 {
 	uint64_t state = 4711 + (uint64_t)_i;
 	struct components components = { .epoch = 0 };
-	struct ends known = { .slot = NULL };
+	struct ends known = { .slots = NULL };
 
 	w = query_fixture_small(0, 0, PATH_MINIMAL);
 	deal_keys(&state);
@@ -280,7 +280,7 @@ START_TEST(names_ports_without_lid)
 		{ "idle:9", "", "there is no end port" },
 	};
 	struct components components = { .epoch = 0 };
-	struct ends known = { .slot = NULL };
+	struct ends known = { .slots = NULL };
 
 	w = query_fixture_new();
 	uint32_t a = query_fixture_add(w, NODE_SWITCH, SW_A, 8, "sw-a");
@@ -372,7 +372,7 @@ START_TEST(reads_parameters)
 {
 	struct path_params params = read_as[_i].params;
 	struct path_query want = read_as[_i].want;
-	struct ends known = { .slot = NULL };
+	struct ends known = { .slots = NULL };
 	struct problem p = { .err = 0 };
 	struct arena *arena = arena_new();
 	struct path_wildcard is;
@@ -459,7 +459,7 @@ static const struct {
 START_TEST(refuses_parameters)
 {
 	struct path_params params = refused[_i].params;
-	struct ends known = { .slot = NULL };
+	struct ends known = { .slots = NULL };
 	struct problem p = { .err = 0 };
 	struct arena *arena = arena_new();
 	struct path_wildcard is;

@@ -403,6 +403,42 @@ START_TEST(test_standby_stalls)
 }
 END_TEST
 
+/* A standby that does not read its copy is closed, because the copy keeps old pages of the state. */
+START_TEST(test_standby_stalls_in_its_copy)
+{
+	const struct standby_options o = { .listen = "127.0.0.1:0",
+		                           .secret = write_secret("m", secret_text),
+		                           .storing_ms = 50,
+		                           .guid = MASTER_GUID,
+		                           .prefix = PREFIX,
+		                           .state = from };
+	struct lid_memory *m = calloc(40000, sizeof(*m));
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct tls_keys *keys;
+	struct tls *t;
+
+	for (uint32_t i = 0; i < 40000; i++) {
+		m[i] = (struct lid_memory){ .guid = 1 + i, .range = { 1 + i, 0 } };
+	}
+	ck_assert_int_eq(state_put_lids(from, m, 40000, false), E_OK);
+	free(m);
+	master = open_link(&o);
+	standby_set_role(master, STANDBY_GIVES);
+	at.sin_port = htons((uint16_t)standby_port(master));
+	ck_assert_int_eq(
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &(int){ 4096 }, sizeof(int)), 0);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	t = open_tls(&keys, fd, false);
+	send_hello(t, STANDBY_GUID, false);
+	WAIT_UNTIL(status(master).dropped == 1);
+	tls_free(t);
+	tls_keys_free(keys);
+	close(fd);
+}
+END_TEST
+
 /* Acknowledges what was never sent. */
 START_TEST(test_standby_lies)
 {
@@ -527,6 +563,7 @@ TEST_SUITE(standby)
 	tcase_add_test(t, test_no_memory_for_a_session);
 	tcase_add_test(t, test_no_memory_for_rows);
 	tcase_add_test(t, test_standby_stalls);
+	tcase_add_test(t, test_standby_stalls_in_its_copy);
 	tcase_add_test(t, test_standby_lies);
 	tcase_add_loop_test(t, test_torn_copy, 0, N_TORN);
 	tcase_add_test(t, test_bad_options);
