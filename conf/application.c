@@ -34,12 +34,12 @@ static void refuse_element(struct application_reader *r, const struct xml_elemen
 }
 
 /* "0xabc" or, for a GID, "0xabc:0x12". */
-static bool read_wide(const char *text, bool gid, struct wide *ret)
+static bool read_wide(const char *text, bool gid, struct wide *ret_wide)
 {
 	char copy[48];
 	char *colon;
 
-	*ret = (struct wide){ 0, 0 };
+	*ret_wide = (struct wide){ 0, 0 };
 	if (strlen(text) >= sizeof(copy)) {
 		return false;
 	}
@@ -50,11 +50,12 @@ static bool read_wide(const char *text, bool gid, struct wide *ret)
 	}
 	if (colon != NULL) {
 		*colon = '\0';
-		if (text_u64(copy, UINT64_MAX, &ret->high) != E_OK) {
+		if (text_u64(copy, UINT64_MAX, &ret_wide->high) != E_OK) {
 			return false;
 		}
 	}
-	return text_u64(colon != NULL ? colon + 1 : copy, UINT64_MAX, &ret->low) == E_OK;
+	return text_u64(colon != NULL ? colon + 1 : copy, UINT64_MAX, &ret_wide->low) ==
+	       E_OK;
 }
 
 static bool is_below(struct wide a, struct wide b)
@@ -64,7 +65,7 @@ static bool is_below(struct wide a, struct wide b)
 
 /* One number, or two separated by \a between; 0: only one. */
 static bool read_ids(struct application_reader *r, const struct xml_element *e, bool gid,
-                     char between, struct id_rule *ret)
+                     char between, struct id_rule *ret_rule)
 {
 	const char *form = between == '-'   ? (gid ? "high:low-high:low" : "from-to")
 	                   : between == '*' ? (gid ? "high:low*high:low" : "value*mask")
@@ -84,13 +85,13 @@ static bool read_ids(struct application_reader *r, const struct xml_element *e, 
 	if (second != NULL) {
 		*second++ = '\0';
 	}
-	ret->masked = between == '*';
-	if (!read_wide(text, gid, &ret->a) ||
-	    !read_wide(second != NULL ? second : text, gid, &ret->b)) {
+	ret_rule->masked = between == '*';
+	if (!read_wide(text, gid, &ret_rule->a) ||
+	    !read_wide(second != NULL ? second : text, gid, &ret_rule->b)) {
 		refuse_element(r, e, form);
 		return false;
 	}
-	if (between == '-' && is_below(ret->b, ret->a)) {
+	if (between == '-' && is_below(ret_rule->b, ret_rule->a)) {
 		refuse_element(r, e, "a range that does not end before it begins");
 		return false;
 	}
@@ -190,20 +191,21 @@ static void read_application(struct application_reader *r, const struct named *f
 }
 
 int applications_parse(const char *path, struct xml_element *const *sections, unsigned n,
-                       struct arena *a, struct diags *d, struct applications *ret)
+                       struct arena *a, struct diags *d,
+                       struct applications *ret_applications)
 {
 	struct application_reader r = { .arena = a, .d = d, .path = path };
 	struct named *names = NULL;
-	int err = named_collect(path, sections, n, "Application", NULL, 0, a, d, &names,
+	int ret = named_collect(path, sections, n, "Application", NULL, 0, a, d, &names,
 	                        &r.n);
 	struct application *all =
-		err != -ENOMEM ? arena_array(a, r.n, sizeof(*all)) : NULL;
+		ret != -ENOMEM ? arena_array(a, r.n, sizeof(*all)) : NULL;
 
 	if (all == NULL) {
 		return -ENOMEM;
 	}
 	r.names = names;
-	r.ret = err;
+	r.ret = ret;
 	size_t n_includes = 0;
 	for (uint32_t i = 0; i < r.n; i++) {
 		n_includes += xml_count(names[i].element);
@@ -216,10 +218,10 @@ int applications_parse(const char *path, struct xml_element *const *sections, un
 		read_application(&r, &names[i], &all[i]);
 	}
 	if (r.ret != -ENOMEM) {
-		err = named_check_cycles(names, r.n, r.includes, r.n_includes,
+		ret = named_check_cycles(names, r.n, r.includes, r.n_includes,
 		                         "IncludeApplication", path, a, d);
-		r.ret = r.ret == E_OK || err == -ENOMEM ? err : r.ret;
+		r.ret = r.ret == E_OK || ret == -ENOMEM ? ret : r.ret;
 	}
-	*ret = (struct applications){ all, r.n };
+	*ret_applications = (struct applications){ all, r.n };
 	return r.ret;
 }

@@ -48,4 +48,5 @@ struct applications {
  * \retval E_SYNTAX  In \a d by line and element. \retval -ENOMEM
  */
 int applications_parse(const char *path, struct xml_element *const *sections, unsigned n,
-                       struct arena *a, struct diags *d, struct applications *ret);
+                       struct arena *a, struct diags *d,
+                       struct applications *ret_applications);

@@ -14,12 +14,8 @@
 #include "conf/base/log.h"
 #include "conf/config_file.h"
 
-static const char doc[] = "Subnet manager and subnet administration server for "
-			  "InfiniBand and Omni-Path fabrics."
-			  "\vThe file of -F holds 'key value' lines in the syntax of "
-			  "opensm.conf, or is an opafm.xml; flags of the "
-			  "command line win over it. --dump-config prints every key with "
-			  "its present value.";
+static const char doc[] =
+	"Subnet manager and subnet administration server for InfiniBand and Omni-Path fabrics.\vThe file of -F holds 'key value' lines in the syntax of opensm.conf, or is an opafm.xml; flags of the command line win over it. --dump-config prints every key with its present value.";
 
 /* Finds the file to read, from the command line or the instance; NULL: none. */
 static int find_file(const struct option_sets *s, const struct config *c, bool site_file,
@@ -75,11 +71,11 @@ static void warn_unknown(const struct config_file *of, const struct option_sets 
 	if (list == NULL || n == 0) {
 		return;
 	}
-	diag_add(d, DIAG_WARNING, path, 0,
-	         "%u unknown key%s without effect: %s%s; 'saguaro config check' lists "
-	         "them, --strict-config refuses them",
-	         of->n_unknown, of->n_unknown == 1 ? "" : "s", list,
-	         n < of->n_unknown ? ", ..." : "");
+	diag_add(
+		d, DIAG_WARNING, path, 0,
+		"%u unknown key%s without effect: %s%s; 'saguaro config check' lists them, --strict-config refuses them",
+		of->n_unknown, of->n_unknown == 1 ? "" : "s", list,
+		n < of->n_unknown ? ", ..." : "");
 }
 
 /* Reads the file; its values override the defaults. */
@@ -96,10 +92,10 @@ static int read_file(struct config *c, const struct option_sets *s, const char *
 		warn_unknown(of, s, path, a, d);
 	}
 	if (ret == E_OK && of->opafm && of->n_ignored > 0) {
-		diag_add(d, DIAG_NOTE, path, 0,
-		         "%u settings have no effect here; 'saguaro config check' lists "
-		         "them",
-		         of->n_ignored);
+		diag_add(
+			d, DIAG_NOTE, path, 0,
+			"%u settings have no effect here; 'saguaro config check' lists them",
+			of->n_ignored);
 	}
 	return ret;
 }
@@ -190,10 +186,10 @@ void config_hide_keys(const struct option_sets *extra, struct arena *a, int argc
 
 		if (row != NULL && (row->flags & OPT_SECRET) != 0 && f->value != NULL) {
 			memset(f->value, 'x', strlen(f->value));
-			diag_add(d, DIAG_WARNING, NULL, 0,
-			         "%s on the command line: every user of this machine could read "
-			         "it until now; put it into a configuration file that only root may read",
-			         f->key);
+			diag_add(
+				d, DIAG_WARNING, NULL, 0,
+				"%s on the command line: every user of this machine could read it until now; put it into a configuration file that only root may read",
+				f->key);
 		}
 	}
 }

@@ -181,12 +181,12 @@ struct config_file {
  * \param c         In: only strict_config is used. Out: set even if there are errors, so it
  *                  is for display only.
  * \param instance  NULL: main.
- * \param ret       What was understood, also after E_SYNTAX. Borrowed by \a c.
+ * \param ret_file       What was understood, also after E_SYNTAX. Borrowed by \a c.
  * \retval E_SYNTAX  Errors in \a d. \retval -errno  Likewise.
  */
 int config_check_file(struct config *c, const struct option_sets *extra, const char *path,
                       const char *instance, struct arena *a, struct diags *d,
-                      struct config_file *ret);
+                      struct config_file *ret_file);
 
 /*!
  * \brief A warning for each unknown key of a file; elements of an opafm.xml have theirs already.

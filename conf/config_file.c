@@ -19,19 +19,19 @@
 #include "conf/policy/partitions.h"
 
 int config_sets(struct config *c, const struct option_sets *extra,
-                struct option_sets *ret)
+                struct option_sets *ret_sets)
 {
 	struct option_sets s = { .n = 0 };
-	int err = option_sets_add(&s, config_rows, c);
+	int ret = option_sets_add(&s, config_rows, c);
 
-	for (unsigned i = 0; err == E_OK && extra != NULL && i < extra->n; i++) {
-		err = option_sets_add_group(&s, extra->set[i].rows, extra->set[i].base,
+	for (unsigned i = 0; ret == E_OK && extra != NULL && i < extra->n; i++) {
+		ret = option_sets_add_group(&s, extra->set[i].rows, extra->set[i].base,
 		                            extra->set[i].group);
 	}
-	if (err == E_OK) {
-		*ret = s;
+	if (ret == E_OK) {
+		*ret_sets = s;
 	}
-	return err;
+	return ret;
 }
 
 /* --- after reading --------------------------------------------------------------- */
@@ -78,33 +78,31 @@ static int check_protection(const struct config *c, const struct option_sets *s,
 	bool idle = enforce && !c->no_partition_enforcement && c->partitions == NULL && !c->opafm;
 
 	if (weak) {
-		diag_add(d, level, c->config_file, 0,
-		         "m_key_protection_level %u protects nothing without an m_key; set "
-		         "m_key%s",
-		         c->m_key_protection_level, anyway);
+		diag_add(
+			d, level, c->config_file, 0,
+			"m_key_protection_level %u protects nothing without an m_key; set m_key%s",
+			c->m_key_protection_level, anyway);
 	}
 	if (shown) {
-		diag_add(d, level, c->config_file, 0,
-		         "m_key_protection_level %u: with m_key_per_port it is 1, "
-		         "because the key of a node that shows nothing cannot be found; "
-		         "set it to 1, or m_key_per_port FALSE%s",
-		         c->m_key_protection_level, anyway);
+		diag_add(
+			d, level, c->config_file, 0,
+			"m_key_protection_level %u: with m_key_per_port it is 1, because the key of a node that shows nothing cannot be found; set it to 1, or m_key_per_port FALSE%s",
+			c->m_key_protection_level, anyway);
 	}
 #ifndef HAVE_GNUTLS
 	if (c->m_key_per_port && has_m_key) {
 		weak = true;
-		diag_add(d, level, c->config_file, 0,
-		         "m_key_per_port: this saguarod is built without GnuTLS, which "
-		         "derives the "
-		         "keys; set it to FALSE, and all ports get m_key%s",
-		         anyway);
+		diag_add(
+			d, level, c->config_file, 0,
+			"m_key_per_port: this saguarod is built without GnuTLS, which derives the keys; set it to FALSE, and all ports get m_key%s",
+			anyway);
 	}
 #endif
 	if (idle) {
-		diag_add(d, level, c->config_file, 0,
-		         "part_enforce %s: switches enforce nothing without a file of "
-		         "partitions; name one in partition_config_file%s",
-		         part_enforce_names[c->part_enforce], anyway);
+		diag_add(
+			d, level, c->config_file, 0,
+			"part_enforce %s: switches enforce nothing without a file of partitions; name one in partition_config_file%s",
+			part_enforce_names[c->part_enforce], anyway);
 	}
 	return (weak || idle || shown) && !s->ignore_unsupported ? E_RANGE : E_OK;
 }
@@ -133,38 +131,33 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 		ret = read_usual_partitions(c, a, d);
 	}
 	if (!config_is_instance(c->instance)) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "instance '%.64s': expected 1 to 64 letters, digits, '-', '_' "
-		         "or '.'",
-		         c->instance != NULL ? c->instance : "");
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"instance '%.64s': expected 1 to 64 letters, digits, '-', '_' or '.'",
+			c->instance != NULL ? c->instance : "");
 		ret = ret == -ENOMEM ? ret : E_SYNTAX;
 	}
 	if (!is_fabric(c->fabric)) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "fabric '%.64s': expected umad, umad:CA, umad:CA:PORT or "
-		         "sim:FILE",
-		         c->fabric != NULL ? c->fabric : "");
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"fabric '%.64s': expected umad, umad:CA, umad:CA:PORT or sim:FILE",
+			c->fabric != NULL ? c->fabric : "");
 		ret = ret == -ENOMEM ? ret : E_SYNTAX;
 	}
 	if (c->adaptive.enable) {
-		diag_add(d, DIAG_NOTE, c->config_file, 0,
-		         "adaptive routing (adaptive_routing, Enable): switches of "
-		         "Omni-Path are programmed with alternates; for those of "
-		         "InfiniBand these are computed and shown only");
+		diag_add(
+			d, DIAG_NOTE, c->config_file, 0,
+			"adaptive routing (adaptive_routing, Enable): switches of Omni-Path are programmed with alternates; for those of InfiniBand these are computed and shown only");
 	}
 	if (c->adaptive.enable && c->adaptive.fine_grained) {
-		diag_add(d, DIAG_WARNING, c->config_file, 0,
-		         "fine-grained adaptive routing (adaptive_fine_grained, "
-		         "FineGrained): switches get a port group for each LID in the "
-		         "tables that are public; how CN5000 chooses for each packet, "
-		         "and static dispersive routing, have no public format and are "
-		         "not programmed");
+		diag_add(
+			d, DIAG_WARNING, c->config_file, 0,
+			"fine-grained adaptive routing (adaptive_fine_grained, FineGrained): switches get a port group for each LID in the tables that are public; how CN5000 chooses for each packet, and static dispersive routing, have no public format and are not programmed");
 	}
 	if (c->adaptive.fine_grained && !c->adaptive.enable) {
-		diag_add(d, DIAG_WARNING, c->config_file, 0,
-		         "fine-grained adaptive routing (adaptive_fine_grained, "
-		         "FineGrained) is off, because adaptive routing itself "
-		         "(adaptive_routing, Enable) is off");
+		diag_add(
+			d, DIAG_WARNING, c->config_file, 0,
+			"fine-grained adaptive routing (adaptive_fine_grained, FineGrained) is off, because adaptive routing itself (adaptive_routing, Enable) is off");
 		c->adaptive.fine_grained = false;
 	}
 	if (ret == E_OK) {
@@ -208,21 +201,21 @@ static const struct device_groups *groups_of(const struct opafm *got, const char
 
 static int read_opafm(struct config *c, const struct option_sets *s, const char *path,
                       const char *text, size_t len, struct arena *a, struct diags *d,
-                      struct config_file *ret)
+                      struct config_file *ret_file)
 {
 	struct xml_element *root = NULL;
 	struct opafm got = { .instance = NULL };
-	int err = xml_parse(path, text, len, a, d, &root);
+	int ret = xml_parse(path, text, len, a, d, &root);
 
-	ret->opafm = true;
-	if (err == E_OK) {
-		err = opafm_apply(root, path, c->instance, s, a, d, &got);
+	ret_file->opafm = true;
+	if (ret == E_OK) {
+		ret = opafm_apply(root, path, c->instance, s, a, d, &got);
 	}
-	if (err == E_OK) {
-		err = check_lmc(c, path, s->trace, d);
+	if (ret == E_OK) {
+		ret = check_lmc(c, path, s->trace, d);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	c->device_groups = groups_of(&got, path, a);
 	if (c->device_groups == NULL) {
@@ -230,67 +223,67 @@ static int read_opafm(struct config *c, const struct option_sets *s, const char 
 	}
 	c->virtual_fabrics = got.fabrics;
 	c->opafm = true;
-	ret->instance = got.instance;
+	ret_file->instance = got.instance;
 	return E_OK;
 }
 
 int config_file_read(struct config *c, const struct option_sets *s, const char *path,
-                     struct arena *a, struct diags *d, struct config_file *ret)
+                     struct arena *a, struct diags *d, struct config_file *ret_file)
 {
 	struct option_sets traced = *s;
 	char *text = NULL;
 	size_t len = 0;
-	int err = text_file_read(path, &xml_file, d, &text, &len);
+	int ret = text_file_read(path, &xml_file, d, &text, &len);
 
-	*ret = (struct config_file){ .trace = { .arena = a }, .unreadable = err != E_OK };
-	traced.trace = &ret->trace;
+	*ret_file = (struct config_file){ .trace = { .arena = a },
+		                          .unreadable = ret != E_OK };
+	traced.trace = &ret_file->trace;
 	traced.lenient = !c->strict_config;
-	if (err == E_OK) {
-		err = xml_looks_like(text, len)
-		              ? read_opafm(c, &traced, path, text, len, a, d, ret)
+	if (ret == E_OK) {
+		ret = xml_looks_like(text, len)
+		              ? read_opafm(c, &traced, path, text, len, a, d, ret_file)
 		              : option_read_text(&traced, a, path, text, len, d);
 	}
-	for (unsigned i = 0; i < ret->trace.n; i++) {
-		ret->n_ignored += ret->trace.seen[i].fate == OPTION_NO_EFFECT;
-		ret->n_unknown += ret->trace.seen[i].fate == OPTION_UNKNOWN;
+	for (unsigned i = 0; i < ret_file->trace.n; i++) {
+		ret_file->n_ignored += ret_file->trace.seen[i].fate == OPTION_NO_EFFECT;
+		ret_file->n_unknown += ret_file->trace.seen[i].fate == OPTION_UNKNOWN;
 	}
-	if (err == E_OK && !ret->opafm && ret->n_unknown > 0 &&
-	    ret->n_unknown == ret->trace.n) {
-		diag_add(d, DIAG_ERROR, path, ret->trace.seen[0].line,
-		         "unknown key '%.64s', and no other key of the file is known: "
-		         "expected a file of options; partitions, policies and lists "
-		         "of GUIDs have keys that name their files",
-		         ret->trace.seen[0].key);
-		err = E_SYNTAX;
+	if (ret == E_OK && !ret_file->opafm && ret_file->n_unknown > 0 &&
+	    ret_file->n_unknown == ret_file->trace.n) {
+		diag_add(
+			d, DIAG_ERROR, path, ret_file->trace.seen[0].line,
+			"unknown key '%.64s', and no other key of the file is known: expected a file of options; partitions, policies and lists of GUIDs have keys that name their files",
+			ret_file->trace.seen[0].key);
+		ret = E_SYNTAX;
 	}
 	free(text);
-	return err;
+	return ret;
 }
 
 int config_check_file(struct config *c, const struct option_sets *extra, const char *path,
                       const char *instance, struct arena *a, struct diags *d,
-                      struct config_file *ret)
+                      struct config_file *ret_file)
 {
 	struct option_sets sets;
-	int err = config_sets(c, extra, &sets);
+	int ret = config_sets(c, extra, &sets);
 	bool strict = c->strict_config, ignore_unsupported = c->ignore_unsupported;
 
-	*ret = (struct config_file){ .instance = NULL };
+	*ret_file = (struct config_file){ .instance = NULL };
 	sets.ignore_unsupported = ignore_unsupported;
-	if (err == E_OK) {
-		err = option_set_defaults(&sets, a);
+	if (ret == E_OK) {
+		ret = option_set_defaults(&sets, a);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	c->instance = instance != NULL ? instance : c->instance;
 	c->config_file = path;
 	c->strict_config = strict;
 	c->ignore_unsupported = ignore_unsupported;
-	err = config_file_read(c, &sets, path, a, d, ret);
-	c->trace = &ret->trace;
+	ret = config_file_read(c, &sets, path, a, d, ret_file);
+	c->trace = &ret_file->trace;
 	int of_check = config_settle(c, &sets, a, d);
-	return err != E_OK ? err : of_check;
+	return ret != E_OK ? ret : of_check;
 }
 
 void config_refuse(const struct config *c, const char *key, const char *value,

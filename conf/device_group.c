@@ -162,7 +162,7 @@ static bool read_include(struct group_reader *r, const struct xml_element *e,
 }
 
 static bool read_rule(struct group_reader *r, const struct xml_element *e,
-                      struct device_rule *ret)
+                      struct device_rule *ret_rule)
 {
 	static const struct word kinds[] = {
 		{ "NodeGUID", DEVICE_NODE_GUID },
@@ -181,16 +181,17 @@ static bool read_rule(struct group_reader *r, const struct xml_element *e,
 		         "unknown element %.64s in a DeviceGroup: no effect", e->name);
 		return false;
 	}
-	*ret = (struct device_rule){ .kind = (enum device_rule_kind)kind->value,
-		                     .line = e->line };
-	switch (ret->kind) {
-	case DEVICE_NODE_DESC: return read_pattern(r, e, ret);
-	case DEVICE_NODE_TYPE: return read_word(r, e, node_types, node_types_text, ret);
-	case DEVICE_INCLUDE_GROUP: return read_include(r, e, ret);
-	case DEVICE_SELECT: return read_word(r, e, selects, selects_text, ret);
+	*ret_rule = (struct device_rule){ .kind = (enum device_rule_kind)kind->value,
+		                          .line = e->line };
+	switch (ret_rule->kind) {
+	case DEVICE_NODE_DESC: return read_pattern(r, e, ret_rule);
+	case DEVICE_NODE_TYPE:
+		return read_word(r, e, node_types, node_types_text, ret_rule);
+	case DEVICE_INCLUDE_GROUP: return read_include(r, e, ret_rule);
+	case DEVICE_SELECT: return read_word(r, e, selects, selects_text, ret_rule);
 	default: break;
 	}
-	if (text_guid(e->text, &ret->guid) != E_OK || ret->guid == 0) {
+	if (text_guid(e->text, &ret_rule->guid) != E_OK || ret_rule->guid == 0) {
 		refuse_element(r, e, "expected a GUID, 0x and up to 16 hex digits");
 		return false;
 	}
@@ -277,7 +278,7 @@ static int check_includes(const struct group_reader *r)
 
 int device_groups_parse(const char *path, struct xml_element *const *sections, unsigned n,
                         struct arena *a, struct diags *d,
-                        const struct device_groups **ret)
+                        const struct device_groups **ret_groups)
 {
 	struct group_reader r = { .arena = a, .d = d, .path = arena_strdup(a, path) };
 	struct device_groups *all = arena_alloc(a, sizeof(*all));
@@ -289,25 +290,25 @@ int device_groups_parse(const char *path, struct xml_element *const *sections, u
 	for (unsigned i = 0; i < N_BUILTIN; i++) {
 		always[i] = (struct named){ builtin[i].name, NULL };
 	}
-	int err = named_collect(r.path, sections, n, "DeviceGroup", always, N_BUILTIN, a,
+	int ret = named_collect(r.path, sections, n, "DeviceGroup", always, N_BUILTIN, a,
 	                        d, &names, &r.n);
-	if (err == -ENOMEM) {
-		return err;
+	if (ret == -ENOMEM) {
+		return ret;
 	}
 	r.names = names;
 	r.groups = arena_array(a, r.n, sizeof(*r.groups));
 	if (r.groups == NULL) {
 		return -ENOMEM;
 	}
-	r.ret = err;
+	r.ret = ret;
 	read_groups(&r);
 	if (r.ret != -ENOMEM) {
-		err = check_includes(&r);
-		r.ret = r.ret == E_OK ? err : r.ret;
+		ret = check_includes(&r);
+		r.ret = r.ret == E_OK ? ret : r.ret;
 	}
 	if (r.ret == E_OK) {
 		*all = (struct device_groups){ r.path, r.groups, r.n };
-		*ret = all;
+		*ret_groups = all;
 	}
 	return r.ret;
 }
@@ -330,13 +331,13 @@ static struct xml_element *find_fm(const struct xml_element *root, const char *i
 
 /* DeviceGroups of a whole opafm.xml, or a file of groups alone. */
 static unsigned find_sections(struct xml_element *root, const char *instance,
-                              struct xml_element *ret[2])
+                              struct xml_element *ret_element[2])
 {
 	const struct xml_element *places[2] = { NULL };
 	unsigned n = 0;
 
 	if (strcmp(root->name, "DeviceGroups") == 0) {
-		ret[n++] = root;
+		ret_element[n++] = root;
 		return n;
 	}
 	if (strcmp(root->name, "Config") == 0) {
@@ -347,14 +348,14 @@ static unsigned find_sections(struct xml_element *root, const char *instance,
 		struct xml_element *section =
 			places[i] != NULL ? xml_child(places[i], "DeviceGroups") : NULL;
 		if (section != NULL) {
-			ret[n++] = section;
+			ret_element[n++] = section;
 		}
 	}
 	return n;
 }
 
 int device_groups_read(const char *path, struct arena *a, struct diags *d,
-                       const void **ret)
+                       const void **ret_value)
 {
 	struct xml_element *root = NULL, *sections[2];
 	struct device_groups *groups;
@@ -370,27 +371,27 @@ int device_groups_read(const char *path, struct arena *a, struct diags *d,
 	if (instance != NULL) {
 		*instance++ = '\0';
 	}
-	int err = xml_read(file, a, d, &root);
-	if (err != E_OK) {
-		return err;
+	int ret = xml_read(file, a, d, &root);
+	if (ret != E_OK) {
+		return ret;
 	}
 	unsigned n = find_sections(root, instance, sections);
 	if (n == 0) {
-		diag_add(d, DIAG_ERROR, path, root->line,
-		         "no element DeviceGroups; expected it outermost, or in "
-		         "Config/Common");
+		diag_add(
+			d, DIAG_ERROR, path, root->line,
+			"no element DeviceGroups; expected it outermost, or in Config/Common");
 		return E_SYNTAX;
 	}
 	const struct device_groups *got = NULL;
-	err = device_groups_parse(file, sections, n, a, d, &got);
-	groups = err == E_OK ? arena_alloc(a, sizeof(*groups)) : NULL;
-	if (err == E_OK && groups == NULL) {
-		err = -ENOMEM;
+	ret = device_groups_parse(file, sections, n, a, d, &got);
+	groups = ret == E_OK ? arena_alloc(a, sizeof(*groups)) : NULL;
+	if (ret == E_OK && groups == NULL) {
+		ret = -ENOMEM;
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		*groups = *got;
 		groups->path = arena_strdup(a, path); /* as written, for dumps */
-		*ret = groups;
+		*ret_value = groups;
 	}
-	return err;
+	return ret;
 }

@@ -97,15 +97,15 @@ uint32_t device_group_find(const struct device_groups *g, const char *name);
  */
 int device_groups_parse(const char *path, struct xml_element *const *sections, unsigned n,
                         struct arena *a, struct diags *d,
-                        const struct device_groups **ret);
+                        const struct device_groups **ret_groups);
 
 /*!
  * \brief Reads the groups of a file: a DeviceGroups element, or an opafm.xml (of Common and
  *        of the first Fm, or with "FILE#NAME" of the Fm of that Name). An option_read_f:
- *        \a ret is a struct device_groups.
+ *        \a ret_value is a struct device_groups.
  */
 int device_groups_read(const char *path, struct arena *a, struct diags *d,
-                       const void **ret);
+                       const void **ret_value);
 
 /*! The value of an option: groups in the order written. */
 struct device_list {
@@ -125,7 +125,7 @@ struct device_list {
  * \retval E_SYNTAX  None, an empty one, one twice, or more than \a most. \retval -ENOMEM
  */
 int device_list_parse(const char *text, uint32_t most, struct arena *a,
-                      struct device_list **ret);
+                      struct device_list **ret_list);
 
 /*!
  * \brief Looks the names up.

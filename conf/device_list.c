@@ -22,7 +22,7 @@ static bool is_listed(const char *const *names, uint32_t n, const char *name)
 }
 
 int device_list_parse(const char *text, uint32_t most, struct arena *a,
-                      struct device_list **ret)
+                      struct device_list **ret_list)
 {
 	struct device_list *list = arena_alloc(a, sizeof(*list));
 	char *copy = arena_strdup(a, text), *rest = copy, *word;
@@ -45,7 +45,7 @@ int device_list_parse(const char *text, uint32_t most, struct arena *a,
 	*list = (struct device_list){ .text = arena_strdup(a, text),
 		                      .names = names,
 		                      .n = n };
-	*ret = list;
+	*ret_list = list;
 	return list->text != NULL ? E_OK : -ENOMEM;
 }
 

@@ -35,19 +35,20 @@ static bool is_digit(char c)
 }
 
 /* Up to five digits; moves *p behind them. 0: there are none, or more. */
-static unsigned read_digits(const char **p, uint32_t *ret)
+static unsigned read_digits(const char **p, uint32_t *ret_number)
 {
 	size_t n = strspn(*p, "0123456789");
 	if (n == 0 || n > DEVICE_RANGE_DIGITS) {
 		return 0;
 	}
-	*ret = (uint32_t)strtoul(*p, NULL, 10);
+	*ret_number = (uint32_t)strtoul(*p, NULL, 10);
 	*p += n;
 	return (unsigned)n;
 }
 
 /* "[n-m]" at *p, which moves behind it. */
-static int read_range(struct pattern_reader *r, const char **p, struct device_piece *ret)
+static int read_range(struct pattern_reader *r, const char **p,
+                      struct device_piece *ret_piece)
 {
 	const char *at = *p + 1;
 	bool zeros = *at == '0' && is_digit(at[1]);
@@ -72,15 +73,16 @@ static int read_range(struct pattern_reader *r, const char **p, struct device_pi
 	}
 	if (zeros && n_from != n_to) {
 		return refuse_pattern(
-			r, "with leading zeros both numbers of a range must have "
-			   "equally many digits");
+			r,
+			"with leading zeros both numbers of a range must have equally many digits");
 	}
 	*p = at;
-	*ret = (struct device_piece){ .kind = DEVICE_RANGE,
-		                      .digits = (uint8_t)(n_from == n_to ? n_from : 0),
-		                      .zeros = zeros,
-		                      .from = from,
-		                      .to = to };
+	*ret_piece =
+		(struct device_piece){ .kind = DEVICE_RANGE,
+		                       .digits = (uint8_t)(n_from == n_to ? n_from : 0),
+		                       .zeros = zeros,
+		                       .from = from,
+		                       .to = to };
 	return E_OK;
 }
 
@@ -101,8 +103,9 @@ static int read_pieces(struct pattern_reader *r, const char *p, const char *end)
 		}
 		if (r->n > 1 &&
 		    (piece[-1].kind == DEVICE_ANY || piece[-1].kind == DEVICE_MAYBE)) {
-			return refuse_pattern(r, "a range right after * or ?: it is not "
-			                         "clear where the number begins");
+			return refuse_pattern(
+				r,
+				"a range right after * or ?: it is not clear where the number begins");
 		}
 		if (r->n_ranges++ == DEVICE_RANGES_MAX) {
 			return refuse_pattern(r, "more than 10 ranges");
@@ -129,9 +132,8 @@ static int settle_digits(struct pattern_reader *r)
 		               (next->kind == DEVICE_CHAR && is_digit(next->c)));
 		if (number && p->digits == 0) {
 			return refuse_pattern(
-				r, "a digit right after a range whose numbers "
-				   "differ in length: it is not clear where the "
-				   "number ends");
+				r,
+				"a digit right after a range whose numbers differ in length: it is not clear where the number ends");
 		}
 		if (!number && !p->zeros) {
 			p->digits = 0;
@@ -142,7 +144,7 @@ static int settle_digits(struct pattern_reader *r)
 
 /* ":3" or ":[1-4]" at the end; *end moves before it. A colon elsewhere is text. */
 static int read_ports(struct pattern_reader *r, const char *text, const char **end,
-                      struct device_pattern *ret)
+                      struct device_pattern *ret_pattern)
 {
 	const char *colon = strrchr(text, ':');
 	const char *p = colon != NULL ? colon + 1 : NULL;
@@ -152,9 +154,9 @@ static int read_ports(struct pattern_reader *r, const char *text, const char **e
 		return E_OK;
 	}
 	if (*p == '[') {
-		int err = read_range(r, &p, &range);
-		if (err != E_OK) {
-			return err;
+		int ret = read_range(r, &p, &range);
+		if (ret != E_OK) {
+			return ret;
 		}
 	} else if (read_digits(&p, &range.from) == 0) {
 		return refuse_pattern(r, "a port has at most 5 digits");
@@ -167,33 +169,33 @@ static int read_ports(struct pattern_reader *r, const char *text, const char **e
 	if (range.to > PORT_MAX) {
 		return refuse_pattern(r, "ports go up to 254");
 	}
-	ret->some_ports = true;
-	ret->port_from = (uint16_t)range.from;
-	ret->port_to = (uint16_t)range.to;
+	ret_pattern->some_ports = true;
+	ret_pattern->port_from = (uint16_t)range.from;
+	ret_pattern->port_to = (uint16_t)range.to;
 	*end = colon;
 	return E_OK;
 }
 
-int device_pattern_parse(const char *text, struct arena *a, struct device_pattern *ret,
-                         const char **ret_why)
+int device_pattern_parse(const char *text, struct arena *a,
+                         struct device_pattern *ret_pattern, const char **ret_why)
 {
 	struct pattern_reader r = { .n = 0 };
 	struct device_pattern p = { .text = arena_strdup(a, text) };
 	const char *end = text + strlen(text);
 
-	int err = read_ports(&r, text, &end, &p);
-	if (err == E_OK && end == text) {
-		err = refuse_pattern(&r, "no description");
+	int ret = read_ports(&r, text, &end, &p);
+	if (ret == E_OK && end == text) {
+		ret = refuse_pattern(&r, "no description");
 	}
-	if (err == E_OK) {
-		err = read_pieces(&r, text, end);
+	if (ret == E_OK) {
+		ret = read_pieces(&r, text, end);
 	}
-	if (err == E_OK) {
-		err = settle_digits(&r);
+	if (ret == E_OK) {
+		ret = settle_digits(&r);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		*ret_why = r.why;
-		return err;
+		return ret;
 	}
 	struct device_piece *pieces = arena_array(a, r.n, sizeof(*pieces));
 	if (p.text == NULL || pieces == NULL) {
@@ -202,7 +204,7 @@ int device_pattern_parse(const char *text, struct arena *a, struct device_patter
 	memcpy(pieces, r.pieces, r.n * sizeof(*pieces));
 	p.pieces = pieces;
 	p.n = r.n;
-	*ret = p;
+	*ret_pattern = p;
 	return E_OK;
 }
 

@@ -47,8 +47,8 @@ struct device_pattern {
  * \param ret_why  On E_SYNTAX: what is wrong, one sentence; static.
  * \retval E_SYNTAX \retval -ENOMEM
  */
-int device_pattern_parse(const char *text, struct arena *a, struct device_pattern *ret,
-                         const char **ret_why);
+int device_pattern_parse(const char *text, struct arena *a,
+                         struct device_pattern *ret_pattern, const char **ret_why);
 
 /*!
  * \brief Does it match a node description? Ports are not looked at.

@@ -137,7 +137,8 @@ static void read_section(struct section_reader *r, struct xml_element *section)
 
 int named_collect(const char *path, struct xml_element *const *sections, unsigned n,
                   const char *kind, const struct named *first, uint32_t n_first,
-                  struct arena *a, struct diags *d, struct named **ret, uint32_t *ret_n)
+                  struct arena *a, struct diags *d, struct named **ret_named,
+                  uint32_t *ret_n)
 {
 	struct section_reader r = { .path = path, .kind = kind, .d = d, .n = n_first };
 	uint32_t room = n_first;
@@ -155,7 +156,7 @@ int named_collect(const char *path, struct xml_element *const *sections, unsigne
 	for (unsigned i = 0; i < n; i++) {
 		read_section(&r, sections[i]);
 	}
-	*ret = r.all;
+	*ret_named = r.all;
 	*ret_n = r.n;
 	return r.ret;
 }

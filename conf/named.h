@@ -31,12 +31,13 @@ uint32_t xml_count(const struct xml_element *e);
  *
  * \param kind   Name of the elements; others are warned about.
  * \param first  Definitions that any section replaces, [n_first] by name.
- * \param ret    [*ret_n] in \a a, by name; also after E_SYNTAX.
+ * \param ret_named    [*ret_n] in \a a, by name; also after E_SYNTAX.
  * \retval E_SYNTAX  In \a d by line. \retval -ENOMEM
  */
 int named_collect(const char *path, struct xml_element *const *sections, unsigned n,
                   const char *kind, const struct named *first, uint32_t n_first,
-                  struct arena *a, struct diags *d, struct named **ret, uint32_t *ret_n);
+                  struct arena *a, struct diags *d, struct named **ret_named,
+                  uint32_t *ret_n);
 
 /*! \brief Index by name. O(log n) \return NAMED_NONE */
 uint32_t named_find(const struct named *all, uint32_t n, const char *name);

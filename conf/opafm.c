@@ -95,10 +95,10 @@ static void choose_fm(struct opafm_reader *r, const char *instance)
 static void find_places(struct opafm_reader *r, const char *instance)
 {
 	if (strcmp(r->root->name, "Config") != 0) {
-		diag_add(r->d, DIAG_ERROR, r->path, r->root->line,
-		         "element %.64s: expected Config, as in opafm.xml, or lines of "
-		         "'key value'",
-		         r->root->name);
+		diag_add(
+			r->d, DIAG_ERROR, r->path, r->root->line,
+			"element %.64s: expected Config, as in opafm.xml, or lines of 'key value'",
+			r->root->name);
 		failed(r, E_SYNTAX);
 		return;
 	}
@@ -352,14 +352,14 @@ static void apply_life_times(struct opafm_reader *r)
 
 /* Sections of a name, that of Common first; at most one of each place counts. */
 static unsigned sections(struct opafm_reader *r, const char *name,
-                         struct xml_element *ret[PLACES])
+                         struct xml_element *ret_element[PLACES])
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < PLACES; i++) {
 		struct xml_element *e =
 			r->place[i] != NULL ? xml_child(r->place[i], name) : NULL;
 		if (e != NULL) {
-			ret[n++] = e;
+			ret_element[n++] = e;
 		}
 	}
 	return n;
@@ -411,14 +411,14 @@ static void check_protection(struct opafm_reader *r, const struct xml_element *e
 	if (!asked) {
 		return;
 	}
-	diag_add(r->d, r->sets->ignore_unsupported ? DIAG_WARNING : DIAG_ERROR, r->path,
-	         e->line,
-	         "%s '%.64s': there is no such protection here; sa_groups_per_port limits "
-	         "the multicast groups of a port. Only '0' can be set%s",
-	         path, e->text,
-	         r->sets->ignore_unsupported
-	                 ? ""
-	                 : ", or give --ignore-unsupported to run without it");
+	diag_add(
+		r->d, r->sets->ignore_unsupported ? DIAG_WARNING : DIAG_ERROR, r->path,
+		e->line,
+		"%s '%.64s': there is no such protection here; sa_groups_per_port limits the multicast groups of a port. Only '0' can be set%s",
+		path, e->text,
+		r->sets->ignore_unsupported
+			? ""
+			: ", or give --ignore-unsupported to run without it");
 	failed(r, r->sets->ignore_unsupported ? E_OK : E_RANGE);
 }
 
@@ -491,7 +491,7 @@ static void walk_places(struct opafm_reader *r)
 
 int opafm_apply(struct xml_element *root, const char *path, const char *instance,
                 const struct option_sets *s, struct arena *a, struct diags *d,
-                struct opafm *ret)
+                struct opafm *ret_opafm)
 {
 	struct opafm_reader r = {
 		.arena = a, .d = d, .path = arena_strdup(a, path), .sets = s, .root = root
@@ -516,7 +516,7 @@ int opafm_apply(struct xml_element *root, const char *path, const char *instance
 	}
 	walk_places(&r);
 	if (r.ret == E_OK) {
-		*ret = r.out;
+		*ret_opafm = r.out;
 	}
 	return r.ret;
 }

@@ -40,12 +40,12 @@ struct opafm {
  *
  * \param instance  Name of the Fm to read. "main", where no Fm has that name, is the first one.
  * \param s    Fresh values; s->trace gets every setting, by section.
- * \param ret  Set on success only.
+ * \param ret_opafm  Set on success only.
  * \retval E_SYNTAX  Errors in \a d. \retval -ENOMEM
  */
 int opafm_apply(struct xml_element *root, const char *path, const char *instance,
                 const struct option_sets *s, struct arena *a, struct diags *d,
-                struct opafm *ret);
+                struct opafm *ret_opafm);
 
 /*! A known setting of opafm.xml. */
 enum opafm_known { OPAFM_UNKNOWN, OPAFM_IGNORED, OPAFM_IGNORED_SECTION };

@@ -18,13 +18,13 @@ const char opafm_life_time_expected[] =
 
 /* The digits at the start as a number. \return what follows, NULL: no digits, or too many
  */
-static const char *number(const char *text, uint64_t *ret)
+static const char *number(const char *text, uint64_t *ret_number)
 {
 	size_t n = strspn(text, "0123456789");
 	if (n == 0 || n > 12) {
 		return NULL;
 	}
-	*ret = strtoull(text, NULL, 10);
+	*ret_number = strtoull(text, NULL, 10);
 	return text + n;
 }
 

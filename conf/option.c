@@ -222,10 +222,10 @@ static int report_ignored(const struct option_sets *s, const struct option_row *
 		return E_OK;
 	}
 	if (refuse && !s->ignore_unsupported) {
-		diag_add(o->d, DIAG_ERROR, o->file, o->line,
-		         "%s '%.64s': there is no such protection here; only '%s' can be "
-		         "set, or give --ignore-unsupported to run without it",
-		         label(row, o, a), value, row->def != NULL ? row->def : "(null)");
+		diag_add(
+			o->d, DIAG_ERROR, o->file, o->line,
+			"%s '%.64s': there is no such protection here; only '%s' can be set, or give --ignore-unsupported to run without it",
+			label(row, o, a), value, row->def != NULL ? row->def : "(null)");
 		return E_RANGE;
 	}
 	if (refuse) {
@@ -413,7 +413,7 @@ static bool is_in_set_before(const struct option_sets *s, unsigned n, const char
 int option_bind_groups(const struct option_sets *s, const struct device_groups *groups,
                        struct arena *a, struct diags *d)
 {
-	int ret = E_OK;
+	int last_ret = E_OK;
 	for (unsigned i = 0; i < s->n; i++) {
 		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
 		     row++) {
@@ -422,13 +422,13 @@ int option_bind_groups(const struct option_sets *s, const struct device_groups *
 				continue;
 			}
 			/* Reported once, although several sets share the key. */
-			int err = device_list_bind(
+			int ret = device_list_bind(
 				list, row->name, groups, a,
 				is_in_set_before(s, i, row->name) ? NULL : d);
-			ret = err != E_OK ? err : ret;
+			last_ret = ret != E_OK ? ret : last_ret;
 		}
 	}
-	return ret;
+	return last_ret;
 }
 
 void option_place_names(const struct option_sets *s, const char *key,

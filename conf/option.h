@@ -94,7 +94,8 @@ extern const char *const option_group_titles[];
  * "const char *path". Every bad line is reported in \a d, which may be NULL.
  * \retval E_SYNTAX  At least one bad line. \retval -errno
  */
-typedef int option_read_f(const char *path, struct arena *a, struct diags *d, const void **ret);
+typedef int option_read_f(const char *path, struct arena *a, struct diags *d,
+                          const void **ret_value);
 
 /*!
  * Converts an element's text to a value of the row, where opafm.xml writes it another way.
@@ -284,7 +285,7 @@ struct option_argv {
  * \retval E_SYNTAX  A usage error; a sentence was printed on standard error.
  */
 int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,
-                      const char *doc, const char *args, struct option_argv *ret);
+                      const char *doc, const char *args, struct option_argv *ret_argv);
 
 /*! \brief The second half: stores the flags in order. \retval E_SYNTAX at least one error */
 int option_apply_argv(const struct option_sets *s, struct arena *a,

@@ -360,7 +360,7 @@ static error_t parse_one(int key, char *arg, struct argp_state *state)
 }
 
 int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,
-                      const char *doc, const char *args, struct option_argv *ret)
+                      const char *doc, const char *args, struct option_argv *ret_argv)
 {
 	struct argv_job job = { .sets = s, .arena = a, .args = args };
 	size_t most = 1; /* a command line has fewer flags than characters */
@@ -374,9 +374,9 @@ int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, ch
 	}
 	job.out.first = argc;
 	job.out.flags = arena_array(a, most, sizeof(*job.out.flags));
-	int err = job.out.flags != NULL ? build_argp_options(&job) : -ENOMEM;
-	if (err != E_OK) {
-		return err;
+	int ret = job.out.flags != NULL ? build_argp_options(&job) : -ENOMEM;
+	if (ret != E_OK) {
+		return ret;
 	}
 	struct argp argp = {
 		.options = job.options, .parser = parse_one, .args_doc = args, .doc = doc
@@ -387,7 +387,7 @@ int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, ch
 	if (argp_parse(&argp, argc, argv, how, NULL, &job) != 0) {
 		return E_SYNTAX;
 	}
-	*ret = job.out;
+	*ret_argv = job.out;
 	return E_OK;
 }
 
@@ -410,20 +410,20 @@ static const char *implied_value(const struct option_row *row,
 int option_apply_argv(const struct option_sets *s, struct arena *a,
                       const struct option_argv *cmdline, struct diags *d)
 {
-	int ret = E_OK;
+	int last_ret = E_OK;
 	for (unsigned i = 0; i < cmdline->n; i++) {
 		const struct option_flag_value *g = &cmdline->flags[i];
 		const char *value = g->value;
 		if (value == NULL) {
 			value = implied_value(option_find(s, g->key), cmdline, i, a);
 		}
-		int err = value != NULL ? option_set(s, a, g->key, value, NULL, 0, d)
+		int ret = value != NULL ? option_set(s, a, g->key, value, NULL, 0, d)
 		                        : -ENOMEM;
-		if (err != E_OK) {
-			ret = err == -ENOMEM ? err : E_SYNTAX;
+		if (ret != E_OK) {
+			last_ret = ret == -ENOMEM ? ret : E_SYNTAX;
 		}
 	}
-	return ret;
+	return last_ret;
 }
 
 int option_read_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,

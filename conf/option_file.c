@@ -205,10 +205,10 @@ static int dump_row(const struct option_row *row, const void *base, struct arena
 		return -ENOMEM;
 	}
 	if ((row->flags & OPT_SECRET) != 0 && !secrets && !option_is_default(row, text)) {
-		n = fprintf(f,
-		            "# %s\n# %s is set; --create-config FILE writes it, too, "
-		            "for nobody else to read\n\n",
-		            row->help, row->name);
+		n = fprintf(
+			f,
+			"# %s\n# %s is set; --create-config FILE writes it, too, for nobody else to read\n\n",
+			row->help, row->name);
 	} else {
 		n = fprintf(f, "# %s\n%s %s\n\n", row->help, row->name, value);
 	}

@@ -33,7 +33,7 @@ bool option_is_null(const char *value)
 	return value[0] == '\0' || strcasecmp(value, "(null)") == 0;
 }
 
-int option_parse_bool(const char *value, bool *ret)
+int option_parse_bool(const char *value, bool *ret_value)
 {
 	static const char *const words[][2] = {
 		{ "FALSE", "TRUE" }, { "no", "yes" }, { "off", "on" }, { "0", "1" }
@@ -41,7 +41,7 @@ int option_parse_bool(const char *value, bool *ret)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		for (unsigned b = 0; b < 2; b++) {
 			if (strcasecmp(value, words[i][b]) == 0) {
-				*ret = b != 0;
+				*ret_value = b != 0;
 				return E_OK;
 			}
 		}
@@ -227,15 +227,15 @@ static const char *text_string(const struct option_row *row, const void *member,
 }
 
 static int read_guid_file(const char *path, struct arena *a, struct diags *d,
-                          const void **ret)
+                          const void **ret_value)
 {
 	const struct guid_file *list = NULL;
 
-	int err = guid_file_read(path, a, d, &list);
-	if (err == E_OK) {
-		*ret = list;
+	int ret = guid_file_read(path, a, d, &list);
+	if (ret == E_OK) {
+		*ret_value = list;
 	}
-	return err;
+	return ret;
 }
 
 static option_read_f *reader_of(const struct option_row *row)
@@ -417,8 +417,7 @@ static const struct value_ops ops[] = {
 	[OPT_INT] = { store_int, text_int, expected_int, NULL },
 	[OPT_GUID] = { store_guid, text_guid64, NULL, "0x and up to 16 hex digits" },
 	[OPT_GUIDS] = { store_guids, text_guids, NULL,
-	                "up to 16 times 0x and up to 16 hex digits, with commas "
-	                "between" },
+	                "up to 16 times 0x and up to 16 hex digits, with commas between" },
 	[OPT_STRING] = { store_string, text_string, NULL,
 	                 "text without control characters" },
 	[OPT_GUID_FILE] = { store_file, text_file, NULL,
@@ -427,17 +426,15 @@ static const struct value_ops ops[] = {
 	[OPT_ENUM] = { store_enum, text_enum, expected_enum, NULL },
 	[OPT_QOS] = { store_qos, text_qos, NULL, "TRUE, FALSE or auto" },
 	[OPT_VL_WEIGHTS] = { store_vl_weights, text_string, NULL,
-	                     "up to 64 pairs VL:WEIGHT with commas between, VLs from 0 "
-	                     "to 14, weights from 0 to 255" },
+	                     "up to 64 pairs VL:WEIGHT with commas between, VLs from 0 to 14, weights from 0 to 255" },
 	[OPT_SL2VL] = { store_sl2vl, text_string, NULL,
 	                "16 VLs from 0 to 15 with commas between, one per SL" },
 	[OPT_LIFE_TIMES] = { store_life_times, text_string, NULL,
-	                     "up to 10 codes from 1 to 31 with commas between, for 1, 2, "
-	                     "3 ... switches" },
-	[OPT_DEVICE_GROUP] = { store_device_list, text_device_list,
-	                       expected_device_list, NULL },
-	[OPT_DEVICE_GROUPS] = { store_device_list, text_device_list,
-	                        expected_device_list, NULL },
+	                     "up to 10 codes from 1 to 31 with commas between, for 1, 2, 3 ... switches" },
+	[OPT_DEVICE_GROUP] = { store_device_list, text_device_list, expected_device_list,
+	                       NULL },
+	[OPT_DEVICE_GROUPS] = { store_device_list, text_device_list, expected_device_list,
+	                        NULL },
 	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, NULL,
 	                   "FALSE, TRUE or a number from 0 to 7" },
 	[OPT_IGNORED] = { store_nothing, text_nothing, NULL, "anything" },

@@ -54,7 +54,7 @@ const char *option_expected(const struct option_row *row, struct arena *a);
 bool option_is_null(const char *value);
 
 /*! \brief A value of OPT_BOOL. \retval E_SYNTAX */
-int option_parse_bool(const char *value, bool *ret);
+int option_parse_bool(const char *value, bool *ret_value);
 
 /*! \brief Rows of all sets. */
 unsigned option_count(const struct option_sets *s);

@@ -122,12 +122,12 @@ static uint32_t exponent(uint32_t mult)
 
 static int read_qos_groups(struct fabric_reader *r, const struct vf_sections *s)
 {
-	int err = named_collect(r->path, s->qos_groups, s->n_qos_groups, "QOSGroup", NULL,
+	int ret = named_collect(r->path, s->qos_groups, s->n_qos_groups, "QOSGroup", NULL,
 	                        0, r->arena, r->d, &r->qos, &r->n_qos);
-	if (err == -ENOMEM) {
-		return err;
+	if (ret == -ENOMEM) {
+		return ret;
 	}
-	r->ret = r->ret == E_OK ? err : r->ret;
+	r->ret = r->ret == E_OK ? ret : r->ret;
 	r->qos_groups = arena_array(r->arena, r->n_qos, sizeof(*r->qos_groups));
 	if (r->qos_groups == NULL) {
 		return -ENOMEM;
@@ -290,10 +290,9 @@ static void check_bandwidth(struct fabric_reader *r, const struct virtual_fabric
 		if (sum > most && sum - vf->service.bandwidth <= most) {
 			refuse_setting(
 				r, vf->line, "VirtualFabric", vf->name,
-				most == 100 ? "Bandwidth of the enabled ones adds up to "
-					      "more than 100%"
-					    : "Bandwidth adds up to more than 95%; the "
-					      "enabled ones without QOS need the rest");
+				most == 100
+					? "Bandwidth of the enabled ones adds up to more than 100%"
+					: "Bandwidth adds up to more than 95%; the enabled ones without QOS need the rest");
 		}
 	}
 }
@@ -323,15 +322,15 @@ static int read_fabrics(struct fabric_reader *r, const struct vf_sections *s,
                         struct virtual_fabrics *out)
 {
 	struct named *names = NULL;
-	int err = named_collect(r->path, s->fabrics, s->n_fabrics, "VirtualFabric", NULL,
+	int ret = named_collect(r->path, s->fabrics, s->n_fabrics, "VirtualFabric", NULL,
 	                        0, r->arena, r->d, &names, &out->n);
 	struct virtual_fabric *all =
-		err != -ENOMEM ? arena_array(r->arena, out->n, sizeof(*all)) : NULL;
+		ret != -ENOMEM ? arena_array(r->arena, out->n, sizeof(*all)) : NULL;
 
 	if (all == NULL) {
 		return -ENOMEM;
 	}
-	r->ret = r->ret == E_OK ? err : r->ret;
+	r->ret = r->ret == E_OK ? ret : r->ret;
 	for (uint32_t i = 0; i < out->n && r->ret != -ENOMEM; i++) {
 		read_fabric(r, &names[i], &all[i]);
 	}
@@ -346,7 +345,7 @@ static int read_fabrics(struct fabric_reader *r, const struct vf_sections *s,
 
 int virtual_fabrics_parse(const char *path, const struct vf_sections *s,
                           const struct device_groups *groups, struct arena *a,
-                          struct diags *d, const struct virtual_fabrics **ret)
+                          struct diags *d, const struct virtual_fabrics **ret_fabrics)
 {
 	struct fabric_reader r = { .arena = a, .d = d, .path = path, .groups = groups };
 	struct virtual_fabrics *out = arena_alloc(a, sizeof(*out));
@@ -372,12 +371,12 @@ int virtual_fabrics_parse(const char *path, const struct vf_sections *s,
 	for (uint32_t i = 0; i < r.n_apps; i++) {
 		r.apps[i].name = out->applications.all[i].name;
 	}
-	int err = read_qos_groups(&r, s);
-	if (err == E_OK) {
-		err = read_fabrics(&r, s, out);
+	int ret = read_qos_groups(&r, s);
+	if (ret == E_OK) {
+		ret = read_fabrics(&r, s, out);
 	}
-	if (err == E_OK && r.ret == E_OK) {
-		*ret = out;
+	if (ret == E_OK && r.ret == E_OK) {
+		*ret_fabrics = out;
 	}
-	return err != E_OK ? err : r.ret;
+	return ret != E_OK ? ret : r.ret;
 }

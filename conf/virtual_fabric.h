@@ -70,7 +70,7 @@ struct vf_sections {
  */
 int virtual_fabrics_parse(const char *path, const struct vf_sections *s,
                           const struct device_groups *groups, struct arena *a,
-                          struct diags *d, const struct virtual_fabrics **ret);
+                          struct diags *d, const struct virtual_fabrics **ret_fabrics);
 
 /*! \brief Chooses the SLs and P_Keys that the file does not set. virtual_fabrics_parse() does it.
  *  \retval E_SYNTAX  There are not enough SLs. \retval -ENOMEM */

@@ -99,10 +99,10 @@ static void assign_sls(struct assigning *s)
 		int sl = choose_sl(s, i);
 
 		if (sl < 0) {
-			diag_add(s->d, DIAG_ERROR, s->path, vf->line,
-			         "VirtualFabric '%.64s': no SL is left for it; a BaseSL "
-			         "or QOSGroup lets it share one",
-			         vf->name);
+			diag_add(
+				s->d, DIAG_ERROR, s->path, vf->line,
+				"VirtualFabric '%.64s': no SL is left for it; a BaseSL or QOSGroup lets it share one",
+				vf->name);
 			s->ret = E_SYNTAX;
 			return;
 		}

@@ -134,7 +134,8 @@ struct engine {
 	/*! Does the fabric suit? \retval E_UNSUITABLE with the reason in \a why. NULL: always. */
 	int (*check)(const struct route_in *in, struct why *why);
 	/*! Computes tables in \a a. \retval E_UNSUITABLE (reason in ret->notes) -ENOMEM -ECANCELED */
-	int (*route)(const struct route_in *in, struct arena *a, struct route_out *ret);
+	int (*route)(const struct route_in *in, struct arena *a,
+	             struct route_out *ret_out);
 	/*! Routes again what a change touches, over in->g, in tables that it or route() made before the
 	 *  change. All LIDs of r->dirty must have routes afterwards; others may get better ones.
 	 *  Whatever it does is proven. NULL, or E_UNSUITABLE with nothing set: route() is called with
@@ -142,13 +143,13 @@ struct engine {
 	int (*repair)(const struct route_in *in, struct route_repair *r, struct arena *a, struct why *why);
 	/*! Multicast trees of its own: [m->n_groups] in \a a. NULL: mcast_default_trees().
 	 *  \retval E_UNSUITABLE (reason in \a why) -ENOMEM */
-	int (*multicast)(const struct route_in *in, const struct mcast_in *m, struct arena *a,
-	                 struct mcast_tree *ret, struct why *why);
+	int (*multicast)(const struct route_in *in, const struct mcast_in *m,
+	                 struct arena *a, struct mcast_tree *ret_tree, struct why *why);
 	/*! Compute nodes in the order in which shifts pass without contention, as text in \a a
 	 *  (OpenSM's opensm-ftree-ca-order.dump). NULL: the engine knows none.
 	 *  \retval E_UNSUITABLE (reason in \a why) -ENOMEM */
-	int (*node_order)(const struct route_in *in, struct arena *a, const char **ret,
-	                  struct why *why);
+	int (*node_order)(const struct route_in *in, struct arena *a,
+	                  const char **ret_text, struct why *why);
 };
 
 /*! All engines, NULL-terminated, in the order of engines.def. */

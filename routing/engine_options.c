@@ -38,36 +38,36 @@ int engine_options_bind(struct engine_options *o, struct arena *a, struct diags 
 	int first = E_OK;
 
 	for (unsigned i = 0; engines[i]; i++) {
-		int code = engines[i]->bind ? engines[i]->bind(o->base[i], o, a, d) : E_OK;
+		int ret = engines[i]->bind ? engines[i]->bind(o->base[i], o, a, d) : E_OK;
 
-		first = first != E_OK ? first : code;
+		first = first != E_OK ? first : ret;
 	}
 	return first;
 }
 
-int engine_options_of(const struct engine_options *o, const struct engine *e, struct arena *a,
-                      const void **ret)
+int engine_options_of(const struct engine_options *o, const struct engine *e,
+                      struct arena *a, const void **ret_value)
 {
 	struct engine_options defaults;
-	int ret_code;
+	int ret;
 
-	*ret = NULL;
+	*ret_value = NULL;
 	if (!e->options) {
 		return E_OK;
 	}
 	if (!o) {
 		o = &defaults;
-		ret_code = engine_options_init(&defaults, a);
-		if (ret_code == E_OK) {
-			ret_code = option_set_defaults(&defaults.sets, a);
+		ret = engine_options_init(&defaults, a);
+		if (ret == E_OK) {
+			ret = option_set_defaults(&defaults.sets, a);
 		}
-		if (ret_code != E_OK) {
-			return ret_code;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	for (unsigned i = 0; engines[i]; i++) {
 		if (engines[i] == e) {
-			*ret = o->base[i];
+			*ret_value = o->base[i];
 		}
 	}
 	return E_OK;

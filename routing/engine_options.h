@@ -28,8 +28,8 @@ int engine_options_bind(struct engine_options *o, struct arena *a, struct diags 
  * \brief The option struct of one engine.
  *
  * \param o    NULL: defaults, in \a a.
- * \param ret  Borrowed from \a o or in \a a; NULL if the engine has no options.
+ * \param ret_value  Borrowed from \a o or in \a a; NULL if the engine has no options.
  * \retval -ENOMEM E_FULL
  */
-int engine_options_of(const struct engine_options *o, const struct engine *e, struct arena *a,
-                      const void **ret);
+int engine_options_of(const struct engine_options *o, const struct engine *e,
+                      struct arena *a, const void **ret_value);

@@ -100,7 +100,7 @@ static bool same_block(const struct bit *a, const struct bit *b)
 }
 
 int mcast_blocks(const struct mcast_in *in, const struct mcast_tree *trees,
-                 struct arena *a, struct mft_block **ret, uint32_t *ret_n)
+                 struct arena *a, struct mft_block **ret_block, uint32_t *ret_n)
 {
 	uint32_t n, blocks = 0;
 	struct bit *bits = sort_bits(in, trees, &n);
@@ -109,7 +109,7 @@ int mcast_blocks(const struct mcast_in *in, const struct mcast_tree *trees,
 		blocks += i == 0 || !same_block(&bits[i], &bits[i - 1]);
 	}
 	struct mft_block *b = bits ? arena_array(a, blocks, sizeof(*b)) : NULL;
-	*ret = b;
+	*ret_block = b;
 	*ret_n = blocks;
 	for (uint32_t i = 0; b && i < n; i++) {
 		b += i != 0 && !same_block(&bits[i], &bits[i - 1]);

@@ -107,11 +107,12 @@ static int add_path(struct prune *p, uint32_t s)
 }
 
 /* Has this member a switch that the tree leads to? */
-static bool is_reached(const struct prune *p, const struct mcast_member *m, uint32_t *ret)
+static bool is_reached(const struct prune *p, const struct mcast_member *m,
+                       uint32_t *ret_switch)
 {
-	*ret = graph_switch_of(p->g, m->port);
-	return *ret != GRAPH_NONE && !(p->in->barred && p->in->barred[*ret]) &&
-	       leads_up(p, *ret);
+	*ret_switch = graph_switch_of(p->g, m->port);
+	return *ret_switch != GRAPH_NONE &&
+	       !(p->in->barred && p->in->barred[*ret_switch]) && leads_up(p, *ret_switch);
 }
 
 /* Stops of all members. Returns how many receive in *ret, 0 too when one is alone. */
@@ -223,7 +224,7 @@ static int put_ports(struct prune *p)
 
 int mcast_prune(const struct graph *g, const struct mcast_in *in,
                 const struct mcast_group *group, uint32_t root, mcast_up_f *up, void *ctx,
-                uint32_t *seen, struct arena *a, struct mcast_tree *ret)
+                uint32_t *seen, struct arena *a, struct mcast_tree *ret_tree)
 {
 	struct mcast_tree tree = { .root = GRAPH_NONE };
 	struct prune p = { .g = g,
@@ -236,18 +237,18 @@ int mcast_prune(const struct graph *g, const struct mcast_in *in,
 		           .tree = &tree,
 		           .a = a };
 	uint32_t receivers;
-	int err = add_members(&p, &receivers);
+	int ret = add_members(&p, &receivers);
 
-	if (err == E_OK && receivers) {
-		err = put_ports(&p);
+	if (ret == E_OK && receivers) {
+		ret = put_ports(&p);
 	}
 	for (uint32_t i = 0; i < p.n; i++) {
 		seen[p.stops[i].sw] = 0;
 	}
-	if (err == E_OK) {
-		*ret = tree;
+	if (ret == E_OK) {
+		*ret_tree = tree;
 	}
-	return err;
+	return ret;
 }
 
 /* ---- trees of fewest hops ---- */
@@ -380,66 +381,66 @@ static const struct sw_link *nearer(void *ctx, uint32_t mlid, uint32_t sw)
 
 /* The graph without cables of switches that have no multicast table. */
 static int without_barred(const struct graph *g, const struct mcast_in *in,
-                          struct arena *a, struct graph *ret)
+                          struct arena *a, struct graph *ret_graph)
 {
-	*ret = *g;
+	*ret_graph = *g;
 	if (!in->barred) {
 		return E_OK;
 	}
-	ret->adj_first = arena_array(a, g->n_switches + 1U, sizeof(*g->adj_first));
-	ret->adj = arena_array(a, g->n_adj, sizeof(*g->adj));
-	if (!ret->adj_first || !ret->adj) {
+	ret_graph->adj_first = arena_array(a, g->n_switches + 1U, sizeof(*g->adj_first));
+	ret_graph->adj = arena_array(a, g->n_adj, sizeof(*g->adj));
+	if (!ret_graph->adj_first || !ret_graph->adj) {
 		return -ENOMEM;
 	}
-	ret->n_adj = 0;
+	ret_graph->n_adj = 0;
 	for (uint32_t s = 0; s < g->n_switches; s++) {
-		ret->adj_first[s] = ret->n_adj;
+		ret_graph->adj_first[s] = ret_graph->n_adj;
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			if (!in->barred[s] && !in->barred[g->adj[i].to]) {
-				ret->adj[ret->n_adj++] = g->adj[i];
+				ret_graph->adj[ret_graph->n_adj++] = g->adj[i];
 			}
 		}
 	}
-	ret->adj_first[g->n_switches] = ret->n_adj;
+	ret_graph->adj_first[g->n_switches] = ret_graph->n_adj;
 	return E_OK;
 }
 
 int mcast_default_trees(const struct graph *g, const struct mcast_in *in, struct arena *a,
-                        struct mcast_tree *ret)
+                        struct mcast_tree *ret_tree)
 {
 	struct arena *tmp;
 	struct graph usable;
 	struct chooser c = { .g = &usable, .in = in };
-	int err;
+	int ret;
 
 	if (in->n_groups == 0) {
 		return E_OK; /* distances between all switches take long to find */
 	}
 	tmp = arena_new();
-	err = tmp ? without_barred(g, in, tmp, &usable) : -ENOMEM;
-	if (err == E_OK) {
-		err = hops_find(&c.hops, &usable, tmp);
+	ret = tmp ? without_barred(g, in, tmp, &usable) : -ENOMEM;
+	if (ret == E_OK) {
+		ret = hops_find(&c.hops, &usable, tmp);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		c.set = arena_array(tmp, g->n_switches, 1);
 		c.last = arena_array(tmp, g->n_switches, 1);
 		c.sum = arena_array(tmp, g->n_switches, sizeof(*c.sum));
 		c.most = arena_array(tmp, g->n_switches, 1);
 		c.seen = arena_array(tmp, g->n_switches, sizeof(*c.seen));
-		err = c.set && c.last && c.sum && c.most && c.seen ? E_OK : -ENOMEM;
+		ret = c.set && c.last && c.sum && c.most && c.seen ? E_OK : -ENOMEM;
 	}
-	for (uint32_t i = 0; err == E_OK && i < in->n_groups; i++) {
+	for (uint32_t i = 0; ret == E_OK && i < in->n_groups; i++) {
 		const struct mcast_group *group = &in->groups[i];
 
 		c.root = choose_root(&c, group);
 		if (c.root == GRAPH_NONE) {
-			ret[i] = (struct mcast_tree){ .root = GRAPH_NONE,
-				                      .missed = group->n };
+			ret_tree[i] = (struct mcast_tree){ .root = GRAPH_NONE,
+				                           .missed = group->n };
 		} else {
-			err = mcast_prune(&usable, in, group, c.root, nearer, &c, c.seen,
-			                  a, &ret[i]);
+			ret = mcast_prune(&usable, in, group, c.root, nearer, &c, c.seen,
+			                  a, &ret_tree[i]);
 		}
 	}
 	arena_free(tmp);
-	return err;
+	return ret;
 }

@@ -70,12 +70,12 @@ struct mft_block {
  * GUID decides between roots, parents and parallel cables: groups spread over the fabric,
  * and one group's tree stays as it is while others come and go.
  *
- * \param ret  [in->n_groups] in \a a.
+ * \param ret_tree  [in->n_groups] in \a a.
  * \retval E_RANGE  As hops_init(). \retval -ENOMEM
  * Cost: hops_init(), then O(members' switches * S) per group.
  */
 int mcast_default_trees(const struct graph *g, const struct mcast_in *in, struct arena *a,
-                        struct mcast_tree *ret);
+                        struct mcast_tree *ret_tree);
 
 /*!
  * The cable by which a tree leads from a switch towards its root; NULL at the root and
@@ -92,7 +92,7 @@ typedef const struct sw_link *mcast_up_f(void *ctx, uint32_t mlid, uint32_t sw);
  */
 int mcast_prune(const struct graph *g, const struct mcast_in *in,
                 const struct mcast_group *group, uint32_t root, mcast_up_f *up, void *ctx,
-                uint32_t *seen, struct arena *a, struct mcast_tree *ret);
+                uint32_t *seen, struct arena *a, struct mcast_tree *ret_tree);
 
 /*!
  * \brief Blocks with a port in them, by (switch, position, block).
@@ -100,4 +100,4 @@ int mcast_prune(const struct graph *g, const struct mcast_in *in,
  * Cost: O(ports of all trees and switches), and sorting the groups.
  */
 int mcast_blocks(const struct mcast_in *in, const struct mcast_tree *trees,
-                 struct arena *a, struct mft_block **ret, uint32_t *ret_n);
+                 struct arena *a, struct mft_block **ret_block, uint32_t *ret_n);

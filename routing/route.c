@@ -51,15 +51,16 @@ static int verdict(const struct proof *p, bool strict)
 }
 
 /* Proves res->out and adds the time. */
-static int prove(const struct route_request *r, struct arena *a, struct route_result *res)
+static int prove(const struct route_request *r, struct arena *a,
+                 struct route_result *result)
 {
 	double start = now(r);
-	int ret = proof_run_keeping(r->g, r->lids, &res->out.lft, &res->out.lanes,
-	                            res->out.may_miss, a, &res->proof,
-	                            base_of(r) ? &res->deps : NULL);
+	int ret = proof_run_keeping(r->g, r->lids, &result->out.lft, &result->out.lanes,
+	                            result->out.may_miss, a, &result->proof,
+	                            base_of(r) ? &result->deps : NULL);
 
-	res->seconds_prove += now(r) - start;
-	return ret != E_OK ? ret : verdict(&res->proof, r->strict);
+	result->seconds_prove += now(r) - start;
+	return ret != E_OK ? ret : verdict(&result->proof, r->strict);
 }
 
 /* Alternates that can deadlock are left out, unless loops are programmed on purpose. */
@@ -76,17 +77,17 @@ static int check_alternates(const struct route_request *r,
 		return ret;
 	}
 	if (r->credit_loops == CREDIT_PROGRAM || routes->proof.credit_loops) {
-		why_add(&routes->warning, "alternates of adaptive routing can deadlock: %llu "
-		                       "credit loops when all of them are used",
+		why_add(&routes->warning,
+		        "alternates of adaptive routing can deadlock: %llu credit loops when all of them are used",
 		        (unsigned long long)loops);
 		return E_OK;
 	}
 	ret = alternates_thin(r->g, r->lids, &out->lft, &out->lanes, o, a, &routes->alternates);
 	if (ret == E_OK) {
 		why_add(&routes->out.notes,
-		        "adaptive routing: %llu ports are left out as alternates, with them "
-		        "there could be %llu credit loops",
-		        (unsigned long long)routes->alternates.thinned, (unsigned long long)loops);
+		        "adaptive routing: %llu ports are left out as alternates, with them there could be %llu credit loops",
+		        (unsigned long long)routes->alternates.thinned,
+		        (unsigned long long)loops);
 	}
 	return ret;
 }
@@ -103,8 +104,7 @@ static int find_alternates(const struct route_request *r, struct arena *a,
 	}
 	if (routes->out.lanes.rule) {
 		why_add(&routes->out.notes,
-		        "adaptive routing: no alternates, the SL-to-VL rule "
-		        "of %s is for the routes of its tables",
+		        "adaptive routing: no alternates, the SL-to-VL rule of %s is for the routes of its tables",
 		        routes->used->name);
 		return E_OK;
 	}
@@ -119,18 +119,18 @@ static int find_alternates(const struct route_request *r, struct arena *a,
 enum { UNEVEN = 4 }; /* times what the busiest link needs */
 
 /* Notes a link that has many times the routes of the others. */
-static void note_uneven(const struct route_request *r, struct route_result *ret)
+static void note_uneven(const struct route_request *r, struct route_result *ret_result)
 {
-	const struct load *l = &ret->load;
+	const struct load *l = &ret_result->load;
 	uint64_t even = load_even(r->g, r->lids);
 
 	even = l->mean > (double)even ? (uint64_t)l->mean : even;
 	if (l->max > UNEVEN * even) {
-		why_add(&ret->out.notes,
-		        "%s: the busiest link has %u routes, %.1f times the %llu that routes spread "
-		        "evenly would give; another engine may balance better",
-		        ret->used != NULL ? ret->used->name : "tables", l->max,
-		        (double)l->max / (double)(even ? even : 1), (unsigned long long)even);
+		why_add(&ret_result->out.notes,
+		        "%s: the busiest link has %u routes, %.1f times the %llu that routes spread evenly would give; another engine may balance better",
+		        ret_result->used != NULL ? ret_result->used->name : "tables",
+		        l->max, (double)l->max / (double)(even ? even : 1),
+		        (unsigned long long)even);
 	}
 }
 
@@ -332,8 +332,7 @@ static int run_both(const struct route_request *r, const struct engine *e,
 	}
 	arena_join(a, tmp);
 	why_add(&routes->out.notes,
-	        "%s: routes are computed anew, those that there were cannot be "
-	        "kept: %s",
+	        "%s: routes are computed anew, those that there were cannot be kept: %s",
 	        e->name,
 	        kept_why.text[0] ? kept_why.text : proof_text(&kept.proof, r->g, a));
 	return ret;
@@ -389,9 +388,7 @@ static void note_choice(struct route_result *routes, const char *who,
 		        routes->used->name);
 	} else {
 		why_add(&routes->out.notes,
-		        "%s chose %s, which proves out with %u lanes: of the engines "
-		        "that "
-		        "route well without, none fits",
+		        "%s chose %s, which proves out with %u lanes: of the engines that route well without, none fits",
 		        who, routes->used->name, lanes);
 	}
 	if (passed_over->text[0]) {
@@ -715,11 +712,11 @@ int route_run(const struct route_request *r, struct arena *a,
 
 /* --- tables made elsewhere ---------------------------------------------------------------- */
 
-static int no_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int no_route(const struct route_in *in, struct arena *a, struct route_out *ret_out)
 {
 	(void)in;
 	(void)a;
-	(void)ret;
+	(void)ret_out;
 	return E_UNSUITABLE;
 }
 

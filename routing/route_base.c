@@ -61,15 +61,16 @@ void route_base_forget(struct route_base *b)
 /* ---- after a full run ---- */
 
 /* Tables about which a proof of what changes says as much as a proof of all. */
-static bool is_fit(const struct route_request *r, const struct route_result *res)
+static bool is_fit(const struct route_request *r, const struct route_result *result)
 {
-	const struct proof *p = &res->proof;
+	const struct proof *p = &result->proof;
 
-	return res->deps.base != NULL && res->deps.n_parts == 1 && p->credit_loops == 0 &&
-	       p->forwarding_loops == 0 && p->unreachable_pairs == 0 && p->holes == 0 &&
+	return result->deps.base != NULL && result->deps.n_parts == 1 &&
+	       p->credit_loops == 0 && p->forwarding_loops == 0 &&
+	       p->unreachable_pairs == 0 && p->holes == 0 &&
 	       p->management_unreachable == 0 && !r->strict && !r->no_paths &&
-	       r->g->n_aggregation == 0 && res->alternates.rows == NULL &&
-	       res->out.may_miss == NULL && !res->cached;
+	       r->g->n_aggregation == 0 && result->alternates.rows == NULL &&
+	       result->out.may_miss == NULL && !result->cached;
 }
 
 static int take_load(struct route_base *b, const struct graph *g)
@@ -94,22 +95,22 @@ static int take_load(struct route_base *b, const struct graph *g)
 }
 
 void route_base_take(struct route_base *b, const struct route_request *r, uint8_t lanes,
-                     struct arena *own, const struct route_result *res)
+                     struct arena *own, const struct route_result *result)
 {
 	const struct deps *management =
-		res->proof.management_credit_loops ? NULL : res->deps.management;
+		result->proof.management_credit_loops ? NULL : result->deps.management;
 
 	route_base_clear(b);
 	b->arena = own;
 	b->step = arena_new();
-	b->result = *res;
+	b->result = *result;
 	b->result.deps = (struct proof_deps){ 0 };
 	b->lanes = lanes;
 	b->distances = arena_array(own, 2 * (size_t)r->g->n_switches + 1, sizeof(*b->distances));
-	b->valid = b->step != NULL && b->distances != NULL && is_fit(r, res) &&
+	b->valid = b->step != NULL && b->distances != NULL && is_fit(r, result) &&
 	           shape_init(&b->shape, r->g, r->lids, b->step) == E_OK &&
 	           !b->shape.off_switch && take_load(b, r->g) == E_OK &&
-	           dep_order_init(&b->order, &b->shape, res->deps.base, management,
+	           dep_order_init(&b->order, &b->shape, result->deps.base, management,
 	                          own) == E_OK;
 }
 
@@ -243,18 +244,18 @@ static int compare(struct route_step *st, const struct route_request *r, struct 
 }
 
 int route_base_compare(struct route_base *b, const struct route_request *r, uint8_t lanes,
-                       struct route_step *ret, struct why *why)
+                       struct route_step *ret_step, struct why *why)
 {
-	*ret = (struct route_step){ .base = b };
+	*ret_step = (struct route_step){ .base = b };
 	if (!b->valid || b->lanes != lanes || r->strict || r->no_paths ||
 	    r->g->n_aggregation) {
 		return doubt(why, "there is nothing to go on from");
 	}
 	b->valid = false; /* until the step has ended well */
-	ret->used = b->result.used;
-	ret->own = arena_new();
-	ret->tmp = arena_new();
-	return ret->own && ret->tmp ? compare(ret, r, why) : -ENOMEM;
+	ret_step->used = b->result.used;
+	ret_step->own = arena_new();
+	ret_step->tmp = arena_new();
+	return ret_step->own && ret_step->tmp ? compare(ret_step, r, why) : -ENOMEM;
 }
 
 int route_base_adopt(struct route_step *st, const struct lft *lft)
@@ -326,14 +327,14 @@ static int make_paths(struct route_step *st, const struct route_request *r,
                       const struct proof_change *change)
 {
 	struct route_base *b = st->base;
-	struct route_result *res = &b->result;
+	struct route_result *result = &b->result;
 	const struct paths_change in = { .g = r->g,
 		                         .lids = r->lids,
 		                         .change = change,
 		                         .was = &b->shape,
 		                         .fabric = &st->change };
 
-	return paths_change(&in, &res->paths, b->all, b->base, st->own, &res->load);
+	return paths_change(&in, &result->paths, b->all, b->base, st->own, &result->load);
 }
 
 /* Lists the LIDs that changed, for the plan of the transition. */
@@ -341,7 +342,7 @@ static int list_lids(struct route_step *st, const struct proof_change *c)
 {
 	uint32_t *lid = arena_array(st->own, c->n, sizeof(*lid));
 	uint32_t *all = arena_array(st->own, (size_t)c->n + c->n_whole, sizeof(*all));
-	struct route_result *res = &st->base->result;
+	struct route_result *result = &st->base->result;
 	uint32_t n = 0, n_all = 0;
 
 	if (!lid || !all) {
@@ -360,10 +361,10 @@ static int list_lids(struct route_step *st, const struct proof_change *c)
 		i += take;
 		all[n_all++] = next;
 	}
-	res->touched_lid = all;
-	res->n_touched = n_all;
-	res->changed_lid = lid;
-	res->n_changed = n;
+	result->touched_lid = all;
+	result->n_touched = n_all;
+	result->changed_lid = lid;
+	result->n_changed = n;
 	return E_OK;
 }
 
@@ -377,7 +378,7 @@ static int finish(struct route_step *st, const struct route_request *r, struct w
 		                  .whole = st->change.lid,
 		                  .n_whole = st->change.n_lids,
 		                  .order = &b->order };
-	struct route_result *res = &b->result;
+	struct route_result *result = &b->result;
 	struct why mixed = { "" };
 	uint32_t *circling;
 	int ret;
@@ -394,10 +395,10 @@ static int finish(struct route_step *st, const struct route_request *r, struct w
 		dep_order_cut(&b->order, st->change.lost[i]);
 	}
 	b->order.shape = &st->shape;
-	res->n_circling = 0;
-	res->circling = circling;
-	ret = proof_change_run(&c, circling, &res->n_circling, &mixed);
-	res->mixtures_proven = ret == E_OK;
+	result->n_circling = 0;
+	result->circling = circling;
+	ret = proof_change_run(&c, circling, &result->n_circling, &mixed);
+	result->mixtures_proven = ret == E_OK;
 	if (ret == E_UNSUITABLE) {
 		ret = proof_change_run(&c, NULL, NULL, why);
 	}
@@ -411,13 +412,13 @@ static int finish(struct route_step *st, const struct route_request *r, struct w
 }
 
 int route_base_finish(struct route_step *st, const struct route_request *r,
-                      struct route_result *ret, struct why *why)
+                      struct route_result *ret_result, struct why *why)
 {
 	struct route_base *b = st->base;
-	int code = finish(st, r, why);
+	int ret = finish(st, r, why);
 
-	if (code != E_OK) {
-		return code;
+	if (ret != E_OK) {
+		return ret;
 	}
 	update_proof(&b->result.proof, r, &st->shape);
 	arena_free(b->step);
@@ -427,7 +428,7 @@ int route_base_finish(struct route_step *st, const struct route_request *r,
 	b->order.shape = &b->shape;
 	b->result.incremental = true;
 	b->valid = true;
-	*ret = b->result;
+	*ret_result = b->result;
 	return E_OK;
 }
 

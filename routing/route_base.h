@@ -45,12 +45,12 @@ void route_base_clear(struct route_base *b);
 /*!
  * \brief Takes over the result of a full run.
  *
- * \param own    Arena that holds \a res; taken.
+ * \param own    Arena that holds \a result; taken.
  * \param lanes  Lanes that there were.
  * Where memory is out or the result is not fit, the next run is a full one.
  */
 void route_base_take(struct route_base *b, const struct route_request *r, uint8_t lanes,
-                     struct arena *own, const struct route_result *res);
+                     struct arena *own, const struct route_result *result);
 
 /*! A run that goes on from a base. */
 struct route_step {
@@ -74,14 +74,14 @@ struct route_step {
  * \retval E_UNSUITABLE -ENOMEM  A full run has to follow.
  */
 int route_base_compare(struct route_base *b, const struct route_request *r, uint8_t lanes,
-                       struct route_step *ret, struct why *why);
+                       struct route_step *ret_step, struct why *why);
 
 /*! \brief Entries in which the tables of a step differ from these become those of these. \retval -ENOMEM */
 int route_base_adopt(struct route_step *st, const struct lft *lft);
 
 /*! \brief Proves the step, and makes rows and load. \retval E_UNSUITABLE -ENOMEM  As above. */
 int route_base_finish(struct route_step *st, const struct route_request *r,
-                      struct route_result *ret, struct why *why);
+                      struct route_result *ret_result, struct why *why);
 
 /*! \brief Frees what a step worked with. */
 void route_base_end(struct route_step *st);

@@ -412,7 +412,7 @@ static int copy_rule(const struct rows_job *j, struct arena *a, struct lanes *l)
 }
 
 static int build_answer(const struct match *m, struct arena *a, struct arena *tmp,
-                        struct route_cached *ret)
+                        struct route_cached *ret_cached)
 {
 	struct rows_job j = { .m = m };
 	uint32_t *old_sw = arena_array(tmp, m->g->n_switches, sizeof(*old_sw));
@@ -462,27 +462,27 @@ static int build_answer(const struct match *m, struct arena *a, struct arena *tm
 		copy_row(&j, to, stride, x.out.may_miss, m->c->held.out.lft.n_lids, 0);
 		x.out.may_miss = to;
 	}
-	*ret = x;
+	*ret_cached = x;
 	return E_OK;
 }
 
 int route_cache_look(const struct route_cache *c, const struct graph *g,
                      const struct lids *lids, uint8_t max_lanes, struct arena *a,
-                     struct route_cached *ret, struct why *why)
+                     struct route_cached *ret_cached, struct why *why)
 {
 	struct match m = { .c = c, .g = g, .lids = lids, .why = why };
 	struct arena *tmp = arena_new();
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	m.now = tmp ? arena_array(tmp, c->n_nodes, sizeof(*m.now)) : NULL;
 	if (!m.now) {
 		goto out;
 	}
-	ret_code = match_all(&m, max_lanes);
-	if (ret_code == E_OK) {
-		ret_code = build_answer(&m, a, tmp, ret);
+	ret = match_all(&m, max_lanes);
+	if (ret == E_OK) {
+		ret = build_answer(&m, a, tmp, ret_cached);
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }

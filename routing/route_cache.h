@@ -61,12 +61,12 @@ int route_cache_store(struct route_cache *c, const struct graph *g, const struct
 /*!
  * \brief Tables for a fabric, if the remembered ones serve.
  *
- * \param ret  Tables in \a a: entries of LIDs that are there are those of the computation,
- *             those of others LFT_NO_ROUTE.
+ * \param ret_cached  Tables in \a a: entries of LIDs that are there are those of the
+ *             computation, those of others LFT_NO_ROUTE.
  * \param why  Reason of a miss, one sentence.
  * \retval E_NOTFOUND  A miss. \retval -ENOMEM
  * Cost: O(ports) to compare, a copy of the tables; parallel.
  */
 int route_cache_look(const struct route_cache *c, const struct graph *g,
                      const struct lids *lids, uint8_t max_lanes, struct arena *a,
-                     struct route_cached *ret, struct why *why);
+                     struct route_cached *ret_cached, struct why *why);

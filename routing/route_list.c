@@ -120,7 +120,7 @@ static const struct engine *usual_of(const struct route_list *l)
 
 /* \param usual  For an empty list, and after it; NULL: minhop. */
 static int parse_list(const char *text, const struct engine *usual,
-                      struct route_list *ret, struct why *why)
+                      struct route_list *ret_list, struct why *why)
 {
 	struct route_list l = { .usual = usual };
 	bool choose = false, adaptive = false;
@@ -154,13 +154,13 @@ static int parse_list(const char *text, const struct engine *usual,
 		list_add_deadlock_free(&l, 0);
 		l.n_chosen = l.n - named;
 	}
-	*ret = l;
+	*ret_list = l;
 	return E_OK;
 }
 
-int route_list_parse(const char *text, struct route_list *ret, struct why *why)
+int route_list_parse(const char *text, struct route_list *ret_list, struct why *why)
 {
-	return parse_list(text, NULL, ret, why);
+	return parse_list(text, NULL, ret_list, why);
 }
 
 struct route_list route_list_whole(const struct route_list *list, bool deadlock_free,
@@ -397,16 +397,15 @@ static void note_adaptive(const struct config *c, struct route_list *l, struct d
 			continue;
 		}
 		if (c->ar_mode == 0) {
-			diag_add(d, DIAG_NOTE, c->config_file, 0,
-			         "routing engine %s is %s, without alternates of adaptive "
-			         "routing because ar_mode is 0",
-			         name, l->engine[i]->name);
+			diag_add(
+				d, DIAG_NOTE, c->config_file, 0,
+				"routing engine %s is %s, without alternates of adaptive routing because ar_mode is 0",
+				name, l->engine[i]->name);
 		} else {
-			diag_add(d, DIAG_WARNING, c->config_file, 0,
-			         "routing engine %s is %s with alternates of adaptive "
-			         "routing: they are computed and shown, but switches of "
-			         "InfiniBand are not programmed with them",
-			         name, l->engine[i]->name);
+			diag_add(
+				d, DIAG_WARNING, c->config_file, 0,
+				"routing engine %s is %s with alternates of adaptive routing: they are computed and shown, but switches of InfiniBand are not programmed with them",
+				name, l->engine[i]->name);
 		}
 	}
 	if (c->ar_mode == 0) {
@@ -414,37 +413,34 @@ static void note_adaptive(const struct config *c, struct route_list *l, struct d
 	}
 }
 
-int route_list_read(const struct config *c, const struct engine_options *o, struct arena *a,
-                    struct diags *d, struct route_list *ret)
+int route_list_read(const struct config *c, const struct engine_options *o,
+                    struct arena *a, struct diags *d, struct route_list *ret_list)
 {
 	struct route_list l;
 	struct why why = { "" };
-	int code = parse_list(c->routing_engine,
-	                      c->opafm ? engine_find("shortestpath") : NULL, &l, &why);
+	int ret = parse_list(c->routing_engine,
+	                     c->opafm ? engine_find("shortestpath") : NULL, &l, &why);
 
-	if (code != E_OK) {
+	if (ret != E_OK) {
 		config_refuse(c, "routing_engine", c->routing_engine, why.text, d);
-		return code;
+		return ret;
 	}
 	note_adaptive(c, &l, d);
 	for (unsigned i = 0; c->qos == QOS_OFF && i < named(&l); i++) {
 		if (l.engine[i]->flags & ENGINE_NEEDS_LANES) {
-			diag_add(d, DIAG_WARNING, c->config_file, 0,
-			         "qos FALSE: routing engine '%s' has virtual lane 0 "
-			         "alone; on a "
-			         "fabric that needs more, the next engine is taken; "
-			         "leave qos "
-			         "out, or set it to TRUE",
-			         l.engine[i]->name);
+			diag_add(
+				d, DIAG_WARNING, c->config_file, 0,
+				"qos FALSE: routing engine '%s' has virtual lane 0 alone; on a fabric that needs more, the next engine is taken; leave qos out, or set it to TRUE",
+				l.engine[i]->name);
 		}
 	}
 
 	const struct idle_job idle = { l.engine, l.n, "routing engine", c->trace,
 		                       c->config_file, a, d };
 
-	code = warn_all_idle(&idle, o);
-	if (code == E_OK) {
-		*ret = l;
+	ret = warn_all_idle(&idle, o);
+	if (ret == E_OK) {
+		*ret_list = l;
 	}
-	return code;
+	return ret;
 }

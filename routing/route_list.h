@@ -44,7 +44,7 @@ struct route_list {
 extern const char route_deadlock_free[];
 
 /*! \retval E_UNKNOWN  The word is in \a why. */
-int route_list_parse(const char *text, struct route_list *ret, struct why *why);
+int route_list_parse(const char *text, struct route_list *ret_list, struct why *why);
 
 /*!
  * \brief The list of a configuration, with all that has to be said about it: engines that
@@ -54,8 +54,8 @@ int route_list_parse(const char *text, struct route_list *ret, struct why *why);
  * \param d  Errors at the place of their key, warnings, notes.
  * \retval E_UNKNOWN -ENOMEM
  */
-int route_list_read(const struct config *c, const struct engine_options *o, struct arena *a,
-                    struct diags *d, struct route_list *ret);
+int route_list_read(const struct config *c, const struct engine_options *o,
+                    struct arena *a, struct diags *d, struct route_list *ret_list);
 
 /*! \brief Is engine \a i there for the word "deadlockfree"? */
 bool route_list_is_chosen(const struct route_list *l, unsigned i);

@@ -161,9 +161,9 @@ static void log_diags(const struct diags *d)
 }
 
 static void fill_deps(struct daemon *d, const struct configuration *g,
-                      struct sweep_deps *ret)
+                      struct sweep_deps *ret_deps)
 {
-	*ret = (struct sweep_deps){
+	*ret_deps = (struct sweep_deps){
 		.transport = d->transport,
 		.state = d->state,
 		.snap = d->snap,
@@ -369,8 +369,10 @@ static int open_databases(struct daemon *d)
 		log_message(MSG_START_DAMAGED, source, "%s", why);
 	}
 	if (ret == E_OK && geteuid() == 0 && !snap_has_group()) {
-		log_info(source, "only root reads %s, because there is no group saguaro; "
-		                 "'groupadd --system saguaro' makes it", run_dir);
+		log_info(
+			source,
+			"only root reads %s, because there is no group saguaro; 'groupadd --system saguaro' makes it",
+			run_dir);
 	}
 	if (ret == E_OK) {
 		stats_text(d->stats, "ended", "");
@@ -407,11 +409,11 @@ static int import_dump(struct daemon *d)
 		            "nothing of %s is taken over: %s", path, err_text(ret));
 		return E_OK;
 	}
-	log_info(source,
-	         "%s: %zu groups, %zu members, %zu services, %zu subscriptions, %zu "
-	         "blocks of alias GUIDs taken over; %zu there already, %zu left out",
-	         path, c.groups, c.members, c.services, c.subscriptions, c.guids, c.kept,
-	         c.left_out);
+	log_info(
+		source,
+		"%s: %zu groups, %zu members, %zu services, %zu subscriptions, %zu blocks of alias GUIDs taken over; %zu there already, %zu left out",
+		path, c.groups, c.members, c.services, c.subscriptions, c.guids, c.kept,
+		c.left_out);
 	return E_OK;
 }
 

@@ -127,10 +127,9 @@ static int verb_reload(void *ctx, const json_t *request, json_t *reply, char *wh
 	(void)request;
 	(void)reply;
 	if (ret != E_OK) {
-		snprintf(why, why_bytes,
-		         "the configuration is refused and the running one stays; the "
-		         "log says why, and "
-		         "so does saguarod --check");
+		snprintf(
+			why, why_bytes,
+			"the configuration is refused and the running one stays; the log says why, and so does saguarod --check");
 	}
 	return ret;
 }

@@ -59,10 +59,9 @@ static int check_file(const char *option, const char *file, int fd, struct arena
 		return -EPERM;
 	}
 	if ((st.st_mode & 077) != 0) {
-		*ret_why = arena_printf(a,
-		                        "%s %s has mode %04o, so others could read it; "
-		                        "chmod 0600 %s",
-		                        option, file, (unsigned)st.st_mode & 07777, file);
+		*ret_why = arena_printf(
+			a, "%s %s has mode %04o, so others could read it; chmod 0600 %s",
+			option, file, (unsigned)st.st_mode & 07777, file);
 		return -EPERM;
 	}
 	return E_OK;
@@ -111,11 +110,10 @@ int key_file_read(const char *option, const char *file, struct arena *a,
 		n = read(fd, text, TEXT_BYTES);
 		ret = n < 0 ? -errno : parse_key(text, ret_key);
 		if (ret != E_OK) {
-			*ret_why = arena_printf(a,
-			                        "%s %s holds no key: expected one "
-			                        "number above 1; remove the file to "
-			                        "have one made",
-			                        option, file);
+			*ret_why = arena_printf(
+				a,
+				"%s %s holds no key: expected one number above 1; remove the file to have one made",
+				option, file);
 		}
 	}
 	close(fd);

@@ -49,12 +49,11 @@ static int split(const char *text, char *host, size_t room, char *port, size_t p
 	return E_OK;
 }
 
-static const char *remedy(int err)
+static const char *remedy(int ret)
 {
-	switch (err) {
+	switch (ret) {
 	case EADDRINUSE:
-		return "another program listens there; stop it, or give another "
-		       "ADDR:PORT with";
+		return "another program listens there; stop it, or give another ADDR:PORT with";
 	case EACCES: return "ports under 1024 need a privilege; give a higher port with";
 	case EADDRNOTAVAIL:
 		return "this machine has no such address; give one of its own with";
@@ -103,16 +102,16 @@ static int bind_one(const struct addrinfo *ai, int *ret_fd)
 	}
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0) {
-		int err = -errno;
+		int ret = -errno;
 		close(fd);
-		return err;
+		return ret;
 	}
 	*ret_fd = fd;
 	return E_OK;
 }
 
 int listen_on(const char *text, const char *option, struct arena *a, const char **ret_why,
-              struct listening *ret)
+              struct listening *ret_listening)
 {
 	struct addrinfo hints = { .ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *list = NULL;
@@ -122,32 +121,30 @@ int listen_on(const char *text, const char *option, struct arena *a, const char 
 	if (split(text, host, sizeof(host), port, sizeof(port)) != E_OK) {
 		*ret_why = arena_printf(
 			a,
-			"cannot listen on '%s': expected ADDR:PORT, for instance "
-			"127.0.0.1:8620 or [::1]:8620",
+			"cannot listen on '%s': expected ADDR:PORT, for instance 127.0.0.1:8620 or [::1]:8620",
 			text);
 		return E_SYNTAX;
 	}
-	int err = getaddrinfo(host, port, &hints, &list);
-	if (err != 0) {
+	int ret = getaddrinfo(host, port, &hints, &list);
+	if (ret != 0) {
 		*ret_why = arena_printf(
 			a,
-			"cannot listen on %s: '%s' is no address or host name "
-			"of this machine (%s)",
-			text, host, gai_strerror(err));
+			"cannot listen on %s: '%s' is no address or host name of this machine (%s)",
+			text, host, gai_strerror(ret));
 		return E_SYNTAX;
 	}
-	err = -EADDRNOTAVAIL;
+	ret = -EADDRNOTAVAIL;
 	for (const struct addrinfo *ai = list; ai != NULL && l.fd < 0; ai = ai->ai_next) {
-		err = bind_one(ai, &l.fd);
+		ret = bind_one(ai, &l.fd);
 	}
 	freeaddrinfo(list);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		*ret_why = arena_printf(a, "cannot listen on %s: %s; %s %s", text,
-		                        strerror(-err), remedy(-err), option);
-		return err;
+		                        strerror(-ret), remedy(-ret), option);
+		return ret;
 	}
 	describe(&l);
-	*ret = l;
+	*ret_listening = l;
 	return E_OK;
 }
 
@@ -176,42 +173,42 @@ static int remove_stale(const struct sockaddr_un *at)
 }
 
 int listen_on_path(const char *path, const char *option, struct arena *a,
-                   const char **ret_why, struct listening *ret)
+                   const char **ret_why, struct listening *ret_listening)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct listening l = { .fd = -1 };
-	int err = strlen(path) < sizeof(at.sun_path) ? E_OK : -ENAMETOOLONG;
+	int ret = strlen(path) < sizeof(at.sun_path) ? E_OK : -ENAMETOOLONG;
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		strcpy(at.sun_path, path);
-		err = remove_stale(&at);
+		ret = remove_stale(&at);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		l.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		mode_t old = umask(0177); /* never open to more than it should be */
-		err = l.fd < 0 || bind(l.fd, (struct sockaddr *)&at, sizeof(at)) != 0 ||
+		ret = l.fd < 0 || bind(l.fd, (struct sockaddr *)&at, sizeof(at)) != 0 ||
 		                      chmod(path, 0660) != 0 || listen(l.fd, BACKLOG) != 0
 		              ? -errno
 		              : E_OK;
 		umask(old);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		if (l.fd >= 0) {
 			close(l.fd);
 		}
 		*ret_why = arena_printf(a, "cannot listen on %s: %s; give another path with %s",
-		                        path, strerror(-err), option);
-		return err;
+		                        path, strerror(-ret), option);
+		return ret;
 	}
 	describe(&l);
-	*ret = l;
+	*ret_listening = l;
 	return E_OK;
 }
 
-void listen_take(int fd, struct listening *ret)
+void listen_take(int fd, struct listening *ret_listening)
 {
-	*ret = (struct listening){ .fd = fd };
+	*ret_listening = (struct listening){ .fd = fd };
 	(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-	describe(ret);
+	describe(ret_listening);
 }

@@ -21,8 +21,8 @@ struct listening {
  * \param ret_why  On failure a sentence in \a a with the address and the remedy.
  * \retval E_SYNTAX \retval -errno
  */
-int listen_on(const char *text, const char *option, struct arena *a,
-              const char **ret_why, struct listening *ret);
+int listen_on(const char *text, const char *option, struct arena *a, const char **ret_why,
+              struct listening *ret_listening);
 
 /*!
  * \brief Binds and listens on a Unix socket of mode 0660. The file of a socket on which nobody
@@ -32,7 +32,7 @@ int listen_on(const char *text, const char *option, struct arena *a,
  * \retval -EADDRINUSE  Another process listens there. \retval -errno
  */
 int listen_on_path(const char *path, const char *option, struct arena *a,
-                   const char **ret_why, struct listening *ret);
+                   const char **ret_why, struct listening *ret_listening);
 
 /*! \brief The same for a socket that somebody else has bound: that of a socket unit. */
-void listen_take(int fd, struct listening *ret);
+void listen_take(int fd, struct listening *ret_listening);

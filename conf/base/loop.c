@@ -29,11 +29,11 @@ struct loop {
 	int n_ready, at_ready; /* of this turn; the one whose call is being made */
 };
 
-int loop_new(const struct loop_options *o, struct loop **ret)
+int loop_new(const struct loop_options *o, struct loop **ret_loop)
 {
 	struct loop *l = calloc(1, sizeof(*l));
 	struct epoll_event e = { .events = EPOLLIN };
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (l == NULL) {
 		return -ENOMEM;
@@ -43,11 +43,11 @@ int loop_new(const struct loop_options *o, struct loop **ret)
 	l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (l->epoll < 0 || l->wake < 0 ||
 	    epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &e) != 0) {
-		err = -errno;
+		ret = -errno;
 		loop_free(l);
-		return err;
+		return ret;
 	}
-	*ret = l;
+	*ret_loop = l;
 	return E_OK;
 }
 
@@ -223,15 +223,15 @@ static void *run_thread(void *arg)
 int loop_start(struct loop *l)
 {
 	sigset_t all, old;
-	int err;
+	int ret;
 
 	/* signals are for the thread that waits for them */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	err = -pthread_create(&l->thread, NULL, run_thread, l);
+	ret = -pthread_create(&l->thread, NULL, run_thread, l);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	l->has_thread = err == E_OK;
-	return err;
+	l->has_thread = ret == E_OK;
+	return ret;
 }
 
 void loop_wake(struct loop *l)

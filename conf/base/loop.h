@@ -43,7 +43,7 @@ struct loop_options {
 };
 
 /*! \retval -errno \retval -ENOMEM */
-int loop_new(const struct loop_options *o, struct loop **ret);
+int loop_new(const struct loop_options *o, struct loop **ret_loop);
 
 /*! \brief Runs it on a thread of its own until loop_stop(). \retval -errno */
 int loop_start(struct loop *l);

@@ -69,8 +69,6 @@ void openmp_wait_passively(char **argv)
 		execv(self, argv);
 	}
 	fprintf(stderr,
-	        "%s: cannot start again with OMP_WAIT_POLICY=passive: %s; threads that "
-	        "wait "
-	        "will spin, set OMP_WAIT_POLICY to avoid this\n",
+	        "%s: cannot start again with OMP_WAIT_POLICY=passive: %s; threads that wait will spin, set OMP_WAIT_POLICY to avoid this\n",
 	        argv[0], strerror(errno));
 }

@@ -115,11 +115,10 @@ void service_open_log(const char *source, const char *path, bool verbose)
 
 	if (ret != E_OK) {
 		log_open(NULL); /* not on into the file of the configuration before */
-		log_message(MSG_LOG_NO_FILE, source,
-		            "cannot write the log file %s: %s; the log goes to standard "
-		            "error "
-		            "only; choose another file with --log-file",
-		            path, err_text(ret));
+		log_message(
+			MSG_LOG_NO_FILE, source,
+			"cannot write the log file %s: %s; the log goes to standard error only; choose another file with --log-file",
+			path, err_text(ret));
 	}
 }
 
@@ -218,11 +217,11 @@ int service_main(const struct service_program *p, int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	diags_init(&d, a);
-	int err = p->read(p->config, a, argc, argv, &d);
-	int failed = err != E_OK ? EXIT_USAGE : EXIT_FAILURE;
-	bool serves = err == E_OK && (p->is_command == NULL || !p->is_command(p->config));
-	if (err == E_OK && !serves) {
-		err = p->command(p->config, a, &d);
+	int ret = p->read(p->config, a, argc, argv, &d);
+	int failed = ret != E_OK ? EXIT_USAGE : EXIT_FAILURE;
+	bool serves = ret == E_OK && (p->is_command == NULL || !p->is_command(p->config));
+	if (ret == E_OK && !serves) {
+		ret = p->command(p->config, a, &d);
 	}
 	diags_print(&d, stderr, DIAG_WARNING);
 	if (serves) {
@@ -230,8 +229,8 @@ int service_main(const struct service_program *p, int argc, char **argv)
 		service_open_log(p->source, p->options->log_file,
 		                 p->options->verbose > 0);
 		service_block_signals();
-		err = p->serve(p->config, a);
+		ret = p->serve(p->config, a);
 	}
 	arena_free(a);
-	return err == E_OK ? EXIT_SUCCESS : failed;
+	return ret == E_OK ? EXIT_SUCCESS : failed;
 }

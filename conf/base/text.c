@@ -20,7 +20,7 @@ static unsigned digit(char c)
 
 /* Digits of a base up to \a len characters or the end; E_SYNTAX when there are none or
  * others among them. */
-static int digits(const char *s, size_t len, unsigned base, uint64_t *ret)
+static int digits(const char *s, size_t len, unsigned base, uint64_t *ret_number)
 {
 	uint64_t v = 0;
 	bool overflow = false;
@@ -39,7 +39,7 @@ static int digits(const char *s, size_t len, unsigned base, uint64_t *ret)
 	if (overflow) {
 		return E_RANGE;
 	}
-	*ret = v;
+	*ret_number = v;
 	return E_OK;
 }
 
@@ -48,19 +48,19 @@ static bool has_0x(const char *s)
 	return s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
 }
 
-int text_u64(const char *s, uint64_t max, uint64_t *ret)
+int text_u64(const char *s, uint64_t max, uint64_t *ret_number)
 {
 	uint64_t v;
 	bool hex = has_0x(s);
 	const char *start = hex ? s + 2 : s;
-	int err = digits(start, strlen(start), hex ? 16 : 10, &v);
-	if (err != E_OK) {
-		return err;
+	int ret = digits(start, strlen(start), hex ? 16 : 10, &v);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (v > max) {
 		return E_RANGE;
 	}
-	*ret = v;
+	*ret_number = v;
 	return E_OK;
 }
 
@@ -92,14 +92,14 @@ int text_guid(const char *s, uint64_t *ret_guid)
 	return len == 16 ? digits(s, len, 16, ret_guid) : E_SYNTAX;
 }
 
-int text_number(const char *s, uint64_t *ret)
+int text_number(const char *s, uint64_t *ret_number)
 {
-	int err = text_guid(s, ret);
-	if (err == E_OK || has_0x(s)) {
-		return err;
+	int ret = text_guid(s, ret_number);
+	if (ret == E_OK || has_0x(s)) {
+		return ret;
 	}
 	bool octal = s[0] == '0' && s[1] != '\0';
-	return digits(s, strlen(s), octal ? 8 : 10, ret);
+	return digits(s, strlen(s), octal ? 8 : 10, ret_number);
 }
 
 int text_gid(const char *s, uint64_t *ret_prefix, uint64_t *ret_guid)

@@ -12,14 +12,14 @@
  */
 
 /*! \brief Whole string as a number: decimal or 0x hex. \retval E_SYNTAX E_RANGE */
-int text_u64(const char *s, uint64_t max, uint64_t *ret);
+int text_u64(const char *s, uint64_t max, uint64_t *ret_number);
 
 /*!
  * \brief Whole string as a number the way C reads one: decimal, 0x hex, octal after a 0; 16
  *        bare hex digits and four groups of four are a GUID, as in text_guid().
  * \retval E_SYNTAX E_RANGE
  */
-int text_number(const char *s, uint64_t *ret);
+int text_number(const char *s, uint64_t *ret_number);
 
 /*! \brief GUID: "0x" + 1-16 hex digits, 16 bare hex digits, or four groups "aaaa:bbbb:cccc:dddd". */
 int text_guid(const char *s, uint64_t *ret_guid);

@@ -55,14 +55,14 @@ enum { HEAD = 1 << 16 };
 static int read_all(int fd, const struct text_file_kind *kind, struct buffer *b)
 {
 	const size_t max = kind->max_bytes, size = size_of(fd);
-	int err;
+	int ret;
 
 	if (size > max) {
 		b->len = size;
 		return E_OK;
 	}
-	err = grow(b, kind->text_only && size > HEAD ? HEAD : size, max);
-	while (err == E_OK && b->len <= max) {
+	ret = grow(b, kind->text_only && size > HEAD ? HEAD : size, max);
+	while (ret == E_OK && b->len <= max) {
 		const ssize_t n = read(fd, b->data + b->len, b->cap - 1 - b->len);
 		const bool first = b->len == 0;
 		if (n == 0) {
@@ -77,10 +77,10 @@ static int read_all(int fd, const struct text_file_kind *kind, struct buffer *b)
 			return E_SYNTAX;
 		}
 		if (b->len + 1 == b->cap && b->len <= max) {
-			err = grow(b, b->len < size ? size : 2 * b->cap, max);
+			ret = grow(b, b->len < size ? size : 2 * b->cap, max);
 		}
 	}
-	return err; /* E_OK: too many */
+	return ret; /* E_OK: too many */
 }
 
 int text_file_fits(const char *path, const struct text_file_kind *kind, size_t len,
@@ -94,26 +94,26 @@ int text_file_fits(const char *path, const struct text_file_kind *kind, size_t l
 	return E_SYNTAX;
 }
 
-void text_file_unreadable(const char *path, const char *what, int err, struct diags *d)
+void text_file_unreadable(const char *path, const char *what, int ret, struct diags *d)
 {
-	switch (-err) {
+	switch (-ret) {
 	case ENOENT:
 	case ENOTDIR:
 		diag_add(d, DIAG_ERROR, path, 0,
 		         "cannot be read: %s; correct the name, or write %s there",
-		         err_text(err), what);
+		         err_text(ret), what);
 		break;
 	case EACCES:
 	case EPERM:
 		diag_add(d, DIAG_ERROR, path, 0,
-		         "cannot be read: %s; let user %u read it", err_text(err),
+		         "cannot be read: %s; let user %u read it", err_text(ret),
 		         (unsigned)geteuid());
 		break;
 	case EISDIR:
 		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s; expected %s",
-		         err_text(err), what);
+		         err_text(ret), what);
 		break;
-	default: diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
+	default: diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(ret));
 	}
 }
 
@@ -156,10 +156,10 @@ static bool may_lack(const char *path, const struct text_file_kind *kind, struct
 		return true;
 	}
 	if (kind->usual != NULL && text_file_is_usual(path, kind->usual)) {
-		diag_add(d, DIAG_NOTE, path, 0,
-		         "there is no such file, at the usual place of another "
-		         "installation: as if there were none at %s",
-		         kind->usual);
+		diag_add(
+			d, DIAG_NOTE, path, 0,
+			"there is no such file, at the usual place of another installation: as if there were none at %s",
+			kind->usual);
 		return true;
 	}
 	if (kind->without != NULL) {
@@ -174,26 +174,26 @@ int text_file_read(const char *path, const struct text_file_kind *kind, struct d
 {
 	struct buffer b = { .data = NULL };
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int err = fd >= 0 ? read_all(fd, kind, &b) : -errno;
+	int ret = fd >= 0 ? read_all(fd, kind, &b) : -errno;
 
 	if (fd >= 0) {
 		close(fd);
 	}
-	if (err == -ENOENT && may_lack(path, kind, d)) {
+	if (ret == -ENOENT && may_lack(path, kind, d)) {
 		*ret_text = NULL;
 		*ret_len = 0;
 		return E_OK;
 	}
-	if (err == E_SYNTAX) {
+	if (ret == E_SYNTAX) {
 		text_file_binary(path, kind->what, d);
-	} else if (err != E_OK) {
-		text_file_unreadable(path, kind->what, err, d);
+	} else if (ret != E_OK) {
+		text_file_unreadable(path, kind->what, ret, d);
 	} else {
-		err = text_file_fits(path, kind, b.len, d);
+		ret = text_file_fits(path, kind, b.len, d);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		free(b.data);
-		return err;
+		return ret;
 	}
 	*ret_text = b.data;
 	*ret_len = b.len;

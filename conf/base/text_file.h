@@ -65,9 +65,9 @@ int text_file_replace(const char *path, const char *text, size_t len);
 int text_file_replace_as(const char *path, const char *text, size_t len, mode_t mode,
                          gid_t group);
 
-/*! \brief Says in \a d that a file cannot be read, why, and what helps. \param err -errno
+/*! \brief Says in \a d that a file cannot be read, why, and what helps. \param ret -errno
  */
-void text_file_unreadable(const char *path, const char *what, int err, struct diags *d);
+void text_file_unreadable(const char *path, const char *what, int ret, struct diags *d);
 
 /*! \brief Says in \a d that a file holds no text. */
 void text_file_binary(const char *path, const char *what, struct diags *d);

@@ -195,7 +195,7 @@ static int run(struct xml_reader *r, const char *text, size_t len)
 }
 
 int xml_parse(const char *name, const char *text, size_t len, struct arena *a,
-              struct diags *d, struct xml_element **ret)
+              struct diags *d, struct xml_element **ret_element)
 {
 	struct xml_reader r = { .arena = a, .d = d, .name = name };
 
@@ -206,26 +206,27 @@ int xml_parse(const char *name, const char *text, size_t len, struct arena *a,
 	if (r.parser == NULL) {
 		return -ENOMEM;
 	}
-	int err = run(&r, text, len);
+	int ret = run(&r, text, len);
 	XML_ParserFree(r.parser);
 	free(r.text);
-	if (err == E_OK) {
-		*ret = r.root;
+	if (ret == E_OK) {
+		*ret_element = r.root;
 	}
-	return err;
+	return ret;
 }
 
-int xml_read(const char *path, struct arena *a, struct diags *d, struct xml_element **ret)
+int xml_read(const char *path, struct arena *a, struct diags *d,
+             struct xml_element **ret_element)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int err = text_file_read(path, &xml_file, d, &text, &len);
+	int ret = text_file_read(path, &xml_file, d, &text, &len);
 
-	if (err == E_OK) {
-		err = xml_parse(path, text, len, a, d, ret);
+	if (ret == E_OK) {
+		ret = xml_parse(path, text, len, a, d, ret_element);
 	}
 	free(text);
-	return err;
+	return ret;
 }
 
 bool xml_looks_like(const char *text, size_t len)

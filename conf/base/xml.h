@@ -40,15 +40,16 @@ struct xml_element {
  * The first thing that is not well-formed ends the reading: there is nothing to be said
  * about what follows it.
  *
- * \param ret  Root element, in \a a.
+ * \param ret_element  Root element, in \a a.
  * \retval E_SYNTAX  In \a d. \retval -ENOMEM
  * Cost: O(len).
  */
 int xml_parse(const char *name, const char *text, size_t len, struct arena *a,
-              struct diags *d, struct xml_element **ret);
+              struct diags *d, struct xml_element **ret_element);
 
 /*! \brief xml_parse() of a file. \retval -errno  It cannot be read; also in \a d. */
-int xml_read(const char *path, struct arena *a, struct diags *d, struct xml_element **ret);
+int xml_read(const char *path, struct arena *a, struct diags *d,
+             struct xml_element **ret_element);
 
 /*! \brief Do these bytes begin like XML rather than like lines of keys? */
 bool xml_looks_like(const char *text, size_t len);

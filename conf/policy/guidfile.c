@@ -79,7 +79,7 @@ static void read_line(struct guid_reader *r, char *text, size_t len)
 }
 
 int guid_file_parse(const char *path, const char *text, size_t len, bool groups,
-                    struct arena *a, struct diags *d, const struct guid_file **ret)
+                    struct arena *a, struct diags *d, const struct guid_file **ret_file)
 {
 	struct guid_reader r = { .d = d, .groups = groups };
 	char *copy = arena_alloc(a, len + 1), *line;
@@ -98,41 +98,41 @@ int guid_file_parse(const char *path, const char *text, size_t len, bool groups,
 	}
 	if (r.ret == E_OK) {
 		*file = (struct guid_file){ r.path, r.records, r.n, NULL };
-		*ret = file;
+		*ret_file = file;
 	}
 	return r.ret;
 }
 
 static int read_file(const char *path, bool groups, struct arena *a, struct diags *d,
-                     const struct guid_file **ret)
+                     const struct guid_file **ret_file)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int err = text_file_read(path, &list_kind, d, &text, &len);
+	int ret = text_file_read(path, &list_kind, d, &text, &len);
 
-	if (err == E_OK) {
-		err = guid_file_parse(path, text, len, groups, a, d, ret);
+	if (ret == E_OK) {
+		ret = guid_file_parse(path, text, len, groups, a, d, ret_file);
 	}
 	free(text);
-	return err;
+	return ret;
 }
 
 int guid_file_read(const char *path, struct arena *a, struct diags *d,
-                   const struct guid_file **ret)
+                   const struct guid_file **ret_file)
 {
-	return read_file(path, false, a, d, ret);
+	return read_file(path, false, a, d, ret_file);
 }
 
 int guid_group_file_read(const char *path, struct arena *a, struct diags *d,
-                         const void **ret)
+                         const void **ret_value)
 {
 	const struct guid_file *list = NULL;
-	int err = read_file(path, true, a, d, &list);
+	int ret = read_file(path, true, a, d, &list);
 
-	if (err == E_OK) {
-		*ret = list;
+	if (ret == E_OK) {
+		*ret_value = list;
 	}
-	return err;
+	return ret;
 }
 
 int guid_file_bind(const struct guid_file **file, const struct port_policy *groups,

@@ -40,15 +40,17 @@ struct guid_file {
  *
  * Every bad line is reported in \a d by file and line with its text, not only the first.
  *
- * \param ret  In \a a.
+ * \param ret_file  In \a a.
  * \retval E_SYNTAX  At least one bad line, or too large to be such a list.
  * \retval -errno    The file cannot be read; also in \a d.
  */
 int guid_file_read(const char *path, struct arena *a, struct diags *d,
-                   const struct guid_file **ret);
+                   const struct guid_file **ret_file);
 
-/*! \brief The same, with names of port groups. An option_read_f: \a ret is a struct guid_file. */
-int guid_group_file_read(const char *path, struct arena *a, struct diags *d, const void **ret);
+/*! \brief The same, with names of port groups. An option_read_f: \a ret_value is a struct
+ * guid_file. */
+int guid_group_file_read(const char *path, struct arena *a, struct diags *d,
+                         const void **ret_value);
 
 /*!
  * \brief Says where the groups of a list are defined, once both files are read.
@@ -61,4 +63,4 @@ int guid_file_bind(const struct guid_file **file, const struct port_policy *grou
 
 /*! \brief Reads a list of \a len bytes in memory; \a path stands in messages. \param groups  With their names. */
 int guid_file_parse(const char *path, const char *text, size_t len, bool groups,
-                    struct arena *a, struct diags *d, const struct guid_file **ret);
+                    struct arena *a, struct diags *d, const struct guid_file **ret_file);

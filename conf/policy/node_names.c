@@ -133,8 +133,8 @@ static void sort_names(struct name_reader *r)
 			r->names[n++] = r->names[i];
 		} else if (strcmp(last->name, r->names[i].name) != 0) {
 			diag_add(r->d, DIAG_WARNING, r->path, r->names[i].line,
-			         "0x%016" PRIx64 " is '%s' already in line %u; the first "
-			         "name holds",
+			         "0x%016" PRIx64
+			         " is '%s' already in line %u; the first name holds",
 			         last->guid, last->name, last->line);
 		}
 	}
@@ -142,7 +142,7 @@ static void sort_names(struct name_reader *r)
 }
 
 int node_names_parse(const char *path, const char *text, size_t len, struct arena *a,
-                     struct diags *d, const struct node_names **ret)
+                     struct diags *d, const struct node_names **ret_names)
 {
 	struct name_reader r = { .d = d, .path = arena_strdup(a, path) };
 	char *copy = arena_alloc(a, len + 1), *line;
@@ -160,25 +160,26 @@ int node_names_parse(const char *path, const char *text, size_t len, struct aren
 	}
 	sort_names(&r);
 	*map = (struct node_names){ r.path, r.names, r.n };
-	*ret = map;
+	*ret_names = map;
 	return E_OK;
 }
 
-int node_names_read(const char *path, struct arena *a, struct diags *d, const void **ret)
+int node_names_read(const char *path, struct arena *a, struct diags *d,
+                    const void **ret_value)
 {
 	const struct node_names *map = NULL;
 	char *text = NULL;
 	size_t len = 0;
-	int err = text_file_read(path, &map_kind, d, &text, &len);
+	int ret = text_file_read(path, &map_kind, d, &text, &len);
 
-	if (err == E_OK) {
-		err = node_names_parse(path, text != NULL ? text : "", len, a, d, &map);
+	if (ret == E_OK) {
+		ret = node_names_parse(path, text != NULL ? text : "", len, a, d, &map);
 	}
 	free(text);
-	if (err == E_OK) {
-		*ret = map;
+	if (ret == E_OK) {
+		*ret_value = map;
 	}
-	return err;
+	return ret;
 }
 
 const char *node_names_find(const struct node_names *n, uint64_t guid)

@@ -33,15 +33,16 @@ struct node_names {
 	uint32_t n;
 };
 
-/*! \brief Reads a file; what is not understood is a warning. \param ret  A struct
+/*! \brief Reads a file; what is not understood is a warning. \param ret_value  A struct
  * node_names in \a a. \retval -ENOMEM -errno  It is there but cannot be read; also in \a
  * d.
  */
-int node_names_read(const char *path, struct arena *a, struct diags *d, const void **ret);
+int node_names_read(const char *path, struct arena *a, struct diags *d,
+                    const void **ret_value);
 
 /*! \brief The same of \a len bytes in memory. \retval -ENOMEM */
 int node_names_parse(const char *path, const char *text, size_t len, struct arena *a,
-                     struct diags *d, const struct node_names **ret);
+                     struct diags *d, const struct node_names **ret_names);
 
 /*! \brief Name of a NodeGUID. O(log n). \return NULL: none, also when \a n is NULL. */
 const char *node_names_find(const struct node_names *n, uint64_t guid);

@@ -110,9 +110,9 @@ static bool take(struct partition_reader *r, char c)
 }
 
 /* Takes what stands before one of the delimiters, without the white space around it. A word that
- * is too long keeps its length in \a ret, so that it is no number or keyword. */
+ * is too long keeps its length in \a ret_word, so that it is no number or keyword. */
 static void take_word(struct partition_reader *r, const char *delimiters,
-                      char ret[WORD_MAX])
+                      char ret_word[WORD_MAX])
 {
 	const char *from, *to;
 	size_t len;
@@ -127,9 +127,9 @@ static void take_word(struct partition_reader *r, const char *delimiters,
 		}
 	}
 	len = (size_t)(to - from) < WORD_MAX ? (size_t)(to - from) : WORD_MAX - 1;
-	memcpy(ret, from, len);
-	ret[len] = '\0';
-	text_printable(ret);
+	memcpy(ret_word, from, len);
+	ret_word[len] = '\0';
+	text_printable(ret_word);
 }
 
 /* Goes behind the end of the definition. */
@@ -339,32 +339,33 @@ static const struct {
 	         { "ALL_VCAS", PARTITION_ALL_VCAS },
 	         { "SELF", PARTITION_SELF } };
 
-static bool guid_of(const char *text, uint64_t *ret)
+static bool guid_of(const char *text, uint64_t *ret_guid)
 {
-	return text_number(text, ret) == E_OK && *ret != 0;
+	return text_number(text, ret_guid) == E_OK && *ret_guid != 0;
 }
 
 /* \return false: neither a keyword nor GUIDs. */
-static bool member_of(char *word, struct partition_member *ret)
+static bool member_of(char *word, struct partition_member *ret_member)
 {
 	char *dash = strchr(word, '-');
 	bool good;
 
 	for (unsigned i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
 		if (strcmp(word, keywords[i].word) == 0) {
-			ret->who = keywords[i].who;
+			ret_member->who = keywords[i].who;
 			return true;
 		}
 	}
-	ret->who = PARTITION_GUIDS;
+	ret_member->who = PARTITION_GUIDS;
 	if (dash == NULL) {
-		good = guid_of(word, &ret->first);
-		ret->last = ret->first;
+		good = guid_of(word, &ret_member->first);
+		ret_member->last = ret_member->first;
 		return good;
 	}
 	*dash = '\0';
-	good = guid_of(text_trim(word), &ret->first) &&
-	       guid_of(text_trim(dash + 1), &ret->last) && ret->first <= ret->last;
+	good = guid_of(text_trim(word), &ret_member->first) &&
+	       guid_of(text_trim(dash + 1), &ret_member->last) &&
+	       ret_member->first <= ret_member->last;
 	*dash = '-';
 	return good;
 }
@@ -405,9 +406,7 @@ static bool take_member(struct partition_reader *r, struct draft *t, uint8_t *de
 		if (!member_of(word, &m)) {
 			diag_add(
 				r->d, DIAG_ERROR, r->path, m.line,
-				"'%s': expected a PortGUID such as 0x2c9030045f121, a "
-				"range of them, ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS, "
-				"ALL_VCAS or SELF, each with a comma behind it",
+				"'%s': expected a PortGUID such as 0x2c9030045f121, a range of them, ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS, ALL_VCAS or SELF, each with a comma behind it",
 				word);
 			return false;
 		}
@@ -437,19 +436,18 @@ struct definition {
 	unsigned line;
 };
 
-static bool take_p_key(struct partition_reader *r, const char *text, uint16_t *ret)
+static bool take_p_key(struct partition_reader *r, const char *text, uint16_t *ret_p_key)
 {
 	uint64_t number;
 
 	if (text_number(text, &number) != E_OK || number > UINT16_MAX) {
 		diag_add(
 			r->d, DIAG_ERROR, r->path, r->line,
-			"P_Key '%s': expected a number from 1 to 0x7fff, with or without "
-			"bit 15",
+			"P_Key '%s': expected a number from 1 to 0x7fff, with or without bit 15",
 			text);
 		return false;
 	}
-	*ret = number & P_KEY_BASE;
+	*ret_p_key = number & P_KEY_BASE;
 	return true;
 }
 
@@ -485,11 +483,10 @@ static bool take_definition_flag(struct partition_reader *r, struct definition *
 	} else if (strcasecmp(word, "defmember") == 0) {
 		f->defmember = membership_of(r, value);
 	} else if (*word != '\0' && !take_flag(r, word, value, &f->flags)) {
-		diag_add(r->d, DIAG_WARNING, r->path, r->line,
-		         "flag '%s' has no effect: expected indx0, ipoib, defmember, "
-		         "rate, "
-		         "mtu, sl, scope, Q_Key, TClass or FlowLabel",
-		         word);
+		diag_add(
+			r->d, DIAG_WARNING, r->path, r->line,
+			"flag '%s' has no effect: expected indx0, ipoib, defmember, rate, mtu, sl, scope, Q_Key, TClass or FlowLabel",
+			word);
 	}
 	return true;
 }
@@ -556,10 +553,10 @@ static void take_definition(struct partition_reader *r)
 		char word[WORD_MAX];
 
 		take_word(r, ";", word);
-		diag_add(r->d, DIAG_ERROR, r->path, r->line,
-		         "expected ':' between the definition '%s' of line %u and its "
-		         "members, not '%.20s'",
-		         f.name, f.line, word);
+		diag_add(
+			r->d, DIAG_ERROR, r->path, r->line,
+			"expected ':' between the definition '%s' of line %u and its members, not '%.20s'",
+			f.name, f.line, word);
 		good = false;
 	}
 	if (!good) {
@@ -659,7 +656,7 @@ static int by_p_key(const void *a, const void *b)
 	return (int)x->p_key - (int)y->p_key;
 }
 
-static int settle(struct partition_reader *r, const struct partitions **ret)
+static int settle(struct partition_reader *r, const struct partitions **ret_partitions)
 {
 	struct partitions *list = arena_alloc(r->a, sizeof(*list));
 	struct partition *all = arena_array(r->a, r->n, sizeof(*all));
@@ -678,7 +675,7 @@ static int settle(struct partition_reader *r, const struct partitions **ret)
 	}
 	qsort(all, r->n, sizeof(*all), by_p_key);
 	*list = (struct partitions){ r->path, all, r->n, .is_file = r->p != NULL };
-	*ret = list;
+	*ret_partitions = list;
 	return E_OK;
 }
 
@@ -711,7 +708,7 @@ static struct partition_reader *reader_new(const char *path, struct arena *a)
 }
 
 int partitions_parse(const char *path, const char *text, size_t len, struct arena *a,
-                     struct diags *d, const struct partitions **ret)
+                     struct diags *d, const struct partitions **ret_partitions)
 {
 	struct partition_reader *r = reader_new(path, a);
 	struct diags *own = arena_alloc(a, sizeof(*own));
@@ -736,13 +733,14 @@ int partitions_parse(const char *path, const char *text, size_t len, struct aren
 
 		r->ret = settle(r, &list);
 		if (r->ret == E_OK && r->d->n_errors == errors) {
-			*ret = list;
+			*ret_partitions = list;
 		}
 	}
 	return r->ret != E_OK ? r->ret : r->d->n_errors != errors ? E_SYNTAX : E_OK;
 }
 
-int partitions_default(const char *path, struct arena *a, const struct partitions **ret)
+int partitions_default(const char *path, struct arena *a,
+                       const struct partitions **ret_partitions)
 {
 	struct partition_reader *r = reader_new(path, a);
 
@@ -753,25 +751,26 @@ int partitions_default(const char *path, struct arena *a, const struct partition
 	if (r->ret == E_OK) {
 		add_broadcast(r, &r->drafts[0], &default_flags, 0);
 	}
-	return r->ret == E_OK ? settle(r, ret) : r->ret;
+	return r->ret == E_OK ? settle(r, ret_partitions) : r->ret;
 }
 
-int partitions_read(const char *path, struct arena *a, struct diags *d, const void **ret)
+int partitions_read(const char *path, struct arena *a, struct diags *d,
+                    const void **ret_value)
 {
 	const struct partitions *list = NULL;
 	char *text = NULL;
 	size_t len = 0;
-	int err = text_file_read(path, &partitions_kind, d, &text, &len);
+	int ret = text_file_read(path, &partitions_kind, d, &text, &len);
 
-	if (err == E_OK) {
-		err = text != NULL ? partitions_parse(path, text, len, a, d, &list)
+	if (ret == E_OK) {
+		ret = text != NULL ? partitions_parse(path, text, len, a, d, &list)
 		                   : partitions_default(path, a, &list);
 	}
 	free(text);
-	if (err == E_OK) {
-		*ret = list;
+	if (ret == E_OK) {
+		*ret_value = list;
 	}
-	return err;
+	return ret;
 }
 
 const struct partition *partitions_find(const struct partitions *p, uint16_t p_key)

@@ -97,14 +97,16 @@ struct partitions {
  *
  * \retval E_SYNTAX  Every bad line is in \a d with its remedy. \retval -errno
  */
-int partitions_read(const char *path, struct arena *a, struct diags *d, const void **ret);
+int partitions_read(const char *path, struct arena *a, struct diags *d,
+                    const void **ret_value);
 
 /*! \brief partitions_read() over \a len bytes in memory. */
 int partitions_parse(const char *path, const char *text, size_t len, struct arena *a,
-                     struct diags *d, const struct partitions **ret);
+                     struct diags *d, const struct partitions **ret_partitions);
 
 /*! \brief What holds where there is no file. \retval -ENOMEM */
-int partitions_default(const char *path, struct arena *a, const struct partitions **ret);
+int partitions_default(const char *path, struct arena *a,
+                       const struct partitions **ret_partitions);
 
 /*! \brief The partition of a P_Key, whatever its bit 15. \return NULL: none. */
 const struct partition *partitions_find(const struct partitions *p, uint16_t p_key);

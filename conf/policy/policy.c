@@ -160,21 +160,21 @@ static int take_text(struct policy_reader *r, const char *path, const char *text
 }
 
 int policy_read(const char *path, const char *keyword, const char *const *known,
-                struct arena *a, struct diags *d, struct policy *ret)
+                struct arena *a, struct diags *d, struct policy *ret_policy)
 {
 	struct policy_reader r = { .keyword = keyword, .known = known, .a = a, .d = d };
 	char *text = NULL;
 	size_t len = 0;
-	int err = text_file_read(path, &policy_kind, d, &text, &len);
+	int ret = text_file_read(path, &policy_kind, d, &text, &len);
 
-	if (err == E_OK) {
-		err = take_text(&r, path, text, len);
+	if (ret == E_OK) {
+		ret = take_text(&r, path, text, len);
 	}
 	free(text);
-	if (err == E_OK) {
-		*ret = (struct policy){ r.path, r.blocks, r.n };
+	if (ret == E_OK) {
+		*ret_policy = (struct policy){ r.path, r.blocks, r.n };
 	}
-	return err;
+	return ret;
 }
 
 const char *policy_value(const struct policy_block *b, const char *name)
@@ -199,7 +199,7 @@ unsigned policy_line(const struct policy_block *b, const char *name)
 
 int policy_number(const struct policy *p, const struct policy_block *b, const char *name,
                   bool needed, uint32_t def, uint32_t min, uint32_t max, struct diags *d,
-                  uint32_t *ret)
+                  uint32_t *ret_number)
 {
 	const char *text = policy_value(b, name);
 	uint64_t value = def;
@@ -213,6 +213,6 @@ int policy_number(const struct policy *p, const struct policy_block *b, const ch
 		         "%s: expected a number from %u to %u, not '%s'", name, min, max, text);
 		return E_SYNTAX;
 	}
-	*ret = (uint32_t)value;
+	*ret_number = (uint32_t)value;
 	return E_OK;
 }

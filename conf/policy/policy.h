@@ -42,7 +42,7 @@ struct policy {
  * \retval E_SYNTAX  Every bad line is in \a d. \retval -errno
  */
 int policy_read(const char *path, const char *keyword, const char *const *known,
-                struct arena *a, struct diags *d, struct policy *ret);
+                struct arena *a, struct diags *d, struct policy *ret_policy);
 
 /*! \brief Value of a name in a paragraph, NULL: it is not there. */
 const char *policy_value(const struct policy_block *b, const char *name);
@@ -57,4 +57,4 @@ unsigned policy_line(const struct policy_block *b, const char *name);
  */
 int policy_number(const struct policy *p, const struct policy_block *b, const char *name,
                   bool needed, uint32_t def, uint32_t min, uint32_t max, struct diags *d,
-                  uint32_t *ret);
+                  uint32_t *ret_number);

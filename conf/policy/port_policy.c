@@ -99,9 +99,9 @@ static int parse_guids(struct parser *p, const char *text)
 		}
 		if (text_number(text_trim(item), &g->guid) != E_OK ||
 		    (at && parse_ports(at + 1, g->ports) != E_OK)) {
-			return refuse_rule(p, "port-guid", text,
-			                   "GUIDs, each with ports such as "
-			                   "@2-5/7 or without");
+			return refuse_rule(
+				p, "port-guid", text,
+				"GUIDs, each with ports such as @2-5/7 or without");
 		}
 		p->group->n++;
 	}
@@ -124,15 +124,14 @@ static int parse_range(struct parser *p, const char *text)
 	    text_number(text_trim(dash + 1), &p->group->to) != E_OK ||
 	    p->group->from > p->group->to) {
 		return refuse_rule(p, "port-guid-range", text,
-		                   "two GUIDs, the smaller first, with "
-		                   "a - between");
+		                   "two GUIDs, the smaller first, with a - between");
 	}
 	p->group->kind = PORT_POLICY_RANGE;
 	return E_OK;
 }
 
 /* "hostname=n01; port=1" */
-static int parse_name(char *text, struct port_policy_name *ret)
+static int parse_name(char *text, struct port_policy_name *ret_policy_name)
 {
 	char *save = NULL;
 
@@ -147,18 +146,18 @@ static int parse_name(char *text, struct port_policy_name *ret)
 		char *name = text_trim(part), *value = text_trim(equals + 1);
 
 		if (!strcmp(name, "hostname") && *value) {
-			ret->host = value;
+			ret_policy_name->host = value;
 		} else if (text_u64(value, PORTS, &number) != E_OK || number == 0) {
 			return E_SYNTAX;
 		} else if (!strcmp(name, "port")) {
-			ret->port = (uint32_t)number;
+			ret_policy_name->port = (uint32_t)number;
 		} else if (!strcmp(name, "hca_idx")) {
-			ret->hca_idx = (uint32_t)number;
+			ret_policy_name->hca_idx = (uint32_t)number;
 		} else {
 			return E_SYNTAX;
 		}
 	}
-	return ret->host ? E_OK : E_SYNTAX;
+	return ret_policy_name->host ? E_OK : E_SYNTAX;
 }
 
 static int parse_names(struct parser *p, const char *text)
@@ -172,9 +171,9 @@ static int parse_names(struct parser *p, const char *text)
 	}
 	for (char *item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
 		if (parse_name(item, &names[p->group->n]) != E_OK) {
-			return refuse_rule(p, "port-name", text,
-			                   "hostname=NAME, with ; port=P and ; hca_idx=N "
-			                   "or without");
+			return refuse_rule(
+				p, "port-name", text,
+				"hostname=NAME, with ; port=P and ; hca_idx=N or without");
 		}
 		p->group->n++;
 	}
@@ -352,14 +351,15 @@ static int check_cycles(const struct policy *file, const struct port_policy *all
 	return E_OK;
 }
 
-int port_policy_read(const char *path, struct arena *a, struct diags *d, const void **ret)
+int port_policy_read(const char *path, struct arena *a, struct diags *d,
+                     const void **ret_value)
 {
 	struct policy file;
 	struct port_policy *all = arena_alloc(a, sizeof(*all));
-	int ret_code = policy_read(path, "port-group", known, a, d, &file);
+	int ret = policy_read(path, "port-group", known, a, d, &file);
 
-	if (ret_code != E_OK || !all) {
-		return ret_code != E_OK ? ret_code : -ENOMEM;
+	if (ret != E_OK || !all) {
+		return ret != E_OK ? ret : -ENOMEM;
 	}
 	struct port_policy_group *groups =
 		arena_array(a, N_BUILTIN + file.n, sizeof(*groups));
@@ -372,20 +372,20 @@ int port_policy_read(const char *path, struct arena *a, struct diags *d, const v
 	for (unsigned i = 0; i < file.n; i++) {
 		struct parser p = { &file, &file.blocks[i], a, d, &groups[all->n] };
 
-		int err = parse_group(&p, all);
-		ret_code = ret_code != E_OK ? ret_code : err;
+		int group_ret = parse_group(&p, all);
+		ret = ret != E_OK ? ret : group_ret;
 		all->n++;
 	}
-	for (unsigned i = 0; ret_code == E_OK && i < file.n; i++) {
+	for (unsigned i = 0; ret == E_OK && i < file.n; i++) {
 		struct parser p = { &file, &file.blocks[i], a, d, &groups[N_BUILTIN + i] };
 
-		ret_code = bind_two(&p, all);
+		ret = bind_two(&p, all);
 	}
-	if (ret_code == E_OK) {
-		ret_code = check_cycles(&file, all, a, d);
+	if (ret == E_OK) {
+		ret = check_cycles(&file, all, a, d);
 	}
-	if (ret_code == E_OK) {
-		*ret = all;
+	if (ret == E_OK) {
+		*ret_value = all;
 	}
-	return ret_code;
+	return ret;
 }

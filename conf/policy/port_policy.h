@@ -71,8 +71,9 @@ struct port_policy {
 /*! \brief The groups that are always there. */
 const struct port_policy *port_policy_builtin(void);
 
-/*! \brief Reads a file. An option_read_f: \a ret is a struct port_policy. */
-int port_policy_read(const char *path, struct arena *a, struct diags *d, const void **ret);
+/*! \brief Reads a file. An option_read_f: \a ret_value is a struct port_policy. */
+int port_policy_read(const char *path, struct arena *a, struct diags *d,
+                     const void **ret_value);
 
 /*! \brief Index of a group by name. \return PORT_POLICY_NONE */
 uint32_t port_policy_find(const struct port_policy *p, const char *name);

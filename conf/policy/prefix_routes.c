@@ -23,7 +23,7 @@ static const struct text_file_kind routes_kind = {
 };
 
 /* Takes the next word of a line. \return Its length, 0: none. */
-static size_t word(const char **p, const char *end, char ret[WORD_MAX])
+static size_t word(const char **p, const char *end, char ret_word[WORD_MAX])
 {
 	while (*p < end && strchr(blanks, **p) && **p) {
 		++*p;
@@ -34,12 +34,12 @@ static size_t word(const char **p, const char *end, char ret[WORD_MAX])
 	}
 	size_t len = (size_t)(*p - start);
 	size_t kept = len < WORD_MAX ? len : WORD_MAX - 1;
-	memcpy(ret, start, kept);
-	ret[kept] = '\0';
+	memcpy(ret_word, start, kept);
+	ret_word[kept] = '\0';
 	return len;
 }
 
-static int number(const char *text, uint64_t *ret)
+static int number(const char *text, uint64_t *ret_number)
 {
 	size_t skip = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
 	size_t digits = strspn(text + skip, "0123456789abcdefABCDEF");
@@ -49,17 +49,17 @@ static int number(const char *text, uint64_t *ret)
 		return E_SYNTAX;
 	}
 	memcpy(hex + 2, text + skip, digits + 1);
-	return text_u64(hex, UINT64_MAX, ret);
+	return text_u64(hex, UINT64_MAX, ret_number);
 }
 
-static int value(const char *text, bool *ret_any, uint64_t *ret)
+static int value(const char *text, bool *ret_any, uint64_t *ret_value)
 {
 	*ret_any = strcmp(text, "*") == 0;
-	return *ret_any ? E_OK : number(text, ret);
+	return *ret_any ? E_OK : number(text, ret_value);
 }
 
 /* \retval E_NOTFOUND  Nothing on the line. */
-static int parse_line(const char *p, const char *end, struct prefix_route *ret)
+static int parse_line(const char *p, const char *end, struct prefix_route *ret_route)
 {
 	char prefix[WORD_MAX], router[WORD_MAX], more[WORD_MAX];
 
@@ -72,20 +72,21 @@ static int parse_line(const char *p, const char *end, struct prefix_route *ret)
 	if (word(&p, end, router) == 0 || word(&p, end, more) != 0) {
 		return E_SYNTAX;
 	}
-	int err = value(prefix, &ret->any_prefix, &ret->prefix);
-	return err == E_OK ? value(router, &ret->any_router, &ret->router_port_guid)
-	                   : err;
+	int ret = value(prefix, &ret_route->any_prefix, &ret_route->prefix);
+	return ret == E_OK ? value(router, &ret_route->any_router,
+	                           &ret_route->router_port_guid)
+	                   : ret;
 }
 
 int prefix_routes_parse(const char *path, const char *text, size_t len, struct arena *a,
-                        struct diags *d, const struct prefix_routes **ret)
+                        struct diags *d, const struct prefix_routes **ret_routes)
 {
 	struct prefix_routes *list = arena_alloc(a, sizeof(*list));
 	struct prefix_route *route =
 		arena_array(a, text_count(text, len, '\n') + 1, sizeof(*route));
 	const char *copy = arena_strdup(a, path);
 	unsigned line = 0;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (list == NULL || route == NULL || copy == NULL) {
 		return -ENOMEM;
@@ -101,33 +102,33 @@ int prefix_routes_parse(const char *path, const char *text, size_t len, struct a
 		if (got == E_OK) {
 			list->n++;
 		} else if (got != E_NOTFOUND) {
-			diag_add(d, DIAG_ERROR, path, line,
-			         "expected a prefix and the GUID of a router port, each "
-			         "up to 16 hex digits or *");
-			err = E_SYNTAX;
+			diag_add(
+				d, DIAG_ERROR, path, line,
+				"expected a prefix and the GUID of a router port, each up to 16 hex digits or *");
+			ret = E_SYNTAX;
 		}
 	}
-	if (err == E_OK) {
-		*ret = list;
+	if (ret == E_OK) {
+		*ret_routes = list;
 	}
-	return err;
+	return ret;
 }
 
 int prefix_routes_read(const char *path, struct arena *a, struct diags *d,
-                       const void **ret)
+                       const void **ret_value)
 {
 	const struct prefix_routes *list = NULL;
 	char *text = NULL;
 	size_t len = 0;
-	int err = text_file_read(path, &routes_kind, d, &text, &len);
+	int ret = text_file_read(path, &routes_kind, d, &text, &len);
 
-	if (err == E_OK) {
-		err = prefix_routes_parse(path, text != NULL ? text : "", len, a, d,
+	if (ret == E_OK) {
+		ret = prefix_routes_parse(path, text != NULL ? text : "", len, a, d,
 		                          &list);
 	}
 	free(text);
-	if (err == E_OK) {
-		*ret = list;
+	if (ret == E_OK) {
+		*ret_value = list;
 	}
-	return err;
+	return ret;
 }

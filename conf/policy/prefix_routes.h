@@ -35,8 +35,9 @@ struct prefix_routes {
  *        usual path stands in every opensm.conf. Another path is warned about.
  * \retval E_SYNTAX  Every bad line is in \a d. \retval -errno
  */
-int prefix_routes_read(const char *path, struct arena *a, struct diags *d, const void **ret);
+int prefix_routes_read(const char *path, struct arena *a, struct diags *d,
+                       const void **ret_value);
 
 /*! \brief prefix_routes_read() over \a len bytes in memory. */
 int prefix_routes_parse(const char *path, const char *text, size_t len, struct arena *a,
-                        struct diags *d, const struct prefix_routes **ret);
+                        struct diags *d, const struct prefix_routes **ret_routes);

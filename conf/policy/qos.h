@@ -54,23 +54,23 @@ struct qos_setup {
 /*!
  * \brief "0:4,1:0": at most 64 pairs of a VL (0-14) and a weight (0-255); blanks around
  *        them do not count.
- * \retval E_SYNTAX  \a ret is unchanged. \retval E_RANGE  likewise
+ * \retval E_SYNTAX  \a ret_weights is unchanged. \retval E_RANGE  likewise
  */
-int qos_weights_parse(const char *text, struct qos_weights *ret);
+int qos_weights_parse(const char *text, struct qos_weights *ret_weights);
 
 /*! \brief "0,1,...": 16 VLs, 15 drops. \retval E_SYNTAX \retval E_RANGE */
-int qos_sl2vl_parse(const char *text, uint8_t ret[QOS_SLS]);
+int qos_sl2vl_parse(const char *text, uint8_t ret_sl2vl[QOS_SLS]);
 
 /*! Most entries of path_life_times. */
 enum { LIFE_TIMES_MAX = 10 };
 
 /*!
  * \brief "14,15,15": PacketLifeTime codes (1-31) of paths that pass 1, 2, 3 ... switches.
- * \param ret  The last one is repeated to the end.
+ * \param ret_life_times  The last one is repeated to the end.
  * \retval E_SYNTAX E_RANGE
  */
-int life_times_parse(const char *text, uint8_t ret[LIFE_TIMES_MAX]);
+int life_times_parse(const char *text, uint8_t ret_life_times[LIFE_TIMES_MAX]);
 
 /*! \brief What holds for \a of; the keys' texts were checked when they were stored. */
 void qos_setup_of(const struct qos_keys keys[QOS_CLASS_COUNT], enum qos_class of,
-                  struct qos_setup *ret);
+                  struct qos_setup *ret_setup);

@@ -40,7 +40,7 @@ static void read_line(struct qos_reader *r, char *line)
 /* --- the whole -------------------------------------------------------------------- */
 
 static void bind_groups(struct qos_reader *r, const struct qos_name_list *names,
-                        const uint32_t **ret, uint32_t *ret_n)
+                        const uint32_t **ret_groups, uint32_t *ret_n)
 {
 	char *list = names->text;
 	uint32_t *index = arena_array(r->arena, strlen(list) + 1, sizeof(*index));
@@ -59,7 +59,7 @@ static void bind_groups(struct qos_reader *r, const struct qos_name_list *names,
 			return;
 		}
 	}
-	*ret = index;
+	*ret_groups = index;
 	*ret_n = n;
 }
 
@@ -142,7 +142,7 @@ static void read_lines(struct qos_reader *r, char *text, size_t len)
 }
 
 int qos_policy_parse(const char *path, const char *text, size_t len, struct arena *a,
-                     struct diags *d, const struct qos_policy **ret)
+                     struct diags *d, const struct qos_policy **ret_policy)
 {
 	struct qos_reader r = { .arena = a, .d = d, .path = arena_strdup(a, path) };
 	struct qos_policy *p = arena_alloc(a, sizeof(*p));
@@ -157,8 +157,7 @@ int qos_policy_parse(const char *path, const char *text, size_t len, struct aren
 	if (r.setup_line != 0) {
 		diag_add(
 			d, DIAG_WARNING, r.path, r.setup_line,
-			"qos-setup has no effect: the keys qos_*_sl2vl and qos_*_vlarb_* "
-			"say the tables of ports");
+			"qos-setup has no effect: the keys qos_*_sl2vl and qos_*_vlarb_* say the tables of ports");
 	}
 	bind_rules(&r);
 	*p = (struct qos_policy){ .path = r.path,
@@ -170,12 +169,13 @@ int qos_policy_parse(const char *path, const char *text, size_t len, struct aren
 		                  .n_rules = r.n_rules,
 		                  .default_level = choose_default(&r) };
 	if (r.ret == E_OK) {
-		*ret = p;
+		*ret_policy = p;
 	}
 	return r.ret;
 }
 
-static int no_policy(const char *path, struct arena *a, const struct qos_policy **ret)
+static int no_policy(const char *path, struct arena *a,
+                     const struct qos_policy **ret_policy)
 {
 	struct qos_policy *none = arena_alloc(a, sizeof(*none));
 	const char *copy = arena_strdup(a, path);
@@ -184,24 +184,25 @@ static int no_policy(const char *path, struct arena *a, const struct qos_policy 
 		return -ENOMEM;
 	}
 	*none = (struct qos_policy){ .path = copy, .default_level = QOS_LEVEL_NONE };
-	*ret = none;
+	*ret_policy = none;
 	return E_OK;
 }
 
-int qos_policy_read(const char *path, struct arena *a, struct diags *d, const void **ret)
+int qos_policy_read(const char *path, struct arena *a, struct diags *d,
+                    const void **ret_value)
 {
 	const struct qos_policy *policy = NULL;
 	char *text = NULL;
 	size_t len = 0;
-	int err = text_file_read(path, &policy_kind, d, &text, &len);
+	int ret = text_file_read(path, &policy_kind, d, &text, &len);
 
-	if (err == E_OK) {
-		err = text != NULL ? qos_policy_parse(path, text, len, a, d, &policy)
+	if (ret == E_OK) {
+		ret = text != NULL ? qos_policy_parse(path, text, len, a, d, &policy)
 		                   : no_policy(path, a, &policy);
 	}
 	free(text);
-	if (err == E_OK) {
-		*ret = policy;
+	if (ret == E_OK) {
+		*ret_value = policy;
 	}
-	return err;
+	return ret;
 }

@@ -89,8 +89,9 @@ struct qos_policy {
  *        path stands in every opensm.conf. Another path is warned about.
  * \retval E_SYNTAX  Every bad line is in \a d. \retval -errno
  */
-int qos_policy_read(const char *path, struct arena *a, struct diags *d, const void **ret);
+int qos_policy_read(const char *path, struct arena *a, struct diags *d,
+                    const void **ret_value);
 
 /*! \brief qos_policy_read() over \a len bytes in memory. */
 int qos_policy_parse(const char *path, const char *text, size_t len, struct arena *a,
-                     struct diags *d, const struct qos_policy **ret);
+                     struct diags *d, const struct qos_policy **ret_policy);

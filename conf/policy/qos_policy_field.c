@@ -88,10 +88,10 @@ static void add_port_name(struct qos_reader *r, char *text, struct qos_port_name
 
 	if (slash == NULL || (slash[1] != 'P' && slash[1] != 'p') ||
 	    text_u64(slash + 2, 254, &port) != E_OK || port == 0 || slash == text) {
-		qos_refuse(r,
-		           "'%.128s': expected a node description and a port: node "
-		           "HCA-1/P1",
-		           text);
+		qos_refuse(
+			r,
+			"'%.128s': expected a node description and a port: node HCA-1/P1",
+			text);
 		return;
 	}
 	*slash = '\0';
@@ -132,10 +132,10 @@ static void group_partition(struct qos_reader *r, const struct field *f, char *t
 			                &qos_group(r)->p_keys);
 			continue;
 		}
-		diag_add(r->d, DIAG_WARNING, r->path, r->line,
-		         "partition '%.64s' has no ports: partitions have no names here "
-		         "but Default, 'pkey:' takes numbers",
-		         item);
+		diag_add(
+			r->d, DIAG_WARNING, r->path, r->line,
+			"partition '%.64s' has no ports: partitions have no names here but Default, 'pkey:' takes numbers",
+			item);
 	}
 }
 
@@ -289,10 +289,10 @@ void qos_read_field(struct qos_reader *r, char *line)
 	char *colon = strchr(line, ':');
 
 	if (colon == NULL) {
-		qos_refuse(r,
-		           "'%.128s' in %s: expected a keyword, or a name, ':' and a "
-		           "value",
-		           line, qos_block_keyword(r));
+		qos_refuse(
+			r,
+			"'%.128s' in %s: expected a keyword, or a name, ':' and a value",
+			line, qos_block_keyword(r));
 		return;
 	}
 	*colon = '\0';

@@ -24,18 +24,18 @@ void qos_refuse(struct qos_reader *r, const char *fmt, ...)
 }
 
 bool qos_read_ranges(struct qos_reader *r, const char *what, const char *text,
-                     uint64_t max, uint64_t mask, struct qos_ranges *ret)
+                     uint64_t max, uint64_t mask, struct qos_ranges *ret_ranges)
 {
-	int err = qos_ranges_add(text, max, mask, r->arena, ret);
+	int ret = qos_ranges_add(text, max, mask, r->arena, ret_ranges);
 
-	if (err == -ENOMEM) {
-		r->ret = err;
-	} else if (err != E_OK) {
+	if (ret == -ENOMEM) {
+		r->ret = ret;
+	} else if (ret != E_OK) {
 		qos_refuse(r,
 		           "'%.128s': expected %s up to 0x%llx, or several: 1, 0x10-0x1f",
 		           text, what, (unsigned long long)max);
 	}
-	return err == E_OK;
+	return ret == E_OK;
 }
 
 uint32_t qos_new_group(struct qos_reader *r, const char *name)

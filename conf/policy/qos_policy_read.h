@@ -74,7 +74,7 @@ void qos_refuse(struct qos_reader *r, const char *fmt, ...)
 
 /*! \brief qos_ranges_add() that reports its errors. \return false: not added */
 bool qos_read_ranges(struct qos_reader *r, const char *what, const char *text,
-                     uint64_t max, uint64_t mask, struct qos_ranges *ret);
+                     uint64_t max, uint64_t mask, struct qos_ranges *ret_ranges);
 
 /*! \brief Adds a group, a level. \return Its index. There is always room. */
 uint32_t qos_new_group(struct qos_reader *r, const char *name);

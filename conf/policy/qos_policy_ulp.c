@@ -55,7 +55,7 @@ static uint32_t level_of(struct qos_reader *r, unsigned sl)
 }
 
 /* One port group, of GUIDs. */
-static bool read_ports(struct qos_reader *r, const char *text, const uint32_t **ret,
+static bool read_ports(struct qos_reader *r, const char *text, const uint32_t **ret_ports,
                        uint32_t *ret_n)
 {
 	uint32_t *list = arena_array(r->arena, 1, sizeof(*list));
@@ -70,14 +70,14 @@ static bool read_ports(struct qos_reader *r, const char *text, const uint32_t **
 	}
 	*list = qos_new_group(r, NULL);
 	r->groups[*list].port_guids = guids;
-	*ret = list;
+	*ret_ports = list;
 	*ret_n = 1;
 	return true;
 }
 
 /* Port numbers as service IDs. */
 static bool read_port_nums(struct qos_reader *r, const char *text, uint64_t base,
-                           struct qos_ranges *ret)
+                           struct qos_ranges *ret_ranges)
 {
 	struct qos_ranges nums = { NULL, 0 };
 
@@ -93,7 +93,7 @@ static bool read_port_nums(struct qos_reader *r, const char *text, uint64_t base
 		ids[i].from = base + nums.range[i].from;
 		ids[i].to = base + nums.range[i].to;
 	}
-	*ret = (struct qos_ranges){ ids, nums.n };
+	*ret_ranges = (struct qos_ranges){ ids, nums.n };
 	return true;
 }
 
@@ -163,11 +163,10 @@ static void read_rule(struct qos_reader *r, char *who, unsigned sl)
 	}
 	unsigned u = find_ulp(text_trim(who), selector);
 	if (u == N_ULPS) {
-		qos_refuse(r,
-		           "'%.64s%s%.64s': expected default, sdp, rds, iser, ipoib, "
-		           "srp or any, with port-num, pkey, service-id, "
-		           "target-port-guid or source-port-guid where it takes one",
-		           who, selector ? ", " : "", selector ? selector : "");
+		qos_refuse(
+			r,
+			"'%.64s%s%.64s': expected default, sdp, rds, iser, ipoib, srp or any, with port-num, pkey, service-id, target-port-guid or source-port-guid where it takes one",
+			who, selector ? ", " : "", selector ? selector : "");
 		return;
 	}
 	if (read_criterion(r, u, numbers, &rule)) {

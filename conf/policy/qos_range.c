@@ -12,7 +12,7 @@
 #include "conf/base/text.h"
 
 /* "a" or "a-b", which is cut in two. */
-static int one_range(char *text, uint64_t max, uint64_t mask, struct qos_range *ret)
+static int one_range(char *text, uint64_t max, uint64_t mask, struct qos_range *ret_range)
 {
 	char *dash = strchr(text, '-');
 	char *second = text;
@@ -22,19 +22,19 @@ static int one_range(char *text, uint64_t max, uint64_t mask, struct qos_range *
 		*dash = '\0';
 		second = dash + 1;
 	}
-	int err = text_u64(text_trim(text), max, &r.from);
-	if (err == E_OK) {
-		err = text_u64(text_trim(second), max, &r.to);
+	int ret = text_u64(text_trim(text), max, &r.from);
+	if (ret == E_OK) {
+		ret = text_u64(text_trim(second), max, &r.to);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	r.from &= mask;
 	r.to &= mask;
 	if (r.to < r.from) {
 		return E_RANGE;
 	}
-	*ret = r;
+	*ret_range = r;
 	return E_OK;
 }
 
@@ -63,27 +63,27 @@ static uint32_t join(struct qos_range *r, uint32_t n)
 }
 
 int qos_ranges_add(const char *text, uint64_t max, uint64_t mask, struct arena *a,
-                   struct qos_ranges *ret)
+                   struct qos_ranges *ret_ranges)
 {
 	char *copy = arena_strdup(a, text);
 	struct qos_range *all = arena_array(
-		a, ret->n + text_count(text, strlen(text), ',') + 1, sizeof(*all));
-	uint32_t n = ret->n;
-	int err = E_OK;
+		a, ret_ranges->n + text_count(text, strlen(text), ',') + 1, sizeof(*all));
+	uint32_t n = ret_ranges->n;
+	int ret = E_OK;
 
 	if (copy == NULL || all == NULL) {
 		return -ENOMEM;
 	}
 	if (n != 0) {
-		memcpy(all, ret->range, n * sizeof(*all));
+		memcpy(all, ret_ranges->range, n * sizeof(*all));
 	}
-	for (char *item; err == E_OK && (item = strsep(&copy, ",")) != NULL; n++) {
-		err = one_range(item, max, mask, &all[n]);
+	for (char *item; ret == E_OK && (item = strsep(&copy, ",")) != NULL; n++) {
+		ret = one_range(item, max, mask, &all[n]);
 	}
-	if (err == E_OK) {
-		*ret = (struct qos_ranges){ all, join(all, n) };
+	if (ret == E_OK) {
+		*ret_ranges = (struct qos_ranges){ all, join(all, n) };
 	}
-	return err;
+	return ret;
 }
 
 bool qos_ranges_have(const struct qos_ranges *r, uint64_t number)

@@ -23,12 +23,12 @@ struct qos_ranges {
  *
  * \param max   Largest number.
  * \param mask  Bits that count of each number; UINT64_MAX: all.
- * \param ret   What it held before, and these.
+ * \param ret_ranges   What it held before, and these.
  * \retval E_SYNTAX E_RANGE  Also for a range that ends before it begins. \retval -ENOMEM
  * Cost: O(n log n).
  */
 int qos_ranges_add(const char *text, uint64_t max, uint64_t mask, struct arena *a,
-                   struct qos_ranges *ret);
+                   struct qos_ranges *ret_ranges);
 
 /*! \brief O(log n) */
 bool qos_ranges_have(const struct qos_ranges *r, uint64_t number);

@@ -112,14 +112,14 @@ static uint32_t at_most_32_bits(uint64_t v)
 	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 }
 
-static void decode(const struct row_counters *row, struct port_counters *ret)
+static void decode(const struct row_counters *row, struct port_counters *ret_counters)
 {
-	ret->time_s = row->time_s;
-	ret->interval_ms = row->interval_ms;
-	ret->known = row->known;
-	ret->saturated = row->saturated;
-	memcpy(ret->value, row->value, sizeof(ret->value));
-	memcpy(ret->delta, row->delta, sizeof(ret->delta));
+	ret_counters->time_s = row->time_s;
+	ret_counters->interval_ms = row->interval_ms;
+	ret_counters->known = row->known;
+	ret_counters->saturated = row->saturated;
+	memcpy(ret_counters->value, row->value, sizeof(ret_counters->value));
+	memcpy(ret_counters->delta, row->delta, sizeof(ret_counters->delta));
 }
 
 static struct counter_sample sample_of(const struct row_counters *row)
@@ -192,7 +192,7 @@ void counters_done(struct counter_rows *w)
 /* --- reader --------------------------------------------------------------------------- */
 
 static int copy_row(const struct db_val *k, const struct db_val *v, bool samples,
-                    struct arena *a, struct port_counters *ret)
+                    struct arena *a, struct port_counters *ret_counters)
 {
 	const size_t each = sizeof(struct counter_sample);
 	struct row_counters row;
@@ -202,9 +202,9 @@ static int copy_row(const struct db_val *k, const struct db_val *v, bool samples
 		return E_MALFORMED;
 	}
 	memcpy(&row, v->data, sizeof(row));
-	*ret = (struct port_counters){ .node_guid = key_read_u64(k->data),
-		                       .port = k->data[8] };
-	decode(&row, ret);
+	*ret_counters = (struct port_counters){ .node_guid = key_read_u64(k->data),
+		                                .port = k->data[8] };
+	decode(&row, ret_counters);
 	if (samples && rest > 0) {
 		struct counter_sample *s = arena_array(a, rest / each, each);
 
@@ -212,38 +212,41 @@ static int copy_row(const struct db_val *k, const struct db_val *v, bool samples
 			return -ENOMEM;
 		}
 		memcpy(s, v->data + sizeof(row), rest);
-		ret->samples = s;
-		ret->n_samples = (uint32_t)(rest / each);
+		ret_counters->samples = s;
+		ret_counters->n_samples = (uint32_t)(rest / each);
 	}
 	return E_OK;
 }
 
-int counters_copy(struct view *v, uint64_t node_guid, uint8_t port, size_t max, bool samples,
-                      struct arena *a, struct stats_counter_list *ret)
+int counters_copy(struct view *v, uint64_t node_guid, uint8_t port, size_t max,
+                  bool samples, struct arena *a,
+                  struct stats_counter_list *ret_counter_list)
 {
 	uint8_t key[COUNTER_KEY];
 	struct db_val k, val;
 	uint64_t n = db_count(&v->t, STATS_COUNTERS);
-	int res = v->t.ret;
+	int ret = v->t.ret;
 
-	*ret = (struct stats_counter_list){ .n = 0 };
-	if (res != E_OK) {
-		return res;
+	*ret_counter_list = (struct stats_counter_list){ .n = 0 };
+	if (ret != E_OK) {
+		return ret;
 	}
 	max = max < n ? max : (size_t)n;
-	ret->ports = arena_array(a, max > 0 ? max : 1, sizeof(*ret->ports));
-	if (ret->ports == NULL) {
+	ret_counter_list->ports =
+		arena_array(a, max > 0 ? max : 1, sizeof(*ret_counter_list->ports));
+	if (ret_counter_list->ports == NULL) {
 		return -ENOMEM;
 	}
 	make_key(key, node_guid, port);
-	res = view_seek(v, STATS_COUNTERS, key, sizeof(key), &k, &val);
-	while (res == E_OK && ret->n < max) {
-		res = copy_row(&k, &val, samples, a, &ret->ports[ret->n]);
-		if (res == E_OK) {
-			ret->n++;
-			res = view_next(v, STATS_COUNTERS, &k, &val);
+	ret = view_seek(v, STATS_COUNTERS, key, sizeof(key), &k, &val);
+	while (ret == E_OK && ret_counter_list->n < max) {
+		ret = copy_row(&k, &val, samples, a,
+		               &ret_counter_list->ports[ret_counter_list->n]);
+		if (ret == E_OK) {
+			ret_counter_list->n++;
+			ret = view_next(v, STATS_COUNTERS, &k, &val);
 		}
 	}
-	ret->more = res == E_OK;
-	return res == E_NOTFOUND ? E_OK : res;
+	ret_counter_list->more = ret == E_OK;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }

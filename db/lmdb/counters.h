@@ -117,8 +117,9 @@ struct stats_counter_list {
  * \retval E_NOTREADY  Nothing was ever written.
  * Cost: O(log rows + max).
  */
-int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port, size_t max,
-                        bool samples, struct arena *a, struct stats_counter_list *ret);
+int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,
+                        size_t max, bool samples, struct arena *a,
+                        struct stats_counter_list *ret_counter_list);
 
 /* --- for db/stats/stats.c --------------------------------------------------------------------- */
 
@@ -140,5 +141,6 @@ void counters_clear(struct counter_rows *w);
 void counters_done(struct counter_rows *w);
 
 /*! \brief stats_read_counters() of the pinned epoch. */
-int counters_copy(struct view *v, uint64_t node_guid, uint8_t port, size_t max, bool samples,
-                      struct arena *a, struct stats_counter_list *ret);
+int counters_copy(struct view *v, uint64_t node_guid, uint8_t port, size_t max,
+                  bool samples, struct arena *a,
+                  struct stats_counter_list *ret_counter_list);

@@ -61,11 +61,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
 		return;
 	}
 	if (w == NULL && atomic_load(&ends_process) && info->si_code == BUS_ADRERR) {
-		log_message(MSG_START_BROKEN, "database",
-		            "a file was cut short while saguarod had it mapped, most "
-		            "likely a database in the state folder or the snapshot "
-		            "folder, so saguarod ends; its next start finds out which, "
-		            "and says what to do");
+		log_message(
+			MSG_START_BROKEN, "database",
+			"a file was cut short while saguarod had it mapped, most likely a database in the state folder or the snapshot folder, so saguarod ends; its next start finds out which, and says what to do");
 		_exit(EXIT_FAILURE);
 	}
 	/* the instruction is repeated, and meets whoever was there before */

@@ -73,12 +73,12 @@ static bool table_is_sound(const struct db_kind *kind, unsigned table, MDB_txn *
 	MDB_stat st;
 	MDB_val k, v, last = { 0, NULL };
 	size_t n = 0;
-	int rc = mdb_stat(txn, dbi, &st);
+	int mdb_ret = mdb_stat(txn, dbi, &st);
 
-	if (rc != 0 || mdb_cursor_open(txn, dbi, &c) != 0) {
+	if (mdb_ret != 0 || mdb_cursor_open(txn, dbi, &c) != 0) {
 		return false;
 	}
-	while ((rc = mdb_cursor_get(c, &k, &v, n ? MDB_NEXT : MDB_FIRST)) == 0) {
+	while ((mdb_ret = mdb_cursor_get(c, &k, &v, n ? MDB_NEXT : MDB_FIRST)) == 0) {
 		const volatile uint8_t *bytes = v.mv_data;
 
 		if (++n > st.ms_entries || k.mv_size == 0 || k.mv_size > 511) {
@@ -99,7 +99,7 @@ static bool table_is_sound(const struct db_kind *kind, unsigned table, MDB_txn *
 		}
 		last = k;
 	}
-	return rc == MDB_NOTFOUND && n == st.ms_entries;
+	return mdb_ret == MDB_NOTFOUND && n == st.ms_entries;
 }
 
 static int walk_pages(const struct tree_txn *t, const struct tree_root *root)
@@ -164,14 +164,15 @@ static bool is_sound(const struct db_kind *kind, const char *path)
 		return false;
 	}
 	for (unsigned i = 0; kind->tables[i] != NULL; i++) {
-		int rc = mdb_dbi_open(txn, kind->tables[i], 0, &dbi);
+		int mdb_ret = mdb_dbi_open(txn, kind->tables[i], 0, &dbi);
 
-		if (i == DB_LAYOUT && (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE)) {
+		if (i == DB_LAYOUT &&
+		    (mdb_ret == MDB_NOTFOUND || mdb_ret == MDB_INCOMPATIBLE)) {
 			return true; /* it is of somebody else, which shows when it is opened */
 		}
 		/* an older layout has not all tables */
-		if (rc != MDB_NOTFOUND &&
-		    (rc != 0 || !table_is_sound(kind, i, txn, dbi, &info))) {
+		if (mdb_ret != MDB_NOTFOUND &&
+		    (mdb_ret != 0 || !table_is_sound(kind, i, txn, dbi, &info))) {
 			return false;
 		}
 	}
@@ -226,10 +227,9 @@ int damage_check(const struct db_kind *kind, const char *path)
 
 const char *damage_remedy(const struct db_kind *kind)
 {
-	return kind->rebuilt ? "restart saguarod, which makes it anew"
-	                     : "restore data.mdb there from a backup, or move it away "
-	                       "and start "
-	                       "anew: ports keep the LIDs that they have";
+	return kind->rebuilt
+	               ? "restart saguarod, which makes it anew"
+	               : "restore data.mdb there from a backup, or move it away and start anew: ports keep the LIDs that they have";
 }
 
 const char *damage_text(const struct db *db, int ret, struct arena *a)

@@ -119,10 +119,10 @@ void db_end_process(const struct db *db)
 	const char *path = "";
 
 	(void)mdb_env_get_path(db->env, &path);
-	log_message(MSG_START_BROKEN, "database",
-	            "the %s database in %s was cut short while saguarod used it, so "
-	            "saguarod ends; %s",
-	            db->kind->name, path, damage_remedy(db->kind));
+	log_message(
+		MSG_START_BROKEN, "database",
+		"the %s database in %s was cut short while saguarod used it, so saguarod ends; %s",
+		db->kind->name, path, damage_remedy(db->kind));
 	_exit(EXIT_FAILURE);
 }
 
@@ -176,13 +176,11 @@ static int make_folders(const struct opening *o)
 				errno = 0; /* not every file system has modes */
 			}
 		} else if (errno != EEXIST) {
-			int err = errno;
+			int ret = errno;
 			return fail_open(
-				o, -err,
-				"cannot create the %s folder %s: %s; create it for "
-				"user %u, "
-				"or choose another with %s",
-				o->kind->name, path, strerror(err), (unsigned)geteuid(),
+				o, -ret,
+				"cannot create the %s folder %s: %s; create it for user %u, or choose another with %s",
+				o->kind->name, path, strerror(ret), (unsigned)geteuid(),
 				o->kind->option);
 		}
 		path[i] = end;
@@ -215,14 +213,12 @@ static int open_file(const struct opening *o, const char *name, mode_t mode, int
 	}
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0) {
-		int err = errno;
+		int errnum = errno;
 		return fail_open(
-			o, -err,
-			"the %s folder %s is not writable for user %u (%s: %s); give "
-			"it to "
-			"that user, or choose another with %s",
-			o->kind->name, o->path, (unsigned)geteuid(), name, strerror(err),
-			o->kind->option);
+			o, -errnum,
+			"the %s folder %s is not writable for user %u (%s: %s); give it to that user, or choose another with %s",
+			o->kind->name, o->path, (unsigned)geteuid(), name,
+			strerror(errnum), o->kind->option);
 	}
 	set_group_and_mode(path, mode);
 	*ret_fd = fd;
@@ -241,18 +237,16 @@ static int take_lock(const struct opening *o, struct db *db)
 		pid[n > 0 ? strspn(pid, "0123456789") : 0] = '\0';
 		return fail_open(
 			o, E_LOCKED,
-			"the %s folder %s is in use by another saguarod (process "
-			"%s); stop "
-			"that one, or choose another folder with %s",
+			"the %s folder %s is in use by another saguarod (process %s); stop that one, or choose another folder with %s",
 			o->kind->name, o->path, pid[0] ? pid : "unknown",
 			o->kind->option);
 	}
 	int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
 	if (ftruncate(db->lock_fd, 0) != 0 ||
 	    pwrite(db->lock_fd, pid, (size_t)n, 0) != n) {
-		int err = errno ? errno : ENOSPC;
-		return fail_open(o, -err, "cannot write %s/lock: %s; free space there",
-		                 o->path, strerror(err));
+		int errnum = errno ? errno : ENOSPC;
+		return fail_open(o, -errnum, "cannot write %s/lock: %s; free space there",
+		                 o->path, strerror(errnum));
 	}
 	return E_OK;
 }
@@ -305,16 +299,13 @@ static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_b
 	if (ret == E_LAYOUT) {
 		return fail_open(
 			o, E_FOREIGN,
-			"%s/data.mdb was written on another kind of machine (byte "
-			"order or word size); move it away, or choose another folder "
-			"with %s",
+			"%s/data.mdb was written on another kind of machine (byte order or word size); move it away, or choose another folder with %s",
 			o->path, o->kind->option);
 	}
 	if (ret != E_OK) {
 		return fail_open(
 			o, E_FOREIGN,
-			"%s/data.mdb is not an LMDB database; move it away, or choose "
-			"another folder with %s",
+			"%s/data.mdb is not an LMDB database; move it away, or choose another folder with %s",
 			o->path, o->kind->option);
 	}
 	bool size_valid = size >= 512 && size <= 65536 && (size & (size - 1)) == 0;
@@ -324,19 +315,18 @@ static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_b
 		                 o->path, damage_remedy(o->kind));
 	}
 	if ((last + 1) * size > file_bytes) {
-		return fail_open(o, E_MALFORMED,
-		                 "%s/data.mdb is truncated: %llu bytes instead of at "
-		                 "least %llu; %s",
-		                 o->path, (unsigned long long)file_bytes,
-		                 (unsigned long long)((last + 1) * size),
-		                 damage_remedy(o->kind));
+		return fail_open(
+			o, E_MALFORMED,
+			"%s/data.mdb is truncated: %llu bytes instead of at least %llu; %s",
+			o->path, (unsigned long long)file_bytes,
+			(unsigned long long)((last + 1) * size), damage_remedy(o->kind));
 	}
 	*ret_page_size = size;
 	return E_OK;
 }
 
 /* The system refused to open `path`: says what lets this user read. */
-static int refused(const struct opening *o, int err, const char *path)
+static int refused(const struct opening *o, int ret, const char *path)
 {
 	const struct group *g = getgrnam(DB_GROUP);
 	const char *slash = strrchr(o->path, '/');
@@ -345,31 +335,30 @@ static int refused(const struct opening *o, int err, const char *path)
 
 	snprintf(instance, sizeof(instance), "%.*s",
 	         slash ? (int)(slash - o->path) : (int)strlen(o->path), o->path);
-	if (err == EACCES && o->kind->shared && !g) {
-		return fail_open(
-			o, -err,
-			"cannot read %s: %s; there is no group " DB_GROUP
-			": 'groupadd --system " DB_GROUP "' and 'chgrp -R " DB_GROUP " %s' "
-			"let its members read",
-			path, strerror(err), instance);
+	if (ret == EACCES && o->kind->shared && !g) {
+		return fail_open(o, -ret,
+		                 "cannot read %s: %s; there is no group " DB_GROUP
+		                 ": 'groupadd --system " DB_GROUP
+		                 "' and 'chgrp -R " DB_GROUP " %s' let its members read",
+		                 path, strerror(ret), instance);
 	}
-	if (err == EACCES && o->kind->shared && stat(instance, &st) == 0 &&
+	if (ret == EACCES && o->kind->shared && stat(instance, &st) == 0 &&
 	    st.st_gid != g->gr_gid) {
-		return fail_open(o, -err,
+		return fail_open(o, -ret,
 		                 "cannot read %s: %s; 'chgrp -R " DB_GROUP
 		                 " %s' lets members of group " DB_GROUP " read",
-		                 path, strerror(err), instance);
+		                 path, strerror(ret), instance);
 	}
 	if (o->kind->shared) {
 		return fail_open(
-			o, -err,
+			o, -ret,
 			"cannot read %s: %s; readers need membership of group " DB_GROUP,
-			path, strerror(err));
+			path, strerror(ret));
 	}
-	return fail_open(o, -err,
-	                 "cannot read %s: %s; only the user whose file it is may read "
-	                 "it, or choose another folder with %s",
-	                 path, strerror(err), o->kind->option);
+	return fail_open(
+		o, -ret,
+		"cannot read %s: %s; only the user whose file it is may read it, or choose another folder with %s",
+		path, strerror(ret), o->kind->option);
 }
 
 /* The head of an existing data.mdb. An empty or missing file is fine for a writer. */
@@ -383,20 +372,18 @@ static int check_head(const struct opening *o, bool write)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st = { 0 };
 	if (fd < 0 || fstat(fd, &st) != 0 || st.st_size == 0) {
-		int err = fd < 0 ? errno : 0;
+		int errnum = fd < 0 ? errno : 0;
 		if (fd >= 0) {
 			close(fd);
 		}
-		if (err == 0 || err == ENOENT || err == ENOTDIR) {
+		if (errnum == 0 || errnum == ENOENT || errnum == ENOTDIR) {
 			return write ? E_OK
-			             : fail_open(o, E_NOTREADY,
-			                         "there is no database in %s yet: is "
-			                         "saguarod "
-			                         "running "
-			                         "with this %s?",
-			                         o->path, o->kind->option);
+			             : fail_open(
+					       o, E_NOTREADY,
+					       "there is no database in %s yet: is saguarod running with this %s?",
+					       o->path, o->kind->option);
 		}
-		return refused(o, err, path);
+		return refused(o, errnum, path);
 	}
 	uint64_t page_size = 0;
 	ret = check_meta(o, fd, 0, (uint64_t)st.st_size, &page_size);
@@ -427,9 +414,7 @@ static int check_space(const struct opening *o, uint64_t need_bytes)
 	if (have < need_bytes) {
 		return fail_open(
 			o, -ENOSPC,
-			"the %s folder %s is too small: %llu MiB free of %llu MiB, %llu "
-			"MiB "
-			"needed; enlarge that file system, or choose another with %s",
+			"the %s folder %s is too small: %llu MiB free of %llu MiB, %llu MiB needed; enlarge that file system, or choose another with %s",
 			o->kind->name, o->path, (unsigned long long)(have >> 20),
 			(unsigned long long)(((uint64_t)v.f_blocks * v.f_frsize) >> 20),
 			(unsigned long long)((need_bytes + (1 << 20) - 1) >> 20),
@@ -441,26 +426,26 @@ static int check_space(const struct opening *o, uint64_t need_bytes)
 static int map_env(const struct opening *o, struct db *db, size_t map_bytes,
                    unsigned flags)
 {
-	int rc = mdb_env_create(&db->env);
-	if (rc == 0) {
-		rc = mdb_env_set_userctx(db->env, (void *)(uintptr_t)o->kind);
+	int mdb_ret = mdb_env_create(&db->env);
+	if (mdb_ret == 0) {
+		mdb_ret = mdb_env_set_userctx(db->env, (void *)(uintptr_t)o->kind);
 	}
-	if (rc == 0) {
-		rc = mdb_env_set_assert(db->env, tell_broken);
+	if (mdb_ret == 0) {
+		mdb_ret = mdb_env_set_assert(db->env, tell_broken);
 	}
-	if (rc == 0) {
-		rc = mdb_env_set_maxdbs(db->env, DB_TABLES_MAX);
+	if (mdb_ret == 0) {
+		mdb_ret = mdb_env_set_maxdbs(db->env, DB_TABLES_MAX);
 	}
-	if (rc == 0) {
-		rc = mdb_env_set_maxreaders(db->env, MAX_READERS);
+	if (mdb_ret == 0) {
+		mdb_ret = mdb_env_set_maxreaders(db->env, MAX_READERS);
 	}
-	if (rc == 0) {
-		rc = mdb_env_set_mapsize(db->env, map_bytes);
+	if (mdb_ret == 0) {
+		mdb_ret = mdb_env_set_mapsize(db->env, map_bytes);
 	}
-	if (rc == 0) {
-		rc = mdb_env_open(db->env, o->path, flags | MDB_NOTLS, 0640);
+	if (mdb_ret == 0) {
+		mdb_ret = mdb_env_open(db->env, o->path, flags | MDB_NOTLS, 0640);
 	}
-	return rc;
+	return mdb_ret;
 }
 
 /* A limit of address space (ulimit -v) gives a smaller map, which holds a smaller fabric. */
@@ -468,52 +453,50 @@ static int open_env(const struct opening *o, struct db *db, uint64_t map_bytes,
                     unsigned flags)
 {
 	size_t room = map_bytes < MAP_BYTES_MAX ? map_bytes : MAP_BYTES_MAX;
-	int rc = map_env(o, db, room, flags);
-	while (rc == ENOMEM && room / 2 >= MAP_BYTES_MIN) {
+	int mdb_ret = map_env(o, db, room, flags);
+	while (mdb_ret == ENOMEM && room / 2 >= MAP_BYTES_MIN) {
 		mdb_env_close(db->env);
 		db->env = NULL;
 		room /= 2;
-		rc = map_env(o, db, room, flags);
+		mdb_ret = map_env(o, db, room, flags);
 	}
-	if (rc == 0) {
+	if (mdb_ret == 0) {
 		cut_end_process_on_fault();
 		return E_OK;
 	}
-	if (rc == MDB_VERSION_MISMATCH || rc == MDB_INVALID) {
+	if (mdb_ret == MDB_VERSION_MISMATCH || mdb_ret == MDB_INVALID) {
 		return fail_open(
 			o, E_FOREIGN,
-			"%s/data.mdb is of another kind of LMDB (%s); move it away, "
-			"or choose "
-			"another folder with %s",
-			o->path, mdb_strerror(rc), o->kind->option);
+			"%s/data.mdb is of another kind of LMDB (%s); move it away, or choose another folder with %s",
+			o->path, mdb_strerror(mdb_ret), o->kind->option);
 	}
-	return fail_open(o, rc > 0 ? -rc : db_err(rc),
+	return fail_open(o, mdb_ret > 0 ? -mdb_ret : db_err(mdb_ret),
 	                 "cannot open the %s database in %s: %s", o->kind->name, o->path,
-	                 mdb_strerror(rc));
+	                 mdb_strerror(mdb_ret));
 }
 
 static int open_tables(struct db *db, MDB_txn *txn, unsigned flags)
 {
-	int rc = 0;
-	for (unsigned i = 0; i < db->n_tables && rc == 0; i++) {
-		rc = mdb_dbi_open(txn, db->kind->tables[i], flags, &db->dbi[i]);
+	int mdb_ret = 0;
+	for (unsigned i = 0; i < db->n_tables && mdb_ret == 0; i++) {
+		mdb_ret = mdb_dbi_open(txn, db->kind->tables[i], flags, &db->dbi[i]);
 	}
-	return rc;
+	return mdb_ret;
 }
 
 /* Is the unnamed table empty? It holds the names of the others. */
-static int is_empty(MDB_txn *txn, bool *ret)
+static int is_empty(MDB_txn *txn, bool *ret_is_empty)
 {
 	MDB_dbi main_dbi;
 	MDB_stat st;
-	int rc = mdb_dbi_open(txn, NULL, 0, &main_dbi);
-	if (rc == 0) {
-		rc = mdb_stat(txn, main_dbi, &st);
+	int mdb_ret = mdb_dbi_open(txn, NULL, 0, &main_dbi);
+	if (mdb_ret == 0) {
+		mdb_ret = mdb_stat(txn, main_dbi, &st);
 	}
-	if (rc == 0) {
-		*ret = st.ms_entries == 0;
+	if (mdb_ret == 0) {
+		*ret_is_empty = st.ms_entries == 0;
 	}
-	return rc;
+	return mdb_ret;
 }
 
 /* \param ret_outdated  Set where a writer may empty the file, because its contents are
@@ -529,11 +512,10 @@ static int check_layout(const struct opening *o, const struct db_val *v, bool wr
 	}
 	memcpy(&row, v->data, sizeof(row));
 	if (strncmp(row.kind, o->kind->name, sizeof(row.kind)) != 0) {
-		return fail_open(o, E_FOREIGN,
-		                 "%s holds another kind of Saguaro database than the %s; "
-		                 "choose another "
-		                 "folder with %s",
-		                 o->path, o->kind->name, o->kind->option);
+		return fail_open(
+			o, E_FOREIGN,
+			"%s holds another kind of Saguaro database than the %s; choose another folder with %s",
+			o->path, o->kind->name, o->kind->option);
 	}
 	uint32_t oldest = o->kind->oldest ? o->kind->oldest : o->kind->layout;
 	if (writer && o->kind->rebuilt && row.layout < o->kind->layout) {
@@ -543,9 +525,7 @@ static int check_layout(const struct opening *o, const struct db_val *v, bool wr
 	if (row.layout > o->kind->layout || row.layout < oldest) {
 		return fail_open(
 			o, E_LAYOUT,
-			"the %s database in %s was written by %s Saguaro (layout %u, "
-			"this one "
-			"reads %u); use that version, or choose another folder with %s",
+			"the %s database in %s was written by %s Saguaro (layout %u, this one reads %u); use that version, or choose another folder with %s",
 			o->kind->name, o->path,
 			row.layout > o->kind->layout ? "a newer" : "an older", row.layout,
 			o->kind->layout, o->kind->option);
@@ -594,11 +574,11 @@ static int setup_writer(const struct opening *o, struct db *db)
 		return fail_open(o, ret, "cannot write to the %s database in %s: %s",
 		                 o->kind->name, o->path, err_text(ret));
 	}
-	int rc = is_empty(t.txn, &empty);
-	if (rc == 0 && !empty) {
-		rc = mdb_dbi_open(t.txn, db->kind->tables[DB_LAYOUT], 0,
-		                  &db->dbi[DB_LAYOUT]);
-		t.ret = rc == MDB_INCOMPATIBLE ? E_FOREIGN : db_err(rc);
+	int mdb_ret = is_empty(t.txn, &empty);
+	if (mdb_ret == 0 && !empty) {
+		mdb_ret = mdb_dbi_open(t.txn, db->kind->tables[DB_LAYOUT], 0,
+		                       &db->dbi[DB_LAYOUT]);
+		t.ret = mdb_ret == MDB_INCOMPATIBLE ? E_FOREIGN : db_err(mdb_ret);
 		ret = verify(o, &t, &outdated);
 		if (ret != E_OK) {
 			db_abort(&t);
@@ -606,10 +586,10 @@ static int setup_writer(const struct opening *o, struct db *db)
 		}
 		t.ret = E_OK;
 	}
-	if (rc == 0) {
-		rc = open_tables(db, t.txn, MDB_CREATE);
+	if (mdb_ret == 0) {
+		mdb_ret = open_tables(db, t.txn, MDB_CREATE);
 	}
-	t.ret = db_err(rc);
+	t.ret = db_err(mdb_ret);
 	for (unsigned i = 0; outdated && i < db->n_tables; i++) {
 		db_clear(&t, i);
 	}
@@ -683,27 +663,26 @@ static int discard_damaged(const struct opening *o, bool anew)
 	}
 	ret = damage_discard(o->path, &copied);
 	if (ret != E_OK) {
-		return fail_open(o, ret,
-		                 "the %s database in %s is damaged and cannot be made "
-		                 "anew: %s; remove that folder while nobody reads it",
-		                 o->kind->name, o->path, err_text(ret));
+		return fail_open(
+			o, ret,
+			"the %s database in %s is damaged and cannot be made anew: %s; remove that folder while nobody reads it",
+			o->kind->name, o->path, err_text(ret));
 	}
 	if (copied != E_OK) {
-		return fail_open(o, E_OK,
-		                 "the %s database in %s was damaged and is made anew; "
-		                 "there is no copy of the damaged one: %s",
-		                 o->kind->name, o->path, err_text(copied));
+		return fail_open(
+			o, E_OK,
+			"the %s database in %s was damaged and is made anew; there is no copy of the damaged one: %s",
+			o->kind->name, o->path, err_text(copied));
 	}
 	return fail_open(
 		o, E_OK,
-		"the %s database in %s was damaged and is made anew; the damaged "
-		"one is kept as %s/data.mdb.damaged",
+		"the %s database in %s was damaged and is made anew; the damaged one is kept as %s/data.mdb.damaged",
 		o->kind->name, o->path, o->path);
 }
 
 static int open_writer(const struct db_kind *kind, const char *path, uint64_t map_bytes,
                        uint64_t need_bytes, bool anew, struct arena *a,
-                       const char **ret_why, struct db **ret)
+                       const char **ret_why, struct db **ret_db)
 {
 	struct opening o = { kind, path, a, ret_why };
 	struct db *db = db_new(kind);
@@ -711,95 +690,95 @@ static int open_writer(const struct db_kind *kind, const char *path, uint64_t ma
 		return -ENOMEM;
 	}
 	int fd = -1;
-	int res = make_folders(&o);
-	if (res == E_OK) {
-		res = take_lock(&o, db);
+	int ret = make_folders(&o);
+	if (ret == E_OK) {
+		ret = take_lock(&o, db);
 	}
-	if (res == E_OK && kind->rebuilt) {
-		res = discard_damaged(&o, anew);
+	if (ret == E_OK && kind->rebuilt) {
+		ret = discard_damaged(&o, anew);
 	}
-	if (res == E_OK) {
-		res = check_head(&o, true);
+	if (ret == E_OK) {
+		ret = check_head(&o, true);
 	}
-	if (res == E_OK && !kind->rebuilt && damage_check(kind, path) == E_MALFORMED) {
-		res = fail_open(&o, E_MALFORMED, "the %s database in %s is damaged; %s",
+	if (ret == E_OK && !kind->rebuilt && damage_check(kind, path) == E_MALFORMED) {
+		ret = fail_open(&o, E_MALFORMED, "the %s database in %s is damaged; %s",
 		                kind->name, path, damage_remedy(kind));
 	}
-	if (res == E_OK) {
-		res = check_space(&o, need_bytes);
+	if (ret == E_OK) {
+		ret = check_space(&o, need_bytes);
 	}
 	/* created and closed before LMDB opens it, because a later close would drop
 	 * LMDB's locks on it */
-	if (res == E_OK) {
-		res = open_file(&o, "lock.mdb", 0600, &fd);
+	if (ret == E_OK) {
+		ret = open_file(&o, "lock.mdb", 0600, &fd);
 	}
-	if (res == E_OK) {
+	if (ret == E_OK) {
 		close(fd);
-		res = open_file(&o, "data.mdb", kind->shared ? 0640 : 0600, &fd);
+		ret = open_file(&o, "data.mdb", kind->shared ? 0640 : 0600, &fd);
 	}
-	if (res == E_OK) {
+	if (ret == E_OK) {
 		close(fd);
-		res = kind->shared ? open_writer_count(&o, db, true) : E_OK;
+		ret = kind->shared ? open_writer_count(&o, db, true) : E_OK;
 	}
-	if (res == E_OK) {
-		res = open_env(&o, db, map_bytes ? map_bytes : kind->map_bytes,
+	if (ret == E_OK) {
+		ret = open_env(&o, db, map_bytes ? map_bytes : kind->map_bytes,
 		               kind->flags);
 	}
-	if (res == E_OK) {
+	if (ret == E_OK) {
 		int dead;
 		mdb_reader_check(db->env, &dead);
-		res = setup_writer(&o, db);
+		ret = setup_writer(&o, db);
 	}
-	if (res != E_OK) {
+	if (ret != E_OK) {
 		db_unref(db);
-		return res;
+		return ret;
 	}
-	*ret = db;
+	*ret_db = db;
 	return E_OK;
 }
 
 int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_bytes,
                    uint64_t need_bytes, struct arena *a, const char **ret_why,
-                   struct db **ret)
+                   struct db **ret_db)
 {
-	return open_writer(kind, path, map_bytes, need_bytes, false, a, ret_why, ret);
+	return open_writer(kind, path, map_bytes, need_bytes, false, a, ret_why, ret_db);
 }
 
 int db_open_writer_anew(const struct db_kind *kind, const char *path, uint64_t map_bytes,
                         uint64_t need_bytes, struct arena *a, const char **ret_why,
-                        struct db **ret)
+                        struct db **ret_db)
 {
-	return open_writer(kind, path, map_bytes, need_bytes, true, a, ret_why, ret);
+	return open_writer(kind, path, map_bytes, need_bytes, true, a, ret_why, ret_db);
 }
 
 int db_open_reader(const struct db_kind *kind, const char *path, struct arena *a,
-                   const char **ret_why, struct db **ret)
+                   const char **ret_why, struct db **ret_db)
 {
 	struct opening o = { kind, path, a, ret_why };
 	struct db *db = db_new(kind);
 	if (!db) {
 		return -ENOMEM;
 	}
-	int res = check_head(&o, false);
-	if (res == E_OK) {
-		res = open_writer_count(&o, db, false);
+	int ret = check_head(&o, false);
+	if (ret == E_OK) {
+		ret = open_writer_count(&o, db, false);
 	}
-	if (res == E_OK) {
+	if (ret == E_OK) {
 		/* the kind's and not the file's: another process may have written the file
 		 * with less or more address space */
-		res = tree_open(path, kind->map_bytes, &db->trees);
-		if (res != E_OK) {
-			fail_open(&o, res, "cannot map %s/data.mdb: %s", path,
-			          err_text(res));
+		ret = tree_open(path, kind->map_bytes, &db->trees);
+		if (ret != E_OK) {
+			fail_open(&o, ret, "cannot map %s/data.mdb: %s", path,
+			          err_text(ret));
 		}
 	}
-	if (res == E_OK) {
-		res = setup_reader(&o, db);
+	if (ret == E_OK) {
+		ret = setup_reader(&o, db);
 	}
-	if (res != E_OK) {
+	if (ret != E_OK) {
 		db_unref(db);
-		return res;
+		return ret;
 	}
-	*ret = db;
+	*ret_db = db;
 	return E_OK;
 }

@@ -75,12 +75,12 @@ struct db {
  */
 int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_bytes,
                    uint64_t need_bytes, struct arena *a, const char **ret_why,
-                   struct db **ret);
+                   struct db **ret_db);
 
 /*! \brief The same for a rebuilt kind whose rows turned out to be damaged: empties it. */
 int db_open_writer_anew(const struct db_kind *kind, const char *path, uint64_t map_bytes,
                         uint64_t need_bytes, struct arena *a, const char **ret_why,
-                        struct db **ret);
+                        struct db **ret_db);
 
 /*!
  * \brief Opens \a path from another process, without LMDB: nothing is written, and no byte of a
@@ -89,7 +89,7 @@ int db_open_writer_anew(const struct db_kind *kind, const char *path, uint64_t m
  * \retval E_LAYOUT E_FOREIGN E_MALFORMED -EACCES -errno
  */
 int db_open_reader(const struct db_kind *kind, const char *path, struct arena *a,
-                   const char **ret_why, struct db **ret);
+                   const char **ret_why, struct db **ret_db);
 
 struct db *db_ref(struct db *db);
 void db_unref(struct db *db); /*!< the last one closes; NULL is fine */

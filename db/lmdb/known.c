@@ -34,13 +34,13 @@ const char *known_cause_text(unsigned cause)
 	return texts[cause < KNOWN_CAUSES ? cause : KNOWN_GONE];
 }
 
-void known_key(uint64_t node_guid, uint8_t port, uint8_t ret[KNOWN_KEY_BYTES])
+void known_key(uint64_t node_guid, uint8_t port, uint8_t ret_key[KNOWN_KEY_BYTES])
 {
-	key_u64(ret, node_guid);
-	ret[8] = port;
+	key_u64(ret_key, node_guid);
+	ret_key[8] = port;
 }
 
-size_t known_encode(const struct known_node *n, uint8_t ret[KNOWN_ROW_MAX])
+size_t known_encode(const struct known_node *n, uint8_t ret_bytes[KNOWN_ROW_MAX])
 {
 	size_t name_len = strnlen(n->name, KNOWN_NAME_BYTES),
 	       switch_len = strnlen(n->switch_name, KNOWN_NAME_BYTES);
@@ -55,14 +55,14 @@ size_t known_encode(const struct known_node *n, uint8_t ret[KNOWN_ROW_MAX])
 		                       .name_len = (uint8_t)name_len,
 		                       .switch_name_len = (uint8_t)switch_len };
 
-	memcpy(ret, &row, sizeof(row));
-	memcpy(ret + sizeof(row), n->name, name_len);
-	memcpy(ret + sizeof(row) + name_len, n->switch_name, switch_len);
+	memcpy(ret_bytes, &row, sizeof(row));
+	memcpy(ret_bytes + sizeof(row), n->name, name_len);
+	memcpy(ret_bytes + sizeof(row) + name_len, n->switch_name, switch_len);
 	return sizeof(row) + name_len + switch_len;
 }
 
 int known_decode(const uint8_t *key, size_t key_len, const void *value, size_t len,
-                 struct known_node *ret)
+                 struct known_node *ret_node)
 {
 	struct row_known row;
 
@@ -74,18 +74,18 @@ int known_decode(const uint8_t *key, size_t key_len, const void *value, size_t l
 	    len != sizeof(row) + row.name_len + row.switch_name_len) {
 		return E_MALFORMED;
 	}
-	*ret = (struct known_node){ .node_guid = key_read_u64(key),
-		                    .port_guid = row.port_guid,
-		                    .switch_guid = row.switch_guid,
-		                    .first_s = row.first_s,
-		                    .gone_s = row.gone_s,
-		                    .lid = row.lid,
-		                    .port = key[8],
-		                    .switch_port = row.switch_port,
-		                    .type = row.type,
-		                    .cause = row.cause };
+	*ret_node = (struct known_node){ .node_guid = key_read_u64(key),
+		                         .port_guid = row.port_guid,
+		                         .switch_guid = row.switch_guid,
+		                         .first_s = row.first_s,
+		                         .gone_s = row.gone_s,
+		                         .lid = row.lid,
+		                         .port = key[8],
+		                         .switch_port = row.switch_port,
+		                         .type = row.type,
+		                         .cause = row.cause };
 	const char *names_at = (const char *)value + sizeof(row);
-	memcpy(ret->name, names_at, row.name_len);
-	memcpy(ret->switch_name, names_at + row.name_len, row.switch_name_len);
+	memcpy(ret_node->name, names_at, row.name_len);
+	memcpy(ret_node->switch_name, names_at + row.name_len, row.switch_name_len);
 	return E_OK;
 }

@@ -46,11 +46,11 @@ struct known_node {
 	char switch_name[KNOWN_NAME_BYTES + 1];
 };
 
-void known_key(uint64_t node_guid, uint8_t port, uint8_t ret[KNOWN_KEY_BYTES]);
+void known_key(uint64_t node_guid, uint8_t port, uint8_t ret_key[KNOWN_KEY_BYTES]);
 
 /*! \return Bytes of the row. */
-size_t known_encode(const struct known_node *n, uint8_t ret[KNOWN_ROW_MAX]);
+size_t known_encode(const struct known_node *n, uint8_t ret_bytes[KNOWN_ROW_MAX]);
 
 /*! \brief Reads a row. \param value  Borrowed. \retval E_MALFORMED  Its lengths, numbers or names cannot be. */
 int known_decode(const uint8_t *key, size_t key_len, const void *value, size_t len,
-                 struct known_node *ret);
+                 struct known_node *ret_node);

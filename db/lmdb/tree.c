@@ -114,14 +114,14 @@ int tree_head(int fd, off_t at, uint64_t *ret_page_bytes, uint64_t *ret_last_pag
 	return E_OK;
 }
 
-int tree_open(const char *path, uint64_t map_bytes, struct tree_file *ret)
+int tree_open(const char *path, uint64_t map_bytes, struct tree_file *ret_file)
 {
 	char file[4096];
 	uint64_t page_bytes, last;
 	struct tree_file f = { .map_bytes = map_bytes < SIZE_MAX / 8 ? (size_t)map_bytes
 		                                                     : SIZE_MAX / 8 };
 	void *map;
-	int err;
+	int ret;
 
 	if (snprintf(file, sizeof(file), "%s/data.mdb", path) >= (int)sizeof(file)) {
 		return -ENAMETOOLONG;
@@ -142,13 +142,13 @@ int tree_open(const char *path, uint64_t map_bytes, struct tree_file *ret)
 		f.map_bytes /= 2;
 	}
 	if (map == MAP_FAILED) {
-		err = -errno;
+		ret = -errno;
 		close(f.fd);
-		return err;
+		return ret;
 	}
 	f.map = map;
 	f.watch = cut_watch(map, f.map_bytes);
-	*ret = f;
+	*ret_file = f;
 	return E_OK;
 }
 
@@ -189,26 +189,27 @@ uint64_t tree_cuts(const struct tree_file *f)
 }
 
 /* \return false: no file of this size has so many rows. */
-static bool root_at(const struct tree_txn *t, const uint8_t *p, struct tree_root *ret)
+static bool root_at(const struct tree_txn *t, const uint8_t *p,
+                    struct tree_root *ret_root)
 {
 	size_t page = word_at(p + TREE_ROOT);
 
-	*ret = (struct tree_root){ .page = page,
-		                   .n_rows = word_at(p + TREE_ROWS),
-		                   .is_empty = page == SIZE_MAX };
-	return ret->n_rows <= t->n_pages * t->file->page_bytes / NODE_HEAD;
+	*ret_root = (struct tree_root){ .page = page,
+		                        .n_rows = word_at(p + TREE_ROWS),
+		                        .is_empty = page == SIZE_MAX };
+	return ret_root->n_rows <= t->n_pages * t->file->page_bytes / NODE_HEAD;
 }
 
-int tree_begin(const struct tree_file *f, struct tree_txn *ret)
+int tree_begin(const struct tree_file *f, struct tree_txn *ret_txn)
 {
 	struct tree_txn t = { .file = f };
 	struct stat st;
 	const uint8_t *meta;
 	uint64_t last;
-	int err = cut_mend(f->watch, f->fd);
+	int ret = cut_mend(f->watch, f->fd);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	t.cuts = tree_cuts(f);
 	if (fstat(f->fd, &st) != 0) {
@@ -228,7 +229,7 @@ int tree_begin(const struct tree_file *f, struct tree_txn *ret)
 	    !root_at(&t, meta + META_FREE, &t.free)) {
 		return E_MALFORMED;
 	}
-	*ret = t;
+	*ret_txn = t;
 	return E_OK;
 }
 
@@ -263,7 +264,7 @@ struct node {
 };
 
 static bool node_at(const struct tree_txn *t, const uint8_t *page, unsigned i,
-                    struct node *ret)
+                    struct node *ret_node)
 {
 	size_t at = u16_at(page + PAGE_HEAD + 2 * (size_t)i), end = t->file->page_bytes,
 	       len;
@@ -275,9 +276,9 @@ static bool node_at(const struct tree_txn *t, const uint8_t *page, unsigned i,
 	if (len > end - at - NODE_HEAD) {
 		return false;
 	}
-	*ret = (struct node){ .at = page + at,
-		              .key = { page + at + NODE_HEAD, len },
-		              .left = end - at - NODE_HEAD - len };
+	*ret_node = (struct node){ .at = page + at,
+		                   .key = { page + at + NODE_HEAD, len },
+		                   .left = end - at - NODE_HEAD - len };
 	return true;
 }
 
@@ -299,14 +300,14 @@ static uint64_t child_of(const struct node *n)
 
 /* The value of a node of a leaf. \return false: it is not valid. */
 static bool value_of(const struct tree_txn *t, const struct node *n,
-                     struct tree_bytes *ret)
+                     struct tree_bytes *ret_bytes)
 {
 	size_t len = low_32(n->at), page_bytes = t->file->page_bytes, number, most;
 	const uint8_t *data = n->at + NODE_HEAD + n->key.len, *page;
 	unsigned flags = u16_at(n->at + NODE_FLAGS);
 
 	if (!(flags & NODE_OVERFLOWS)) {
-		*ret = (struct tree_bytes){ data, len };
+		*ret_bytes = (struct tree_bytes){ data, len };
 		return len <= n->left;
 	}
 	if (n->left < WORD) {
@@ -325,7 +326,7 @@ static bool value_of(const struct tree_txn *t, const struct node *n,
 	if (u32_at(page + PAGE_LOWER) < most) {
 		most = u32_at(page + PAGE_LOWER);
 	}
-	*ret = (struct tree_bytes){ page + PAGE_HEAD, len };
+	*ret_bytes = (struct tree_bytes){ page + PAGE_HEAD, len };
 	return most > 0 && len <= most * page_bytes - PAGE_HEAD;
 }
 
@@ -337,10 +338,10 @@ static int compare(const struct tree_bytes *a, const void *key, size_t len)
 	return order != 0 ? order : a->len < len ? -1 : a->len > len;
 }
 
-/* First node from \a from on whose key is >= \a key; *ret is n if there is none.
+/* First node from \a from on whose key is >= \a key; *ret_index is n if there is none.
  * \return false: a node is not valid. */
 static bool first_not_below(const struct tree_txn *t, const uint8_t *page, unsigned from,
-                            unsigned n, const void *key, size_t len, unsigned *ret)
+                            unsigned n, const void *key, size_t len, unsigned *ret_index)
 {
 	while (from < n) {
 		unsigned mid = from + (n - from) / 2;
@@ -355,7 +356,7 @@ static bool first_not_below(const struct tree_txn *t, const uint8_t *page, unsig
 			n = mid;
 		}
 	}
-	*ret = from;
+	*ret_index = from;
 	return true;
 }
 
@@ -363,14 +364,14 @@ static bool first_not_below(const struct tree_txn *t, const uint8_t *page, unsig
 
 /* The row that the cursor is on. */
 static int row_at(const struct tree_txn *t, const struct tree_cursor *c,
-                  struct tree_bytes *ret_key, struct tree_bytes *ret)
+                  struct tree_bytes *ret_key, struct tree_bytes *ret_bytes)
 {
 	unsigned kind, n, i = c->level[c->depth - 1].at;
 	const uint8_t *page = page_at(t, c->level[c->depth - 1].page, &kind, &n);
 	struct node node;
 
 	if (page == NULL || kind != IS_LEAF || i >= n || !node_at(t, page, i, &node) ||
-	    !value_of(t, &node, ret)) {
+	    !value_of(t, &node, ret_bytes)) {
 		return E_MALFORMED;
 	}
 	*ret_key = node.key;
@@ -437,16 +438,16 @@ static int next_leaf(const struct tree_txn *t, struct tree_cursor *c)
 
 /* The row that the cursor is on, or the first of the next leaf. */
 static int row_from(const struct tree_txn *t, struct tree_cursor *c,
-                    struct tree_bytes *ret_key, struct tree_bytes *ret)
+                    struct tree_bytes *ret_key, struct tree_bytes *ret_bytes)
 {
 	if (c->level[c->depth - 1].at >= c->level[c->depth - 1].n) {
-		int err = next_leaf(t, c);
+		int ret = next_leaf(t, c);
 
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
-	return row_at(t, c, ret_key, ret);
+	return row_at(t, c, ret_key, ret_bytes);
 }
 
 /* Is the key on the leaf that the cursor is on? Then the cursor is put on it. */
@@ -473,9 +474,9 @@ static bool is_near(const struct tree_txn *t, struct tree_cursor *c, const void 
 
 int tree_seek(const struct tree_txn *t, const struct tree_root *root,
               struct tree_cursor *c, const void *key, size_t key_len, bool exact,
-              struct tree_bytes *ret_key, struct tree_bytes *ret)
+              struct tree_bytes *ret_key, struct tree_bytes *ret_bytes)
 {
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (root->is_empty) {
 		c->depth = 0;
@@ -483,51 +484,51 @@ int tree_seek(const struct tree_txn *t, const struct tree_root *root,
 	}
 	if (key_len == 0 || !is_near(t, c, key, key_len)) {
 		c->depth = 0;
-		err = descend(t, c, root->page, key_len != 0 ? key : NULL, key_len);
+		ret = descend(t, c, root->page, key_len != 0 ? key : NULL, key_len);
 	}
-	if (err == E_OK && exact &&
+	if (ret == E_OK && exact &&
 	    c->level[c->depth - 1].at >= c->level[c->depth - 1].n) {
-		err = E_NOTFOUND; /* the keys of the next leaf are above */
+		ret = E_NOTFOUND; /* the keys of the next leaf are above */
 	}
-	if (err == E_OK) {
-		err = row_from(t, c, ret_key, ret);
+	if (ret == E_OK) {
+		ret = row_from(t, c, ret_key, ret_bytes);
 	}
-	if (err == E_OK && exact && compare(ret_key, key, key_len) != 0) {
-		err = E_NOTFOUND;
+	if (ret == E_OK && exact && compare(ret_key, key, key_len) != 0) {
+		ret = E_NOTFOUND;
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		c->depth = 0;
 	}
-	return err;
+	return ret;
 }
 
 int tree_next(const struct tree_txn *t, struct tree_cursor *c, struct tree_bytes *ret_key,
-              struct tree_bytes *ret)
+              struct tree_bytes *ret_bytes)
 {
-	int err;
+	int ret;
 
 	if (c->depth == 0) {
 		return E_NOTFOUND;
 	}
 	c->level[c->depth - 1].at++;
-	err = row_from(t, c, ret_key, ret);
-	if (err != E_OK) {
+	ret = row_from(t, c, ret_key, ret_bytes);
+	if (ret != E_OK) {
 		c->depth = 0;
 	}
-	return err;
+	return ret;
 }
 
-int tree_find(const struct tree_txn *t, const char *name, struct tree_root *ret)
+int tree_find(const struct tree_txn *t, const char *name, struct tree_root *ret_root)
 {
 	struct tree_cursor c = { .depth = 0 };
 	struct tree_bytes key, val;
-	int err = tree_seek(t, &t->names, &c, name, strlen(name), true, &key, &val);
+	int ret = tree_seek(t, &t->names, &c, name, strlen(name), true, &key, &val);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	return val.len == TREE_BYTES && u16_at(val.data + TREE_FLAGS) == 0 &&
-	                       root_at(t, val.data, ret)
+	                       root_at(t, val.data, ret_root)
 	               ? E_OK
 	               : E_MALFORMED;
 }

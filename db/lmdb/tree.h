@@ -72,7 +72,7 @@ int tree_head(int fd, off_t at, uint64_t *ret_page_bytes, uint64_t *ret_last_pag
  * \param map_bytes  Most that the file will have; less of it where address space is short.
  * \retval E_MALFORMED -errno
  */
-int tree_open(const char *path, uint64_t map_bytes, struct tree_file *ret);
+int tree_open(const char *path, uint64_t map_bytes, struct tree_file *ret_file);
 void tree_close(struct tree_file *f); /*!< zeroed is fine */
 
 /*! \brief Newest committed transaction: two reads of shared memory. */
@@ -82,10 +82,10 @@ uint64_t tree_last_txn(const struct tree_file *f);
 uint64_t tree_cuts(const struct tree_file *f);
 
 /*! \brief Takes the newest one. \retval E_MALFORMED -errno */
-int tree_begin(const struct tree_file *f, struct tree_txn *ret);
+int tree_begin(const struct tree_file *f, struct tree_txn *ret_txn);
 
 /*! \brief Root of a tree by its name. \retval E_NOTFOUND E_MALFORMED */
-int tree_find(const struct tree_txn *t, const char *name, struct tree_root *ret);
+int tree_find(const struct tree_txn *t, const char *name, struct tree_root *ret_root);
 
 /*!
  * \brief First row with a key >= \a key; key_len 0: the first.
@@ -95,8 +95,8 @@ int tree_find(const struct tree_txn *t, const char *name, struct tree_root *ret)
  */
 int tree_seek(const struct tree_txn *t, const struct tree_root *root,
               struct tree_cursor *c, const void *key, size_t key_len, bool exact,
-              struct tree_bytes *ret_key, struct tree_bytes *ret);
+              struct tree_bytes *ret_key, struct tree_bytes *ret_bytes);
 
 /*! \brief The row after the one that the cursor is on. \retval E_NOTFOUND E_MALFORMED */
 int tree_next(const struct tree_txn *t, struct tree_cursor *c, struct tree_bytes *ret_key,
-              struct tree_bytes *ret);
+              struct tree_bytes *ret_bytes);

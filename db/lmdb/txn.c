@@ -12,9 +12,9 @@
 
 enum { SLACK_PAGES = 64 };
 
-int db_err(int rc)
+int db_err(int mdb_ret)
 {
-	switch (rc) {
+	switch (mdb_ret) {
 	case MDB_SUCCESS: return E_OK;
 	case MDB_NOTFOUND: return E_NOTFOUND;
 	case MDB_MAP_FULL:
@@ -29,7 +29,7 @@ int db_err(int rc)
 	case MDB_DBS_FULL: return -EMFILE;
 	default:
 		/* the other codes of LMDB mean a damaged tree */
-		return rc > 0 ? -rc : E_MALFORMED;
+		return mdb_ret > 0 ? -mdb_ret : E_MALFORMED;
 	}
 }
 
@@ -81,8 +81,8 @@ int db_begin(struct db_txn *t, struct db *db, bool write)
 	if (t->ret != E_OK) {
 		return t->ret;
 	}
-	int rc = mdb_txn_begin(db->env, NULL, write ? 0 : MDB_RDONLY, &t->txn);
-	t->ret = db_err(rc);
+	int mdb_ret = mdb_txn_begin(db->env, NULL, write ? 0 : MDB_RDONLY, &t->txn);
+	t->ret = db_err(mdb_ret);
 	t->live = t->ret == E_OK;
 	if (t->ret != E_OK) {
 		t->txn = NULL;
@@ -117,19 +117,20 @@ struct extent {
 	off_t page, end, size;
 };
 
-static bool read_extent(const struct db *db, struct extent *ret)
+static bool read_extent(const struct db *db, struct extent *ret_extent)
 {
 	MDB_envinfo info;
 	MDB_stat st;
 	struct stat file;
 
 	if (mdb_env_info(db->env, &info) != 0 || mdb_env_stat(db->env, &st) != 0 ||
-	    mdb_env_get_fd(db->env, &ret->fd) != 0 || fstat(ret->fd, &file) != 0) {
+	    mdb_env_get_fd(db->env, &ret_extent->fd) != 0 ||
+	    fstat(ret_extent->fd, &file) != 0) {
 		return false;
 	}
-	ret->page = (off_t)st.ms_psize;
-	ret->end = (off_t)(info.me_last_pgno + 1) * ret->page;
-	ret->size = file.st_size;
+	ret_extent->page = (off_t)st.ms_psize;
+	ret_extent->end = (off_t)(info.me_last_pgno + 1) * ret_extent->page;
+	ret_extent->size = file.st_size;
 	return true;
 }
 
@@ -218,10 +219,10 @@ int db_commit(struct db_txn *t)
 		db_abort(t);
 	} else {
 		close_cursors(t);
-		int rc = mdb_txn_commit(t->txn);
+		int mdb_ret = mdb_txn_commit(t->txn);
 		t->txn = NULL;
 		t->live = false;
-		t->ret = db_err(rc);
+		t->ret = db_err(mdb_ret);
 	}
 	if (t->ret != E_OK && t->write) {
 		t->ret = settle_failure(t->db, t->ret);
@@ -263,9 +264,9 @@ static int keep_error(struct db_txn *t, int ret)
 	return ret;
 }
 
-static int keep_failure(struct db_txn *t, int rc)
+static int keep_failure(struct db_txn *t, int mdb_ret)
 {
-	return keep_error(t, db_err(rc));
+	return keep_error(t, db_err(mdb_ret));
 }
 
 uint64_t db_txn_id(const struct db_txn *t)
@@ -288,70 +289,70 @@ static int find_root(struct db_txn *t, unsigned table)
 }
 
 static int seek_tree(struct db_txn *t, unsigned table, const void *key, size_t key_len,
-                     bool exact, struct db_val *ret_key, struct db_val *ret)
+                     bool exact, struct db_val *ret_key, struct db_val *ret_val)
 {
 	struct tree_bytes k, v;
-	int err = find_root(t, table);
+	int ret = find_root(t, table);
 
-	if (err == E_OK) {
-		err = tree_seek(&t->trees, &t->root[table], &t->at[table], key, key_len,
+	if (ret == E_OK) {
+		ret = tree_seek(&t->trees, &t->root[table], &t->at[table], key, key_len,
 		                exact, &k, &v);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		*ret_key = (struct db_val){ k.data, k.len };
-		*ret = (struct db_val){ v.data, v.len };
+		*ret_val = (struct db_val){ v.data, v.len };
 	}
-	return keep_error(t, err);
+	return keep_error(t, ret);
 }
 
 static int next_in_tree(struct db_txn *t, unsigned table, struct db_val *ret_key,
-                        struct db_val *ret)
+                        struct db_val *ret_val)
 {
 	struct tree_bytes k, v;
-	int err = tree_next(&t->trees, &t->at[table], &k, &v);
+	int ret = tree_next(&t->trees, &t->at[table], &k, &v);
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		*ret_key = (struct db_val){ k.data, k.len };
-		*ret = (struct db_val){ v.data, v.len };
+		*ret_val = (struct db_val){ v.data, v.len };
 	}
-	return keep_error(t, err);
+	return keep_error(t, ret);
 }
 
 uint64_t db_count(struct db_txn *t, unsigned table)
 {
 	MDB_stat st;
-	int err;
+	int ret;
 
 	if (t->ret != E_OK) {
 		return 0;
 	}
 	if (t->db->env == NULL) {
-		err = keep_error(t, find_root(t, table));
-		return err == E_OK && !t->root[table].is_empty ? t->root[table].n_rows
+		ret = keep_error(t, find_root(t, table));
+		return ret == E_OK && !t->root[table].is_empty ? t->root[table].n_rows
 		                                               : 0;
 	}
-	err = keep_failure(t, mdb_stat(t->txn, t->db->dbi[table], &st));
-	return err == E_OK ? st.ms_entries : 0;
+	ret = keep_failure(t, mdb_stat(t->txn, t->db->dbi[table], &st));
+	return ret == E_OK ? st.ms_entries : 0;
 }
 
 /* --- look-ups ---------------------------------------------------------------------------- */
 
 int db_get(struct db_txn *t, unsigned table, const void *key, size_t key_len,
-           struct db_val *ret)
+           struct db_val *ret_val)
 {
 	struct db_val same;
 	if (t->ret != E_OK) {
 		return t->ret;
 	}
 	if (t->db->env == NULL) {
-		return seek_tree(t, table, key, key_len, true, &same, ret);
+		return seek_tree(t, table, key, key_len, true, &same, ret_val);
 	}
 	MDB_val k = { key_len, (void *)key }, v;
-	int res = keep_failure(t, mdb_get(t->txn, t->db->dbi[table], &k, &v));
-	if (res == E_OK) {
-		*ret = (struct db_val){ v.mv_data, v.mv_size };
+	int ret = keep_failure(t, mdb_get(t->txn, t->db->dbi[table], &k, &v));
+	if (ret == E_OK) {
+		*ret_val = (struct db_val){ v.mv_data, v.mv_size };
 	}
-	return res;
+	return ret;
 }
 
 static MDB_cursor *cursor_of(struct db_txn *t, unsigned table)
@@ -362,10 +363,10 @@ static MDB_cursor *cursor_of(struct db_txn *t, unsigned table)
 	if (t->cursor_live[table]) {
 		return t->cursor[table];
 	}
-	int rc = t->cursor[table]
-	                 ? mdb_cursor_renew(t->txn, t->cursor[table])
-	                 : mdb_cursor_open(t->txn, t->db->dbi[table], &t->cursor[table]);
-	if (keep_failure(t, rc) != E_OK) {
+	int mdb_ret = t->cursor[table] ? mdb_cursor_renew(t->txn, t->cursor[table])
+	                               : mdb_cursor_open(t->txn, t->db->dbi[table],
+	                                                 &t->cursor[table]);
+	if (keep_failure(t, mdb_ret) != E_OK) {
 		return NULL;
 	}
 	t->cursor_live[table] = true;
@@ -373,53 +374,54 @@ static MDB_cursor *cursor_of(struct db_txn *t, unsigned table)
 }
 
 static int cursor_get(struct db_txn *t, unsigned table, MDB_cursor_op op, MDB_val *k,
-                      struct db_val *ret_key, struct db_val *ret)
+                      struct db_val *ret_key, struct db_val *ret_val)
 {
 	MDB_cursor *c = cursor_of(t, table);
 	if (!c) {
 		return t->ret;
 	}
 	MDB_val v;
-	int res = keep_failure(t, mdb_cursor_get(c, k, &v, op));
-	if (res == E_OK) {
+	int ret = keep_failure(t, mdb_cursor_get(c, k, &v, op));
+	if (ret == E_OK) {
 		*ret_key = (struct db_val){ k->mv_data, k->mv_size };
-		*ret = (struct db_val){ v.mv_data, v.mv_size };
+		*ret_val = (struct db_val){ v.mv_data, v.mv_size };
 	}
-	return res;
+	return ret;
 }
 
 /* A cursor first looks at the page that it is on. */
 int db_find(struct db_txn *t, unsigned table, const void *key, size_t key_len,
-            struct db_val *ret)
+            struct db_val *ret_val)
 {
 	if (t->db->env == NULL) {
-		return db_get(t, table, key, key_len, ret);
+		return db_get(t, table, key, key_len, ret_val);
 	}
 	MDB_val k = { key_len, (void *)key };
 	struct db_val same;
-	return cursor_get(t, table, MDB_SET, &k, &same, ret);
+	return cursor_get(t, table, MDB_SET, &k, &same, ret_val);
 }
 
 int db_seek(struct db_txn *t, unsigned table, const void *key, size_t key_len,
-            struct db_val *ret_key, struct db_val *ret)
+            struct db_val *ret_key, struct db_val *ret_val)
 {
 	if (t->db->env == NULL) {
-		return t->ret != E_OK
-		               ? t->ret
-		               : seek_tree(t, table, key, key_len, false, ret_key, ret);
+		return t->ret != E_OK ? t->ret
+		                      : seek_tree(t, table, key, key_len, false, ret_key,
+		                                  ret_val);
 	}
 	MDB_val k = { key_len, (void *)key };
 	return cursor_get(t, table, key_len ? MDB_SET_RANGE : MDB_FIRST, &k, ret_key,
-	                  ret);
+	                  ret_val);
 }
 
-int db_next(struct db_txn *t, unsigned table, struct db_val *ret_key, struct db_val *ret)
+int db_next(struct db_txn *t, unsigned table, struct db_val *ret_key,
+            struct db_val *ret_val)
 {
 	if (t->db->env == NULL) {
-		return t->ret != E_OK ? t->ret : next_in_tree(t, table, ret_key, ret);
+		return t->ret != E_OK ? t->ret : next_in_tree(t, table, ret_key, ret_val);
 	}
 	MDB_val k;
-	return cursor_get(t, table, MDB_NEXT, &k, ret_key, ret);
+	return cursor_get(t, table, MDB_NEXT, &k, ret_key, ret_val);
 }
 
 static void put_row(struct db_txn *t, unsigned table, const void *key, size_t key_len,

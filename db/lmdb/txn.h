@@ -30,7 +30,7 @@ struct db_val {
 };
 
 /*! \brief Error code of an LMDB return code. */
-int db_err(int rc);
+int db_err(int mdb_ret);
 
 /*!
  * \brief Is the file of a writer's environment as long as its last commit left it? Every transaction
@@ -57,15 +57,16 @@ int db_renew(struct db_txn *t);
 
 /*! \retval E_NOTFOUND */
 int db_get(struct db_txn *t, unsigned table, const void *key, size_t key_len,
-           struct db_val *ret);
+           struct db_val *ret_val);
 /*! Like db_get(), cheaper for keys that ascend and lie close together. */
 int db_find(struct db_txn *t, unsigned table, const void *key, size_t key_len,
-            struct db_val *ret);
+            struct db_val *ret_val);
 /*! First row with a key >= \a key; key_len 0: the first. \retval E_NOTFOUND */
 int db_seek(struct db_txn *t, unsigned table, const void *key, size_t key_len,
-            struct db_val *ret_key, struct db_val *ret);
+            struct db_val *ret_key, struct db_val *ret_val);
 /*! The row after the one that db_seek() or db_next() returned last. \retval E_NOTFOUND */
-int db_next(struct db_txn *t, unsigned table, struct db_val *ret_key, struct db_val *ret);
+int db_next(struct db_txn *t, unsigned table, struct db_val *ret_key,
+            struct db_val *ret_val);
 
 void db_put(struct db_txn *t, unsigned table, const void *key, size_t key_len,
             const void *val, size_t len);

@@ -138,21 +138,22 @@ static int before_search(struct view *v)
 }
 
 int view_get(struct view *v, unsigned table, const void *key, size_t key_len,
-             struct db_val *ret)
+             struct db_val *ret_val)
 {
-	int res = before_search(v);
-	return res == E_OK ? db_get(&v->t, table, key, key_len, ret) : res;
+	int ret = before_search(v);
+	return ret == E_OK ? db_get(&v->t, table, key, key_len, ret_val) : ret;
 }
 
 int view_seek(struct view *v, unsigned table, const void *key, size_t key_len,
-              struct db_val *ret_key, struct db_val *ret)
+              struct db_val *ret_key, struct db_val *ret_val)
 {
-	int res = before_search(v);
-	return res == E_OK ? db_seek(&v->t, table, key, key_len, ret_key, ret) : res;
+	int ret = before_search(v);
+	return ret == E_OK ? db_seek(&v->t, table, key, key_len, ret_key, ret_val) : ret;
 }
 
-int view_next(struct view *v, unsigned table, struct db_val *ret_key, struct db_val *ret)
+int view_next(struct view *v, unsigned table, struct db_val *ret_key,
+              struct db_val *ret_val)
 {
-	int res = before_search(v);
-	return res == E_OK ? db_next(&v->t, table, ret_key, ret) : res;
+	int ret = before_search(v);
+	return ret == E_OK ? db_next(&v->t, table, ret_key, ret_val) : ret;
 }

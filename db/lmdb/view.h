@@ -59,7 +59,8 @@ int view_check(struct view *v);
 
 /*! As db_get(), db_seek(), db_next(), with E_STALE in front. */
 int view_get(struct view *v, unsigned table, const void *key, size_t key_len,
-             struct db_val *ret);
+             struct db_val *ret_val);
 int view_seek(struct view *v, unsigned table, const void *key, size_t key_len,
-              struct db_val *ret_key, struct db_val *ret);
-int view_next(struct view *v, unsigned table, struct db_val *ret_key, struct db_val *ret);
+              struct db_val *ret_key, struct db_val *ret_val);
+int view_next(struct view *v, unsigned table, struct db_val *ret_key,
+              struct db_val *ret_val);

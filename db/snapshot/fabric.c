@@ -215,10 +215,10 @@ static int copy_lanes(struct snap_reader *r, struct arena *a, struct snap_fabric
 	uint8_t n = snap_meta(r)->vls_used;
 
 	f->lanes = (struct lanes){ .n = n ? n : 1 };
-	int code = copy_rule(r, a, f);
+	int rule_ret = copy_rule(r, a, f);
 
-	if (code != E_OK && code != E_NOTFOUND) {
-		return code;
+	if (rule_ret != E_OK && rule_ret != E_NOTFOUND) {
+		return rule_ret;
 	}
 	if (n <= 1 && !f->lanes.rule) {
 		return E_OK;
@@ -264,15 +264,15 @@ static int copy_graph(struct snap_reader *r, struct graph *g)
 	return ret;
 }
 
-int snap_graph(struct snap_reader *r, struct arena *a, struct graph **ret)
+int snap_graph(struct snap_reader *r, struct arena *a, struct graph **ret_graph)
 {
 	struct graph *g = graph_new(a);
-	int code = unless_stale(r, g != NULL ? copy_graph(r, g) : -ENOMEM);
+	int ret = unless_stale(r, g != NULL ? copy_graph(r, g) : -ENOMEM);
 
-	if (code == E_OK) {
-		*ret = g;
+	if (ret == E_OK) {
+		*ret_graph = g;
 	}
-	return code;
+	return ret;
 }
 
 static int copy_lids(struct arena *a, struct snap_fabric *f)
@@ -284,26 +284,26 @@ static int copy_lids(struct arena *a, struct snap_fabric *f)
 	return ret == E_NOTFOUND || ret == E_DUPLICATE ? E_MALFORMED : ret;
 }
 
-int snap_fabric(struct snap_reader *r, struct arena *a, struct snap_fabric *ret)
+int snap_fabric(struct snap_reader *r, struct arena *a, struct snap_fabric *ret_fabric)
 {
 	struct snap_fabric f = { .g = graph_new(a) };
-	int ret_code = f.g ? copy_graph(r, f.g) : -ENOMEM;
+	int ret = f.g ? copy_graph(r, f.g) : -ENOMEM;
 
-	if (ret_code == E_OK) {
-		ret_code = copy_lids(a, &f);
+	if (ret == E_OK) {
+		ret = copy_lids(a, &f);
 	}
-	if (ret_code == E_OK) {
-		ret_code = lft_init(&f.lft, f.g->n_switches, f.lids.top, a);
+	if (ret == E_OK) {
+		ret = lft_init(&f.lft, f.g->n_switches, f.lids.top, a);
 	}
-	if (ret_code == E_OK) {
-		ret_code = copy_lft(r, f.g, &f.lft);
+	if (ret == E_OK) {
+		ret = copy_lft(r, f.g, &f.lft);
 	}
-	if (ret_code == E_OK) {
-		ret_code = copy_lanes(r, a, &f);
+	if (ret == E_OK) {
+		ret = copy_lanes(r, a, &f);
 	}
-	ret_code = unless_stale(r, ret_code);
-	if (ret_code == E_OK) {
-		*ret = f;
+	ret = unless_stale(r, ret);
+	if (ret == E_OK) {
+		*ret_fabric = f;
 	}
-	return ret_code;
+	return ret;
 }

@@ -25,7 +25,7 @@ struct snap_fabric {
  * \retval E_NOTREADY   Nothing is pinned. \retval E_MALFORMED -ENOMEM
  * Cost: one search per port.
  */
-int snap_graph(struct snap_reader *r, struct arena *a, struct graph **ret);
+int snap_graph(struct snap_reader *r, struct arena *a, struct graph **ret_graph);
 
 /*!
  * \brief Copies the pinned epoch into an arena, for work that takes longer than an epoch
@@ -35,4 +35,4 @@ int snap_graph(struct snap_reader *r, struct arena *a, struct graph **ret);
  * \retval E_NOTREADY   Nothing is pinned. \retval E_MALFORMED -ENOMEM
  * Cost: O(S * L), one search per chunk of a row.
  */
-int snap_fabric(struct snap_reader *r, struct arena *a, struct snap_fabric *ret);
+int snap_fabric(struct snap_reader *r, struct arena *a, struct snap_fabric *ret_fabric);

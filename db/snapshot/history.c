@@ -54,12 +54,13 @@ static size_t put_key(uint8_t to[KEY_MAX], uint64_t epoch, unsigned kind, const 
 
 /* --- recording ------------------------------------------------------------------------- */
 
-static int read_record_head(const struct db_val *v, struct row_change_head *ret)
+static int read_record_head(const struct db_val *v,
+                            struct row_change_head *ret_change_head)
 {
-	if (v->len != sizeof(*ret)) {
+	if (v->len != sizeof(*ret_change_head)) {
 		return E_MALFORMED;
 	}
-	memcpy(ret, v->data, sizeof(*ret));
+	memcpy(ret_change_head, v->data, sizeof(*ret_change_head));
 	return E_OK;
 }
 
@@ -161,15 +162,15 @@ static int add_row(struct recording *rec, struct db_txn *t, unsigned kind,
 }
 
 static int stored_value(struct db_txn *t, unsigned table, const struct change *c,
-                        struct db_val *ret)
+                        struct db_val *ret_val)
 {
-	int err = db_get(t, table, c->key, c->key_len, ret);
+	int ret = db_get(t, table, c->key, c->key_len, ret_val);
 
-	if (err == E_NOTFOUND) {
-		*ret = (struct db_val){ NULL, 0 };
-		err = E_OK;
+	if (ret == E_NOTFOUND) {
+		*ret_val = (struct db_val){ NULL, 0 };
+		ret = E_OK;
 	}
-	return err;
+	return ret;
 }
 
 static int collect_table(struct recording *rec, unsigned kind, struct diff *d)
@@ -404,49 +405,50 @@ static void put_head(const struct recording *rec, struct db_txn *t)
 }
 
 /* Begins anew, with nothing that is older than this epoch. */
-static void put_anchor(const struct recording *rec, struct db_txn *t, struct history *ret)
+static void put_anchor(const struct recording *rec, struct db_txn *t,
+                       struct history *ret_history)
 {
 	struct recording anchor = *rec;
 
 	db_clear(t, SNAP_CHANGES);
 	history_forget(&anchor);
 	put_head(&anchor, t);
-	ret->bytes = anchor.bytes;
-	ret->epochs = 1;
+	ret_history->bytes = anchor.bytes;
+	ret_history->epochs = 1;
 }
 
 bool history_write(const struct recording *rec, const struct history *h, struct db_txn *t,
-                   struct history *ret)
+                   struct history *ret_history)
 {
 	struct row_change_head head;
 	struct db_val v;
 	uint8_t key[KEY_MAX];
 
-	*ret = *h;
+	*ret_history = *h;
 	if (h->max_bytes == 0 && h->epochs == 0) {
 		return false;
 	}
 	if (h->max_bytes == 0) {
 		db_clear(t, SNAP_CHANGES);
-		ret->bytes = 0;
-		ret->epochs = 0;
+		ret_history->bytes = 0;
+		ret_history->epochs = 0;
 		return true;
 	}
 	if (!rec->fresh && !rec->clear && rec->n == 0) {
 		return false;
 	}
 	if (rec->clear || rec->bytes > h->max_bytes) {
-		put_anchor(rec, t, ret);
+		put_anchor(rec, t, ret_history);
 		return true;
 	}
 	if (!rec->fresh &&
 	    db_get(t, SNAP_CHANGES, key, put_key(key, rec->epoch, CHANGE_HEAD, NULL, 0),
 	           &v) == E_OK &&
 	    read_record_head(&v, &head) == E_OK) {
-		ret->bytes -= head.bytes;
+		ret_history->bytes -= head.bytes;
 	}
-	ret->epochs += rec->fresh;
-	ret->bytes += rec->bytes;
+	ret_history->epochs += rec->fresh;
+	ret_history->bytes += rec->bytes;
 	for (const struct change *c = rec->first; c != NULL; c = c->next) {
 		if (c->val == NULL) {
 			db_del(t, SNAP_CHANGES, c->key, c->key_len);
@@ -455,8 +457,9 @@ bool history_write(const struct recording *rec, const struct history *h, struct 
 		}
 	}
 	put_head(rec, t);
-	while ((ret->bytes > h->max_bytes || ret->epochs > HISTORY_EPOCHS_MAX) &&
-	       drop_oldest(t, rec->epoch, ret)) {
+	while ((ret_history->bytes > h->max_bytes ||
+	        ret_history->epochs > HISTORY_EPOCHS_MAX) &&
+	       drop_oldest(t, rec->epoch, ret_history)) {
 	}
 	return true;
 }
@@ -478,41 +481,42 @@ struct stored {
 	struct db_val val;
 };
 
-int snap_changes_oldest(struct snap_reader *r, uint64_t *ret)
+int snap_changes_oldest(struct snap_reader *r, uint64_t *ret_oldest)
 {
 	struct row_change_head head;
 	struct db_val k, v;
-	int err = view_seek(&r->view, SNAP_CHANGES, NULL, 0, &k, &v);
+	int ret = view_seek(&r->view, SNAP_CHANGES, NULL, 0, &k, &v);
 
-	if (err == E_OK) {
-		err = k.len == PREFIX ? read_record_head(&v, &head) : E_MALFORMED;
+	if (ret == E_OK) {
+		ret = k.len == PREFIX ? read_record_head(&v, &head) : E_MALFORMED;
 	}
-	if (err == E_OK) {
-		*ret = head.since != 0 ? head.since : key_read_u64(k.data);
+	if (ret == E_OK) {
+		*ret_oldest = head.since != 0 ? head.since : key_read_u64(k.data);
 	}
-	return err;
+	return ret;
 }
 
 /* \retval E_NOTFOUND  The epoch has no record. */
-static int find_head(struct snap_reader *r, uint64_t epoch, struct row_change_head *ret)
+static int find_head(struct snap_reader *r, uint64_t epoch,
+                     struct row_change_head *ret_change_head)
 {
 	uint8_t key[KEY_MAX];
 	struct db_val v;
-	int err = view_get(&r->view, SNAP_CHANGES, key,
+	int ret = view_get(&r->view, SNAP_CHANGES, key,
 	                   put_key(key, epoch, CHANGE_HEAD, NULL, 0), &v);
 
-	return err == E_OK ? read_record_head(&v, ret) : err;
+	return ret == E_OK ? read_record_head(&v, ret_change_head) : ret;
 }
 
-int snap_changes_before(struct snap_reader *r, uint64_t epoch, uint64_t *ret)
+int snap_changes_before(struct snap_reader *r, uint64_t epoch, uint64_t *ret_before)
 {
 	struct row_change_head head;
-	int err = find_head(r, epoch, &head);
+	int ret = find_head(r, epoch, &head);
 
-	if (err != E_OK || head.since == 0) {
-		return err != E_OK ? err : E_NOTFOUND;
+	if (ret != E_OK || head.since == 0) {
+		return ret != E_OK ? ret : E_NOTFOUND;
 	}
-	*ret = head.since;
+	*ret_before = head.since;
 	return E_OK;
 }
 
@@ -537,15 +541,15 @@ static bool same_row(const struct stored *a, const struct stored *b)
 
 /* Rows of the records after \a from, up to \a to. */
 static int gather(struct snap_reader *r, uint64_t from, uint64_t to, struct stored **rows,
-                  size_t *ret_n, struct snap_changes *ret)
+                  size_t *ret_n, struct snap_changes *ret_changes)
 {
 	uint8_t key[KEY_MAX];
 	struct db_val k, v;
 	size_t cap = 0;
-	int err = view_seek(&r->view, SNAP_CHANGES, key,
+	int ret = view_seek(&r->view, SNAP_CHANGES, key,
 	                    put_key(key, from + 1, CHANGE_HEAD, NULL, 0), &k, &v);
 
-	for (; err == E_OK; err = view_next(&r->view, SNAP_CHANGES, &k, &v)) {
+	for (; ret == E_OK; ret = view_next(&r->view, SNAP_CHANGES, &k, &v)) {
 		struct row_change_head head;
 
 		if (k.len < PREFIX) {
@@ -560,7 +564,7 @@ static int gather(struct snap_reader *r, uint64_t from, uint64_t to, struct stor
 			if (read_record_head(&v, &head) != E_OK) {
 				return E_MALFORMED;
 			}
-			ret->to_time = head.computed_at;
+			ret_changes->to_time = head.computed_at;
 			continue;
 		}
 		if (VECTOR_RESERVE(*rows, cap, *ret_n + 1) != E_OK) {
@@ -568,11 +572,11 @@ static int gather(struct snap_reader *r, uint64_t from, uint64_t to, struct stor
 		}
 		(*rows)[(*ret_n)++] = s;
 	}
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 /* The first old value and the last new one. \retval E_NOTFOUND  They are the same. */
-static int compose_rows(const struct stored *s, size_t n, struct snap_change *ret)
+static int compose_rows(const struct stored *s, size_t n, struct snap_change *ret_change)
 {
 	uint32_t first_was, last_was;
 
@@ -585,11 +589,13 @@ static int compose_rows(const struct stored *s, size_t n, struct snap_change *re
 	    last_was > s[n - 1].val.len - sizeof(last_was)) {
 		return E_MALFORMED;
 	}
-	ret->was = s[0].val.data + sizeof(first_was);
-	ret->was_len = first_was;
-	ret->is = s[n - 1].val.data + sizeof(last_was) + last_was;
-	ret->is_len = s[n - 1].val.len - sizeof(last_was) - last_was;
-	return ret->was_len == ret->is_len && memcmp(ret->was, ret->is, ret->is_len) == 0
+	ret_change->was = s[0].val.data + sizeof(first_was);
+	ret_change->was_len = first_was;
+	ret_change->is = s[n - 1].val.data + sizeof(last_was) + last_was;
+	ret_change->is_len = s[n - 1].val.len - sizeof(last_was) - last_was;
+	return ret_change->was_len == ret_change->is_len &&
+	                       memcmp(ret_change->was, ret_change->is,
+	                              ret_change->is_len) == 0
 	               ? E_NOTFOUND
 	               : E_OK;
 }
@@ -620,7 +626,8 @@ static int add_stored_entries(struct entries *e, const struct stored *s, uint32_
 	return E_OK;
 }
 
-static int keep_entries(const struct entries *e, struct arena *a, struct snap_change *ret)
+static int keep_entries(const struct entries *e, struct arena *a,
+                        struct snap_change *ret_change)
 {
 	struct lft_change *list = arena_array(a, (size_t)e->n + 1, sizeof(*list));
 
@@ -629,17 +636,17 @@ static int keep_entries(const struct entries *e, struct arena *a, struct snap_ch
 	}
 	for (unsigned i = 0; i < LFT_PER_CHUNK; i++) {
 		if (e->seen[i] && e->was[i] != e->is[i]) {
-			list[ret->count++] =
+			list[ret_change->count++] =
 				(struct lft_change){ (uint16_t)i, e->was[i], e->is[i] };
 		}
 	}
-	ret->entries = list;
-	return ret->count > 0 ? E_OK : E_NOTFOUND;
+	ret_change->entries = list;
+	return ret_change->count > 0 ? E_OK : E_NOTFOUND;
 }
 
 /* \retval E_NOTFOUND  All entries are what they were. */
 static int compose_entries(const struct stored *s, size_t n, struct entries *e,
-                           struct arena *a, struct snap_change *ret)
+                           struct arena *a, struct snap_change *ret_change)
 {
 	uint32_t sum = 0;
 	bool all = true;
@@ -660,66 +667,66 @@ static int compose_entries(const struct stored *s, size_t n, struct entries *e,
 		}
 		sum += count;
 		all = all && bytes != 0;
-		int err = bytes != 0 ? add_stored_entries(e, &s[i], count) : E_OK;
-		if (err != E_OK) {
-			return err;
+		int ret = bytes != 0 ? add_stored_entries(e, &s[i], count) : E_OK;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	if (all) {
-		return keep_entries(e, a, ret);
+		return keep_entries(e, a, ret_change);
 	}
-	ret->count = sum < LFT_PER_CHUNK ? sum : LFT_PER_CHUNK;
-	ret->at_most = n > 1;
+	ret_change->count = sum < LFT_PER_CHUNK ? sum : LFT_PER_CHUNK;
+	ret_change->at_most = n > 1;
 	return E_OK;
 }
 
 static int compose(const struct stored *rows, size_t n, struct arena *a,
-                   struct snap_changes *ret)
+                   struct snap_changes *ret_changes)
 {
 	struct entries *e = malloc(sizeof(*e));
-	int err = e != NULL ? E_OK : -ENOMEM;
+	int ret = e != NULL ? E_OK : -ENOMEM;
 
-	ret->list = arena_array(a, n + 1, sizeof(*ret->list));
-	if (ret->list == NULL) {
-		err = -ENOMEM;
+	ret_changes->list = arena_array(a, n + 1, sizeof(*ret_changes->list));
+	if (ret_changes->list == NULL) {
+		ret = -ENOMEM;
 	}
-	for (size_t i = 0, end; i < n && err == E_OK; i = end) {
+	for (size_t i = 0, end; i < n && ret == E_OK; i = end) {
 		struct snap_change c = { rows[i].kind, rows[i].key,
 			                 .key_len = rows[i].key_len };
 
 		for (end = i + 1; end < n && same_row(&rows[i], &rows[end]); end++) {
 		}
-		err = c.kind == CHANGE_LFT ? compose_entries(rows + i, end - i, e, a, &c)
+		ret = c.kind == CHANGE_LFT ? compose_entries(rows + i, end - i, e, a, &c)
 		                           : compose_rows(rows + i, end - i, &c);
-		if (err == E_OK) {
-			ret->list[ret->n++] = c;
-		} else if (err == E_NOTFOUND) {
-			err = E_OK;
+		if (ret == E_OK) {
+			ret_changes->list[ret_changes->n++] = c;
+		} else if (ret == E_NOTFOUND) {
+			ret = E_OK;
 		}
 	}
 	free(e);
-	return err;
+	return ret;
 }
 
 int snap_changes(struct snap_reader *r, uint64_t from, uint64_t to, struct arena *a,
-                 struct snap_changes *ret)
+                 struct snap_changes *ret_changes)
 {
 	struct stored *rows = NULL;
 	struct row_change_head head = { .computed_at = 0 };
 	size_t n = 0;
-	int err = find_head(r, from, &head);
+	int ret = find_head(r, from, &head);
 
-	*ret = (struct snap_changes){ .from_time = head.computed_at,
-		                      .to_time = head.computed_at };
-	if (err == E_OK || err == E_NOTFOUND) {
-		err = gather(r, from, to, &rows, &n, ret);
+	*ret_changes = (struct snap_changes){ .from_time = head.computed_at,
+		                              .to_time = head.computed_at };
+	if (ret == E_OK || ret == E_NOTFOUND) {
+		ret = gather(r, from, to, &rows, &n, ret_changes);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		if (n > 0) {
 			qsort(rows, n, sizeof(*rows), by_key);
 		}
-		err = compose(rows, n, a, ret);
+		ret = compose(rows, n, a, ret_changes);
 	}
 	free(rows);
-	return err;
+	return ret;
 }

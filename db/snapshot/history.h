@@ -65,13 +65,13 @@ struct snap_changes {
  * \brief The oldest epoch that changes can be counted from.
  * \retval E_NOTFOUND  None is kept, not even for the newest epoch. \retval E_MALFORMED E_STALE
  */
-int snap_changes_oldest(struct snap_reader *r, uint64_t *ret);
+int snap_changes_oldest(struct snap_reader *r, uint64_t *ret_oldest);
 
 /*!
  * \brief The epoch that was published before \a epoch.
  * \retval E_NOTFOUND  It is not kept. \retval E_MALFORMED E_STALE
  */
-int snap_changes_before(struct snap_reader *r, uint64_t epoch, uint64_t *ret);
+int snap_changes_before(struct snap_reader *r, uint64_t epoch, uint64_t *ret_before);
 
 /*!
  * \brief Changes after \a from, up to and with \a to. An epoch that was never published
@@ -82,7 +82,7 @@ int snap_changes_before(struct snap_reader *r, uint64_t epoch, uint64_t *ret);
  * Cost: the records between, sorted: O(rows log rows) time, 64 bytes for each row.
  */
 int snap_changes(struct snap_reader *r, uint64_t from, uint64_t to, struct arena *a,
-                 struct snap_changes *ret);
+                 struct snap_changes *ret_changes);
 
 /* --- the writer's side, private to this room ------------------------------------------ */
 
@@ -126,11 +126,11 @@ int history_collect(struct recording *rec, const struct snap_writer *w, struct d
 
 /*!
  * \brief Writes the record and drops the oldest ones.
- * \param ret  What is kept if the transaction is committed.
+ * \param ret_history  What is kept if the transaction is committed.
  * \return Is the table another one than before?
  */
 bool history_write(const struct recording *rec, const struct history *h, struct db_txn *t,
-                   struct history *ret);
+                   struct history *ret_history);
 
 /*! \brief Instead of what was collected: nothing is kept from before this epoch. */
 void history_forget(struct recording *rec);

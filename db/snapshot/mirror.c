@@ -71,20 +71,20 @@ static uint32_t count_changes(const struct mirror *m)
 }
 
 /* The head as it is stored, with its texts. \return Bytes, 0: failed. */
-static size_t copy_head(struct db_txn *t, uint8_t **ret)
+static size_t copy_head(struct db_txn *t, uint8_t **ret_head)
 {
 	struct db_val v;
-	int res = db_get(t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v);
-	if (res != E_OK || v.len < sizeof(struct row_meta)) {
+	int ret = db_get(t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v);
+	if (ret != E_OK || v.len < sizeof(struct row_meta)) {
 		t->ret = t->ret ? t->ret : E_MALFORMED;
 		return 0;
 	}
-	*ret = malloc(v.len);
-	if (!*ret) {
+	*ret_head = malloc(v.len);
+	if (!*ret_head) {
 		t->ret = -ENOMEM;
 		return 0;
 	}
-	memcpy(*ret, v.data, v.len);
+	memcpy(*ret_head, v.data, v.len);
 	return v.len;
 }
 
@@ -127,55 +127,55 @@ static int commit_mirror(struct snap_writer *w, struct mirror *m, struct row_met
 }
 
 static int write_changes(struct snap_writer *w, struct mirror *m, uint64_t now_ms,
-                         struct snap_published *ret)
+                         struct snap_published *ret_published)
 {
 	struct row_meta meta = w->last;
-	int res = pins_prepare(&w->pins);
-	if (res == E_OK) {
-		res = commit_mirror(w, m, &meta);
+	int ret = pins_prepare(&w->pins);
+	if (ret == E_OK) {
+		ret = commit_mirror(w, m, &meta);
 	}
-	if (res == E_OK) {
-		*ret = (struct snap_published){ .txn = meta.head.txn,
-			                        .rows = count_changes(m),
-			                        .bytes = m->bytes };
+	if (ret == E_OK) {
+		*ret_published = (struct snap_published){ .txn = meta.head.txn,
+			                                  .rows = count_changes(m),
+			                                  .bytes = m->bytes };
 	}
-	if (res == E_OK && ret->txn) {
+	if (ret == E_OK && ret_published->txn) {
 		pins_supersede(&w->pins, now_ms);
 		w->last = meta;
 	}
-	return res;
+	return ret;
 }
 
 static int mirror_all(struct snap_writer *w, const struct client_row *rows, size_t n,
-                      uint64_t now_ms, struct snap_published *ret)
+                      uint64_t now_ms, struct snap_published *ret_published)
 {
 	struct diff d[RECORDS_MIRRORED];
 	struct mirror m = { .rows = rows, .n = n, .d = d };
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
 		diff_begin(&d[i], w->db, SNAP_CLIENT_TABLE(RECORDS_MIRRORED_FIRST + i));
 	}
-	int res = compare_rows(&m);
+	int ret = compare_rows(&m);
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
 		db_abort(
 			&d[i].t); /* the write may then reuse the pages that these have read */
 	}
-	if (res == E_OK) {
-		res = write_changes(w, &m, now_ms, ret);
+	if (ret == E_OK) {
+		ret = write_changes(w, &m, now_ms, ret_published);
 	}
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
 		diff_done(&d[i]);
 	}
-	return res;
+	return ret;
 }
 
 int snap_mirror(struct snap_writer *w, const struct client_row *rows, size_t n, bool all,
-                uint64_t now_ms, struct snap_published *ret)
+                uint64_t now_ms, struct snap_published *ret_published)
 {
 	struct mirror m = { .rows = rows, .n = n };
 	if (w->last.epoch == 0) {
 		return E_NOTREADY;
 	}
 	pins_release(&w->pins, now_ms);
-	return all ? mirror_all(w, rows, n, now_ms, ret)
-	           : write_changes(w, &m, now_ms, ret);
+	return all ? mirror_all(w, rows, n, now_ms, ret_published)
+	           : write_changes(w, &m, now_ms, ret_published);
 }

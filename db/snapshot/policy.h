@@ -130,11 +130,11 @@ struct snap_end;
 
 /*!
  * \brief The policy of the pinned epoch, checked: every index in it is one.
- * \param ret  Borrowed until the next pin. NULL: there is none.
+ * \param ret_policy  Borrowed until the next pin. NULL: there is none.
  * \retval E_MALFORMED E_STALE -ENOMEM
  * Cost: O(1); the first call of an epoch copies it.
  */
-int snap_policy(struct snap_reader *r, const struct policy **ret);
+int snap_policy(struct snap_reader *r, const struct policy **ret_policy);
 
 /*! \brief The three bitmaps of a port. \return NULL: no port of this epoch has this number. */
 static inline const uint64_t *policy_set(const struct policy *p, uint16_t number)
@@ -215,7 +215,7 @@ struct snap_partition {
  * \retval E_NOTFOUND  None. \retval E_MALFORMED E_STALE
  */
 int snap_partition_from(struct snap_reader *r, uint16_t p_key,
-                        struct snap_partition *ret);
+                        struct snap_partition *ret_partition);
 
 /*! \brief Group and member \a i of a partition, below n_groups and n_members. */
 struct snap_partition_group snap_partition_group(const struct snap_partition *p,

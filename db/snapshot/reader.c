@@ -29,7 +29,7 @@
 /* Data of a chunk that is not stored. */
 static const uint8_t nothing[1];
 
-int snap_reader_new(struct db *db, bool foreign, struct snap_reader **ret)
+int snap_reader_new(struct db *db, bool foreign, struct snap_reader **ret_reader)
 {
 	struct snap_reader *r = calloc(1, sizeof(*r));
 	if (!r) {
@@ -37,34 +37,34 @@ int snap_reader_new(struct db *db, bool foreign, struct snap_reader **ret)
 	}
 	r->db = db_ref(db);
 	view_init(&r->view, db, foreign);
-	*ret = r;
+	*ret_reader = r;
 	return E_OK;
 }
 
 int snap_reader_open(const char *dir, struct arena *a, const char **ret_why,
-                     struct snap_reader **ret)
+                     struct snap_reader **ret_reader)
 {
 	char path[4096];
 	struct db *db;
 	if ((size_t)snprintf(path, sizeof(path), "%s/snapshot", dir) >= sizeof(path)) {
 		return -ENAMETOOLONG;
 	}
-	int res = db_open_reader(&kind_snapshot, path, a, ret_why, &db);
-	if (res != E_OK) {
-		return res;
+	int ret = db_open_reader(&kind_snapshot, path, a, ret_why, &db);
+	if (ret != E_OK) {
+		return ret;
 	}
-	res = snap_reader_new(db, true, ret);
+	ret = snap_reader_new(db, true, ret_reader);
 	db_unref(db);
-	return res;
+	return ret;
 }
 
-int snap_reader_clone(const struct snap_reader *r, struct snap_reader **ret)
+int snap_reader_clone(const struct snap_reader *r, struct snap_reader **ret_reader)
 {
-	int res = snap_reader_new(r->db, r->view.foreign, ret);
-	if (res == E_OK) {
-		snap_reader_clock(*ret, r->view.clock_ms, r->view.clock_arg);
+	int ret = snap_reader_new(r->db, r->view.foreign, ret_reader);
+	if (ret == E_OK) {
+		snap_reader_clock(*ret_reader, r->view.clock_ms, r->view.clock_arg);
 	}
-	return res;
+	return ret;
 }
 
 void snap_reader_clock(struct snap_reader *r, uint64_t (*clock_ms)(void *arg), void *arg)
@@ -106,22 +106,22 @@ void snap_reader_close(struct snap_reader *r)
 }
 
 /* Splits the texts behind the head. \retval E_MALFORMED  Too few of them. */
-static int split_texts(char *p, const char *end, const char **ret, unsigned n)
+static int split_texts(char *p, const char *end, const char **ret_text, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		char *nul = memchr(p, '\0', (size_t)(end - p));
 		if (!nul) {
 			return E_MALFORMED;
 		}
-		ret[i] = p;
+		ret_text[i] = p;
 		p = nul + 1;
 	}
 	return E_OK;
 }
 
-static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
+static void decode_numbers(const struct row_meta *m, struct snap_meta *ret_meta)
 {
-	*ret = (struct snap_meta){
+	*ret_meta = (struct snap_meta){
 		.epoch = m->epoch,
 		.txn = m->head.txn,
 		.computed_at = m->computed_at,
@@ -170,9 +170,9 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		                .seconds_plan = m->seconds_plan,
 		                .seconds_send = m->seconds_send },
 	};
-	memcpy(ret->version, m->version, sizeof(ret->version));
-	memcpy(ret->life_time_by_hops, m->life_time_by_hops,
-	       sizeof(ret->life_time_by_hops));
+	memcpy(ret_meta->version, m->version, sizeof(ret_meta->version));
+	memcpy(ret_meta->life_time_by_hops, m->life_time_by_hops,
+	       sizeof(ret_meta->life_time_by_hops));
 }
 
 static int decode_meta(struct snap_reader *r, const struct db_val *v)
@@ -324,7 +324,7 @@ static int read_chunk(struct snap_reader *r, unsigned table, const void *key,
 	return E_OK;
 }
 
-int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
+int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret_end)
 {
 	uint32_t row = lid / LIDS_PER_ROW;
 	if (row >= r->epoch.n_lid_rows) {
@@ -334,12 +334,12 @@ int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
 	if (!c->data) {
 		uint8_t key[4];
 		key_u32(key, row);
-		int res = read_chunk(r, SNAP_LIDS, key, sizeof(key), sizeof(*ret), c);
-		if (res != E_OK) {
-			return res;
+		int ret = read_chunk(r, SNAP_LIDS, key, sizeof(key), sizeof(*ret_end), c);
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
-	size_t at = (size_t)(lid % LIDS_PER_ROW) * sizeof(*ret);
+	size_t at = (size_t)(lid % LIDS_PER_ROW) * sizeof(*ret_end);
 	uint32_t base;
 	if (at >= c->len) {
 		return E_NOTFOUND;
@@ -348,7 +348,7 @@ int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
 	if (base == 0) {
 		return E_NOTFOUND;
 	}
-	memcpy(ret, c->data + at, sizeof(*ret));
+	memcpy(ret_end, c->data + at, sizeof(*ret_end));
 	return E_OK;
 }
 
@@ -365,7 +365,7 @@ void snap_prefetch_lid(struct snap_reader *r, uint32_t lid)
 
 /* The chunk of a path row, where its address is kept. */
 static int path_chunk(struct snap_reader *r, const struct snap_end *src, uint32_t chunk,
-                      struct chunk **ret)
+                      struct chunk **ret_chunk)
 {
 	struct path_chunks *p = &r->epoch.paths[src->sw_row];
 	if (!p->chunk) {
@@ -381,36 +381,36 @@ static int path_chunk(struct snap_reader *r, const struct snap_end *src, uint32_
 	if (!p->chunk[chunk].data) {
 		uint8_t key[CHUNK_KEY];
 		key_chunk(key, src->sw_guid, chunk);
-		int res =
+		int ret =
 			read_chunk(r, SNAP_PATHS, key, sizeof(key), 4, &p->chunk[chunk]);
-		if (res != E_OK) {
-			return res;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
-	*ret = &p->chunk[chunk];
+	*ret_chunk = &p->chunk[chunk];
 	return E_OK;
 }
 
 int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
-              struct snap_path *ret)
+              struct snap_path *ret_path)
 {
 	uint32_t chunk = dlid / PATHS_PER_CHUNK;
 	struct chunk *c = NULL;
 	if (src->sw_row >= r->epoch.n_paths || chunk >= r->epoch.n_path_chunks) {
 		return r->epoch.lids ? E_NOTFOUND : E_NOTREADY;
 	}
-	int res = path_chunk(r, src, chunk, &c);
-	if (res != E_OK) {
-		return res;
+	int ret = path_chunk(r, src, chunk, &c);
+	if (ret != E_OK) {
+		return ret;
 	}
 	size_t at = (size_t)(dlid % PATHS_PER_CHUNK) * 4;
 	if (at >= c->len) {
-		memset(ret, 0,
-		       sizeof(*ret)); /* the row is there, this LID has no route */
+		memset(ret_path, 0,
+		       sizeof(*ret_path)); /* the row is there, this LID has no route */
 		return E_OK;
 	}
 	const uint8_t *p = c->data + at;
-	*ret = (struct snap_path){
+	*ret_path = (struct snap_path){
 		.mtu = p[0], .rate = p[1], .hops = p[2], .lane = p[3]
 	};
 	return E_OK;
@@ -431,22 +431,23 @@ void snap_prefetch_path(struct snap_reader *r, const struct snap_end *src, uint3
 
 /* A chunk of a table with one byte per LID. */
 static int lid_chunk(struct snap_reader *r, unsigned table, uint64_t sw_guid,
-                     uint32_t lid, struct chunk *ret)
+                     uint32_t lid, struct chunk *ret_chunk)
 {
 	uint8_t key[CHUNK_KEY];
 	key_chunk(key, sw_guid, lid / LFT_PER_CHUNK);
-	return read_chunk(r, table, key, sizeof(key), 1, ret);
+	return read_chunk(r, table, key, sizeof(key), 1, ret_chunk);
 }
 
 static int lid_byte(struct snap_reader *r, unsigned table, uint64_t sw_guid, uint32_t lid,
-                    uint8_t *ret)
+                    uint8_t *ret_byte)
 {
 	struct chunk c = { NULL, 0 };
-	int res = lid_chunk(r, table, sw_guid, lid, &c);
-	if (res == E_OK) {
-		*ret = lid % LFT_PER_CHUNK < c.len ? c.data[lid % LFT_PER_CHUNK] : 0xff;
+	int ret = lid_chunk(r, table, sw_guid, lid, &c);
+	if (ret == E_OK) {
+		*ret_byte =
+			lid % LFT_PER_CHUNK < c.len ? c.data[lid % LFT_PER_CHUNK] : 0xff;
 	}
-	return res;
+	return ret;
 }
 
 int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port)
@@ -470,19 +471,19 @@ int snap_port_group_of(struct snap_reader *r, uint64_t sw_guid, uint32_t lid,
 	return lid_byte(r, SNAP_ALTERNATES, sw_guid, lid, ret_group);
 }
 
-int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret,
-                   unsigned n)
+int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid,
+                   uint8_t *ret_block, unsigned n)
 {
 	struct chunk c = { NULL, 0 };
-	int res = E_OK;
-	for (unsigned i = 0; i < n && res == E_OK; i++) {
+	int ret = E_OK;
+	for (unsigned i = 0; i < n && ret == E_OK; i++) {
 		uint32_t at = (lid + i) % LFT_PER_CHUNK;
 		if (i == 0 || at == 0) {
-			res = lid_chunk(r, SNAP_LFT, sw_guid, lid + i, &c);
+			ret = lid_chunk(r, SNAP_LFT, sw_guid, lid + i, &c);
 		}
-		ret[i] = at < c.len ? c.data[at] : 0xff;
+		ret_block[i] = at < c.len ? c.data[at] : 0xff;
 	}
-	return res;
+	return ret;
 }
 
 int snap_sl(struct snap_reader *r, unsigned level, uint8_t lane, uint8_t *ret_sl)
@@ -494,9 +495,9 @@ int snap_sl(struct snap_reader *r, unsigned level, uint8_t lane, uint8_t *ret_sl
 	if (!c->data) {
 		uint8_t key[2];
 		key_u16(key, (uint16_t)level);
-		int res = read_chunk(r, SNAP_VLS, key, sizeof(key), LANES_MAX, c);
-		if (res != E_OK) {
-			return res;
+		int ret = read_chunk(r, SNAP_VLS, key, sizeof(key), LANES_MAX, c);
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	if (lane >= c->len || c->data[lane] == 0xff) {
@@ -506,41 +507,42 @@ int snap_sl(struct snap_reader *r, unsigned level, uint8_t lane, uint8_t *ret_sl
 	return E_OK;
 }
 
-int snap_vl_rule(struct snap_reader *r, struct snap_vl_rule *ret)
+int snap_vl_rule(struct snap_reader *r, struct snap_vl_rule *ret_vl_rule)
 {
 	uint8_t key[2];
 	struct db_val v;
 	struct row_vl_rule row;
 	key_u16(key, VLS_RULE);
-	int res = view_get(&r->view, SNAP_VLS, key, sizeof(key), &v);
-	if (res != E_OK) {
-		return res;
+	int ret = view_get(&r->view, SNAP_VLS, key, sizeof(key), &v);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (v.len != sizeof(row)) {
 		return E_MALFORMED;
 	}
 	memcpy(&row, v.data, sizeof(row));
-	*ret = (struct snap_vl_rule){ .vls = row.vls,
-		                      .levels = row.levels,
-		                      .level_shift = row.level_shift };
-	memcpy(ret->vl, row.vl, sizeof(row.vl));
+	*ret_vl_rule = (struct snap_vl_rule){ .vls = row.vls,
+		                              .levels = row.levels,
+		                              .level_shift = row.level_shift };
+	memcpy(ret_vl_rule->vl, row.vl, sizeof(row.vl));
 	return E_OK;
 }
 
-int snap_vl_class(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint8_t *ret)
+int snap_vl_class(struct snap_reader *r, uint64_t sw_guid, uint8_t port,
+                  uint8_t *ret_class)
 {
 	uint8_t key[10];
 	struct db_val v;
 	key_u16(key, VLS_PORTS);
 	key_u64(key + 2, sw_guid);
-	int res = view_get(&r->view, SNAP_VLS, key, sizeof(key), &v);
-	if (res != E_OK) {
-		return res;
+	int ret = view_get(&r->view, SNAP_VLS, key, sizeof(key), &v);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (port >= v.len) {
 		return E_NOTFOUND;
 	}
-	*ret = v.data[port];
+	*ret_class = v.data[port];
 	return E_OK;
 }
 

@@ -38,7 +38,7 @@ struct snap_reader;
  * \retval E_NOTREADY  The folder or file is not there yet. \retval -EACCES E_LAYOUT E_FOREIGN
  */
 int snap_reader_open(const char *dir, struct arena *a, const char **ret_why,
-                     struct snap_reader **ret);
+                     struct snap_reader **ret_reader);
 void snap_reader_close(struct snap_reader *r);
 
 /*! \retval E_NOTREADY  Nothing published yet. */
@@ -56,7 +56,7 @@ void snap_unpin(struct snap_reader *r);
  * \brief Another reader on the same open file, for another thread. A process opens a folder
  *        once (snap_reader_open() or, in the daemon, the writer) and clones from there.
  */
-int snap_reader_clone(const struct snap_reader *r, struct snap_reader **ret);
+int snap_reader_clone(const struct snap_reader *r, struct snap_reader **ret_reader);
 
 /*! \brief Another clock than CLOCK_BOOTTIME to measure an epoch's age with, for tests. */
 void snap_reader_clock(struct snap_reader *r, uint64_t (*clock_ms)(void *arg), void *arg);
@@ -167,30 +167,41 @@ struct snap_vport {
 
 /*! \brief Virtual ports of an adapter, by port and index. \param i  From 0 on. \retval E_NOTFOUND  No more. */
 int snap_vport(struct snap_reader *r, uint64_t host_guid, uint32_t i,
-               struct snap_vport *ret);
+               struct snap_vport *ret_vport);
 /*! \brief That with a GUID. \retval E_NOTFOUND */
-int snap_vport_by_guid(struct snap_reader *r, uint64_t guid, struct snap_vport *ret);
+int snap_vport_by_guid(struct snap_reader *r, uint64_t guid,
+                       struct snap_vport *ret_vport);
 
 /*! One stored path row; see struct path_row. mtu 0: no route. */
 struct snap_path {
 	uint8_t mtu, rate, hops, lane;
 };
 
-int snap_node(struct snap_reader *r, uint64_t guid, struct snap_node *ret);           /*!< \retval E_NOTFOUND */
-int snap_port(struct snap_reader *r, uint64_t node_guid, uint8_t num, struct snap_port *ret);
-int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret);              /*!< O(1), no database search after the first of a chunk */
+int snap_node(struct snap_reader *r, uint64_t guid,
+              struct snap_node *ret_node); /*!< \retval E_NOTFOUND */
+int snap_port(struct snap_reader *r, uint64_t node_guid, uint8_t num,
+              struct snap_port *ret_port);
+int snap_lid(struct snap_reader *r, uint32_t lid,
+             struct snap_end *
+                     ret_end); /*!< O(1), no database search after the first of a chunk */
 int snap_port_guid(
 	struct snap_reader *r, uint64_t guid,
 	struct snap_end *
-		ret); /*!< port GUID, alias GUID of a port, GUID of a virtual port, or node GUID of a switch */
+		ret_end); /*!< port GUID, alias GUID of a port, GUID of a virtual port, or node GUID of a switch */
 int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port); /*!< 0xff: no route */
 /*! \brief Ports of \a n LIDs from \a lid on; 0xff where there is no route. Cost: one database search per chunk touched. */
-int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret, unsigned n);
+int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid,
+                   uint8_t *ret_block, unsigned n);
 bool snap_is_omni_path(struct snap_reader *r, uint64_t node_guid); /*!< by its NodeInfo */
 int snap_port_group_of(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_group); /*!< of its alternates; PORT_GROUP_NONE: none */
-/*! \brief Port groups of a switch for adaptive routing. \param ret  [PORT_GROUPS_MAX] \retval E_NOTFOUND  It has none. */
-int snap_port_groups(struct snap_reader *r, uint64_t sw_guid, struct port_set *ret, unsigned *ret_n);
-int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid, struct snap_path *ret); /*!< O(1) once its chunk was touched in this epoch. \retval E_NOTFOUND  no row: walk the LFT. */
+/*! \brief Port groups of a switch for adaptive routing. \param ret_set  [PORT_GROUPS_MAX]
+ * \retval E_NOTFOUND  It has none. */
+int snap_port_groups(struct snap_reader *r, uint64_t sw_guid, struct port_set *ret_set,
+                     unsigned *ret_n);
+int snap_path(
+	struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
+	struct snap_path *
+		ret_path); /*!< O(1) once its chunk was touched in this epoch. \retval E_NOTFOUND  no row: walk the LFT. */
 /*!
  * Prefetch what snap_path(), snap_lid() and snap_port_guid() will read, if this reader has
  * looked it up before in this epoch. For several look-ups, call it for all of them before
@@ -208,8 +219,13 @@ struct snap_vl_rule {
 	uint8_t vls, levels, level_shift;
 	uint8_t vl[VL_CLASSES][VL_CLASSES][VL_SLS]; /*!< by class in, class out, SL */
 };
-int snap_vl_rule(struct snap_reader *r, struct snap_vl_rule *ret); /*!< \retval E_NOTFOUND  none: SL n takes VL n */
-int snap_vl_class(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint8_t *ret); /*!< class of a switch port in that rule. \retval E_NOTFOUND */
+int snap_vl_rule(struct snap_reader *r,
+                 struct snap_vl_rule
+                         *ret_vl_rule); /*!< \retval E_NOTFOUND  none: SL n takes VL n */
+int snap_vl_class(
+	struct snap_reader *r, uint64_t sw_guid, uint8_t port,
+	uint8_t *
+		ret_class); /*!< class of a switch port in that rule. \retval E_NOTFOUND */
 
 /*!
  * \brief P_Key over which two end ports may talk, as it stands in a's table: one of both is a
@@ -218,11 +234,12 @@ int snap_vl_class(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint8_t
  * \retval E_PARTITION  None. \retval E_MALFORMED E_STALE -ENOMEM
  * Cost: O(1) once the pair of tables was asked for in this epoch.
  */
-int snap_common_p_key(struct snap_reader *r, const struct snap_end *a, const struct snap_end *b,
-                      uint16_t want, uint16_t *ret);
+int snap_common_p_key(struct snap_reader *r, const struct snap_end *a,
+                      const struct snap_end *b, uint16_t want, uint16_t *ret_p_key);
 
 /*! \brief The P_Keys of a set, as in the tables of its ports: uint16_t in host order, at any address; borrowed until the next pin. */
-int snap_p_keys(struct snap_reader *r, uint16_t p_key_set, const void **ret, size_t *ret_n);
+int snap_p_keys(struct snap_reader *r, uint16_t p_key_set, const void **ret_value,
+                size_t *ret_n);
 
 /*!
  * \brief Might this end port talk to one with these P_Keys, which need not be of this epoch?
@@ -239,8 +256,9 @@ struct policy_list;
  * \retval E_PARTITION  None. \retval E_MALFORMED E_STALE
  * Cost: two database look-ups.
  */
-int snap_listed_p_key(struct snap_reader *r, const struct snap_end *a, const struct snap_end *b,
-                      const struct policy *p, const struct policy_list *list, uint16_t *ret);
+int snap_listed_p_key(struct snap_reader *r, const struct snap_end *a,
+                      const struct snap_end *b, const struct policy *p,
+                      const struct policy_list *list, uint16_t *ret_p_key);
 
 /*! End ports by GUID, those with alias GUIDs several times; borrowed until the next pin. */
 struct snap_end_name {
@@ -254,21 +272,23 @@ struct snap_ends {
 	uint32_t of_lmc[8];  /*!< how many there are of each LMC */
 };
 /*! \retval E_MALFORMED E_STALE -ENOMEM  Cost: once per epoch a walk over all GUIDs. */
-int snap_ends(struct snap_reader *r, const struct snap_ends **ret);
+int snap_ends(struct snap_reader *r, const struct snap_ends **ret_ends);
 
 /*! NodeGUIDs with this name or description, ascending. At most \a max stored, all
  * counted. */
 int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guids, unsigned max, unsigned *ret_n);
 
 /*! Walks in key order: the first row with a key >= the one that is passed. \retval E_NOTFOUND  the end. */
-int snap_node_from(struct snap_reader *r, uint64_t guid, struct snap_node *ret);
-int snap_port_from(struct snap_reader *r, uint64_t node_guid, uint8_t num, struct snap_port *ret);
+int snap_node_from(struct snap_reader *r, uint64_t guid, struct snap_node *ret_node);
+int snap_port_from(struct snap_reader *r, uint64_t node_guid, uint8_t num,
+                   struct snap_port *ret_port);
 
 struct snap_link {
 	uint64_t guid_a, guid_b; /*!< NodeGUIDs; a is the lower (GUID, port) */
 	uint8_t port_a, port_b, width, speed, rate, mtu;
 };
-int snap_link_from(struct snap_reader *r, uint64_t guid_a, uint8_t port_a, struct snap_link *ret);
+int snap_link_from(struct snap_reader *r, uint64_t guid_a, uint8_t port_a,
+                   struct snap_link *ret_link);
 
 /*! Routes on a directed link by its egress port. \retval E_NOTFOUND */
 int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *ret_all, uint32_t *ret_base);
@@ -287,7 +307,8 @@ enum { SNAP_ATTR_OPA = 0x8000, SNAP_OPA_ROW = 20 };
 enum { SNAP_ATTR_QUARANTINED = 0xFFC0 };
 
 /*! Attribute payload, borrowed until the next pin. */
-int snap_attr(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block, const uint8_t **ret, uint16_t *ret_len);
+int snap_attr(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block,
+              const uint8_t **ret_bytes, uint16_t *ret_len);
 
 struct snap_attr_row {
 	uint64_t guid;
@@ -296,7 +317,8 @@ struct snap_attr_row {
 	uint16_t len;
 };
 /*! First row of an attribute with (guid, block) >= those that are passed. \retval E_NOTFOUND  the end. */
-int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block, struct snap_attr_row *ret);
+int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block,
+                   struct snap_attr_row *ret_attr_row);
 
 /*! Effective options as text, borrowed until the next pin. */
 const char *
@@ -310,7 +332,8 @@ struct snap_prefix_route {
 	bool any;          /*!< every prefix */
 };
 /*! \brief The first route that fits a prefix of another subnet. \retval E_NOTFOUND */
-int snap_prefix_route(struct snap_reader *r, uint64_t prefix, struct snap_prefix_route *ret);
+int snap_prefix_route(struct snap_reader *r, uint64_t prefix,
+                      struct snap_prefix_route *ret_prefix_route);
 
 /*!
  * Client records as last mirrored: the first one with a key not below \a key (key_len 0: the
@@ -318,9 +341,9 @@ int snap_prefix_route(struct snap_reader *r, uint64_t prefix, struct snap_prefix
  * \retval E_NOTFOUND  There are no more.
  */
 int snap_client_row_from(struct snap_reader *r, enum record_table table, const void *key,
-                         size_t key_len, struct client_row *ret);
+                         size_t key_len, struct client_row *ret_row);
 int snap_client_row_next(struct snap_reader *r, enum record_table table,
-                         struct client_row *ret);
+                         struct client_row *ret_row);
 
 /*!
  * Nodes that were ever up (db/lmdb/known.h), as last mirrored: the row with a key not below this
@@ -328,12 +351,12 @@ int snap_client_row_next(struct snap_reader *r, enum record_table table,
  * \retval E_NOTFOUND  There are no more. \retval E_MALFORMED E_STALE
  */
 int snap_known_from(struct snap_reader *r, uint64_t node_guid, uint8_t port,
-                    struct known_node *ret);
-int snap_known_next(struct snap_reader *r, struct known_node *ret);
+                    struct known_node *ret_node);
+int snap_known_next(struct snap_reader *r, struct known_node *ret_node);
 
 /*!
  * \brief Finds a port that is gone, by name, name:port, NodeGUID, PortGUID or its last LID; of
  *        several the one that went last.
  * \retval E_NOTFOUND  None. \retval E_MALFORMED E_STALE  Cost: O(known rows).
  */
-int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *ret);
+int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *ret_node);

@@ -48,4 +48,4 @@ struct snap_reader {
 };
 
 /*! \brief Reader on an open environment, of which a reference is taken. */
-int snap_reader_new(struct db *db, bool foreign, struct snap_reader **ret);
+int snap_reader_new(struct db *db, bool foreign, struct snap_reader **ret_reader);

@@ -34,17 +34,17 @@ static void free_cache(void *data)
 }
 
 /* Copies a part into an array of its own; a part that is not stored becomes an empty one. */
-static int copy_part(struct snap_reader *r, unsigned part, size_t unit, void **ret,
+static int copy_part(struct snap_reader *r, unsigned part, size_t unit, void **ret_value,
                      size_t *ret_n)
 {
 	uint8_t key[2];
 	struct db_val v = { NULL, 0 };
 	key_u16(key, (uint16_t)part);
-	int err = view_get(&r->view, SNAP_POLICY, key, sizeof(key), &v);
-	if (err != E_OK && err != E_NOTFOUND) {
-		return err;
+	int ret = view_get(&r->view, SNAP_POLICY, key, sizeof(key), &v);
+	if (ret != E_OK && ret != E_NOTFOUND) {
+		return ret;
 	}
-	size_t len = err == E_OK ? v.len : 0;
+	size_t len = ret == E_OK ? v.len : 0;
 	if (len % unit != 0) {
 		return E_MALFORMED;
 	}
@@ -55,7 +55,7 @@ static int copy_part(struct snap_reader *r, unsigned part, size_t unit, void **r
 	if (len) {
 		memcpy(copy, v.data, len);
 	}
-	*ret = copy;
+	*ret_value = copy;
 	*ret_n = len / unit;
 	return E_OK;
 }
@@ -120,9 +120,9 @@ static int load_policy(struct snap_reader *r, struct policy_cache *c)
 	size_t n[POLICY_PARTS];
 	struct policy *p = &c->p;
 	for (unsigned i = 0; i < POLICY_PARTS; i++) {
-		int err = copy_part(r, i, unit[i], &c->part[i], &n[i]);
-		if (err != E_OK) {
-			return err;
+		int ret = copy_part(r, i, unit[i], &c->part[i], &n[i]);
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	if (n[POLICY_HEAD] == 0) {
@@ -145,35 +145,36 @@ static int load_policy(struct snap_reader *r, struct policy_cache *c)
 	return E_OK;
 }
 
-int snap_policy(struct snap_reader *r, const struct policy **ret)
+int snap_policy(struct snap_reader *r, const struct policy **ret_policy)
 {
 	struct policy_cache *c = r->epoch.cache[CACHE_POLICY].data;
 	if (!c) {
 		c = calloc(1, sizeof(*c));
-		int err = c ? load_policy(r, c) : -ENOMEM;
-		if (err != E_OK) {
+		int ret = c ? load_policy(r, c) : -ENOMEM;
+		if (ret != E_OK) {
 			free_cache(c);
-			return err;
+			return ret;
 		}
 		r->epoch.cache[CACHE_POLICY].data = c;
 		r->epoch.cache[CACHE_POLICY].free = free_cache;
 	}
-	*ret = c->any ? &c->p : NULL;
+	*ret_policy = c->any ? &c->p : NULL;
 	return E_OK;
 }
 
 /* --- partitions ----------------------------------------------------------------------- */
 
-int snap_partition_from(struct snap_reader *r, uint16_t p_key, struct snap_partition *ret)
+int snap_partition_from(struct snap_reader *r, uint16_t p_key,
+                        struct snap_partition *ret_partition)
 {
 	struct snap_partition p;
 	struct db_val k, v;
 	uint8_t key[2];
 
 	key_u16(key, p_key);
-	int err = view_seek(&r->view, SNAP_PARTITIONS, key, sizeof(key), &k, &v);
-	if (err != E_OK) {
-		return err;
+	int ret = view_seek(&r->view, SNAP_PARTITIONS, key, sizeof(key), &k, &v);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (k.len != sizeof(key) || v.len < sizeof(p.is)) {
 		return E_MALFORMED;
@@ -188,7 +189,7 @@ int snap_partition_from(struct snap_reader *r, uint16_t p_key, struct snap_parti
 	p.groups = v.data + sizeof(p.is);
 	p.members = p.groups + groups;
 	p.name = p.members + members;
-	*ret = p;
+	*ret_partition = p;
 	return E_OK;
 }
 
@@ -236,19 +237,19 @@ static uint16_t key_at(const struct set *s, size_t i)
 	return key;
 }
 
-static int get_set(struct snap_reader *r, uint16_t number, struct set *ret)
+static int get_set(struct snap_reader *r, uint16_t number, struct set *ret_set)
 {
 	uint8_t key[2];
 	struct db_val v;
 	key_u16(key, number);
-	int res = view_get(&r->view, SNAP_P_KEY_SETS, key, sizeof(key), &v);
-	if (res != E_OK) {
-		return res == E_NOTFOUND ? E_MALFORMED : res;
+	int ret = view_get(&r->view, SNAP_P_KEY_SETS, key, sizeof(key), &v);
+	if (ret != E_OK) {
+		return ret == E_NOTFOUND ? E_MALFORMED : ret;
 	}
 	if (v.len == 0 || v.len % sizeof(uint16_t) != 0) {
 		return E_MALFORMED;
 	}
-	*ret = (struct set){ v.data, v.len / sizeof(uint16_t) };
+	*ret_set = (struct set){ v.data, v.len / sizeof(uint16_t) };
 	return E_OK;
 }
 
@@ -287,49 +288,49 @@ static uint16_t find_common(const struct set *a, const struct set *b, uint16_t w
 }
 
 static int look_up(struct snap_reader *r, const struct snap_end *a,
-                   const struct snap_end *b, uint16_t want, uint16_t *ret)
+                   const struct snap_end *b, uint16_t want, uint16_t *ret_p_key)
 {
 	struct set sa, sb;
-	int res = get_set(r, a->p_key_set, &sa);
-	if (res == E_OK) {
-		res = get_set(r, b->p_key_set, &sb);
+	int ret = get_set(r, a->p_key_set, &sa);
+	if (ret == E_OK) {
+		ret = get_set(r, b->p_key_set, &sb);
 	}
-	if (res == E_OK) {
-		*ret = find_common(&sa, &sb, want);
+	if (ret == E_OK) {
+		*ret_p_key = find_common(&sa, &sb, want);
 	}
-	return res;
+	return ret;
 }
 
 /* A port and itself: any P_Key it has, full or limited. */
 static int own_key(struct snap_reader *r, const struct snap_end *a, uint16_t want,
-                   uint16_t *ret)
+                   uint16_t *ret_p_key)
 {
 	struct set s;
 	uint16_t found = 0;
-	int res = get_set(r, a->p_key_set, &s);
-	for (size_t i = 0; res == E_OK && i < s.n; i++) {
+	int ret = get_set(r, a->p_key_set, &s);
+	for (size_t i = 0; ret == E_OK && i < s.n; i++) {
 		uint16_t key = key_at(&s, i), base = key & P_KEY_BASE;
 		bool fits = base != 0 && (want == 0 || base == want);
 		if (fits && (found == 0 || (key & ~found & P_KEY_FULL))) {
 			found = key;
 		}
 	}
-	if (res == E_OK && found == 0) {
-		res = E_PARTITION;
+	if (ret == E_OK && found == 0) {
+		ret = E_PARTITION;
 	}
-	if (res == E_OK) {
-		*ret = found;
+	if (ret == E_OK) {
+		*ret_p_key = found;
 	}
-	return res;
+	return ret;
 }
 
 int snap_common_p_key(struct snap_reader *r, const struct snap_end *a,
-                      const struct snap_end *b, uint16_t want, uint16_t *ret)
+                      const struct snap_end *b, uint16_t want, uint16_t *ret_p_key)
 {
 	struct key_cache *cache = r->epoch.cache[CACHE_P_KEYS].data;
 	want &= P_KEY_BASE;
 	if (a->base_lid == b->base_lid) {
-		return own_key(r, a, want, ret);
+		return own_key(r, a, want, ret_p_key);
 	}
 	if (!cache) {
 		cache = calloc(1, sizeof(*cache));
@@ -343,66 +344,66 @@ int snap_common_p_key(struct snap_reader *r, const struct snap_end *a,
 	struct kept *k = &cache->kept[at];
 	if (!k->used || k->a != a->p_key_set || k->b != b->p_key_set || k->want != want) {
 		struct kept fresh = { true, a->p_key_set, b->p_key_set, want, 0 };
-		int res = look_up(r, a, b, want, &fresh.key);
-		if (res != E_OK) {
-			return res;
+		int ret = look_up(r, a, b, want, &fresh.key);
+		if (ret != E_OK) {
+			return ret;
 		}
 		*k = fresh;
 	}
 	if (k->key == 0) {
 		return E_PARTITION;
 	}
-	*ret = k->key;
+	*ret_p_key = k->key;
 	return E_OK;
 }
 
-int snap_p_keys(struct snap_reader *r, uint16_t p_key_set, const void **ret,
+int snap_p_keys(struct snap_reader *r, uint16_t p_key_set, const void **ret_value,
                 size_t *ret_n)
 {
 	struct set s;
-	int res = get_set(r, p_key_set, &s);
-	if (res == E_OK) {
-		*ret = s.data;
+	int ret = get_set(r, p_key_set, &s);
+	if (ret == E_OK) {
+		*ret_value = s.data;
 		*ret_n = s.n;
 	}
-	return res;
+	return ret;
 }
 
 int snap_shares_p_key(struct snap_reader *r, const struct snap_end *a,
                       const uint16_t *keys, size_t n)
 {
 	struct set own, other = { (const uint8_t *)keys, n };
-	int res = get_set(r, a->p_key_set, &own);
-	if (res == E_OK && find_common(&own, &other, 0) == 0) {
-		res = E_PARTITION;
+	int ret = get_set(r, a->p_key_set, &own);
+	if (ret == E_OK && find_common(&own, &other, 0) == 0) {
+		ret = E_PARTITION;
 	}
-	return res;
+	return ret;
 }
 
 int snap_listed_p_key(struct snap_reader *r, const struct snap_end *a,
                       const struct snap_end *b, const struct policy *p,
-                      const struct policy_list *list, uint16_t *ret)
+                      const struct policy_list *list, uint16_t *ret_p_key)
 {
 	struct set s;
 	uint16_t best = 0;
-	int res = get_set(r, a->p_key_set, &s);
-	for (size_t i = 0; res == E_OK && i < s.n; i++) {
+	int ret = get_set(r, a->p_key_set, &s);
+	for (size_t i = 0; ret == E_OK && i < s.n; i++) {
 		uint16_t base = key_at(&s, i) & P_KEY_BASE, key;
 		if (base == 0 || (best != 0 && (best & P_KEY_BASE) <= base) ||
 		    !policy_has(p, list, base)) {
 			continue;
 		}
-		res = snap_common_p_key(r, a, b, base, &key);
-		if (res == E_OK) {
+		ret = snap_common_p_key(r, a, b, base, &key);
+		if (ret == E_OK) {
 			best = key;
 		}
-		res = res == E_PARTITION ? E_OK : res;
+		ret = ret == E_PARTITION ? E_OK : ret;
 	}
-	if (res == E_OK && best == 0) {
-		res = E_PARTITION;
+	if (ret == E_OK && best == 0) {
+		ret = E_PARTITION;
 	}
-	if (res == E_OK) {
-		*ret = best;
+	if (ret == E_OK) {
+		*ret_p_key = best;
 	}
-	return res;
+	return ret;
 }

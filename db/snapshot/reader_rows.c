@@ -26,7 +26,7 @@
 #include "db/snapshot/reader_int.h"
 
 static int decode_node(const struct db_val *k, const struct db_val *v,
-                       struct snap_node *ret)
+                       struct snap_node *ret_node)
 {
 	struct row_node row;
 	if (k->len != 8 || v->len < sizeof(row)) {
@@ -37,35 +37,35 @@ static int decode_node(const struct db_val *k, const struct db_val *v,
 	    v->len != sizeof(row) + row.description_len + row.name_len) {
 		return E_MALFORMED;
 	}
-	memset(ret, 0, sizeof(*ret));
-	ret->guid = key_read_u64(k->data);
-	ret->system_image_guid = row.system_image_guid;
-	memcpy(ret->description, v->data + sizeof(row), row.description_len);
-	memcpy(ret->name, ret->description, sizeof(ret->name));
+	memset(ret_node, 0, sizeof(*ret_node));
+	ret_node->guid = key_read_u64(k->data);
+	ret_node->system_image_guid = row.system_image_guid;
+	memcpy(ret_node->description, v->data + sizeof(row), row.description_len);
+	memcpy(ret_node->name, ret_node->description, sizeof(ret_node->name));
 	if (row.name_len > 0) {
-		memset(ret->name, 0, sizeof(ret->name));
-		memcpy(ret->name, v->data + sizeof(row) + row.description_len,
+		memset(ret_node->name, 0, sizeof(ret_node->name));
+		memcpy(ret_node->name, v->data + sizeof(row) + row.description_len,
 		       row.name_len);
 	}
-	ret->type = row.type;
-	ret->n_ports = row.n_ports;
-	ret->esp0 = row.esp0 != 0;
-	ret->aggregation = row.aggregation != 0;
-	ret->lid = row.lid;
-	ret->vendor_id = row.vendor_id;
-	ret->revision = row.revision;
-	ret->device_id = row.device_id;
-	ret->partition_cap = row.partition_cap;
+	ret_node->type = row.type;
+	ret_node->n_ports = row.n_ports;
+	ret_node->esp0 = row.esp0 != 0;
+	ret_node->aggregation = row.aggregation != 0;
+	ret_node->lid = row.lid;
+	ret_node->vendor_id = row.vendor_id;
+	ret_node->revision = row.revision;
+	ret_node->device_id = row.device_id;
+	ret_node->partition_cap = row.partition_cap;
 	return E_OK;
 }
 
 /* Row of a GUID in a table with GUIDs as keys. */
 static int get_by_guid(struct snap_reader *r, unsigned table, uint64_t guid,
-                       struct db_val *ret_key, uint8_t key[8], struct db_val *ret)
+                       struct db_val *ret_key, uint8_t key[8], struct db_val *ret_val)
 {
 	key_u64(key, guid);
 	*ret_key = (struct db_val){ key, 8 };
-	return view_get(&r->view, table, key, 8, ret);
+	return view_get(&r->view, table, key, 8, ret_val);
 }
 
 static int seek_guid(struct snap_reader *r, unsigned table, uint64_t guid,
@@ -77,24 +77,24 @@ static int seek_guid(struct snap_reader *r, unsigned table, uint64_t guid,
 	return ret == E_OK && k->len != sizeof(key) ? E_MALFORMED : ret;
 }
 
-int snap_node(struct snap_reader *r, uint64_t guid, struct snap_node *ret)
+int snap_node(struct snap_reader *r, uint64_t guid, struct snap_node *ret_node)
 {
 	uint8_t key[8];
 	struct db_val k, v;
-	int res = get_by_guid(r, SNAP_NODES, guid, &k, key, &v);
-	return res == E_OK ? decode_node(&k, &v, ret) : res;
+	int ret = get_by_guid(r, SNAP_NODES, guid, &k, key, &v);
+	return ret == E_OK ? decode_node(&k, &v, ret_node) : ret;
 }
 
-int snap_node_from(struct snap_reader *r, uint64_t guid, struct snap_node *ret)
+int snap_node_from(struct snap_reader *r, uint64_t guid, struct snap_node *ret_node)
 {
 	struct db_val k, v;
-	int res = seek_guid(r, SNAP_NODES, guid, &k, &v);
-	return res == E_OK ? decode_node(&k, &v, ret) : res;
+	int ret = seek_guid(r, SNAP_NODES, guid, &k, &v);
+	return ret == E_OK ? decode_node(&k, &v, ret_node) : ret;
 }
 
 /* \retval E_NOTFOUND  The node has no such port. */
 static int decode_port(const struct db_val *k, const struct db_val *v, unsigned num,
-                       struct snap_port *ret)
+                       struct snap_port *ret_port)
 {
 	struct row_port row;
 	if (k->len != 8 || v->len == 0 || v->len % sizeof(row) != 0) {
@@ -107,7 +107,7 @@ static int decode_port(const struct db_val *k, const struct db_val *v, unsigned 
 	if (!row.exists) {
 		return E_NOTFOUND;
 	}
-	*ret = (struct snap_port){
+	*ret_port = (struct snap_port){
 		.node_guid = key_read_u64(k->data),
 		.guid = row.guid,
 		.peer_guid = row.peer_guid,
@@ -126,21 +126,21 @@ static int decode_port(const struct db_val *k, const struct db_val *v, unsigned 
 }
 
 int snap_port(struct snap_reader *r, uint64_t node_guid, uint8_t num,
-              struct snap_port *ret)
+              struct snap_port *ret_port)
 {
 	uint8_t key[8];
 	struct db_val k, v;
-	int res = get_by_guid(r, SNAP_PORTS, node_guid, &k, key, &v);
-	return res == E_OK ? decode_port(&k, &v, num, ret) : res;
+	int ret = get_by_guid(r, SNAP_PORTS, node_guid, &k, key, &v);
+	return ret == E_OK ? decode_port(&k, &v, num, ret_port) : ret;
 }
 
 int snap_port_from(struct snap_reader *r, uint64_t node_guid, uint8_t num,
-                   struct snap_port *ret)
+                   struct snap_port *ret_port)
 {
 	struct db_val k, v;
-	int res = seek_guid(r, SNAP_PORTS, node_guid, &k, &v);
+	int ret = seek_guid(r, SNAP_PORTS, node_guid, &k, &v);
 	unsigned from = num;
-	while (res == E_OK) {
+	while (ret == E_OK) {
 		if (v.len == 0 || v.len % sizeof(struct row_port) != 0) {
 			return E_MALFORMED;
 		}
@@ -148,26 +148,26 @@ int snap_port_from(struct snap_reader *r, uint64_t node_guid, uint8_t num,
 			from = 0;
 		}
 		for (; from < v.len / sizeof(struct row_port); from++) {
-			res = decode_port(&k, &v, from, ret);
-			if (res != E_NOTFOUND) {
-				return res;
+			ret = decode_port(&k, &v, from, ret_port);
+			if (ret != E_NOTFOUND) {
+				return ret;
 			}
 		}
-		res = view_next(&r->view, SNAP_PORTS, &k, &v);
-		if (res == E_OK && k.len != 8) {
-			res = E_MALFORMED;
+		ret = view_next(&r->view, SNAP_PORTS, &k, &v);
+		if (ret == E_OK && k.len != 8) {
+			ret = E_MALFORMED;
 		}
 		from = 0;
 	}
-	return res;
+	return ret;
 }
 
 int snap_link_from(struct snap_reader *r, uint64_t guid_a, uint8_t port_a,
-                   struct snap_link *ret)
+                   struct snap_link *ret_link)
 {
 	struct db_val k, v;
-	int res = seek_guid(r, SNAP_LINKS, guid_a, &k, &v);
-	while (res == E_OK) {
+	int ret = seek_guid(r, SNAP_LINKS, guid_a, &k, &v);
+	while (ret == E_OK) {
 		struct row_link row;
 		uint64_t guid = key_read_u64(k.data);
 		if (v.len == 0 || v.len % sizeof(row) != 0) {
@@ -178,17 +178,18 @@ int snap_link_from(struct snap_reader *r, uint64_t guid_a, uint8_t port_a,
 			if (guid == guid_a && row.port_a < port_a) {
 				continue;
 			}
-			*ret = (struct snap_link){ guid,       row.guid_b, row.port_a,
-				                   row.port_b, row.width,  row.speed,
-				                   row.rate,   row.mtu };
+			*ret_link =
+				(struct snap_link){ guid,       row.guid_b, row.port_a,
+				                    row.port_b, row.width,  row.speed,
+				                    row.rate,   row.mtu };
 			return E_OK;
 		}
-		res = view_next(&r->view, SNAP_LINKS, &k, &v);
-		if (res == E_OK && k.len != 8) {
-			res = E_MALFORMED;
+		ret = view_next(&r->view, SNAP_LINKS, &k, &v);
+		if (ret == E_OK && k.len != 8) {
+			ret = E_MALFORMED;
 		}
 	}
-	return res;
+	return ret;
 }
 
 int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guids,
@@ -199,9 +200,9 @@ int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guid
 	if (len == 0 || len > 64) {
 		return E_NOTFOUND; /* not indexed */
 	}
-	int res = view_get(&r->view, SNAP_NAMES, description, len, &v);
-	if (res != E_OK) {
-		return res;
+	int ret = view_get(&r->view, SNAP_NAMES, description, len, &v);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (v.len == 0 || v.len % sizeof(uint64_t) != 0) {
 		return E_MALFORMED;
@@ -215,14 +216,14 @@ int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guid
 }
 
 int snap_vport(struct snap_reader *r, uint64_t host_guid, uint32_t i,
-               struct snap_vport *ret)
+               struct snap_vport *ret_vport)
 {
 	uint8_t key[8];
 	struct db_val k, v;
 	struct row_vport row;
-	int res = get_by_guid(r, SNAP_VPORTS, host_guid, &k, key, &v);
-	if (res != E_OK) {
-		return res;
+	int ret = get_by_guid(r, SNAP_VPORTS, host_guid, &k, key, &v);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (v.len % sizeof(row) != 0) {
 		return E_MALFORMED;
@@ -231,35 +232,35 @@ int snap_vport(struct snap_reader *r, uint64_t host_guid, uint32_t i,
 		return E_NOTFOUND;
 	}
 	memcpy(&row, v.data + i * sizeof(row), sizeof(row));
-	*ret = (struct snap_vport){ .guid = row.guid,
-		                    .node_guid = row.node_guid,
-		                    .host_guid = host_guid,
-		                    .lid = row.lid,
-		                    .index = row.index,
-		                    .p_key_set = row.p_key_set,
-		                    .port = row.port,
-		                    .state = row.state,
-		                    .guid_cap = row.guid_cap,
-		                    .own_lid = row.own_lid != 0 };
-	memcpy(ret->description, row.description, sizeof(row.description));
+	*ret_vport = (struct snap_vport){ .guid = row.guid,
+		                          .node_guid = row.node_guid,
+		                          .host_guid = host_guid,
+		                          .lid = row.lid,
+		                          .index = row.index,
+		                          .p_key_set = row.p_key_set,
+		                          .port = row.port,
+		                          .state = row.state,
+		                          .guid_cap = row.guid_cap,
+		                          .own_lid = row.own_lid != 0 };
+	memcpy(ret_vport->description, row.description, sizeof(row.description));
 	return E_OK;
 }
 
-int snap_vport_by_guid(struct snap_reader *r, uint64_t guid, struct snap_vport *ret)
+int snap_vport_by_guid(struct snap_reader *r, uint64_t guid, struct snap_vport *ret_vport)
 {
 	struct snap_end end;
-	int res = snap_port_guid(r, guid, &end);
+	int ret = snap_port_guid(r, guid, &end);
 
-	if (res == E_OK && !end.is_vport) {
+	if (ret == E_OK && !end.is_vport) {
 		return E_NOTFOUND;
 	}
-	for (uint32_t i = 0; res == E_OK; i++) {
-		res = snap_vport(r, end.node_guid, i, ret);
-		if (res == E_OK && ret->guid == guid) {
+	for (uint32_t i = 0; ret == E_OK; i++) {
+		ret = snap_vport(r, end.node_guid, i, ret_vport);
+		if (ret == E_OK && ret_vport->guid == guid) {
 			return E_OK;
 		}
 	}
-	return res;
+	return ret;
 }
 
 int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *ret_all,
@@ -268,9 +269,9 @@ int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *r
 	uint8_t key[8];
 	struct db_val k, v;
 	struct row_load row;
-	int res = get_by_guid(r, SNAP_LOAD, sw_guid, &k, key, &v);
-	if (res != E_OK) {
-		return res;
+	int ret = get_by_guid(r, SNAP_LOAD, sw_guid, &k, key, &v);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (v.len % sizeof(row) != 0) {
 		return E_MALFORMED;
@@ -287,20 +288,20 @@ int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *r
 	return E_OK;
 }
 
-int snap_port_groups(struct snap_reader *r, uint64_t sw_guid, struct port_set *ret,
+int snap_port_groups(struct snap_reader *r, uint64_t sw_guid, struct port_set *ret_set,
                      unsigned *ret_n)
 {
 	uint8_t key[8];
 	struct db_val k, v;
-	int res = get_by_guid(r, SNAP_PORT_GROUPS, sw_guid, &k, key, &v);
-	if (res != E_OK) {
-		return res;
+	int ret = get_by_guid(r, SNAP_PORT_GROUPS, sw_guid, &k, key, &v);
+	if (ret != E_OK) {
+		return ret;
 	}
-	if (v.len % sizeof(*ret) != 0 || v.len > PORT_GROUPS_MAX * sizeof(*ret)) {
+	if (v.len % sizeof(*ret_set) != 0 || v.len > PORT_GROUPS_MAX * sizeof(*ret_set)) {
 		return E_MALFORMED;
 	}
-	memcpy(ret, v.data, v.len);
-	*ret_n = (unsigned)(v.len / sizeof(*ret));
+	memcpy(ret_set, v.data, v.len);
+	*ret_n = (unsigned)(v.len / sizeof(*ret_set));
 	return E_OK;
 }
 
@@ -314,7 +315,7 @@ static void attr_key(uint8_t key[ATTR_KEY], uint16_t attr, uint64_t guid)
 
 /* First row of a node's value with a block >= the given one. \retval E_NOTFOUND */
 static int find_block(const struct db_val *k, const struct db_val *v, uint32_t block,
-                      struct snap_attr_row *ret)
+                      struct snap_attr_row *ret_attr_row)
 {
 	size_t at = 0;
 	while (at < v->len) {
@@ -330,8 +331,8 @@ static int find_block(const struct db_val *k, const struct db_val *v, uint32_t b
 			return E_MALFORMED;
 		}
 		if (b >= block) {
-			*ret = (struct snap_attr_row){ key_read_u64(k->data + 2), b,
-				                       v->data + at, len };
+			*ret_attr_row = (struct snap_attr_row){ key_read_u64(k->data + 2),
+				                                b, v->data + at, len };
 			return E_OK;
 		}
 		at += len;
@@ -340,35 +341,35 @@ static int find_block(const struct db_val *k, const struct db_val *v, uint32_t b
 }
 
 int snap_attr(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block,
-              const uint8_t **ret, uint16_t *ret_len)
+              const uint8_t **ret_bytes, uint16_t *ret_len)
 {
 	uint8_t key[ATTR_KEY];
 	struct db_val v;
 	struct snap_attr_row row;
 	attr_key(key, attr, guid);
-	int res = view_get(&r->view, SNAP_ATTRS, key, sizeof(key), &v);
-	if (res == E_OK) {
-		res = find_block(&(struct db_val){ key, sizeof(key) }, &v, block, &row);
+	int ret = view_get(&r->view, SNAP_ATTRS, key, sizeof(key), &v);
+	if (ret == E_OK) {
+		ret = find_block(&(struct db_val){ key, sizeof(key) }, &v, block, &row);
 	}
-	if (res != E_OK) {
-		return res;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (row.block != block) {
 		return E_NOTFOUND;
 	}
-	*ret = row.data;
+	*ret_bytes = row.data;
 	*ret_len = row.len;
 	return E_OK;
 }
 
 int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block,
-                   struct snap_attr_row *ret)
+                   struct snap_attr_row *ret_attr_row)
 {
 	uint8_t key[ATTR_KEY];
 	struct db_val k, v;
 	attr_key(key, attr, guid);
-	int res = view_seek(&r->view, SNAP_ATTRS, key, sizeof(key), &k, &v);
-	while (res == E_OK) {
+	int ret = view_seek(&r->view, SNAP_ATTRS, key, sizeof(key), &k, &v);
+	while (ret == E_OK) {
 		if (k.len != ATTR_KEY) {
 			return E_MALFORMED;
 		}
@@ -376,69 +377,69 @@ int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t
 			return E_NOTFOUND;
 		}
 		bool same = key_read_u64(k.data + 2) == guid;
-		res = find_block(&k, &v, same ? block : 0, ret);
-		if (res != E_NOTFOUND) {
-			return res;
+		ret = find_block(&k, &v, same ? block : 0, ret_attr_row);
+		if (ret != E_NOTFOUND) {
+			return ret;
 		}
-		res = view_next(&r->view, SNAP_ATTRS, &k, &v);
+		ret = view_next(&r->view, SNAP_ATTRS, &k, &v);
 	}
-	return res;
+	return ret;
 }
 
 int snap_prefix_route(struct snap_reader *r, uint64_t prefix,
-                      struct snap_prefix_route *ret)
+                      struct snap_prefix_route *ret_prefix_route)
 {
 	static const uint8_t first[2];
 	struct db_val k, v;
 	struct row_prefix_route row;
-	int res = view_seek(&r->view, SNAP_PREFIX_ROUTES, first, sizeof(first), &k, &v);
-	for (; res == E_OK; res = view_next(&r->view, SNAP_PREFIX_ROUTES, &k, &v)) {
+	int ret = view_seek(&r->view, SNAP_PREFIX_ROUTES, first, sizeof(first), &k, &v);
+	for (; ret == E_OK; ret = view_next(&r->view, SNAP_PREFIX_ROUTES, &k, &v)) {
 		if (v.len != sizeof(row)) {
 			return E_MALFORMED;
 		}
 		memcpy(&row, v.data, sizeof(row));
 		if (row.any || row.prefix == prefix) {
-			*ret = (struct snap_prefix_route){ row.prefix,
-				                           row.router_port_guid,
-				                           row.any != 0 };
+			*ret_prefix_route = (struct snap_prefix_route){
+				row.prefix, row.router_port_guid, row.any != 0
+			};
 			return E_OK;
 		}
 	}
-	return res;
+	return ret;
 }
 
 /* --- client records ------------------------------------------------------------------- */
 
-static int decode_client_row(int res, enum record_table table, const struct db_val *k,
-                      const struct db_val *v, struct client_row *ret)
+static int decode_client_row(int ret, enum record_table table, const struct db_val *k,
+                             const struct db_val *v, struct client_row *ret_row)
 {
-	if (res == E_OK && (k->len > UINT16_MAX || v->len > UINT16_MAX)) {
-		res = E_MALFORMED;
+	if (ret == E_OK && (k->len > UINT16_MAX || v->len > UINT16_MAX)) {
+		ret = E_MALFORMED;
 	}
-	if (res == E_OK) {
-		*ret = (struct client_row){ .key = k->data,
-			                    .value = v->data,
-			                    .table = table,
-			                    .key_len = (uint16_t)k->len,
-			                    .len = (uint16_t)v->len };
+	if (ret == E_OK) {
+		*ret_row = (struct client_row){ .key = k->data,
+			                        .value = v->data,
+			                        .table = table,
+			                        .key_len = (uint16_t)k->len,
+			                        .len = (uint16_t)v->len };
 	}
-	return res;
+	return ret;
 }
 
 int snap_client_row_from(struct snap_reader *r, enum record_table table, const void *key,
-                         size_t key_len, struct client_row *ret)
+                         size_t key_len, struct client_row *ret_row)
 {
 	struct db_val k, v;
-	int res = view_seek(&r->view, SNAP_CLIENT_TABLE(table), key, key_len, &k, &v);
-	return decode_client_row(res, table, &k, &v, ret);
+	int ret = view_seek(&r->view, SNAP_CLIENT_TABLE(table), key, key_len, &k, &v);
+	return decode_client_row(ret, table, &k, &v, ret_row);
 }
 
 int snap_client_row_next(struct snap_reader *r, enum record_table table,
-                         struct client_row *ret)
+                         struct client_row *ret_row)
 {
 	struct db_val k, v;
-	int res = view_next(&r->view, SNAP_CLIENT_TABLE(table), &k, &v);
-	return decode_client_row(res, table, &k, &v, ret);
+	int ret = view_next(&r->view, SNAP_CLIENT_TABLE(table), &k, &v);
+	return decode_client_row(ret, table, &k, &v, ret_row);
 }
 
 /* --- nodes that were ever up ---------------------------------------------------------- */
@@ -449,20 +450,23 @@ static int decode_known(int ret, const struct client_row *row, struct known_node
 	                   : known_decode(row->key, row->key_len, row->value, row->len, ret_node);
 }
 
-int snap_known_from(struct snap_reader *r, uint64_t node_guid, uint8_t port, struct known_node *ret)
+int snap_known_from(struct snap_reader *r, uint64_t node_guid, uint8_t port,
+                    struct known_node *ret_node)
 {
 	uint8_t key[KNOWN_KEY_BYTES];
 	struct client_row row;
 
 	known_key(node_guid, port, key);
-	return decode_known(snap_client_row_from(r, RECORDS_KNOWN, key, sizeof(key), &row), &row, ret);
+	return decode_known(
+		snap_client_row_from(r, RECORDS_KNOWN, key, sizeof(key), &row), &row,
+		ret_node);
 }
 
-int snap_known_next(struct snap_reader *r, struct known_node *ret)
+int snap_known_next(struct snap_reader *r, struct known_node *ret_node)
 {
 	struct client_row row;
 
-	return decode_known(snap_client_row_next(r, RECORDS_KNOWN, &row), &row, ret);
+	return decode_known(snap_client_row_next(r, RECORDS_KNOWN, &row), &row, ret_node);
 }
 
 /* What a text may stand for. */
@@ -483,7 +487,7 @@ static bool is_wanted(const struct wanted *w, const struct known_node *n)
 	       (w->has_lid && n->lid != 0 && n->lid == w->lid);
 }
 
-int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *ret)
+int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *ret_node)
 {
 	struct wanted w = { .text = text, .colon = strrchr(text, ':') };
 	struct known_node n, found = { .gone_s = 0 };
@@ -493,17 +497,17 @@ int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *
 	}
 	w.has_guid = text_guid(text, &w.guid) == E_OK;
 	w.has_lid = text_u64(text, UINT32_MAX, &w.lid) == E_OK;
-	int err = snap_known_from(r, 0, 0, &n);
-	for (; err == E_OK; err = snap_known_next(r, &n)) {
+	int ret = snap_known_from(r, 0, 0, &n);
+	for (; ret == E_OK; ret = snap_known_next(r, &n)) {
 		if (n.gone_s > found.gone_s && is_wanted(&w, &n)) {
 			found = n;
 		}
 	}
-	if (err == E_NOTFOUND && found.gone_s != 0) {
-		*ret = found;
+	if (ret == E_NOTFOUND && found.gone_s != 0) {
+		*ret_node = found;
 		return E_OK;
 	}
-	return err;
+	return ret;
 }
 
 /* --- the end port of a GUID ----------------------------------------------------------- */
@@ -559,54 +563,54 @@ uint32_t snap_guid_known(struct snap_reader *r, uint64_t guid)
 	return p != NULL && p->guid == guid ? p->lid : 0;
 }
 
-static int search(struct snap_reader *r, uint64_t guid, struct place *ret)
+static int search(struct snap_reader *r, uint64_t guid, struct place *ret_place)
 {
 	uint8_t key[8];
 	struct db_val v;
 	struct row_guid row;
 
 	key_u64(key, guid);
-	int res = view_get(&r->view, SNAP_GUIDS, key, sizeof(key), &v);
-	if (res != E_OK) {
-		return res;
+	int ret = view_get(&r->view, SNAP_GUIDS, key, sizeof(key), &v);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (v.len != sizeof(row)) {
 		return E_MALFORMED;
 	}
 	memcpy(&row, v.data, sizeof(row));
-	*ret = (struct place){ guid, row.base_lid, row.is_vport, row.p_key_set };
+	*ret_place = (struct place){ guid, row.base_lid, row.is_vport, row.p_key_set };
 	return row.base_lid ? E_OK : E_NOTFOUND;
 }
 
 /* The end of a virtual port that uses the LID of another port is that of the port, but for its
  * P_Keys. */
-static int end_of(struct snap_reader *r, const struct place *p, struct snap_end *ret)
+static int end_of(struct snap_reader *r, const struct place *p, struct snap_end *ret_end)
 {
-	int res = snap_lid(r, p->lid, ret);
+	int ret = snap_lid(r, p->lid, ret_end);
 
-	if (res == E_OK && p->is_vport) {
-		ret->is_vport = 1;
-		ret->p_key_set = p->p_key_set;
+	if (ret == E_OK && p->is_vport) {
+		ret_end->is_vport = 1;
+		ret_end->p_key_set = p->p_key_set;
 	}
-	return res;
+	return ret;
 }
 
-int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret)
+int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret_end)
 {
 	struct place *p = place_of(r, guid);
 
 	if (p == NULL || p->lid == 0 || p->guid != guid) {
 		struct place found;
-		int res = search(r, guid, &found);
-		if (res != E_OK) {
-			return res;
+		int ret = search(r, guid, &found);
+		if (ret != E_OK) {
+			return ret;
 		}
 		if (p != NULL) {
 			*p = found;
 		}
-		return end_of(r, &found, ret);
+		return end_of(r, &found, ret_end);
 	}
-	return end_of(r, p, ret);
+	return end_of(r, p, ret_end);
 }
 
 /* --- all end ports -------------------------------------------------------------------- */
@@ -656,38 +660,38 @@ static int add_end_row(struct snap_reader *r, struct ends_cache *c, const struct
 	return add_end(c, guid, &end);
 }
 
-static int list_ends(struct snap_reader *r, struct ends_cache **ret)
+static int list_ends(struct snap_reader *r, struct ends_cache **ret_cache)
 {
 	struct view *view = &r->view;
 	struct ends_cache *c = calloc(1, sizeof(*c));
 	struct db_val k, v;
-	int err = c ? view_seek(view, SNAP_GUIDS, NULL, 0, &k, &v) : -ENOMEM;
-	while (err == E_OK) {
-		err = add_end_row(r, c, &k, &v);
-		if (err == E_OK) {
-			err = view_next(view, SNAP_GUIDS, &k, &v);
+	int ret = c ? view_seek(view, SNAP_GUIDS, NULL, 0, &k, &v) : -ENOMEM;
+	while (ret == E_OK) {
+		ret = add_end_row(r, c, &k, &v);
+		if (ret == E_OK) {
+			ret = view_next(view, SNAP_GUIDS, &k, &v);
 		}
 	}
-	if (err != E_NOTFOUND) {
+	if (ret != E_NOTFOUND) {
 		free_ends(c);
-		return err;
+		return ret;
 	}
 	c->list.name = c->name;
-	*ret = c;
+	*ret_cache = c;
 	return E_OK;
 }
 
-int snap_ends(struct snap_reader *r, const struct snap_ends **ret)
+int snap_ends(struct snap_reader *r, const struct snap_ends **ret_ends)
 {
 	struct ends_cache *c = r->epoch.cache[CACHE_ENDS].data;
 	if (!c) {
-		int err = list_ends(r, &c);
-		if (err != E_OK) {
-			return err;
+		int ret = list_ends(r, &c);
+		if (ret != E_OK) {
+			return ret;
 		}
 		r->epoch.cache[CACHE_ENDS].data = c;
 		r->epoch.cache[CACHE_ENDS].free = free_ends;
 	}
-	*ret = &c->list;
+	*ret_ends = &c->list;
 	return E_OK;
 }

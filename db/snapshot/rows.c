@@ -512,7 +512,8 @@ static size_t list_aliases(const struct graph *g, struct alias *list)
 }
 
 /* Rows of GUIDInfo among the attributes, which are sorted. */
-static size_t guid_info_rows(const struct snap_content *c, const struct snap_attr **ret)
+static size_t guid_info_rows(const struct snap_content *c,
+                             const struct snap_attr **ret_attr)
 {
 	size_t from = 0, n = 0;
 	while (from < c->n_attrs && c->attrs[from].attr < UMAD_SM_ATTR_GUID_INFO) {
@@ -522,7 +523,7 @@ static size_t guid_info_rows(const struct snap_content *c, const struct snap_att
 	       c->attrs[from + n].attr == UMAD_SM_ATTR_GUID_INFO) {
 		n++;
 	}
-	*ret = n > 0 ? c->attrs + from : NULL;
+	*ret_attr = n > 0 ? c->attrs + from : NULL;
 	return n;
 }
 

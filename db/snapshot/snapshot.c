@@ -70,7 +70,7 @@ bool snap_has_group(void)
 }
 
 int snap_writer_open(const char *dir, const struct snap_options *o, struct arena *a,
-                     const char **ret_why, struct snap_writer **ret)
+                     const char **ret_why, struct snap_writer **ret_writer)
 {
 	char path[4096];
 	uint64_t need = (o->need_bytes ? o->need_bytes : NEED_DEFAULT) * NEED_FACTOR +
@@ -79,34 +79,34 @@ int snap_writer_open(const char *dir, const struct snap_options *o, struct arena
 	if (!w) {
 		return -ENOMEM;
 	}
-	int res = (size_t)snprintf(path, sizeof(path), "%s/snapshot", dir) < sizeof(path)
+	int ret = (size_t)snprintf(path, sizeof(path), "%s/snapshot", dir) < sizeof(path)
 	                  ? E_OK
 	                  : -ENAMETOOLONG;
-	if (res == E_OK) {
-		res = db_open_writer(&kind_snapshot, path, o->map_bytes, need, a, ret_why,
+	if (ret == E_OK) {
+		ret = db_open_writer(&kind_snapshot, path, o->map_bytes, need, a, ret_why,
 		                     &w->db);
 	}
-	if (res == E_OK) {
-		res = read_head(w);
+	if (ret == E_OK) {
+		ret = read_head(w);
 	}
-	if (res == E_MALFORMED && w->db) {
+	if (ret == E_MALFORMED && w->db) {
 		db_unref(w->db);
 		w->db = NULL;
 		w->history = (struct history){ .epochs = 0 };
-		res = db_open_writer_anew(&kind_snapshot, path, o->map_bytes, need, a,
+		ret = db_open_writer_anew(&kind_snapshot, path, o->map_bytes, need, a,
 		                          ret_why, &w->db);
-		res = res == E_OK ? read_head(w) : res;
+		ret = ret == E_OK ? read_head(w) : ret;
 	}
 	history_limit(&w->history, o->history_bytes);
-	if (res == E_OK) {
-		res = pins_init(&w->pins, w->db,
+	if (ret == E_OK) {
+		ret = pins_init(&w->pins, w->db,
 		                o->grace_ms ? o->grace_ms : GRACE_DEFAULT_MS);
 	}
-	if (res != E_OK) {
+	if (ret != E_OK) {
 		snap_writer_close(w);
-		return res;
+		return ret;
 	}
-	*ret = w;
+	*ret_writer = w;
 	return E_OK;
 }
 
@@ -129,9 +129,9 @@ void snap_release_old(struct snap_writer *w, uint64_t now_ms)
 	pins_release(&w->pins, now_ms);
 }
 
-int snap_reader_local(struct snap_writer *w, struct snap_reader **ret)
+int snap_reader_local(struct snap_writer *w, struct snap_reader **ret_reader)
 {
-	return snap_reader_new(w->db, false, ret);
+	return snap_reader_new(w->db, false, ret_reader);
 }
 
 /* The first failure of all comparisons. */
@@ -354,7 +354,7 @@ static int collect_changes(const struct snap_writer *w, const struct snap_conten
 }
 
 int snap_publish(struct snap_writer *w, const struct snap_content *content,
-                 uint64_t now_ms, struct snap_published *ret)
+                 uint64_t now_ms, struct snap_published *ret_published)
 {
 	struct snap_content own = *content, *c = &own;
 	struct diff d[SNAP_TABLE_COUNT];
@@ -367,20 +367,20 @@ int snap_publish(struct snap_writer *w, const struct snap_content *content,
 	}
 	memset(d, 0, sizeof(d));
 	pins_release(&w->pins, now_ms);
-	int res = rows_init(&r, c, w->db);
-	if (res == E_OK) {
-		res = c->only_ports ? compare_ports(w, &r, d) : compare_all(w, &r, d);
+	int ret = rows_init(&r, c, w->db);
+	if (ret == E_OK) {
+		ret = c->only_ports ? compare_ports(w, &r, d) : compare_all(w, &r, d);
 	}
-	if (res == E_OK && c->choose_epoch) {
-		res = c->choose_epoch(c->choose_ctx,
+	if (ret == E_OK && c->choose_epoch) {
+		ret = c->choose_epoch(c->choose_ctx,
 		                      routing_differs(d) || rows_need_epoch(d), c);
 	}
 	/* readers and their caches rely on one routing per epoch */
-	if (res == E_OK && c->epoch == w->last.epoch && routing_differs(d)) {
-		res = -EINVAL;
+	if (ret == E_OK && c->epoch == w->last.epoch && routing_differs(d)) {
+		ret = -EINVAL;
 	}
-	if (res == E_OK) {
-		res = collect_changes(w, c, d, &rec);
+	if (ret == E_OK) {
+		ret = collect_changes(w, c, d, &rec);
 	}
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		if (d[i].t.db) {
@@ -388,10 +388,10 @@ int snap_publish(struct snap_writer *w, const struct snap_content *content,
 				&d[i].t); /* the write may then reuse the pages that these have read */
 		}
 	}
-	if (res == E_OK) {
-		res = write_or_forget(w, c, d, &rec, &meta);
+	if (ret == E_OK) {
+		ret = write_or_forget(w, c, d, &rec, &meta);
 	}
-	if (res == E_OK) {
+	if (ret == E_OK) {
 		pins_supersede(&w->pins, now_ms);
 		w->last = meta;
 		struct snap_published p = { .txn = meta.head.txn,
@@ -400,12 +400,12 @@ int snap_publish(struct snap_writer *w, const struct snap_content *content,
 			p.rows += d[i].n;
 			p.bytes += d[i].bytes;
 		}
-		*ret = p;
+		*ret_published = p;
 	}
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		diff_done(&d[i]);
 	}
 	history_done(&rec);
 	rows_done(&r);
-	return res;
+	return ret;
 }

@@ -143,7 +143,7 @@ bool snap_has_group(void);
  * \retval E_LAYOUT E_FOREIGN -EACCES  As state_open(). \retval -ENOSPC  Too small; \a ret_why names sizes and remedy.
  */
 int snap_writer_open(const char *dir, const struct snap_options *o, struct arena *a,
-                     const char **ret_why, struct snap_writer **ret);
+                     const char **ret_why, struct snap_writer **ret_writer);
 void snap_writer_close(struct snap_writer *w);
 
 /*!
@@ -153,7 +153,7 @@ void snap_writer_close(struct snap_writer *w);
  * Cost: comparison with the stored rows plus the changed bytes.
  */
 int snap_publish(struct snap_writer *w, const struct snap_content *content,
-                 uint64_t now_ms, struct snap_published *ret);
+                 uint64_t now_ms, struct snap_published *ret_published);
 
 /*!
  * \brief Mirrors client records between publishes, in one transaction. The epoch stays;
@@ -162,12 +162,12 @@ int snap_publish(struct snap_writer *w, const struct snap_content *content,
  *
  * \param rows  By table and key. They hold nothing secret, because foreign readers see them.
  * \param all   These are all rows; stored rows that are not among them are deleted.
- * \param ret   txn 0: nothing was committed.
+ * \param ret_published   txn 0: nothing was committed.
  * \retval E_NOTREADY  Nothing is published yet. \retval E_FULL \retval -errno
  * Cost: O(n log stored), with \a all O(n + stored).
  */
 int snap_mirror(struct snap_writer *w, const struct client_row *rows, size_t n, bool all,
-                uint64_t now_ms, struct snap_published *ret);
+                uint64_t now_ms, struct snap_published *ret_published);
 
 /*! \brief Drops pins of epochs superseded for longer than the grace. Call at each timer turn. */
 void snap_release_old(struct snap_writer *w, uint64_t now_ms);
@@ -176,4 +176,4 @@ void snap_release_old(struct snap_writer *w, uint64_t now_ms);
 uint64_t snap_epoch(const struct snap_writer *w);
 
 /*! \brief Reader inside the writer's process (own read transaction, for one thread). */
-int snap_reader_local(struct snap_writer *w, struct snap_reader **ret);
+int snap_reader_local(struct snap_writer *w, struct snap_reader **ret_reader);

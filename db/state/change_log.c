@@ -102,7 +102,7 @@ static void list_changes(struct change_list *list, size_t n)
 	}
 }
 
-int change_log_take(struct change_log *log, struct change_list *ret)
+int change_log_take(struct change_log *log, struct change_list *ret_list)
 {
 	struct change_list list = { .n = 0 };
 	size_t n;
@@ -120,7 +120,7 @@ int change_log_take(struct change_log *log, struct change_list *ret)
 		return E_STALE;
 	}
 	list_changes(&list, n);
-	*ret = list;
+	*ret_list = list;
 	return E_OK;
 }
 

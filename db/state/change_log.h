@@ -36,5 +36,5 @@ void change_log_add(struct change_log *log, enum record_table table, const void 
 void change_log_lose(struct change_log *log);
 
 /*! \brief All changes since the last call. \retval E_STALE  They are not known; there is no list to free then. */
-int change_log_take(struct change_log *log, struct change_list *ret);
+int change_log_take(struct change_log *log, struct change_list *ret_list);
 void change_list_done(struct change_list *list);

@@ -309,16 +309,17 @@ static int submit(struct state *s, struct state_request *j)
 	return j->ret;
 }
 
-int state_open(const char *dir, struct arena *a, const char **ret_why, struct state **ret)
+int state_open(const char *dir, struct arena *a, const char **ret_why,
+               struct state **ret_state)
 {
 	struct state *s = calloc(1, sizeof(*s));
 	if (!s) {
 		return -ENOMEM;
 	}
-	int res = db_open_writer(&kind_state, dir, 0, 0, a, ret_why, &s->db);
-	if (res != E_OK) {
+	int ret = db_open_writer(&kind_state, dir, 0, 0, a, ret_why, &s->db);
+	if (ret != E_OK) {
 		free(s);
-		return res;
+		return ret;
 	}
 	s->log = change_log_new();
 	if (!s->log) {
@@ -331,18 +332,18 @@ int state_open(const char *dir, struct arena *a, const char **ret_why, struct st
 	pthread_mutex_init(&s->committing, NULL);
 	pthread_cond_init(&s->wake, NULL);
 	pthread_cond_init(&s->done, NULL);
-	int rc = pthread_create(&s->thread, NULL, writer_main, s);
-	if (rc != 0) {
+	int errnum = pthread_create(&s->thread, NULL, writer_main, s);
+	if (errnum != 0) {
 		if (a && ret_why) {
 			*ret_why = arena_printf(a, "cannot start a thread: %s",
-			                        strerror(rc));
+			                        strerror(errnum));
 		}
 		change_log_free(s->log);
 		db_unref(s->db);
 		free(s);
-		return -rc;
+		return -errnum;
 	}
-	*ret = s;
+	*ret_state = s;
 	return E_OK;
 }
 
@@ -371,50 +372,51 @@ const char *state_err_text(const struct state *s, int ret, struct arena *a)
 }
 
 static int read_lid(const struct db_val *k, const struct db_val *v,
-                    struct lid_memory *ret)
+                    struct lid_memory *ret_memory)
 {
 	struct row_lid row;
 	if (k->len != 8 || v->len != sizeof(row)) {
 		return E_MALFORMED;
 	}
 	memcpy(&row, v->data, sizeof(row));
-	ret->guid = key_read_u64(k->data);
-	ret->range.base = row.base;
-	ret->range.lmc = row.lmc;
-	ret->gone_epoch = row.gone_epoch;
-	ret->gone_time = row.gone_time;
+	ret_memory->guid = key_read_u64(k->data);
+	ret_memory->range.base = row.base;
+	ret_memory->range.lmc = row.lmc;
+	ret_memory->gone_epoch = row.gone_epoch;
+	ret_memory->gone_time = row.gone_time;
 	return E_OK;
 }
 
-int state_lids(struct state *s, struct arena *a, struct lid_memory **ret, size_t *ret_n)
+int state_lids(struct state *s, struct arena *a, struct lid_memory **ret_memory,
+               size_t *ret_n)
 {
 	struct db_txn t;
 	struct db_val k, v;
-	int res = db_begin(&t, s->db, false);
-	if (res != E_OK) {
-		return res;
+	int ret = db_begin(&t, s->db, false);
+	if (ret != E_OK) {
+		return ret;
 	}
 	size_t n_rows = (size_t)db_count(&t, STATE_LIDS);
 	struct lid_memory *m = NULL;
 	size_t n = 0;
-	res = t.ret;
-	if (res == E_OK) {
+	ret = t.ret;
+	if (ret == E_OK) {
 		m = arena_array(a, n_rows, sizeof(*m));
-		res = m ? db_seek(&t, STATE_LIDS, NULL, 0, &k, &v) : -ENOMEM;
+		ret = m ? db_seek(&t, STATE_LIDS, NULL, 0, &k, &v) : -ENOMEM;
 	}
-	while (res == E_OK) {
+	while (ret == E_OK) {
 		/* never more than the count said, unless the tree is damaged */
-		res = n < n_rows ? read_lid(&k, &v, &m[n]) : E_MALFORMED;
-		if (res == E_OK) {
+		ret = n < n_rows ? read_lid(&k, &v, &m[n]) : E_MALFORMED;
+		if (ret == E_OK) {
 			n++;
-			res = db_next(&t, STATE_LIDS, &k, &v);
+			ret = db_next(&t, STATE_LIDS, &k, &v);
 		}
 	}
 	db_abort(&t);
-	if (res != E_NOTFOUND) {
-		return res;
+	if (ret != E_NOTFOUND) {
+		return ret;
 	}
-	*ret = m;
+	*ret_memory = m;
 	*ret_n = n;
 	return E_OK;
 }
@@ -443,29 +445,29 @@ int state_mark_put(struct state *s, const char *name, uint64_t value)
 	return submit(s, &j);
 }
 
-int state_mark_get(struct state *s, const char *name, uint64_t *ret)
+int state_mark_get(struct state *s, const char *name, uint64_t *ret_number)
 {
 	struct db_txn t;
 	struct db_val v;
-	int res = db_begin(&t, s->db, false);
-	if (res != E_OK) {
-		return res;
+	int ret = db_begin(&t, s->db, false);
+	if (ret != E_OK) {
+		return ret;
 	}
-	res = db_get(&t, STATE_EPOCH, name, strlen(name), &v);
-	if (res == E_OK && v.len != sizeof(*ret)) {
-		res = E_MALFORMED;
+	ret = db_get(&t, STATE_EPOCH, name, strlen(name), &v);
+	if (ret == E_OK && v.len != sizeof(*ret_number)) {
+		ret = E_MALFORMED;
 	}
-	if (res == E_OK) {
-		memcpy(ret, v.data, sizeof(*ret));
+	if (ret == E_OK) {
+		memcpy(ret_number, v.data, sizeof(*ret_number));
 	}
 	db_abort(&t);
-	return res;
+	return ret;
 }
 
 /* --- records that clients write -------------------------------------------------------
  */
 
-int state_batch_new(struct state_batch **ret)
+int state_batch_new(struct state_batch **ret_batch)
 {
 	struct state_batch *b = calloc(1, sizeof(*b));
 	if (!b) {
@@ -474,7 +476,7 @@ int state_batch_new(struct state_batch **ret)
 	b->job.run = run_batch;
 	b->job.batch = b;
 	b->last = &b->first;
-	*ret = b;
+	*ret_batch = b;
 	return E_OK;
 }
 
@@ -649,7 +651,7 @@ struct state_copy {
 };
 
 int state_copy_begin(struct state *s, const struct state_follower *f,
-                     void (*begun)(void *ctx), void *ctx, struct state_copy **ret)
+                     void (*begun)(void *ctx), void *ctx, struct state_copy **ret_copy)
 {
 	struct state_copy *c = calloc(1, sizeof(*c));
 
@@ -657,19 +659,19 @@ int state_copy_begin(struct state *s, const struct state_follower *f,
 		return -ENOMEM;
 	}
 	pthread_mutex_lock(&s->committing);
-	int res = db_begin(&c->t, s->db, false);
-	if (res == E_OK) {
+	int ret = db_begin(&c->t, s->db, false);
+	if (ret == E_OK) {
 		s->follower = f != NULL ? f : s->follower;
 		if (begun != NULL) {
 			begun(ctx);
 		}
 	}
 	pthread_mutex_unlock(&s->committing);
-	if (res != E_OK) {
+	if (ret != E_OK) {
 		free(c);
-		return res;
+		return ret;
 	}
-	*ret = c;
+	*ret_copy = c;
 	return E_OK;
 }
 
@@ -681,27 +683,27 @@ void state_copy_end(struct state_copy *c)
 	}
 }
 
-int state_copy_next(struct state_copy *c, struct state_write *ret)
+int state_copy_next(struct state_copy *c, struct state_write *ret_write)
 {
 	struct db_val k, v;
-	int res = E_NOTFOUND;
+	int ret = E_NOTFOUND;
 
-	while (res == E_NOTFOUND && c->table < COPIED_TABLES) {
+	while (ret == E_NOTFOUND && c->table < COPIED_TABLES) {
 		unsigned table = table_of(c->table);
 
-		res = c->inside ? db_next(&c->t, table, &k, &v)
+		ret = c->inside ? db_next(&c->t, table, &k, &v)
 		                : db_seek(&c->t, table, NULL, 0, &k, &v);
-		c->inside = res == E_OK;
-		c->table += res == E_NOTFOUND;
+		c->inside = ret == E_OK;
+		c->table += ret == E_NOTFOUND;
 	}
-	if (res == E_OK) {
-		*ret = (struct state_write){ .table = (uint8_t)c->table,
-			                     .key = k.data,
-			                     .key_len = (uint16_t)k.len,
-			                     .value = v.data,
-			                     .len = (uint32_t)v.len };
+	if (ret == E_OK) {
+		*ret_write = (struct state_write){ .table = (uint8_t)c->table,
+			                           .key = k.data,
+			                           .key_len = (uint16_t)k.len,
+			                           .value = v.data,
+			                           .len = (uint32_t)v.len };
 	}
-	return res;
+	return ret;
 }
 
 void state_follow_end(struct state *s)
@@ -790,38 +792,38 @@ int state_apply(struct state *s, const struct state_write *w, size_t n, bool rep
 	return submit(s, &j);
 }
 
-static int get_mark(struct state *s, const char *name, uint64_t *ret)
+static int get_mark(struct state *s, const char *name, uint64_t *ret_number)
 {
-	int res = state_mark_get(s, name, ret);
+	int ret = state_mark_get(s, name, ret_number);
 
-	if (res == E_NOTFOUND) {
-		*ret = 0;
-		res = E_OK;
+	if (ret == E_NOTFOUND) {
+		*ret_number = 0;
+		ret = E_OK;
 	}
-	return res;
+	return ret;
 }
 
-int state_copy_mark(struct state *s, struct state_copy_mark *ret)
+int state_copy_mark(struct state *s, struct state_copy_mark *ret_copy_mark)
 {
 	struct state_copy_mark m = { 0 };
 	uint64_t complete = 0;
-	int res = get_mark(s, mark_guid, &m.guid);
+	int ret = get_mark(s, mark_guid, &m.guid);
 
-	if (res == E_OK) {
-		res = get_mark(s, mark_prefix, &m.prefix);
+	if (ret == E_OK) {
+		ret = get_mark(s, mark_prefix, &m.prefix);
 	}
-	if (res == E_OK) {
-		res = get_mark(s, mark_sequence, &m.sequence);
+	if (ret == E_OK) {
+		ret = get_mark(s, mark_sequence, &m.sequence);
 	}
-	if (res == E_OK) {
-		res = get_mark(s, mark_time, &m.time_s);
+	if (ret == E_OK) {
+		ret = get_mark(s, mark_time, &m.time_s);
 	}
-	if (res == E_OK) {
-		res = get_mark(s, mark_complete, &complete);
+	if (ret == E_OK) {
+		ret = get_mark(s, mark_complete, &complete);
 	}
-	if (res == E_OK) {
+	if (ret == E_OK) {
 		m.complete = complete != 0;
-		*ret = m;
+		*ret_copy_mark = m;
 	}
-	return res;
+	return ret;
 }

@@ -32,7 +32,8 @@ struct state;
  * \retval E_LAYOUT   Written by a newer Saguaro. \retval E_FOREIGN  Not a Saguaro database.
  * \retval -EACCES -ENOSPC -errno
  */
-int state_open(const char *dir, struct arena *a, const char **ret_why, struct state **ret);
+int state_open(const char *dir, struct arena *a, const char **ret_why,
+               struct state **ret_state);
 
 /*! \brief Ends the writing thread after its queue is empty, closes, unlocks. NULL is fine. */
 void state_close(struct state *s);
@@ -41,7 +42,8 @@ void state_close(struct state *s);
 const char *state_err_text(const struct state *s, int ret, struct arena *a);
 
 /*! \brief All remembered LIDs, sorted by GUID, in \a a. */
-int state_lids(struct state *s, struct arena *a, struct lid_memory **ret, size_t *ret_n);
+int state_lids(struct state *s, struct arena *a, struct lid_memory **ret_memory,
+               size_t *ret_n);
 
 /*!
  * \brief Stores assignments; returns after the commit that holds them is on disk. Base LID 0
@@ -62,14 +64,14 @@ int state_next_epoch(struct state *s, uint64_t above, uint64_t *ret_epoch);
  * (1-100 bytes); put() returns when it is on disk.
  * \retval E_NOTFOUND  Never put.
  */
-int state_mark_get(struct state *s, const char *name, uint64_t *ret);
+int state_mark_get(struct state *s, const char *name, uint64_t *ret_number);
 int state_mark_put(struct state *s, const char *name, uint64_t value);
 
 /*! Changes that become durable together, or not at all. */
 struct state_batch;
 
 /*! \retval -ENOMEM */
-int state_batch_new(struct state_batch **ret);
+int state_batch_new(struct state_batch **ret_batch);
 void state_batch_free(struct state_batch *b); /*!< NULL is fine */
 
 /*!
@@ -175,11 +177,11 @@ struct state_follower {
  * \param begun  Called when the view is open and no later change was shown yet; or NULL.
  */
 int state_copy_begin(struct state *s, const struct state_follower *f,
-                     void (*begun)(void *ctx), void *ctx, struct state_copy **ret);
+                     void (*begun)(void *ctx), void *ctx, struct state_copy **ret_copy);
 void state_copy_end(struct state_copy *c); /*!< NULL is fine */
 
 /*! \brief The next row. \retval E_NOTFOUND  That was the last. */
-int state_copy_next(struct state_copy *c, struct state_write *ret);
+int state_copy_next(struct state_copy *c, struct state_write *ret_write);
 
 /*! \brief Nobody follows any more, and no call is under way when it returns. */
 void state_follow_end(struct state *s);
@@ -202,7 +204,7 @@ struct state_copy_mark {
 };
 
 /*! \brief \retval E_OK  ret->guid 0 when the state is no copy. */
-int state_copy_mark(struct state *s, struct state_copy_mark *ret);
+int state_copy_mark(struct state *s, struct state_copy_mark *ret_copy_mark);
 
 /*!
  * \brief Makes changes of another daemon durable with the mark, all or none.

@@ -262,7 +262,8 @@ static uint64_t trim_events(const struct stats *s, struct db_txn *t)
 }
 
 /* Writes the events that wait, of which more than the limit would go at once. */
-static void put_events(struct stats *s, struct db_txn *t, struct row_heartbeat *ret)
+static void put_events(struct stats *s, struct db_txn *t,
+                       struct row_heartbeat *ret_heartbeat)
 {
 	size_t n = s->n_events;
 	uint8_t key[EVENT_KEY];
@@ -272,8 +273,9 @@ static void put_events(struct stats *s, struct db_txn *t, struct row_heartbeat *
 		db_put(t, STATS_EVENTS, key, EVENT_KEY, s->events[i]->bytes,
 		       s->events[i]->len);
 	}
-	ret->next_event = s->next_event;
-	ret->first_event = n > 0 || s->fresh ? trim_events(s, t) : s->first_event;
+	ret_heartbeat->next_event = s->next_event;
+	ret_heartbeat->first_event =
+		n > 0 || s->fresh ? trim_events(s, t) : s->first_event;
 }
 
 /* The numbers of the events that an earlier process left. */
@@ -306,32 +308,32 @@ static int stats_path(const char *dir, char *buf, size_t size)
 }
 
 int stats_open(const char *snapshot_dir, struct arena *a, const char **ret_why,
-               struct stats **ret)
+               struct stats **ret_stats)
 {
 	char path[4096];
 	struct stats *s = calloc(1, sizeof(*s));
 	if (!s) {
 		return -ENOMEM;
 	}
-	int res = stats_path(snapshot_dir, path, sizeof(path));
-	if (res == E_OK) {
-		res = db_open_writer(&kind_stats, path, 0, 0, a, ret_why, &s->db);
+	int ret = stats_path(snapshot_dir, path, sizeof(path));
+	if (ret == E_OK) {
+		ret = db_open_writer(&kind_stats, path, 0, 0, a, ret_why, &s->db);
 	}
-	if (res == E_OK) {
-		res = pins_init(&s->pins, s->db, STATS_GRACE_MS);
+	if (ret == E_OK) {
+		ret = pins_init(&s->pins, s->db, STATS_GRACE_MS);
 	}
-	if (res != E_OK) {
+	if (ret != E_OK) {
 		stats_close(s);
-		return res;
+		return ret;
 	}
 	s->fresh = true;
 	s->event_limit = EVENT_LIMIT;
-	res = find_numbers(s);
-	if (res != E_OK) {
+	ret = find_numbers(s);
+	if (ret != E_OK) {
 		stats_close(s);
-		return res;
+		return ret;
 	}
-	*ret = s;
+	*ret_stats = s;
 	return E_OK;
 }
 
@@ -510,23 +512,23 @@ struct stats_reader {
 	struct view v;
 };
 
-int stats_reader_open(const char *snapshot_dir, struct stats_reader **ret)
+int stats_reader_open(const char *snapshot_dir, struct stats_reader **ret_reader)
 {
 	char path[4096];
 	struct stats_reader *r = calloc(1, sizeof(*r));
 	if (!r) {
 		return -ENOMEM;
 	}
-	int res = stats_path(snapshot_dir, path, sizeof(path));
-	if (res == E_OK) {
-		res = db_open_reader(&kind_stats, path, NULL, NULL, &r->db);
+	int ret = stats_path(snapshot_dir, path, sizeof(path));
+	if (ret == E_OK) {
+		ret = db_open_reader(&kind_stats, path, NULL, NULL, &r->db);
 	}
-	if (res != E_OK) {
+	if (ret != E_OK) {
 		free(r);
-		return res;
+		return ret;
 	}
 	view_init(&r->v, r->db, true);
-	*ret = r;
+	*ret_reader = r;
 	return E_OK;
 }
 
@@ -540,9 +542,9 @@ void stats_reader_close(struct stats_reader *r)
 }
 
 static int read_value(const struct db_val *k, const struct db_val *v, struct arena *a,
-                      struct stats_value *ret)
+                      struct stats_value *ret_value)
 {
-	memset(ret, 0, sizeof(*ret));
+	memset(ret_value, 0, sizeof(*ret_value));
 	if (k->len == 0 || k->len > STATS_NAME_MAX || v->len == 0 ||
 	    v->len > STATS_VALUE_MAX) {
 		return E_MALFORMED;
@@ -556,9 +558,9 @@ static int read_value(const struct db_val *k, const struct db_val *v, struct are
 		return -ENOMEM;
 	}
 	memcpy(name, k->data, k->len);
-	ret->name = name;
+	ret_value->name = name;
 	if (number) {
-		memcpy(&ret->value, v->data + 1, sizeof(double));
+		memcpy(&ret_value->value, v->data + 1, sizeof(double));
 		return E_OK;
 	}
 	char *text = arena_alloc(a, v->len);
@@ -566,35 +568,35 @@ static int read_value(const struct db_val *k, const struct db_val *v, struct are
 		return -ENOMEM;
 	}
 	memcpy(text, v->data + 1, v->len - 1);
-	ret->text = text;
+	ret_value->text = text;
 	return E_OK;
 }
 
-static int read_heartbeat(struct stats_reader *r, struct row_heartbeat *ret)
+static int read_heartbeat(struct stats_reader *r, struct row_heartbeat *ret_heartbeat)
 {
 	struct db_val v;
-	int res = view_get(&r->v, STATS_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v);
+	int ret = view_get(&r->v, STATS_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v);
 
-	if (res != E_OK) {
-		return res;
+	if (ret != E_OK) {
+		return ret;
 	}
-	if (v.len != sizeof(*ret)) {
+	if (v.len != sizeof(*ret_heartbeat)) {
 		/* the head alone: tables were made, nothing was committed */
 		return v.len == sizeof(struct row_head) ? E_NOTREADY : E_MALFORMED;
 	}
-	memcpy(ret, v.data, sizeof(*ret));
+	memcpy(ret_heartbeat, v.data, sizeof(*ret_heartbeat));
 	return E_OK;
 }
 
 /* Everything of the pinned epoch; the caller checks that it still stood at the end. */
-static int copy_all(struct stats_reader *r, struct arena *a, struct stats_copy *ret)
+static int copy_all(struct stats_reader *r, struct arena *a, struct stats_copy *ret_copy)
 {
 	struct db_val k, v;
 	struct row_heartbeat row;
-	int res = read_heartbeat(r, &row);
+	int ret = read_heartbeat(r, &row);
 
-	if (res != E_OK) {
-		return res;
+	if (ret != E_OK) {
+		return ret;
 	}
 	size_t n_rows = (size_t)db_count(&r->v.t, STATS_VALUES);
 	if (r->v.t.ret != E_OK) {
@@ -605,38 +607,39 @@ static int copy_all(struct stats_reader *r, struct arena *a, struct stats_copy *
 		return -ENOMEM;
 	}
 	size_t n = 0;
-	res = view_seek(&r->v, STATS_VALUES, NULL, 0, &k, &v);
-	while (res == E_OK) {
-		res = n < n_rows ? read_value(&k, &v, a, &values[n]) : E_MALFORMED;
-		if (res == E_OK) {
+	ret = view_seek(&r->v, STATS_VALUES, NULL, 0, &k, &v);
+	while (ret == E_OK) {
+		ret = n < n_rows ? read_value(&k, &v, a, &values[n]) : E_MALFORMED;
+		if (ret == E_OK) {
 			n++;
-			res = view_next(&r->v, STATS_VALUES, &k, &v);
+			ret = view_next(&r->v, STATS_VALUES, &k, &v);
 		}
 	}
 	const struct db_beat beat = db_last_beat(r->db);
-	*ret = (struct stats_copy){ row.heartbeat_ms, row.realtime_s, row.pid, values, n,
-		                    beat.at_ms,       (int)beat.met,  NULL };
-	return res == E_NOTFOUND ? E_OK : res;
+	*ret_copy =
+		(struct stats_copy){ row.heartbeat_ms, row.realtime_s, row.pid, values, n,
+		                     beat.at_ms,       (int)beat.met,  NULL };
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-int stats_read(struct stats_reader *r, struct arena *a, struct stats_copy *ret)
+int stats_read(struct stats_reader *r, struct arena *a, struct stats_copy *ret_copy)
 {
-	int res = E_STALE;
-	for (unsigned i = 0; i < READ_TRIES && res == E_STALE; i++) {
+	int ret = E_STALE;
+	for (unsigned i = 0; i < READ_TRIES && ret == E_STALE; i++) {
 		struct stats_copy copy = { 0 };
-		res = view_pin(&r->v, NULL);
-		if (res != E_OK) {
+		ret = view_pin(&r->v, NULL);
+		if (ret != E_OK) {
 			continue;
 		}
-		res = copy_all(r, a, &copy);
+		ret = copy_all(r, a, &copy);
 		int stands = view_check(&r->v);
 		if (stands != E_OK) {
-			res = stands;
-		} else if (res == E_OK) {
-			*ret = copy;
+			ret = stands;
+		} else if (ret == E_OK) {
+			*ret_copy = copy;
 		}
 	}
-	return res;
+	return ret;
 }
 
 const char *stats_copy_text(const struct stats_copy *c, const char *name)
@@ -659,7 +662,7 @@ static const char *take_text(const uint8_t **at, size_t len, struct arena *a)
 }
 
 static int decode_event(const struct db_val *k, const struct db_val *v, struct arena *a,
-                        struct fabric_event *ret)
+                        struct fabric_event *ret_event)
 {
 	struct row_event row;
 	const uint8_t *at = v->data + sizeof(row);
@@ -672,98 +675,103 @@ static int decode_event(const struct db_val *k, const struct db_val *v, struct a
 	    sizeof(row) + row.node_len + row.peer_len + row.cause_len + row.detail_len) {
 		return E_MALFORMED;
 	}
-	*ret = (struct fabric_event){ .seq = key_read_u64(k->data),
-		               .time_s = row.time_s,
-		               .clock_ms = row.clock_ms,
-		               .kind = row.kind,
-		               .flags = row.flags,
-		               .port = row.port,
-		               .peer_port = row.peer_port,
-		               .node_guid = row.node_guid,
-		               .peer_guid = row.peer_guid,
-		               .epoch = row.epoch,
-		               .duration_ms = row.duration_ms,
-		               .paths_moved = row.paths_moved,
-		               .lft_blocks = row.lft_blocks };
-	ret->node = take_text(&at, row.node_len, a);
-	ret->peer = take_text(&at, row.peer_len, a);
-	ret->cause = take_text(&at, row.cause_len, a);
-	ret->detail = take_text(&at, row.detail_len, a);
-	return ret->node && ret->peer && ret->cause && ret->detail ? E_OK : -ENOMEM;
+	*ret_event = (struct fabric_event){ .seq = key_read_u64(k->data),
+		                            .time_s = row.time_s,
+		                            .clock_ms = row.clock_ms,
+		                            .kind = row.kind,
+		                            .flags = row.flags,
+		                            .port = row.port,
+		                            .peer_port = row.peer_port,
+		                            .node_guid = row.node_guid,
+		                            .peer_guid = row.peer_guid,
+		                            .epoch = row.epoch,
+		                            .duration_ms = row.duration_ms,
+		                            .paths_moved = row.paths_moved,
+		                            .lft_blocks = row.lft_blocks };
+	ret_event->node = take_text(&at, row.node_len, a);
+	ret_event->peer = take_text(&at, row.peer_len, a);
+	ret_event->cause = take_text(&at, row.cause_len, a);
+	ret_event->detail = take_text(&at, row.detail_len, a);
+	return ret_event->node && ret_event->peer && ret_event->cause && ret_event->detail
+	               ? E_OK
+	               : -ENOMEM;
 }
 
 /* The events of the pinned epoch, as copy_all(). */
 static int copy_events(struct stats_reader *r, uint64_t from, size_t max, struct arena *a,
-                       struct stats_events *ret)
+                       struct stats_events *ret_events)
 {
 	struct row_heartbeat row;
 	struct db_val k, v;
 	uint8_t key[EVENT_KEY];
-	int res = read_heartbeat(r, &row);
+	int ret = read_heartbeat(r, &row);
 
-	if (res != E_OK) {
-		return res;
+	if (ret != E_OK) {
+		return ret;
 	}
-	*ret = (struct stats_events){ .first = row.first_event, .next = row.next_event };
+	*ret_events =
+		(struct stats_events){ .first = row.first_event, .next = row.next_event };
 	from = from > row.first_event ? from : row.first_event;
 	if (from >= row.next_event || max == 0) {
 		return E_OK;
 	}
 	max = max < row.next_event - from ? max : (size_t)(row.next_event - from);
-	ret->events = arena_array(a, max, sizeof(*ret->events));
-	if (ret->events == NULL) {
+	ret_events->events = arena_array(a, max, sizeof(*ret_events->events));
+	if (ret_events->events == NULL) {
 		return -ENOMEM;
 	}
 	key_u64(key, from);
-	res = view_seek(&r->v, STATS_EVENTS, key, EVENT_KEY, &k, &v);
-	while (res == E_OK && ret->n < max) {
-		res = decode_event(&k, &v, a, &ret->events[ret->n]);
-		if (res == E_OK) {
-			ret->n++;
-			res = view_next(&r->v, STATS_EVENTS, &k, &v);
+	ret = view_seek(&r->v, STATS_EVENTS, key, EVENT_KEY, &k, &v);
+	while (ret == E_OK && ret_events->n < max) {
+		ret = decode_event(&k, &v, a, &ret_events->events[ret_events->n]);
+		if (ret == E_OK) {
+			ret_events->n++;
+			ret = view_next(&r->v, STATS_EVENTS, &k, &v);
 		}
 	}
-	return res == E_NOTFOUND ? E_OK : res;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 int stats_read_events(struct stats_reader *r, uint64_t from, size_t max, struct arena *a,
-                      struct stats_events *ret)
+                      struct stats_events *ret_events)
 {
-	int res = E_STALE;
+	int ret = E_STALE;
 
-	for (unsigned i = 0; i < READ_TRIES && res == E_STALE; i++) {
+	for (unsigned i = 0; i < READ_TRIES && ret == E_STALE; i++) {
 		struct stats_events found = { 0 };
 
-		res = view_pin(&r->v, NULL);
-		if (res != E_OK) {
+		ret = view_pin(&r->v, NULL);
+		if (ret != E_OK) {
 			continue;
 		}
-		res = copy_events(r, from, max, a, &found);
+		ret = copy_events(r, from, max, a, &found);
 		int stands = view_check(&r->v);
 		if (stands != E_OK) {
-			res = stands;
-		} else if (res == E_OK) {
-			*ret = found;
+			ret = stands;
+		} else if (ret == E_OK) {
+			*ret_events = found;
 		}
 	}
-	return res;
+	return ret;
 }
 
-int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port, size_t max,
-                        bool samples, struct arena *a, struct stats_counter_list *ret)
+int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,
+                        size_t max, bool samples, struct arena *a,
+                        struct stats_counter_list *ret_counter_list)
 {
-	int res = E_STALE;
+	int ret = E_STALE;
 
-	for (unsigned i = 0; i < READ_TRIES && res == E_STALE; i++) {
+	for (unsigned i = 0; i < READ_TRIES && ret == E_STALE; i++) {
 		struct row_heartbeat row;
 
-		res = view_pin(&r->v, NULL);
-		res = res == E_OK ? read_heartbeat(r, &row) : res;
-		if (res == E_OK) {
-			res = counters_copy(&r->v, node_guid, port, max, samples, a, ret);
+		ret = view_pin(&r->v, NULL);
+		ret = ret == E_OK ? read_heartbeat(r, &row) : ret;
+		if (ret == E_OK) {
+			ret = counters_copy(&r->v, node_guid, port, max, samples, a,
+			                    ret_counter_list);
 			int stands = view_check(&r->v);
-			res = stands != E_OK ? stands : res;
+			ret = stands != E_OK ? stands : ret;
 		}
 	}
-	return res;
+	return ret;
 }

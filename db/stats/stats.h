@@ -29,7 +29,8 @@ struct stats; /*!< writer side */
 /*! MADs of subnet management that were sent, which is also SMInfo.ActCount. */
 #define STATS_SMPS_SENT "mad_sent_total{class=\"smp\"}"
 
-int stats_open(const char *snapshot_dir, struct arena *a, const char **ret_why, struct stats **ret);
+int stats_open(const char *snapshot_dir, struct arena *a, const char **ret_why,
+               struct stats **ret_stats);
 void stats_close(struct stats *s);
 
 /*! Collects values in memory; stats_commit() writes those that changed in one transaction. */
@@ -135,11 +136,11 @@ struct stats_copy {
 };
 
 struct stats_reader;
-int stats_reader_open(const char *snapshot_dir, struct stats_reader **ret);
+int stats_reader_open(const char *snapshot_dir, struct stats_reader **ret_reader);
 void stats_reader_close(struct stats_reader *r);
 
 /*! \brief Copies everything into \a a. \retval E_NOTREADY  Nothing was ever written. */
-int stats_read(struct stats_reader *r, struct arena *a, struct stats_copy *ret);
+int stats_read(struct stats_reader *r, struct arena *a, struct stats_copy *ret_copy);
 
 /*! \brief Text by name, or NULL. */
 const char *stats_copy_text(const struct stats_copy *c, const char *name);
@@ -159,4 +160,4 @@ struct stats_events {
  * Cost: one look-up where there is none.
  */
 int stats_read_events(struct stats_reader *r, uint64_t from, size_t max, struct arena *a,
-                      struct stats_events *ret);
+                      struct stats_events *ret_events);

@@ -47,18 +47,18 @@ static void take_fabric(struct admin_call *c)
 /* The row of method and path. */
 static int match(struct admin_call *c)
 {
-	int err = resource_match(&admin_resources, c->request->method, &c->uri, &c->row,
+	int ret = resource_match(&admin_resources, c->request->method, &c->uri, &c->row,
 	                         c->capture);
 
-	if (err == E_HTTP_ENDPOINT) {
+	if (ret == E_HTTP_ENDPOINT) {
 		return resource_unknown(&admin_resources, &c->uri, c->arena, &c->problem);
 	}
-	if (err == E_HTTP_METHOD) {
-		return problem_set(&c->problem, c->arena, err,
+	if (ret == E_HTTP_METHOD) {
+		return problem_set(&c->problem, c->arena, ret,
 		                   "%s does not take %.20s; see the Allow header",
 		                   c->row->path, c->request->method);
 	}
-	return err;
+	return ret;
 }
 
 static int check_user(struct admin_call *c)
@@ -69,21 +69,21 @@ static int check_user(struct admin_call *c)
 		                      .address = rq->address,
 		                      .now = rq->now,
 		                      .now_ms = rq->now_ms };
-	int err = auth_check(c->admin->auth, &shown, c->arena, &c->problem, &c->who,
+	int ret = auth_check(c->admin->auth, &shown, c->arena, &c->problem, &c->who,
 	                     &c->wait_s);
 
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		if ((rq->authorization != NULL || rq->certificate != NULL) &&
 		    limits_take(c->admin->lines, rq->address, rq->now_ms, NULL)) {
 			log_message(
 				MSG_ADMIN_LOGIN, me, "login refused from %s: %s",
 				rq->address,
-				err == E_HTTP_RATE ? "too many wrong ones"
-				: err == E_HTTP_AUTH
+				ret == E_HTTP_RATE ? "too many wrong ones"
+				: ret == E_HTTP_AUTH
 					? "wrong user, secret or certificate, or expired"
 					: "the file of users cannot be used");
 		}
-		return err;
+		return ret;
 	}
 	if (!limits_take(c->admin->rate, c->who.name, rq->now_ms, &c->wait_s)) {
 		return problem_set(
@@ -111,8 +111,7 @@ static int check_body_head(struct admin_call *c)
 	if ((c->row->flags & RESOURCE_CHANGE) != 0 && rq->origin != NULL) {
 		return problem_set(
 			&c->problem, c->arena, E_HTTP_ORIGIN,
-			"a page in a browser sends an Origin header, and no page "
-			"may change anything here");
+			"a page in a browser sends an Origin header, and no page may change anything here");
 	}
 	if (!rq->has_body) {
 		return E_OK;
@@ -122,12 +121,12 @@ static int check_body_head(struct admin_call *c)
 		                   "%s %s takes no request body", c->row->method,
 		                   c->row->path);
 	}
-	int err = resource_check_type(c->row, rq->content_type, c->arena, &c->problem);
-	if (err == E_OK && rq->body_bytes > c->row->body.max_bytes) {
-		err = problem_set(&c->problem, c->arena, E_HTTP_LARGE,
+	int ret = resource_check_type(c->row, rq->content_type, c->arena, &c->problem);
+	if (ret == E_OK && rq->body_bytes > c->row->body.max_bytes) {
+		ret = problem_set(&c->problem, c->arena, E_HTTP_LARGE,
 		                   "a body has at most %zu bytes", c->row->body.max_bytes);
 	}
-	return err;
+	return ret;
 }
 
 /* If-Match: "7" becomes "if_version". */
@@ -155,9 +154,9 @@ static int check_version(struct admin_call *c)
 		snprintf(number, sizeof(number), "%.*s", (int)(len - 2), text + 1);
 	}
 	if (len == 0 || text_u64(number, INT64_MAX, &version) != E_OK) {
-		return problem_set(&c->problem, c->arena, E_SYNTAX,
-		                   "If-Match must be the ETag of an earlier answer, for "
-		                   "instance \"7\" with its quotes");
+		return problem_set(
+			&c->problem, c->arena, E_SYNTAX,
+			"If-Match must be the ETag of an earlier answer, for instance \"7\" with its quotes");
 	}
 	json_object_set_new(c->ask, "if_version", json_integer((json_int_t)version));
 	return E_OK;
@@ -167,7 +166,7 @@ static int check_head(struct admin_call *c)
 {
 	const struct origin_rules ours = { .hosts = c->admin->hosts };
 	const char *host = c->request->host;
-	int err;
+	int ret;
 
 	if (c->request->fault != NULL) {
 		return problem_set(&c->problem, c->arena, E_SYNTAX, "%s",
@@ -176,21 +175,20 @@ static int check_head(struct admin_call *c)
 	if (c->admin->hosts != NULL && !origin_host_fits(&ours, host)) {
 		return problem_set(
 			&c->problem, c->arena, E_HTTP_HOST,
-			"this server is not '%.100s'; a further name is set with "
-			"--hosts",
+			"this server is not '%.100s'; a further name is set with --hosts",
 			host);
 	}
-	err = uri_parse(c->request->target, c->arena, &c->uri, &c->problem);
-	if (err != E_OK) {
-		return err;
+	ret = uri_parse(c->request->target, c->arena, &c->uri, &c->problem);
+	if (ret != E_OK) {
+		return ret;
 	}
 	take_fabric(c);
-	err = match(c);
+	ret = match(c);
 	/* A client without a user does not learn what there is. */
-	if (err != E_OK || (c->row->flags & RESOURCE_OPEN) == 0) {
+	if (ret != E_OK || (c->row->flags & RESOURCE_OPEN) == 0) {
 		struct problem found = c->problem;
 
-		c->problem = (struct problem){ .err = 0 };
+		c->problem = (struct problem){ .ret = 0 };
 		int who = check_user(c);
 		if (who != E_OK) {
 			problem_clear(&found);
@@ -199,16 +197,16 @@ static int check_head(struct admin_call *c)
 		}
 		c->problem = found;
 	}
-	if (err == E_OK) {
-		err = check_role(c);
+	if (ret == E_OK) {
+		ret = check_role(c);
 	}
-	if (err == E_OK) {
-		err = resource_check_params(c->row, &c->uri, c->arena, &c->problem);
+	if (ret == E_OK) {
+		ret = resource_check_params(c->row, &c->uri, c->arena, &c->problem);
 	}
-	if (err == E_OK) {
-		err = check_body_head(c);
+	if (ret == E_OK) {
+		ret = check_body_head(c);
 	}
-	return err == E_OK ? check_version(c) : err;
+	return ret == E_OK ? check_version(c) : ret;
 }
 
 struct admin_call *admin_begin(struct admin *d, const struct admin_request *rq)
@@ -223,13 +221,13 @@ struct admin_call *admin_begin(struct admin *d, const struct admin_request *rq)
 	c->arena = arena_new();
 	c->ask = json_object();
 	c->fabric = &d->fabric[0];
-	c->err = c->arena != NULL && c->ask != NULL ? check_head(c) : -ENOMEM;
+	c->ret = c->arena != NULL && c->ask != NULL ? check_head(c) : -ENOMEM;
 	return c;
 }
 
 bool admin_is_refused(const struct admin_call *c)
 {
-	return c->err != E_OK;
+	return c->ret != E_OK;
 }
 
 bool admin_has_user(const struct admin_call *c)
@@ -264,14 +262,14 @@ static json_t *audit_head(const struct admin_call *c, unsigned long long number,
 static int audit_ask(struct admin_call *c, unsigned long long number)
 {
 	json_t *line = audit_head(c, number, "asked");
-	int err;
+	int ret;
 
 	json_object_set_new(line, "request", json_deep_copy(c->ask));
-	err = audit_write(c->admin->audit, line);
-	if (err != E_OK) {
+	ret = audit_write(c->admin->audit, line);
+	if (ret != E_OK) {
 		log_message(MSG_ADMIN_AUDIT_FULL, me,
 		            "cannot write the audit log: %s; changes are refused",
-		            err_text(err));
+		            err_text(ret));
 		return problem_set(
 			&c->problem, c->arena, E_FULL,
 			"the audit log cannot be written, so nothing is changed");
@@ -294,42 +292,41 @@ static const char *subject_of(const struct admin_call *c)
 	return "-";
 }
 
-static void audit_outcome(struct admin_call *c, unsigned long long number, int err)
+static void audit_outcome(struct admin_call *c, unsigned long long number, int ret)
 {
-	json_t *line = audit_head(c, number, err == E_OK ? "done" : "failed");
+	json_t *line = audit_head(c, number, ret == E_OK ? "done" : "failed");
 	const json_t *version = json_object_get(c->heard, "version");
 	const struct admin_how *how = c->row->how;
 	const char *action = how->action != NULL ? how->action : "";
 
 	json_object_set_new(line, "status",
-	                    json_integer(err == E_OK ? c->row->status : gw_status(err)));
+	                    json_integer(ret == E_OK ? c->row->status : gw_status(ret)));
 	if (version != NULL) {
 		json_object_set(line, "version", (json_t *)version);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		json_object_set_new(line, "error", text_json(c->problem.detail));
 	}
 	if (audit_write(c->admin->audit, line) != E_OK) {
 		log_message(MSG_ADMIN_OUTCOME_LOST, me,
 		            "the outcome of change %llu is not in the audit log", number);
 	}
-	log_info(me,
-	         "change %llu user=%s role=%s from=%s fabric=%s %s%s%s of %.80s "
-	         "members=%zu: "
-	         "%s%s",
-	         number, c->who.name, role_name(c->who.role), c->request->address,
-	         c->fabric->name, how->verb, *action ? " " : "", action, subject_of(c),
-	         json_array_size(json_object_get(c->ask, "members")),
-	         err == E_OK ? "done" : "failed: ", err == E_OK ? "" : c->problem.detail);
+	log_info(
+		me,
+		"change %llu user=%s role=%s from=%s fabric=%s %s%s%s of %.80s members=%zu: %s%s",
+		number, c->who.name, role_name(c->who.role), c->request->address,
+		c->fabric->name, how->verb, *action ? " " : "", action, subject_of(c),
+		json_array_size(json_object_get(c->ask, "members")),
+		ret == E_OK ? "done" : "failed: ", ret == E_OK ? "" : c->problem.detail);
 }
 
 /* ---- the answer ---- */
 
-static void encode_problem(struct admin_call *c, int err, struct reply *ret)
+static void encode_problem(struct admin_call *c, int ret, struct reply *ret_reply)
 {
-	resource_refuse(&admin_resources, &c->uri, &c->problem, err, 0, ret);
-	if (err == E_HTTP_RATE) {
-		ret->retry_after = c->wait_s;
+	resource_refuse(&admin_resources, &c->uri, &c->problem, ret, 0, ret_reply);
+	if (ret == E_HTTP_RATE) {
+		ret_reply->retry_after = c->wait_s;
 	}
 }
 
@@ -339,7 +336,7 @@ static int run_handler(struct admin_call *c, const char *body, size_t len)
 	const struct admin_how *how = row->how;
 	bool change = (row->flags & RESOURCE_CHANGE) != 0;
 	unsigned long long number = change ? audit_number(c->admin->audit) : 0;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (how->verb != NULL) {
 		json_object_set_new(c->ask, "verb", json_string(how->verb));
@@ -347,62 +344,63 @@ static int run_handler(struct admin_call *c, const char *body, size_t len)
 	if (how->action != NULL) {
 		json_object_set_new(c->ask, "action", json_string(how->action));
 	}
-	err = admin_take_captures(c);
-	if (err == E_OK && row->body.fields != NULL) {
-		err = fields_read(row->body.fields, body, len, row->body.strict, c->arena,
+	ret = admin_take_captures(c);
+	if (ret == E_OK && row->body.fields != NULL) {
+		ret = fields_read(row->body.fields, body, len, row->body.strict, c->arena,
 		                  c->ask, &c->problem);
 	}
-	if (err == E_OK && how->prepare != NULL) {
-		err = how->prepare(c);
+	if (ret == E_OK && how->prepare != NULL) {
+		ret = how->prepare(c);
 	}
-	if (err == E_OK && change) {
+	if (ret == E_OK && change) {
 		json_object_set_new(c->ask, "by", json_string(c->who.name));
-		err = audit_ask(c, number);
-		if (err != E_OK) {
-			return err;
+		ret = audit_ask(c, number);
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
-	if (err == E_OK) {
-		err = how->handle(c);
+	if (ret == E_OK) {
+		ret = how->handle(c);
 		if (change) {
-			audit_outcome(c, number, err);
+			audit_outcome(c, number, ret);
 		}
 	}
-	return err;
+	return ret;
 }
 
-void admin_answer(struct admin_call *c, const char *body, size_t len, struct reply *ret)
+void admin_answer(struct admin_call *c, const char *body, size_t len,
+                  struct reply *ret_reply)
 {
 	struct reply reply = { .content_type = "application/json" };
-	int err = c->err;
+	int ret = c->ret;
 
-	if (err == E_OK) {
-		err = run_handler(c, body, len);
+	if (ret == E_OK) {
+		ret = run_handler(c, body, len);
 	}
-	if (err == E_OK && c->not_modified) {
+	if (ret == E_OK && c->not_modified) {
 		reply.status = 304;
-	} else if (err == E_OK) {
+	} else if (ret == E_OK) {
 		reply.status = c->row->status;
 		body_json(&reply.body, c->out);
 		c->out = NULL;
-		err = body_done(&reply.body);
+		ret = body_done(&reply.body);
 	}
-	if (err != E_OK) {
-		encode_problem(c, err, &reply);
+	if (ret != E_OK) {
+		encode_problem(c, ret, &reply);
 	} else {
 		memcpy(reply.etag, c->etag, sizeof(c->etag));
 	}
-	*ret = reply;
+	*ret_reply = reply;
 }
 
-void admin_refuse_body(struct admin_call *c, int err, struct reply *ret)
+void admin_refuse_body(struct admin_call *c, int ret, struct reply *ret_reply)
 {
 	struct reply reply = { .status = 0 };
 
-	if (err == E_HTTP_LARGE) {
-		problem_set(&c->problem, c->arena, err, "a body has at most %d bytes",
+	if (ret == E_HTTP_LARGE) {
+		problem_set(&c->problem, c->arena, ret, "a body has at most %d bytes",
 		            ADMIN_BODY_MAX);
 	}
-	encode_problem(c, err, &reply);
-	*ret = reply;
+	encode_problem(c, ret, &reply);
+	*ret_reply = reply;
 }

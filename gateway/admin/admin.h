@@ -75,10 +75,11 @@ bool admin_is_refused(const struct admin_call *c);
 bool admin_has_user(const struct admin_call *c);
 
 /*! \brief Carries it out; never fails, at worst with a 5xx. Once per call. */
-void admin_answer(struct admin_call *c, const char *body, size_t len, struct reply *ret);
+void admin_answer(struct admin_call *c, const char *body, size_t len,
+                  struct reply *ret_reply);
 
 /*! \brief Refuses a body that became too long, or for which there is no memory. Once per call, instead of
  *  admin_answer(). */
-void admin_refuse_body(struct admin_call *c, int err, struct reply *ret);
+void admin_refuse_body(struct admin_call *c, int ret, struct reply *ret_reply);
 
 void admin_free(struct admin_call *c); /*!< NULL is fine */

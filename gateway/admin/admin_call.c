@@ -19,7 +19,7 @@ static const char me[] = "admin";
 static int error_of(const char *code, bool has_version)
 {
 	/* clang-format off */
-	static const struct { const char *code; int err; } codes[] = {
+	static const struct { const char *code; int ret; } codes[] = {
 		{ "not_found", E_NOTFOUND },  { "exists", E_HTTP_EXISTS },
 		{ "full", E_HTTP_REFUSED },   { "invalid", E_SYNTAX },
 		{ "disk", E_FULL },           { "read_only", E_HTTP_READ_ONLY },
@@ -33,21 +33,20 @@ static int error_of(const char *code, bool has_version)
 	}
 	for (size_t i = 0; code != NULL && i < sizeof(codes) / sizeof(codes[0]); i++) {
 		if (strcmp(codes[i].code, code) == 0) {
-			return codes[i].err;
+			return codes[i].ret;
 		}
 	}
 	return E_HTTP_REFUSED;
 }
 
-static int unreachable(struct admin_call *c, int err)
+static int unreachable(struct admin_call *c, int ret)
 {
 	log_message(MSG_ADMIN_NO_ANSWER, me, "no answer from saguarod at %s: %s",
-	            c->fabric->socket, err_text(err));
-	if (err == E_TIMEOUT) {
+	            c->fabric->socket, err_text(ret));
+	if (ret == E_TIMEOUT) {
 		return problem_set(
-			&c->problem, c->arena, err,
-			"saguarod of the fabric %s did not answer in time; what "
-			"was asked may have happened",
+			&c->problem, c->arena, ret,
+			"saguarod of the fabric %s did not answer in time; what was asked may have happened",
 			c->fabric->name);
 	}
 	return problem_set(&c->problem, c->arena, E_NOTREADY,
@@ -55,24 +54,24 @@ static int unreachable(struct admin_call *c, int err)
 	                   c->fabric->name);
 }
 
-int admin_ask(struct admin_call *c, const json_t *ask, json_t **ret)
+int admin_ask(struct admin_call *c, const json_t *ask, json_t **ret_json)
 {
 	json_t *reply = NULL;
-	int err = c->admin->ask(c->admin->ctx, c->fabric->socket, ask, &reply);
+	int ret = c->admin->ask(c->admin->ctx, c->fabric->socket, ask, &reply);
 
-	if (err != E_OK) {
-		return unreachable(c, err);
+	if (ret != E_OK) {
+		return unreachable(c, ret);
 	}
 	if (json_is_true(json_object_get(reply, "ok"))) {
 		json_object_del(reply, "ok");
-		*ret = reply;
+		*ret_json = reply;
 		return E_OK;
 	}
 	const char *why = json_string_value(json_object_get(reply, "error"));
 	const char *code = json_string_value(json_object_get(reply, "code"));
 
-	err = error_of(code, json_object_get(ask, "if_version") != NULL);
-	err = problem_set(&c->problem, c->arena, err, "%s",
+	ret = error_of(code, json_object_get(ask, "if_version") != NULL);
+	ret = problem_set(&c->problem, c->arena, ret, "%s",
 	                  why != NULL ? why : "saguarod says no and not why");
 	if (code != NULL) {
 		problem_member(&c->problem, "code", json_string(code));
@@ -82,7 +81,7 @@ int admin_ask(struct admin_call *c, const json_t *ask, json_t **ret)
 		               json_incref(json_object_get(reply, "version")));
 	}
 	json_decref(reply);
-	return err;
+	return ret;
 }
 
 static int take_p_key(struct admin_call *c, const char *text)
@@ -92,8 +91,7 @@ static int take_p_key(struct admin_call *c, const char *text)
 	if (fields_p_key(text, &p_key) != E_OK) {
 		return problem_set(
 			&c->problem, c->arena, E_SYNTAX,
-			"'%.60s' is no P_Key: expected 0x and 1-4 hex digits, or "
-			"a number, and not 0 or 0x8000",
+			"'%.60s' is no P_Key: expected 0x and 1-4 hex digits, or a number, and not 0 or 0x8000",
 			text);
 	}
 	json_object_set_new(c->ask, "pkey", fields_p_key_json(p_key));
@@ -116,9 +114,9 @@ static int take_guid(struct admin_call *c, const char *text)
 static int take_action(struct admin_call *c, const char *text)
 {
 	if (strcmp(text, "disable") != 0 && strcmp(text, "enable") != 0) {
-		return problem_set(&c->problem, c->arena, E_HTTP_ENDPOINT,
-		                   "a port is disabled or enabled: /v1/port/disable, "
-		                   "/v1/port/enable");
+		return problem_set(
+			&c->problem, c->arena, E_HTTP_ENDPOINT,
+			"a port is disabled or enabled: /v1/port/disable, /v1/port/enable");
 	}
 	json_object_set_new(c->ask, "action", json_string(text));
 	return E_OK;
@@ -133,19 +131,19 @@ int admin_take_captures(struct admin_call *c)
 		      { "{guid}", take_guid },
 		      { "{action}", take_action } };
 	const char *p = c->row->path;
-	int err = E_OK;
+	int ret = E_OK;
 
-	for (unsigned n = 0; err == E_OK && n < RESOURCE_CAPTURES && c->capture[n] != NULL;
+	for (unsigned n = 0; ret == E_OK && n < RESOURCE_CAPTURES && c->capture[n] != NULL;
 	     n++) {
 		p = strchr(p, '{');
 		for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 			if (strncmp(p, known[i].name, strlen(known[i].name)) == 0) {
-				err = known[i].take(c, c->capture[n]);
+				ret = known[i].take(c, c->capture[n]);
 			}
 		}
 		p++;
 	}
-	return err;
+	return ret;
 }
 
 void admin_set_version(struct admin_call *c, const json_t *reply)

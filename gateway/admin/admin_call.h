@@ -36,7 +36,7 @@ struct admin_call {
 	const struct admin_fabric *fabric;
 	const char *capture[RESOURCE_CAPTURES]; /*!< segments that matched {...} */
 	struct auth_who who;
-	int err;                /*!< of the head */
+	int ret;                /*!< of the head */
 	unsigned wait_s;        /*!< Retry-After of E_HTTP_RATE */
 	json_t *ask;            /*!< the request to saguarod; owned */
 	json_t *heard;          /*!< its reply, without "ok"; owned */
@@ -48,10 +48,10 @@ struct admin_call {
 
 /*!
  * \brief Sends c->ask to saguarod.
- * \param ret  Its reply, when it is good; the caller's.
+ * \param ret_json  Its reply, when it is good; the caller's.
  * \retval E_OK \retval others  Problem filled: not reachable, or refused.
  */
-int admin_ask(struct admin_call *c, const json_t *ask, json_t **ret);
+int admin_ask(struct admin_call *c, const json_t *ask, json_t **ret_json);
 
 /*!
  * \brief Puts what the path names into c->ask: the P_Key, the GUID, the action.

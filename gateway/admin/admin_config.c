@@ -35,23 +35,19 @@ const struct option_row admin_config_rows[] = {
 	  .more = "Without this option no client is asked for a certificate." },
 	{ .name = "hosts", .type = OPT_STRING, MEMBER(hosts), .flags_long = "hosts", .arg = "NAME,...", .flags = OPT_CLI_ONLY,
 	  .help = "Further names of this server in requests, beside those of its certificate, localhost and addresses; *: any",
-	  .more = "A request with another name in its Host header gets status 421, because a page of another site may have made a "
-	          "browser send it." },
+	  .more = "A request with another name in its Host header gets status 421, because a page of another site may have made a browser send it." },
 	{ .name = "users", .type = OPT_STRING, MEMBER(users), .def = SAGUARO_SYSCONFDIR "-admin/users",
 	  .flags_long = "users", .arg = "FILE", .flags = OPT_CLI_ONLY, .help = "File of users" },
 	{ .name = "fabrics", .type = OPT_STRING, MEMBER(fabrics), .def = "main", .flags_long = "fabrics",
 	  .arg = "NAME[=SOCKET],...", .flags = OPT_CLI_ONLY,
 	  .help = "Instances of saguarod, with their control sockets if they are not the default ones; each is served below /NAME, the first one also at /",
-	  .more = "With --fabrics main,ib1, /v1/partitions and /main/v1/partitions are the same. For clients that cannot be given a "
-	          "prefix, start a saguaro-admin with a --listen of its own for each fabric." },
+	  .more = "With --fabrics main,ib1, /v1/partitions and /main/v1/partitions are the same. For clients that cannot be given a prefix, start a saguaro-admin with a --listen of its own for each fabric." },
 	{ .name = "audit_log", .type = OPT_STRING, MEMBER(audit_log), .flags_long = "audit-log", .arg = "FILE", .flags = OPT_CLI_ONLY,
 	  .help = "Append each change to FILE before and after it, as a line of JSON; without it, outcomes are in the log only",
-	  .more = "The first line has all of the request, the second one the outcome, and both have the same number 'change'. If the "
-	          "first line cannot be written, the change is refused." },
+	  .more = "The first line has all of the request, the second one the outcome, and both have the same number 'change'. If the first line cannot be written, the change is refused." },
 	{ .name = "connections", .type = OPT_UINT, MEMBER(connections), .def = "128", .min = 1, .max = 4096,
 	  .flags_long = "connections", .arg = "N", .flags = OPT_CLI_ONLY, .help = "Maximum number of connections at a time",
-	  .more = "When nearly all places are taken, a connection gives its place to a new one: first one that no user has "
-	          "authenticated, then one without a request. So idle connections keep no user out." },
+	  .more = "When nearly all places are taken, a connection gives its place to a new one: first one that no user has authenticated, then one without a request. So idle connections keep no user out." },
 	{ .name = "connections_per_address", .type = OPT_UINT, MEMBER(per_address), .def = "32", .min = 0, .max = 4096,
 	  .flags_long = "connections-per-address", .arg = "N", .flags = OPT_CLI_ONLY,
 	  .help = "Maximum number of connections from one address at a time; 0: no limit" },
@@ -92,12 +88,8 @@ const struct option_row admin_config_rows[] = {
 };
 /* clang-format on */
 
-static const char doc[] = "The write door: changes of partitions and commands to "
-			  "saguarod over HTTP, by users "
-			  "with a role, over TLS or a Unix socket. It holds no data; it "
-			  "asks saguarod at its "
-			  "control socket."
-			  "\vManual: man saguaro-admin";
+static const char doc[] =
+	"The write door: changes of partitions and commands to saguarod over HTTP, by users with a role, over TLS or a Unix socket. It holds no data; it asks saguarod at its control socket.\vManual: man saguaro-admin";
 
 bool admin_config_is_command(const void *config)
 {
@@ -120,10 +112,10 @@ static int read_fabric(struct admin_config *c, char *text, struct arena *a,
 	}
 	if (text[0] == '\0' || strchr(text, '/') != NULL || strcmp(text, "v1") == 0 ||
 	    strcmp(text, "ufmRest") == 0 || (socket != NULL && socket[0] != '/')) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "--fabrics: '%s' is no name of an instance, or its socket is no "
-		         "absolute path",
-		         text);
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"--fabrics: '%s' is no name of an instance, or its socket is no absolute path",
+			text);
 		return E_SYNTAX;
 	}
 	for (unsigned i = 0; i < c->n_fabrics; i++) {
@@ -148,26 +140,26 @@ static int read_fabric(struct admin_config *c, char *text, struct arena *a,
 static int read_fabrics(struct admin_config *c, struct arena *a, struct diags *d)
 {
 	char *text = arena_strdup(a, c->fabrics != NULL ? c->fabrics : ""), *rest = NULL;
-	int err = E_OK;
+	int ret = E_OK;
 
 	c->fabric = arena_array(a, FABRICS_MAX, sizeof(*c->fabric));
 	if (text == NULL || c->fabric == NULL) {
 		return -ENOMEM;
 	}
-	for (char *t = strtok_r(text, ",", &rest); t != NULL && err == E_OK;
+	for (char *t = strtok_r(text, ",", &rest); t != NULL && ret == E_OK;
 	     t = strtok_r(NULL, ",", &rest)) {
 		if (c->n_fabrics == FABRICS_MAX) {
 			diag_add(d, DIAG_ERROR, NULL, 0, "--fabrics: more than %d",
 			         FABRICS_MAX);
 			return E_RANGE;
 		}
-		err = read_fabric(c, t, a, d);
+		ret = read_fabric(c, t, a, d);
 	}
-	if (err == E_OK && c->n_fabrics == 0) {
+	if (ret == E_OK && c->n_fabrics == 0) {
 		diag_add(d, DIAG_ERROR, NULL, 0, "--fabrics needs a name");
-		err = E_SYNTAX;
+		ret = E_SYNTAX;
 	}
-	return err;
+	return ret;
 }
 
 int admin_config_read(void *config, struct arena *a, int argc, char **argv,
@@ -175,18 +167,18 @@ int admin_config_read(void *config, struct arena *a, int argc, char **argv,
 {
 	struct admin_config *c = config;
 	struct option_sets sets = { .n = 0 };
-	int first, err;
+	int first, ret;
 
 	memset(c, 0, sizeof(*c));
-	err = option_sets_add(&sets, admin_config_rows, c);
-	if (err == E_OK) {
-		err = option_read_argv(&sets, a, argc, argv, doc, NULL, &first, d);
+	ret = option_sets_add(&sets, admin_config_rows, c);
+	if (ret == E_OK) {
+		ret = option_read_argv(&sets, a, argc, argv, doc, NULL, &first, d);
 	}
-	if (err == E_OK) {
-		err = read_fabrics(c, a, d);
+	if (ret == E_OK) {
+		ret = read_fabrics(c, a, d);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (c->listen == NULL || c->users == NULL) {
 		diag_add(d, DIAG_ERROR, NULL, 0, "--listen and --users need a value");
@@ -195,10 +187,10 @@ int admin_config_read(void *config, struct arena *a, int argc, char **argv,
 	c->is_unix = strchr(c->listen, '/') != NULL;
 	if (!c->is_unix && !admin_config_is_command(c) &&
 	    (c->tls_certificate == NULL || c->tls_key == NULL)) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "--listen %s needs TLS, also on the loopback address: give "
-		         "--tls-certificate and --tls-key, or listen on a Unix socket",
-		         c->listen);
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"--listen %s needs TLS, also on the loopback address: give --tls-certificate and --tls-key, or listen on a Unix socket",
+			c->listen);
 		return E_SYNTAX;
 	}
 	return E_OK;

@@ -46,28 +46,28 @@ struct visit {
 };
 
 /* Where a client is: its address, or the user of a process on this machine. */
-static void tell_address(const struct httpd_request *rq, char ret[ADDRESS_BYTES])
+static void tell_address(const struct httpd_request *rq, char ret_text[ADDRESS_BYTES])
 {
 	const struct sockaddr *from = httpd_client(rq->conn);
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
-	strcpy(ret, "?");
+	strcpy(ret_text, "?");
 	if (from != NULL && from->sa_family == AF_INET) {
 		inet_ntop(AF_INET,
 		          &((const struct sockaddr_in *)(const void *)from)->sin_addr,
-		          ret, ADDRESS_BYTES);
+		          ret_text, ADDRESS_BYTES);
 	} else if (from != NULL && from->sa_family == AF_INET6) {
 		const struct in6_addr *a =
 			&((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
 		bool mapped = IN6_IS_ADDR_V4MAPPED(a);
 
 		inet_ntop(mapped ? AF_INET : AF_INET6,
-		          mapped ? (const void *)(a->s6_addr + 12) : (const void *)a, ret,
-		          ADDRESS_BYTES);
+		          mapped ? (const void *)(a->s6_addr + 12) : (const void *)a,
+		          ret_text, ADDRESS_BYTES);
 	} else if (getsockopt(httpd_socket(rq->conn), SOL_SOCKET, SO_PEERCRED, &peer,
 	                      &len) == 0) {
-		snprintf(ret, ADDRESS_BYTES, "local-user-%u", (unsigned)peer.uid);
+		snprintf(ret_text, ADDRESS_BYTES, "local-user-%u", (unsigned)peer.uid);
 	}
 }
 
@@ -169,12 +169,12 @@ static const struct httpd_site site = {
 };
 
 int admin_http_start(const struct admin_http_options *o, struct arena *a,
-                     const char **ret_why, struct admin_http **ret)
+                     const char **ret_why, struct admin_http **ret_http)
 {
 	struct admin_http *h = calloc(1, sizeof(*h));
 	struct MHD_OptionItem tls[TLS_OPTIONS];
 	const uint32_t ms = o->request_s * 1000;
-	int err = E_OK;
+	int ret = E_OK;
 
 	*ret_why = err_text(-ENOMEM);
 	if (h == NULL) {
@@ -185,9 +185,9 @@ int admin_http_start(const struct admin_http_options *o, struct arena *a,
 	h->wants_certificates = o->tls.client_ca != NULL;
 	json_object_seed(0); /* before threads make objects */
 	if (!h->is_unix) {
-		err = tls_options(&o->tls, a, ret_why, tls);
+		ret = tls_options(&o->tls, a, ret_why, tls);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		const struct httpd_options options = {
 			.site = &site,
 			.ctx = h,
@@ -207,23 +207,23 @@ int admin_http_start(const struct admin_http_options *o, struct arena *a,
 			.tls = h->is_unix ? NULL : tls,
 		};
 
-		err = httpd_start(&options, a, ret_why, &h->httpd);
+		ret = httpd_start(&options, a, ret_why, &h->httpd);
 	}
-	if (err == -EAGAIN && !h->is_unix) {
-		*ret_why = arena_printf(a,
-		                        "cannot start the server; do the certificate %s "
-		                        "and the key %s belong together?",
-		                        o->tls.certificate, o->tls.key);
-		err = E_SYNTAX;
+	if (ret == -EAGAIN && !h->is_unix) {
+		*ret_why = arena_printf(
+			a,
+			"cannot start the server; do the certificate %s and the key %s belong together?",
+			o->tls.certificate, o->tls.key);
+		ret = E_SYNTAX;
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		free(h);
-		return err;
+		return ret;
 	}
 	snprintf(h->address, sizeof(h->address), "%s%s",
 	         h->is_unix ? "unix:" : "https://",
 	         h->is_unix ? o->listen : httpd_listening(h->httpd)->address);
-	*ret = h;
+	*ret_http = h;
 	return E_OK;
 }
 

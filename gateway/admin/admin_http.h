@@ -28,7 +28,7 @@ struct admin_http;
  * \retval E_SYNTAX  An address or a PEM file. \retval -errno
  */
 int admin_http_start(const struct admin_http_options *o, struct arena *a,
-                     const char **ret_why, struct admin_http **ret);
+                     const char **ret_why, struct admin_http **ret_http);
 void admin_http_stop(struct admin_http *h); /*!< NULL is fine */
 
 /*! \brief "https://127.0.0.1:8621", "unix:/path". Borrowed until admin_http_stop(). */

@@ -153,10 +153,10 @@ static void rename_p_keys(json_t *reply)
 
 int admin_forward(struct admin_call *c)
 {
-	int err = admin_ask(c, c->ask, &c->heard);
+	int ret = admin_ask(c, c->ask, &c->heard);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if ((c->row->flags & RESOURCE_VERSION) != 0) {
 		admin_set_version(c, c->heard);

@@ -20,10 +20,10 @@ struct audit {
 	unsigned long long number;
 };
 
-int audit_new(const char *path, struct audit **ret)
+int audit_new(const char *path, struct audit **ret_audit)
 {
 	struct audit *a = calloc(1, sizeof(*a));
-	int err;
+	int ret;
 
 	if (a == NULL) {
 		return -ENOMEM;
@@ -33,12 +33,12 @@ int audit_new(const char *path, struct audit **ret)
 	/* Numbers of two runs of the program do not meet. */
 	a->number = (unsigned long long)time(NULL) << 20;
 	a->path = path != NULL ? strdup(path) : NULL;
-	err = path != NULL && a->path == NULL ? -ENOMEM : audit_reopen(a);
-	if (err != E_OK) {
+	ret = path != NULL && a->path == NULL ? -ENOMEM : audit_reopen(a);
+	if (ret != E_OK) {
 		audit_free(a);
-		return err;
+		return ret;
 	}
-	*ret = a;
+	*ret_audit = a;
 	return E_OK;
 }
 
@@ -85,7 +85,7 @@ unsigned long long audit_number(struct audit *a)
 int audit_write(struct audit *a, json_t *line)
 {
 	json_t *whole = json_pack("{s:o}", "time", time_json((int64_t)time(NULL)));
-	int err = E_OK;
+	int ret = E_OK;
 	char *text;
 
 	json_object_update(whole, line);
@@ -102,16 +102,16 @@ int audit_write(struct audit *a, json_t *line)
 
 	text[len++] = '\n'; /* in place of the NUL: the length counts */
 	pthread_mutex_lock(&a->lock);
-	for (size_t at = 0; at < len && err == E_OK;) {
+	for (size_t at = 0; at < len && ret == E_OK;) {
 		ssize_t n = write(a->fd, text + at, len - at);
 
 		if (n > 0) {
 			at += (size_t)n;
 		} else if (n == 0 || errno != EINTR) {
-			err = n == 0 ? -EIO : -errno;
+			ret = n == 0 ? -EIO : -errno;
 		}
 	}
 	pthread_mutex_unlock(&a->lock);
 	free(text);
-	return err;
+	return ret;
 }

@@ -13,7 +13,7 @@
 struct audit;
 
 /*! \param path  NULL: none. \retval -errno */
-int audit_new(const char *path, struct audit **ret);
+int audit_new(const char *path, struct audit **ret_audit);
 void audit_free(struct audit *a); /*!< NULL is fine */
 
 /*! \brief Opens the file again, after a rotation. \retval -errno */

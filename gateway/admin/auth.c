@@ -55,7 +55,7 @@ struct shown {
 	char secret[SECRET_MAX + 1];
 };
 
-int auth_new(const struct auth_options *o, struct auth **ret)
+int auth_new(const struct auth_options *o, struct auth **ret_auth)
 {
 	struct auth *a = calloc(1, sizeof(*a));
 
@@ -71,7 +71,7 @@ int auth_new(const struct auth_options *o, struct auth **ret)
 		auth_free(a);
 		return -ENOMEM;
 	}
-	*ret = a;
+	*ret_auth = a;
 	return E_OK;
 }
 
@@ -105,7 +105,7 @@ static int refresh(struct auth *a)
 	struct stat st;
 	struct arena *arena;
 	struct diags *d;
-	int err;
+	int ret;
 
 	memset(&now, 0, sizeof(now)); /* also between the members, for memcmp() */
 	if (stat(a->path, &st) == 0) {
@@ -126,12 +126,12 @@ static int refresh(struct auth *a)
 		return -ENOMEM;
 	}
 	diags_init(d, arena);
-	err = users_read(a->path, arena, d, &a->users);
-	if (err == E_OK) {
+	ret = users_read(a->path, arena, d, &a->users);
+	if (ret == E_OK) {
 		a->proven = arena_array(arena, a->users.n, sizeof(*a->proven));
-		err = a->proven != NULL ? E_OK : -ENOMEM;
+		ret = a->proven != NULL ? E_OK : -ENOMEM;
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		a->arena = arena;
 		log_info(me, "%s: %u users", a->path, a->users.n);
 	} else {
@@ -146,17 +146,17 @@ static int refresh(struct auth *a)
 		arena_free(arena);
 		a->users = (struct users){ .n = 0 };
 	}
-	if (err != -ENOMEM) {
+	if (ret != -ENOMEM) {
 		a->stamp = now;
 		a->read_before = true;
 	}
-	return err == E_OK ? E_OK : err == -ENOMEM ? err : E_NOTREADY;
+	return ret == E_OK ? E_OK : ret == -ENOMEM ? ret : E_NOTREADY;
 }
 
 /* ---- what a request shows ---- */
 
 /* Cuts text at a character. \return false: too long, or a character that cannot be there. */
-static bool split(const char *text, size_t len, char at, struct shown *ret)
+static bool split(const char *text, size_t len, char at, struct shown *ret_shown)
 {
 	const char *cut = memchr(text, at, len);
 	size_t name = cut != NULL ? (size_t)(cut - text) : 0;
@@ -166,15 +166,15 @@ static bool split(const char *text, size_t len, char at, struct shown *ret)
 	    memchr(text, '\0', len) != NULL) {
 		return false;
 	}
-	memcpy(ret->name, text, name);
-	ret->name[name] = '\0';
-	memcpy(ret->secret, cut + 1, secret);
-	ret->secret[secret] = '\0';
-	return user_name_is_good(ret->name);
+	memcpy(ret_shown->name, text, name);
+	ret_shown->name[name] = '\0';
+	memcpy(ret_shown->secret, cut + 1, secret);
+	ret_shown->secret[secret] = '\0';
+	return user_name_is_good(ret_shown->name);
 }
 
 /* "Basic" with base64 of NAME:SECRET, or "Bearer" with NAME.SECRET. */
-static bool read_header(const char *header, struct shown *ret)
+static bool read_header(const char *header, struct shown *ret_shown)
 {
 	size_t word = strcspn(header, " ");
 	const char *value = header + word + strspn(header + word, " ");
@@ -185,13 +185,13 @@ static bool read_header(const char *header, struct shown *ret)
 		return false;
 	}
 	if (word == 6 && strncasecmp(header, "Bearer", word) == 0) {
-		return split(value, len, '.', ret);
+		return split(value, len, '.', ret_shown);
 	}
 	if (word == 5 && strncasecmp(header, "Basic", word) == 0) {
 		gnutls_datum_t in = { (unsigned char *)value, (unsigned)len }, out;
 
 		if (gnutls_base64_decode2(&in, &out) == 0) {
-			good = split((const char *)out.data, out.size, ':', ret);
+			good = split((const char *)out.data, out.size, ':', ret_shown);
 			gnutls_memset(out.data, 0, out.size);
 			gnutls_free(out.data);
 		}
@@ -201,11 +201,11 @@ static bool read_header(const char *header, struct shown *ret)
 
 /* ---- checks ---- */
 
-static void tell(const struct user *u, struct auth_who *ret)
+static void tell(const struct user *u, struct auth_who *ret_who)
 {
-	strcpy(ret->name, u->name);
-	ret->role = u->role;
-	ret->expires = u->expires;
+	strcpy(ret_who->name, u->name);
+	ret_who->role = u->role;
+	ret_who->expires = u->expires;
 }
 
 static bool has_expired(const struct user *u, int64_t now)
@@ -234,7 +234,7 @@ static const struct user *look_up(struct auth *a, const struct shown *shown, int
 /* Remembers a secret that was right, if its user's line is still the same. */
 static bool keep_proven(struct auth *a, const char *name, const char *hash,
                         const uint8_t mac[SECRET_MAC_BYTES], int64_t now,
-                        struct auth_who *ret)
+                        struct auth_who *ret_who)
 {
 	bool kept = false;
 
@@ -246,27 +246,26 @@ static bool keep_proven(struct auth *a, const char *name, const char *hash,
 
 		p->known = true;
 		memcpy(p->mac, mac, SECRET_MAC_BYTES);
-		tell(u, ret);
+		tell(u, ret_who);
 		kept = true;
 	}
 	pthread_mutex_unlock(&a->lock);
 	return kept;
 }
 
-static int refuse_login(struct arena *arena, struct problem *p, int err)
+static int refuse_login(struct arena *arena, struct problem *p, int ret)
 {
 	/* One sentence for all, so that it does not tell which names exist. */
-	return problem_set(p, arena, err,
-	                   err == E_HTTP_RATE
-	                           ? "too many wrong logins from this address; wait"
-	                           : "a user is needed: name and secret with Basic, or "
-	                             "NAME.SECRET with Bearer; the ones shown are wrong, "
-	                             "have expired, or are missing");
+	return problem_set(
+		p, arena, ret,
+		ret == E_HTTP_RATE
+			? "too many wrong logins from this address; wait"
+			: "a user is needed: name and secret with Basic, or NAME.SECRET with Bearer; the ones shown are wrong, have expired, or are missing");
 }
 
 /* Whose failures these are: an address; of an IPv6 address the network, because whoever has one
  * address of it has all of them. */
-static const char *limit_key(const char *address, char ret[LIMITS_KEY_MAX])
+static const char *limit_key(const char *address, char ret_key[LIMITS_KEY_MAX])
 {
 	struct in6_addr v6;
 
@@ -274,12 +273,12 @@ static const char *limit_key(const char *address, char ret[LIMITS_KEY_MAX])
 		return address;
 	}
 	memset(v6.s6_addr + 8, 0, 8);
-	return inet_ntop(AF_INET6, &v6, ret, LIMITS_KEY_MAX);
+	return inet_ntop(AF_INET6, &v6, ret_key, LIMITS_KEY_MAX);
 }
 
 static int check_secret(struct auth *a, const struct auth_request *rq,
-                        const struct shown *shown, const char *from, struct auth_who *ret,
-                        unsigned *ret_wait_s)
+                        const struct shown *shown, const char *from,
+                        struct auth_who *ret_who, unsigned *ret_wait_s)
 {
 	uint8_t mac[SECRET_MAC_BYTES];
 	char hash[SECRET_HASH_BYTES];
@@ -291,7 +290,7 @@ static int check_secret(struct auth *a, const struct auth_request *rq,
 	pthread_mutex_lock(&a->lock);
 	const struct user *u = look_up(a, shown, rq->now, mac, hash, &proven);
 	if (proven) {
-		tell(u, ret);
+		tell(u, ret_who);
 	}
 	pthread_mutex_unlock(&a->lock);
 	if (proven) {
@@ -305,7 +304,7 @@ static int check_secret(struct auth *a, const struct auth_request *rq,
 	good = hash[0] != '\0' ? secret_matches(shown->secret, hash)
 	                       : secret_mismatch(shown->secret);
 	pthread_mutex_unlock(&a->hashing);
-	good = good && keep_proven(a, shown->name, hash, mac, rq->now, ret);
+	good = good && keep_proven(a, shown->name, hash, mac, rq->now, ret_who);
 	if (good) {
 		limits_give(a->failures, from, rq->now_ms);
 	}
@@ -313,49 +312,49 @@ static int check_secret(struct auth *a, const struct auth_request *rq,
 }
 
 static int check_certificate(struct auth *a, const struct auth_request *rq,
-                             struct auth_who *ret)
+                             struct auth_who *ret_who)
 {
-	int err = E_HTTP_AUTH;
+	int ret = E_HTTP_AUTH;
 
 	pthread_mutex_lock(&a->lock);
 	const struct user *u = users_find(&a->users, rq->certificate);
 	if (u != NULL && !has_expired(u, rq->now)) {
-		tell(u, ret);
-		err = E_OK;
+		tell(u, ret_who);
+		ret = E_OK;
 	}
 	pthread_mutex_unlock(&a->lock);
-	return err;
+	return ret;
 }
 
 int auth_check(struct auth *a, const struct auth_request *rq, struct arena *arena,
-               struct problem *p, struct auth_who *ret, unsigned *ret_wait_s)
+               struct problem *p, struct auth_who *ret_who, unsigned *ret_wait_s)
 {
 	char room[LIMITS_KEY_MAX];
 	const char *from = limit_key(rq->address, room);
 	struct shown shown;
-	int err;
+	int ret;
 
 	*ret_wait_s = 0;
 	pthread_mutex_lock(&a->lock);
-	err = refresh(a);
+	ret = refresh(a);
 	pthread_mutex_unlock(&a->lock);
-	if (err != E_OK) {
-		return problem_set(p, arena, err,
-		                   "the file of users cannot be used; the log of "
-		                   "saguaro-admin says why");
+	if (ret != E_OK) {
+		return problem_set(
+			p, arena, ret,
+			"the file of users cannot be used; the log of saguaro-admin says why");
 	}
 	if (rq->authorization == NULL) {
-		err = rq->certificate != NULL ? check_certificate(a, rq, ret)
+		ret = rq->certificate != NULL ? check_certificate(a, rq, ret_who)
 		                              : E_HTTP_AUTH;
-		return err == E_OK ? E_OK : refuse_login(arena, p, err);
+		return ret == E_OK ? E_OK : refuse_login(arena, p, ret);
 	}
 	if (read_header(rq->authorization, &shown)) {
-		err = check_secret(a, rq, &shown, from, ret, ret_wait_s);
+		ret = check_secret(a, rq, &shown, from, ret_who, ret_wait_s);
 	} else if (limits_take(a->failures, from, rq->now_ms, ret_wait_s)) {
-		err = E_HTTP_AUTH;
+		ret = E_HTTP_AUTH;
 	} else {
-		err = E_HTTP_RATE;
+		ret = E_HTTP_RATE;
 	}
 	gnutls_memset(&shown, 0, sizeof(shown));
-	return err == E_OK || err == -ENOMEM ? err : refuse_login(arena, p, err);
+	return ret == E_OK || ret == -ENOMEM ? ret : refuse_login(arena, p, ret);
 }

@@ -46,7 +46,7 @@ struct auth_who {
 	int64_t expires; /*!< 0: never */
 };
 
-int auth_new(const struct auth_options *o, struct auth **ret);
+int auth_new(const struct auth_options *o, struct auth **ret_auth);
 void auth_free(struct auth *a); /*!< NULL is fine */
 
 /*!
@@ -59,4 +59,4 @@ void auth_free(struct auth *a); /*!< NULL is fine */
  * \retval E_NOTREADY   The file of users cannot be read or has errors.
  */
 int auth_check(struct auth *a, const struct auth_request *rq, struct arena *arena,
-               struct problem *p, struct auth_who *ret, unsigned *ret_wait_s);
+               struct problem *p, struct auth_who *ret_who, unsigned *ret_wait_s);

@@ -30,9 +30,9 @@ static int print_users(const struct admin_config *c, struct arena *a, struct dia
 {
 	struct users users;
 	char expires[32];
-	int err = users_read(c->users, a, d, &users);
+	int ret = users_read(c->users, a, d, &users);
 
-	for (unsigned i = 0; err == E_OK && i < users.n; i++) {
+	for (unsigned i = 0; ret == E_OK && i < users.n; i++) {
 		const struct user *u = &users.user[i];
 
 		user_expiry_text(u->expires, expires);
@@ -41,11 +41,11 @@ static int print_users(const struct admin_config *c, struct arena *a, struct dia
 		       u->expires != 0 && u->expires <= (int64_t)time(NULL) ? ", expired"
 		                                                            : "");
 	}
-	return err;
+	return ret;
 }
 
 /* The first line of standard input, without echo on a terminal. */
-static int read_password(char *ret, size_t room, struct diags *d)
+static int read_password(char *ret_text, size_t room, struct diags *d)
 {
 	struct termios old, quiet;
 	bool terminal = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &old) == 0;
@@ -57,24 +57,24 @@ static int read_password(char *ret, size_t room, struct diags *d)
 		quiet.c_lflag &= ~(tcflag_t)ECHO;
 		tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
 	}
-	line = fgets(ret, (int)room, stdin);
+	line = fgets(ret_text, (int)room, stdin);
 	if (terminal) {
 		tcsetattr(STDIN_FILENO, TCSAFLUSH, &old);
 		fputc('\n', stderr);
 	}
 	if (line == NULL || strchr(line, '\n') == NULL) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "--add-password needs a line of at most %d bytes on standard "
-		         "input",
-		         SECRET_MAX);
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"--add-password needs a line of at most %d bytes on standard input",
+			SECRET_MAX);
 		return E_SYNTAX;
 	}
 	line[strcspn(line, "\r\n")] = '\0';
 	if (strlen(line) < SECRET_MIN) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "the password has less than %d bytes; --add-token makes a good "
-		         "one",
-		         SECRET_MIN);
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"the password has less than %d bytes; --add-token makes a good one",
+			SECRET_MIN);
 		return E_RANGE;
 	}
 	return E_OK;
@@ -86,7 +86,7 @@ static int add_user(const struct admin_config *c, struct diags *d)
 	struct user user = { .name = c->add_token      ? c->add_token
 		                     : c->add_password ? c->add_password
 		                                       : c->add_certificate };
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (!user_name_is_good(user.name)) {
 		diag_add(d, DIAG_ERROR, NULL, 0,
@@ -101,34 +101,31 @@ static int add_user(const struct admin_config *c, struct diags *d)
 	}
 	if (c->expires == NULL ||
 	    user_expiry_parse(c->expires, (int64_t)time(NULL), &user.expires) != E_OK) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "--expires: '%.40s' is no time: 2027-01-31, "
-		         "2027-01-31T12:00:00Z, "
-		         "90d or never",
-		         c->expires != NULL ? c->expires : "");
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"--expires: '%.40s' is no time: 2027-01-31, 2027-01-31T12:00:00Z, 90d or never",
+			c->expires != NULL ? c->expires : "");
 		return E_SYNTAX;
 	}
 	if (c->add_token != NULL) {
-		err = secret_make(secret);
+		ret = secret_make(secret);
 	} else if (c->add_password != NULL) {
-		err = read_password(secret, sizeof(secret), d);
+		ret = read_password(secret, sizeof(secret), d);
 	}
-	if (err == E_OK && c->add_certificate == NULL) {
-		err = secret_hash(secret, hash);
+	if (ret == E_OK && c->add_certificate == NULL) {
+		ret = secret_hash(secret, hash);
 		user.hash = hash;
 	}
-	if (err == E_OK) {
-		err = users_add(c->users, &user, d);
+	if (ret == E_OK) {
+		ret = users_add(c->users, &user, d);
 	}
-	if (err == E_OK && c->add_token != NULL) {
+	if (ret == E_OK && c->add_token != NULL) {
 		printf("%s\n", secret);
 		fprintf(stderr,
-		        "The secret of %s is shown this once. Use it with Basic as "
-		        "password, "
-		        "or with Bearer as %s.SECRET.\n",
+		        "The secret of %s is shown this once. Use it with Basic as password, or with Bearer as %s.SECRET.\n",
 		        user.name, user.name);
 	}
-	return err;
+	return ret;
 }
 
 static int run_command(const void *config, struct arena *a, struct diags *d)
@@ -136,24 +133,24 @@ static int run_command(const void *config, struct arena *a, struct diags *d)
 	const struct admin_config *c = config;
 	unsigned n = (c->add_token != NULL) + (c->add_password != NULL) +
 	             (c->add_certificate != NULL) + (c->remove != NULL) + c->list;
-	int err;
+	int ret;
 
 	if (n != 1) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "only one of --add-token, --add-password, --add-certificate, "
-		         "--remove and --list at a time");
-		err = E_SYNTAX;
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"only one of --add-token, --add-password, --add-certificate, --remove and --list at a time");
+		ret = E_SYNTAX;
 	} else if (c->list) {
-		err = print_users(c, a, d);
+		ret = print_users(c, a, d);
 	} else if (c->remove != NULL) {
-		err = users_remove(c->users, c->remove, d);
+		ret = users_remove(c->users, c->remove, d);
 	} else {
-		err = add_user(c, d);
+		ret = add_user(c, d);
 	}
-	if (err != E_OK && d->n_errors == 0) {
-		diag_add(d, DIAG_ERROR, NULL, 0, "%s", err_text(err));
+	if (ret != E_OK && d->n_errors == 0) {
+		diag_add(d, DIAG_ERROR, NULL, 0, "%s", err_text(ret));
 	}
-	return err;
+	return ret;
 }
 
 /* ---- the server ---- */
@@ -170,7 +167,7 @@ static int ask(void *ctx, const char *socket, const json_t *request, json_t **re
 {
 	struct asking *q = ctx;
 	struct timespec until;
-	int err;
+	int ret;
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += q->timeout_ms / 1000;
@@ -179,9 +176,9 @@ static int ask(void *ctx, const char *socket, const json_t *request, json_t **re
 			return E_TIMEOUT;
 		}
 	}
-	err = control_ask(socket, request, q->timeout_ms, ret_reply);
+	ret = control_ask(socket, request, q->timeout_ms, ret_reply);
 	sem_post(&q->free);
-	return err;
+	return ret;
 }
 
 struct audit_file {
@@ -192,12 +189,12 @@ struct audit_file {
 static void reopen_audit(void *ctx)
 {
 	const struct audit_file *f = ctx;
-	int err = audit_reopen(f->audit);
+	int ret = audit_reopen(f->audit);
 
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		log_message(MSG_ADMIN_AUDIT_NOT_REOPENED, me,
 		            "cannot open the audit log %s: %s; the old one is written on",
-		            f->path, err_text(err));
+		            f->path, err_text(ret));
 	} else {
 		log_info(me, "audit log opened again");
 	}
@@ -215,18 +212,18 @@ static int run_server(const struct admin_config *c, struct admin *admin, struct 
 		                        .admin = admin };
 	struct admin_http *h = NULL;
 	const char *why = NULL;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (!c->is_unix) {
-		err = tls_names(c->tls_certificate, c->hosts, a, &why, &admin->hosts);
+		ret = tls_names(c->tls_certificate, c->hosts, a, &why, &admin->hosts);
 	}
-	if (err == E_OK) {
-		err = admin_http_start(&o, a, &why, &h);
+	if (ret == E_OK) {
+		ret = admin_http_start(&o, a, &why, &h);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		log_message(MSG_ADMIN_NO_ADDRESS, me, "%s",
-		            why != NULL ? why : err_text(err));
-		return err;
+		            why != NULL ? why : err_text(ret));
+		return ret;
 	}
 	log_info(me, "answering on %s for %u fabric%s", admin_http_address(h),
 	         c->n_fabrics, c->n_fabrics == 1 ? "" : "s");
@@ -237,9 +234,9 @@ static int run_server(const struct admin_config *c, struct admin *admin, struct 
 		                          .port = admin_http_port(h),
 		                          .reopen = reopen_audit,
 		                          .ctx = &audit };
-	err = service_run_server(&s);
+	ret = service_run_server(&s);
 	admin_http_stop(h);
-	return err;
+	return ret;
 }
 
 static int serve(const void *config, struct arena *a)
@@ -252,25 +249,25 @@ static int serve(const void *config, struct arena *a)
 	struct admin admin = {
 		.fabric = c->fabric, .n_fabrics = c->n_fabrics, .ask = ask, .ctx = &asking
 	};
-	int err;
+	int ret;
 
 	sem_init(&asking.free, 0, ASK_AT_A_TIME);
-	err = audit_new(c->audit_log, &admin.audit);
-	if (err != E_OK) {
+	ret = audit_new(c->audit_log, &admin.audit);
+	if (ret != E_OK) {
 		log_message(
 			MSG_ADMIN_NO_AUDIT, me,
 			"cannot open the audit log %s: %s; name another with --audit-log",
-			c->audit_log, err_text(err));
+			c->audit_log, err_text(ret));
 	}
-	if (err == E_OK) {
-		err = auth_new(&auth, &admin.auth);
+	if (ret == E_OK) {
+		ret = auth_new(&auth, &admin.auth);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		/* A tenth of a minute's requests may come at once. */
 		admin.rate = limits_new(c->requests_per_minute / 10 + 1,
 		                        c->requests_per_minute);
 		admin.lines = limits_new(5, 5);
-		err = admin.rate != NULL && admin.lines != NULL ? run_server(c, &admin, a)
+		ret = admin.rate != NULL && admin.lines != NULL ? run_server(c, &admin, a)
 		                                                : -ENOMEM;
 	}
 	limits_free(admin.rate);
@@ -278,7 +275,7 @@ static int serve(const void *config, struct arena *a)
 	auth_free(admin.auth);
 	audit_free(admin.audit);
 	sem_destroy(&asking.free);
-	return err;
+	return ret;
 }
 
 int main(int argc, char **argv)

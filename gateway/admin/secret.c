@@ -16,10 +16,10 @@ static const char yescrypt[] = "$y$";
 static const char nobody[] =
 	"$y$j9T$AAAAAAAAAAAAAAAAAAAAA.$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/";
 
-int secret_make(char ret[SECRET_BYTES])
+int secret_make(char ret_secret[SECRET_BYTES])
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789-_";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	uint8_t bytes[43]; /* five bits and 42 times six */
 
 	if (gnutls_rnd(GNUTLS_RND_KEY, bytes, sizeof(bytes)) != 0) {
@@ -27,9 +27,9 @@ int secret_make(char ret[SECRET_BYTES])
 	}
 	for (size_t i = 0; i < sizeof(bytes); i++) {
 		/* The first one is a letter, so that no program takes it for an option. */
-		ret[i] = digits[bytes[i] & (i == 0 ? 31 : 63)];
+		ret_secret[i] = digits[bytes[i] & (i == 0 ? 31 : 63)];
 	}
-	ret[sizeof(bytes)] = '\0';
+	ret_secret[sizeof(bytes)] = '\0';
 	gnutls_memset(bytes, 0, sizeof(bytes));
 	return E_OK;
 }
@@ -55,7 +55,7 @@ static void free_crypt(struct crypt_data *data)
 	}
 }
 
-int secret_hash(const char *secret, char ret[SECRET_HASH_BYTES])
+int secret_hash(const char *secret, char ret_hash[SECRET_HASH_BYTES])
 {
 	char setting[CRYPT_GENSALT_OUTPUT_SIZE], salt[32];
 	struct crypt_data *data;
@@ -72,7 +72,7 @@ int secret_hash(const char *secret, char ret[SECRET_HASH_BYTES])
 		free_crypt(data);
 		return -ENOSYS;
 	}
-	strcpy(ret, data->output);
+	strcpy(ret_hash, data->output);
 	free_crypt(data);
 	return E_OK;
 }
@@ -116,10 +116,10 @@ bool secret_mismatch(const char *secret)
 }
 
 int secret_mac(const uint8_t key[SECRET_MAC_BYTES], const char *secret,
-               uint8_t ret[SECRET_MAC_BYTES])
+               uint8_t ret_mac[SECRET_MAC_BYTES])
 {
 	return gnutls_hmac_fast(GNUTLS_MAC_SHA256, key, SECRET_MAC_BYTES, secret,
-	                        strlen(secret), ret) == 0
+	                        strlen(secret), ret_mac) == 0
 	               ? E_OK
 	               : -EIO;
 }

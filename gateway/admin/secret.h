@@ -19,10 +19,10 @@ enum {
 };
 
 /*! \brief 257 random bits as text of letters, digits, '-' and '_'. \retval -EIO */
-int secret_make(char ret[SECRET_BYTES]);
+int secret_make(char ret_secret[SECRET_BYTES]);
 
 /*! \brief Hash of a secret with a random salt. \retval -ENOSYS  crypt(3) has no yescrypt. */
-int secret_hash(const char *secret, char ret[SECRET_HASH_BYTES]);
+int secret_hash(const char *secret, char ret_hash[SECRET_HASH_BYTES]);
 
 /*! \brief Is the text a hash of a method that withstands guessing? */
 bool secret_is_hash(const char *hash);
@@ -39,7 +39,7 @@ bool secret_mismatch(const char *secret);
 
 /*! \brief A keyed digest of a secret, to recognise one that was checked before. */
 int secret_mac(const uint8_t key[SECRET_MAC_BYTES], const char *secret,
-               uint8_t ret[SECRET_MAC_BYTES]);
+               uint8_t ret_mac[SECRET_MAC_BYTES]);
 
 /*! \brief Compares in constant time. */
 bool secret_same(const void *a, const void *b, size_t len);

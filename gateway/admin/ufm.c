@@ -113,10 +113,10 @@ int ufm_list(struct admin_call *c)
 	bool objects = c->uri.n_params > 0, guids = asks_for_guids(c);
 	const json_t *p;
 	size_t i;
-	int err = admin_ask(c, c->ask, &c->heard);
+	int ret = admin_ask(c, c->ask, &c->heard);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	c->out = objects ? json_object() : json_array();
 	json_array_foreach(json_object_get(c->heard, "partitions"), i, p)
@@ -136,14 +136,14 @@ int ufm_list(struct admin_call *c)
 
 int ufm_show(struct admin_call *c)
 {
-	int err = admin_ask(c, c->ask, &c->heard);
+	int ret = admin_ask(c, c->ask, &c->heard);
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		c->out = partition_of(json_object_get(c->heard, "partition"),
 		                      asks_for_guids(c));
-		err = c->out != NULL ? E_OK : -ENOMEM;
+		ret = c->out != NULL ? E_OK : -ENOMEM;
 	}
-	return err;
+	return ret;
 }
 
 /* "2020-09-03T11:42:39Z" becomes "Thu Sep 3 11:42:39 UTC 2020". */
@@ -169,15 +169,15 @@ static json_t *updated_text(const json_t *value)
 
 int ufm_updated(struct admin_call *c)
 {
-	int err = admin_ask(c, c->ask, &c->heard);
+	int ret = admin_ask(c, c->ask, &c->heard);
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		c->out = json_pack(
 			"{s:o}", "last_updated",
 			updated_text(json_object_get(c->heard, "last_updated")));
-		err = c->out != NULL ? E_OK : -ENOMEM;
+		ret = c->out != NULL ? E_OK : -ENOMEM;
 	}
-	return err;
+	return ret;
 }
 
 /* The verb for partitions in the request to saguarod. */
@@ -217,17 +217,17 @@ int ufm_prepare(struct admin_call *c)
 
 int ufm_change(struct admin_call *c)
 {
-	int err = admin_ask(c, c->ask, &c->heard);
+	int ret = admin_ask(c, c->ask, &c->heard);
 
 	/* To remove members of a partition that is gone leaves nothing to do; a failure would
 	 * make the client try again for ever. */
-	if (err == E_NOTFOUND && strcmp(action_of(c), "remove") == 0) {
+	if (ret == E_NOTFOUND && strcmp(action_of(c), "remove") == 0) {
 		problem_clear(&c->problem);
-		err = E_OK;
+		ret = E_OK;
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		c->out = json_object();
-		err = c->out != NULL ? E_OK : -ENOMEM;
+		ret = c->out != NULL ? E_OK : -ENOMEM;
 	}
-	return err;
+	return ret;
 }

@@ -34,11 +34,11 @@ const char *role_name(enum role role)
 	return roles[role];
 }
 
-int role_parse(const char *text, enum role *ret)
+int role_parse(const char *text, enum role *ret_role)
 {
 	for (enum role r = ROLE_VIEWER; r < ROLE_COUNT; r++) {
 		if (strcmp(text, roles[r]) == 0) {
-			*ret = r;
+			*ret_role = r;
 			return E_OK;
 		}
 	}
@@ -47,14 +47,15 @@ int role_parse(const char *text, enum role *ret)
 
 bool user_name_is_good(const char *name)
 {
-	size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	                          "0123456789-_@");
+	size_t len = strspn(
+		name,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_@");
 
 	return len > 0 && len <= USER_NAME_MAX && name[len] == '\0';
 }
 
 /* "2027-01-31" and "2027-01-31T12:00:00Z". */
-static int parse_time(const char *text, int64_t *ret)
+static int parse_time(const char *text, int64_t *ret_time)
 {
 	struct tm t = { .tm_year = 0 }, back;
 	int end = -1;
@@ -82,17 +83,17 @@ static int parse_time(const char *text, int64_t *ret)
 	    back.tm_min != asked.tm_min || back.tm_sec != asked.tm_sec) {
 		return E_RANGE;
 	}
-	*ret = at;
+	*ret_time = at;
 	return E_OK;
 }
 
-int user_expiry_parse(const char *text, int64_t now, int64_t *ret)
+int user_expiry_parse(const char *text, int64_t now, int64_t *ret_expiry)
 {
 	unsigned days;
 	int end = -1;
 
 	if (strcmp(text, "never") == 0) {
-		*ret = 0;
+		*ret_expiry = 0;
 		return E_OK;
 	}
 	if (sscanf(text, "%5u%n", &days, &end) == 1 && end > 0 &&
@@ -100,22 +101,22 @@ int user_expiry_parse(const char *text, int64_t now, int64_t *ret)
 		if (days == 0 || days > 36500) {
 			return E_RANGE;
 		}
-		*ret = now + (int64_t)days * 86400;
+		*ret_expiry = now + (int64_t)days * 86400;
 		return E_OK;
 	}
-	return parse_time(text, ret);
+	return parse_time(text, ret_expiry);
 }
 
-void user_expiry_text(int64_t expires, char ret[32])
+void user_expiry_text(int64_t expires, char ret_text[32])
 {
 	time_t at = (time_t)expires;
 	struct tm t;
 
 	if (expires == 0 || gmtime_r(&at, &t) == NULL) {
-		strcpy(ret, "never");
+		strcpy(ret_text, "never");
 		return;
 	}
-	strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &t);
+	strftime(ret_text, 32, "%Y-%m-%dT%H:%M:%SZ", &t);
 }
 
 const struct user *users_find(const struct users *u, const char *name)
@@ -155,17 +156,15 @@ static void parse_line(const char *path, unsigned line, char *text, struct diags
 		         word[1]);
 	} else if (strchr(word[2], 'd') != NULL ||
 	           user_expiry_parse(word[2], 0, &user.expires) != E_OK) {
-		diag_add(d, DIAG_ERROR, path, line,
-		         "'%.40s' is no time of expiry: never, 2027-01-31 or "
-		         "2027-01-31T12:00:00Z",
-		         word[2]);
+		diag_add(
+			d, DIAG_ERROR, path, line,
+			"'%.40s' is no time of expiry: never, 2027-01-31 or 2027-01-31T12:00:00Z",
+			word[2]);
 	} else if (strcmp(word[3], "-") != 0 && !secret_is_hash(word[3])) {
 		/* The word is not shown: it may be a password. */
 		diag_add(
 			d, DIAG_ERROR, path, line,
-			"the secret is no hash of yescrypt, scrypt, bcrypt or SHA-512, "
-		        "and "
-			"not '-'; saguaro-admin --add-token and --add-password make one");
+			"the secret is no hash of yescrypt, scrypt, bcrypt or SHA-512, and not '-'; saguaro-admin --add-token and --add-password make one");
 	} else if (u->n == USERS_MAX) {
 		diag_add(d, DIAG_ERROR, path, line, "more than %d users", USERS_MAX);
 	} else {
@@ -176,7 +175,7 @@ static void parse_line(const char *path, unsigned line, char *text, struct diags
 }
 
 int users_parse(const char *path, const char *text, size_t len, struct arena *a,
-                struct diags *d, struct users *ret)
+                struct diags *d, struct users *ret_users)
 {
 	size_t lines = text_count(text, len, '\n') + 1, at = 0;
 	struct users u = { .n = 0 };
@@ -203,7 +202,7 @@ int users_parse(const char *path, const char *text, size_t len, struct arena *a,
 	if (d->n_errors != before) {
 		return E_SYNTAX;
 	}
-	*ret = u;
+	*ret_users = u;
 	return E_OK;
 }
 
@@ -213,39 +212,39 @@ static int check_mode(const char *path, struct diags *d)
 	struct stat st;
 
 	if (stat(path, &st) != 0) {
-		int err = -errno;
+		int ret = -errno;
 
-		text_file_unreadable(path, kind.what, err, d);
-		return err;
+		text_file_unreadable(path, kind.what, ret, d);
+		return ret;
 	}
 	if ((st.st_mode & 027) != 0 || (st.st_uid != 0 && st.st_uid != geteuid())) {
 		diag_add(
 			d, DIAG_ERROR, path, 0,
-			"mode %04o of user %u: a file of users belongs to root or to the "
-			"user of the program and has mode 0640 or less; chmod 0640 it",
+			"mode %04o of user %u: a file of users belongs to root or to the user of the program and has mode 0640 or less; chmod 0640 it",
 			(unsigned)st.st_mode & 07777, (unsigned)st.st_uid);
 		return E_SYNTAX;
 	}
 	return E_OK;
 }
 
-int users_read(const char *path, struct arena *a, struct diags *d, struct users *ret)
+int users_read(const char *path, struct arena *a, struct diags *d,
+               struct users *ret_users)
 {
 	char *text = NULL;
 	size_t len;
-	int err = check_mode(path, d);
+	int ret = check_mode(path, d);
 
-	if (err == E_OK) {
-		err = text_file_read(path, &kind, d, &text, &len);
+	if (ret == E_OK) {
+		ret = text_file_read(path, &kind, d, &text, &len);
 	}
-	if (err == E_OK && text == NULL) {
-		err = -ENOENT;
+	if (ret == E_OK && text == NULL) {
+		ret = -ENOENT;
 	}
-	if (err == E_OK) {
-		err = users_parse(path, text, len, a, d, ret);
+	if (ret == E_OK) {
+		ret = users_parse(path, text, len, a, d, ret_users);
 	}
 	free(text);
-	return err;
+	return ret;
 }
 
 /* ---- changes ---- */
@@ -271,11 +270,11 @@ static int lock_file(struct edit *e)
 	                  ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)
 	                  : -1;
 	if (e->lock < 0 || flock(e->lock, LOCK_EX) != 0) {
-		int err = path == NULL ? -ENOMEM : -errno;
+		int ret = path == NULL ? -ENOMEM : -errno;
 
 		diag_add(e->d, DIAG_ERROR, path != NULL ? path : e->path, 0,
-		         "cannot lock the file of users: %s", err_text(err));
-		return err;
+		         "cannot lock the file of users: %s", err_text(ret));
+		return ret;
 	}
 	return E_OK;
 }
@@ -284,10 +283,10 @@ static int edit_begin(struct edit *e)
 {
 	char *copy = arena_strdup(e->arena, e->path);
 	struct stat st;
-	int err = lock_file(e);
+	int ret = lock_file(e);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	e->group = (gid_t)-1;
 	if (access(e->path, F_OK) != 0 && errno == ENOENT) {
@@ -299,64 +298,64 @@ static int edit_begin(struct edit *e)
 		e->text = calloc(1, 1);
 		return e->text != NULL ? E_OK : -ENOMEM;
 	}
-	err = check_mode(e->path, e->d);
-	if (err == E_OK) {
-		err = text_file_read(e->path, &kind, e->d, &e->text, &e->len);
+	ret = check_mode(e->path, e->d);
+	if (ret == E_OK) {
+		ret = text_file_read(e->path, &kind, e->d, &e->text, &e->len);
 	}
-	if (err == E_OK) {
-		err = users_parse(e->path, e->text, e->len, e->arena, e->d, &e->users);
+	if (ret == E_OK) {
+		ret = users_parse(e->path, e->text, e->len, e->arena, e->d, &e->users);
 	}
-	if (err == E_OK && stat(e->path, &st) == 0) {
+	if (ret == E_OK && stat(e->path, &st) == 0) {
 		e->group = st.st_gid;
 	}
-	return err;
+	return ret;
 }
 
 static int edit_write(struct edit *e, const char *text)
 {
-	int err = text != NULL ? text_file_replace_as(e->path, text, strlen(text), 0640,
+	int ret = text != NULL ? text_file_replace_as(e->path, text, strlen(text), 0640,
 	                                              e->group)
 	                       : -ENOMEM;
 
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		diag_add(e->d, DIAG_ERROR, e->path, 0,
-		         "cannot write the file of users: %s", err_text(err));
+		         "cannot write the file of users: %s", err_text(ret));
 	}
-	return err;
+	return ret;
 }
 
-static int edit_end(struct edit *e, int err)
+static int edit_end(struct edit *e, int ret)
 {
 	if (e->lock >= 0) {
 		close(e->lock);
 	}
 	free(e->text);
 	arena_free(e->arena);
-	return err;
+	return ret;
 }
 
 int users_add(const char *path, const struct user *user, struct diags *d)
 {
 	struct edit e = { .arena = arena_new(), .path = path, .d = d, .lock = -1 };
 	char expires[32];
-	int err = e.arena != NULL ? edit_begin(&e) : -ENOMEM;
+	int ret = e.arena != NULL ? edit_begin(&e) : -ENOMEM;
 
-	if (err == E_OK && users_find(&e.users, user->name) != NULL) {
+	if (ret == E_OK && users_find(&e.users, user->name) != NULL) {
 		diag_add(d, DIAG_ERROR, path, 0,
 		         "the user %s is there; remove it first with --remove",
 		         user->name);
-		err = E_DUPLICATE;
+		ret = E_DUPLICATE;
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		user_expiry_text(user->expires, expires);
-		err = edit_write(
+		ret = edit_write(
 			&e,
 			arena_printf(e.arena, "%s%s%s %s %s %s\n", e.text,
 		                     e.len > 0 && e.text[e.len - 1] != '\n' ? "\n" : "",
 		                     user->name, role_name(user->role), expires,
 		                     user->hash != NULL ? user->hash : "-"));
 	}
-	return edit_end(&e, err);
+	return edit_end(&e, ret);
 }
 
 /* The text without the line of a user. */
@@ -382,14 +381,14 @@ static char *without(struct edit *e, const char *name)
 int users_remove(const char *path, const char *name, struct diags *d)
 {
 	struct edit e = { .arena = arena_new(), .path = path, .d = d, .lock = -1 };
-	int err = e.arena != NULL ? edit_begin(&e) : -ENOMEM;
+	int ret = e.arena != NULL ? edit_begin(&e) : -ENOMEM;
 
-	if (err == E_OK && users_find(&e.users, name) == NULL) {
+	if (ret == E_OK && users_find(&e.users, name) == NULL) {
 		diag_add(d, DIAG_ERROR, path, 0, "there is no user '%.63s'", name);
-		err = E_NOTFOUND;
+		ret = E_NOTFOUND;
 	}
-	if (err == E_OK) {
-		err = edit_write(&e, without(&e, name));
+	if (ret == E_OK) {
+		ret = edit_write(&e, without(&e, name));
 	}
-	return edit_end(&e, err);
+	return edit_end(&e, ret);
 }

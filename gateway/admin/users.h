@@ -41,31 +41,32 @@ struct users {
 const char *role_name(enum role role);
 
 /*! \retval E_UNKNOWN */
-int role_parse(const char *text, enum role *ret);
+int role_parse(const char *text, enum role *ret_role);
 
 /*! \brief May this stand as the name of a user? */
 bool user_name_is_good(const char *name);
 
 /*!
  * \brief Reads a time of expiry: "never", a date, a time, or a number of days, "90d".
- * \param now  Seconds since 1970, for a number of days. \param ret  0: never.
+ * \param now  Seconds since 1970, for a number of days. \param ret_expiry  0: never.
  * \retval E_SYNTAX \retval E_RANGE
  */
-int user_expiry_parse(const char *text, int64_t now, int64_t *ret);
+int user_expiry_parse(const char *text, int64_t now, int64_t *ret_expiry);
 
 /*! \brief "never" or "2027-01-31T12:00:00Z". */
-void user_expiry_text(int64_t expires, char ret[32]);
+void user_expiry_text(int64_t expires, char ret_text[32]);
 
 /*! \brief Parses a text. Strings are in \a a. \retval E_SYNTAX  All errors are in \a d. */
 int users_parse(const char *path, const char *text, size_t len, struct arena *a,
-                struct diags *d, struct users *ret);
+                struct diags *d, struct users *ret_users);
 
 /*!
  * \brief Reads the file, which must belong to root or to this user, and which others must not
  *        be able to read or to change.
  * \retval E_SYNTAX \retval -errno  In \a d.
  */
-int users_read(const char *path, struct arena *a, struct diags *d, struct users *ret);
+int users_read(const char *path, struct arena *a, struct diags *d,
+               struct users *ret_users);
 
 /*! \return NULL: there is no such user. */
 const struct user *users_find(const struct users *u, const char *name);

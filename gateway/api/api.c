@@ -25,44 +25,44 @@
 int api_expects_body(const char *method, const char *target, size_t *ret_max)
 {
 	struct arena *a = arena_new();
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 	const struct resource *row = NULL;
 	const char *capture[RESOURCE_CAPTURES];
 	struct uri u;
 
-	int err = a != NULL ? uri_parse(target, a, &u, &p) : -ENOMEM;
-	if (err == E_OK) {
-		err = resource_match(&api_resources, method, &u, &row, capture);
+	int ret = a != NULL ? uri_parse(target, a, &u, &p) : -ENOMEM;
+	if (ret == E_OK) {
+		ret = resource_match(&api_resources, method, &u, &row, capture);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		*ret_max = row->body.max_bytes;
 	}
 	problem_clear(&p);
 	arena_free(a);
-	return err;
+	return ret;
 }
 
 /* From the request line to a row whose handler may run. */
 static int route(struct api_call *c, const struct api_request *rq)
 {
-	int err = uri_parse(rq->target, c->arena, &c->uri, &c->problem);
-	if (err != E_OK) {
-		return err;
+	int ret = uri_parse(rq->target, c->arena, &c->uri, &c->problem);
+	if (ret != E_OK) {
+		return ret;
 	}
-	err = resource_match(&api_resources, rq->method, &c->uri, &c->row, c->capture);
-	if (err == E_HTTP_ENDPOINT) {
+	ret = resource_match(&api_resources, rq->method, &c->uri, &c->row, c->capture);
+	if (ret == E_HTTP_ENDPOINT) {
 		return resource_unknown(&api_resources, &c->uri, c->arena, &c->problem);
 	}
-	if (err == E_HTTP_METHOD) {
+	if (ret == E_HTTP_METHOD) {
 		char methods[REPLY_ALLOW_BYTES];
 
 		resource_methods(&api_resources, &c->uri, methods);
-		return problem_set(&c->problem, c->arena, err,
+		return problem_set(&c->problem, c->arena, ret,
 		                   "%s answers %s only, not %.20s", c->row->path, methods,
 		                   rq->method);
 	}
-	err = resource_check_params(c->row, &c->uri, c->arena, &c->problem);
-	return err != E_OK ? err
+	ret = resource_check_params(c->row, &c->uri, c->arena, &c->problem);
+	return ret != E_OK ? ret
 	                   : resource_check_type(c->row, rq->content_type, c->arena,
 	                                         &c->problem);
 }
@@ -71,11 +71,12 @@ static int route(struct api_call *c, const struct api_request *rq)
  */
 
 /* Written in place, because every answer has one. */
-static void set_etag(struct api_call *c, const struct snap_meta *m, struct api_reply *ret)
+static void set_etag(struct api_call *c, const struct snap_meta *m,
+                     struct api_reply *ret_reply)
 {
 	enum { ENCODING_BYTES = 5 }; /* what the numbers leave of an ETag */
 	const char *encoding = c->request->encoding;
-	char *p = JSON_PUT(ret->base.etag, "\"");
+	char *p = JSON_PUT(ret_reply->base.etag, "\"");
 
 	p = json_put_number(p, m->epoch);
 	p = json_put_number(JSON_PUT(p, "-"), snap_version(m, c->tables));
@@ -94,17 +95,17 @@ static const struct api_how *how_of(const struct api_call *c)
 
 /* Pins the newest epoch; sets the reply's epoch and ETag, which names the bytes as they are
  * sent. */
-static int pin(struct api_call *c, struct api_reply *ret)
+static int pin(struct api_call *c, struct api_reply *ret_reply)
 {
 	const char *why = NULL;
 
-	int err = source_pin(c->thread->source, c->now_ms, &why, &c->snap);
-	if (err == E_NOTREADY && (how_of(c)->tables & TABLE_IF_ANY) != 0) {
+	int ret = source_pin(c->thread->source, c->now_ms, &why, &c->snap);
+	if (ret == E_NOTREADY && (how_of(c)->tables & TABLE_IF_ANY) != 0) {
 		c->snap = NULL;
 		return E_OK;
 	}
-	if (err != E_OK) {
-		return problem_set(&c->problem, c->arena, err, "%s", why);
+	if (ret != E_OK) {
+		return problem_set(&c->problem, c->arena, ret, "%s", why);
 	}
 	const struct snap_meta *m = snap_meta(c->snap);
 	c->epoch = m->epoch;
@@ -113,25 +114,25 @@ static int pin(struct api_call *c, struct api_reply *ret)
 		c->tables |= api_record_tables(c->capture[0]);
 	}
 	if ((c->row->flags & RESOURCE_ETAG) != 0 && (c->tables & TABLE_MOMENT) == 0) {
-		set_etag(c, m, ret);
+		set_etag(c, m, ret_reply);
 	}
 	return E_OK;
 }
 
 /* One attempt on a pinned snapshot. \retval E_STALE  Discard what was built. */
 static int try_answer(struct api_call *c, const struct api_request *rq,
-                      struct api_reply *ret)
+                      struct api_reply *ret_reply)
 {
-	int err = pin(c, ret);
-	if (err != E_OK) {
-		return err;
+	int ret = pin(c, ret_reply);
+	if (ret != E_OK) {
+		return ret;
 	}
-	bool same = accept_knows(rq->if_none_match, ret->base.etag);
-	ret->base.status = same ? 304 : 200;
-	err = same ? E_OK : how_of(c)->handle(c);
+	bool same = accept_knows(rq->if_none_match, ret_reply->base.etag);
+	ret_reply->base.status = same ? 304 : 200;
+	ret = same ? E_OK : how_of(c)->handle(c);
 	/* An epoch that changed meanwhile explains any result, so it is checked first. */
 	int torn = c->snap != NULL ? snap_check(c->snap) : E_OK;
-	return torn != E_OK ? torn : err;
+	return torn != E_OK ? torn : ret;
 }
 
 /* Discards what was built of an answer. */
@@ -146,35 +147,34 @@ static void drop_answer(struct api_call *c)
 }
 
 static int run_handler(struct api_call *c, const struct api_request *rq,
-                       struct api_reply *ret)
+                       struct api_reply *ret_reply)
 {
-	int err = E_STALE;
+	int ret = E_STALE;
 
 	if (how_of(c)->tables == 0) {
 		return how_of(c)->handle(c);
 	}
 	c->stale = source_stale(c->thread->source, c->now_ms);
-	for (unsigned i = 0; i < API_TRIES && err == E_STALE; i++) {
+	for (unsigned i = 0; i < API_TRIES && ret == E_STALE; i++) {
 		drop_answer(c);
 		problem_clear(&c->problem);
-		err = try_answer(c, rq, ret);
+		ret = try_answer(c, rq, ret_reply);
 	}
-	if (err == E_STALE) {
+	if (ret == E_STALE) {
 		return problem_set(
-			&c->problem, c->arena, err,
-			"the epoch was superseded while the answer was built, %d "
-			"times in a row; ask again",
+			&c->problem, c->arena, ret,
+			"the epoch was superseded while the answer was built, %d times in a row; ask again",
 			API_TRIES);
 	}
-	return err;
+	return ret;
 }
 
 /* Puts the problem in the place of what was built. */
-static void encode_problem(struct api_call *c, int err, struct reply *ret)
+static void encode_problem(struct api_call *c, int ret, struct reply *ret_reply)
 {
 	const char *why;
 
-	if (err == E_MALFORMED && c->problem.detail == NULL) {
+	if (ret == E_MALFORMED && c->problem.detail == NULL) {
 		c->problem.detail = source_damaged(c->thread->source, c->arena);
 	}
 	if (c->epoch == 0) {
@@ -182,7 +182,7 @@ static void encode_problem(struct api_call *c, int err, struct reply *ret)
 	}
 	drop_answer(c);
 	c->next_cursor[0] = '\0';
-	resource_refuse(&api_resources, &c->uri, &c->problem, err, c->epoch, ret);
+	resource_refuse(&api_resources, &c->uri, &c->problem, ret, c->epoch, ret_reply);
 }
 
 void api_thread_done(struct api_thread *t)
@@ -195,7 +195,8 @@ void api_thread_done(struct api_thread *t)
 	t->inventory = NULL;
 }
 
-void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret)
+void api_serve(struct api_thread *t, const struct api_request *rq,
+               struct api_reply *ret_reply)
 {
 	uint64_t start = monotonic_ns() / 1000;
 	struct api_call c = { .thread = t,
@@ -207,21 +208,21 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 	(void)body_done(&c.body); /* what an earlier answer lacked */
 	c.arena = t->arena != NULL ? t->arena : arena_new();
 	t->arena = NULL;
-	int err = c.arena != NULL ? route(&c, rq) : -ENOMEM;
-	if (err == E_OK) {
-		err = run_handler(&c, rq, &reply);
+	int ret = c.arena != NULL ? route(&c, rq) : -ENOMEM;
+	if (ret == E_OK) {
+		ret = run_handler(&c, rq, &reply);
 	}
-	if (err == E_OK) {
-		err = body_done(&c.body);
+	if (ret == E_OK) {
+		ret = body_done(&c.body);
 	}
 	reply.base.content_type = c.content_type;
 	reply.base.body = c.body;
 	c.body = (struct body){ .len = 0 };
-	if (err == E_HTTP_METHOD && strcmp(rq->method, "OPTIONS") == 0) {
+	if (ret == E_HTTP_METHOD && strcmp(rq->method, "OPTIONS") == 0) {
 		reply.base.status = 204;
 		resource_methods(&api_resources, &c.uri, reply.base.allow);
-	} else if (err != E_OK) {
-		encode_problem(&c, err, &reply.base);
+	} else if (ret != E_OK) {
+		encode_problem(&c, ret, &reply.base);
 	}
 	reply.stream = c.stream;
 	reply.feed = c.feed;
@@ -240,13 +241,13 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 		http_stats_count(t->stats, reply.route, reply.base.status,
 		                 monotonic_ns() / 1000 - start);
 	}
-	*ret = reply;
+	*ret_reply = reply;
 }
 
 enum { EXIT_NO_PROGRAM = 127 }; /* where posix_spawn() cannot tell at once */
 
 /* The problem of a run that failed: its last words, without the name of the program. */
-static int job_problem(struct problem *p, struct arena *a, int err, int status,
+static int job_problem(struct problem *p, struct arena *a, int ret, int status,
                        const char *said)
 {
 	const char *text = strstr(said, ": ");
@@ -254,18 +255,17 @@ static int job_problem(struct problem *p, struct arena *a, int err, int status,
 	text = text != NULL ? text + 2 : said;
 	int len = (int)strcspn(text, "\n");
 
-	switch (err) {
+	switch (ret) {
 	case E_OK: break;
-	case E_TIMEOUT: return problem_set(p, a, err, "it took too long, and was ended");
+	case E_TIMEOUT: return problem_set(p, a, ret, "it took too long, and was ended");
 	case E_FULL:
 		return problem_set(
-			p, a, err,
-			"there are enough what-ifs and checks at a time, or this "
-			"one has too long an answer; try again, with a smaller limit");
+			p, a, ret,
+			"there are enough what-ifs and checks at a time, or this one has too long an answer; try again, with a smaller limit");
 	case -ENOENT:
 		return problem_set(p, a, E_NOTREADY,
 		                   "the program saguaro is not where --saguaro says");
-	default: return problem_set(p, a, E_NOTREADY, "it cannot run: %s", err_text(err));
+	default: return problem_set(p, a, E_NOTREADY, "it cannot run: %s", err_text(ret));
 	}
 	if (status < 0) {
 		return problem_set(p, a, E_NOTREADY, "it was ended by signal %d",
@@ -281,23 +281,23 @@ static bool has_answer(int status)
 	return status == 0 || status == 1 || status == 3;
 }
 
-void api_job_reply(struct api_thread *t, unsigned route, int err, int status,
-                   struct body *out, const char *said, struct api_reply *ret)
+void api_job_reply(struct api_thread *t, unsigned route, int ret, int status,
+                   struct body *out, const char *said, struct api_reply *ret_reply)
 {
 	struct arena *a = arena_new();
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 
-	*ret = (struct api_reply){ .base = { .status = 200,
-		                             .content_type = "application/json" },
-		                   .route = route };
-	if (a != NULL && err == E_OK && has_answer(status) && out->len > 0) {
-		ret->base.body = *out;
+	*ret_reply = (struct api_reply){ .base = { .status = 200,
+		                                   .content_type = "application/json" },
+		                         .route = route };
+	if (a != NULL && ret == E_OK && has_answer(status) && out->len > 0) {
+		ret_reply->base.body = *out;
 	} else {
 		body_clear(out);
-		err = a != NULL ? job_problem(&p, a, err, status, said) : -ENOMEM;
-		problem_reply(&p, err, 0, &ret->base);
+		ret = a != NULL ? job_problem(&p, a, ret, status, said) : -ENOMEM;
+		problem_reply(&p, ret, 0, &ret_reply->base);
 	}
 	problem_clear(&p);
 	arena_free(a);
-	http_stats_count(t->stats, route, ret->base.status, 0);
+	http_stats_count(t->stats, route, ret_reply->base.status, 0);
 }

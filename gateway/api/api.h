@@ -86,15 +86,16 @@ struct api_reply {
 
 /*!
  * \brief The reply to a request that a run of `saguaro` answered.
- * \param err     Why there is no answer; E_OK.
+ * \param ret     Why there is no answer; E_OK.
  * \param status  Its exit status; below 0 the signal that ended it, negated.
  * \param out     What it printed; taken. \param said  The same on standard error, or "".
  */
-void api_job_reply(struct api_thread *t, unsigned route, int err, int status,
-                   struct body *out, const char *said, struct api_reply *ret);
+void api_job_reply(struct api_thread *t, unsigned route, int ret, int status,
+                   struct body *out, const char *said, struct api_reply *ret_reply);
 
 /*! \brief Answers one request; never fails, at worst with a 5xx. */
-void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret);
+void api_serve(struct api_thread *t, const struct api_request *rq,
+               struct api_reply *ret_reply);
 
 /*!
  * \brief Before the body of a request is read: may it come?

@@ -18,11 +18,11 @@
 static int add_readiness(struct api_call *c, struct alarms *a)
 {
 	struct stats_copy stats;
-	int err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
-	bool has = err == E_OK;
+	int ret = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
+	bool has = ret == E_OK;
 
-	if (err == -ENOMEM) {
-		return err;
+	if (ret == -ENOMEM) {
+		return ret;
 	}
 	const char *why =
 		ready_reason(has ? &stats : NULL, c->epoch, NULL, c->now_ms, c->arena);
@@ -39,13 +39,13 @@ static int add_readiness(struct api_call *c, struct alarms *a)
 static int add_events(struct api_call *c, struct alarms *a)
 {
 	struct stats_events ev = { .n = 0 };
-	int err = source_events(c->thread->source, c->now_ms, 0, SIZE_MAX, c->arena, &ev);
+	int ret = source_events(c->thread->source, c->now_ms, 0, SIZE_MAX, c->arena, &ev);
 
-	if (err != E_OK) {
-		return err == E_NOTREADY ? E_OK : err;
+	if (ret != E_OK) {
+		return ret == E_NOTREADY ? E_OK : ret;
 	}
-	err = alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
-	return err == E_OK ? alarm_causes_join(a, c->snap, ev.events, ev.n) : err;
+	ret = alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
+	return ret == E_OK ? alarm_causes_join(a, c->snap, ev.events, ev.n) : ret;
 }
 
 /* A standby that never was master has no snapshot, but may be in trouble. */
@@ -54,21 +54,21 @@ static int find_alarms(struct api_call *c, struct alarms *a)
 	if (c->snap == NULL) {
 		return add_readiness(c, a);
 	}
-	int err = inventory_get(&c->thread->inventory, c->snap);
+	int ret = inventory_get(&c->thread->inventory, c->snap);
 
-	if (err == E_OK) {
-		err = inventory_shape(c->thread->inventory);
+	if (ret == E_OK) {
+		ret = inventory_shape(c->thread->inventory);
 	}
-	if (err == E_OK) {
-		err = add_readiness(c, a);
+	if (ret == E_OK) {
+		ret = add_readiness(c, a);
 	}
-	if (err == E_OK) {
-		err = alarms_of_snapshot(a, snap_meta(c->snap), c->thread->inventory);
+	if (ret == E_OK) {
+		ret = alarms_of_snapshot(a, snap_meta(c->snap), c->thread->inventory);
 	}
-	if (err == E_OK) {
-		err = add_events(c, a);
+	if (ret == E_OK) {
+		ret = add_events(c, a);
 	}
-	return err;
+	return ret;
 }
 
 /* Leaves out what another alarm stands for. */
@@ -104,16 +104,16 @@ int api_alarms(struct api_call *c)
 	struct api_page page;
 	json_t *tail = NULL;
 	int8_t all = -1;
-	int err = api_page(c, &page);
+	int ret = api_page(c, &page);
 
-	if (err == E_OK) {
-		err = api_flag(c, "all", &all);
+	if (ret == E_OK) {
+		ret = api_flag(c, "all", &all);
 	}
 
-	if (err == E_OK) {
-		err = find_alarms(c, &a);
+	if (ret == E_OK) {
+		ret = find_alarms(c, &a);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		json_t *head = api_head(c);
 
 		if (all != 1) {
@@ -132,5 +132,5 @@ int api_alarms(struct api_call *c)
 		body_list_end(&c->body, api_total(tail, a.n));
 	}
 	free(a.list);
-	return err;
+	return ret;
 }

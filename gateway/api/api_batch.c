@@ -161,32 +161,33 @@ static void write_none(struct body *out, uint32_t pair, const char *reason,
 }
 
 static int write_reason(struct batch *b, struct snap_reader *r,
-                        const struct path_query *q, int err, uint32_t pair,
+                        const struct path_query *q, int query_ret, uint32_t pair,
                         struct body *out)
 {
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 	struct arena *a = arena_new();
 	json_t *excluded = NULL;
 
 	if (a == NULL) {
 		return -ENOMEM;
 	}
-	int code = err == E_OK ? path_none_selectors(r, q, &excluded)
-	                       : path_none_explain(r, q, err, &b->components, a, &p);
-	if (err == E_OK && code == E_OK) {
+	int ret = query_ret == E_OK
+	                  ? path_none_selectors(r, q, &excluded)
+	                  : path_none_explain(r, q, query_ret, &b->components, a, &p);
+	if (query_ret == E_OK && ret == E_OK) {
 		write_none(out, pair, "selectors", "detail",
 		           json_string_value(
 				   json_object_get(json_array_get(excluded, 0), "why")));
-	} else if (path_none(code) || code == E_LOOP) {
+	} else if (path_none(ret) || ret == E_LOOP) {
 		write_none(out, pair,
 		           json_string_value(json_object_get(p.members, "reason")),
 		           "detail", p.detail);
-		code = E_OK;
+		ret = E_OK;
 	}
 	json_decref(excluded);
 	problem_clear(&p);
 	arena_free(a);
-	return code;
+	return ret;
 }
 
 static int write_paths(struct batch *b, struct snap_reader *r, const struct path_query *q,
@@ -198,9 +199,9 @@ static int write_paths(struct batch *b, struct snap_reader *r, const struct path
 	uint32_t n = 0;
 	char *p;
 
-	int err = path_iter_init(&it, r, q);
-	if (err != E_OK) {
-		return path_none(err) ? write_reason(b, r, q, err, pair, out) : err;
+	int ret = path_iter_init(&it, r, q);
+	if (ret != E_OK) {
+		return path_none(ret) ? write_reason(b, r, q, ret, pair, out) : ret;
 	}
 	while (path_iter_next(&it, &rec)) {
 		p = body_room(out, LINE_BYTES + PATH_BRIEF_BYTES);
@@ -236,12 +237,12 @@ static int resolve(struct batch *b, struct snap_reader *r, const struct pair_tex
 	struct endpoint src, dst;
 
 	*ret_end = "src";
-	int err = ends_find(b->ends, r, text->src, &src);
-	if (err == E_OK) {
+	int ret = ends_find(b->ends, r, text->src, &src);
+	if (ret == E_OK) {
 		*ret_end = "dst";
-		err = ends_find(b->ends, r, text->dst, &dst);
+		ret = ends_find(b->ends, r, text->dst, &dst);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		q->src = src.end;
 		q->dst = dst.end;
 		q->src_alias = src.alias;
@@ -249,37 +250,37 @@ static int resolve(struct batch *b, struct snap_reader *r, const struct pair_tex
 		q->slid = src.lid;
 		q->dlid = dst.lid;
 	}
-	return err;
+	return ret;
 }
 
 /* A pair of a group. */
 struct pair {
 	struct path_query q;
 	const char *end; /* which end err is about */
-	int err;
+	int ret;
 };
 
 static void read_pair(struct batch *b, struct snap_reader *r, uint32_t number,
-                      struct pair *ret)
+                      struct pair *ret_pair)
 {
 	struct pair_text text;
 
-	ret->q = b->q;
-	ret->end = "line";
-	ret->err = read_line(b->text + b->line[number], &text);
-	if (ret->err == E_OK) {
-		ret->err = resolve(b, r, &text, &ret->q, &ret->end);
+	ret_pair->q = b->q;
+	ret_pair->end = "line";
+	ret_pair->ret = read_line(b->text + b->line[number], &text);
+	if (ret_pair->ret == E_OK) {
+		ret_pair->ret = resolve(b, r, &text, &ret_pair->q, &ret_pair->end);
 	}
-	if (ret->err == E_OK) {
-		snap_prefetch_path(r, &ret->q.src, ret->q.dst.base_lid);
-		snap_prefetch_path(r, &ret->q.dst, ret->q.src.base_lid);
+	if (ret_pair->ret == E_OK) {
+		snap_prefetch_path(r, &ret_pair->q.src, ret_pair->q.dst.base_lid);
+		snap_prefetch_path(r, &ret_pair->q.dst, ret_pair->q.src.base_lid);
 	}
 }
 
 static int write_pair(struct batch *b, struct snap_reader *r, const struct pair *p,
                       uint32_t number, struct body *out)
 {
-	switch (p->err) {
+	switch (p->ret) {
 	case E_OK: return write_paths(b, r, &p->q, number, out);
 	case E_SYNTAX:
 		write_none(out, number, "syntax", "parameter", p->end);
@@ -291,7 +292,7 @@ static int write_pair(struct batch *b, struct snap_reader *r, const struct pair 
 		write_none(out, number, "ambiguous", "parameter", p->end);
 		return E_OK;
 	}
-	return p->err;
+	return p->ret;
 }
 
 static int more_pairs(void *state, struct snap_reader *r, struct stream_place *at,
@@ -299,9 +300,9 @@ static int more_pairs(void *state, struct snap_reader *r, struct stream_place *a
 {
 	struct batch *b = state;
 	struct pair group[GROUP];
-	int err = E_OK;
+	int ret = E_OK;
 
-	while (err == E_OK && *ret_n < SLICE_PAIRS && out->len < SLICE_BYTES) {
+	while (ret == E_OK && *ret_n < SLICE_PAIRS && out->len < SLICE_BYTES) {
 		uint32_t first = (uint32_t)at->key, n = b->n - first;
 
 		if (n == 0) {
@@ -312,13 +313,13 @@ static int more_pairs(void *state, struct snap_reader *r, struct stream_place *a
 		for (uint32_t i = 0; i < n; i++) {
 			read_pair(b, r, first + i, &group[i]);
 		}
-		for (uint32_t i = 0; err == E_OK && i < n; i++) {
-			err = write_pair(b, r, &group[i], first + i, out);
+		for (uint32_t i = 0; ret == E_OK && i < n; i++) {
+			ret = write_pair(b, r, &group[i], first + i, out);
 		}
 		at->key += n;
 		*ret_n += n;
 	}
-	return err;
+	return ret;
 }
 
 /* Begins of the lines that are not blank. \retval E_HTTP_LARGE  Too many. */
@@ -341,7 +342,7 @@ static int find_lines(struct batch *b)
 	return E_OK;
 }
 
-static int batch_new(struct api_call *c, struct batch **ret)
+static int batch_new(struct api_call *c, struct batch **ret_batch)
 {
 	const struct api_request *rq = c->request;
 	struct batch *b = calloc(1, sizeof(*b));
@@ -349,24 +350,24 @@ static int batch_new(struct api_call *c, struct batch **ret)
 	if (b == NULL) {
 		return -ENOMEM;
 	}
-	*ret = b;
+	*ret_batch = b;
 	b->text = malloc(rq->body_len + 1);
 	if (b->text == NULL) {
 		return -ENOMEM;
 	}
 	memcpy(b->text, rq->body_len > 0 ? rq->body : "", rq->body_len);
 	b->text[rq->body_len] = '\0';
-	int err = strlen(b->text) == rq->body_len
+	int ret = strlen(b->text) == rq->body_len
 	                  ? find_lines(b)
 	                  : problem_set(&c->problem, c->arena, E_SYNTAX,
 	                                "the body has a byte 0");
-	if (err == E_HTTP_LARGE) {
+	if (ret == E_HTTP_LARGE) {
 		return problem_set(
-			&c->problem, c->arena, err,
+			&c->problem, c->arena, ret,
 			"more than %d pairs; divide them among several requests",
 			API_BATCH_PAIRS);
 	}
-	return err;
+	return ret;
 }
 
 int api_batch(struct api_call *c)
@@ -378,22 +379,22 @@ int api_batch(struct api_call *c)
 	struct batch *b = NULL;
 
 	params.src = params.dst = "*";
-	int err = path_params_wildcard(c->snap, &params, &c->thread->ends, c->arena,
+	int ret = path_params_wildcard(c->snap, &params, &c->thread->ends, c->arena,
 	                               &wildcard, &c->problem);
-	if (err == E_OK) {
-		err = batch_new(c, &b);
+	if (ret == E_OK) {
+		ret = batch_new(c, &b);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		struct stream_spec spec = { .more = more_pairs,
 			                    .done = batch_done,
 			                    .state = b,
 			                    .name = "paths" };
 		b->q = wildcard.q;
 		b->ends = &c->thread->ends;
-		err = api_stream(c, &spec);
+		ret = api_stream(c, &spec);
 	}
-	if (err != E_OK && b != NULL) {
+	if (ret != E_OK && b != NULL) {
 		batch_done(b);
 	}
-	return err;
+	return ret;
 }

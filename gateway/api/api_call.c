@@ -48,30 +48,30 @@ static int find_named(struct api_call *c, const char *text, uint64_t *ret_guid)
 	enum { SAME_NAME_MAX = 16 };
 	uint64_t guids[SAME_NAME_MAX];
 	unsigned n = 0;
-	int err = snap_name(c->snap, text, guids, SAME_NAME_MAX, &n);
+	int ret = snap_name(c->snap, text, guids, SAME_NAME_MAX, &n);
 
-	if (err == E_NOTFOUND) {
-		return problem_set(&c->problem, c->arena, err,
-		                   "no node has the name, the LID or the GUID '%.100s'; "
-		                   "/v1/nodes?ports=0&name=*part* finds names",
-		                   text);
+	if (ret == E_NOTFOUND) {
+		return problem_set(
+			&c->problem, c->arena, ret,
+			"no node has the name, the LID or the GUID '%.100s'; /v1/nodes?ports=0&name=*part* finds names",
+			text);
 	}
-	if (err == E_OK && n > 1) {
+	if (ret == E_OK && n > 1) {
 		json_t *list = json_array();
 
 		for (unsigned i = 0; i < n && i < SAME_NAME_MAX; i++) {
 			json_array_append_new(list, guid_json(guids[i]));
 		}
 		problem_member(&c->problem, "candidates", list);
-		return problem_set(&c->problem, c->arena, E_AMBIGUOUS,
-		                   "%u nodes are called '%.100s'; choose one of the "
-		                   "candidates",
-		                   n, text);
+		return problem_set(
+			&c->problem, c->arena, E_AMBIGUOUS,
+			"%u nodes are called '%.100s'; choose one of the candidates", n,
+			text);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		*ret_guid = guids[0];
 	}
-	return err;
+	return ret;
 }
 
 int api_find_node(struct api_call *c, const char *text, const char *parameter,
@@ -81,75 +81,75 @@ int api_find_node(struct api_call *c, const char *text, const char *parameter,
 	struct snap_node node;
 	struct snap_end end;
 	uint64_t guid = 0, lid;
-	int err;
+	int ret;
 
 	if (text_guid(text, &guid) == E_OK) {
-		err = snap_node(c->snap, guid, &node);
-		if (err == E_NOTFOUND &&
-		    (err = snap_port_guid(c->snap, guid, &end)) == E_OK) {
+		ret = snap_node(c->snap, guid, &node);
+		if (ret == E_NOTFOUND &&
+		    (ret = snap_port_guid(c->snap, guid, &end)) == E_OK) {
 			guid = end.node_guid;
 		}
 	} else if (text_u64(text, UINT32_MAX, &lid) == E_OK) {
-		err = snap_lid(c->snap, (uint32_t)lid, &end);
+		ret = snap_lid(c->snap, (uint32_t)lid, &end);
 		guid = end.node_guid;
 	} else {
-		err = E_NOTFOUND;
+		ret = E_NOTFOUND;
 	}
-	if (err == E_NOTFOUND) {
-		err = find_named(c, text, &guid);
+	if (ret == E_NOTFOUND) {
+		ret = find_named(c, text, &guid);
 		c->problem.parameter = parameter;
 	}
-	if (err == E_NOTFOUND && snap_known_gone(c->snap, text, &gone) == E_OK) {
+	if (ret == E_NOTFOUND && snap_known_gone(c->snap, text, &gone) == E_OK) {
 		problem_member(&c->problem, "reason", json_string("gone"));
-		return problem_set(&c->problem, c->arena, err, "%s", path_none_gone(&gone, c->arena));
+		return problem_set(&c->problem, c->arena, ret, "%s", path_none_gone(&gone, c->arena));
 	}
-	if (err == E_NOTFOUND && text_guid(text, &guid) == E_OK) {
-		return problem_set(&c->problem, c->arena, err,
-		                   "no node and no port has the GUID 0x%016llx; "
-		                   "/v1/nodes?type=switch lists the switches",
-		                   (unsigned long long)guid);
+	if (ret == E_NOTFOUND && text_guid(text, &guid) == E_OK) {
+		return problem_set(
+			&c->problem, c->arena, ret,
+			"no node and no port has the GUID 0x%016llx; /v1/nodes?type=switch lists the switches",
+			(unsigned long long)guid);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		*ret_guid = guid;
 	}
-	return err;
+	return ret;
 }
 
-int api_node_type(struct api_call *c, uint8_t *ret)
+int api_node_type(struct api_call *c, uint8_t *ret_type)
 {
 	const char *text = api_param(c, "type");
 
-	*ret = 0;
+	*ret_type = 0;
 	for (uint8_t t = NODE_CA; text != NULL && t <= NODE_ROUTER; t++) {
 		if (strcmp(text, node_type_name(t)) == 0) {
-			*ret = t;
+			*ret_type = t;
 		}
 	}
-	return text == NULL || *ret != 0
+	return text == NULL || *ret_type != 0
 	               ? E_OK
 	               : problem_param(&c->problem, c->arena, E_UNKNOWN, "type",
 	                               "type='%s': expected ca, switch or router", text);
 }
 
-int api_capture_switch(struct api_call *c, struct snap_node *ret)
+int api_capture_switch(struct api_call *c, struct snap_node *ret_node)
 {
 	struct snap_node node;
 	uint64_t guid;
 
-	int err = api_find_node(c, c->capture[0], NULL, &guid);
-	if (err == E_OK) {
-		err = snap_node(c->snap, guid, &node);
+	int ret = api_find_node(c, c->capture[0], NULL, &guid);
+	if (ret == E_OK) {
+		ret = snap_node(c->snap, guid, &node);
 	}
-	if (err == E_OK && node.type != NODE_SWITCH) {
+	if (ret == E_OK && node.type != NODE_SWITCH) {
 		return problem_set(
 			&c->problem, c->arena, E_NOTFOUND,
 			"0x%016llx is a %s ('%s'): only a switch has a forwarding table",
 			(unsigned long long)guid, node_type_name(node.type), node.name);
 	}
-	if (err == E_OK) {
-		*ret = node;
+	if (ret == E_OK) {
+		*ret_node = node;
 	}
-	return err;
+	return ret;
 }
 
 /* "-" and the key of a row in hex, at the end of a cursor. \return false: something else. */
@@ -168,7 +168,7 @@ static bool cursor_row(const char *text, struct stream_place *at)
 	return true;
 }
 
-int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
+int api_cursor(struct api_call *c, const char *text, struct stream_place *ret_place)
 {
 	struct stream_place at = { .key = 0 };
 	uint64_t epoch, rest;
@@ -179,8 +179,7 @@ int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
 	    end < 0 || (text[end] != '\0' && !cursor_row(text + end, &at))) {
 		return problem_param(
 			&c->problem, c->arena, E_SYNTAX, "cursor",
-			"cursor='%s' is no cursor of this server: pass on next_cursor "
-			"unchanged",
+			"cursor='%s' is no cursor of this server: pass on next_cursor unchanged",
 			text);
 	}
 	if (epoch != c->epoch) {
@@ -191,15 +190,15 @@ int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
 		                     epoch, c->epoch);
 	}
 	at.skip = (size_t)rest;
-	*ret = at;
+	*ret_place = at;
 	return E_OK;
 }
 
-int api_flag(struct api_call *c, const char *name, int8_t *ret)
+int api_flag(struct api_call *c, const char *name, int8_t *ret_flag)
 {
 	const char *text = api_param(c, name);
 
-	*ret = -1;
+	*ret_flag = -1;
 	if (text == NULL) {
 		return E_OK;
 	}
@@ -207,42 +206,42 @@ int api_flag(struct api_call *c, const char *name, int8_t *ret)
 		return problem_param(&c->problem, c->arena, E_UNKNOWN, name,
 		                     "%s='%.100s': expected 0 or 1", name, text);
 	}
-	*ret = text[0] == '1';
+	*ret_flag = text[0] == '1';
 	return E_OK;
 }
 
-int api_limit(struct api_call *c, uint32_t *ret)
+int api_limit(struct api_call *c, uint32_t *ret_limit)
 {
 	const char *text = api_param(c, "limit");
 	uint64_t v = API_LIMIT_DEFAULT;
 
 	if (text != NULL) {
-		int err = text_u64(text, API_LIMIT_MAX, &v);
-		if (err != E_OK || v == 0) {
+		int ret = text_u64(text, API_LIMIT_MAX, &v);
+		if (ret != E_OK || v == 0) {
 			return problem_param(&c->problem, c->arena,
-			                     err != E_OK ? err : E_RANGE, "limit",
+			                     ret != E_OK ? ret : E_RANGE, "limit",
 			                     "limit='%s': expected a number, 1-%d", text,
 			                     API_LIMIT_MAX);
 		}
 	}
-	*ret = (uint32_t)v;
+	*ret_limit = (uint32_t)v;
 	return E_OK;
 }
 
-int api_page(struct api_call *c, struct api_page *ret)
+int api_page(struct api_call *c, struct api_page *ret_page)
 {
 	struct stream_place at = { .key = 0 };
 	const char *cursor = api_param(c, "cursor");
 	uint32_t limit;
 
-	int err = api_limit(c, &limit);
-	if (err == E_OK && cursor != NULL) {
-		err = api_cursor(c, cursor, &at);
+	int ret = api_limit(c, &limit);
+	if (ret == E_OK && cursor != NULL) {
+		ret = api_cursor(c, cursor, &at);
 	}
-	if (err == E_OK) {
-		*ret = (struct api_page){ limit, at.key, (uint8_t)at.skip };
+	if (ret == E_OK) {
+		*ret_page = (struct api_page){ limit, at.key, (uint8_t)at.skip };
 	}
-	return err;
+	return ret;
 }
 
 json_t *api_next_place(struct api_call *c, const struct stream_place *at)
@@ -274,13 +273,13 @@ json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port)
 	return api_next_place(c, &(struct stream_place){ .key = guid, .skip = port });
 }
 
-int api_from(struct api_call *c, uint64_t *ret)
+int api_from(struct api_call *c, uint64_t *ret_from)
 {
 	const char *text = api_param(c, "from");
 
-	*ret = 0;
-	if (text == NULL || text_guid(text, ret) == E_OK ||
-	    text_u64(text, UINT64_MAX, ret) == E_OK) {
+	*ret_from = 0;
+	if (text == NULL || text_guid(text, ret_from) == E_OK ||
+	    text_u64(text, UINT64_MAX, ret_from) == E_OK) {
 		return E_OK;
 	}
 	return problem_param(&c->problem, c->arena, E_SYNTAX, "from",
@@ -296,15 +295,15 @@ int api_stream(struct api_call *c, struct stream_spec *spec)
 	spec->epoch = m->epoch;
 	spec->version = snap_version(m, spec->tables);
 	spec->stale = c->stale;
-	int err = stream_begin(c->thread->source, c->thread->stats, spec, &c->stream);
-	if (err == E_FULL) {
-		return problem_set(&c->problem, c->arena, err,
+	int ret = stream_begin(c->thread->source, c->thread->stats, spec, &c->stream);
+	if (ret == E_FULL) {
+		return problem_set(&c->problem, c->arena, ret,
 		                   "%d streams are open, no more are served at a time",
 		                   STREAMS_MAX);
 	}
 	c->content_type =
 		spec->media_type != NULL ? spec->media_type : "application/x-ndjson";
-	return err;
+	return ret;
 }
 
 int api_run_job(struct api_call *c, const char *const *words, const char *file)
@@ -323,15 +322,15 @@ int api_lid_list(struct api_call *c, const struct api_page *page, api_lid_f *ele
 	for (uint32_t lid = 1; lid <= top; lid++) {
 		bool wanted = lid >= page->guid && next == NULL;
 		json_t *o = NULL;
-		int err = element(c, ctx, lid,
+		int ret = element(c, ctx, lid,
 		                  wanted && written < page->limit ? &o : NULL);
 
-		if (err == E_NOTFOUND) {
+		if (ret == E_NOTFOUND) {
 			continue;
 		}
-		if (err != E_OK) {
+		if (ret != E_OK) {
 			json_decref(next);
-			return err;
+			return ret;
 		}
 		total++;
 		if (wanted && written++ < page->limit) {

@@ -88,15 +88,15 @@ int api_find_node(struct api_call *c, const char *text, const char *parameter,
                   uint64_t *ret_guid);
 
 /*! \brief Reads type=: enum node_type, 0: any. \retval E_UNKNOWN  Problem filled. */
-int api_node_type(struct api_call *c, uint8_t *ret);
+int api_node_type(struct api_call *c, uint8_t *ret_type);
 
 /*! \brief Captured segment as a switch, by GUID, LID or name. \retval E_NOTFOUND
  * E_AMBIGUOUS  Problem filled. */
-int api_capture_switch(struct api_call *c, struct snap_node *ret);
+int api_capture_switch(struct api_call *c, struct snap_node *ret_node);
 
 /*! \brief Reads a parameter that is 0 or 1; -1: it is not given. \retval E_UNKNOWN  Problem
  *  filled. */
-int api_flag(struct api_call *c, const char *name, int8_t *ret);
+int api_flag(struct api_call *c, const char *name, int8_t *ret_flag);
 
 /*! A page of a long list: at most \a limit elements, from a key on. */
 struct api_page {
@@ -106,19 +106,19 @@ struct api_page {
 };
 
 /*! \brief Reads limit=. \retval E_SYNTAX E_RANGE  Problem filled. */
-int api_limit(struct api_call *c, uint32_t *ret);
+int api_limit(struct api_call *c, uint32_t *ret_limit);
 
 /*!
  * \brief Reads limit= and cursor=.
  * \retval E_HTTP_GONE  The cursor is of another epoch. \retval E_SYNTAX E_RANGE
  */
-int api_page(struct api_call *c, struct api_page *ret);
+int api_page(struct api_call *c, struct api_page *ret_page);
 
 /*!
  * \brief Decodes a cursor: "epoch-key-sub-skip" in hex, opaque to clients. \retval E_HTTP_GONE  It is of another epoch. \retval E_SYNTAX  Problem filled,
  * too.
  */
-int api_cursor(struct api_call *c, const char *text, struct stream_place *ret);
+int api_cursor(struct api_call *c, const char *text, struct stream_place *ret_place);
 
 /*! \brief {"next_cursor":"..."} of the page that begins at this place. */
 json_t *api_next_place(struct api_call *c, const struct stream_place *at);
@@ -137,11 +137,12 @@ int api_stream(struct api_call *c, struct stream_spec *spec);
 
 /*! \brief Reads from=: a key of a stream. 0 when it is not given. \retval E_SYNTAX
  * E_RANGE */
-int api_from(struct api_call *c, uint64_t *ret);
+int api_from(struct api_call *c, uint64_t *ret_from);
 
-/*! Element of a list for a LID. \param ret  NULL: it is only counted.
+/*! Element of a list for a LID. \param ret_json  NULL: it is only counted.
  *  \retval E_NOTFOUND  This LID has none. */
-typedef int api_lid_f(struct api_call *c, const void *ctx, uint32_t lid, json_t **ret);
+typedef int api_lid_f(struct api_call *c, const void *ctx, uint32_t lid,
+                      json_t **ret_json);
 
 /*! \brief Adds a page of the elements of all LIDs to the list; the key of a page is a LID.
  *  \param ret_tail  Cursor of the next page, and how many elements there are. */

@@ -49,13 +49,15 @@ static void write_rates(struct body *b, const struct port_counters *c, uint8_t r
 	double most = out > in ? out : in;
 
 	if (c->interval_ms == 0) {
-		body_printf(b, ",\"interval_seconds\":null,\"xmit_bytes_per_second\":null,"
-		               "\"rcv_bytes_per_second\":null,\"utilization\":null");
+		body_printf(
+			b,
+			",\"interval_seconds\":null,\"xmit_bytes_per_second\":null,\"rcv_bytes_per_second\":null,\"utilization\":null");
 		return;
 	}
-	body_printf(b, ",\"interval_seconds\":%.3f,\"xmit_bytes_per_second\":%.0f,"
-	               "\"rcv_bytes_per_second\":%.0f",
-	            c->interval_ms / 1000.0, out, in);
+	body_printf(
+		b,
+		",\"interval_seconds\":%.3f,\"xmit_bytes_per_second\":%.0f,\"rcv_bytes_per_second\":%.0f",
+		c->interval_ms / 1000.0, out, in);
 	if (capacity(rate) > 0) {
 		body_printf(b, ",\"utilization\":%.4f", most / capacity(rate));
 	} else {
@@ -71,10 +73,10 @@ static void write_history(struct body *b, const struct port_counters *c)
 
 		body_printf(b, "%s{\"time\":", i > 0 ? "," : "");
 		body_value(b, time_json(s->time_s));
-		body_printf(b,
-		            ",\"xmit_bytes_per_second\":%.0f,\"rcv_bytes_per_second\":%.0f,"
-		            "\"errors\":%u,\"xmit_wait\":%u}",
-		            (double)s->xmit, (double)s->rcv, s->errors, s->wait);
+		body_printf(
+			b,
+			",\"xmit_bytes_per_second\":%.0f,\"rcv_bytes_per_second\":%.0f,\"errors\":%u,\"xmit_wait\":%u}",
+			(double)s->xmit, (double)s->rcv, s->errors, s->wait);
 	}
 	body_printf(b, "]");
 }
@@ -131,24 +133,24 @@ struct wanted {
 	int8_t errors, history;
 };
 
-static int read_wanted(struct api_call *c, struct wanted *ret)
+static int read_wanted(struct api_call *c, struct wanted *ret_wanted)
 {
 	const char *node = api_param(c, "node");
-	int err = api_flag(c, "errors", &ret->errors);
+	int ret = api_flag(c, "errors", &ret_wanted->errors);
 
-	ret->filter = (struct inventory_filter){ .name = api_param(c, "name"),
-		                                 .degraded = -1,
-		                                 .cabled = -1 };
-	if (err == E_OK) {
-		err = api_flag(c, "history", &ret->history);
+	ret_wanted->filter = (struct inventory_filter){ .name = api_param(c, "name"),
+		                                        .degraded = -1,
+		                                        .cabled = -1 };
+	if (ret == E_OK) {
+		ret = api_flag(c, "history", &ret_wanted->history);
 	}
-	if (err == E_OK) {
-		err = api_node_type(c, &ret->filter.type);
+	if (ret == E_OK) {
+		ret = api_node_type(c, &ret_wanted->filter.type);
 	}
-	if (err == E_OK && node != NULL) {
-		err = api_find_node(c, node, "node", &ret->filter.guid);
+	if (ret == E_OK && node != NULL) {
+		ret = api_find_node(c, node, "node", &ret_wanted->filter.guid);
 	}
-	return err;
+	return ret;
 }
 
 static bool fits(const struct inventory *v, uint32_t port, const struct port_counters *c,
@@ -203,26 +205,26 @@ int api_counters(struct api_call *c)
 	struct stats_counter_list list = { .more = true };
 	uint64_t guid = 0;
 	uint8_t port = 0;
-	int err = inventory_get(&c->thread->inventory, c->snap);
+	int ret = inventory_get(&c->thread->inventory, c->snap);
 
-	if (err == E_OK) {
-		err = read_wanted(c, &w);
+	if (ret == E_OK) {
+		ret = read_wanted(c, &w);
 	}
-	if (err == E_OK) {
-		err = api_page(c, &page.place);
+	if (ret == E_OK) {
+		ret = api_page(c, &page.place);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	guid = w.filter.guid;
 	body_list_begin(&c->body, api_head(c), "counters");
-	while (err == E_OK && list.more) {
+	while (ret == E_OK && list.more) {
 		struct arena *a = arena_new();
 
-		err = a != NULL ? source_counters(c->thread->source, c->now_ms, guid, port, BATCH,
+		ret = a != NULL ? source_counters(c->thread->source, c->now_ms, guid, port, BATCH,
 		                                  w.history == 1, a, &list)
 		                : -ENOMEM;
-		if (err == E_OK) {
+		if (ret == E_OK) {
 			write_rows(c, &list, &w, &page);
 			if (list.n > 0) {
 				guid = list.ports[list.n - 1].node_guid;
@@ -235,9 +237,9 @@ int api_counters(struct api_call *c)
 		}
 		arena_free(a);
 	}
-	if (err != E_OK && err != E_NOTREADY) { /* no stats: nothing was read */
+	if (ret != E_OK && ret != E_NOTREADY) { /* no stats: nothing was read */
 		json_decref(page.tail);
-		return err;
+		return ret;
 	}
 	body_list_end(&c->body, api_total(page.tail, page.total));
 	return E_OK;

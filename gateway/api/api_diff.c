@@ -17,25 +17,25 @@ struct range {
 	uint64_t from, to, oldest, newest;
 };
 
-/* \param ret  Stays what it is where the parameter is not given. */
+/* \param ret_epoch  Stays what it is where the parameter is not given. */
 static int read_epoch(struct api_call *c, const char *name, uint64_t newest,
-                      uint64_t *ret)
+                      uint64_t *ret_epoch)
 {
 	const char *text = api_param(c, name);
 
 	if (text == NULL) {
 		return E_OK;
 	}
-	if (text_u64(text, UINT64_MAX, ret) != E_OK) {
+	if (text_u64(text, UINT64_MAX, ret_epoch) != E_OK) {
 		return problem_param(&c->problem, c->arena, E_SYNTAX, name,
 		                     "%s='%.40s': expected the number of an epoch", name,
 		                     text);
 	}
-	if (*ret > newest) {
+	if (*ret_epoch > newest) {
 		return problem_param(&c->problem, c->arena, E_NOTFOUND, name,
 		                     "epoch %" PRIu64
 		                     " is not published yet; the newest is %" PRIu64,
-		                     *ret, newest);
+		                     *ret_epoch, newest);
 	}
 	return E_OK;
 }
@@ -52,38 +52,38 @@ static int is_gone(struct api_call *c, const struct range *r)
 }
 
 /* E_NOTFOUND of a record is no failure: then nothing is kept. */
-static int kept_or_not(int err)
+static int kept_or_not(int ret)
 {
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 /* By default from the epoch before to the newest one. */
-static int read_range(struct api_call *c, struct range *ret)
+static int read_range(struct api_call *c, struct range *ret_range)
 {
 	uint64_t newest = snap_meta(c->snap)->epoch;
 	struct range r = { .to = newest, .oldest = newest, .newest = newest };
-	int err = kept_or_not(snap_changes_oldest(c->snap, &r.oldest));
+	int ret = kept_or_not(snap_changes_oldest(c->snap, &r.oldest));
 
-	if (err == E_OK) {
-		err = read_epoch(c, "to", newest, &r.to);
+	if (ret == E_OK) {
+		ret = read_epoch(c, "to", newest, &r.to);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		r.from = r.to;
-		err = kept_or_not(snap_changes_before(c->snap, r.to, &r.from));
+		ret = kept_or_not(snap_changes_before(c->snap, r.to, &r.from));
 	}
-	if (err == E_OK) {
-		err = read_epoch(c, "from", newest, &r.from);
+	if (ret == E_OK) {
+		ret = read_epoch(c, "from", newest, &r.from);
 	}
-	if (err == E_OK && r.from > r.to) {
-		err = problem_param(&c->problem, c->arena, E_RANGE, "from",
+	if (ret == E_OK && r.from > r.to) {
+		ret = problem_param(&c->problem, c->arena, E_RANGE, "from",
 		                    "from=%" PRIu64 " is after to=%" PRIu64 "; swap them",
 		                    r.from, r.to);
 	}
-	if (err == E_OK && r.from < r.oldest) {
-		err = is_gone(c, &r);
+	if (ret == E_OK && r.from < r.oldest) {
+		ret = is_gone(c, &r);
 	}
-	*ret = r;
-	return err;
+	*ret_range = r;
+	return ret;
 }
 
 static json_t *time_or_null(int64_t seconds)
@@ -112,29 +112,29 @@ int api_diff(struct api_call *c)
 	struct range range;
 	struct api_page page;
 	uint64_t total;
-	int err = api_page(c, &page);
+	int ret = api_page(c, &page);
 
-	if (err == E_OK) {
-		err = diff_filter_read(&filter, api_param(c, "kind"),
+	if (ret == E_OK) {
+		ret = diff_filter_read(&filter, api_param(c, "kind"),
 		                       api_param(c, "node"), &c->problem, c->arena);
 	}
-	if (err == E_OK) {
-		err = read_range(c, &range);
+	if (ret == E_OK) {
+		ret = read_range(c, &range);
 	}
-	if (err == E_OK) {
-		err = snap_changes(c->snap, range.from, range.to, c->arena, &changes);
+	if (ret == E_OK) {
+		ret = snap_changes(c->snap, range.from, range.to, c->arena, &changes);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	body_list_begin(&c->body, head_json(c, &range, &changes), "changes");
-	err = diff_write(&c->body, c->snap, &changes, &filter, page.guid, page.limit,
+	ret = diff_write(&c->body, c->snap, &changes, &filter, page.guid, page.limit,
 	                 &total);
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		uint64_t end = page.guid + page.limit;
 		json_t *next = total > end ? api_next(c, end, 0) : NULL;
 
 		body_list_end(&c->body, api_total(next, total));
 	}
-	return err;
+	return ret;
 }

@@ -16,12 +16,13 @@
 
 enum { BATCH = 512 };
 
-static int read_number(struct api_call *c, const char *name, uint64_t *ret, bool *ret_has)
+static int read_number(struct api_call *c, const char *name, uint64_t *ret_number,
+                       bool *ret_has)
 {
 	const char *text = api_param(c, name);
 
 	*ret_has = text != NULL;
-	if (text != NULL && text_u64(text, UINT64_MAX - 1, ret) != E_OK) {
+	if (text != NULL && text_u64(text, UINT64_MAX - 1, ret_number) != E_OK) {
 		return problem_param(&c->problem, c->arena, E_SYNTAX, name,
 		                     "%s='%.40s': expected the number of an event", name,
 		                     text);
@@ -39,20 +40,20 @@ struct wanted {
 
 static int read_wanted(struct api_call *c, struct wanted *w)
 {
-	int err = event_filter_read(&w->filter, api_param(c, "kind"), api_param(c, "node"),
+	int ret = event_filter_read(&w->filter, api_param(c, "kind"), api_param(c, "node"),
 	                            &c->problem, c->arena);
 
-	if (err == E_OK) {
-		err = read_number(c, "since", &w->since, &w->has_since);
+	if (ret == E_OK) {
+		ret = read_number(c, "since", &w->since, &w->has_since);
 	}
-	if (err == E_OK) {
-		err = read_number(c, "last", &w->last, &w->has_last);
+	if (ret == E_OK) {
+		ret = read_number(c, "last", &w->last, &w->has_last);
 	}
-	if (err == E_OK && w->has_since && w->has_last) {
-		err = problem_param(&c->problem, c->arena, E_SYNTAX, "last",
+	if (ret == E_OK && w->has_since && w->has_last) {
+		ret = problem_param(&c->problem, c->arena, E_SYNTAX, "last",
 		                    "since= and last= contradict each other; give one");
 	}
-	return err == E_OK ? api_limit(c, &w->limit) : err;
+	return ret == E_OK ? api_limit(c, &w->limit) : ret;
 }
 
 /* Where the last so many that match begin. */
@@ -62,20 +63,20 @@ static int find_last(struct api_call *c, struct wanted *w)
 	struct stats_events ev;
 	struct arena *a = NULL;
 	uint64_t n = 0, end;
-	int err = source_events(source, c->now_ms, UINT64_MAX, 0, c->arena, &ev);
+	int ret = source_events(source, c->now_ms, UINT64_MAX, 0, c->arena, &ev);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	w->since = ev.next - 1;
-	for (end = ev.next; err == E_OK && n < w->last && end > ev.first;) {
+	for (end = ev.next; ret == E_OK && n < w->last && end > ev.first;) {
 		uint64_t from = end - ev.first > BATCH ? end - BATCH : ev.first;
 
 		arena_free(a);
 		a = arena_new();
-		err = a == NULL ? -ENOMEM
+		ret = a == NULL ? -ENOMEM
 		                : source_events(source, c->now_ms, from, end - from, a, &ev);
-		for (size_t i = err == E_OK ? ev.n : 0; i > 0 && n < w->last; i--) {
+		for (size_t i = ret == E_OK ? ev.n : 0; i > 0 && n < w->last; i--) {
 			if (event_filter_match(&w->filter, &ev.events[i - 1])) {
 				n++;
 				w->since = ev.events[i - 1].seq - 1;
@@ -84,7 +85,7 @@ static int find_last(struct api_call *c, struct wanted *w)
 		end = from;
 	}
 	arena_free(a);
-	return err;
+	return ret;
 }
 
 /* Adds up to the limit. \param ret_next  Number at which the next page begins; 0: none. */
@@ -93,14 +94,14 @@ static int add_events(struct api_call *c, const struct wanted *w, uint64_t *ret_
 	struct stats_events ev = { .n = 0 };
 	uint64_t at = w->since + 1;
 	uint32_t n = 0;
-	int err = E_OK;
+	int ret = E_OK;
 
 	do {
 		struct arena *a = arena_new();
 
-		err = a == NULL ? -ENOMEM
+		ret = a == NULL ? -ENOMEM
 		                : source_events(c->thread->source, c->now_ms, at, BATCH, a, &ev);
-		for (size_t i = 0; err == E_OK && i < ev.n && *ret_next == 0; i++) {
+		for (size_t i = 0; ret == E_OK && i < ev.n && *ret_next == 0; i++) {
 			at = ev.events[i].seq + 1;
 			if (!event_filter_match(&w->filter, &ev.events[i])) {
 				continue;
@@ -112,8 +113,8 @@ static int add_events(struct api_call *c, const struct wanted *w, uint64_t *ret_
 			}
 		}
 		arena_free(a);
-	} while (err == E_OK && ev.n > 0 && *ret_next == 0);
-	return err;
+	} while (ret == E_OK && ev.n > 0 && *ret_next == 0);
+	return ret;
 }
 
 static int list_events(struct api_call *c, struct wanted *w)
@@ -122,17 +123,17 @@ static int list_events(struct api_call *c, struct wanted *w)
 	const char *resync;
 	uint64_t next = 0;
 	json_t *head;
-	int err = w->has_last ? find_last(c, w) : E_OK;
+	int ret = w->has_last ? find_last(c, w) : E_OK;
 
-	if (err == E_OK) {
-		err = source_events(c->thread->source, c->now_ms, UINT64_MAX, 0, c->arena, &ev);
+	if (ret == E_OK) {
+		ret = source_events(c->thread->source, c->now_ms, UINT64_MAX, 0, c->arena, &ev);
 	}
-	if (err == E_NOTREADY) {
-		return problem_set(&c->problem, c->arena, err,
+	if (ret == E_NOTREADY) {
+		return problem_set(&c->problem, c->arena, ret,
 		                   "no saguarod has reported here yet");
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	resync = w->has_since ? feed_resync(w->since + 1, &ev) : NULL;
 	if (resync != NULL) {
@@ -147,11 +148,11 @@ static int list_events(struct api_call *c, struct wanted *w)
 		json_object_set_new(head, "stale", json_true());
 	}
 	body_list_begin(&c->body, head, "events");
-	err = add_events(c, w, &next);
+	ret = add_events(c, w, &next);
 	body_list_end(&c->body, next != 0 ? json_pack("{s:I}", "next_since",
 	                                              (json_int_t)(next - 1))
 	                                  : NULL);
-	return err;
+	return ret;
 }
 
 /* A feed goes on after the number that the client saw last, else with what comes. */
@@ -185,10 +186,10 @@ static bool wants_feed(const struct api_request *rq)
 int api_events(struct api_call *c)
 {
 	struct wanted w = { .since = 0 };
-	int err = read_wanted(c, &w);
+	int ret = read_wanted(c, &w);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	return wants_feed(c->request) ? begin_feed(c, &w) : list_events(c, &w);
 }

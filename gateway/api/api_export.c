@@ -41,19 +41,20 @@ static void export_done(void *state)
 	free(s);
 }
 
-static int read_row(void *arg, uint32_t sw, uint8_t *ret)
+static int read_row(void *arg, uint32_t sw, uint8_t *ret_row)
 {
 	struct export_stream *s = arg;
 	const struct graph *g = s->v->g;
 	uint64_t guid = g->nodes[g->switches[sw]].guid;
 
 	for (uint32_t lid = 0; lid <= s->lids.top; lid++) {
-		int err = lid == 0 ? E_NOTFOUND : snap_lft(s->snap, guid, lid, &ret[lid]);
+		int ret = lid == 0 ? E_NOTFOUND
+		                   : snap_lft(s->snap, guid, lid, &ret_row[lid]);
 
-		if (err == E_NOTFOUND) {
-			ret[lid] = LFT_NO_ROUTE;
-		} else if (err != E_OK) {
-			return err;
+		if (ret == E_NOTFOUND) {
+			ret_row[lid] = LFT_NO_ROUTE;
+		} else if (ret != E_OK) {
+			return ret;
 		}
 	}
 	return E_OK;
@@ -64,25 +65,25 @@ static int more_parts(void *state, struct snap_reader *r, struct stream_place *a
 {
 	struct export_stream *s = state;
 	uint32_t n = export_parts(s->format, &s->fabric);
-	int err = E_OK;
+	int ret = E_OK;
 
 	s->snap = r;
-	while (err == E_OK && at->key < n && out->len < SLICE_BYTES) {
-		err = s->format->write(&s->fabric, (uint32_t)at->key++, out);
+	while (ret == E_OK && at->key < n && out->len < SLICE_BYTES) {
+		ret = s->format->write(&s->fabric, (uint32_t)at->key++, out);
 		++*ret_n;
 	}
 	at->end = at->key >= n;
 	if ((s->format->needs & EXPORT_TABLES) != 0) {
 		int torn = snap_check(r);
-		err = torn != E_OK ? torn : err;
+		ret = torn != E_OK ? torn : ret;
 	}
-	return err;
+	return ret;
 }
 
 static int prepare(struct api_call *c, struct export_stream *s)
 {
 	struct diags d;
-	int err;
+	int ret;
 
 	s->v = inventory_ref(c->thread->inventory);
 	s->fabric =
@@ -98,31 +99,31 @@ static int prepare(struct api_call *c, struct export_stream *s)
 		return -ENOMEM;
 	}
 	diags_init(&d, s->arena);
-	err = lids_as_found(s->v->g, s->arena, &d, &s->lids);
+	ret = lids_as_found(s->v->g, s->arena, &d, &s->lids);
 	s->fabric.lids = &s->lids;
 	s->fabric.row = read_row;
-	return err == E_NOTFOUND || err == E_DUPLICATE ? E_MALFORMED : err;
+	return ret == E_NOTFOUND || ret == E_DUPLICATE ? E_MALFORMED : ret;
 }
 
 int api_export(struct api_call *c)
 {
 	const struct export_format *format = export_find(c->capture[0]);
 	struct export_stream *s;
-	int err;
+	int ret;
 
 	if (format == NULL) {
 		return problem_set(&c->problem, c->arena, E_NOTFOUND,
 		                   "there is no format '%.100s'; /v1/export lists them",
 		                   c->capture[0]);
 	}
-	err = inventory_get(&c->thread->inventory, c->snap);
-	if (err == E_OK) {
-		err = inventory_shape(c->thread->inventory);
+	ret = inventory_get(&c->thread->inventory, c->snap);
+	if (ret == E_OK) {
+		ret = inventory_shape(c->thread->inventory);
 	}
 	s = calloc(1, sizeof(*s));
-	if (err != E_OK || s == NULL) {
+	if (ret != E_OK || s == NULL) {
 		free(s);
-		return err != E_OK ? err : -ENOMEM;
+		return ret != E_OK ? ret : -ENOMEM;
 	}
 	s->format = format;
 	struct stream_spec spec = { .more = more_parts,
@@ -130,14 +131,14 @@ int api_export(struct api_call *c)
 		                    .state = s,
 		                    .name = format->name,
 		                    .media_type = format->media_type };
-	err = prepare(c, s);
-	if (err == E_OK) {
-		err = api_stream(c, &spec);
+	ret = prepare(c, s);
+	if (ret == E_OK) {
+		ret = api_stream(c, &spec);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		export_done(s);
 	}
-	return err;
+	return ret;
 }
 
 int api_export_list(struct api_call *c)

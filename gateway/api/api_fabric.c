@@ -28,10 +28,10 @@ int api_fabric(struct api_call *c)
 int api_routing(struct api_call *c)
 {
 	json_t *o, *rule;
-	int err = vl_rule_json(c->snap, &rule);
+	int ret = vl_rule_json(c->snap, &rule);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	o = routing_json(snap_meta(c->snap));
 	json_object_set_new(o, "sl_to_vl", rule);
@@ -46,7 +46,7 @@ struct node_filter {
 	bool ports;
 };
 
-static int read_filter(struct api_call *c, struct node_filter *ret)
+static int read_filter(struct api_call *c, struct node_filter *ret_filter)
 {
 	const char *ports = api_param(c, "ports");
 	struct node_filter f = { .name = api_param(c, "name") };
@@ -56,11 +56,11 @@ static int read_filter(struct api_call *c, struct node_filter *ret)
 		                     "ports='%s': expected 0 or 1", ports);
 	}
 	f.ports = ports == NULL || ports[0] == '1';
-	int err = api_node_type(c, &f.type);
-	if (err == E_OK) {
-		*ret = f;
+	int ret = api_node_type(c, &f.type);
+	if (ret == E_OK) {
+		*ret_filter = f;
 	}
-	return err;
+	return ret;
 }
 
 static bool node_fits(const struct node_filter *f, const struct snap_node *n)
@@ -77,28 +77,28 @@ static int add_nodes(struct api_call *c, const struct node_filter *f,
 	struct snap_node node = { .guid = 0 };
 	uint32_t written = 0, total = 0;
 	json_t *o, *next = NULL;
-	int err = snap_node_from(c->snap, 0, &node);
+	int ret = snap_node_from(c->snap, 0, &node);
 
-	while (err == E_OK) {
+	while (ret == E_OK) {
 		bool fits = node_fits(f, &node), here = node.guid >= page->guid;
 
 		total += fits;
 		if (fits && here && written == page->limit && next == NULL) {
 			next = api_next(c, node.guid, 0);
 		} else if (fits && here && next == NULL) {
-			err = node_json(c->snap, &node, f->ports, &o);
-			if (err != E_OK) {
+			ret = node_json(c->snap, &node, f->ports, &o);
+			if (ret != E_OK) {
 				break;
 			}
 			body_list_add(&c->body, o);
 			written++;
 		}
-		err = node.guid == UINT64_MAX
+		ret = node.guid == UINT64_MAX
 		              ? E_NOTFOUND
 		              : snap_node_from(c->snap, node.guid + 1, &node);
 	}
 	*ret_tail = api_total(next, total);
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 int api_nodes(struct api_call *c)
@@ -107,17 +107,17 @@ int api_nodes(struct api_call *c)
 	struct api_page page;
 	json_t *tail = NULL;
 
-	int err = read_filter(c, &f);
-	if (err == E_OK) {
-		err = api_page(c, &page);
+	int ret = read_filter(c, &f);
+	if (ret == E_OK) {
+		ret = api_page(c, &page);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	body_list_begin(&c->body, api_head(c), "nodes");
-	err = add_nodes(c, &f, &page, &tail);
+	ret = add_nodes(c, &f, &page, &tail);
 	body_list_end(&c->body, tail);
-	return err;
+	return ret;
 }
 
 int api_node(struct api_call *c)
@@ -126,15 +126,15 @@ int api_node(struct api_call *c)
 	uint64_t guid;
 	json_t *o;
 
-	int err = api_find_node(c, c->capture[0], NULL, &guid);
-	if (err == E_OK) {
-		err = snap_node(c->snap, guid, &node);
+	int ret = api_find_node(c, c->capture[0], NULL, &guid);
+	if (ret == E_OK) {
+		ret = snap_node(c->snap, guid, &node);
 	}
-	if (err == E_OK) {
-		err = node_json(c->snap, &node, true, &o);
+	if (ret == E_OK) {
+		ret = node_json(c->snap, &node, true, &o);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	json_t *head = api_head(c);
 	json_object_update(head, o);
@@ -146,16 +146,16 @@ int api_node(struct api_call *c)
 /* --- LIDs --- */
 
 /* Each LID range is listed once, at its base. */
-static int lid_range(struct api_call *c, const void *ctx, uint32_t lid, json_t **ret)
+static int lid_range(struct api_call *c, const void *ctx, uint32_t lid, json_t **ret_json)
 {
 	struct snap_end end;
-	int err = snap_lid(c->snap, lid, &end);
+	int ret = snap_lid(c->snap, lid, &end);
 
 	(void)ctx;
-	if (err == E_OK && end.base_lid != lid) {
+	if (ret == E_OK && end.base_lid != lid) {
 		return E_NOTFOUND;
 	}
-	return err == E_OK && ret != NULL ? end_json(c->snap, &end, ret) : err;
+	return ret == E_OK && ret_json != NULL ? end_json(c->snap, &end, ret_json) : ret;
 }
 
 int api_lids(struct api_call *c)
@@ -163,12 +163,12 @@ int api_lids(struct api_call *c)
 	struct api_page page;
 	json_t *tail = NULL;
 
-	int err = api_page(c, &page);
-	if (err != E_OK) {
-		return err;
+	int ret = api_page(c, &page);
+	if (ret != E_OK) {
+		return ret;
 	}
 	body_list_begin(&c->body, api_head(c), "lids");
-	err = api_lid_list(c, &page, lid_range, NULL, &tail);
+	ret = api_lid_list(c, &page, lid_range, NULL, &tail);
 	body_list_end(&c->body, tail);
-	return err;
+	return ret;
 }

@@ -17,18 +17,18 @@
 #include "routing/graph/graph.h"
 #include "sa/record/groups.h"
 
-/* \param ret  How many members the group has. */
-static int count_members(struct snap_reader *r, const struct group *g, int *ret)
+/* \param ret_count  How many members the group has. */
+static int count_members(struct snap_reader *r, const struct group *g, int *ret_count)
 {
 	struct group_member m;
-	int n = 0, err = group_member_from(r, g, NULL, &m);
+	int n = 0, ret = group_member_from(r, g, NULL, &m);
 
-	while (err == E_OK) {
+	while (ret == E_OK) {
 		n++;
-		err = group_member_next(r, g, &m);
+		ret = group_member_next(r, g, &m);
 	}
-	*ret = n;
-	return err == E_NOTFOUND ? E_OK : err;
+	*ret_count = n;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 static json_t *group_json(const struct group *g, int members)
@@ -56,12 +56,13 @@ static json_t *group_json(const struct group *g, int members)
 }
 
 /* The page that the request selects: how many rows, and the key of the first one. */
-static int read_page(struct api_call *c, uint32_t *ret_limit, struct stream_place *ret)
+static int read_page(struct api_call *c, uint32_t *ret_limit,
+                     struct stream_place *ret_place)
 {
 	const char *cursor = api_param(c, "cursor");
-	int err = api_limit(c, ret_limit);
+	int ret = api_limit(c, ret_limit);
 
-	return err == E_OK && cursor != NULL ? api_cursor(c, cursor, ret) : err;
+	return ret == E_OK && cursor != NULL ? api_cursor(c, cursor, ret_place) : ret;
 }
 
 static json_t *next_page(struct api_call *c, const uint8_t *key, uint8_t len)
@@ -87,9 +88,9 @@ static int add_groups(struct api_call *c, uint32_t limit, const struct stream_pl
 	struct group g;
 	uint32_t total = 0, written = 0;
 	json_t *next = NULL;
-	int members, err = group_from(c->snap, NULL, 0, &g);
+	int members, ret = group_from(c->snap, NULL, 0, &g);
 
-	for (; err == E_OK; err = group_next(c->snap, &g)) {
+	for (; ret == E_OK; ret = group_next(c->snap, &g)) {
 		total++;
 		if (next != NULL || before_page(g.key, sizeof(g.key), from)) {
 			continue;
@@ -98,14 +99,14 @@ static int add_groups(struct api_call *c, uint32_t limit, const struct stream_pl
 			next = next_page(c, g.key, sizeof(g.key));
 			continue;
 		}
-		err = count_members(c->snap, &g, &members);
-		if (err != E_OK) {
-			return err;
+		ret = count_members(c->snap, &g, &members);
+		if (ret != E_OK) {
+			return ret;
 		}
 		body_list_add(&c->body, group_json(&g, members));
 	}
 	*ret_tail = api_total(next, total);
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 int api_groups(struct api_call *c)
@@ -114,20 +115,20 @@ int api_groups(struct api_call *c)
 	json_t *tail = NULL;
 	uint32_t limit;
 
-	int err = read_page(c, &limit, &from);
-	if (err != E_OK) {
-		return err;
+	int ret = read_page(c, &limit, &from);
+	if (ret != E_OK) {
+		return ret;
 	}
 	body_list_begin(&c->body, api_head(c), "groups");
-	err = add_groups(c, limit, &from, &tail);
+	ret = add_groups(c, limit, &from, &tail);
 	body_list_end(&c->body, tail);
-	return err;
+	return ret;
 }
 
 /* ---- one group ---- */
 
 /* By MGID, or the first one with an MLID. */
-static int find_group(struct api_call *c, struct group *ret)
+static int find_group(struct api_call *c, struct group *ret_group)
 {
 	uint64_t prefix, suffix, mlid = 0;
 	bool by_mgid = text_gid(c->capture[0], &prefix, &suffix) == E_OK;
@@ -135,39 +136,39 @@ static int find_group(struct api_call *c, struct group *ret)
 	if (!by_mgid && text_u64(c->capture[0], UINT16_MAX - 1, &mlid) != E_OK) {
 		return problem_set(
 			&c->problem, c->arena, E_SYNTAX,
-			"'%.64s' is neither an MGID in the form of an IPv6 address nor "
-			"an MLID",
+			"'%.64s' is neither an MGID in the form of an IPv6 address nor an MLID",
 			c->capture[0]);
 	}
-	int err = by_mgid ? group_find(c->snap, prefix, suffix, ret)
-	                  : group_from(c->snap, NULL, 0, ret);
-	while (!by_mgid && err == E_OK && ret->mlid != mlid) {
-		err = group_next(c->snap, ret);
+	int ret = by_mgid ? group_find(c->snap, prefix, suffix, ret_group)
+	                  : group_from(c->snap, NULL, 0, ret_group);
+	while (!by_mgid && ret == E_OK && ret_group->mlid != mlid) {
+		ret = group_next(c->snap, ret_group);
 	}
-	if (err == E_NOTFOUND) {
-		return problem_set(&c->problem, c->arena, E_NOTFOUND,
-		                   "there is no multicast group '%.64s'; /v1/groups "
-		                   "lists them",
-		                   c->capture[0]);
+	if (ret == E_NOTFOUND) {
+		return problem_set(
+			&c->problem, c->arena, E_NOTFOUND,
+			"there is no multicast group '%.64s'; /v1/groups lists them",
+			c->capture[0]);
 	}
-	return err;
+	return ret;
 }
 
-static int member_json(struct snap_reader *r, const struct group_member *m, json_t **ret)
+static int member_json(struct snap_reader *r, const struct group_member *m,
+                       json_t **ret_json)
 {
 	struct snap_end end = { .base_lid = 0 };
 	struct snap_node node = { .name = "" };
-	int err = snap_port_guid(r, m->port_guid, &end);
+	int ret = snap_port_guid(r, m->port_guid, &end);
 
-	if (err == E_OK) {
-		err = snap_node(r, end.node_guid, &node);
+	if (ret == E_OK) {
+		ret = snap_node(r, end.node_guid, &node);
 	}
-	if (err != E_OK &&
-	    err != E_NOTFOUND) { /* the port may have gone since it joined */
-		return err;
+	if (ret != E_OK &&
+	    ret != E_NOTFOUND) { /* the port may have gone since it joined */
+		return ret;
 	}
 	/* clang-format off */
-	*ret = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:b}",
+	*ret_json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:b}",
 		"port_gid", gid_json(m->port_gid_prefix, m->port_gid_suffix),
 		"port_guid", guid_json(m->port_guid),
 		"node_guid", guid_json(end.node_guid),
@@ -179,7 +180,7 @@ static int member_json(struct snap_reader *r, const struct group_member *m, json
 		"receives", m->receives,
 		"proxy_join", m->proxy_join);
 	/* clang-format on */
-	return *ret != NULL ? E_OK : -ENOMEM;
+	return *ret_json != NULL ? E_OK : -ENOMEM;
 }
 
 static int add_members(struct api_call *c, const struct group *g, uint32_t limit,
@@ -188,9 +189,9 @@ static int add_members(struct api_call *c, const struct group *g, uint32_t limit
 	struct group_member m;
 	uint32_t total = 0, written = 0;
 	json_t *next = NULL;
-	int err = group_member_from(c->snap, g, NULL, &m);
+	int ret = group_member_from(c->snap, g, NULL, &m);
 
-	for (; err == E_OK; err = group_member_next(c->snap, g, &m)) {
+	for (; ret == E_OK; ret = group_member_next(c->snap, g, &m)) {
 		json_t *o;
 		total++;
 		if (next != NULL || before_page(m.key, sizeof(m.key), from)) {
@@ -200,14 +201,14 @@ static int add_members(struct api_call *c, const struct group *g, uint32_t limit
 			next = next_page(c, m.key, sizeof(m.key));
 			continue;
 		}
-		err = member_json(c->snap, &m, &o);
-		if (err != E_OK) {
-			return err;
+		ret = member_json(c->snap, &m, &o);
+		if (ret != E_OK) {
+			return ret;
 		}
 		body_list_add(&c->body, o);
 	}
 	*ret_tail = api_total(next, total);
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 /* A switch with its ports that send the group's packets on. NULL: it has none. */
@@ -231,20 +232,20 @@ static json_t *switch_json(const struct snap_node *sw,
 }
 
 /* Switches that send the group's packets on, by NodeGUID. */
-static int tree_json(struct snap_reader *r, uint32_t mlid, json_t **ret)
+static int tree_json(struct snap_reader *r, uint32_t mlid, json_t **ret_json)
 {
 	json_t *tree = json_array();
 	struct snap_node node;
 	uint64_t from = 0, egress[GROUP_PORT_WORDS];
-	int err;
+	int ret;
 
-	while ((err = snap_node_from(r, from, &node)) == E_OK) {
+	while ((ret = snap_node_from(r, from, &node)) == E_OK) {
 		from = node.guid + 1;
 		if (node.type != NODE_SWITCH) {
 			continue;
 		}
-		err = group_egress_ports(r, node.guid, node.n_ports, mlid, egress);
-		if (err != E_OK) {
+		ret = group_egress_ports(r, node.guid, node.n_ports, mlid, egress);
+		if (ret != E_OK) {
 			break;
 		}
 		json_t *sw = switch_json(&node, egress);
@@ -252,11 +253,11 @@ static int tree_json(struct snap_reader *r, uint32_t mlid, json_t **ret)
 			json_array_append_new(tree, sw);
 		}
 	}
-	if (err != E_NOTFOUND) {
+	if (ret != E_NOTFOUND) {
 		json_decref(tree);
-		return err;
+		return ret;
 	}
-	*ret = tree;
+	*ret_json = tree;
 	return tree != NULL ? E_OK : -ENOMEM;
 }
 
@@ -268,25 +269,25 @@ int api_group(struct api_call *c)
 	uint32_t limit;
 	int members = 0;
 
-	int err = read_page(c, &limit, &from);
-	if (err == E_OK) {
-		err = find_group(c, &g);
+	int ret = read_page(c, &limit, &from);
+	if (ret == E_OK) {
+		ret = find_group(c, &g);
 	}
-	if (err == E_OK) {
-		err = count_members(c->snap, &g, &members);
+	if (ret == E_OK) {
+		ret = count_members(c->snap, &g, &members);
 	}
-	if (err == E_OK) {
-		err = tree_json(c->snap, g.mlid, &tree);
+	if (ret == E_OK) {
+		ret = tree_json(c->snap, g.mlid, &tree);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	json_t *head = api_head(c), *group = group_json(&g, members);
 	json_object_update_missing(head, group);
 	json_decref(group);
 	json_object_set_new(head, "tree", tree);
 	body_list_begin(&c->body, head, "members");
-	err = add_members(c, &g, limit, &from, &tail);
+	ret = add_members(c, &g, limit, &from, &tail);
 	body_list_end(&c->body, tail);
-	return err;
+	return ret;
 }

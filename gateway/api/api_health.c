@@ -128,29 +128,30 @@ static json_t *sm_json(const struct stats_copy *c)
 }
 
 /* A subnet manager by its SMInfo, which the daemon read last. */
-static int seen_json(struct snap_reader *r, const struct snap_attr_row *row, json_t **ret)
+static int seen_json(struct snap_reader *r, const struct snap_attr_row *row,
+                     json_t **ret_json)
 {
 	uint64_t guid = field_get(row->data, SMI_GUID);
 	struct snap_node node;
 	struct snap_end end = { .base_lid = 0 };
-	int err = snap_node(r, row->guid, &node);
+	int ret = snap_node(r, row->guid, &node);
 	int found = snap_port_guid(r, guid, &end);
 
-	if ((err != E_OK && err != E_NOTFOUND) ||
+	if ((ret != E_OK && ret != E_NOTFOUND) ||
 	    (found != E_OK && found != E_NOTFOUND)) {
-		return err != E_OK && err != E_NOTFOUND ? err : found;
+		return ret != E_OK && ret != E_NOTFOUND ? ret : found;
 	}
 	/* clang-format off */
-	*ret = json_pack("{s:o, s:o, s:o, s:i, s:o, s:i, s:s}",
+	*ret_json = json_pack("{s:o, s:o, s:o, s:i, s:o, s:i, s:s}",
 		"port_guid", guid_json(guid),
 		"node_guid", guid_json(row->guid),
-		"name", err == E_OK ? text_json(node.name) : json_null(),
+		"name", ret == E_OK ? text_json(node.name) : json_null(),
 		"port", (int)row->block,
 		"lid", found == E_OK ? json_integer(end.base_lid) : json_null(),
 		"priority", (int)field_get(row->data, SMI_PRIORITY),
 		"state", fabric_sm_state((uint8_t)field_get(row->data, SMI_SM_STATE)));
 	/* clang-format on */
-	return *ret != NULL ? E_OK : -ENOMEM;
+	return *ret_json != NULL ? E_OK : -ENOMEM;
 }
 
 static int all_seen_json(struct snap_reader *r, json_t *list)
@@ -158,56 +159,56 @@ static int all_seen_json(struct snap_reader *r, json_t *list)
 	enum { SM_INFO_BYTES = 21 };
 	struct snap_attr_row row;
 	json_t *o;
-	int err = snap_attr_from(r, UMAD_SM_ATTR_SM_INFO, 0, 0, &row);
+	int ret = snap_attr_from(r, UMAD_SM_ATTR_SM_INFO, 0, 0, &row);
 
-	while (err == E_OK) {
+	while (ret == E_OK) {
 		if (row.len < SM_INFO_BYTES) {
 			return E_MALFORMED;
 		}
-		err = seen_json(r, &row, &o);
-		if (err == E_OK) {
+		ret = seen_json(r, &row, &o);
+		if (ret == E_OK) {
 			json_array_append_new(list, o);
-			err = snap_attr_from(r, UMAD_SM_ATTR_SM_INFO, row.guid,
+			ret = snap_attr_from(r, UMAD_SM_ATTR_SM_INFO, row.guid,
 			                     row.block + 1, &row);
 		}
 	}
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 /* All that were seen; none without an epoch. */
-static int sms_json(struct api_call *c, json_t **ret)
+static int sms_json(struct api_call *c, json_t **ret_json)
 {
 	struct snap_reader *snap;
 	const char *why;
-	int err = E_STALE;
+	int ret = E_STALE;
 
-	for (unsigned i = 0; i < API_TRIES && err == E_STALE; i++) {
+	for (unsigned i = 0; i < API_TRIES && ret == E_STALE; i++) {
 		json_t *list = json_array();
 
-		*ret = list;
+		*ret_json = list;
 		if (source_pin(c->thread->source, c->now_ms, &why, &snap) != E_OK) {
 			return E_OK;
 		}
-		err = all_seen_json(snap, list);
+		ret = all_seen_json(snap, list);
 		int torn = snap_check(snap);
-		err = torn != E_OK ? torn : err;
-		if (err != E_OK) {
+		ret = torn != E_OK ? torn : ret;
+		if (ret != E_OK) {
 			json_decref(list);
 		}
 	}
-	return err;
+	return ret;
 }
 
 int api_sm(struct api_call *c)
 {
 	struct stats_copy stats;
 	json_t *sms, *sm;
-	int err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
-	bool fresh = err == E_OK && heartbeat_fresh(stats.heartbeat_ms, c->now_ms);
+	int ret = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
+	bool fresh = ret == E_OK && heartbeat_fresh(stats.heartbeat_ms, c->now_ms);
 
-	err = err == -ENOMEM ? err : sms_json(c, &sms);
-	if (err != E_OK) {
-		return err;
+	ret = ret == -ENOMEM ? ret : sms_json(c, &sms);
+	if (ret != E_OK) {
+		return ret;
 	}
 
 	sm = sm_json(fresh ? &stats : NULL);
@@ -222,13 +223,13 @@ int api_readyz(struct api_call *c)
 	const char *why = NULL;
 
 	uint64_t epoch = api_epoch(c, &why);
-	int err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
-	bool has_stats = err == E_OK;
+	int ret = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
+	bool has_stats = ret == E_OK;
 
-	if (err == -ENOMEM) {
-		return err;
+	if (ret == -ENOMEM) {
+		return ret;
 	}
-	const char *reason = err == E_MALFORMED
+	const char *reason = ret == E_MALFORMED
 	                             ? source_damaged(c->thread->source, c->arena)
 	                             : ready_reason(has_stats ? &stats : NULL, epoch, why,
 	                                            c->now_ms, c->arena);
@@ -285,15 +286,15 @@ static int fabric_metrics(struct api_call *c, uint64_t *ret_epoch, const char **
 	size_t start = c->body.len;
 
 	for (unsigned i = 0; i < API_TRIES; i++) {
-		int err = source_pin(c->thread->source, c->now_ms, ret_why, &snap);
-		if (err != E_OK) {
+		int ret = source_pin(c->thread->source, c->now_ms, ret_why, &snap);
+		if (ret != E_OK) {
 			return E_OK; /* without an epoch there are no figures, which is no failure */
 		}
 		c->body.len = start;
-		err = metrics_fabric(&c->body, snap);
+		ret = metrics_fabric(&c->body, snap);
 		c->epoch = *ret_epoch = snap_meta(snap)->epoch;
 		if (snap_check(snap) == E_OK) {
-			return err;
+			return ret;
 		}
 	}
 	return E_STALE;
@@ -304,21 +305,21 @@ int api_metrics(struct api_call *c)
 	struct stats_copy copy, *stats = NULL;
 	const char *why = NULL;
 	uint64_t epoch = 0;
-	int err = E_OK;
+	int ret = E_OK;
 
 	c->content_type = EXPOSITION_TYPE;
 	metrics_http(&c->body, c->thread->stats, &api_resources);
-	err = source_stats(c->thread->source, c->now_ms, c->arena, &copy);
-	if (err == -ENOMEM) {
-		return err;
+	ret = source_stats(c->thread->source, c->now_ms, c->arena, &copy);
+	if (ret == -ENOMEM) {
+		return ret;
 	}
-	stats = err == E_OK ? &copy : NULL;
-	err = E_OK;
+	stats = ret == E_OK ? &copy : NULL;
+	ret = E_OK;
 	if (metrics_fresh(stats, c->now_ms)) {
-		err = fabric_metrics(c, &epoch, &why);
+		ret = fabric_metrics(c, &epoch, &why);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	metrics_daemon(&c->body, stats, c->now_ms);
 	metrics_ready(&c->body,

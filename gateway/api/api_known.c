@@ -12,7 +12,7 @@
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
 
-static int known_json(const struct known_node *n, json_t **ret)
+static int known_json(const struct known_node *n, json_t **ret_json)
 {
 	json_t *place = n->switch_guid == 0
 	                        ? json_null()
@@ -21,7 +21,7 @@ static int known_json(const struct known_node *n, json_t **ret)
 	                                    text_json(n->switch_name));
 
 	/* clang-format off */
-	*ret = json_pack("{s:o, s:s, s:o, s:i, s:o, s:i, s:o, s:o, s:o, s:o}",
+	*ret_json = json_pack("{s:o, s:s, s:o, s:i, s:o, s:i, s:o, s:o, s:o, s:o}",
 		"guid", guid_json(n->node_guid),
 		"type", node_type_name(n->type),
 		"name", text_json(n->name),
@@ -33,7 +33,7 @@ static int known_json(const struct known_node *n, json_t **ret)
 		"gone_since", n->gone_s != 0 ? time_json(n->gone_s) : json_null(),
 		"why", n->gone_s != 0 ? json_string(known_cause_name(n->cause)) : json_null());
 	/* clang-format on */
-	return *ret != NULL ? E_OK : -ENOMEM;
+	return *ret_json != NULL ? E_OK : -ENOMEM;
 }
 
 int api_known(struct api_call *c)

@@ -304,7 +304,7 @@ static int write_counter(const struct fabric_stream *s, unsigned counter,
 	const int64_t now_s = source_wall_clock();
 	uint8_t num = (uint8_t)at->skip;
 
-	int err = a != NULL ? source_counters(s->source, boottime_ms(), at->sub, num,
+	int ret = a != NULL ? source_counters(s->source, boottime_ms(), at->sub, num,
 	                                      BATCH, false, a, &list)
 	                    : -ENOMEM;
 	for (size_t i = 0; i < list.n; i++) {
@@ -327,18 +327,18 @@ static int write_counter(const struct fabric_stream *s, unsigned counter,
 		body_printf(b, ",port=\"%u\"} %" PRIu64 "\n", c->port, c->value[counter]);
 		++*ret_n;
 	}
-	if (err == E_OK && !list.more) {
+	if (ret == E_OK && !list.more) {
 		next_family(at);
 	}
 	arena_free(a);
-	return err;
+	return ret;
 }
 
 static int more_fabric(void *state, struct snap_reader *r, struct stream_place *at,
                        struct body *out, size_t *ret_n)
 {
 	const struct fabric_stream *s = state;
-	int err = E_OK;
+	int ret = E_OK;
 
 	(void)r;
 	while (at->key < (uint64_t)FAMILIES * s->kinds &&
@@ -353,11 +353,11 @@ static int more_fabric(void *state, struct snap_reader *r, struct stream_place *
 	const struct kind *kind = &kinds[at->key / FAMILIES];
 
 	if (family < PORT_COUNTERS) {
-		err = write_counter(s, family, kind, at, out, ret_n);
+		ret = write_counter(s, family, kind, at, out, ret_n);
 	} else {
 		write_figure(s, &figures[family - PORT_COUNTERS], kind, at, out, ret_n);
 	}
-	return err;
+	return ret;
 }
 
 /* --- the request ----------------------------------------------------------------------- */
@@ -379,15 +379,15 @@ static unsigned family_by_word(const char *word, size_t len)
 }
 
 /* Words with commas between; without any all counters and the usual figures. */
-static int read_collect(struct api_call *c, uint64_t *ret)
+static int read_collect(struct api_call *c, uint64_t *ret_collect)
 {
 	const char *word = api_param(c, "collect");
 
-	*ret = 0;
+	*ret_collect = 0;
 	if (word == NULL) {
-		*ret = (UINT64_C(1) << PORT_COUNTERS) - 1;
+		*ret_collect = (UINT64_C(1) << PORT_COUNTERS) - 1;
 		for (unsigned i = 0; i < FIGURES; i++) {
-			*ret |= (uint64_t)figures[i].usual << (PORT_COUNTERS + i);
+			*ret_collect |= (uint64_t)figures[i].usual << (PORT_COUNTERS + i);
 		}
 		return E_OK;
 	}
@@ -398,13 +398,10 @@ static int read_collect(struct api_call *c, uint64_t *ret)
 		if (family == FAMILIES) {
 			return problem_param(
 				&c->problem, c->arena, E_UNKNOWN, "collect",
-				"collect: there is no '%.*s'; expected info, uplink, "
-				"rate, degraded, cable, temperature, routes or a counter "
-				"as in /v1/counters, "
-				"with commas between",
+				"collect: there is no '%.*s'; expected info, uplink, rate, degraded, cable, temperature, routes or a counter as in /v1/counters, with commas between",
 				(int)(len < 100 ? len : 100), word);
 		}
-		*ret |= UINT64_C(1) << family;
+		*ret_collect |= UINT64_C(1) << family;
 		word += len;
 		if (*word == '\0') {
 			return E_OK;
@@ -417,27 +414,27 @@ int api_metrics_fabric(struct api_call *c)
 	struct stats_copy stats;
 	uint64_t wanted;
 	int8_t hosts;
-	int err = api_flag(c, "hosts", &hosts);
+	int ret = api_flag(c, "hosts", &hosts);
 
-	if (err == E_OK) {
-		err = read_collect(c, &wanted);
+	if (ret == E_OK) {
+		ret = read_collect(c, &wanted);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	c->content_type = EXPOSITION_TYPE;
-	err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
-	if (err == -ENOMEM) {
-		return err;
+	ret = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
+	if (ret == -ENOMEM) {
+		return ret;
 	}
-	if (err != E_OK || !metrics_fresh(&stats, c->now_ms)) {
+	if (ret != E_OK || !metrics_fresh(&stats, c->now_ms)) {
 		/* what a daemon read that is gone is not of now */
 		body_printf(&c->body, "# saguarod is gone: there are no series\n");
 		return E_OK;
 	}
-	err = inventory_get(&c->thread->inventory, c->snap);
-	if (err != E_OK) {
-		return err;
+	ret = inventory_get(&c->thread->inventory, c->snap);
+	if (ret != E_OK) {
+		return ret;
 	}
 	struct fabric_stream *s = calloc(1, sizeof(*s));
 	if (s == NULL) {
@@ -451,9 +448,9 @@ int api_metrics_fabric(struct api_call *c)
 		                    .done = fabric_stream_done,
 		                    .state = s,
 		                    .media_type = EXPOSITION_TYPE };
-	err = s->source != NULL ? api_stream(c, &spec) : -ENOMEM;
-	if (err != E_OK) {
+	ret = s->source != NULL ? api_stream(c, &spec) : -ENOMEM;
+	if (ret != E_OK) {
 		fabric_stream_done(s);
 	}
-	return err;
+	return ret;
 }

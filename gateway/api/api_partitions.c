@@ -40,14 +40,14 @@ int api_partitions(struct api_call *c)
 	struct api_page page;
 	json_t *tail = NULL;
 	uint32_t total = 0, written = 0;
-	int err = api_page(c, &page);
+	int ret = api_page(c, &page);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	body_list_begin(&c->body, api_head(c), "partitions");
-	err = snap_partition_from(c->snap, 0, &p);
-	for (; err == E_OK; total++) {
+	ret = snap_partition_from(c->snap, 0, &p);
+	for (; ret == E_OK; total++) {
 		if (p.p_key >= page.guid && tail == NULL) {
 			if (written++ == page.limit) {
 				tail = api_next(c, p.p_key, 0);
@@ -55,10 +55,10 @@ int api_partitions(struct api_call *c)
 				body_list_add(&c->body, partition_json(&p));
 			}
 		}
-		err = snap_partition_from(c->snap, (uint16_t)(p.p_key + 1), &p);
+		ret = snap_partition_from(c->snap, (uint16_t)(p.p_key + 1), &p);
 	}
 	body_list_end(&c->body, api_total(tail, total));
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 /* ---- one partition ---- */
@@ -116,36 +116,36 @@ static json_t *members_json(const struct snap_partition *p)
 
 /* Membership of a port by its table: 1 limited, 2 full, 3 both, 0 none. */
 static int membership(struct snap_reader *r, const struct snap_end *end, uint16_t p_key,
-                      unsigned *ret)
+                      unsigned *ret_membership)
 {
 	const void *data;
 	size_t n;
-	int err = snap_p_keys(r, end->p_key_set, &data, &n);
+	int ret = snap_p_keys(r, end->p_key_set, &data, &n);
 
-	*ret = 0;
-	for (size_t i = 0; err == E_OK && i < n; i++) {
+	*ret_membership = 0;
+	for (size_t i = 0; ret == E_OK && i < n; i++) {
 		uint16_t key;
 
 		memcpy(&key, (const uint8_t *)data + i * sizeof(key), sizeof(key));
 		if ((key & P_KEY_BASE) == p_key) {
-			*ret |= key & P_KEY_FULL ? 2 : 1;
+			*ret_membership |= key & P_KEY_FULL ? 2 : 1;
 		}
 	}
-	return err;
+	return ret;
 }
 
 static int port_json(struct snap_reader *r, const struct snap_end *end, unsigned is,
-                     json_t **ret)
+                     json_t **ret_json)
 {
 	static const char *const as[] = { "", "limited", "full", "both" };
 	struct snap_node node = { .name = "" };
-	int err = snap_node(r, end->node_guid, &node);
+	int ret = snap_node(r, end->node_guid, &node);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	/* clang-format off */
-	*ret = json_pack("{s:o, s:o, s:o, s:i, s:i, s:s}",
+	*ret_json = json_pack("{s:o, s:o, s:o, s:i, s:i, s:s}",
 		"port_guid", guid_json(end->port_guid),
 		"name", text_json(node.name),
 		"description", text_json(node.description),
@@ -153,7 +153,7 @@ static int port_json(struct snap_reader *r, const struct snap_end *end, unsigned
 		"lid", (int)end->base_lid,
 		"membership", as[is]);
 	/* clang-format on */
-	return *ret != NULL ? E_OK : -ENOMEM;
+	return *ret_json != NULL ? E_OK : -ENOMEM;
 }
 
 /* The end ports whose tables have the P_Key, by PortGUID. */
@@ -163,9 +163,9 @@ static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *
 	const struct snap_ends *ends;
 	uint32_t total = 0, written = 0;
 	json_t *next = NULL;
-	int err = snap_ends(c->snap, &ends);
+	int ret = snap_ends(c->snap, &ends);
 
-	for (uint32_t i = 0; err == E_OK && i < ends->n; i++) {
+	for (uint32_t i = 0; ret == E_OK && i < ends->n; i++) {
 		struct snap_end end;
 		unsigned is;
 		json_t *o;
@@ -173,11 +173,11 @@ static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *
 		if (ends->name[i].is_alias) {
 			continue;
 		}
-		err = snap_lid(c->snap, ends->name[i].lid, &end);
-		if (err == E_OK) {
-			err = membership(c->snap, &end, p_key, &is);
+		ret = snap_lid(c->snap, ends->name[i].lid, &end);
+		if (ret == E_OK) {
+			ret = membership(c->snap, &end, p_key, &is);
 		}
-		if (err != E_OK || is == 0) {
+		if (ret != E_OK || is == 0) {
 			continue;
 		}
 		total++;
@@ -188,37 +188,39 @@ static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *
 			next = api_next(c, ends->name[i].guid, 0);
 			continue;
 		}
-		err = port_json(c->snap, &end, is, &o);
-		if (err == E_OK) {
+		ret = port_json(c->snap, &end, is, &o);
+		if (ret == E_OK) {
 			body_list_add(&c->body, o);
 		}
 	}
 	*ret_tail = api_total(next, total);
-	return err;
+	return ret;
 }
 
 /* By P_Key, or the first one with a name. */
-static int find_partition(struct api_call *c, struct snap_partition *ret)
+static int find_partition(struct api_call *c, struct snap_partition *ret_partition)
 {
 	uint64_t key = 0;
 	bool by_key = text_u64(c->capture[0], UINT16_MAX, &key) == E_OK;
-	int err = snap_partition_from(c->snap, by_key ? (uint16_t)(key & P_KEY_BASE) : 0,
-	                              ret);
+	int ret = snap_partition_from(c->snap, by_key ? (uint16_t)(key & P_KEY_BASE) : 0,
+	                              ret_partition);
 
-	if (by_key && err == E_OK && ret->p_key != (key & P_KEY_BASE)) {
-		err = E_NOTFOUND;
+	if (by_key && ret == E_OK && ret_partition->p_key != (key & P_KEY_BASE)) {
+		ret = E_NOTFOUND;
 	}
-	while (!by_key && err == E_OK &&
-	       (ret->is.name_len != strlen(c->capture[0]) ||
-	        memcmp(ret->name, c->capture[0], ret->is.name_len) != 0)) {
-		err = snap_partition_from(c->snap, (uint16_t)(ret->p_key + 1), ret);
+	while (!by_key && ret == E_OK &&
+	       (ret_partition->is.name_len != strlen(c->capture[0]) ||
+	        memcmp(ret_partition->name, c->capture[0], ret_partition->is.name_len) !=
+	                0)) {
+		ret = snap_partition_from(c->snap, (uint16_t)(ret_partition->p_key + 1),
+		                          ret_partition);
 	}
-	return err != E_NOTFOUND
-	               ? err
-	               : problem_set(&c->problem, c->arena, E_NOTFOUND,
-	                             "there is no partition '%.64s'; /v1/partitions "
-	                             "lists them by P_Key and name",
-	                             c->capture[0]);
+	return ret != E_NOTFOUND
+	               ? ret
+	               : problem_set(
+				 &c->problem, c->arena, E_NOTFOUND,
+				 "there is no partition '%.64s'; /v1/partitions lists them by P_Key and name",
+				 c->capture[0]);
 }
 
 int api_partition(struct api_call *c)
@@ -226,13 +228,13 @@ int api_partition(struct api_call *c)
 	struct snap_partition p;
 	struct api_page page;
 	json_t *tail = NULL;
-	int err = api_page(c, &page);
+	int ret = api_page(c, &page);
 
-	if (err == E_OK) {
-		err = find_partition(c, &p);
+	if (ret == E_OK) {
+		ret = find_partition(c, &p);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	json_t *head = api_head(c), *partition = partition_json(&p);
 	json_object_update_missing(head, partition);
@@ -240,7 +242,7 @@ int api_partition(struct api_call *c)
 	json_object_set_new(head, "members", members_json(&p));
 	json_object_set_new(head, "groups", groups_json(&p));
 	body_list_begin(&c->body, head, "ports");
-	err = add_ports(c, p.p_key, &page, &tail);
+	ret = add_ports(c, p.p_key, &page, &tail);
 	body_list_end(&c->body, tail);
-	return err;
+	return ret;
 }

@@ -41,8 +41,8 @@ static void path_stream_done(void *state)
 
 /* The reason why a pair has no path, as a line; once, as \a skip says. */
 static int write_none(struct path_stream *s, struct snap_reader *r,
-                      const struct path_query *q, int err, size_t *skip, struct body *out,
-                      size_t *ret_n)
+                      const struct path_query *q, int query_ret, size_t *skip,
+                      struct body *out, size_t *ret_n)
 {
 	uint64_t prefix = snap_meta(r)->subnet_prefix;
 	json_t *reason, *excluded = NULL;
@@ -51,13 +51,13 @@ static int write_none(struct path_stream *s, struct snap_reader *r,
 		return E_OK;
 	}
 	problem_clear(&s->problem);
-	int code = err == E_OK ? path_none_selectors(r, q, &excluded)
-	                       : path_none_explain(r, q, err, &s->components, s->arena,
-	                                           &s->problem);
-	if (err == E_OK ? code != E_OK : !path_none(code) && code != E_LOOP) {
-		return code;
+	int ret = query_ret == E_OK ? path_none_selectors(r, q, &excluded)
+	                            : path_none_explain(r, q, query_ret, &s->components,
+	                                                s->arena, &s->problem);
+	if (query_ret == E_OK ? ret != E_OK : !path_none(ret) && ret != E_LOOP) {
+		return ret;
 	}
-	if (err == E_OK) {
+	if (query_ret == E_OK) {
 		reason = json_string("selectors");
 	} else {
 		reason = json_incref(json_object_get(s->problem.members, "reason"));
@@ -87,10 +87,10 @@ static int write_pair(struct path_stream *s, struct snap_reader *r,
 	size_t at = 0;
 
 	*ret_all = true;
-	int err = path_iter_init(&it, r, q);
-	if (err != E_OK) {
-		return !path_none(err) ? err
-		       : why           ? write_none(s, r, q, err, skip, out, ret_n)
+	int ret = path_iter_init(&it, r, q);
+	if (ret != E_OK) {
+		return !path_none(ret) ? ret
+		       : why           ? write_none(s, r, q, ret, skip, out, ret_n)
 		                       : E_OK;
 	}
 	while (path_iter_next(&it, &rec)) {
@@ -101,10 +101,10 @@ static int write_pair(struct path_stream *s, struct snap_reader *r,
 			*ret_all = false;
 			return E_OK;
 		}
-		err = path_answer_record(r, &rec, s->wildcard.detail, s->arena, out,
+		ret = path_answer_record(r, &rec, s->wildcard.detail, s->arena, out,
 		                         &s->problem);
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
 		body_write(out, "\n", 1);
 		++*skip;
@@ -133,24 +133,24 @@ static int more_paths(void *state, struct snap_reader *r, struct stream_place *a
 		return -ENOMEM;
 	}
 
-	int err =
+	int ret =
 		path_candidates_begin(&w, r, s->wildcard.any_src, s->wildcard.any_dst, &place);
 	for (unsigned i = 0;
-	     err == E_OK && all && i < STREAM_STEPS && out->len < SLICE_BYTES; i++) {
-		err = path_candidates_next(&w, r, &q, &place);
-		if (err == E_NOTFOUND) {
+	     ret == E_OK && all && i < STREAM_STEPS && out->len < SLICE_BYTES; i++) {
+		ret = path_candidates_next(&w, r, &q, &place);
+		if (ret == E_NOTFOUND) {
 			at->end = true;
 			return E_OK;
 		}
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
 		if (place.key != at->key || place.sub != at->sub) {
 			*at = (struct stream_place){ .key = place.key, .sub = place.sub };
 		}
-		err = write_pair(s, r, &q, most, &at->skip, out, ret_n, &all);
+		ret = write_pair(s, r, &q, most, &at->skip, out, ret_n, &all);
 	}
-	return err;
+	return ret;
 }
 
 static int stream_paths(struct api_call *c, const struct path_params *params)
@@ -163,18 +163,18 @@ static int stream_paths(struct api_call *c, const struct path_params *params)
 	struct stream_spec spec = {
 		.more = more_paths, .done = path_stream_done, .state = s, .name = "paths"
 	};
-	int err = path_params_wildcard(c->snap, params, &c->thread->ends, c->arena,
+	int ret = path_params_wildcard(c->snap, params, &c->thread->ends, c->arena,
 	                               &s->wildcard, &c->problem);
-	if (err == E_OK) {
-		err = api_from(c, &spec.from.key);
+	if (ret == E_OK) {
+		ret = api_from(c, &spec.from.key);
 	}
-	if (err == E_OK) {
-		err = api_stream(c, &spec);
+	if (ret == E_OK) {
+		ret = api_stream(c, &spec);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		path_stream_done(s);
 	}
-	return err;
+	return ret;
 }
 
 static int list_paths(struct api_call *c, const struct path_params *params)
@@ -185,14 +185,14 @@ static int list_paths(struct api_call *c, const struct path_params *params)
 		return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER, "from",
 		                     "from goes with * for src or dst");
 	}
-	int err = path_params_answer(c->snap, params, &c->thread->ends,
+	int ret = path_params_answer(c->snap, params, &c->thread->ends,
 	                             &c->thread->components, c->arena, &answer,
 	                             &c->problem);
-	if (err == E_OK) {
-		err = path_answer_write(c->snap, &answer, c->stale, c->arena, &c->body,
+	if (ret == E_OK) {
+		ret = path_answer_write(c->snap, &answer, c->stale, c->arena, &c->body,
 		                        &c->problem);
 	}
-	return err;
+	return ret;
 }
 
 int api_paths(struct api_call *c)

@@ -69,17 +69,17 @@ static const struct port_list ports = { "ports", count_ports, port_at,
 
 /* --- the filter ------------------------------------------------------------------------ */
 
-static int read_state(struct api_call *c, uint8_t *ret)
+static int read_state(struct api_call *c, uint8_t *ret_state)
 {
 	const char *text = api_param(c, "state");
 
-	*ret = 0;
+	*ret_state = 0;
 	if (text == NULL) {
 		return E_OK;
 	}
 	for (uint8_t s = PORT_DOWN; s <= PORT_ACTIVE; s++) {
 		if (strcmp(text, port_state_name(s)) == 0) {
-			*ret = s;
+			*ret_state = s;
 			return E_OK;
 		}
 	}
@@ -88,25 +88,25 @@ static int read_state(struct api_call *c, uint8_t *ret)
 	                     text);
 }
 
-static int read_filter(struct api_call *c, struct inventory_filter *ret)
+static int read_filter(struct api_call *c, struct inventory_filter *ret_filter)
 {
 	const char *node = api_param(c, "node");
-	int err = read_state(c, &ret->state);
+	int ret = read_state(c, &ret_filter->state);
 
-	if (err == E_OK) {
-		err = api_flag(c, "degraded", &ret->degraded);
+	if (ret == E_OK) {
+		ret = api_flag(c, "degraded", &ret_filter->degraded);
 	}
-	if (err == E_OK) {
-		err = api_flag(c, "cabled", &ret->cabled);
+	if (ret == E_OK) {
+		ret = api_flag(c, "cabled", &ret_filter->cabled);
 	}
-	if (err == E_OK) {
-		err = api_node_type(c, &ret->type);
+	if (ret == E_OK) {
+		ret = api_node_type(c, &ret_filter->type);
 	}
-	if (err == E_OK && node != NULL) {
-		err = api_find_node(c, node, "node", &ret->guid);
+	if (ret == E_OK && node != NULL) {
+		ret = api_find_node(c, node, "node", &ret_filter->guid);
 	}
-	ret->name = api_param(c, "name");
-	return err;
+	ret_filter->name = api_param(c, "name");
+	return ret;
 }
 
 /* --- load between tiers ---------------------------------------------------------------- */
@@ -227,15 +227,15 @@ static int stream_ports(struct api_call *c, const struct port_list *l,
 	s->filter = *f;
 	s->name = f->name != NULL ? strdup(f->name) : NULL;
 	s->filter.name = s->name;
-	int err = f->name != NULL && s->name == NULL ? -ENOMEM
+	int ret = f->name != NULL && s->name == NULL ? -ENOMEM
 	                                             : api_from(c, &spec.from.key);
-	if (err == E_OK) {
-		err = api_stream(c, &spec);
+	if (ret == E_OK) {
+		ret = api_stream(c, &spec);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		port_stream_done(s);
 	}
-	return err;
+	return ret;
 }
 
 static int answer(struct api_call *c, const struct port_list *l)
@@ -243,22 +243,22 @@ static int answer(struct api_call *c, const struct port_list *l)
 	struct inventory_filter filter = { .type = 0 };
 	struct api_page page;
 	int8_t stream;
-	int err = inventory_get(&c->thread->inventory, c->snap);
+	int ret = inventory_get(&c->thread->inventory, c->snap);
 
-	if (err == E_OK && l == &load) {
-		err = inventory_shape(c->thread->inventory);
+	if (ret == E_OK && l == &load) {
+		ret = inventory_shape(c->thread->inventory);
 	}
-	if (err == E_OK) {
-		err = read_filter(c, &filter);
+	if (ret == E_OK) {
+		ret = read_filter(c, &filter);
 	}
-	if (err == E_OK) {
-		err = api_page(c, &page);
+	if (ret == E_OK) {
+		ret = api_page(c, &page);
 	}
-	if (err == E_OK) {
-		err = api_flag(c, "stream", &stream);
+	if (ret == E_OK) {
+		ret = api_flag(c, "stream", &stream);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (stream == 1) {
 		return stream_ports(c, l, &filter);
@@ -284,19 +284,19 @@ int api_load(struct api_call *c)
 
 /* --- the map --------------------------------------------------------------------------- */
 
-static int read_view(struct api_call *c, struct topology_view *ret)
+static int read_view(struct api_call *c, struct topology_view *ret_view)
 {
 	const char *group = api_param(c, "group");
 	uint32_t n = c->thread->inventory->shape->n_groups;
 	uint64_t number = GRAPH_NONE;
 	int8_t hosts, switches;
-	int err = api_flag(c, "hosts", &hosts);
+	int ret = api_flag(c, "hosts", &hosts);
 
-	if (err == E_OK) {
-		err = api_flag(c, "switches", &switches);
+	if (ret == E_OK) {
+		ret = api_flag(c, "switches", &switches);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (group != NULL && text_u64(group, UINT32_MAX - 1, &number) != E_OK) {
 		return problem_param(&c->problem, c->arena, E_SYNTAX, "group",
@@ -306,28 +306,27 @@ static int read_view(struct api_call *c, struct topology_view *ret)
 	if (group != NULL && number >= n) {
 		return problem_param(
 			&c->problem, c->arena, E_NOTFOUND, "group",
-			"there is no group %.20s; the fabric has %u, counted "
-			"from 0",
+			"there is no group %.20s; the fabric has %u, counted from 0",
 			group, n);
 	}
-	*ret = (struct topology_view){ .group = (uint32_t)number,
-		                       .hosts = hosts == 1,
-		                       .switches = switches == 1 };
+	*ret_view = (struct topology_view){ .group = (uint32_t)number,
+		                            .hosts = hosts == 1,
+		                            .switches = switches == 1 };
 	return E_OK;
 }
 
 int api_topology(struct api_call *c)
 {
 	struct topology_view view;
-	int err = inventory_get(&c->thread->inventory, c->snap);
+	int ret = inventory_get(&c->thread->inventory, c->snap);
 
-	if (err == E_OK) {
-		err = inventory_shape(c->thread->inventory);
+	if (ret == E_OK) {
+		ret = inventory_shape(c->thread->inventory);
 	}
-	if (err == E_OK) {
-		err = read_view(c, &view);
+	if (ret == E_OK) {
+		ret = read_view(c, &view);
 	}
-	return err != E_OK ? err
+	return ret != E_OK ? ret
 	                   : topology_write(&c->body, c->thread->inventory, &view,
 	                                    api_head(c), c->arena);
 }

@@ -139,9 +139,9 @@ static int read_param(struct api_call *c, const struct uri_param *p,
 	if (component < 0) {
 		return unknown_component(c, rq->attr, p->name);
 	}
-	int err = record_ask(rq->attr, component, p->value, rq->record, &expected);
-	if (err != E_OK) {
-		return problem_param(&c->problem, c->arena, err, p->name,
+	int ret = record_ask(rq->attr, component, p->value, rq->record, &expected);
+	if (ret != E_OK) {
+		return problem_param(&c->problem, c->arena, ret, p->name,
 		                     "%s='%.100s': expected %s", p->name, p->value,
 		                     expected);
 	}
@@ -171,9 +171,9 @@ static int read_request(struct api_call *c, struct record_request *rq)
 	rq->trusted = rq->attr->client_records;
 	rq->act_count = rq->attr->moves ? act_count(c) : 0;
 	for (unsigned i = 0; i < c->uri.n_params; i++) {
-		int err = read_param(c, &c->uri.param[i], rq);
-		if (err != E_OK) {
-			return err;
+		int ret = read_param(c, &c->uri.param[i], rq);
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	record_form(sa_reply_attr(rq->attr), &rq->form);
@@ -193,19 +193,17 @@ static int error_of(const struct sa_out *out)
 	}
 }
 
-static int explain_refusal(struct api_call *c, int err, uint16_t status)
+static int explain_refusal(struct api_call *c, int ret, uint16_t status)
 {
-	if (err != E_RANGE) {
-		return err;
+	if (ret != E_RANGE) {
+		return ret;
 	}
-	return problem_set(&c->problem, c->arena, E_RANGE, "%s",
-	                   status == UMAD_SA_STATUS_INVALID_GID ? "no port has this GID"
-	                   : status == UMAD_SA_STATUS_INSUF_COMPS
-	                           ? "some components must be used together, and one of "
-	                             "them is missing"
-	                           : "a component has an invalid value, or two "
-	                             "components contradict "
-	                             "each other");
+	return problem_set(
+		&c->problem, c->arena, E_RANGE, "%s",
+		status == UMAD_SA_STATUS_INVALID_GID ? "no port has this GID"
+		: status == UMAD_SA_STATUS_INSUF_COMPS
+			? "some components must be used together, and one of them is missing"
+			: "a component has an invalid value, or two components contradict each other");
 }
 
 /* The place that a walk has reached. */
@@ -267,10 +265,7 @@ static const char *warning(const struct api_call *c, const struct record_request
 	    !rq->attr->tables_on_request) {
 		return NULL;
 	}
-	return "quality of service is off, so these tables are read from a node when "
-	       "somebody asks saguarod for them, which HTTP cannot: ask over the fabric "
-	       "(saquery SL2VL, saquery VLAR) or over TCP (oob_listen) first, or turn "
-	       "qos on";
+	return "quality of service is off, so these tables are read from a node when somebody asks saguarod for them, which HTTP cannot: ask over the fabric (saquery SL2VL, saquery VLAR) or over TCP (oob_listen) first, or turn qos on";
 }
 
 static void write_records(struct api_call *c, const struct record_request *rq,
@@ -296,8 +291,8 @@ static int page(struct api_call *c, const struct record_request *rq)
 {
 	struct sa_out out = { .max = (size_t)rq->limit + 1 };
 
-	int err = explain_refusal(c, walk(c->snap, rq, &rq->from, &out), out.status);
-	if (err == E_OK) {
+	int ret = explain_refusal(c, walk(c->snap, rq, &rq->from, &out), out.status);
+	if (ret == E_OK) {
 		json_t *head = api_head(c);
 		json_object_set_new(head, "name",
 		                    json_string(sa_reply_attr(rq->attr)->name));
@@ -308,7 +303,7 @@ static int page(struct api_call *c, const struct record_request *rq)
 		write_records(c, rq, &out, head);
 	}
 	free(out.data);
-	return err;
+	return ret;
 }
 
 /* State of a stream of records: the request, and room for a slice of them. */
@@ -336,12 +331,12 @@ static int more_records(void *state, struct snap_reader *r, struct stream_place 
 		              .max = STREAM_RECORDS,
 		              .max_steps = STREAM_STEPS };
 
-	int err = walk(r, &s->rq, at, &out);
+	int ret = walk(r, &s->rq, at, &out);
 	s->data = out.data;
 	s->cap = out.cap;
 	s->status = out.status;
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	for (size_t i = 0; i < out.n; i++) {
 		record_write(body, &s->rq.form, out.data + i * out.stride);
@@ -367,21 +362,21 @@ static int stream(struct api_call *c, const struct record_request *rq)
 		                    .name = sa_reply_attr(rq->attr)->name,
 		                    .warning = warning(c, rq, false),
 		                    .from = rq->from };
-	int err = api_stream(c, &spec);
-	if (err != E_OK) {
-		err = explain_refusal(c, err, s->status);
+	int ret = api_stream(c, &spec);
+	if (ret != E_OK) {
+		ret = explain_refusal(c, ret, s->status);
 		record_stream_done(s);
 	}
-	return err;
+	return ret;
 }
 
 int api_record(struct api_call *c)
 {
 	struct record_request rq;
 
-	int err = read_request(c, &rq);
-	if (err != E_OK) {
-		return err;
+	int ret = read_request(c, &rq);
+	if (ret != E_OK) {
+		return ret;
 	}
 	return rq.stream ? stream(c, &rq) : page(c, &rq);
 }

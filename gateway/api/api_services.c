@@ -23,34 +23,35 @@
 enum { SERVICE_NAME_AT = 48, SERVICE_NAME_BYTES = 64 };
 
 /* The port that a service is on; null: it is not in the fabric, or the GID is a group. */
-static int port_json(struct snap_reader *r, uint64_t guid, json_t **ret)
+static int port_json(struct snap_reader *r, uint64_t guid, json_t **ret_json)
 {
 	struct snap_node node;
 	struct snap_end end;
-	int err = snap_port_guid(r, guid, &end);
+	int ret = snap_port_guid(r, guid, &end);
 
-	if (err == E_OK) {
-		err = snap_node(r, end.node_guid, &node);
+	if (ret == E_OK) {
+		ret = snap_node(r, end.node_guid, &node);
 	}
-	*ret = err != E_OK ? json_null()
-	                   : json_pack("{s:o, s:i, s:o}", "guid", guid_json(node.guid),
-	                               "port", end.port, "name", text_json(node.name));
-	return err == E_NOTFOUND ? E_OK : err;
+	*ret_json = ret != E_OK
+	                    ? json_null()
+	                    : json_pack("{s:o, s:i, s:o}", "guid", guid_json(node.guid),
+	                                "port", end.port, "name", text_json(node.name));
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int service_json(struct snap_reader *r, const uint8_t *record, json_t **ret)
+static int service_json(struct snap_reader *r, const uint8_t *record, json_t **ret_json)
 {
 	char name[SERVICE_NAME_BYTES + 1] = "";
 	uint32_t lease = (uint32_t)field_get(record, SERVICE_LEASE);
 	json_t *port;
-	int err = port_json(r, field_get(record, SERVICE_GID_GUID), &port);
+	int ret = port_json(r, field_get(record, SERVICE_GID_GUID), &port);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	memcpy(name, record + SERVICE_NAME_AT, SERVICE_NAME_BYTES);
 	/* clang-format off */
-	*ret = json_pack("{s:o, s:o, s:o, s:i, s:o, s:o}",
+	*ret_json = json_pack("{s:o, s:o, s:o, s:i, s:o, s:o}",
 		"service_id", guid_json(field_get(record, SERVICE_ID)),
 		"service_name", text_json(name),
 		"service_gid", gid_json(field_get(record, SERVICE_GID_PREFIX), field_get(record, SERVICE_GID_GUID)),
@@ -58,7 +59,7 @@ static int service_json(struct snap_reader *r, const uint8_t *record, json_t **r
 		"lease_seconds", lease == UINT32_MAX ? json_null() : json_integer(lease),
 		"node", port);
 	/* clang-format on */
-	return *ret != NULL ? E_OK : -ENOMEM;
+	return *ret_json != NULL ? E_OK : -ENOMEM;
 }
 
 int api_services(struct api_call *c)
@@ -72,30 +73,30 @@ int api_services(struct api_call *c)
 	struct sa_out out = { .max = SIZE_MAX, .max_bytes = SIZE_MAX };
 	struct api_page page;
 	json_t *tail = NULL, *o;
-	int err = api_page(c, &page);
+	int ret = api_page(c, &page);
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		(void)sa_collect(c->snap, &q, &out);
-		err = out.ret == E_NOTFOUND ? E_OK : out.ret;
+		ret = out.ret == E_NOTFOUND ? E_OK : out.ret;
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		body_list_begin(&c->body, api_head(c), "services");
 	}
-	for (size_t i = page.guid; err == E_OK && i < out.n; i++) {
+	for (size_t i = page.guid; ret == E_OK && i < out.n; i++) {
 		if (i - page.guid == page.limit) {
 			tail = api_next(c, i, 0);
 			break;
 		}
-		err = service_json(c->snap, out.data + i * out.stride, &o);
-		if (err == E_OK) {
+		ret = service_json(c->snap, out.data + i * out.stride, &o);
+		if (ret == E_OK) {
 			body_list_add(&c->body, o);
 		}
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		body_list_end(&c->body, api_total(tail, out.n));
 	} else {
 		json_decref(tail);
 	}
 	free(out.data);
-	return err;
+	return ret;
 }

@@ -65,24 +65,24 @@ int api_sweeps(struct api_call *c)
 	struct stats_events ev = { .n = 0 };
 	struct stats_copy stats;
 	uint32_t limit, total = 0;
-	int err = api_limit(c, &limit);
+	int ret = api_limit(c, &limit);
 
-	if (err == E_OK) {
-		err = source_events(c->thread->source, c->now_ms, 0, SIZE_MAX, c->arena,
+	if (ret == E_OK) {
+		ret = source_events(c->thread->source, c->now_ms, 0, SIZE_MAX, c->arena,
 		                    &ev);
 	}
-	if (err == E_NOTREADY) {
-		return problem_set(&c->problem, c->arena, err,
+	if (ret == E_NOTREADY) {
+		return problem_set(&c->problem, c->arena, ret,
 		                   "no saguarod has reported here yet");
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
-	err = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
-	if (err == -ENOMEM) {
-		return err;
+	ret = source_stats(c->thread->source, c->now_ms, c->arena, &stats);
+	if (ret == -ENOMEM) {
+		return ret;
 	}
-	bool fresh = err == E_OK && heartbeat_fresh(stats.heartbeat_ms, c->now_ms);
+	bool fresh = ret == E_OK && heartbeat_fresh(stats.heartbeat_ms, c->now_ms);
 	json_t *head = head_json(fresh ? &stats : NULL);
 	if (!fresh) {
 		json_object_set_new(head, "stale", json_true());

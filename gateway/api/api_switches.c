@@ -11,23 +11,24 @@
 /* A byte of a switch for each LID; 0xff: nothing there. */
 struct lid_bytes {
 	uint64_t guid; /* of the switch */
-	int (*get)(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret);
+	int (*get)(struct snap_reader *r, uint64_t sw_guid, uint32_t lid,
+	           uint8_t *ret_lft);
 	const char *name; /* of its member */
 };
 
-static int lid_byte(struct api_call *c, const void *ctx, uint32_t lid, json_t **ret)
+static int lid_byte(struct api_call *c, const void *ctx, uint32_t lid, json_t **ret_json)
 {
 	const struct lid_bytes *b = ctx;
 	uint8_t byte;
-	int err = b->get(c->snap, b->guid, lid, &byte);
+	int ret = b->get(c->snap, b->guid, lid, &byte);
 
-	if (err == E_OK && byte == 0xff) {
+	if (ret == E_OK && byte == 0xff) {
 		return E_NOTFOUND;
 	}
-	if (err == E_OK && ret != NULL) {
-		*ret = json_pack("{s:i, s:i}", "lid", (int)lid, b->name, byte);
+	if (ret == E_OK && ret_json != NULL) {
+		*ret_json = json_pack("{s:i, s:i}", "lid", (int)lid, b->name, byte);
 	}
-	return err;
+	return ret;
 }
 
 static json_t *ports_json(const struct port_set *s)
@@ -55,10 +56,10 @@ static int add_groups(struct api_call *c, const struct snap_node *sw, json_t *he
 	struct port_set set[PORT_GROUPS_MAX];
 	unsigned n = 0;
 	json_t *groups;
-	int err = snap_port_groups(c->snap, sw->guid, set, &n);
+	int ret = snap_port_groups(c->snap, sw->guid, set, &n);
 
-	if (err != E_OK && err != E_NOTFOUND) {
-		return err;
+	if (ret != E_OK && ret != E_NOTFOUND) {
+		return ret;
 	}
 	json_object_set_new(head, "in_force",
 	                    json_boolean(n != 0 && snap_is_omni_path(c->snap, sw->guid)));
@@ -82,29 +83,29 @@ static int list_bytes(struct api_call *c, struct lid_bytes bytes, const char *na
 	struct snap_node node;
 	struct api_page page;
 	json_t *head, *tail = NULL;
-	int err = api_capture_switch(c, &node);
+	int ret = api_capture_switch(c, &node);
 
-	if (err == E_OK) {
-		err = api_page(c, &page);
+	if (ret == E_OK) {
+		ret = api_page(c, &page);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	head = api_head(c);
 	json_object_set_new(head, "guid", guid_json(node.guid));
 	json_object_set_new(head, "name", text_json(node.name));
 	json_object_set_new(head, "description", text_json(node.description));
 	json_object_set_new(head, "lid", json_integer(node.lid));
-	err = add(c, &node, head);
-	if (err != E_OK) {
+	ret = add(c, &node, head);
+	if (ret != E_OK) {
 		json_decref(head);
-		return err;
+		return ret;
 	}
 	body_list_begin(&c->body, head, name);
 	bytes.guid = node.guid;
-	err = api_lid_list(c, &page, lid_byte, &bytes, &tail);
+	ret = api_lid_list(c, &page, lid_byte, &bytes, &tail);
 	body_list_end(&c->body, tail);
-	return err;
+	return ret;
 }
 
 int api_lft(struct api_call *c)

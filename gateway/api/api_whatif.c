@@ -35,9 +35,9 @@ struct words {
 	const char *file; /* list of roots, NULL: none */
 };
 
-static int refuse_member(struct words *w, int err, const char *member, const char *why)
+static int refuse_member(struct words *w, int ret, const char *member, const char *why)
 {
-	return problem_set(&w->c->problem, w->c->arena, err,
+	return problem_set(&w->c->problem, w->c->arena, ret,
 	                   "member '%.100s' of the body: %s", member, why);
 }
 
@@ -72,12 +72,12 @@ static int add_changes(struct words *w, const char *member, const json_t *list)
 			return refuse_member(w, E_RANGE, member,
 			                     "more than 256 changes at once");
 		}
-		int err = add_word(w, flag);
-		if (err == E_OK) {
-			err = add_word(w, arena_strdup(w->c->arena, text));
+		int ret = add_word(w, flag);
+		if (ret == E_OK) {
+			ret = add_word(w, arena_strdup(w->c->arena, text));
 		}
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	return E_OK;
@@ -89,8 +89,9 @@ static int add_engine(struct words *w, const char *member, const json_t *v)
 	const char *text = json_string_value(v);
 
 	if (text == NULL || *text == '\0' || strlen(text) > TEXT_MAX ||
-	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-	                 "-, ") != strlen(text)) {
+	    strspn(text,
+	           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-, ") !=
+	            strlen(text)) {
 		return refuse_member(w, E_SYNTAX, member,
 		                     "expected names of routing engines");
 	}
@@ -164,8 +165,7 @@ static int add_member(struct words *w, const char *member, const json_t *v)
 	}
 	return refuse_member(
 		w, E_UNKNOWN, member,
-		"not known; known are down, link, host, switch, routing_engine, lmc, "
-		"root_guids and limit");
+		"not known; known are down, link, host, switch, routing_engine, lmc, root_guids and limit");
 }
 
 static int begin(struct words *w, struct api_call *c, const char *command)
@@ -182,26 +182,26 @@ int api_whatif(struct api_call *c)
 	const char *member;
 	json_t *body, *v;
 	json_error_t at;
-	int err = begin(&w, c, "whatif");
+	int ret = begin(&w, c, "whatif");
 
 	body = json_loadb(rq->body_len > 0 ? rq->body : "", rq->body_len,
 	                  JSON_REJECT_DUPLICATES, &at);
-	if (err == E_OK && !json_is_object(body)) {
-		err = problem_set(&c->problem, c->arena, E_SYNTAX,
+	if (ret == E_OK && !json_is_object(body)) {
+		ret = problem_set(&c->problem, c->arena, E_SYNTAX,
 		                  "the body is no JSON object: %s",
 		                  body == NULL ? at.text : "it is something else");
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		json_object_foreach(body, member, v)
 		{
-			err = add_member(&w, member, v);
-			if (err != E_OK) {
+			ret = add_member(&w, member, v);
+			if (ret != E_OK) {
 				break;
 			}
 		}
 	}
 	json_decref(body);
-	return err == E_OK ? api_run_job(c, w.word, w.file) : err;
+	return ret == E_OK ? api_run_job(c, w.word, w.file) : ret;
 }
 
 /* {} or {"strict":true} */
@@ -213,19 +213,19 @@ int api_check(struct api_call *c)
 	                          JSON_REJECT_DUPLICATES, NULL);
 	const json_t *strict = json_object_get(body, "strict");
 	struct words w;
-	int err = begin(&w, c, "check");
+	int ret = begin(&w, c, "check");
 
-	if (err == E_OK &&
+	if (ret == E_OK &&
 	    (!json_is_object(body) || json_object_size(body) != (strict != NULL) ||
 	     (strict != NULL && !json_is_boolean(strict)))) {
-		err = problem_set(&c->problem, c->arena, E_SYNTAX,
+		ret = problem_set(&c->problem, c->arena, E_SYNTAX,
 		                  "the body is neither {} nor {\"strict\":true}");
 	}
-	if (err == E_OK && json_is_true(strict)) {
-		err = add_word(&w, "--strict");
+	if (ret == E_OK && json_is_true(strict)) {
+		ret = add_word(&w, "--strict");
 	}
 	json_decref(body);
-	return err == E_OK ? api_run_job(c, w.word, NULL) : err;
+	return ret == E_OK ? api_run_job(c, w.word, NULL) : ret;
 }
 
 /* The body is a topology text, which the run reads as its file. */
@@ -234,20 +234,20 @@ int api_plan(struct api_call *c)
 	const struct api_request *rq = c->request;
 	char *file = arena_alloc(c->arena, rq->body_len + 1);
 	struct words w;
-	int err = begin(&w, c, "plan");
+	int ret = begin(&w, c, "plan");
 
 	if (file == NULL) {
 		return -ENOMEM;
 	}
 	if (rq->body_len == 0 || memchr(rq->body, '\0', rq->body_len) != NULL) {
-		return problem_set(&c->problem, c->arena, E_SYNTAX,
-		                   "the body is no topology text, as ibnetdiscover or "
-		                   "/v1/export/topology print it");
+		return problem_set(
+			&c->problem, c->arena, E_SYNTAX,
+			"the body is no topology text, as ibnetdiscover or /v1/export/topology print it");
 	}
 	memcpy(file, rq->body, rq->body_len);
 	file[rq->body_len] = '\0';
-	if (err == E_OK) {
-		err = add_word(&w, API_JOB_FILE);
+	if (ret == E_OK) {
+		ret = add_word(&w, API_JOB_FILE);
 	}
-	return err == E_OK ? api_run_job(c, w.word, file) : err;
+	return ret == E_OK ? api_run_job(c, w.word, file) : ret;
 }

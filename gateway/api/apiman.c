@@ -113,13 +113,7 @@ static void print_alarms(void)
 
 static bool print_answers(void)
 {
-	puts(".SH ANSWERS\nMembers with their types. A member with ? may be missing, and "
-	     "a value "
-	     "whose type has ? may be null. [T] is a list of T, {T} an object whose "
-	     "members are "
-	     "all T, a|b one of these words. GUIDs are text, because numbers of JSON "
-	     "lose digits "
-	     "above 2^53.");
+	puts(".SH ANSWERS\nMembers with their types. A member with ? may be missing, and a value whose type has ? may be null. [T] is a list of T, {T} an object whose members are all T, a|b one of these words. GUIDs are text, because numbers of JSON lose digits above 2^53.");
 	return manual_answers(&api_resources);
 }
 

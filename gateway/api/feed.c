@@ -57,7 +57,7 @@ static int write_page(struct feed_page *p)
 /* Reads the rows from a number on, unless they are here. */
 static int read_page(struct feed_page *p, struct source *s, uint64_t now_ms, uint64_t from)
 {
-	int err;
+	int ret;
 
 	if (p->arena != NULL && p->from == from && p->events.n > 0) {
 		return E_OK;
@@ -65,16 +65,16 @@ static int read_page(struct feed_page *p, struct source *s, uint64_t now_ms, uin
 	feed_page_clear(p);
 	p->arena = arena_new();
 	p->from = from;
-	err = p->arena == NULL ? -ENOMEM
+	ret = p->arena == NULL ? -ENOMEM
 	                       : source_events(s, now_ms, from, FEED_PAGE_EVENTS, p->arena,
 	                                       &p->events);
-	if (err == E_OK) {
-		err = write_page(p);
+	if (ret == E_OK) {
+		ret = write_page(p);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		feed_page_clear(p);
 	}
-	return err;
+	return ret;
 }
 
 bool feed_pull(struct feed *f, struct feed_page *page, struct source *s, uint64_t now_ms,
@@ -92,8 +92,9 @@ bool feed_pull(struct feed *f, struct feed_page *page, struct source *s, uint64_
 		f->at = page->events.first;
 		f->last_id = f->at - 1;
 		body_printf(out,
-		            "event: resync\nid: %" PRIu64 "\ndata: {\"reason\":\"%s\","
-		            "\"first\":%" PRIu64 ",\"next\":%" PRIu64 "}\n\n",
+		            "event: resync\nid: %" PRIu64
+		            "\ndata: {\"reason\":\"%s\",\"first\":%" PRIu64
+		            ",\"next\":%" PRIu64 "}\n\n",
 		            f->last_id, why, page->events.first, page->events.next);
 		return true;
 	}

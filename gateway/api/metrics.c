@@ -250,9 +250,9 @@ static int write_nodes(struct body *b, struct snap_reader *r)
 {
 	uint64_t n[NODE_ROUTER + 1] = { 0 };
 	struct snap_node node;
-	int err;
+	int ret;
 
-	for (uint64_t from = 0; (err = snap_node_from(r, from, &node)) == E_OK;
+	for (uint64_t from = 0; (ret = snap_node_from(r, from, &node)) == E_OK;
 	     from = node.guid + 1) {
 		if (node.type >= NODE_CA && node.type <= NODE_ROUTER) {
 			n[node.type]++;
@@ -261,8 +261,8 @@ static int write_nodes(struct body *b, struct snap_reader *r)
 			break;
 		}
 	}
-	if (err != E_OK && err != E_NOTFOUND) {
-		return err;
+	if (ret != E_OK && ret != E_NOTFOUND) {
+		return ret;
 	}
 	family(b, "nodes", "gauge", "Nodes of the fabric by type.");
 	for (uint8_t type = NODE_CA; type <= NODE_ROUTER; type++) {

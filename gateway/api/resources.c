@@ -96,8 +96,8 @@ const struct resources api_resources = {
 	RESOURCE_ROWS,
 	.answers = &answers,
 	.title = "Saguaro",
-	.description = "An InfiniBand or Omni-Path fabric as its subnet manager sees it. "
-		       "Every answer is of one epoch of the routing.",
+	.description =
+		"An InfiniBand or Omni-Path fabric as its subnet manager sees it. Every answer is of one epoch of the routing.",
 	.etag = "changes with what the answer is made of",
 	.has_epoch = true,
 	.answers_options = true

@@ -44,10 +44,10 @@ static int pin(struct stream *s, uint64_t *ret_epoch)
 {
 	const char *why;
 
-	int err = source_pin(s->source, boottime_ms(), &why, &s->snap);
-	if (err != E_OK) {
+	int ret = source_pin(s->source, boottime_ms(), &why, &s->snap);
+	if (ret != E_OK) {
 		s->snap = NULL;
-		return err;
+		return ret;
 	}
 	const struct snap_meta *m = snap_meta(s->snap);
 	*ret_epoch = m->epoch;
@@ -63,13 +63,13 @@ static int add_slice(struct stream *s)
 	struct stream_place at = s->at;
 	size_t n = 0;
 
-	int err = s->spec.more(s->spec.state, s->snap, &at, &s->out, &n);
+	int ret = s->spec.more(s->spec.state, s->snap, &at, &s->out, &n);
 	int torn = s->spec.media_type == NULL ? snap_check(s->snap) : E_OK;
-	err = torn != E_OK ? torn : err == E_OK ? body_done(&s->out) : err;
-	if (err != E_OK) {
+	ret = torn != E_OK ? torn : ret == E_OK ? body_done(&s->out) : ret;
+	if (ret != E_OK) {
 		s->out.len = 0;
 		s->out.failed = false;
-		return err;
+		return ret;
 	}
 	s->at = at;
 	s->records += n;
@@ -77,25 +77,25 @@ static int add_slice(struct stream *s)
 	return E_OK;
 }
 
-static void write_end(struct stream *s, int err, uint64_t now)
+static void write_end(struct stream *s, int ret, uint64_t now)
 {
 	s->ended = true;
 	if (s->spec.media_type != NULL) {
-		s->broken = err != E_OK;
+		s->broken = ret != E_OK;
 		return;
 	}
 	body_printf(&s->out, "{\"stream\":\"end\",\"complete\":%s",
-	            err == E_OK ? "true" : "false");
-	if (err != E_OK) {
+	            ret == E_OK ? "true" : "false");
+	if (ret != E_OK) {
 		body_printf(&s->out, ",\"reason\":\"%s\"",
-		            err == E_STALE ? "superseded" : err_name(err));
+		            ret == E_STALE ? "superseded" : err_name(ret));
 	}
 	body_printf(&s->out, ",\"epoch\":%" PRIu64, s->spec.epoch);
-	if (err == E_STALE) {
+	if (ret == E_STALE) {
 		body_printf(&s->out, ",\"now\":%" PRIu64, now);
 	}
 	body_printf(&s->out, ",\"records\":%" PRIu64, s->records);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		body_printf(&s->out, ",\"from\":\"0x%" PRIx64 "\"", s->at.key);
 	}
 	body_printf(&s->out, "}\n");
@@ -107,18 +107,18 @@ static int make_slice(struct stream *s)
 	uint64_t now = s->spec.epoch;
 
 	s->out.len = s->taken = 0;
-	int err = s->at.end ? E_OK : add_slice(s);
-	for (unsigned i = 0; i < PIN_TRIES && err == E_STALE; i++) {
-		err = pin(s, &now);
-		if (err != E_OK) {
+	int ret = s->at.end ? E_OK : add_slice(s);
+	for (unsigned i = 0; i < PIN_TRIES && ret == E_STALE; i++) {
+		ret = pin(s, &now);
+		if (ret != E_OK) {
 			break;
 		}
-		err = add_slice(s);
+		ret = add_slice(s);
 	}
-	if (err != E_OK || (s->at.end && s->out.len == 0)) {
-		write_end(s, err, now);
+	if (ret != E_OK || (s->at.end && s->out.len == 0)) {
+		write_end(s, ret, now);
 	}
-	return err;
+	return ret;
 }
 
 /* Makes slices until there is something to send: a walk may pass many that do not match. */
@@ -158,12 +158,12 @@ static int make_first(struct stream *s)
 	struct body head = { .len = 0 };
 	uint64_t now;
 
-	int err = pin(s, &now);
-	if (err == E_OK) {
-		err = add_slice(s);
+	int ret = pin(s, &now);
+	if (ret == E_OK) {
+		ret = add_slice(s);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	write_begin(s, &head);
 	body_write(&head, s->out.data != NULL ? s->out.data : "", s->out.len);
@@ -173,7 +173,7 @@ static int make_first(struct stream *s)
 }
 
 int stream_begin(struct source *source, struct http_stats *stats,
-                 const struct stream_spec *spec, struct stream **ret)
+                 const struct stream_spec *spec, struct stream **ret_stream)
 {
 	struct stream *s = calloc(1, sizeof(*s));
 
@@ -184,15 +184,15 @@ int stream_begin(struct source *source, struct http_stats *stats,
 	s->at = spec->from;
 	s->stats = stats;
 	s->source = source_join(source);
-	int err = atomic_fetch_add(&stats->streams, 1) >= STREAMS_MAX ? E_FULL
+	int ret = atomic_fetch_add(&stats->streams, 1) >= STREAMS_MAX ? E_FULL
 	          : s->source == NULL                                 ? -ENOMEM
 	                                                              : make_first(s);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		s->spec.done = NULL; /* the caller keeps the state */
 		stream_free(s);
-		return err;
+		return ret;
 	}
-	*ret = s;
+	*ret_stream = s;
 	return E_OK;
 }
 

@@ -90,7 +90,7 @@ struct stream_spec {
  * \retval others   Of \a more.
  */
 int stream_begin(struct source *source, struct http_stats *stats,
-                 const struct stream_spec *spec, struct stream **ret);
+                 const struct stream_spec *spec, struct stream **ret_stream);
 
 /*! \brief Copies at most \a max further bytes. \return How many; 0: that was all. */
 size_t stream_read(struct stream *s, char *to, size_t max);

@@ -124,16 +124,15 @@ static int open_local(struct client *s, const char *dir)
 /* The snapshot that was named, and no other answer. */
 static int open_named(struct client *s, const char *dir)
 {
-	int err = open_local(s, dir);
+	int ret = open_local(s, dir);
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		return EXIT_GOOD;
 	}
 	say(s,
-	    "cannot read the snapshot in %s: %s; is this saguarod running, and may you "
-	    "read its files?",
-	    s->url ? s->url : "", strerror(-err));
-	s->no_snapshot = err;
+	    "cannot read the snapshot in %s: %s; is this saguarod running, and may you read its files?",
+	    s->url ? s->url : "", strerror(-ret));
+	s->no_snapshot = ret;
 	s->snapshot = s->url;
 	s->local = NULL;
 	return s->explains ? EXIT_GOOD : EXIT_USAGE;
@@ -265,11 +264,11 @@ const char *client_escape(struct client *s, const char *text)
 
 /* --- the two origins of an answer; each returns an HTTP status, 0: no answer ---------- */
 
-static void serve_local(struct client *s, const char *target, struct api_reply *ret)
+static void serve_local(struct client *s, const char *target, struct api_reply *ret_reply)
 {
 	const struct api_request request = { .method = "GET", .target = target };
 
-	api_serve(&s->local->thread, &request, ret);
+	api_serve(&s->local->thread, &request, ret_reply);
 }
 
 static size_t collect(char *data, size_t size, size_t n, void *ctx)
@@ -299,10 +298,7 @@ static unsigned request_http(struct client *s, const char *target, CURL *curl,
 	} else if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST) {
 		if (s->url == default_url) {
 			say(s,
-			    "no snapshot can be read here and no gateway answers at %s "
-			    "(%s); start "
-			    "saguarod and saguaro-gateway, or give --snapshot-dir or "
-			    "--url",
+			    "no snapshot can be read here and no gateway answers at %s (%s); start saguarod and saguaro-gateway, or give --snapshot-dir or --url",
 			    s->url, curl_easy_strerror(code));
 		} else {
 			say(s, "no gateway answers at %s (%s)", s->url,
@@ -314,19 +310,19 @@ static unsigned request_http(struct client *s, const char *target, CURL *curl,
 	return (unsigned)status;
 }
 
-static unsigned request(struct client *s, const char *target, struct body *ret)
+static unsigned request(struct client *s, const char *target, struct body *ret_body)
 {
-	memset(ret, 0, sizeof(*ret));
+	memset(ret_body, 0, sizeof(*ret_body));
 	if (s->local) {
 		struct api_reply reply = { 0 };
 
 		serve_local(s, target, &reply);
 		stream_free(reply.stream);
-		*ret = reply.base.body;
+		*ret_body = reply.base.body;
 		return reply.base.status;
 	}
 	CURL *curl = curl_easy_init();
-	unsigned status = request_http(s, target, curl, collect, ret);
+	unsigned status = request_http(s, target, curl, collect, ret_body);
 	curl_easy_cleanup(curl);
 	return status;
 }
@@ -376,8 +372,7 @@ static int print_refusal(struct client *s, const struct body *body, unsigned sta
 void client_print_stale(const char *program)
 {
 	fprintf(stderr,
-	        "%s: stale: saguarod does not report any more, and the fabric may "
-	        "have changed since; 'saguaro status' says why\n",
+	        "%s: stale: saguarod does not report any more, and the fabric may have changed since; 'saguaro status' says why\n",
 	        program);
 }
 
@@ -390,16 +385,16 @@ static void note_stale(struct client *s, bool stale)
 	s->stale = stale;
 }
 
-int client_get(struct client *s, const char *target, json_t **ret)
+int client_get(struct client *s, const char *target, json_t **ret_json)
 {
 	struct body body;
 	const unsigned status = request(s, target, &body);
-	int code = exit_of(status);
+	int exit_code = exit_of(status);
 
-	if (code != EXIT_GOOD) {
-		code = print_refusal(s, &body, status);
+	if (exit_code != EXIT_GOOD) {
+		exit_code = print_refusal(s, &body, status);
 		body_clear(&body);
-		return code;
+		return exit_code;
 	}
 	json_t *value = body.data ? json_loadb(body.data, body.len, 0, NULL) : NULL;
 	body_clear(&body);
@@ -411,7 +406,7 @@ int client_get(struct client *s, const char *target, json_t **ret)
 	if (!s->flags.json) {
 		json_make_printable(value);
 	}
-	*ret = value;
+	*ret_json = value;
 	return EXIT_GOOD;
 }
 
@@ -526,8 +521,7 @@ static int outcome_of(struct client *s, struct sink *k)
 		say(s, "the connection broke before the end of the stream");
 	} else if (!complete) {
 		say(s,
-		    "the stream ended early (%s); its last line has the key to continue "
-		    "at",
+		    "the stream ended early (%s); its last line has the key to continue at",
 		    member_text(last, "reason"));
 	}
 	json_decref(last);
@@ -539,26 +533,26 @@ static int copy_stream(struct client *s, const char *target, struct sink *k, boo
 {
 	const unsigned status = s->local ? stream_local(s, target, k)
 	                                 : request_http(s, target, k->curl, copy_http, k);
-	int code;
+	int exit_code;
 
 	k->failed |= fflush(stdout) != 0;
 	if (status != 200) {
-		code = k->begun ? EXIT_BAD : print_refusal(s, &k->refusal, status);
+		exit_code = k->begun ? EXIT_BAD : print_refusal(s, &k->refusal, status);
 	} else if (k->failed) {
-		code = EXIT_BAD;
+		exit_code = EXIT_BAD;
 	} else if (lines) {
-		code = outcome_of(s, k);
+		exit_code = outcome_of(s, k);
 	} else if (k->broken) {
 		fprintf(stderr, "%s: the fabric changed before the end; ask again\n",
 		        s->program);
-		code = EXIT_BAD;
+		exit_code = EXIT_BAD;
 	} else {
-		code = EXIT_GOOD;
+		exit_code = EXIT_GOOD;
 	}
 	note_stale(s, lines && k->stale);
 	body_clear(&k->refusal);
 	curl_easy_cleanup(k->curl);
-	return code;
+	return exit_code;
 }
 
 int client_stream(struct client *s, const char *target)
@@ -576,10 +570,10 @@ int client_copy(struct client *s, const char *target)
 
 int client_print_json(const json_t *body)
 {
-	const int ret = json_dumpf(body, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	const int failed = json_dumpf(body, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 
 	printf("\n");
-	return ret == 0 && fflush(stdout) == 0 ? EXIT_GOOD : EXIT_USAGE;
+	return failed == 0 && fflush(stdout) == 0 ? EXIT_GOOD : EXIT_USAGE;
 }
 
 const char *member_text(const json_t *object, const char *name)

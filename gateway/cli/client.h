@@ -98,11 +98,11 @@ int client_done(struct client *s, int status);
  * A problem body is printed as one sentence on standard error, with the candidates it
  * names.
  *
- * \param ret  Body; caller owns.
+ * \param ret_json  Body; caller owns.
  * \return EXIT_GOOD, EXIT_BAD for an answer such as "no path" or "not ready", EXIT_USAGE
  * else.
  */
-int client_get(struct client *s, const char *target, json_t **ret);
+int client_get(struct client *s, const char *target, json_t **ret_json);
 
 /*!
  * \brief Prints one page of a list.

@@ -98,9 +98,7 @@ int cmd_check(int argc, char **argv)
 	struct route_job_running running = { .engine = NULL };
 	int status = route_job_init(
 		&j, check_rows,
-		"Proves forwarding tables: those of the running fabric, or "
-		"with FILE those that something else computed, for "
-		"instance OpenSM's dump.",
+		"Proves forwarding tables: those of the running fabric, or with FILE those that something else computed, for instance OpenSM's dump.",
 		ROUTE_JOB_FILE_OPTIONAL, argc, argv);
 
 	if (status == EXIT_GOOD && !j.file && (j.flags.lfts || j.flags.to)) {
@@ -124,7 +122,7 @@ int cmd_check(int argc, char **argv)
 		goto out;
 	}
 	route_job_request(&j, &request);
-	j.outcome = route_check(&request, &lft, &lanes, j.arena, &j.result);
+	j.ret = route_check(&request, &lft, &lanes, j.arena, &j.result);
 	if (running.engine != NULL) {
 		j.result.engine_asked = running.engine;
 		j.result.used = engine_find(running.engine);

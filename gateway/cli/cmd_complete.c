@@ -71,10 +71,10 @@ static FILE *open_output(const struct completion *c, const char *const *args,
 	posix_spawn_file_actions_adddup2(&actions, fd[1], STDOUT_FILENO);
 	posix_spawn_file_actions_addclose(&actions, fd[0]);
 	posix_spawn_file_actions_addclose(&actions, fd[1]);
-	int err = posix_spawn(ret_pid, "/proc/self/exe", &actions, NULL, argv, environ);
+	int ret = posix_spawn(ret_pid, "/proc/self/exe", &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(fd[1]);
-	FILE *f = err == 0 ? fdopen(fd[0], "r") : NULL;
+	FILE *f = ret == 0 ? fdopen(fd[0], "r") : NULL;
 	if (f == NULL) {
 		close(fd[0]);
 	}

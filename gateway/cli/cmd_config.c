@@ -134,9 +134,7 @@ static void print_text(const struct config_check *j)
 	print_fate(j, OPTION_UNKNOWN, "unknown");
 	fflush(stdout);
 	diags_print(&j->diags, stderr, DIAG_WARNING);
-	printf("%s: %u settings understood, %u without effect here, %u unknown; %u "
-	       "errors, %u "
-	       "warnings\n",
+	printf("%s: %u settings understood, %u without effect here, %u unknown; %u errors, %u warnings\n",
 	       j->ret == E_OK ? "good" : "refused", count(j, OPTION_TAKEN),
 	       count(j, OPTION_NO_EFFECT), count(j, OPTION_UNKNOWN), j->diags.n_errors,
 	       j->diags.n_warnings);
@@ -218,10 +216,9 @@ static int read_arguments(struct config_check *j, int argc, char **argv)
 	if (option_sets_add(&own, config_flag_rows, &j->flags) != E_OK ||
 	    option_read_argv(
 		    &own, j->arena, argc, argv,
-		    help_doc(j->arena, argv[0],
-	                     "Reads an opensm.conf or an opafm.xml as saguarod -F would "
-	                     "and tells what was understood, what has no effect here and "
-	                     "what is wrong."),
+		    help_doc(
+			    j->arena, argv[0],
+			    "Reads an opensm.conf or an opafm.xml as saguarod -F would and tells what was understood, what has no effect here and what is wrong."),
 		    "check FILE", &first, &j->diags) != E_OK) {
 		return EXIT_USAGE;
 	}

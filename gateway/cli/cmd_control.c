@@ -71,8 +71,7 @@ int cmd_sweep(int argc, char **argv)
 	struct control_call c = { 0 };
 	int status = control_call_begin(
 		&c, sweep_rows,
-		"Asks a running saguarod for a light sweep, which looks for changes, or "
-		"for a heavy one. The command does not wait for its end.",
+		"Asks a running saguarod for a light sweep, which looks for changes, or for a heavy one. The command does not wait for its end.",
 		NULL, 0, 0, argc, argv);
 
 	if (status == EXIT_GOOD) {
@@ -104,9 +103,7 @@ int cmd_reload(int argc, char **argv)
 {
 	return run_verb(
 		"reload",
-		"Makes a running saguarod read its configuration again, as SIGHUP "
-		"does. A configuration with errors is refused and the running one "
-		"stays.",
+		"Makes a running saguarod read its configuration again, as SIGHUP does. A configuration with errors is refused and the running one stays.",
 		"configuration read again, heavy sweep requested", argc, argv);
 }
 
@@ -114,10 +111,7 @@ int cmd_rebalance(int argc, char **argv)
 {
 	return run_verb(
 		"rebalance",
-		"Asks a running saguarod to route without regard to the routes that "
-		"there are. It moves to the new routes if they ease the busiest "
-		"links and the switches can get there safely; its log says so. The "
-		"command does not wait for that.",
+		"Asks a running saguarod to route without regard to the routes that there are. It moves to the new routes if they ease the busiest links and the switches can get there safely; its log says so. The command does not wait for that.",
 		"rebalance requested, the log of saguarod tells the outcome", argc, argv);
 }
 
@@ -125,11 +119,7 @@ int cmd_handover(int argc, char **argv)
 {
 	return run_verb(
 		"handover",
-		"Asks a running saguarod, which is master, to hand the fabric over "
-		"to the highest other subnet manager. Its own priority is 0 from "
-		"then on, until it starts again, reads its configuration again, or "
-		"takes the fabric because the other is gone. The command does not "
-		"wait for that.",
+		"Asks a running saguarod, which is master, to hand the fabric over to the highest other subnet manager. Its own priority is 0 from then on, until it starts again, reads its configuration again, or takes the fabric because the other is gone. The command does not wait for that.",
 		"handover requested, saguaro status tells when it is over", argc, argv);
 }
 
@@ -138,8 +128,7 @@ int cmd_loglevel(int argc, char **argv)
 	struct control_call c = { 0 };
 	int status = control_call_begin(
 		&c, NULL,
-		"Sets the log level of a running saguarod until it ends or reads its "
-		"configuration again: error, warning, info or debug.",
+		"Sets the log level of a running saguarod until it ends or reads its configuration again: error, warning, info or debug.",
 		"LEVEL", 1, 1, argc, argv);
 
 	if (status == EXIT_GOOD) {
@@ -157,12 +146,7 @@ int cmd_port(int argc, char **argv)
 	struct control_call c = { 0 };
 	int status = control_call_begin(
 		&c, port_rows,
-		"Switches a port of the running fabric off or on: 'disable' or "
-		"'enable' and NAME:PORT, where NAME is a name, a GUID or a LID. A "
-		"cable is switched at the end that stays in reach, so a host at its "
-		"switch. The switch keeps a port disabled until it is enabled or "
-		"restarts. The command does not wait; 'saguaro events' tells the "
-		"outcome.",
+		"Switches a port of the running fabric off or on: 'disable' or 'enable' and NAME:PORT, where NAME is a name, a GUID or a LID. A cable is switched at the end that stays in reach, so a host at its switch. The switch keeps a port disabled until it is enabled or restarts. The command does not wait; 'saguaro events' tells the outcome.",
 		"disable|enable NAME:PORT", 2, 2, argc, argv);
 
 	if (status == EXIT_GOOD && strcmp(c.arg[0], "disable") != 0 &&
@@ -198,9 +182,7 @@ int cmd_forget(int argc, char **argv)
 	struct control_call c = { 0 };
 	int status = control_call_begin(
 		&c, forget_rows,
-		"Forgets a node that is gone, by name, GUID or last LID. Its LIDs are free "
-		"from then on, and its alarm ends. 'saguaro nodes --gone' lists those "
-		"that are gone.",
+		"Forgets a node that is gone, by name, GUID or last LID. Its LIDs are free from then on, and its alarm ends. 'saguaro nodes --gone' lists those that are gone.",
 		"NODE", 0, 1, argc, argv);
 
 	if (status == EXIT_GOOD && (c.n_args == 1) == c.flags.all) {

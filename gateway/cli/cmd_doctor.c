@@ -21,9 +21,7 @@
 #include "gateway/inventory/alarms.h"
 
 static const char doc[] =
-	"What is wrong with the fabric, the worst first, and what to do about it. With HOST, "
-	"a name, GUID or LID: whether the subnet manager can reach it, and if not, why. With "
-	"two: whether they can reach each other.";
+	"What is wrong with the fabric, the worst first, and what to do about it. With HOST, a name, GUID or LID: whether the subnet manager can reach it, and if not, why. With two: whether they can reach each other.";
 
 enum { SHOWN = 10 /* of one kind */, FULL_PERCENT = 2 };
 
@@ -114,13 +112,10 @@ static void find_full(struct doctor *d, const char *dir)
 	find(d, "full", "error",
 	     arena_printf(
 		     d->s->arena,
-		     "the file system of %s is full: %llu of %llu KiB are free; saguarod "
-		     "can publish nothing there",
+		     "the file system of %s is full: %llu of %llu KiB are free; saguarod can publish nothing there",
 		     dir, (unsigned long long)fs.f_bavail * fs.f_frsize / 1024,
 		     (unsigned long long)fs.f_blocks * fs.f_frsize / 1024),
-	     "make room there, or give it another folder with --snapshot-dir; a tmpfs is "
-	     "made "
-	     "larger with 'mount -o remount,size=...'");
+	     "make room there, or give it another folder with --snapshot-dir; a tmpfs is made larger with 'mount -o remount,size=...'");
 }
 
 static const char *user_name(void)
@@ -131,34 +126,31 @@ static const char *user_name(void)
 }
 
 /* Why the snapshot of a folder cannot be read. */
-static void find_unreadable(struct doctor *d, const char *dir, int err)
+static void find_unreadable(struct doctor *d, const char *dir, int ret)
 {
 	struct arena *a = d->s->arena;
 	const struct group *g;
 	struct stat st;
 
-	if (err == -EACCES) {
+	if (ret == -EACCES) {
 		g = stat(dir, &st) == 0 ? getgrgid(st.st_gid) : NULL;
 		find(d, "no_access", "error",
 		     arena_printf(a, "%s may not read the snapshot of saguarod in %s",
 		                  user_name(), dir),
-		     arena_printf(a,
-		                  "become a member of the group %s, which may ('usermod "
-		                  "-a -G'), or "
-		                  "ask the gateway with --url",
-		                  g != NULL ? g->gr_name : "saguaro"));
-	} else if (err == -ENOENT) {
+		     arena_printf(
+			     a,
+			     "become a member of the group %s, which may ('usermod -a -G'), or ask the gateway with --url",
+			     g != NULL ? g->gr_name : "saguaro"));
+	} else if (ret == -ENOENT) {
 		find(d, "no_daemon", "error",
 		     arena_printf(a,
 		                  "no saguarod has run here: there is no snapshot in %s",
 		                  dir),
-		     "'systemctl start saguarod' starts it; another one is named with "
-		     "--instance, "
-		     "--snapshot-dir or --url");
+		     "'systemctl start saguarod' starts it; another one is named with --instance, --snapshot-dir or --url");
 	} else {
 		find(d, "no_access", "error",
 		     arena_printf(a, "the snapshot in %s cannot be read: %s", dir,
-		                  strerror(-err)),
+		                  strerror(-ret)),
 		     "look at that folder and its file system");
 	}
 }
@@ -178,16 +170,13 @@ static void find_standby(struct doctor *d, const json_t *sm)
 	find(d, "standby", "warning",
 	     arena_printf(
 		     d->s->arena,
-		     "another subnet manager manages the fabric: that on %s, GUID %s, "
-	             "LID "
-		     "%lld, priority %lld; this one is standby with priority %lld, %s",
+		     "another subnet manager manages the fabric: that on %s, GUID %s, LID %lld, priority %lld; this one is standby with priority %lld, %s",
 		     name[0] ? name : "a host without a name",
 		     member_text(master, "guid"), member_int(master, "lid"),
 		     member_int(master, "priority"), member_int(sm, "priority"),
 		     json_is_object(copy) ? "and its copy of the state is not in step"
 					  : "and has no copy of the state"),
-	     "if this one shall be master: stop the other, or give this one a higher "
-	     "sm_priority; if it shall be standby: standby_peer gives it the state");
+	     "if this one shall be master: stop the other, or give this one a higher sm_priority; if it shall be standby: standby_peer gives it the state");
 }
 
 static int examine_fabric(struct doctor *d)

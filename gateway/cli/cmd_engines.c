@@ -66,8 +66,7 @@ static int print_table(const struct client *s, const json_t *body, bool first)
 		       (*e)->flags & ENGINE_DEADLOCK_FREE ? "free" : "proof tells",
 		       (*e)->flags & ENGINE_LMC0_ONLY ? "0" : "any", (*e)->summary);
 	}
-	printf("\ndeadlockfree stands for the first that proves out of those that are free of "
-	       "deadlocks\nor may be; no_fallback keeps to the engines that are listed.\n");
+	printf("\ndeadlockfree stands for the first that proves out of those that are free of deadlocks\nor may be; no_fallback keeps to the engines that are listed.\n");
 	return EXIT_GOOD;
 }
 

@@ -201,11 +201,7 @@ int cmd_events(int argc, char **argv)
 	struct client c;
 	int status = client_init_rows(
 		&c, own,
-		"What happened in the fabric, oldest first: cables, hosts and switches "
-	        "lost "
-		"and new, other subnet managers, sweeps that failed, handovers. Each "
-	        "line has "
-		"the number of the event, the time, and what the sweep did about it.",
+		"What happened in the fabric, oldest first: cables, hosts and switches lost and new, other subnet managers, sweeps that failed, handovers. Each line has the number of the event, the time, and what the sweep did about it.",
 		NULL, 0, argc, argv);
 
 	if (status == EXIT_GOOD) {

@@ -319,9 +319,7 @@ int cmd_explain(int argc, char **argv)
 	struct client s;
 	int status = client_init_alone(
 		&s, rows,
-		"What a message of the log means, why it may be, and what to do: by its "
-		"code, such as SAG-SM-001, or by the name of an event or an alarm. Alone: "
-		"lists them.",
+		"What a message of the log means, why it may be, and what to do: by its code, such as SAG-SM-001, or by the name of an event or an alarm. Alone: lists them.",
 		"[CODE]", CLIENT_MAY_HAVE_ONE, argc, argv);
 
 	if (status == EXIT_GOOD) {

@@ -8,9 +8,7 @@
 #include "gateway/cli/list.h"
 
 static const char doc[] =
-	"The running fabric on standard output, as other programs read it: topology text for "
-	"ibsim, forwarding tables, Graphviz, GraphML, topology.conf and topology.yaml of "
-	"Slurm. Without FORMAT it lists the formats, which --csv and --field print, too.";
+	"The running fabric on standard output, as other programs read it: topology text for ibsim, forwarding tables, Graphviz, GraphML, topology.conf and topology.yaml of Slurm. Without FORMAT it lists the formats, which --csv and --field print, too.";
 
 static void print_format(const json_t *f)
 {

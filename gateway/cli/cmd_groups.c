@@ -7,10 +7,8 @@
 #include "gateway/cli/help/command.h"
 #include "gateway/cli/list.h"
 
-static const char doc[] = "Multicast groups of the running fabric, one per line. With "
-			  "GROUP, an MGID or MLID, its "
-			  "members and the switch ports that forward its packets; "
-			  "--csv and --field print its members.";
+static const char doc[] =
+	"Multicast groups of the running fabric, one per line. With GROUP, an MGID or MLID, its members and the switch ports that forward its packets; --csv and --field print its members.";
 
 /* JoinState, a letter per bit: full member, non-member, send-only of both kinds. */
 static const char *join_state_text(json_int_t state)

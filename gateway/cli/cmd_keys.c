@@ -122,8 +122,7 @@ static int open_folder(struct keys_job *j)
 	if (ret != E_OK) {
 		j->why = arena_printf(
 			j->a,
-			"no keys can be made in %s: %s; become root, or name "
-			"the state_dir of saguarod with --dir",
+			"no keys can be made in %s: %s; become root, or name the state_dir of saguarod with --dir",
 			j->dir, err_text(ret));
 	}
 	return ret;
@@ -175,18 +174,17 @@ static int check_there(struct keys_job *j, const char *path)
 		return -errno;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
-		j->why = arena_printf(j->a,
-		                      "%s is not a file of user %u, to whom the folder "
-		                      "belongs; give it "
-		                      "to him with chown, or remove it to have one made",
-		                      path, (unsigned)geteuid());
+		j->why = arena_printf(
+			j->a,
+			"%s is not a file of user %u, to whom the folder belongs; give it to him with chown, or remove it to have one made",
+			path, (unsigned)geteuid());
 		return -EPERM;
 	}
 	if ((st.st_mode & 077) != 0) {
-		j->why = arena_printf(j->a,
-		                      "%s has mode %04o, so others could read it; chmod "
-		                      "0600 %s, or remove it to have one made",
-		                      path, (unsigned)st.st_mode & 07777, path);
+		j->why = arena_printf(
+			j->a,
+			"%s has mode %04o, so others could read it; chmod 0600 %s, or remove it to have one made",
+			path, (unsigned)st.st_mode & 07777, path);
 		return -EPERM;
 	}
 	return E_OK;
@@ -226,10 +224,10 @@ static const char *line_of(struct keys_job *j, unsigned i)
 
 static const char *copy_command(struct keys_job *j)
 {
-	return arena_printf(j->a,
-	                    "tar -C %s -c m_key sm_key sa_key standby.secret | ssh "
-	                    "root@OTHER tar -C %s -xp",
-	                    j->dir, j->dir);
+	return arena_printf(
+		j->a,
+		"tar -C %s -c m_key sm_key sa_key standby.secret | ssh root@OTHER tar -C %s -xp",
+		j->dir, j->dir);
 }
 
 static int print_json(struct keys_job *j)
@@ -260,8 +258,7 @@ static int print_text(struct keys_job *j)
 	for (unsigned i = 0; i < FILES; i++) {
 		printf("  %s\n", line_of(j, i));
 	}
-	printf("\nThe other subnet manager of the subnet needs a copy of all four "
-	       "files:\n"
+	printf("\nThe other subnet manager of the subnet needs a copy of all four files:\n"
 	       "  %s\n",
 	       copy_command(j));
 	return EXIT_GOOD;
@@ -292,12 +289,12 @@ static int read_arguments(struct keys_job *j, int argc, char **argv)
 
 	config_diags_init(&diags, j->a);
 	if (option_sets_add(&own, keys_rows, &j->flags) != E_OK ||
-	    option_read_argv(&own, j->a, argc, argv,
-	                     help_doc(j->a, argv[0],
-	                              "Makes the keys of a subnet, each in a file in the "
-	                              "state folder of saguarod, and says which lines of "
-	                              "saguaro.conf name them. It prints no key."),
-	                     "init", &first, &diags) != E_OK) {
+	    option_read_argv(
+		    &own, j->a, argc, argv,
+		    help_doc(
+			    j->a, argv[0],
+			    "Makes the keys of a subnet, each in a file in the state folder of saguarod, and says which lines of saguaro.conf name them. It prints no key."),
+		    "init", &first, &diags) != E_OK) {
 		return EXIT_USAGE;
 	}
 	if (argc - first != 1 || strcmp(argv[first], "init") != 0) {

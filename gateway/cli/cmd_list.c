@@ -144,8 +144,7 @@ static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, 
 static const struct list_command services = { { "services", "Service", service_columns, NULL, NULL, NULL }, no_rows, "/v1/services?limit=65536",
 	"Services that hosts registered; without a lease they stay for ever.", NULL };
 static const struct list_command diff = { { "changes", "Change", diff_columns, NULL, NULL, print_epochs }, diff_rows, "/v1/diff?limit=65536",
-	"What changed in the running fabric after epoch FROM, up to epoch TO: routing, nodes, cables, ports, partitions, forwarding tables. "
-	"Without FROM since the epoch before TO; without TO until now.", "[FROM [TO]]" };
+	"What changed in the running fabric after epoch FROM, up to epoch TO: routing, nodes, cables, ports, partitions, forwarding tables. Without FROM since the epoch before TO; without TO until now.", "[FROM [TO]]" };
 static const struct list_command sweeps = { { "sweeps", "Sweep", sweep_columns, NULL, NULL, NULL }, no_rows, "/v1/sweeps?limit=100",
 	"The last heavy sweeps that changed something or failed, the newest first.", NULL };
 /* clang-format on */

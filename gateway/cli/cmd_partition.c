@@ -16,10 +16,7 @@
 
 static const char list_doc[] = "Partitions in effect, one per line.";
 static const char show_doc[] =
-	"One partition by its P_Key or name: who is a member, by "
-	"the file of partitions or made at run time, and the "
-	"end ports of the fabric that have its P_Key, which are what --csv "
-	"and --field print.";
+	"One partition by its P_Key or name: who is a member, by the file of partitions or made at run time, and the end ports of the fabric that have its P_Key, which are what --csv and --field print.";
 
 static void print_head(const json_t *body)
 {
@@ -136,18 +133,13 @@ static const struct action {
 	int min, max;
 } actions[] = {
 	{ "create", create_rows, "[P_KEY [GUID[=MEMBERSHIP]]...]",
-	  "Makes a partition, with the lowest P_Key that is free if none is given. "
-	  "Making "
-	  "it again as it is changes nothing.",
+	  "Makes a partition, with the lowest P_Key that is free if none is given. Making it again as it is changes nothing.",
 	  0, -1 },
 	{ "add", add_rows, "P_KEY GUID[=MEMBERSHIP]...",
-	  "Adds members to a partition, also to one of the configuration. GUIDs that are "
-	  "not "
-	  "in the fabric become members when they come.",
+	  "Adds members to a partition, also to one of the configuration. GUIDs that are not in the fabric become members when they come.",
 	  2, -1 },
 	{ "remove", change_rows, "P_KEY GUID...",
-	  "Removes members that were added at run time. Members of the configuration "
-	  "stay.",
+	  "Removes members that were added at run time. Members of the configuration stay.",
 	  2, -1 },
 	{ "set", set_rows, "P_KEY [GUID[=MEMBERSHIP]]...",
 	  "Makes these the members that a partition has at run time, and no others.", 1,
@@ -155,8 +147,7 @@ static const struct action {
 	{ "delete", change_rows, "P_KEY",
 	  "Deletes a partition that was made at run time, with its members.", 1, 1 },
 	{ "wait", wait_rows, "[VERSION]",
-	  "Waits until ports and SA answers have this version of the partitions made at "
-	  "run time, or the last one.",
+	  "Waits until ports and SA answers have this version of the partitions made at run time, or the last one.",
 	  0, 1 },
 };
 
@@ -283,9 +274,7 @@ static void print_wait(const struct control_call *c, const json_t *reply)
 		printf("version %lld is programmed\n", member_int(reply, "version"));
 		return;
 	}
-	printf("version %lld is not programmed; ports have version %lld, %lld of them "
-	       "not "
-	       "all of it\n",
+	printf("version %lld is not programmed; ports have version %lld, %lld of them not all of it\n",
 	       member_int(reply, "version"), member_int(reply, "programmed_version"),
 	       member_int(reply, "port_count"));
 	json_array_foreach(ports, i, place)
@@ -369,11 +358,8 @@ static int usage(const char *name, FILE *to)
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		fprintf(to, "  %s %s\n", actions[i].name, actions[i].args);
 	}
-	fprintf(to, "\nEach has --help. Changes need a running saguarod that is master, "
-	            "and are "
-	            "durable when\nthe command returns; 'wait', or --wait, returns when "
-	            "ports have "
-	            "them.\n");
+	fprintf(to,
+	        "\nEach has --help. Changes need a running saguarod that is master, and are durable when\nthe command returns; 'wait', or --wait, returns when ports have them.\n");
 	fprintf(to, "\n");
 	help_print_exits(to, name);
 	return to == stdout ? EXIT_GOOD : EXIT_USAGE;

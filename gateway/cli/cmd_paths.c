@@ -90,8 +90,7 @@ static int request_paths(int argc, char **argv, const char *doc, bool hops)
 		all = false;
 	} else if (all && list_of_fields(&s)) {
 		fprintf(stderr,
-		        "%s: a stream of all paths is JSON; --csv and --field need one "
-		        "SRC and DST\n",
+		        "%s: a stream of all paths is JSON; --csv and --field need one SRC and DST\n",
 		        s.program);
 		status = EXIT_USAGE;
 	} else if (all) {
@@ -112,10 +111,7 @@ int cmd_paths(int argc, char **argv)
 {
 	return request_paths(
 		argc, argv,
-		"Paths from one end port to another, in the order in which the SA gives "
-		"them. "
-		"SRC and DST are each a LID, GUID, GID, node description or name:port; "
-		"'*' is every end port, and then the paths come as JSON, one per line.",
+		"Paths from one end port to another, in the order in which the SA gives them. SRC and DST are each a LID, GUID, GID, node description or name:port; '*' is every end port, and then the paths come as JSON, one per line.",
 		false);
 }
 
@@ -123,8 +119,6 @@ int cmd_trace(int argc, char **argv)
 {
 	return request_paths(
 		argc, argv,
-		"The switches, ports and LIDs that a packet passes on each path. SRC "
-		"and DST "
-		"are each a LID, GUID, GID, node description or name:port.",
+		"The switches, ports and LIDs that a packet passes on each path. SRC and DST are each a LID, GUID, GID, node description or name:port.",
 		true);
 }

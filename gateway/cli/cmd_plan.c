@@ -27,10 +27,7 @@ static const struct option_row plan_rows[] = {
 /* clang-format on */
 
 static const char doc[] =
-	"Compares the cables of the running fabric with a plan, a topology file such as "
-	"ibnetdiscover, saguaro topo or saguaro export topology write: nodes and cables "
-	"that are missing or extra, cables whose ends are swapped, that lead elsewhere, or "
-	"that are slower than planned. A node is found by its GUID, else by its name.";
+	"Compares the cables of the running fabric with a plan, a topology file such as ibnetdiscover, saguaro topo or saguaro export topology write: nodes and cables that are missing or extra, cables whose ends are swapped, that lead elsewhere, or that are slower than planned. A node is found by its GUID, else by its name.";
 
 struct plan {
 	const struct graph *plan, *found;

@@ -12,10 +12,7 @@
 #include "sa/record/record.h"
 
 static const char doc[] =
-	"Records of subnet administration, one per line. NAME is one of them, with or "
-	"without 'Record' (NodeRecord, portinfo, PathRecord ...; list shows all); "
-	"--COMPONENT VALUE keeps those that match: saguaro records node --lid 5. "
-	"GUIDs are 0x..., GIDs IPv6 addresses.";
+	"Records of subnet administration, one per line. NAME is one of them, with or without 'Record' (NodeRecord, portinfo, PathRecord ...; list shows all); --COMPONENT VALUE keeps those that match: saguaro records node --lid 5. GUIDs are 0x..., GIDs IPv6 addresses.";
 
 /* clang-format off */
 static const struct option_row records_rows[] = {
@@ -123,7 +120,7 @@ struct asked {
 
 /* \return The new argc; -1: a component without a value. */
 static int take_components(int argc, char **argv, char (*keys)[RECORD_KEY_MAX],
-                           struct asked *ret)
+                           struct asked *ret_asked)
 {
 	const struct sa_attr *attr = NULL;
 	int kept = 1;
@@ -133,7 +130,7 @@ static int take_components(int argc, char **argv, char (*keys)[RECORD_KEY_MAX],
 	}
 	for (int i = 1; i < argc; i++) {
 		int component = component_of(attr, argv[i]);
-		if (component < 0 || ret->n == 64) {
+		if (component < 0 || ret_asked->n == 64) {
 			argv[kept++] = argv[i];
 			continue;
 		}
@@ -141,9 +138,9 @@ static int take_components(int argc, char **argv, char (*keys)[RECORD_KEY_MAX],
 			fprintf(stderr, "%s: %s needs a value\n", argv[0], argv[i]);
 			return -1;
 		}
-		record_key(attr->fields[component].name, keys[ret->n]);
-		ret->key[ret->n] = keys[ret->n];
-		ret->value[ret->n++] = argv[++i];
+		record_key(attr->fields[component].name, keys[ret_asked->n]);
+		ret_asked->key[ret_asked->n] = keys[ret_asked->n];
+		ret_asked->value[ret_asked->n++] = argv[++i];
 	}
 	argv[kept] = NULL;
 	return kept;

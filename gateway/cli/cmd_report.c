@@ -38,8 +38,7 @@ static const struct option_row report_rows[] = {
 	{ "json", OPT_BOOL, offsetof(struct route_flags, json), "FALSE", .flags_long = "json",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the report as JSON" },
 	{ "strict", OPT_BOOL, offsetof(struct route_flags, strict), "FALSE", .flags_long = "strict",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "traffic to and from switches themselves counts, too; "
-	  "a line of the topology file that is not understood is an error" },
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "traffic to and from switches themselves counts, too; a line of the topology file that is not understood is an error" },
 	{ "lfts", OPT_STRING, offsetof(struct route_flags, lfts), NULL, .flags_long = "lfts",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "forwarding tables of the topology file, as dump_lfts prints them" },
 	ROUTE_SL_ROW,
@@ -101,9 +100,9 @@ static int from_file(struct route_job *j, struct lft *lft, struct lanes *lanes)
 	request.list.no_fallback =
 		true; /* the report is about the engine that was asked for */
 	request.credit_loops = CREDIT_PROGRAM;
-	j->outcome = route_run(&request, j->arena, &j->result);
+	j->ret = route_run(&request, j->arena, &j->result);
 	if (!j->result.out.lft.rows) {
-		fprintf(stderr, "not routed: %s\n%s\n", err_text(j->outcome),
+		fprintf(stderr, "not routed: %s\n%s\n", err_text(j->ret),
 		        j->result.fallback_reason.text);
 		return EXIT_USAGE;
 	}
@@ -130,11 +129,11 @@ static int print_report(struct route_job *j, const struct report *r,
 	};
 	json_t *report = NULL;
 	bool good = true;
-	int code = r->build(&in, &report, &good), status = EXIT_GOOD;
+	int ret = r->build(&in, &report, &good), status = EXIT_GOOD;
 
-	if (code != E_OK) {
-		if (code != E_NOTFOUND) {
-			fprintf(stderr, "saguaro report: %s\n", err_text(code));
+	if (ret != E_OK) {
+		if (ret != E_NOTFOUND) {
+			fprintf(stderr, "saguaro report: %s\n", err_text(ret));
 		}
 		return EXIT_USAGE;
 	}

@@ -123,11 +123,10 @@ int cmd_route(int argc, char **argv)
 {
 	struct route_job j;
 	struct route_request request;
-	int status =
-		route_job_init(&j, route_rows,
-	                       "Routes a topology file, proves the tables and shows the "
-	                       "figures.",
-	                       ROUTE_JOB_FILE_NEEDED, argc, argv);
+	int status = route_job_init(
+		&j, route_rows,
+		"Routes a topology file, proves the tables and shows the figures.",
+		ROUTE_JOB_FILE_NEEDED, argc, argv);
 
 	if (status == EXIT_GOOD) {
 		status = route_job_assign_lids(&j);
@@ -136,7 +135,7 @@ int cmd_route(int argc, char **argv)
 		goto out;
 	}
 	route_job_request(&j, &request);
-	j.outcome = route_run(&request, j.arena, &j.result);
+	j.ret = route_run(&request, j.arena, &j.result);
 	status = dump_all(&j);
 	if (status == EXIT_GOOD) {
 		status = route_job_report(&j);

@@ -57,13 +57,13 @@ static void print_transition(const json_t *t)
 	if (!json_is_object(t)) {
 		return;
 	}
-	print_line("transition",
-	           "epoch %lld: %lld LIDs in %lld stages, %lld withdrawn meanwhile, %lld LFT "
-	           "blocks%s",
-	           member_int(t, "epoch"), member_int(t, "lids_changed"),
-	           member_int(t, "stages"), member_int(t, "lids_withdrawn"),
-	           member_int(t, "lft_blocks"),
-	           json_is_true(json_object_get(t, "safe")) ? "" : "; no order was safe");
+	print_line(
+		"transition",
+		"epoch %lld: %lld LIDs in %lld stages, %lld withdrawn meanwhile, %lld LFT blocks%s",
+		member_int(t, "epoch"), member_int(t, "lids_changed"),
+		member_int(t, "stages"), member_int(t, "lids_withdrawn"),
+		member_int(t, "lft_blocks"),
+		json_is_true(json_object_get(t, "safe")) ? "" : "; no order was safe");
 	if (member_int(any, "credit_loops") != 0 || member_int(any, "looping_lids") != 0) {
 		print_line("", "in any order: %lld credit loops, %lld LIDs that may circle",
 		           member_int(any, "credit_loops"), member_int(any, "looping_lids"));
@@ -83,11 +83,11 @@ static void print_routing(const json_t *r)
 	print_lines("fallback", member_text(r, "fallback_reason"));
 	print_lines("warning", member_text(r, "warning"));
 	print_lines("note", member_text(r, "notes"));
-	print_line("proof",
-	           "%lld of %lld pairs unreachable, %lld forwarding loops, %lld credit "
-	           "loops",
-	           member_int(r, "unreachable_pairs"), member_int(r, "pairs"),
-	           member_int(r, "forwarding_loops"), member_int(r, "credit_loops"));
+	print_line(
+		"proof",
+		"%lld of %lld pairs unreachable, %lld forwarding loops, %lld credit loops",
+		member_int(r, "unreachable_pairs"), member_int(r, "pairs"),
+		member_int(r, "forwarding_loops"), member_int(r, "credit_loops"));
 	print_line("routes per link", "max %lld, mean %.1f, 99th percentile %lld",
 	           member_int(load, "max"),
 	           json_number_value(json_object_get(load, "mean")),
@@ -106,10 +106,10 @@ static void print_copy(const json_t *copy)
 		print_line("copy",
 		           "none, because there is no link to the master (standby_peer)");
 	} else if (json_is_true(json_object_get(copy, "in_step"))) {
-		print_line("copy",
-		           "in step with the master: %lld rows, then transactions up to "
-		           "%lld",
-		           member_int(copy, "rows"), member_int(copy, "transaction"));
+		print_line(
+			"copy",
+			"in step with the master: %lld rows, then transactions up to %lld",
+			member_int(copy, "rows"), member_int(copy, "transaction"));
 	} else {
 		print_line("copy", "%s%s%s",
 		           json_is_true(json_object_get(copy, "paused"))

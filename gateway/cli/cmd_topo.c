@@ -39,8 +39,7 @@ static const struct option_row topo_rows[] = {
 static const char *kinds_text(struct arena *a)
 {
 	const char *text =
-		"Generates a fabric as a topology file (what ibnetdiscover prints and "
-		"ibsim reads). Kinds:\n";
+		"Generates a fabric as a topology file (what ibnetdiscover prints and ibsim reads). Kinds:\n";
 
 	for (const struct topogen_kind *k = topogen_kinds; k->name; k++) {
 		text = arena_printf(a, "%s\n  %s %s: %s", text, k->name, k->args,
@@ -49,7 +48,7 @@ static const char *kinds_text(struct arena *a)
 	return text;
 }
 
-static int fraction(const char *text, double *ret)
+static int fraction(const char *text, double *ret_fraction)
 {
 	char *end;
 	const double value = strtod(text, &end);
@@ -60,7 +59,7 @@ static int fraction(const char *text, double *ret)
 		        text);
 		return EXIT_USAGE;
 	}
-	*ret = value;
+	*ret_fraction = value;
 	return EXIT_GOOD;
 }
 

@@ -43,8 +43,7 @@ static const struct option_row whatif_rows[] = {
 	{ "strict", OPT_BOOL, offsetof(struct route_flags, strict), "FALSE", .flags_long = "strict",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "management pairs count in the proof, too" },
 	{ "lfts", OPT_STRING, offsetof(struct route_flags, lfts), NULL, .flags_long = "lfts",
-	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "present tables of the topology file, as dump_lfts prints them; "
-	  "else the same flags route it before and after" },
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "present tables of the topology file, as dump_lfts prints them; else the same flags route it before and after" },
 	{ "sl", OPT_STRING, offsetof(struct route_flags, sl), NULL, .flags_long = "sl",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "SL per source switch and LID, in the same shape" },
 	{ "limit", OPT_UINT, offsetof(struct route_flags, limit), "10", 0, 10000, .flags_long = "limit",
@@ -54,10 +53,7 @@ static const struct option_row whatif_rows[] = {
 /* clang-format on */
 
 static const char doc[] =
-	"What a change would do to the running fabric, or to a topology file: the pairs of "
-	"hosts that get another route or none, load before and after, new credit loops. "
-	"Routing flags (-R, --lmc, --root_guid_file, ...) are those after the change; the "
-	"others are the daemon's. Nothing on the fabric is touched.";
+	"What a change would do to the running fabric, or to a topology file: the pairs of hosts that get another route or none, load before and after, new credit loops. Routing flags (-R, --lmc, --root_guid_file, ...) are those after the change; the others are the daemon's. Nothing on the fabric is touched.";
 
 struct whatif {
 	struct route_job before, after;
@@ -86,10 +82,10 @@ static int route_before(struct whatif *x)
 		return status;
 	}
 	route_job_request(j, &request);
-	j->outcome = route_run(&request, j->arena, &j->result);
+	j->ret = route_run(&request, j->arena, &j->result);
 	if (!j->result.out.lft.rows) {
 		fprintf(stderr, "not routed before the change: %s\n%s\n",
-		        err_text(j->outcome), j->result.fallback_reason.text);
+		        err_text(j->ret), j->result.fallback_reason.text);
 		return EXIT_BAD;
 	}
 	x->running.engine = j->result.used->name;
@@ -99,11 +95,11 @@ static int route_before(struct whatif *x)
 }
 
 /* As the run after the change, so that this can go on from the result. */
-static void request_from_base(struct whatif *x, struct route_request *ret)
+static void request_from_base(struct whatif *x, struct route_request *ret_request)
 {
-	route_job_request(&x->after, ret);
-	ret->memory = &x->memory;
-	ret->no_paths = false; /* paths say which load a change moves */
+	route_job_request(&x->after, ret_request);
+	ret_request->memory = &x->memory;
+	ret_request->no_paths = false; /* paths say which load a change moves */
 }
 
 /* Proof and load of the tables before. What outlives a run that goes on from them is copied. */
@@ -120,17 +116,15 @@ static int prove_before(struct whatif *x)
 	x->local &= used != NULL;
 	if (!x->local) {
 		route_job_request(j, &request);
-		j->outcome =
-			route_check(&request, &x->lft, &x->lanes, j->arena, &j->result);
-		return j->outcome == -ENOMEM ? EXIT_USAGE : EXIT_GOOD;
+		j->ret = route_check(&request, &x->lft, &x->lanes, j->arena, &j->result);
+		return j->ret == -ENOMEM ? EXIT_USAGE : EXIT_GOOD;
 	}
 	request_from_base(x, &request);
 	request.g = j->g;
 	request.lids = &j->lids;
-	j->outcome =
-		route_resume(&request, used, &x->lft, &x->lanes, j->arena, &j->result);
+	j->ret = route_resume(&request, used, &x->lft, &x->lanes, j->arena, &j->result);
 	load = arena_array(j->arena, j->g->n_adj, sizeof(*load));
-	if (j->outcome == -ENOMEM || load == NULL) {
+	if (j->ret == -ENOMEM || load == NULL) {
 		return EXIT_USAGE;
 	}
 	if (j->result.load.all != NULL) {
@@ -208,7 +202,7 @@ static bool options_stay(struct whatif *x, char *program)
 		         arena_strdup(x->before.arena, options_file(x, x->before.arena)),
 		         NULL };
 	char *now, *then;
-	bool ret;
+	bool stay;
 
 	if (!args[1] || !args[2] ||
 	    route_job_init(&daemon, whatif_rows, doc, ROUTE_JOB_FILE_OPTIONAL, 3, args) !=
@@ -219,11 +213,11 @@ static bool options_stay(struct whatif *x, char *program)
 	daemon.config.snapshot_dir = x->after.config.snapshot_dir;
 	now = options_text(&x->after);
 	then = options_text(&daemon);
-	ret = now && then && strcmp(now, then) == 0;
+	stay = now && then && strcmp(now, then) == 0;
 	free(now);
 	free(then);
 	(void)route_job_done(&daemon, EXIT_GOOD);
-	return ret;
+	return stay;
 }
 
 /* A set of switches that stays is what a run needs that goes on from the one before. */
@@ -265,18 +259,18 @@ static uint8_t *move_rows(const struct whatif *x, const uint8_t *rows, size_t fr
                           size_t to_stride, uint32_t n_lids, uint8_t none)
 {
 	const struct graph *g = x->before.g, *to = x->after.g;
-	uint8_t *ret = arena_array(x->after.arena, to->n_switches + 1, to_stride);
+	uint8_t *moved = arena_array(x->after.arena, to->n_switches + 1, to_stride);
 
-	for (uint32_t s = 0; ret && s < to->n_switches; s++) {
+	for (uint32_t s = 0; moved && s < to->n_switches; s++) {
 		uint32_t node = graph_node_by_guid(g, to->nodes[to->switches[s]].guid);
 
-		memset(ret + s * to_stride, none, to_stride);
+		memset(moved + s * to_stride, none, to_stride);
 		if (node != GRAPH_NONE) {
-			memcpy(ret + s * to_stride,
+			memcpy(moved + s * to_stride,
 			       rows + g->nodes[node].sw * from_stride, n_lids);
 		}
 	}
-	return ret;
+	return moved;
 }
 
 /* The tables that switches have: what engines may keep. */
@@ -304,15 +298,14 @@ static int route_after(struct whatif *x)
 	struct route_job *j = &x->after;
 	struct route_request request;
 	struct route_memory kept;
-	int err = graph_altered(x->before.g, x->changes->change, x->changes->n, j->arena,
+	int ret = graph_altered(x->before.g, x->changes->change, x->changes->n, j->arena,
 	                        &j->diags, &j->g);
 
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		fprintf(stderr, "saguaro whatif: %s\n",
-		        err == E_DUPLICATE
-		                ? "a port for a new cable has a cable already; take "
-		                  "that away with --down first"
-		                : err_text(err));
+		        ret == E_DUPLICATE
+		                ? "a port for a new cable has a cable already; take that away with --down first"
+		                : err_text(ret));
 		return EXIT_USAGE;
 	}
 	keep_lids(x);
@@ -332,8 +325,8 @@ static int route_after(struct whatif *x)
 	kept.tables = &x->prev;
 	kept.lanes = x->prev_lanes.n ? &x->prev_lanes : NULL;
 	request.memory = &kept;
-	j->outcome = route_run(&request, j->arena, &j->result);
-	return j->outcome == -ENOMEM ? EXIT_USAGE : EXIT_GOOD;
+	j->ret = route_run(&request, j->arena, &j->result);
+	return j->ret == -ENOMEM ? EXIT_USAGE : EXIT_GOOD;
 }
 
 static int compare(struct whatif *x)
@@ -342,15 +335,15 @@ static int compare(struct whatif *x)
 	const struct compared_tables after = { x->after.g, &x->after.lids,
 		                               &x->after.result.out.lft };
 
-	int err = compare_tables(&before, &after, x->after.arena, &x->diff);
-	if (err == E_OK && lids_have_lmc(&x->before.lids, x->before.g)) {
-		err = disjoint_count(before.g, before.lids, before.lft,
+	int ret = compare_tables(&before, &after, x->after.arena, &x->diff);
+	if (ret == E_OK && lids_have_lmc(&x->before.lids, x->before.g)) {
+		ret = disjoint_count(before.g, before.lids, before.lft,
 		                     &x->before.disjoint);
 	}
-	if (err == E_OK && lids_have_lmc(&x->after.lids, x->after.g)) {
-		err = disjoint_count(after.g, after.lids, after.lft, &x->after.disjoint);
+	if (ret == E_OK && lids_have_lmc(&x->after.lids, x->after.g)) {
+		ret = disjoint_count(after.g, after.lids, after.lft, &x->after.disjoint);
 	}
-	return err == E_OK ? EXIT_GOOD : EXIT_USAGE;
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
 }
 
 /* --- the answer ----------------------------------------------------------------------- */
@@ -520,8 +513,7 @@ static void print_state(const char *name, const json_t *s)
 {
 	const json_t *load = json_object_get(s, "load");
 
-	printf("%-8s %s: %lld switches, %lld hosts, %lld cables, LMC %lld; %lld pairs "
-	       "unreachable, %lld credit loops; ",
+	printf("%-8s %s: %lld switches, %lld hosts, %lld cables, LMC %lld; %lld pairs unreachable, %lld credit loops; ",
 	       name, member_text(s, "engine"), member_int(s, "switches"),
 	       member_int(s, "hosts"), member_int(s, "cables"), member_int(s, "lmc"),
 	       member_int(s, "unreachable_pairs"), member_int(s, "credit_loops"));
@@ -564,13 +556,10 @@ static void print_answer(const json_t *o)
 
 	print_state("before", json_object_get(o, "before"));
 	print_state("after", json_object_get(o, "after"));
-	printf("pairs    %lld of %lld get another route (%lld longer, %lld shorter), "
-	       "%lld lose "
-	       "theirs, %lld get one\n",
+	printf("pairs    %lld of %lld get another route (%lld longer, %lld shorter), %lld lose theirs, %lld get one\n",
 	       member_int(p, "moved"), member_int(p, "compared"), member_int(p, "longer"),
 	       member_int(p, "shorter"), member_int(p, "lost"), member_int(p, "gained"));
-	printf("hosts    %lld gone and %lld pairs with them, %lld new, %lld with another "
-	       "LID\n",
+	printf("hosts    %lld gone and %lld pairs with them, %lld new, %lld with another LID\n",
 	       member_int(h, "gone"), member_int(p, "gone"), member_int(h, "new"),
 	       member_int(h, "lid_changes"));
 	printf("tables   %lld entries differ, in %lld blocks of %lld switches\n",
@@ -595,8 +584,7 @@ static void print_answer(const json_t *o)
 
 static int report(const struct whatif *x)
 {
-	bool good =
-		x->after.outcome == E_OK && x->diff.lost == 0 && new_credit_loops(x) == 0;
+	bool good = x->after.ret == E_OK && x->diff.lost == 0 && new_credit_loops(x) == 0;
 	json_t *o = answer_json(x);
 	int status = EXIT_GOOD;
 
@@ -664,7 +652,7 @@ static int run(struct whatif *x, int argc, char **argv, char **again)
 	}
 	if (!x->after.result.out.lft.rows) {
 		fprintf(stderr, "not routed after the change: %s\n%s\n",
-		        err_text(x->after.outcome), x->after.result.fallback_reason.text);
+		        err_text(x->after.ret), x->after.result.fallback_reason.text);
 		return EXIT_BAD;
 	}
 	status = compare(x);

@@ -52,8 +52,7 @@ static void print_candidates(const json_t *hop)
 	{
 		const json_t *to = json_object_get(c, "to");
 
-		printf("       %c port %3lld  %4.4g Gb/s  %6lld routes  to %s port "
-		       "%lld\n",
+		printf("       %c port %3lld  %4.4g Gb/s  %6lld routes  to %s port %lld\n",
 		       json_is_true(json_object_get(c, "taken")) ? '*' : ' ',
 		       member_int(c, "port"), gbps(c), member_int(c, "routes"),
 		       member_text(to, "name"), member_int(to, "port"));
@@ -133,17 +132,10 @@ int cmd_why(int argc, char **argv)
 {
 	struct client s;
 	json_t *body = NULL;
-	int status = client_init(&s, why_rows,
-	                         "Why the path from SRC to DST goes where it goes: at "
-	                         "each switch the ports of "
-	                         "equal cost and the routes on them, the VL, and the "
-	                         "cable that limits rate and "
-	                         "MTU; or why there is no path. SRC and DST are each a "
-	                         "LID, GUID, GID, node "
-	                         "description or name:port; '*' is every end port, and "
-	                         "then the answer is JSON, "
-	                         "one path or one reason per line.",
-	                         "SRC DST", 2, argc, argv);
+	int status = client_init(
+		&s, why_rows,
+		"Why the path from SRC to DST goes where it goes: at each switch the ports of equal cost and the routes on them, the VL, and the cable that limits rate and MTU; or why there is no path. SRC and DST are each a LID, GUID, GID, node description or name:port; '*' is every end port, and then the answer is JSON, one path or one reason per line.",
+		"SRC DST", 2, argc, argv);
 	bool many = status == EXIT_GOOD &&
 	            (!strcmp(argv[s.first], "*") || !strcmp(argv[s.first + 1], "*"));
 

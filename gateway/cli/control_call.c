@@ -87,21 +87,18 @@ int control_call_begin(struct control_call *c, const struct option_row *own,
 json_t *control_call_ask(const struct control_call *c, const json_t *request)
 {
 	json_t *reply = NULL;
-	int err = control_ask(c->path, request, 0, &reply);
+	int ret = control_ask(c->path, request, 0, &reply);
 
-	if (err == E_MALFORMED) {
+	if (ret == E_MALFORMED) {
 		fprintf(stderr,
-		        "%s: saguarod closed the connection without a reply; its log may "
-		        "say why\n",
+		        "%s: saguarod closed the connection without a reply; its log may say why\n",
 		        c->name);
-	} else if (err != E_OK) {
+	} else if (ret != E_OK) {
 		fprintf(stderr, "%s: cannot reach saguarod at %s: %s\n%s", c->name,
-		        c->path, err_text(err),
-		        err == -EACCES
-		                ? "  Root, the daemon's user and members of the group "
-		                  "saguaro-admin may.\n"
-		                : "  Does it run? Another instance is named with "
-		                  "--instance or --control-socket.\n");
+		        c->path, err_text(ret),
+		        ret == -EACCES
+		                ? "  Root, the daemon's user and members of the group saguaro-admin may.\n"
+		                : "  Does it run? Another instance is named with --instance or --control-socket.\n");
 	}
 	return reply;
 }

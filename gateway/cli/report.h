@@ -37,7 +37,7 @@ struct report {
 	 * \param ret_good  False: the report shows a fault; sets the exit status.
 	 * \retval E_NOTFOUND  src or dst names nothing; a sentence was printed.
 	 */
-	int (*build)(const struct report_in *in, json_t **ret, bool *ret_good);
+	int (*build)(const struct report_in *in, json_t **ret_json, bool *ret_good);
 	void (*print)(const json_t *report);
 };
 

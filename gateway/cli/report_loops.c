@@ -70,19 +70,19 @@ static json_t *cycles_json(const struct graph *g, const struct proof *p)
 	return cycles;
 }
 
-static int build(const struct report_in *in, json_t **ret, bool *ret_good)
+static int build(const struct report_in *in, json_t **ret_json, bool *ret_good)
 {
 	const struct graph *g = in->g;
 	struct proof proof;
 	struct validation v;
-	int code = validate_routes(g, in->lids, in->lft, 0, in->arena, &v);
+	int ret = validate_routes(g, in->lids, in->lft, 0, in->arena, &v);
 
-	if (code != E_OK) {
-		return code;
+	if (ret != E_OK) {
+		return ret;
 	}
-	code = proof_run(g, in->lids, in->lft, in->lanes, in->arena, &proof);
-	if (code != E_OK) {
-		return code;
+	ret = proof_run(g, in->lids, in->lft, in->lanes, in->arena, &proof);
+	if (ret != E_OK) {
+		return ret;
 	}
 	const struct proof *p = &proof;
 	uint32_t n_cas = 0;
@@ -92,7 +92,7 @@ static int build(const struct report_in *in, json_t **ret, bool *ret_good)
 	}
 	*ret_good = p->credit_loops == 0 && p->forwarding_loops == 0 &&
 	            (!in->strict || p->management_credit_loops == 0);
-	*ret = json_pack(
+	*ret_json = json_pack(
 		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:o}",
 		"report", report_credit_loops.name, "devices", (json_int_t)g->n_nodes,
 		"fis", (json_int_t)n_cas, "switches", (json_int_t)g->n_switches,
@@ -104,7 +104,7 @@ static int build(const struct report_in *in, json_t **ret, bool *ret_good)
 		(json_int_t)p->management_credit_loops, "not_listed",
 		(json_int_t)(p->credit_loops + p->management_credit_loops) - p->n_cycle,
 		"cycles", cycles_json(g, p));
-	return *ret ? E_OK : -ENOMEM;
+	return *ret_json ? E_OK : -ENOMEM;
 }
 
 static void print_link(const json_t *l)
@@ -136,8 +136,7 @@ static void print_cycle(const json_t *cycle)
 		       member_text(route, "source_guid"),
 		       member_text(route, "source_switch"), member_int(route, "lid"));
 	}
-	printf("-----------------------------------------------------------------------"
-	       "--------\n");
+	printf("-------------------------------------------------------------------------------\n");
 }
 
 static void print(const json_t *r)

@@ -71,15 +71,13 @@ static void match_number(struct search *k, const struct lids *lids)
 
 /* The one end port that a text names. \retval E_NOTFOUND  None or several; prints so. */
 static int find_end_port(const struct report_in *in, const char *text, const char *flag,
-                         uint32_t *ret)
+                         uint32_t *ret_port)
 {
 	struct search k = { .g = in->g, .text = text, .first = GRAPH_NONE };
 
 	if (!text) {
 		fprintf(stderr,
-		        "saguaro report route: no end port to %s: --src and --dst are "
-		        "required, "
-		        "each a LID, GUID, node description or name:port\n",
+		        "saguaro report route: no end port to %s: --src and --dst are required, each a LID, GUID, node description or name:port\n",
 		        flag);
 		return E_NOTFOUND;
 	}
@@ -95,12 +93,10 @@ static int find_end_port(const struct report_in *in, const char *text, const cha
 	if (k.n != 1) {
 		fprintf(stderr, "saguaro report route: '%s' names %s\n", text,
 		        k.n ? "several end ports; use name:port, a LID or a port GUID"
-		            : "no end port of this fabric; 'saguaro nodes' or the "
-		              "topology "
-		              "file has the names");
+		            : "no end port of this fabric; 'saguaro nodes' or the topology file has the names");
 		return E_NOTFOUND;
 	}
-	*ret = k.first;
+	*ret_port = k.first;
 	return E_OK;
 }
 
@@ -108,7 +104,7 @@ static json_t *route_json(const struct report_in *in, uint32_t src, uint32_t lid
                           bool *ret_good)
 {
 	struct walk w;
-	int code = walk_route(in->g, in->lids, in->lft, src, lid, &w);
+	int ret = walk_route(in->g, in->lids, in->lft, src, lid, &w);
 	uint32_t sw = graph_switch_of(in->g, src);
 	json_t *hops = json_array();
 
@@ -119,25 +115,25 @@ static json_t *route_json(const struct report_in *in, uint32_t src, uint32_t lid
 		json_object_set_new(hop, "out_port", json_integer(w.hop[i].out));
 		json_array_append_new(hops, hop);
 	}
-	*ret_good = *ret_good && code == E_OK;
+	*ret_good = *ret_good && ret == E_OK;
 	return json_pack("{s:I, s:i, s:s, s:o}", "dlid", (json_int_t)lid, "lane",
 	                 sw == GRAPH_NONE ? 0 : lane_of(in->lanes, sw, lid), "end",
-	                 code == E_OK     ? "arrives"
-	                 : code == E_LOOP ? "forwarding loop"
-	                                  : "no route",
+	                 ret == E_OK     ? "arrives"
+	                 : ret == E_LOOP ? "forwarding loop"
+	                                 : "no route",
 	                 "hops", hops);
 }
 
-static int build(const struct report_in *in, json_t **ret, bool *ret_good)
+static int build(const struct report_in *in, json_t **ret_json, bool *ret_good)
 {
 	uint32_t src, dst;
-	int code = find_end_port(in, in->src, "begin at", &src);
+	int ret = find_end_port(in, in->src, "begin at", &src);
 
-	if (code == E_OK) {
-		code = find_end_port(in, in->dst, "go to", &dst);
+	if (ret == E_OK) {
+		ret = find_end_port(in, in->dst, "go to", &dst);
 	}
-	if (code != E_OK) {
-		return code;
+	if (ret != E_OK) {
+		return ret;
 	}
 	const struct lid_range *range = &in->lids->of[dst];
 	json_t *routes = json_array();
@@ -146,9 +142,9 @@ static int build(const struct report_in *in, json_t **ret, bool *ret_good)
 	for (uint32_t i = 0; range->base && i < 1U << range->lmc; i++) {
 		json_array_append_new(routes, route_json(in, src, range->base + i, ret_good));
 	}
-	*ret = json_pack("{s:s, s:I, s:o}", "report", report_route.name, "slid",
-	                 (json_int_t)in->lids->of[src].base, "routes", routes);
-	return *ret ? E_OK : -ENOMEM;
+	*ret_json = json_pack("{s:s, s:I, s:o}", "report", report_route.name, "slid",
+	                      (json_int_t)in->lids->of[src].base, "routes", routes);
+	return *ret_json ? E_OK : -ENOMEM;
 }
 
 static void print(const json_t *r)

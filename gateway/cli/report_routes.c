@@ -39,25 +39,24 @@ static json_t *faults_json(const struct report_in *in, const struct validation *
 	return faults;
 }
 
-static int build(const struct report_in *in, json_t **ret, bool *ret_good)
+static int build(const struct report_in *in, json_t **ret_json, bool *ret_good)
 {
 	struct validation v;
-	int code = validate_routes(in->g, in->lids, in->lft, in->limit, in->arena, &v);
+	int ret = validate_routes(in->g, in->lids, in->lft, in->limit, in->arena, &v);
 
-	if (code != E_OK) {
-		return code;
+	if (ret != E_OK) {
+		return ret;
 	}
 	*ret_good = v.host_incomplete == 0 && (!in->strict || v.incomplete == 0);
-	*ret = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "report",
-	                 report_routes.name, "end_ports", (json_int_t)in->g->n_end_ports,
-	                 "fis", (json_int_t)in->g->n_hosts, "switches",
-	                 (json_int_t)in->g->n_switches, "analyzed_routes",
-	                 (json_int_t)v.analyzed, "incomplete_routes",
-	                 (json_int_t)v.incomplete, "fi_analyzed_routes",
-	                 (json_int_t)v.host_analyzed, "fi_incomplete_routes",
-	                 (json_int_t)v.host_incomplete, "incomplete_paths",
-	                 faults_json(in, &v));
-	return *ret ? E_OK : -ENOMEM;
+	*ret_json = json_pack(
+		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "report",
+		report_routes.name, "end_ports", (json_int_t)in->g->n_end_ports, "fis",
+		(json_int_t)in->g->n_hosts, "switches", (json_int_t)in->g->n_switches,
+		"analyzed_routes", (json_int_t)v.analyzed, "incomplete_routes",
+		(json_int_t)v.incomplete, "fi_analyzed_routes",
+		(json_int_t)v.host_analyzed, "fi_incomplete_routes",
+		(json_int_t)v.host_incomplete, "incomplete_paths", faults_json(in, &v));
+	return *ret_json ? E_OK : -ENOMEM;
 }
 
 static void print_end(const char *indent, const json_t *end)

@@ -169,40 +169,41 @@ static json_t *tree_switch(struct walk *w, uint32_t s)
 	return add_sums(o, "uplink", "downlink", own);
 }
 
-static int build_paths(const struct report_in *in, bool tree, json_t **ret)
+static int build_paths(const struct report_in *in, bool tree, json_t **ret_json)
 {
 	struct walk w = { .in = in };
 	json_t *switches = json_array();
-	int code = load_build(in->g, in->lids, in->lft, in->arena, &w.load);
+	int ret = load_build(in->g, in->lids, in->lft, in->arena, &w.load);
 
-	if (code == E_OK && tree) {
-		code = leaves_distances(in->g, in->arena, &w.height);
+	if (ret == E_OK && tree) {
+		ret = leaves_distances(in->g, in->arena, &w.height);
 	}
-	for (uint32_t s = 0; code == E_OK && s < in->g->n_switches; s++) {
+	for (uint32_t s = 0; ret == E_OK && s < in->g->n_switches; s++) {
 		json_array_append_new(switches, tree ? tree_switch(&w, s) : path_switch(&w, s));
 	}
-	if (code != E_OK) {
+	if (ret != E_OK) {
 		json_decref(switches);
-		return code;
+		return ret;
 	}
-	*ret = json_pack("{s:s, s:o, s:o}", "report",
-	                 tree ? report_tree_path_usage.name : report_path_usage.name,
-	                 "switches", switches, "fabric",
-	                 add_sums(json_object(), tree ? "uplink" : "received",
-	                          tree ? "downlink" : "transmitted", w.fabric));
-	return *ret ? E_OK : -ENOMEM;
+	*ret_json = json_pack("{s:s, s:o, s:o}", "report",
+	                      tree ? report_tree_path_usage.name : report_path_usage.name,
+	                      "switches", switches, "fabric",
+	                      add_sums(json_object(), tree ? "uplink" : "received",
+	                               tree ? "downlink" : "transmitted", w.fabric));
+	return *ret_json ? E_OK : -ENOMEM;
 }
 
-static int build_path_usage(const struct report_in *in, json_t **ret, bool *ret_good)
+static int build_path_usage(const struct report_in *in, json_t **ret_json, bool *ret_good)
 {
 	*ret_good = true;
-	return build_paths(in, false, ret);
+	return build_paths(in, false, ret_json);
 }
 
-static int build_tree_path_usage(const struct report_in *in, json_t **ret, bool *ret_good)
+static int build_tree_path_usage(const struct report_in *in, json_t **ret_json,
+                                 bool *ret_good)
 {
 	*ret_good = true;
-	return build_paths(in, true, ret);
+	return build_paths(in, true, ret_json);
 }
 
 static void print_counts(const json_t *c)
@@ -220,8 +221,7 @@ static void print_sums(const char *title, const json_t *sums)
 	for (unsigned i = 0; i < 3; i++) {
 		snprintf(line, sizeof(line), "%s %s", title, name[i]);
 		const json_t *s = json_object_get(sums, part[i]);
-		printf("    %-24s Total %lld  Avg %.1f  StdDev %.1f  Min %lld  Max "
-		       "%lld\n",
+		printf("    %-24s Total %lld  Avg %.1f  StdDev %.1f  Min %lld  Max %lld\n",
 		       line, member_int(s, "total"),
 		       json_number_value(json_object_get(s, "average")),
 		       json_number_value(json_object_get(s, "deviation")),
@@ -244,8 +244,7 @@ static void print_path_usage(const json_t *r)
 	json_array_foreach(json_object_get(r, "switches"), i, sw)
 	{
 		print_switch_head(sw);
-		printf("\n  Port Rcv: FI-All    FI-Base FI-NonBase Xmt: FI-All    FI-Base "
-		       "FI-NonBase\n");
+		printf("\n  Port Rcv: FI-All    FI-Base FI-NonBase Xmt: FI-All    FI-Base FI-NonBase\n");
 		json_array_foreach(json_object_get(sw, "ports"), k, port)
 		{
 			printf("  %4lld", member_int(port, "port"));
@@ -308,14 +307,14 @@ const struct report report_tree_path_usage = {
 
 /* --- portusage -------------------------------------------------------------------- */
 
-static int build_port_usage(const struct report_in *in, json_t **ret, bool *ret_good)
+static int build_port_usage(const struct report_in *in, json_t **ret_json, bool *ret_good)
 {
 	const struct graph *g = in->g;
 	struct port_usage *u;
-	int code = usage_ports(g, in->lids, in->lft, in->arena, &u);
+	int ret = usage_ports(g, in->lids, in->lft, in->arena, &u);
 
-	if (code != E_OK) {
-		return code;
+	if (ret != E_OK) {
+		return ret;
 	}
 	json_t *switches = json_array();
 
@@ -337,9 +336,9 @@ static int build_port_usage(const struct report_in *in, json_t **ret, bool *ret_
 		json_array_append_new(switches, o);
 	}
 	*ret_good = true;
-	*ret = json_pack("{s:s, s:o}", "report", report_port_usage.name, "switches",
-	                 switches);
-	return *ret ? E_OK : -ENOMEM;
+	*ret_json = json_pack("{s:s, s:o}", "report", report_port_usage.name, "switches",
+	                      switches);
+	return *ret_json ? E_OK : -ENOMEM;
 }
 
 static void print_port_usage(const json_t *r)

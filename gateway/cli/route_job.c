@@ -161,29 +161,29 @@ int route_job_assign_lids(struct route_job *j)
 
 /* Copies the newest epoch; \a what: its engine and options, or NULL. */
 static int copy_snapshot(struct route_job *j, struct snap_reader *r,
-                         struct snap_fabric *ret, struct route_job_running *what)
+                         struct snap_fabric *ret_fabric, struct route_job_running *what)
 {
-	int err = E_STALE;
+	int ret = E_STALE;
 
-	for (unsigned i = 0; err == E_STALE && i < PIN_TRIES; i++) {
-		err = snap_pin(r);
-		if (err == E_OK && what != NULL) {
+	for (unsigned i = 0; ret == E_STALE && i < PIN_TRIES; i++) {
+		ret = snap_pin(r);
+		if (ret == E_OK && what != NULL) {
 			const char *options = snap_options(r);
 			const char *engine = snap_meta(r)->engine_used;
 
 			what->epoch = snap_meta(r)->epoch;
 			what->options = arena_strdup(j->arena, options ? options : "");
 			what->engine = arena_strdup(j->arena, engine);
-			err = what->options && what->engine ? E_OK : -ENOMEM;
+			ret = what->options && what->engine ? E_OK : -ENOMEM;
 		}
-		if (err == E_OK) {
-			err = snap_fabric(r, j->arena, ret);
+		if (ret == E_OK) {
+			ret = snap_fabric(r, j->arena, ret_fabric);
 		}
-		if (err == E_OK) {
-			err = make_names_printable(ret->g, j->arena);
+		if (ret == E_OK) {
+			ret = make_names_printable(ret_fabric->g, j->arena);
 		}
 	}
-	return err;
+	return ret;
 }
 
 /* Is the daemon that wrote the snapshot gone? */
@@ -200,7 +200,8 @@ static bool is_stale(struct route_job *j, const char *dir)
 }
 
 int route_job_read_snapshot(struct route_job *j, struct lft *ret_lft,
-                            struct lanes *ret_lanes, struct route_job_running *ret)
+                            struct lanes *ret_lanes,
+                            struct route_job_running *ret_job_running)
 {
 	const char *dir = getenv("SAGUARO_SNAPSHOT_DIR"), *why = "";
 	struct snap_reader *r = NULL;
@@ -209,16 +210,15 @@ int route_job_read_snapshot(struct route_job *j, struct lft *ret_lft,
 	dir = j->config.snapshot_dir
 	              ? j->config.snapshot_dir
 	              : config_dir(dir, SAGUARO_RUNDIR, j->config.instance, j->arena);
-	int err = snap_reader_open(dir, j->arena, &why, &r);
-	if (err == E_OK) {
-		err = copy_snapshot(j, r, &f, ret);
+	int ret = snap_reader_open(dir, j->arena, &why, &r);
+	if (ret == E_OK) {
+		ret = copy_snapshot(j, r, &f, ret_job_running);
 	}
 	snap_reader_close(r);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		fprintf(stderr,
-		        "%s: no running fabric in %s: %s%s%s; start saguarod, give "
-		        "--snapshot-dir, or name a topology file\n",
-		        j->program, dir, err_text(err), *why ? ": " : "", why);
+		        "%s: no running fabric in %s: %s%s%s; start saguarod, give --snapshot-dir, or name a topology file\n",
+		        j->program, dir, err_text(ret), *why ? ": " : "", why);
 		return EXIT_USAGE;
 	}
 	j->g = f.g;
@@ -268,9 +268,7 @@ int route_job_read_next(struct route_job *j, struct lft *ret_lft, struct lanes *
 		if (next.owner[lid] != GRAPH_NONE && j->lids.owner[lid] != GRAPH_NONE &&
 		    next.owner[lid] != j->lids.owner[lid]) {
 			fprintf(stderr,
-			        "%s: LID %u belongs to another port than in %s; a "
-			        "transition needs the "
-			        "same LIDs\n",
+			        "%s: LID %u belongs to another port than in %s; a transition needs the same LIDs\n",
 			        j->flags.to, lid, j->flags.lfts);
 			status = EXIT_USAGE;
 		}
@@ -281,20 +279,20 @@ int route_job_read_next(struct route_job *j, struct lft *ret_lft, struct lanes *
 	return status;
 }
 
-void route_job_request(const struct route_job *j, struct route_request *ret)
+void route_job_request(const struct route_job *j, struct route_request *ret_request)
 {
-	memset(ret, 0, sizeof(*ret));
-	ret->list = j->list;
-	ret->g = j->g;
-	ret->lids = &j->lids;
-	ret->options = &j->engines;
-	ret->credit_loops = j->config.credit_loops;
-	ret->adaptive = &j->config.adaptive;
-	ret->strict = j->flags.strict;
-	ret->max_lanes = config_lanes(&j->config);
-	ret->threads = j->config.routing_threads_num;
-	ret->no_paths = true; /* no command needs them */
-	ret->now = route_job_now;
+	memset(ret_request, 0, sizeof(*ret_request));
+	ret_request->list = j->list;
+	ret_request->g = j->g;
+	ret_request->lids = &j->lids;
+	ret_request->options = &j->engines;
+	ret_request->credit_loops = j->config.credit_loops;
+	ret_request->adaptive = &j->config.adaptive;
+	ret_request->strict = j->flags.strict;
+	ret_request->max_lanes = config_lanes(&j->config);
+	ret_request->threads = j->config.routing_threads_num;
+	ret_request->no_paths = true; /* no command needs them */
+	ret_request->now = route_job_now;
 }
 
 static uint64_t peak_rss_bytes(void)
@@ -458,9 +456,7 @@ static void print_disjoint(const struct disjoint *d)
 	if (!d->pairs) {
 		return;
 	}
-	printf("unique routes     of %.4g per leaf and port: %.2f (least %u) by %.2f "
-	       "first "
-	       "links (least %u)\n",
+	printf("unique routes     of %.4g per leaf and port: %.2f (least %u) by %.2f first links (least %u)\n",
 	       (double)d->routes / pairs, (double)d->unique.sum / pairs, d->unique.least,
 	       (double)d->first.sum / pairs, d->first.least);
 	printf("disjoint routes   of %.4g per leaf and port:", (double)d->routes / pairs);
@@ -481,8 +477,7 @@ static void print_figures(const struct route_job *j)
 	    (!r->used || strcmp(r->engine_asked, r->used->name) != 0)) {
 		printf(" (asked: %s)", r->engine_asked);
 	}
-	printf("\nfabric            %u switches, %u end ports, %u cables, %u LIDs, LMC "
-	       "%u",
+	printf("\nfabric            %u switches, %u end ports, %u cables, %u LIDs, LMC %u",
 	       j->g->n_switches, j->g->n_end_ports, j->g->n_links, j->lids.count,
 	       j->config.lmc);
 	if (j->g->n_aggregation) {
@@ -533,15 +528,15 @@ static void print_lines(const char *lead, const char *text)
 
 int route_job_report(struct route_job *j)
 {
-	const bool computed = j->outcome != E_UNSUITABLE && j->outcome != -ENOMEM;
+	const bool computed = j->ret != E_UNSUITABLE && j->ret != -ENOMEM;
 	const bool passed = computed && proof_passed(&j->result.proof, j->flags.strict);
 
 	print_lines("fallback", j->result.fallback_reason.text);
 	print_lines("note", j->result.out.notes.text);
 	print_lines("warning", j->result.warning.text);
 	if (!computed) {
-		fprintf(stderr, "not routed: %s\n", err_text(j->outcome));
-		return j->outcome == E_UNSUITABLE ? EXIT_BAD : EXIT_USAGE;
+		fprintf(stderr, "not routed: %s\n", err_text(j->ret));
+		return j->ret == E_UNSUITABLE ? EXIT_BAD : EXIT_USAGE;
 	}
 	if (j->result.out.lft.rows &&
 	    disjoint_count(j->g, &j->lids, &j->result.out.lft, &j->disjoint) != E_OK) {

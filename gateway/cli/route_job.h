@@ -39,7 +39,7 @@ struct route_job {
 	struct lids lids;
 	struct route_result result;
 	struct disjoint disjoint; /*!< of the tables; set by route_job_report() */
-	int outcome; /*!< of route_run() or route_check() */
+	int ret;                  /*!< of route_run() or route_check() */
 	double seconds_parse;
 	bool stale; /*!< the fabric is that of a daemon that is gone, and the user was told */
 };
@@ -89,13 +89,14 @@ struct route_job_running {
 
 /*!
  * \brief Fabric, LIDs and tables of a running daemon, from its snapshot; says so if it is gone.
- * \param ret  NULL: not wanted. \return likewise
+ * \param ret_job_running  NULL: not wanted. \return likewise
  */
 int route_job_read_snapshot(struct route_job *j, struct lft *ret_lft,
-                            struct lanes *ret_lanes, struct route_job_running *ret);
+                            struct lanes *ret_lanes,
+                            struct route_job_running *ret_job_running);
 
 /*! \brief The request that belongs to the configuration. */
-void route_job_request(const struct route_job *j, struct route_request *ret);
+void route_job_request(const struct route_job *j, struct route_request *ret_request);
 
 /*! \brief Prints the figures (text or JSON) and gives the exit status of the proof. */
 int route_job_report(struct route_job *j);

@@ -36,10 +36,10 @@ static void usage(FILE *f)
 {
 	fprintf(f, "Usage: saguaro COMMAND [ARGS]\n\n");
 	help_commands(f);
-	fprintf(f, "\n'saguaro help COMMAND' lists the flags of a command, 'man saguaro-COMMAND' is its manual.\n"
-	           "Exit status: 0 fine, 1 something is wrong or the answer is no, 2 wrong "
-	           "usage or\n"
-	           "it cannot be told, 3 the answer is stale because saguarod is gone.\n");
+	fprintf(f,
+	        "\n'saguaro help COMMAND' lists the flags of a command, 'man saguaro-COMMAND' is its manual.\n"
+	        "Exit status: 0 fine, 1 something is wrong or the answer is no, 2 wrong usage or\n"
+	        "it cannot be told, 3 the answer is stale because saguarod is gone.\n");
 }
 
 void command_each(const char *prefix, int (*use)(const char *name))

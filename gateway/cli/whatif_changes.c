@@ -125,20 +125,21 @@ static struct named find_node(const struct resolving *x, const char *text)
 	return found;
 }
 
-static int find_one_node(const struct resolving *x, const char *text, struct named *ret)
+static int find_one_node(const struct resolving *x, const char *text,
+                         struct named *ret_named)
 {
-	*ret = find_node(x, text);
-	return ret->n == 1 ? EXIT_GOOD
-	       : ret->n > 1
+	*ret_named = find_node(x, text);
+	return ret_named->n == 1 ? EXIT_GOOD
+	       : ret_named->n > 1
 	               ? refuse_word(x, text, "names several nodes; use the GUID")
-	               : refuse_word(x, text,
-	                             "is no node of this fabric; 'saguaro nodes' or the "
-	                             "topology file has the names");
+	               : refuse_word(
+				 x, text,
+				 "is no node of this fabric; 'saguaro nodes' or the topology file has the names");
 }
 
 /* "NODE:PORT" */
 static int find_port(const struct resolving *x, const char *text,
-                     struct altered_port *ret)
+                     struct altered_port *ret_port)
 {
 	const char *colon = strrchr(text, ':');
 	struct named node;
@@ -156,7 +157,7 @@ static int find_port(const struct resolving *x, const char *text,
 	if (num > n_ports) {
 		return refuse_word(x, text, "is beyond the last port of the node");
 	}
-	*ret = (struct altered_port){
+	*ret_port = (struct altered_port){
 		.port = node.node != GRAPH_NONE
 		                ? graph_port(x->g, node.node, (unsigned)num)
 		                : GRAPH_NONE,

@@ -32,17 +32,17 @@ static int text_open(struct text *t)
 	return t->f != NULL ? E_OK : -ENOMEM;
 }
 
-static int text_close(struct text *t, int err, struct body *out)
+static int text_close(struct text *t, int ret, struct body *out)
 {
-	if (fclose(t->f) != 0 && err == E_OK) {
-		err = -ENOMEM;
+	if (fclose(t->f) != 0 && ret == E_OK) {
+		ret = -ENOMEM;
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		text_printable_lines(t->data);
 		body_write(out, t->data, strlen(t->data));
 	}
 	free(t->data);
-	return err;
+	return ret;
 }
 
 static uint32_t topology_parts(const struct export_fabric *x)
@@ -53,9 +53,9 @@ static uint32_t topology_parts(const struct export_fabric *x)
 static int write_topology(const struct export_fabric *x, uint32_t part, struct body *out)
 {
 	struct text t;
-	int err = text_open(&t);
+	int ret = text_open(&t);
 
-	return err != E_OK ? err : text_close(&t, topo_write_node(x->g, part, t.f), out);
+	return ret != E_OK ? ret : text_close(&t, topo_write_node(x->g, part, t.f), out);
 }
 
 static uint32_t table_parts(const struct export_fabric *x)
@@ -67,14 +67,14 @@ static int write_table(const struct export_fabric *x, uint32_t part, struct body
 {
 	uint8_t *row = malloc((size_t)x->lids->top + 1);
 	struct text t;
-	int err = row != NULL ? x->row(x->arg, part, row) : -ENOMEM;
+	int ret = row != NULL ? x->row(x->arg, part, row) : -ENOMEM;
 
-	if (err == E_OK && (err = text_open(&t)) == E_OK) {
-		err = text_close(&t, lftfile_write_switch(x->g, x->lids, part, row, t.f),
+	if (ret == E_OK && (ret = text_open(&t)) == E_OK) {
+		ret = text_close(&t, lftfile_write_switch(x->g, x->lids, part, row, t.f),
 		                 out);
 	}
 	free(row);
-	return err;
+	return ret;
 }
 
 /* clang-format off */

@@ -23,7 +23,7 @@ struct export_fabric {
 	const struct topology *shape; /*!< tiers and groups of its switches */
 	/*! Fills [lids->top + 1] egress ports of a switch by LID, LFT_NO_ROUTE where there is
 	 * none; forms of EXPORT_TABLES, else NULL. */
-	int (*row)(void *arg, uint32_t sw, uint8_t *ret);
+	int (*row)(void *arg, uint32_t sw, uint8_t *ret_row);
 	void *arg;
 	int64_t time; /*!< when it was computed, seconds since 1970 */
 };

@@ -84,10 +84,8 @@ static const char head[] =
 	"<key id=\"name\" for=\"node\" attr.name=\"name\" attr.type=\"string\"/>\n"
 	"<key id=\"type\" for=\"node\" attr.name=\"type\" attr.type=\"string\"/>\n"
 	"<key id=\"lid\" for=\"node\" attr.name=\"lid\" attr.type=\"int\"/>\n"
-	"<key id=\"source_port\" for=\"edge\" attr.name=\"source_port\" "
-	"attr.type=\"int\"/>\n"
-	"<key id=\"target_port\" for=\"edge\" attr.name=\"target_port\" "
-	"attr.type=\"int\"/>\n"
+	"<key id=\"source_port\" for=\"edge\" attr.name=\"source_port\" attr.type=\"int\"/>\n"
+	"<key id=\"target_port\" for=\"edge\" attr.name=\"target_port\" attr.type=\"int\"/>\n"
 	"<key id=\"width\" for=\"edge\" attr.name=\"width\" attr.type=\"string\"/>\n"
 	"<key id=\"speed\" for=\"edge\" attr.name=\"speed\" attr.type=\"string\"/>\n"
 	"<graph id=\"fabric\" edgedefault=\"undirected\">\n";
@@ -131,14 +129,12 @@ static void graphml_node(const struct graph *g, const struct node *n, struct bod
 	for (const struct port *p; (p = next_cable(g, n, &num)) != NULL;) {
 		const struct port *far = &g->ports[p->peer];
 
-		body_printf(out,
-		            "<edge source=\"0x%016" PRIx64 "\" target=\"0x%016" PRIx64
-		            "\"><data key=\"source_port\">%u</data>"
-		            "<data key=\"target_port\">%u</data>"
-		            "<data key=\"width\">%s</data><data "
-		            "key=\"speed\">%s</data></edge>\n",
-		            n->guid, g->nodes[far->node].guid, p->num, far->num,
-		            link_width_name(p->width), link_speed_name(p->speed));
+		body_printf(
+			out,
+			"<edge source=\"0x%016" PRIx64 "\" target=\"0x%016" PRIx64
+			"\"><data key=\"source_port\">%u</data><data key=\"target_port\">%u</data><data key=\"width\">%s</data><data key=\"speed\">%s</data></edge>\n",
+			n->guid, g->nodes[far->node].guid, p->num, far->num,
+			link_width_name(p->width), link_speed_name(p->speed));
 	}
 }
 

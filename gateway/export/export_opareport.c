@@ -115,10 +115,9 @@ static void put_zeros(struct body *out)
 	for (size_t i = 0; i < sizeof(hexes) / sizeof(hexes[0]); i++) {
 		hex(out, hexes[i], 1, 0);
 	}
-	body_printf(out,
-	            "<VLStalls>\n<VLStallCount "
-	            "VL=\"00\">0</VLStallCount>\n</VLStalls>\n<HoQLifes>\n<HoQLife_Int "
-	            "VL=\"00\">0</HoQLife_Int>\n</HoQLifes>\n");
+	body_printf(
+		out,
+		"<VLStalls>\n<VLStallCount VL=\"00\">0</VLStallCount>\n</VLStalls>\n<HoQLifes>\n<HoQLife_Int VL=\"00\">0</HoQLife_Int>\n</HoQLifes>\n");
 }
 
 static void put_rate(struct body *out, const struct port *p)
@@ -207,9 +206,9 @@ static int put_tables(const struct export_fabric *x, const struct node *n,
                       struct body *out)
 {
 	uint8_t *row = malloc((size_t)x->lids->top + 1);
-	int err = row != NULL ? x->row(x->arg, n->sw, row) : -ENOMEM;
+	int ret = row != NULL ? x->row(x->arg, n->sw, row) : -ENOMEM;
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		body_printf(out, "<SwitchData>\n");
 		number(out, "LinearFDBSize", (uint64_t)x->lids->top + 1);
 		number(out, "MulticastFDBSize", 0);
@@ -227,13 +226,13 @@ static int put_tables(const struct export_fabric *x, const struct node *n,
 			"</LinearFDB>\n<PortGroupFDB></PortGroupFDB>\n</SwitchData>\n");
 	}
 	free(row);
-	return err;
+	return ret;
 }
 
 static int put_node(const struct export_fabric *x, const struct node *n, struct body *out)
 {
 	const struct graph *g = x->g;
-	int err = E_OK;
+	int ret = E_OK;
 
 	body_printf(out, "<Node id=\"0x%016" PRIx64 "\">\n<NodeDesc>", n->guid);
 	put_text(out, node_name(n));
@@ -256,10 +255,10 @@ static int put_node(const struct export_fabric *x, const struct node *n, struct 
 	}
 	if (n->type == NODE_SWITCH) {
 		put_switch(x, n, out);
-		err = put_tables(x, n, out);
+		ret = put_tables(x, n, out);
 	}
 	body_printf(out, "</Node>\n");
-	return err;
+	return ret;
 }
 
 /* --- the rest -------------------------------------------------------------------------- */
@@ -273,11 +272,11 @@ static void put_head(const struct export_fabric *x, struct body *out)
 	if (gmtime_r(&t, &tm) != NULL) {
 		strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm);
 	}
-	body_printf(out,
-	            "<?xml version=\"1.0\" encoding=\"utf-8\" ?>\n<Snapshot date=\"%s\" "
-	            "unixtime=\"%" PRId64 "\" stats=\"0\" routes=\"1\" qosdata=\"0\" "
-	            "bfrctrl=\"0\" downports=\"0\" options=\"\">\n<Nodes>\n",
-	            date, x->time);
+	body_printf(
+		out,
+		"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\n<Snapshot date=\"%s\" unixtime=\"%" PRId64
+		"\" stats=\"0\" routes=\"1\" qosdata=\"0\" bfrctrl=\"0\" downports=\"0\" options=\"\">\n<Nodes>\n",
+		date, x->time);
 }
 
 static void put_sm(const struct export_fabric *x, struct body *out)
@@ -331,12 +330,12 @@ static void put_cables(const struct graph *g, const struct node *n, struct body 
 int export_opareport(const struct export_fabric *x, uint32_t part, struct body *out)
 {
 	const struct graph *g = x->g;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (part == 0) {
 		put_head(x, out);
 	} else if (part <= g->n_nodes) {
-		err = put_node(x, &g->nodes[part - 1], out);
+		ret = put_node(x, &g->nodes[part - 1], out);
 	} else if (part == g->n_nodes + 1) {
 		put_sm(x, out);
 	} else if (part < 2 * g->n_nodes + 2) {
@@ -344,5 +343,5 @@ int export_opareport(const struct export_fabric *x, uint32_t part, struct body *
 	} else {
 		body_printf(out, "</Links>\n<McMembers>\n</McMembers>\n</Snapshot>\n");
 	}
-	return err != E_OK ? err : body_done(out);
+	return ret != E_OK ? ret : body_done(out);
 }

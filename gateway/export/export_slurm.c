@@ -196,17 +196,17 @@ static int find_parts(struct tree *t)
 static int tree_build(const struct export_fabric *x, struct arena *a, struct tree *t)
 {
 	const struct graph *g = x->g;
-	int err;
+	int ret;
 
 	*t = (struct tree){ .g = g, .arena = a };
 	t->word = arena_array(a, g->n_hosts + g->n_switches + 2, sizeof(*t->word));
 	t->top = x->shape->group;
 	t->n_pods = x->shape->n_groups;
-	err = t->word != NULL ? name_switches(t) : -ENOMEM;
-	if (err == E_OK) {
-		err = name_hosts(t);
+	ret = t->word != NULL ? name_switches(t) : -ENOMEM;
+	if (ret == E_OK) {
+		ret = name_hosts(t);
 	}
-	return err == E_OK ? find_parts(t) : err;
+	return ret == E_OK ? find_parts(t) : ret;
 }
 
 /* Names of the hosts of a switch. \return How many. */
@@ -351,11 +351,11 @@ static void put_left_out(struct body *out, const struct tree *t)
 		}
 	}
 	if (n > 0) {
-		body_printf(out,
-		            "# %" PRIu32
-		            " host ports are left out, because their names are no "
-		            "names of Slurm nodes\n",
-		            n);
+		body_printf(
+			out,
+			"# %" PRIu32
+			" host ports are left out, because their names are no names of Slurm nodes\n",
+			n);
 	}
 }
 
@@ -455,15 +455,15 @@ static int write_slurm(const struct export_fabric *x, enum slurm_file file,
 {
 	struct arena *a = arena_new();
 	struct tree t;
-	int err = a != NULL ? tree_build(x, a, &t) : -ENOMEM;
+	int ret = a != NULL ? tree_build(x, a, &t) : -ENOMEM;
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		put_left_out(out, &t);
 		put_file(out, &t, file);
-		err = body_done(out);
+		ret = body_done(out);
 	}
 	arena_free(a);
-	return err;
+	return ret;
 }
 
 int export_slurm_tree(const struct export_fabric *x, uint32_t part, struct body *out)

@@ -66,8 +66,7 @@ static const char refusal[] =
 	"Content-Type: application/problem+json\r\n"
 	"Retry-After: 30\r\n"
 	"Connection: close\r\n\r\n"
-	"{\"title\":\"Service Unavailable\",\"status\":503,\"detail\":\"there are enough "
-	"listeners from this address; see --listeners-per-address\"}\n";
+	"{\"title\":\"Service Unavailable\",\"status\":503,\"detail\":\"there are enough listeners from this address; see --listeners-per-address\"}\n";
 
 /* --- one listener ------------------------------------------------------------------------ */
 
@@ -263,13 +262,13 @@ static void take_new(struct feeds *f, uint64_t now_ms)
 }
 
 /* The number of the next event, and of the oldest that is kept. */
-static void look(struct feeds *f, uint64_t now_ms, struct stats_events *ret)
+static void look(struct feeds *f, uint64_t now_ms, struct stats_events *ret_events)
 {
 	struct arena *a = arena_new();
 
-	*ret = (struct stats_events){ .n = 0 };
+	*ret_events = (struct stats_events){ .n = 0 };
 	if (a != NULL) {
-		(void)source_events(f->o.source, now_ms, UINT64_MAX, 0, a, ret);
+		(void)source_events(f->o.source, now_ms, UINT64_MAX, 0, a, ret_events);
 	}
 	arena_free(a);
 }
@@ -333,7 +332,7 @@ int feeds_add(struct feeds *f, int fd, const struct sockaddr *from,
 {
 	struct listener *l = calloc(1, sizeof(*l));
 	const int on = 1, off = 0;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (l == NULL) {
 		return -ENOMEM;
@@ -348,16 +347,16 @@ int feeds_add(struct feeds *f, int fd, const struct sockaddr *from,
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	pthread_mutex_lock(&f->lock);
 	if (f->n >= f->o.most) {
-		err = E_FULL;
+		ret = E_FULL;
 	} else {
 		l->next = f->joining;
 		f->joining = l;
 		count(f, 1);
 	}
 	pthread_mutex_unlock(&f->lock);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		free(l);
-		return err;
+		return ret;
 	}
 	loop_wake(f->loop);
 	return E_OK;
@@ -365,10 +364,10 @@ int feeds_add(struct feeds *f, int fd, const struct sockaddr *from,
 
 /* --- begin and end ------------------------------------------------------------------------- */
 
-int feeds_new(const struct feeds_options *o, struct feeds **ret)
+int feeds_new(const struct feeds_options *o, struct feeds **ret_feeds)
 {
 	struct feeds *f = calloc(1, sizeof(*f));
-	int err;
+	int ret;
 
 	if (f == NULL) {
 		return -ENOMEM;
@@ -378,18 +377,18 @@ int feeds_new(const struct feeds_options *o, struct feeds **ret)
 	f->o.stalled_ms = o->stalled_ms ? o->stalled_ms : FEEDS_STALLED_MS;
 	pthread_mutex_init(&f->lock, NULL);
 	f->o.source = source_join(o->source);
-	err = f->o.source == NULL
+	ret = f->o.source == NULL
 	              ? -ENOMEM
 	              : loop_new(&(struct loop_options){ .turn = turn, .ctx = f },
 	                         &f->loop);
-	if (err == E_OK) {
-		err = loop_start(f->loop);
+	if (ret == E_OK) {
+		ret = loop_start(f->loop);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		feeds_free(f);
-		return err;
+		return ret;
 	}
-	*ret = f;
+	*ret_feeds = f;
 	return E_OK;
 }
 

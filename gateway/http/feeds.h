@@ -35,7 +35,7 @@ struct feeds_options {
 };
 
 /*! \brief Starts the thread. \retval -ENOMEM \retval -errno */
-int feeds_new(const struct feeds_options *o, struct feeds **ret);
+int feeds_new(const struct feeds_options *o, struct feeds **ret_feeds);
 
 /*!
  * \brief Serves a connection from now on: sends the head of the answer, then the feed.

@@ -32,9 +32,7 @@ const struct option_row gw_config_rows[] = {
 	{ .name = "connections_per_address", .type = OPT_UINT, MEMBER(per_address), .def = "120",
 	  .min = 0, .max = 100000, .flags_long = "connections-per-address", .arg = "N", .flags = OPT_CLI_ONLY,
 	  .help = "Maximum number of connections from one address at a time; 0: no limit",
-	  .more = "One more connection closes the connection of that address that has been idle for longest. If none is idle, the "
-	          "new one is closed. An IPv6 address counts by its network of 64 bits. Raise the limit for a proxy in front, "
-	          "because all requests have its address." },
+	  .more = "One more connection closes the connection of that address that has been idle for longest. If none is idle, the new one is closed. An IPv6 address counts by its network of 64 bits. Raise the limit for a proxy in front, because all requests have its address." },
 	{ .name = "listeners", .type = OPT_UINT, MEMBER(listeners), .def = "5000",
 	  .min = 0, .max = 1000000, .flags_long = "listeners", .arg = "N", .flags = OPT_CLI_ONLY,
 	  .help = "Maximum number of clients that follow events at a time; each needs a descriptor",
@@ -52,8 +50,7 @@ const struct option_row gw_config_rows[] = {
 	{ .name = "allow_host", .type = OPT_STRING, MEMBER(hosts), .flags_long = "allow-host",
 	  .arg = "NAME[,NAME...]", .flags = OPT_CLI_ONLY,
 	  .help = "Further names that requests may have in Host, beside addresses, localhost and the name of this machine; *: any",
-	  .more = "The name of a proxy in front is an example. A request with another name gets status 421, because a foreign page "
-	          "can have a name of its own point here (DNS rebinding)." },
+	  .more = "The name of a proxy in front is an example. A request with another name gets status 421, because a foreign page can have a name of its own point here (DNS rebinding)." },
 	{ .name = "allow_origin", .type = OPT_STRING, MEMBER(origins), .flags_long = "allow-origin",
 	  .arg = "ORIGIN[,ORIGIN...]", .flags = OPT_CLI_ONLY,
 	  .help = "Origins, such as https://a.example, whose pages may read answers; *: any; none by default",
@@ -63,10 +60,8 @@ const struct option_row gw_config_rows[] = {
 };
 /* clang-format on */
 
-static const char doc[] = "Answers path queries and questions about the fabric over "
-			  "HTTP, from the snapshot that "
-			  "saguarod publishes. Reads only; may start before saguarod."
-			  "\vManual: man saguaro-gateway, man saguaro-api";
+static const char doc[] =
+	"Answers path queries and questions about the fabric over HTTP, from the snapshot that saguarod publishes. Reads only; may start before saguarod.\vManual: man saguaro-gateway, man saguaro-api";
 
 int gw_config_read(void *config, struct arena *a, int argc, char **argv, struct diags *d)
 {
@@ -75,12 +70,12 @@ int gw_config_read(void *config, struct arena *a, int argc, char **argv, struct 
 	int first;
 
 	memset(c, 0, sizeof(*c));
-	int err = option_sets_add(&sets, gw_config_rows, c);
-	if (err == E_OK) {
-		err = option_read_argv(&sets, a, argc, argv, doc, NULL, &first, d);
+	int ret = option_sets_add(&sets, gw_config_rows, c);
+	if (ret == E_OK) {
+		ret = option_read_argv(&sets, a, argc, argv, doc, NULL, &first, d);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (c->listen == NULL || c->instance == NULL ||
 	    strchr(c->instance, '/') != NULL) {

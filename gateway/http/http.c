@@ -200,13 +200,13 @@ static enum MHD_Result send_reply(const struct http *h, const struct httpd_reque
 	return httpd_queue(rq, reply->base.status, r);
 }
 
-static enum MHD_Result refuse(struct http *h, const struct httpd_request *rq, int err,
+static enum MHD_Result refuse(struct http *h, const struct httpd_request *rq, int ret,
                               const char *detail)
 {
 	struct problem p = { .detail = detail };
 	struct api_reply reply = { .epoch = 0 };
 
-	problem_reply(&p, err, 0, &reply.base);
+	problem_reply(&p, ret, 0, &reply.base);
 	http_stats_count(&h->stats, api_resources.n, reply.base.status, 0);
 	return send_reply(h, rq, &reply);
 }
@@ -222,10 +222,10 @@ static const char *refusal(const struct httpd_request *rq)
 }
 
 static enum MHD_Result refuse_feed(const struct http *h, const struct httpd_request *rq,
-                                   int err)
+                                   int ret)
 {
 	struct problem p = {
-		.detail = err == E_FULL ? "there are enough listeners; see --listeners"
+		.detail = ret == E_FULL ? "there are enough listeners; see --listeners"
 		                        : "there is no descriptor for one more listener"
 	};
 	struct api_reply reply = { .epoch = 0 };
@@ -239,7 +239,7 @@ static enum MHD_Result refuse_feed(const struct http *h, const struct httpd_requ
 static enum MHD_Result hand_over(struct http *h, const struct httpd_request *rq,
                                  struct api_reply *reply)
 {
-	int fd, err;
+	int fd, ret;
 
 	if (strcmp(rq->method, "HEAD") == 0) { /* the head alone */
 		free(reply->feed);
@@ -248,16 +248,16 @@ static enum MHD_Result hand_over(struct http *h, const struct httpd_request *rq,
 	}
 	connections_leave(httpd_connections(rq->server), rq->place);
 	fd = fcntl(httpd_socket(rq->conn), F_DUPFD_CLOEXEC, 0);
-	err = fd >= 0 ? feeds_add(h->feeds, fd, httpd_client(rq->conn), reply->feed)
+	ret = fd >= 0 ? feeds_add(h->feeds, fd, httpd_client(rq->conn), reply->feed)
 	              : -EMFILE;
 	free(reply->feed);
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		return MHD_NO;
 	}
 	if (fd >= 0) {
 		close(fd);
 	}
-	return refuse_feed(h, rq, err);
+	return refuse_feed(h, rq, ret);
 }
 
 /* Of the thread of the jobs. */
@@ -290,7 +290,7 @@ static enum MHD_Result answer_by_job(struct http *h, const struct httpd_request 
 	struct visit *v = rq->own;
 	struct api_reply reply;
 
-	api_job_reply(t, v->route, v->result.err, v->result.exit_status, &v->result.out,
+	api_job_reply(t, v->route, v->result.ret, v->result.exit_status, &v->result.out,
 	              v->result.error.data != NULL ? v->result.error.data : "", &reply);
 	v->result.out = (struct body){ .len = 0 };
 	return send_reply(h, rq, &reply);
@@ -376,9 +376,9 @@ static enum MHD_Result answer(void *ctx, struct httpd_request *rq)
 		return answer_by_job(h, rq, t);
 	}
 	if (!origin_host_fits(&h->rules, httpd_header(rq, MHD_HTTP_HEADER_HOST))) {
-		return refuse(h, rq, E_HTTP_HOST,
-		              "the Host header names another server; ask by address, or "
-		              "let the name in with --allow-host");
+		return refuse(
+			h, rq, E_HTTP_HOST,
+			"the Host header names another server; ask by address, or let the name in with --allow-host");
 	}
 	return page_find(h->page, &page, &file) ? send_page(h, rq, &file)
 	                                        : answer_here(h, rq, t);
@@ -420,10 +420,10 @@ static const struct httpd_site site = {
 };
 
 int http_start(const struct http_options *o, struct arena *a, const char **ret_why,
-               struct http **ret)
+               struct http **ret_http)
 {
 	struct http *h = calloc(1, sizeof(*h));
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
 	*ret_why = NULL;
 	if (h == NULL) {
@@ -446,8 +446,8 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		                             .most = o->listeners,
 		                             .per_address = o->listeners_per_address,
 		                             .count = &h->stats.listeners };
-	err = feeds_new(&feeds, &h->feeds);
-	if (err != E_OK) {
+	ret = feeds_new(&feeds, &h->feeds);
+	if (ret != E_OK) {
 		goto out;
 	}
 	const struct jobs_options jobs = { .program = o->program ? o->program
@@ -455,8 +455,8 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		                                              "/saguaro",
 		                           .snapshot_dir = o->snapshot_dir,
 		                           .seconds = o->job_seconds };
-	err = jobs_new(&jobs, &h->jobs);
-	if (err != E_OK) {
+	ret = jobs_new(&jobs, &h->jobs);
+	if (ret != E_OK) {
 		goto out;
 	}
 	const struct httpd_options options = {
@@ -472,18 +472,18 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		            .per_address = o->per_address,
 		            .fresh_ms = o->fresh_ms },
 	};
-	err = httpd_start(&options, a, ret_why, &h->httpd);
-	if (err != E_OK) {
+	ret = httpd_start(&options, a, ret_why, &h->httpd);
+	if (ret != E_OK) {
 		goto out;
 	}
-	*ret = h;
+	*ret_http = h;
 	return E_OK;
 out:
 	if (*ret_why == NULL) {
-		*ret_why = err_text(err);
+		*ret_why = err_text(ret);
 	}
 	http_stop(h);
-	return err;
+	return ret;
 }
 
 void http_stop(struct http *h)
@@ -515,13 +515,13 @@ unsigned http_port(const struct http *h)
 int http_look(struct http *h, const char **ret_why, uint64_t *ret_epoch)
 {
 	struct snap_reader *snap;
-	int err = source_pin(h->source, boottime_ms(), ret_why, &snap);
+	int ret = source_pin(h->source, boottime_ms(), ret_why, &snap);
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		*ret_epoch = snap_meta(snap)->epoch;
 		snap_unpin(snap);
 	}
-	return err;
+	return ret;
 }
 
 bool http_is_public(const struct http *h)

@@ -43,7 +43,7 @@ struct http;
  * \retval E_SYNTAX  The address does not parse. \retval -errno  Bind failed.
  */
 int http_start(const struct http_options *o, struct arena *a, const char **ret_why,
-               struct http **ret);
+               struct http **ret_http);
 
 /*! \brief Ends after the answers being sent; NULL is fine. */
 void http_stop(struct http *h);

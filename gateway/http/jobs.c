@@ -68,9 +68,9 @@ static void job_free(struct child_run *job)
 }
 
 /* Answers and frees it. */
-static void finish(struct child_run *job, int err)
+static void finish(struct child_run *job, int ret)
 {
-	job->result.err = err;
+	job->result.ret = ret;
 	job->done(job->arg, &job->result);
 	job_free(job);
 }
@@ -138,14 +138,15 @@ static int above(int fd)
 	return high;
 }
 
-static int make_pipe(int ret[2])
+static int make_pipe(int ret_ends[2])
 {
-	if (pipe2(ret, O_CLOEXEC) != 0) {
+	if (pipe2(ret_ends, O_CLOEXEC) != 0) {
 		return -errno;
 	}
-	ret[0] = above(ret[0]);
-	ret[1] = above(ret[1]);
-	return ret[0] >= 0 && ret[1] >= 0 && fcntl(ret[0], F_SETFL, O_NONBLOCK) == 0
+	ret_ends[0] = above(ret_ends[0]);
+	ret_ends[1] = above(ret_ends[1]);
+	return ret_ends[0] >= 0 && ret_ends[1] >= 0 &&
+	                       fcntl(ret_ends[0], F_SETFL, O_NONBLOCK) == 0
 	               ? E_OK
 	               : -EMFILE;
 }
@@ -180,25 +181,25 @@ static int spawn(struct child_run *job, const int out[2], const int error[2])
 	                                        POSIX_SPAWN_SETPGROUP);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &defaults);
-	int err = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	err = err ? err : posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-	err = err ? err : posix_spawn_file_actions_adddup2(&actions, error[1], 2);
+	int ret = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	ret = ret ? ret : posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	ret = ret ? ret : posix_spawn_file_actions_adddup2(&actions, error[1], 2);
 	if (job->file >= 0) {
 		job->file = above(job->file);
-		err = err ? err
+		ret = ret ? ret
 		          : posix_spawn_file_actions_adddup2(&actions, job->file,
 		                                             JOB_FILE);
 	}
-	err = err ? err
+	ret = ret ? ret
 	          : posix_spawn(&job->pid, job->argv[0], &actions, &attr, job->argv, env);
-	if (err == 0) {
+	if (ret == 0) {
 		/* posix_spawn() may return before the child has its group, by which it is
 		 * ended. This fails, rightly, when the child executes its program already. */
 		setpgid(job->pid, job->pid);
 	}
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
-	return -err;
+	return -ret;
 }
 
 static void close_fd(int *fd)
@@ -224,35 +225,35 @@ static void close_pipe(struct loop_watch *pipe)
 	}
 }
 
-static int open_pipe(struct jobs *j, struct loop_watch *pipe, int ret[2])
+static int open_pipe(struct jobs *j, struct loop_watch *pipe, int ret_ends[2])
 {
-	int err = make_pipe(ret);
+	int ret = make_pipe(ret_ends);
 
 	pipe->ready = on_output;
-	err = err == E_OK ? loop_add(j->loop, pipe, ret[0], LOOP_READ) : err;
-	if (err != E_OK) {
-		close_fd(&ret[0]);
+	ret = ret == E_OK ? loop_add(j->loop, pipe, ret_ends[0], LOOP_READ) : ret;
+	if (ret != E_OK) {
+		close_fd(&ret_ends[0]);
 	}
-	return err;
+	return ret;
 }
 
 static int job_run(struct jobs *j, struct child_run *job)
 {
 	int out[2] = { -1, -1 }, error[2] = { -1, -1 };
-	int err = open_pipe(j, &job->pipe[OUT], out);
+	int ret = open_pipe(j, &job->pipe[OUT], out);
 
-	if (err == E_OK) {
-		err = open_pipe(j, &job->pipe[ERROR], error);
+	if (ret == E_OK) {
+		ret = open_pipe(j, &job->pipe[ERROR], error);
 	}
-	if (err == E_OK) {
-		err = spawn(job, out, error);
+	if (ret == E_OK) {
+		ret = spawn(job, out, error);
 	}
 	close_fd(&out[1]);
 	close_fd(&error[1]);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		close_pipe(&job->pipe[OUT]);
 		close_pipe(&job->pipe[ERROR]);
-		return err;
+		return ret;
 	}
 	limit(job->pid, j->seconds);
 	job->until_ms = monotonic_ms() + j->seconds * UINT64_C(1000);
@@ -262,11 +263,11 @@ static int job_run(struct jobs *j, struct child_run *job)
 /* --- ending --------------------------------------------------------------------------- */
 
 /* Ends the process, if need be, and answers. \a status: of waitpid(). */
-static void end_job(struct child_run *job, int err, int status)
+static void end_job(struct child_run *job, int ret, int status)
 {
 	close_pipe(&job->pipe[OUT]);
 	close_pipe(&job->pipe[ERROR]);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		kill(-job->pid, SIGKILL);
 		while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR) {
 		}
@@ -275,10 +276,10 @@ static void end_job(struct child_run *job, int err, int status)
 	                          : WIFSIGNALED(status) ? -WTERMSIG(status)
 	                                                : -1;
 	/* posix_spawn() may leave it to the child to tell that there is no such program. */
-	if (err == E_OK && job->result.exit_status == 127) {
-		err = -ENOENT;
+	if (ret == E_OK && job->result.exit_status == 127) {
+		ret = -ENOENT;
 	}
-	finish(job, err);
+	finish(job, ret);
 }
 
 /* Reads what is there. \retval E_FULL  Too much. \retval E_NOTFOUND  That was all. */
@@ -308,22 +309,22 @@ static bool is_silent(const struct child_run *job)
 /* \return Has it ended? */
 static bool job_turn(struct child_run *job)
 {
-	int status = 0, err = read_some(&job->pipe[OUT], &job->result.out);
+	int status = 0, ret = read_some(&job->pipe[OUT], &job->result.out);
 
-	if (err == E_OK) {
-		err = read_some(&job->pipe[ERROR], &job->result.error);
+	if (ret == E_OK) {
+		ret = read_some(&job->pipe[ERROR], &job->result.error);
 	}
-	if (err == E_OK && is_silent(job) && waitpid(job->pid, &status, WNOHANG) > 0) {
+	if (ret == E_OK && is_silent(job) && waitpid(job->pid, &status, WNOHANG) > 0) {
 		end_job(job, E_OK, status);
 		return true;
 	}
-	if (err == E_OK && monotonic_ms() >= job->until_ms) {
-		err = E_TIMEOUT;
+	if (ret == E_OK && monotonic_ms() >= job->until_ms) {
+		ret = E_TIMEOUT;
 	}
-	if (err != E_OK) {
-		end_job(job, err, 0);
+	if (ret != E_OK) {
+		end_job(job, ret, 0);
 	}
-	return err != E_OK;
+	return ret != E_OK;
 }
 
 /* --- the thread ----------------------------------------------------------------------- */
@@ -355,12 +356,12 @@ static void fill_places(struct jobs *j)
 		struct child_run *job;
 
 		while (j->running[i] == NULL && (job = take_waiting(j)) != NULL) {
-			int err = job_run(j, job);
-			if (err == E_OK) {
+			int ret = job_run(j, job);
+			if (ret == E_OK) {
 				j->running[i] = job;
 			} else {
 				leave(j);
-				finish(job, err);
+				finish(job, ret);
 			}
 		}
 	}
@@ -394,7 +395,7 @@ static uint64_t jobs_turn(void *ctx)
 
 /* --- from outside --------------------------------------------------------------------- */
 
-int jobs_new(const struct jobs_options *o, struct jobs **ret)
+int jobs_new(const struct jobs_options *o, struct jobs **ret_jobs)
 {
 	struct jobs *j = calloc(1, sizeof(*j));
 
@@ -405,24 +406,24 @@ int jobs_new(const struct jobs_options *o, struct jobs **ret)
 	j->program = strdup(o->program);
 	j->snapshot_dir = strdup(o->snapshot_dir);
 	j->seconds = o->seconds ? o->seconds : JOB_SECONDS;
-	int err = j->program == NULL || j->snapshot_dir == NULL
+	int ret = j->program == NULL || j->snapshot_dir == NULL
 	                  ? -ENOMEM
 	                  : loop_new(&(struct loop_options){ jobs_turn, j }, &j->loop);
-	if (err == E_OK) {
-		err = loop_start(j->loop);
+	if (ret == E_OK) {
+		ret = loop_start(j->loop);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		jobs_free(j);
-		return err;
+		return ret;
 	}
-	*ret = j;
+	*ret_jobs = j;
 	return E_OK;
 }
 
 void jobs_start(struct jobs *j, const char *const *words, const char *file,
                 job_done_f *done, void *arg)
 {
-	struct job_result refused = { .err = -ENOMEM };
+	struct job_result refused = { .ret = -ENOMEM };
 	struct child_run *job = job_new(j, words, file), **last = &j->waiting;
 	bool taken = false;
 
@@ -440,7 +441,7 @@ void jobs_start(struct jobs *j, const char *const *words, const char *file,
 			j->n_waiting++;
 		}
 		pthread_mutex_unlock(&j->lock);
-		refused.err = E_FULL;
+		refused.ret = E_FULL;
 	}
 	if (taken) {
 		loop_wake(j->loop);

@@ -25,7 +25,7 @@ enum {
 struct jobs;
 
 struct job_result {
-	int err; /*!< E_OK: it ended by itself; E_TIMEOUT, E_FULL: too much output or
+	int ret; /*!< E_OK: it ended by itself; E_TIMEOUT, E_FULL: too much output or
 	                      too many jobs, -ECANCELED: the server stops, -errno: no start */
 	int exit_status; /*!< of E_OK; below 0: the signal that ended it, negated */
 	struct body out, error; /*!< standard output, standard error */
@@ -41,7 +41,7 @@ struct jobs_options {
 };
 
 /*! \retval -ENOMEM -errno */
-int jobs_new(const struct jobs_options *o, struct jobs **ret);
+int jobs_new(const struct jobs_options *o, struct jobs **ret_jobs);
 
 /*!
  * \brief Starts `saguaro WORDS... --json --snapshot_dir DIR`, or lets it wait.

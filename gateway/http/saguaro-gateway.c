@@ -32,7 +32,7 @@ static void raise_descriptors(void)
 /* The last words of the log about the snapshot. */
 struct watch {
 	struct http *http;
-	int err;       /* of the last look; 1: there was none */
+	int ret;       /* of the last look; 1: there was none */
 	char why[512]; /* of the last failure */
 };
 
@@ -43,17 +43,17 @@ static void look(void *ctx)
 	struct watch *w = ctx;
 	const char *why = "";
 	uint64_t epoch = 0;
-	int err = http_look(w->http, &why, &epoch);
+	int ret = http_look(w->http, &why, &epoch);
 
-	if (err == w->err && (err == E_OK || strcmp(why, w->why) == 0)) {
+	if (ret == w->ret && (ret == E_OK || strcmp(why, w->why) == 0)) {
 		return;
 	}
-	w->err = err;
-	snprintf(w->why, sizeof(w->why), "%s", err == E_OK ? "" : why);
-	if (err == E_OK) {
+	w->ret = ret;
+	snprintf(w->why, sizeof(w->why), "%s", ret == E_OK ? "" : why);
+	if (ret == E_OK) {
 		log_info(me, "answers from epoch %" PRIu64, epoch);
 		service_status(http_address(w->http));
-	} else if (err == E_NOTREADY) {
+	} else if (ret == E_NOTREADY) {
 		log_info(me, "waiting: %s", w->why);
 		service_status(w->why);
 	} else {
@@ -69,17 +69,17 @@ static struct page *read_page(const struct gw_config *c, struct arena *a)
 	struct diags d;
 
 	diags_init(&d, a);
-	int err = page_read(c->web_dir, &d, &page);
-	if (err != E_OK) {
+	int ret = page_read(c->web_dir, &d, &page);
+	if (ret != E_OK) {
 		const char *why = diags_first_error(&d);
 		log_message(MSG_GATEWAY_NO_PAGE, me,
 		            "no page at /: %s; browsers get the list of resources",
-		            why != NULL ? why : err_text(err));
+		            why != NULL ? why : err_text(ret));
 	} else if (page == NULL) {
-		log_info(me,
-		         "no page in %s (--web-dir); browsers get the list of resources "
-		         "at /",
-		         c->web_dir);
+		log_info(
+			me,
+			"no page in %s (--web-dir); browsers get the list of resources at /",
+			c->web_dir);
 	}
 	return page;
 }
@@ -102,37 +102,36 @@ static int answer(const struct gw_config *c, const struct page *page, struct are
 	const char *why = NULL;
 
 	raise_descriptors();
-	int err = http_start(&o, a, &why, &h);
-	if (err != E_OK) {
+	int ret = http_start(&o, a, &why, &h);
+	if (ret != E_OK) {
 		log_message(MSG_GATEWAY_NO_ADDRESS, me, "%s", why);
-		return err;
+		return ret;
 	}
 	log_info(me, "answering on http://%s from %s", http_address(h), c->snapshot_dir);
 	if (http_is_public(h)) {
 		log_message(
 			MSG_GATEWAY_PUBLIC, me,
-			"other machines can reach %s and there is no authentication yet: "
-			"whoever reaches the port reads the fabric",
+			"other machines can reach %s and there is no authentication yet: whoever reaches the port reads the fabric",
 			http_address(h));
 	}
-	struct watch watch = { .http = h, .err = 1 };
-	err = service_run_server(&(struct service_server){ .source = me,
+	struct watch watch = { .http = h, .ret = 1 };
+	ret = service_run_server(&(struct service_server){ .source = me,
 	                                                   .options = &c->server,
 	                                                   .look = look,
 	                                                   .ctx = &watch,
 	                                                   .address = http_address(h),
 	                                                   .port = http_port(h) });
 	http_stop(h);
-	return err;
+	return ret;
 }
 
 static int serve(const void *config, struct arena *a)
 {
 	struct page *page = read_page(config, a);
-	int err = answer(config, page, a);
+	int ret = answer(config, page, a);
 
 	page_free(page);
-	return err;
+	return ret;
 }
 
 int main(int argc, char **argv)

@@ -336,10 +336,11 @@ static uint64_t turn(void *ctx)
 	return now + LOOK_MS;
 }
 
-int connections_new(const struct connections_options *o, struct connections **ret)
+int connections_new(const struct connections_options *o,
+                    struct connections **ret_connections)
 {
 	struct connections *c = calloc(1, sizeof(*c));
-	int err;
+	int ret;
 
 	if (c == NULL) {
 		return -ENOMEM;
@@ -351,17 +352,17 @@ int connections_new(const struct connections_options *o, struct connections **re
 	pthread_mutex_init(&c->lock, NULL);
 	c->n = o->most + o->spare + 1;
 	c->place = calloc(c->n, sizeof(*c->place));
-	err = c->place == NULL
+	ret = c->place == NULL
 	              ? -ENOMEM
 	              : loop_new(&(struct loop_options){ .turn = turn, .ctx = c }, &c->loop);
-	if (err == E_OK) {
-		err = loop_start(c->loop);
+	if (ret == E_OK) {
+		ret = loop_start(c->loop);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		connections_free(c);
-		return err;
+		return ret;
 	}
-	*ret = c;
+	*ret_connections = c;
 	return E_OK;
 }
 

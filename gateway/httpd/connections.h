@@ -73,7 +73,8 @@ struct connection {
 };
 
 /*! \brief Makes the places and starts the thread. \retval -ENOMEM \retval -errno */
-int connections_new(const struct connections_options *o, struct connections **ret);
+int connections_new(const struct connections_options *o,
+                    struct connections **ret_connections);
 
 /*! \brief Ends the thread. All connections are gone by now. NULL is fine. */
 void connections_free(struct connections *c);

@@ -166,8 +166,8 @@ void encoding_free(struct encoder *e)
 int encoding_pack(enum encoding e, const char *data, size_t len, struct body *out)
 {
 	struct encoder *x = encoding_new(e);
-	int err = x != NULL ? encoding_write(x, data, len, true, out) : -ENOMEM;
+	int ret = x != NULL ? encoding_write(x, data, len, true, out) : -ENOMEM;
 
 	encoding_free(x);
-	return err;
+	return ret;
 }

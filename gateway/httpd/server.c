@@ -317,7 +317,7 @@ __attribute__((format(printf, 2, 0))) static void log_library(void *cls, const c
 static int listen_there(struct httpd *h, const struct httpd_options *o, struct arena *a,
                         const char **ret_why)
 {
-	int err;
+	int ret;
 
 	if (o->socket > 0) {
 		listen_take(o->socket, &h->listening);
@@ -326,12 +326,12 @@ static int listen_there(struct httpd *h, const struct httpd_options *o, struct a
 	if (!o->is_path) {
 		return listen_on(o->listen, "--listen", a, ret_why, &h->listening);
 	}
-	err = listen_on_path(o->listen, "--listen", a, ret_why, &h->listening);
-	if (err == E_OK && (h->path = strdup(o->listen)) == NULL) {
+	ret = listen_on_path(o->listen, "--listen", a, ret_why, &h->listening);
+	if (ret == E_OK && (h->path = strdup(o->listen)) == NULL) {
 		unlink(o->listen);
-		err = -ENOMEM;
+		ret = -ENOMEM;
 	}
-	return err;
+	return ret;
 }
 
 static int start_daemon(struct httpd *h, const struct httpd_options *o, struct arena *a,
@@ -373,19 +373,19 @@ static int start_daemon(struct httpd *h, const struct httpd_options *o, struct a
 	}
 	*ret_why =
 		o->threads != 0
-			? arena_printf(a,
-	                               "cannot start %u server threads; try fewer with "
-	                               "--threads, or raise the limit of open files",
-	                               o->threads)
+			? arena_printf(
+				  a,
+				  "cannot start %u server threads; try fewer with --threads, or raise the limit of open files",
+				  o->threads)
 			: "cannot start the server";
 	return -EAGAIN;
 }
 
 int httpd_start(const struct httpd_options *o, struct arena *a, const char **ret_why,
-                struct httpd **ret)
+                struct httpd **ret_httpd)
 {
 	struct httpd *h = calloc(1, sizeof(*h));
-	int err;
+	int ret;
 
 	*ret_why = err_text(-ENOMEM);
 	if (h == NULL) {
@@ -395,22 +395,22 @@ int httpd_start(const struct httpd_options *o, struct arena *a, const char **ret
 	h->site = o->site;
 	h->ctx = o->ctx;
 	h->bodies_bytes = o->bodies_bytes;
-	err = listen_there(h, o, a, ret_why);
-	if (err == E_OK) {
+	ret = listen_there(h, o, a, ret_why);
+	if (ret == E_OK) {
 		struct connections_options places = o->places;
 
 		places.paced = o->threads == 0;
-		err = connections_new(&places, &h->connections);
-		*ret_why = err_text(err);
+		ret = connections_new(&places, &h->connections);
+		*ret_why = err_text(ret);
 	}
-	if (err == E_OK) {
-		err = start_daemon(h, o, a, ret_why);
+	if (ret == E_OK) {
+		ret = start_daemon(h, o, a, ret_why);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		httpd_stop(h);
-		return err;
+		return ret;
 	}
-	*ret = h;
+	*ret_httpd = h;
 	return E_OK;
 }
 

@@ -79,7 +79,7 @@ struct httpd_options {
  * \retval E_SYNTAX  The address does not parse. \retval -EAGAIN  The threads. \retval -errno
  */
 int httpd_start(const struct httpd_options *o, struct arena *a, const char **ret_why,
-                struct httpd **ret);
+                struct httpd **ret_httpd);
 
 /*! \brief Ends after the answers being sent. No connection is suspended. NULL is fine. */
 void httpd_stop(struct httpd *h);

@@ -97,14 +97,12 @@ const char *strict_fault(struct MHD_Connection *conn, const char *method,
 	}
 	if (l.encodings != 0 &&
 	    (l.lengths != 0 || strcmp(version, MHD_HTTP_VERSION_1_1) != 0)) {
-		return "Transfer-Encoding stands beside Content-Length, or in a request "
-		       "before HTTP/1.1";
+		return "Transfer-Encoding stands beside Content-Length, or in a request before HTTP/1.1";
 	}
 	if (leaves_head() &&
 	    (l.moved || info == NULL || target_end + 1 != (uintptr_t)version ||
 	     l.at + CRLF_BYTES != (uintptr_t)method + info->header_size)) {
-		return "the head has a line that does not end with CR LF, a folded line, "
-		       "or a NUL";
+		return "the head has a line that does not end with CR LF, a folded line, or a NUL";
 	}
 	return NULL;
 }

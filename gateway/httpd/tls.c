@@ -21,7 +21,7 @@ enum { NAMES_MAX = 256 };
 
 /* A PEM file as a text in the arena. \param secret  Others must not be able to read it. */
 static int read_pem(const char *path, const char *what, bool secret, struct arena *a,
-                    const char **ret_why, const char **ret)
+                    const char **ret_why, const char **ret_text)
 {
 	const struct text_file_kind kind = { .what = what,
 		                             .max_bytes = 1 << 20,
@@ -30,36 +30,35 @@ static int read_pem(const char *path, const char *what, bool secret, struct aren
 	char *text = NULL;
 	struct stat st;
 	size_t len;
-	int err;
+	int ret;
 
 	if (d == NULL) {
 		return -ENOMEM;
 	}
 	if (secret && stat(path, &st) == 0 && (st.st_mode & 027) != 0) {
-		*ret_why =
-			arena_printf(a,
-		                     "%s: mode %04o: others can read or change this key; "
-		                     "chmod 0640 it",
-		                     path, (unsigned)st.st_mode & 07777);
+		*ret_why = arena_printf(
+			a,
+			"%s: mode %04o: others can read or change this key; chmod 0640 it",
+			path, (unsigned)st.st_mode & 07777);
 		return E_SYNTAX;
 	}
 	diags_init(d, a);
-	err = text_file_read(path, &kind, d, &text, &len);
-	if (err == E_OK && text == NULL) {
-		err = -ENOENT;
+	ret = text_file_read(path, &kind, d, &text, &len);
+	if (ret == E_OK && text == NULL) {
+		ret = -ENOENT;
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		*ret_why = arena_printf(a, "%s: %s", path, diags_first_error(d));
-		return err;
+		return ret;
 	}
-	*ret = arena_strdup(a, text);
+	*ret_text = arena_strdup(a, text);
 	gnutls_memset(text, 0, len);
 	free(text);
-	return *ret != NULL ? E_OK : -ENOMEM;
+	return *ret_text != NULL ? E_OK : -ENOMEM;
 }
 
 int tls_options(const struct tls_files *f, struct arena *a, const char **ret_why,
-                struct MHD_OptionItem ret[TLS_OPTIONS])
+                struct MHD_OptionItem ret_options[TLS_OPTIONS])
 {
 	const struct {
 		enum MHD_OPTION option;
@@ -74,26 +73,27 @@ int tls_options(const struct tls_files *f, struct arena *a, const char **ret_why
 	unsigned n = 0;
 
 	*ret_why = err_text(-ENOMEM);
-	ret[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
-		                            (void *)priorities };
+	ret_options[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
+		                                    (void *)priorities };
 	for (unsigned i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		const char *text = NULL;
 
 		if (files[i].path == NULL) {
 			continue;
 		}
-		int err = read_pem(files[i].path, files[i].what, files[i].secret, a,
+		int ret = read_pem(files[i].path, files[i].what, files[i].secret, a,
 		                   ret_why, &text);
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
-		ret[n++] = (struct MHD_OptionItem){ files[i].option, 0, (void *)text };
+		ret_options[n++] =
+			(struct MHD_OptionItem){ files[i].option, 0, (void *)text };
 	}
-	ret[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+	ret_options[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
 	return E_OK;
 }
 
-bool tls_client_name(struct MHD_Connection *conn, char *ret, size_t room)
+bool tls_client_name(struct MHD_Connection *conn, char *ret_text, size_t room)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_GNUTLS_SESSION);
@@ -117,8 +117,8 @@ bool tls_client_name(struct MHD_Connection *conn, char *ret, size_t room)
 		return false;
 	}
 	good = gnutls_x509_crt_import(crt, &list[0], GNUTLS_X509_FMT_DER) == 0 &&
-	       gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, ret,
-	                                     &room) == 0;
+	       gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0,
+	                                     ret_text, &room) == 0;
 	gnutls_x509_crt_deinit(crt);
 	return good;
 }
@@ -168,22 +168,22 @@ static const char *names_of(const char *pem, const char *list, struct arena *a)
 }
 
 int tls_names(const char *certificate, const char *further, struct arena *a,
-              const char **ret_why, const char **ret)
+              const char **ret_why, const char **ret_text)
 {
 	const char *names = further != NULL ? further : "";
 	const char *pem = NULL;
-	int err = E_OK;
+	int ret = E_OK;
 
 	*ret_why = err_text(-ENOMEM);
 	if (certificate != NULL) {
-		err = read_pem(certificate, "a certificate", false, a, ret_why, &pem);
+		ret = read_pem(certificate, "a certificate", false, a, ret_why, &pem);
 	}
-	if (err == E_OK && pem != NULL) {
+	if (ret == E_OK && pem != NULL) {
 		names = names_of(pem, names, a);
-		err = names != NULL ? E_OK : -ENOMEM;
+		ret = names != NULL ? E_OK : -ENOMEM;
 	}
-	if (err == E_OK) {
-		*ret = names;
+	if (ret == E_OK) {
+		*ret_text = names;
 	}
-	return err;
+	return ret;
 }

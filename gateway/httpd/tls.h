@@ -23,17 +23,17 @@ enum { TLS_OPTIONS = 5 };
  * \retval E_SYNTAX \retval -errno
  */
 int tls_options(const struct tls_files *f, struct arena *a, const char **ret_why,
-                struct MHD_OptionItem ret[TLS_OPTIONS]);
+                struct MHD_OptionItem ret_options[TLS_OPTIONS]);
 
 /*! \brief Common name of a certificate of the client that a trusted one signed for clients.
  *  \return false: it has none, or a longer name. */
-bool tls_client_name(struct MHD_Connection *conn, char *ret, size_t room);
+bool tls_client_name(struct MHD_Connection *conn, char *ret_text, size_t room);
 
 /*!
  * \brief Names of a certificate and further ones, for the check of Host.
  * \param certificate  NULL: none. \param further  Names separated by commas, or NULL.
- * \param ret          All of them with commas between, in \a a.
+ * \param ret_text          All of them with commas between, in \a a.
  * \retval E_SYNTAX \retval -errno  \a ret_why as above.
  */
 int tls_names(const char *certificate, const char *further, struct arena *a,
-              const char **ret_why, const char **ret);
+              const char **ret_why, const char **ret_text);

@@ -35,19 +35,19 @@ static struct alarm *find_disabled(const struct alarms *a, uint64_t guid, uint8_
 }
 
 /* The last port of a host, if all of its ports went for the same reason; else its cause is KNOWN_GONE. */
-static int last_port(struct snap_reader *r, uint64_t host, struct known_node *ret)
+static int last_port(struct snap_reader *r, uint64_t host, struct known_node *ret_node)
 {
 	struct known_node n;
-	int err = snap_known_from(r, host, 0, &n);
+	int ret = snap_known_from(r, host, 0, &n);
 
-	*ret = (struct known_node){ .cause = KNOWN_THERE };
-	for (; err == E_OK && n.node_guid == host; err = snap_known_next(r, &n)) {
-		bool same = ret->cause == KNOWN_THERE || ret->cause == n.cause;
+	*ret_node = (struct known_node){ .cause = KNOWN_THERE };
+	for (; ret == E_OK && n.node_guid == host; ret = snap_known_next(r, &n)) {
+		bool same = ret_node->cause == KNOWN_THERE || ret_node->cause == n.cause;
 
-		*ret = n;
-		ret->cause = same ? n.cause : KNOWN_GONE;
+		*ret_node = n;
+		ret_node->cause = same ? n.cause : KNOWN_GONE;
 	}
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 static int join_hosts(struct alarms *a, struct snap_reader *r)
@@ -165,11 +165,10 @@ static int join_flapping(struct alarms *a, const struct fabric_event *e, size_t 
 		to->peer_guid = cable->peer_guid;
 		to->peer = cable->peer;
 		to->peer_port = cable->peer_port;
-		to->text = arena_printf(a->arena,
-		                        "cable '%s' port %u - '%s' port %u comes and goes: lost "
-		                        "%u times",
-		                        cable->node, cable->port, cable->peer, cable->peer_port,
-		                        times);
+		to->text = arena_printf(
+			a->arena,
+			"cable '%s' port %u - '%s' port %u comes and goes: lost %u times",
+			cable->node, cable->port, cable->peer, cable->peer_port, times);
 		if (to->text == NULL) {
 			return -ENOMEM;
 		}

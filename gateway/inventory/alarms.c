@@ -61,21 +61,21 @@ static int add_count(struct alarms *a, enum alarm_kind kind, const char *what, u
 
 static int add_routing(struct alarms *a, const struct snap_meta *m)
 {
-	int err = add_count(a, ALARM_UNREACHABLE, "", m->unreachable_pairs,
+	int ret = add_count(a, ALARM_UNREACHABLE, "", m->unreachable_pairs,
 	                    "pairs of end ports have no route");
 
-	if (err == E_OK) {
-		err = add_count(a, ALARM_LOOP, "the tables have ", m->forwarding_loops,
+	if (ret == E_OK) {
+		ret = add_count(a, ALARM_LOOP, "the tables have ", m->forwarding_loops,
 		                "forwarding loops");
 	}
-	if (err == E_OK) {
-		err = add_count(a, ALARM_LOOP, "the tables have ", m->credit_loops,
+	if (ret == E_OK) {
+		ret = add_count(a, ALARM_LOOP, "the tables have ", m->credit_loops,
 		                "credit loops");
 	}
-	if (err == E_OK) {
-		err = add_text(a, ALARM_FALLBACK, m->fallback_reason);
+	if (ret == E_OK) {
+		ret = add_text(a, ALARM_FALLBACK, m->fallback_reason);
 	}
-	return err == E_OK ? add_text(a, ALARM_ROUTING, m->warning) : err;
+	return ret == E_OK ? add_text(a, ALARM_ROUTING, m->warning) : ret;
 }
 
 /* An alarm about the cable that leaves by a port. */
@@ -104,19 +104,19 @@ static int add_link(struct alarms *a, enum alarm_kind kind, const struct invento
 
 static int add_links(struct alarms *a, const struct inventory *v)
 {
-	int err = E_OK;
+	int ret = E_OK;
 
-	for (uint32_t i = 0; err == E_OK && i < v->g->n_links; i++) {
+	for (uint32_t i = 0; ret == E_OK && i < v->g->n_links; i++) {
 		uint32_t p = v->link[i];
 		uint8_t state = inventory_link_state(v, p);
 
 		if (state != PORT_ACTIVE) {
-			err = add_link(a, ALARM_NOT_ACTIVE, v, p,
+			ret = add_link(a, ALARM_NOT_ACTIVE, v, p,
 			               arena_printf(a->arena, "is %s, not active",
 			                            port_state_name(state)));
 		}
-		if (err == E_OK && v->port[p].degraded) {
-			err = add_link(
+		if (ret == E_OK && v->port[p].degraded) {
+			ret = add_link(
 				a, ALARM_DEGRADED, v, p,
 				arena_printf(a->arena,
 			                     "runs at %s %s, both ends allow %s %s",
@@ -126,38 +126,39 @@ static int add_links(struct alarms *a, const struct inventory *v)
 			                     link_speed_name(v->port[p].best_speed)));
 		}
 	}
-	return err;
+	return ret;
 }
 
 static int add_overloaded(struct alarms *a, const struct inventory *v)
 {
-	int err = E_OK;
+	int ret = E_OK;
 
-	for (uint32_t i = 0; err == E_OK && i < v->n_loaded; i++) {
+	for (uint32_t i = 0; ret == E_OK && i < v->n_loaded; i++) {
 		uint32_t p = v->by_load[i], routes = v->port[p].routes;
 		const struct load_class *of = inventory_load_class(v, p);
 
 		if (of->links >= OVERLOAD_LINKS &&
 		    (uint64_t)routes * of->links > OVERLOAD * of->sum) {
-			err = add_link(a, ALARM_OVERLOADED, v, p,
-			               arena_printf(a->arena,
-			                            "has %u routes, the links between "
-			                            "these tiers %.0f on average",
-			                            routes, (double)of->sum / of->links));
+			ret = add_link(
+				a, ALARM_OVERLOADED, v, p,
+				arena_printf(
+					a->arena,
+					"has %u routes, the links between these tiers %.0f on average",
+					routes, (double)of->sum / of->links));
 		}
 	}
-	return err;
+	return ret;
 }
 
 int alarms_of_snapshot(struct alarms *a, const struct snap_meta *m,
                        const struct inventory *v)
 {
-	int err = add_routing(a, m);
+	int ret = add_routing(a, m);
 
-	if (err == E_OK) {
-		err = add_links(a, v);
+	if (ret == E_OK) {
+		ret = add_links(a, v);
 	}
-	return err == E_OK ? add_overloaded(a, v) : err;
+	return ret == E_OK ? add_overloaded(a, v) : ret;
 }
 
 int alarms_of_stats(struct alarms *a, const struct stats_copy *stats)
@@ -165,19 +166,19 @@ int alarms_of_stats(struct alarms *a, const struct stats_copy *stats)
 	const char *trouble = stats_copy_text(stats, "standby.trouble");
 	char name[STATS_NAME_MAX];
 	double paused = 0;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (stats_number(stats, "standby_paused", &paused) && paused != 0) {
-		err = add_text(a, ALARM_COPY_PAUSED,
+		ret = add_text(a, ALARM_COPY_PAUSED,
 		               arena_printf(a->arena,
 		                            "the copy of the master's state pauses: %s",
 		                            trouble != NULL ? trouble : "?"));
 	}
-	for (unsigned i = 0; err == E_OK && i < STATS_PROBLEMS; i++) {
+	for (unsigned i = 0; ret == E_OK && i < STATS_PROBLEMS; i++) {
 		snprintf(name, sizeof(name), "problem.%u", i);
-		err = add_text(a, ALARM_PROBLEM, stats_copy_text(stats, name));
+		ret = add_text(a, ALARM_PROBLEM, stats_copy_text(stats, name));
 	}
-	return err;
+	return ret;
 }
 
 /* --- of events ------------------------------------------------------------------------- */
@@ -287,7 +288,7 @@ static int add_event(struct alarms *a, const struct trace *t)
 }
 
 /* An event is the cause of at most TRACES alarms' beginning or end. */
-static size_t find_traces(const struct fabric_event *e, size_t n, struct trace *ret)
+static size_t find_traces(const struct fabric_event *e, size_t n, struct trace *ret_trace)
 {
 	size_t found = 0;
 
@@ -296,7 +297,7 @@ static size_t find_traces(const struct fabric_event *e, size_t n, struct trace *
 			const struct cause *c = &causes[k];
 
 			if (c->event == e[i].kind) {
-				ret[found++] = (struct trace){
+				ret_trace[found++] = (struct trace){
 					.alarm = c->alarm,
 					.guid = e[i].node_guid,
 					.seq = e[i].seq,
@@ -314,23 +315,23 @@ int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
                      const struct inventory *v)
 {
 	struct trace *list = calloc(TRACES * n + 1, sizeof(*list));
-	int err = list != NULL ? E_OK : -ENOMEM;
-	size_t found = err == E_OK ? find_traces(e, n, list) : 0;
+	int ret = list != NULL ? E_OK : -ENOMEM;
+	size_t found = ret == E_OK ? find_traces(e, n, list) : 0;
 
 	if (found > 0) {
 		qsort(list, found, sizeof(*list), compare_traces);
 	}
-	for (size_t i = 0; err == E_OK && i < found; i++) {
+	for (size_t i = 0; ret == E_OK && i < found; i++) {
 		const struct trace *t = &list[i], *next = i + 1 < found ? t + 1 : NULL;
 		bool last = next == NULL || next->alarm != t->alarm ||
 		            next->guid != t->guid || next->port != t->port;
 
 		if (last && t->begins && !is_over(t, v)) {
-			err = add_event(a, t);
+			ret = add_event(a, t);
 		}
 	}
 	free(list);
-	return err;
+	return ret;
 }
 
 /* --- the list -------------------------------------------------------------------------- */

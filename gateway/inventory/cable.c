@@ -69,31 +69,31 @@ static double power_of_class(uint8_t byte)
 	return (byte & 3) != 0 ? high[byte & 3] : low[byte >> 6];
 }
 
-static void decode_qsfp(const uint8_t *upper, struct cable *ret)
+static void decode_qsfp(const uint8_t *upper, struct cable *ret_cable)
 {
 	enum { POWER = 129, CONNECTOR = 130, LENGTH = 146, CERTIFIED = 250 };
 	unsigned code = upper[qsfp.technology - UPPER] >> 4;
 	bool fixed = upper[CONNECTOR - UPPER] == NO_CONNECTOR;
 
-	ret->technology = technology_name(code, fixed);
-	ret->power_w = power_of_class(upper[POWER - UPPER]);
+	ret_cable->technology = technology_name(code, fixed);
+	ret_cable->power_w = power_of_class(upper[POWER - UPPER]);
 	/* of a transceiver it is the reach on a kind of fibre */
-	ret->length_m = fixed || strstr(ret->technology, "copper") != NULL
-	                        ? upper[LENGTH - UPPER]
-	                        : 0;
-	ret->certified = upper[CERTIFIED - UPPER] == OPA_CERTIFIED;
+	ret_cable->length_m = fixed || strstr(ret_cable->technology, "copper") != NULL
+	                              ? upper[LENGTH - UPPER]
+	                              : 0;
+	ret_cable->certified = upper[CERTIFIED - UPPER] == OPA_CERTIFIED;
 }
 
-static void decode_dd(const uint8_t *upper, struct cable *ret)
+static void decode_dd(const uint8_t *upper, struct cable *ret_cable)
 {
 	enum { POWER = 201, LENGTH = 202, CONNECTOR = 203, LENGTH_BITS = 0x3F };
 	static const double unit[] = { 0.1, 1, 10, 100 };
 	uint8_t length = upper[LENGTH - UPPER];
 
-	ret->technology = technology_name(upper[qsfp_dd.technology - UPPER],
-	                                  upper[CONNECTOR - UPPER] == NO_CONNECTOR);
-	ret->power_w = upper[POWER - UPPER] / 4.0;
-	ret->length_m = (length & LENGTH_BITS) * unit[length >> 6];
+	ret_cable->technology = technology_name(upper[qsfp_dd.technology - UPPER],
+	                                        upper[CONNECTOR - UPPER] == NO_CONNECTOR);
+	ret_cable->power_w = upper[POWER - UPPER] / 4.0;
+	ret_cable->length_m = (length & LENGTH_BITS) * unit[length >> 6];
 }
 
 static unsigned two_bytes(const uint8_t *at)
@@ -101,82 +101,84 @@ static unsigned two_bytes(const uint8_t *at)
 	return (unsigned)at[0] << 8 | at[1];
 }
 
-static void decode_live(const uint8_t *low, bool dd, struct cable *ret)
+static void decode_live(const uint8_t *low, bool dd, struct cable *ret_cable)
 {
 	enum { RX_POWER = 34, TX_POWER = 50 };
 	const struct layout *l = dd ? &qsfp_dd : &qsfp;
 
-	ret->measures = true;
-	ret->temperature_c = (int16_t)two_bytes(low + l->temperature) / 256.0;
-	ret->supply_v = two_bytes(low + l->supply) / 10000.0;
+	ret_cable->measures = true;
+	ret_cable->temperature_c = (int16_t)two_bytes(low + l->temperature) / 256.0;
+	ret_cable->supply_v = two_bytes(low + l->supply) / 10000.0;
 	for (unsigned i = 0; !dd && i < CABLE_LANES; i++) { /* 0.1 uW */
-		ret->rx_mw[i] = two_bytes(low + RX_POWER + 2 * (size_t)i) / 10000.0;
-		ret->tx_mw[i] = two_bytes(low + TX_POWER + 2 * (size_t)i) / 10000.0;
+		ret_cable->rx_mw[i] = two_bytes(low + RX_POWER + 2 * (size_t)i) / 10000.0;
+		ret_cable->tx_mw[i] = two_bytes(low + TX_POWER + 2 * (size_t)i) / 10000.0;
 	}
 }
 
-bool cable_decode(const uint8_t *low, const uint8_t *upper, struct cable *ret)
+bool cable_decode(const uint8_t *low, const uint8_t *upper, struct cable *ret_cable)
 {
 	bool dd = upper[0] == ID_QSFP_DD;
 	const struct layout *l = dd ? &qsfp_dd : &qsfp;
 	char day[9];
 
-	memset(ret, 0, sizeof(*ret));
+	memset(ret_cable, 0, sizeof(*ret_cable));
 	if (!dd && upper[0] != ID_QSFP && upper[0] != ID_QSFP_PLUS &&
 	    upper[0] != ID_QSFP28) {
 		return false;
 	}
-	put_text(upper + l->vendor - UPPER, 16, ret->vendor);
-	put_text(upper + l->part - UPPER, 16, ret->part);
-	put_text(upper + l->revision - UPPER, 2, ret->revision);
-	put_text(upper + l->serial - UPPER, 16, ret->serial);
+	put_text(upper + l->vendor - UPPER, 16, ret_cable->vendor);
+	put_text(upper + l->part - UPPER, 16, ret_cable->part);
+	put_text(upper + l->revision - UPPER, 2, ret_cable->revision);
+	put_text(upper + l->serial - UPPER, 16, ret_cable->serial);
 	put_text(upper + l->date - UPPER, 6, day);
 	if (strlen(day) == 6) {
-		memcpy(ret->date, "20", 2);
-		memcpy(ret->date + 2, day, 7);
+		memcpy(ret_cable->date, "20", 2);
+		memcpy(ret_cable->date + 2, day, 7);
 	}
 	if (dd) {
-		decode_dd(upper, ret);
+		decode_dd(upper, ret_cable);
 	} else {
-		decode_qsfp(upper, ret);
+		decode_qsfp(upper, ret_cable);
 	}
 	if (low != NULL) {
-		decode_live(low, dd, ret);
+		decode_live(low, dd, ret_cable);
 	}
 	return true;
 }
 
 /* A block of the memory. \retval E_NOTFOUND */
 static int read_block(struct snap_reader *r, uint64_t node_guid, uint8_t port,
-                      unsigned block, const uint8_t **ret)
+                      unsigned block, const uint8_t **ret_bytes)
 {
 	uint16_t len;
-	int err = snap_attr(r, SNAP_ATTR_OPA | CABLE_INFO, node_guid,
-	                    (uint32_t)port << SNAP_OPA_ROW | block, ret, &len);
+	int ret = snap_attr(r, SNAP_ATTR_OPA | CABLE_INFO, node_guid,
+	                    (uint32_t)port << SNAP_OPA_ROW | block, ret_bytes, &len);
 
-	return err == E_OK && len < BLOCK_BYTES ? E_MALFORMED : err;
+	return ret == E_OK && len < BLOCK_BYTES ? E_MALFORMED : ret;
 }
 
-int cable_read(struct snap_reader *r, uint64_t node_guid, uint8_t port, struct cable *ret)
+int cable_read(struct snap_reader *r, uint64_t node_guid, uint8_t port,
+               struct cable *ret_cable)
 {
 	uint8_t upper[CABLE_UPPER_BYTES];
 	const uint8_t *block = NULL, *low = NULL;
-	int err = E_OK;
+	int ret = E_OK;
 
-	for (unsigned i = 0; err == E_OK && i < 2; i++) {
-		err = read_block(r, node_guid, port, 2 + i, &block);
-		if (err == E_OK) {
+	for (unsigned i = 0; ret == E_OK && i < 2; i++) {
+		ret = read_block(r, node_guid, port, 2 + i, &block);
+		if (ret == E_OK) {
 			memcpy(upper + (size_t)i * BLOCK_BYTES, block, BLOCK_BYTES);
 		}
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
-	err = read_block(r, node_guid, port, 0, &low);
-	if (err != E_OK && err != E_NOTFOUND) {
-		return err;
+	ret = read_block(r, node_guid, port, 0, &low);
+	if (ret != E_OK && ret != E_NOTFOUND) {
+		return ret;
 	}
-	return cable_decode(err == E_OK ? low : NULL, upper, ret) ? E_OK : E_NOTFOUND;
+	return cable_decode(ret == E_OK ? low : NULL, upper, ret_cable) ? E_OK
+	                                                                : E_NOTFOUND;
 }
 
 static json_t *lanes_json(const struct cable *c, const double *mw)

@@ -31,11 +31,11 @@ struct cable {
  * \param upper  [CABLE_UPPER_BYTES] bytes from 128 on.
  * \return false: it is of another kind.
  */
-bool cable_decode(const uint8_t *low, const uint8_t *upper, struct cable *ret);
+bool cable_decode(const uint8_t *low, const uint8_t *upper, struct cable *ret_cable);
 
 /*! \brief That of a port. \retval E_NOTFOUND  Not known, or of another kind. \retval E_STALE E_MALFORMED */
 int cable_read(struct snap_reader *r, uint64_t node_guid, uint8_t port,
-               struct cable *ret);
+               struct cable *ret_cable);
 
 /*! \brief As the schema Cable describes it. \return NULL: out of memory. */
 json_t *cable_json(const struct cable *c);

@@ -69,14 +69,14 @@ static int fill_port(struct inventory *v, struct snap_reader *r, uint32_t p)
 	const struct port *port = &v->g->ports[p];
 	const struct node *node = &v->g->nodes[port->node];
 	struct inventory_port *to = &v->port[p];
-	int err = E_NOTFOUND;
+	int ret = E_NOTFOUND;
 
 	to->routes = to->base_routes = INVENTORY_NO_ROUTES;
 	to->rate = port->peer != GRAPH_NONE ? cable_rate(v->g, port) : 0;
 	if (node->type == NODE_SWITCH && port->peer != GRAPH_NONE) {
-		err = snap_load(r, node->guid, port->num, &to->routes, &to->base_routes);
+		ret = snap_load(r, node->guid, port->num, &to->routes, &to->base_routes);
 	}
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 /* What the module of a port says. */
@@ -85,14 +85,14 @@ static int fill_cable(struct inventory *v, struct snap_reader *r, uint32_t p)
 	const struct port *port = &v->g->ports[p];
 	struct inventory_port *to = &v->port[p];
 	struct cable *cable, c;
-	int err = port->peer != GRAPH_NONE
+	int ret = port->peer != GRAPH_NONE
 	                  ? cable_read(r, v->g->nodes[port->node].guid, port->num, &c)
 	                  : E_NOTFOUND;
 	json_t *json;
 	char *text;
 
-	if (err != E_OK) {
-		return err == E_NOTFOUND ? E_OK : err;
+	if (ret != E_OK) {
+		return ret == E_NOTFOUND ? E_OK : ret;
 	}
 	cable = arena_alloc(v->arena, sizeof(*cable));
 	json = cable_json(&c);
@@ -145,16 +145,16 @@ static int fill_ports(struct inventory *v, struct snap_reader *r, struct arena *
 		return -ENOMEM;
 	}
 	for (uint32_t p = 0; p < g->n_ports; p++) {
-		int err = fill_port(v, r, p);
-		if (err == E_OK) {
-			err = fill_cable(v, r, p);
+		int ret = fill_port(v, r, p);
+		if (ret == E_OK) {
+			ret = fill_cable(v, r, p);
 		}
-		if (err == E_OK) {
-			err = link_caps(r, g->nodes[g->ports[p].node].guid,
+		if (ret == E_OK) {
+			ret = link_caps(r, g->nodes[g->ports[p].node].guid,
 			                g->ports[p].num, &caps[p]);
 		}
-		if (err != E_OK && err != E_NOTFOUND) {
-			return err;
+		if (ret != E_OK && ret != E_NOTFOUND) {
+			return ret;
 		}
 		v->port[p].physical_state = caps[p].physical_state;
 	}
@@ -171,10 +171,10 @@ static int fill_ports(struct inventory *v, struct snap_reader *r, struct arena *
 static int build(struct inventory *v, struct snap_reader *r, struct arena *tmp)
 {
 	struct graph *g;
-	int err = snap_graph(r, v->arena, &g);
+	int ret = snap_graph(r, v->arena, &g);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	v->g = g;
 	v->node = arena_array(v->arena, g->n_nodes, sizeof(*v->node));
@@ -183,14 +183,14 @@ static int build(struct inventory *v, struct snap_reader *r, struct arena *tmp)
 	if (v->node == NULL || v->port == NULL || v->link == NULL) {
 		return -ENOMEM;
 	}
-	for (uint32_t n = 0; err == E_OK && n < g->n_nodes; n++) {
-		err = fill_node(v, n);
+	for (uint32_t n = 0; ret == E_OK && n < g->n_nodes; n++) {
+		ret = fill_node(v, n);
 	}
-	if (err == E_OK) {
-		err = fill_ports(v, r, tmp);
+	if (ret == E_OK) {
+		ret = fill_ports(v, r, tmp);
 	}
 	int torn = snap_check(r);
-	return torn != E_OK ? torn : err;
+	return torn != E_OK ? torn : ret;
 }
 
 int inventory_get(struct inventory **cache, struct snap_reader *r)
@@ -214,12 +214,12 @@ int inventory_get(struct inventory **cache, struct snap_reader *r)
 	v->version = version;
 	v->arena = arena_new();
 	struct arena *tmp = arena_new();
-	int err = v->arena != NULL && tmp != NULL ? build(v, r, tmp) : -ENOMEM;
+	int ret = v->arena != NULL && tmp != NULL ? build(v, r, tmp) : -ENOMEM;
 
 	arena_free(tmp);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		inventory_unref(v);
-		return err;
+		return ret;
 	}
 	inventory_unref(*cache);
 	*cache = v;

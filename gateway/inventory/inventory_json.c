@@ -55,9 +55,9 @@ static char *put_mode(char *p, const struct inventory *v, uint32_t i)
 	p = json_put_number(JSON_PUT(p, ",\"rate\":"), more->rate);
 	p = json_put_rate_gbps(JSON_PUT(p, ",\"rate_gbps\":"), more->rate);
 	if (!more->has_best) {
-		return JSON_PUT(p, ",\"best_width\":null,\"best_speed\":null,\"best_rate_"
-		                   "gbps\":null,"
-		                   "\"degraded\":null");
+		return JSON_PUT(
+			p,
+			",\"best_width\":null,\"best_speed\":null,\"best_rate_gbps\":null,\"degraded\":null");
 	}
 	p = put_word(JSON_PUT(p, ",\"best_width\":"), link_width_name(more->best_width));
 	p = put_word(JSON_PUT(p, ",\"best_speed\":"), link_speed_name(more->best_speed));
@@ -155,9 +155,7 @@ void inventory_write_port(struct body *b, const struct inventory *v, uint32_t i)
 	} else {
 		p = JSON_PUT(
 			p,
-			"\"width\":null,\"speed\":null,\"rate\":null,\"rate_gbps\":null,"
-			"\"best_width\":null,\"best_speed\":null,\"best_rate_gbps\":null,"
-			"\"degraded\":null,\"peer\":null");
+			"\"width\":null,\"speed\":null,\"rate\":null,\"rate_gbps\":null,\"best_width\":null,\"best_speed\":null,\"best_rate_gbps\":null,\"degraded\":null,\"peer\":null");
 	}
 	p = put_routes(JSON_PUT(p, ",\"routes\":"), more);
 	p = put_cable(p, more);

@@ -102,18 +102,18 @@ int inventory_shape(struct inventory *v)
 		return E_OK;
 	}
 	t = arena_alloc(v->arena, sizeof(*t));
-	int err = t != NULL ? topology_find(v->g, v->arena, t) : -ENOMEM;
-	if (err == E_OK) {
-		err = sort_by_load(v);
+	int ret = t != NULL ? topology_find(v->g, v->arena, t) : -ENOMEM;
+	if (ret == E_OK) {
+		ret = sort_by_load(v);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		v->shape = t;
-		err = count_classes(v);
+		ret = count_classes(v);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		v->shape = NULL;
 	}
-	return err;
+	return ret;
 }
 
 const struct load_class *inventory_load_class(const struct inventory *v, uint32_t port)

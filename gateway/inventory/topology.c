@@ -30,19 +30,19 @@ static int find_tiers(const struct graph *g, struct arena *a, struct topology *t
 {
 	struct leaves_pairs pairs = { .all = 0 };
 	uint16_t top = 0;
-	int err = leaves_heights(g, a, &t->tier);
+	int ret = leaves_heights(g, a, &t->tier);
 
-	if (err == E_OK) {
-		err = leaves_pairs(g, t->tier, a, &pairs);
+	if (ret == E_OK) {
+		ret = leaves_pairs(g, t->tier, a, &pairs);
 	}
-	for (uint32_t s = 0; err == E_OK && s < g->n_switches; s++) {
+	for (uint32_t s = 0; ret == E_OK && s < g->n_switches; s++) {
 		if (t->tier[s] != LEAVES_HEIGHT_NONE && t->tier[s] > top) {
 			top = t->tier[s];
 		}
 	}
 	t->tree = top > 0 && pairs.connected >= pairs.all - pairs.all / 4;
 	t->n_tiers = t->tree ? (uint16_t)(top + 1) : 1;
-	return err;
+	return ret;
 }
 
 /* --- groups ---------------------------------------------------------------------------- */
@@ -230,13 +230,13 @@ static int find_groups(const struct graph *g, struct arena *a, struct topology *
 	return E_OK;
 }
 
-int topology_find(const struct graph *g, struct arena *a, struct topology *ret)
+int topology_find(const struct graph *g, struct arena *a, struct topology *ret_topology)
 {
 	struct topology t = { .n_groups = 0 };
-	int err = find_tiers(g, a, &t);
+	int ret = find_tiers(g, a, &t);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	t.group = arena_array(a, g->n_switches, sizeof(*t.group));
 	if (t.group == NULL) {
@@ -246,10 +246,10 @@ int topology_find(const struct graph *g, struct arena *a, struct topology *ret)
 		t.group[s] = GRAPH_NONE;
 	}
 	if (!t.tree || t.n_tiers >= POD_TIERS) {
-		err = find_groups(g, a, &t);
+		ret = find_groups(g, a, &t);
 	}
-	if (err == E_OK) {
-		*ret = t;
+	if (ret == E_OK) {
+		*ret_topology = t;
 	}
-	return err;
+	return ret;
 }

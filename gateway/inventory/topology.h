@@ -40,4 +40,4 @@ struct topology {
  * \retval -ENOMEM
  * Cost: that of leaves_heights(), and O(E * max_port).
  */
-int topology_find(const struct graph *g, struct arena *a, struct topology *ret);
+int topology_find(const struct graph *g, struct arena *a, struct topology *ret_topology);

@@ -288,10 +288,10 @@ static void write_groups(struct map *m)
 			body_printf(m->b, "%s%u", k > 0 ? "," : "",
 			            m->of_tier[(size_t)i * m->t->n_tiers + k]);
 		}
-		body_printf(m->b,
-		            "],\"links\":%u,\"not_active\":%u,\"degraded\":%u,"
-		            "\"max_routes\":%u}",
-		            s->links, s->not_active, s->degraded, s->max_routes);
+		body_printf(
+			m->b,
+			"],\"links\":%u,\"not_active\":%u,\"degraded\":%u,\"max_routes\":%u}",
+			s->links, s->not_active, s->degraded, s->max_routes);
 	}
 	body_printf(m->b, "]");
 }
@@ -380,9 +380,7 @@ static void write_bundles(struct map *m)
 {
 	body_printf(
 		m->b,
-		",\"bundle_columns\":[\"a\",\"b\",\"cables\",\"not_active\",\"degraded\","
-		"\"max_routes_from_a\",\"max_routes_from_b\",\"rate_gbps\"],\"bundles\":"
-	        "[");
+		",\"bundle_columns\":[\"a\",\"b\",\"cables\",\"not_active\",\"degraded\",\"max_routes_from_a\",\"max_routes_from_b\",\"rate_gbps\"],\"bundles\":[");
 	for (uint32_t i = 0; i < m->n_cables;) {
 		body_write(m->b, ",", i > 0);
 		i = write_bundle(m, i);
@@ -405,16 +403,15 @@ static void write_hosts(struct map *m)
 			const uint32_t p = m->g->hosts[i];
 			const struct port *host = &m->g->ports[p];
 
-			body_printf(m->b,
-			            "%s{\"guid\":\"0x%016llx\",\"name\":%s,\"port\":%u,"
-			            "\"vertex\":%u,\"switch_port\":%u,\"state\":\"%s\","
-			            "\"degraded\":%s}",
-			            some ? "," : "",
-			            (unsigned long long)m->g->nodes[host->node].guid,
-			            m->v->node[host->node].json, host->num, x,
-			            m->g->ports[host->peer].num,
-			            port_state_name(inventory_link_state(m->v, p)),
-			            m->v->port[p].degraded ? "true" : "false");
+			body_printf(
+				m->b,
+				"%s{\"guid\":\"0x%016llx\",\"name\":%s,\"port\":%u,\"vertex\":%u,\"switch_port\":%u,\"state\":\"%s\",\"degraded\":%s}",
+				some ? "," : "",
+				(unsigned long long)m->g->nodes[host->node].guid,
+				m->v->node[host->node].json, host->num, x,
+				m->g->ports[host->peer].num,
+				port_state_name(inventory_link_state(m->v, p)),
+				m->v->port[p].degraded ? "true" : "false");
 			some = true;
 		}
 	}
@@ -428,24 +425,24 @@ int topology_write(struct body *b, const struct inventory *v,
 
 	m.folded = !view->switches && m.t->n_groups > 1 &&
 	           (view->group != GRAPH_NONE || m.g->n_switches > FOLD_ABOVE);
-	int err = find_vertices(&m, tmp);
-	if (err == E_OK) {
-		err = count_switches(&m, tmp);
+	int ret = find_vertices(&m, tmp);
+	if (ret == E_OK) {
+		ret = count_switches(&m, tmp);
 	}
-	if (err == E_OK) {
-		err = find_cables(&m, tmp);
+	if (ret == E_OK) {
+		ret = find_cables(&m, tmp);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		json_decref(head);
-		return err;
+		return ret;
 	}
 	body_value(b, head);
 	b->len -= !b->failed; /* the closing brace */
-	body_printf(b,
-	            ",\"kind\":\"%s\",\"folded\":%s,\"counts\":{\"switches\":%u,"
-	            "\"hosts\":%u,\"links\":%u}",
-	            m.t->tree ? "tree" : "matrix", m.folded ? "true" : "false",
-	            m.g->n_switches, m.g->n_hosts, m.g->n_links);
+	body_printf(
+		b,
+		",\"kind\":\"%s\",\"folded\":%s,\"counts\":{\"switches\":%u,\"hosts\":%u,\"links\":%u}",
+		m.t->tree ? "tree" : "matrix", m.folded ? "true" : "false",
+		m.g->n_switches, m.g->n_hosts, m.g->n_links);
 	write_tiers(&m);
 	write_groups(&m);
 	write_vertices(&m);

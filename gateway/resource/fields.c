@@ -22,20 +22,20 @@ struct reading {
 	const json_t *memberships; /* one for each GUID, or NULL */
 };
 
-static int complain(struct reading *r, int err, const struct field *f, const char *what)
+static int complain(struct reading *r, int ret, const struct field *f, const char *what)
 {
-	return problem_param(r->p, r->arena, err, f->name, "'%s' must be %s", f->name,
+	return problem_param(r->p, r->arena, ret, f->name, "'%s' must be %s", f->name,
 	                     what);
 }
 
-int fields_p_key(const char *text, uint16_t *ret)
+int fields_p_key(const char *text, uint16_t *ret_p_key)
 {
 	uint64_t number;
 
 	if (text_u64(text, UINT16_MAX, &number) != E_OK || (number & P_KEY_BASE) == 0) {
 		return E_SYNTAX;
 	}
-	*ret = (uint16_t)number;
+	*ret_p_key = (uint16_t)number;
 	return E_OK;
 }
 
@@ -69,9 +69,9 @@ static int read_p_key(struct reading *r, const struct field *f, const json_t *va
 		text = number;
 	}
 	if (text == NULL || fields_p_key(text, &p_key) != E_OK) {
-		return complain(r, E_SYNTAX, f,
-		                "a P_Key: a number or \"0x...\" of 16 bits, not 0 or "
-		                "0x8000");
+		return complain(
+			r, E_SYNTAX, f,
+			"a P_Key: a number or \"0x...\" of 16 bits, not 0 or 0x8000");
 	}
 	json_object_set_new(r->request, f->to, fields_p_key_json(p_key));
 	return E_OK;
@@ -119,8 +119,7 @@ static int read_members(struct reading *r, const struct field *f, const json_t *
 	if (n > FIELD_MEMBERS_MAX) {
 		return problem_param(
 			r->p, r->arena, E_RANGE, f->name,
-			"'%s' has %zu elements; at most %d are accepted, send "
-			"several requests",
+			"'%s' has %zu elements; at most %d are accepted, send several requests",
 			f->name, n, FIELD_MEMBERS_MAX);
 	}
 	if (r->memberships != NULL && json_array_size(r->memberships) != n) {
@@ -139,8 +138,7 @@ static int read_members(struct reading *r, const struct field *f, const json_t *
 				i, f->name,
 				f->type == FIELD_GUIDS
 					? ""
-					: ", or an object with 'guid' and, if it is to "
-					  "differ, 'membership': full, limited or both");
+					: ", or an object with 'guid' and, if it is to differ, 'membership': full, limited or both");
 		}
 	}
 	json_object_set_new(r->request, f->to, list);
@@ -206,10 +204,10 @@ static int check_names(struct reading *r, const struct field *fields, json_t *bo
 				json_array_append_new(known, json_string(f->name));
 			}
 			problem_member(r->p, "known", known);
-			return problem_set(r->p, r->arena, E_SYNTAX,
-			                   "the body has a member '%.60s' that does not "
-			                   "exist here; see 'known'",
-			                   name);
+			return problem_set(
+				r->p, r->arena, E_SYNTAX,
+				"the body has a member '%.60s' that does not exist here; see 'known'",
+				name);
 		}
 	}
 	return E_OK;
@@ -238,23 +236,23 @@ static int read_defaults(struct reading *r, const struct field *fields, json_t *
 static int read_object(struct reading *r, const struct field *fields, json_t *body,
                        bool strict)
 {
-	int err = strict ? check_names(r, fields, body) : E_OK;
+	int ret = strict ? check_names(r, fields, body) : E_OK;
 
-	if (err == E_OK) {
-		err = read_defaults(r, fields, body);
+	if (ret == E_OK) {
+		ret = read_defaults(r, fields, body);
 	}
-	for (const struct field *f = fields; err == E_OK && f->name != NULL; f++) {
+	for (const struct field *f = fields; ret == E_OK && f->name != NULL; f++) {
 		json_t *value = json_object_get(body, f->name);
 
 		if (value != NULL && !(json_is_null(value) && !strict)) {
-			err = read_value(r, f, value);
+			ret = read_value(r, f, value);
 		} else if ((f->flags & FIELD_REQUIRED) != 0) {
-			err = problem_param(r->p, r->arena, E_SYNTAX, f->name,
+			ret = problem_param(r->p, r->arena, E_SYNTAX, f->name,
 			                    "the body needs a member '%s': %s", f->name,
 			                    f->help);
 		}
 	}
-	return err;
+	return ret;
 }
 
 int fields_read(const struct field *fields, const char *body, size_t len, bool strict,
@@ -264,7 +262,7 @@ int fields_read(const struct field *fields, const char *body, size_t len, bool s
 	json_error_t error;
 	json_t *o = len == 0 ? json_object()
 	                     : json_loadb(body, len, JSON_REJECT_DUPLICATES, &error);
-	int err;
+	int ret;
 
 	if (o == NULL) {
 		return len == 0 ? -ENOMEM
@@ -273,11 +271,11 @@ int fields_read(const struct field *fields, const char *body, size_t len, bool s
 					  "the body is not JSON: %s (line %d, column %d)",
 					  error.text, error.line, error.column);
 	}
-	err = json_is_object(o)
+	ret = json_is_object(o)
 	              ? read_object(&r, fields, o, strict)
 	              : problem_set(p, a, E_SYNTAX, "the body must be a JSON object");
 	json_decref(o);
-	return err;
+	return ret;
 }
 
 /* ---- schema ---- */

@@ -36,7 +36,7 @@ struct field {
 enum { FIELD_MEMBERS_MAX = 16384, FIELD_TEXT_MAX = 256 };
 
 /*! \brief P_Key of a text: "0x8001". \retval E_SYNTAX  It is none, or its base is 0. */
-int fields_p_key(const char *text, uint16_t *ret);
+int fields_p_key(const char *text, uint16_t *ret_p_key);
 
 /*! \brief "0x8001", as saguarod expects it. */
 json_t *fields_p_key_json(uint16_t p_key);

@@ -71,8 +71,7 @@ void manual_details(const struct resource *row)
 	if (row->params != NULL) {
 		print_params(row->params);
 	} else {
-		puts(".br\nParameters: the components of the record, \\fBlimit\\fR, "
-		     "\\fBcursor\\fR, \\fBstream\\fR, \\fBfrom\\fR.");
+		puts(".br\nParameters: the components of the record, \\fBlimit\\fR, \\fBcursor\\fR, \\fBstream\\fR, \\fBfrom\\fR.");
 	}
 	if (row->body.fields != NULL && row->body.fields->name != NULL) {
 		print_fields(row->body.fields);

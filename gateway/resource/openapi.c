@@ -54,14 +54,14 @@ static json_t *params_json(const struct resources *set, const struct resource *r
 	}
 	if ((row->flags & RESOURCE_VERSION) != 0) {
 		json_array_append_new(
-			list, (row->flags & RESOURCE_CHANGE) != 0
-				      ? header_param("If-Match",
-		                                     "ETag of an earlier answer: refuse "
-		                                     "the change with 412 if it is "
-		                                     "another one now")
-				      : header_param("If-None-Match",
-		                                     "ETag of an earlier answer: answer "
-		                                     "304 if it is the same still"));
+			list,
+			(row->flags & RESOURCE_CHANGE) != 0
+				? header_param(
+					  "If-Match",
+					  "ETag of an earlier answer: refuse the change with 412 if it is another one now")
+				: header_param(
+					  "If-None-Match",
+					  "ETag of an earlier answer: answer 304 if it is the same still"));
 	}
 	return list;
 }

@@ -66,24 +66,25 @@ int resource_match(const struct resources *set, const char *method, const struct
 }
 
 void resource_methods(const struct resources *set, const struct uri *u,
-                      char ret[REPLY_ALLOW_BYTES])
+                      char ret_text[REPLY_ALLOW_BYTES])
 {
 	const char *capture[RESOURCE_CAPTURES], *between = "";
 	size_t at = 0;
 
-	ret[0] = '\0';
+	ret_text[0] = '\0';
 	for (unsigned i = 0; i < set->n && at < REPLY_ALLOW_BYTES; i++) {
 		const struct resource *row = &set->row[i];
 		bool get = strcmp(row->method, "GET") == 0;
 
 		if (uri_fits(u, row->path, RESOURCE_CAPTURES, capture)) {
-			at += (size_t)snprintf(ret + at, REPLY_ALLOW_BYTES - at, "%s%s%s",
-			                       between, row->method, get ? ", HEAD" : "");
+			at += (size_t)snprintf(ret_text + at, REPLY_ALLOW_BYTES - at,
+			                       "%s%s%s", between, row->method,
+			                       get ? ", HEAD" : "");
 			between = ", ";
 		}
 	}
 	if (set->answers_options && at < REPLY_ALLOW_BYTES) {
-		snprintf(ret + at, REPLY_ALLOW_BYTES - at, "%sOPTIONS", between);
+		snprintf(ret_text + at, REPLY_ALLOW_BYTES - at, "%sOPTIONS", between);
 	}
 }
 
@@ -115,11 +116,11 @@ int resource_unknown(const struct resources *set, const struct uri *u, struct ar
 }
 
 void resource_refuse(const struct resources *set, const struct uri *u, struct problem *p,
-                     int err, uint64_t epoch, struct reply *ret)
+                     int ret, uint64_t epoch, struct reply *ret_reply)
 {
-	problem_reply(p, err, epoch, ret);
-	if (err == E_HTTP_METHOD) {
-		resource_methods(set, u, ret->allow);
+	problem_reply(p, ret, epoch, ret_reply);
+	if (ret == E_HTTP_METHOD) {
+		resource_methods(set, u, ret_reply->allow);
 	}
 }
 

@@ -86,7 +86,7 @@ int resource_match(const struct resources *set, const char *method, const struct
 
 /*! \brief Methods that a path has, as an Allow header lists them. */
 void resource_methods(const struct resources *set, const struct uri *u,
-                      char ret[REPLY_ALLOW_BYTES]);
+                      char ret_text[REPLY_ALLOW_BYTES]);
 
 /*! \brief Fills the problem of a path that no row has: what is near, and all there are.
  *  \return E_HTTP_ENDPOINT */
@@ -95,7 +95,7 @@ int resource_unknown(const struct resources *set, const struct uri *u, struct ar
 
 /*! \brief problem_reply(), and what methods the path has where it is E_HTTP_METHOD. */
 void resource_refuse(const struct resources *set, const struct uri *u, struct problem *p,
-                     int err, uint64_t epoch, struct reply *ret);
+                     int ret, uint64_t epoch, struct reply *ret_reply);
 
 /*! \brief Has the request parameters that the row does not know? \retval E_HTTP_PARAMETER
  *  Problem filled. */

@@ -39,9 +39,9 @@ static int read_nodes(struct components *p, struct snap_reader *r)
 	}
 	union_init(p->parent, cap);
 	for (;;) {
-		int err = snap_node_from(r, from, &node);
-		if (err != E_OK) {
-			return err == E_NOTFOUND ? E_OK : err;
+		int ret = snap_node_from(r, from, &node);
+		if (ret != E_OK) {
+			return ret == E_NOTFOUND ? E_OK : ret;
 		}
 		if (p->n == cap) {
 			return E_MALFORMED; /* more nodes than the head says */
@@ -62,9 +62,9 @@ static int read_links(struct components *p, struct snap_reader *r)
 	unsigned port = 0;
 
 	for (;;) {
-		int err = snap_link_from(r, guid, (uint8_t)port, &link);
-		if (err != E_OK) {
-			return err == E_NOTFOUND ? E_OK : err;
+		int ret = snap_link_from(r, guid, (uint8_t)port, &link);
+		if (ret != E_OK) {
+			return ret == E_NOTFOUND ? E_OK : ret;
 		}
 		uint32_t a = position(p, link.guid_a), b = position(p, link.guid_b);
 		if (a == p->n || b == p->n) {
@@ -86,13 +86,13 @@ int components_build(struct components *p, struct snap_reader *r)
 		return E_OK;
 	}
 	components_done(p);
-	int err = read_nodes(p, r);
-	if (err == E_OK) {
-		err = read_links(p, r);
+	int ret = read_nodes(p, r);
+	if (ret == E_OK) {
+		ret = read_links(p, r);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		components_done(p);
-		return err;
+		return ret;
 	}
 	p->epoch = m->epoch;
 	p->version = version;

@@ -34,12 +34,12 @@ static int connect_to(const char *path, int *ret_fd)
 	strcpy(at.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)) != 0) {
-		int err = -errno;
+		int ret = -errno;
 
 		if (fd >= 0) {
 			close(fd);
 		}
-		return err;
+		return ret;
 	}
 	*ret_fd = fd;
 	return E_OK;
@@ -79,11 +79,11 @@ static int send_all(int fd, const char *data, size_t len, uint64_t deadline_ms)
 			len -= (size_t)n;
 			continue;
 		}
-		int err = errno == EAGAIN  ? wait_until(fd, POLLOUT, deadline_ms)
+		int ret = errno == EAGAIN  ? wait_until(fd, POLLOUT, deadline_ms)
 		          : errno == EINTR ? E_OK
 		                           : -errno;
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	return E_OK;
@@ -99,9 +99,9 @@ static int receive_line(int fd, uint64_t deadline_ms, struct text *t)
 		if (VECTOR_RESERVE(t->data, t->cap, t->len + STEP) != E_OK) {
 			return -ENOMEM;
 		}
-		int err = wait_until(fd, POLLIN, deadline_ms);
-		if (err != E_OK) {
-			return err;
+		int ret = wait_until(fd, POLLIN, deadline_ms);
+		if (ret != E_OK) {
+			return ret;
 		}
 		ssize_t n = recv(fd, t->data + t->len, t->cap - t->len, MSG_DONTWAIT);
 		if (n == 0) {
@@ -128,34 +128,34 @@ int control_ask(const char *path, const json_t *request, unsigned timeout_ms,
 	char *line = json_dumps(request, JSON_COMPACT);
 	struct text t = { .len = 0 };
 	json_t *reply;
-	int fd = -1, err;
+	int fd = -1, ret;
 
 	if (line == NULL) {
 		return -ENOMEM;
 	}
-	err = connect_to(path, &fd);
-	if (err != E_OK) {
+	ret = connect_to(path, &fd);
+	if (ret != E_OK) {
 		free(line);
-		return err;
+		return ret;
 	}
-	err = send_all(fd, line, strlen(line), deadline_ms);
-	if (err == E_OK) {
-		err = send_all(fd, "\n", 1, deadline_ms);
+	ret = send_all(fd, line, strlen(line), deadline_ms);
+	if (ret == E_OK) {
+		ret = send_all(fd, "\n", 1, deadline_ms);
 	}
-	if (err == E_OK) {
-		err = receive_line(fd, deadline_ms, &t);
+	if (ret == E_OK) {
+		ret = receive_line(fd, deadline_ms, &t);
 	}
 	close(fd);
 	free(line);
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		reply = json_loadb(t.data, t.len, JSON_DISABLE_EOF_CHECK, NULL);
 		if (json_is_object(reply)) {
 			*ret_reply = reply;
 		} else {
 			json_decref(reply);
-			err = E_MALFORMED;
+			ret = E_MALFORMED;
 		}
 	}
 	free(t.data);
-	return err;
+	return ret;
 }

@@ -208,54 +208,56 @@ struct node_row {
 	char description[NAME_BYTES], name[NAME_BYTES]; /* for people */
 };
 
-static int read_node(const uint8_t *data, size_t len, struct node_row *ret)
+static int read_node(const uint8_t *data, size_t len, struct node_row *ret_row)
 {
-	*ret = (struct node_row){ .is = { .type = 0 } };
+	*ret_row = (struct node_row){ .is = { .type = 0 } };
 	if (len == 0) {
 		return E_OK;
 	}
-	if (len < sizeof(ret->is)) {
+	if (len < sizeof(ret_row->is)) {
 		return E_MALFORMED;
 	}
-	memcpy(&ret->is, data, sizeof(ret->is));
-	size_t of_name = ret->is.name_len, of_description = ret->is.description_len;
+	memcpy(&ret_row->is, data, sizeof(ret_row->is));
+	size_t of_name = ret_row->is.name_len,
+	       of_description = ret_row->is.description_len;
 	if (of_name >= NAME_BYTES || of_description >= NAME_BYTES ||
-	    len != sizeof(ret->is) + of_name + of_description) {
+	    len != sizeof(ret_row->is) + of_name + of_description) {
 		return E_MALFORMED;
 	}
-	data += sizeof(ret->is);
-	memcpy(ret->description, data, of_description);
-	memcpy(ret->name, of_name > 0 ? data + of_description : data,
+	data += sizeof(ret_row->is);
+	memcpy(ret_row->description, data, of_description);
+	memcpy(ret_row->name, of_name > 0 ? data + of_description : data,
 	       of_name > 0 ? of_name : of_description);
 	return E_OK;
 }
 
 /* As it is called in the newer epoch, else in the older one, else now; else its GUID. */
-static int name_end(const struct list *l, uint64_t guid, uint8_t port, struct end *ret)
+static int name_end(const struct list *l, uint64_t guid, uint8_t port,
+                    struct end *ret_end)
 {
 	const struct snap_change *nodes = l->changes->list + l->nodes;
 	size_t at = LOWER_BOUND(l->n_nodes, i, key_read_u64(nodes[i].key) < guid);
 	struct node_row row = { .name = "" };
 	struct snap_node node;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (at < l->n_nodes && key_read_u64(nodes[at].key) == guid) {
 		const struct snap_change *c = &nodes[at];
 
-		err = c->is_len > 0 ? read_node(c->is, c->is_len, &row)
+		ret = c->is_len > 0 ? read_node(c->is, c->is_len, &row)
 		                    : read_node(c->was, c->was_len, &row);
 	} else {
-		err = snap_node(l->r, guid, &node);
-		if (err == E_OK) {
+		ret = snap_node(l->r, guid, &node);
+		if (ret == E_OK) {
 			snprintf(row.name, sizeof(row.name), "%s", node.name);
 		}
 	}
-	*ret = (struct end){ .guid = guid, .port = port };
-	snprintf(ret->name, sizeof(ret->name), "%s", row.name);
-	if (ret->name[0] == '\0') {
-		snprintf(ret->name, sizeof(ret->name), "0x%016" PRIx64, guid);
+	*ret_end = (struct end){ .guid = guid, .port = port };
+	snprintf(ret_end->name, sizeof(ret_end->name), "%s", row.name);
+	if (ret_end->name[0] == '\0') {
+		snprintf(ret_end->name, sizeof(ret_end->name), "0x%016" PRIx64, guid);
 	}
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 static int list_node(struct list *l, const struct snap_change *c)
@@ -265,16 +267,16 @@ static int list_node(struct list *l, const struct snap_change *c)
 	                                       : DIFF_NODE_CHANGED;
 	struct element e = element_of(kind);
 	struct node_row was, is;
-	int err = read_node(c->was, c->was_len, &was);
+	int ret = read_node(c->was, c->was_len, &was);
 
-	if (err == E_OK) {
-		err = read_node(c->is, c->is_len, &is);
+	if (ret == E_OK) {
+		ret = read_node(c->is, c->is_len, &is);
 	}
-	if (err == E_OK) {
-		err = name_end(l, key_read_u64(c->key), 0, &e.node);
+	if (ret == E_OK) {
+		ret = name_end(l, key_read_u64(c->key), 0, &e.node);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	const struct node_row *there = c->is_len > 0 ? &is : &was;
 	say(&e, "%s '%s'", node_type_name(there->is.type), e.node.name);
@@ -326,20 +328,20 @@ static int list_cables(struct list *l, enum diff_kind kind, uint64_t guid_a,
                        size_t n_others)
 {
 	struct row_link link;
-	int err = len % sizeof(link) == 0 ? E_OK : E_MALFORMED;
+	int ret = len % sizeof(link) == 0 ? E_OK : E_MALFORMED;
 
-	for (size_t at = 0; at < len && err == E_OK; at += sizeof(link)) {
+	for (size_t at = 0; at < len && ret == E_OK; at += sizeof(link)) {
 		struct element e = element_of(kind);
 
 		memcpy(&link, rows + at, sizeof(link));
 		if (has_link(others, n_others, &link)) {
 			continue;
 		}
-		err = name_end(l, guid_a, link.port_a, &e.node);
-		if (err == E_OK) {
-			err = name_end(l, link.guid_b, link.port_b, &e.peer);
+		ret = name_end(l, guid_a, link.port_a, &e.node);
+		if (ret == E_OK) {
+			ret = name_end(l, link.guid_b, link.port_b, &e.peer);
 		}
-		if (err == E_OK) {
+		if (ret == E_OK) {
 			say(&e, "cable %s: ", kind == DIFF_LINK_NEW ? "new" : "lost");
 			say_port(&e, &e.node);
 			say(&e, " - ");
@@ -347,7 +349,7 @@ static int list_cables(struct list *l, enum diff_kind kind, uint64_t guid_a,
 			add(l, &e);
 		}
 	}
-	return err;
+	return ret;
 }
 
 static int list_new_cables(struct list *l, const struct snap_change *c)
@@ -378,21 +380,21 @@ static int list_port(struct list *l, uint64_t guid, uint8_t num,
 	if (e.n_fields == 0) {
 		return E_OK; /* its cable, which is listed as such */
 	}
-	int err = name_end(l, guid, num, &e.node);
-	if (err == E_OK) {
+	int ret = name_end(l, guid, num, &e.node);
+	if (ret == E_OK) {
 		say_port(&e, &e.node);
 		say(&e, ": ");
 		say_fields(&e);
 		add(l, &e);
 	}
-	return err;
+	return ret;
 }
 
 /* Ports of a node that is there in both epochs. */
 static int list_ports(struct list *l, const struct snap_change *c)
 {
 	struct row_port was, is;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (c->was_len == 0 || c->is_len == 0) {
 		return E_OK;
@@ -400,16 +402,16 @@ static int list_ports(struct list *l, const struct snap_change *c)
 	if (c->was_len % sizeof(was) != 0 || c->is_len % sizeof(is) != 0) {
 		return E_MALFORMED;
 	}
-	for (size_t at = 0; at < c->was_len && at < c->is_len && err == E_OK;
+	for (size_t at = 0; at < c->was_len && at < c->is_len && ret == E_OK;
 	     at += sizeof(was)) {
 		memcpy(&was, c->was + at, sizeof(was));
 		memcpy(&is, c->is + at, sizeof(is));
 		if (was.exists && is.exists) {
-			err = list_port(l, key_read_u64(c->key),
+			ret = list_port(l, key_read_u64(c->key),
 			                (uint8_t)(at / sizeof(was)), &was, &is);
 		}
 	}
-	return err;
+	return ret;
 }
 
 /* --- routing, partitions, forwarding tables -------------------------------------------- */
@@ -439,23 +441,23 @@ static int list_routing(struct list *l, const struct snap_change *c)
 	return E_OK;
 }
 
-static int read_partition(const uint8_t *data, size_t len, struct row_partition *ret,
-                          char name[FIELD_BYTES])
+static int read_partition(const uint8_t *data, size_t len,
+                          struct row_partition *ret_partition, char name[FIELD_BYTES])
 {
-	*ret = (struct row_partition){ .sl = 0 };
+	*ret_partition = (struct row_partition){ .sl = 0 };
 	name[0] = '\0';
 	if (len == 0) {
 		return E_OK;
 	}
-	if (len < sizeof(*ret)) {
+	if (len < sizeof(*ret_partition)) {
 		return E_MALFORMED;
 	}
-	memcpy(ret, data, sizeof(*ret));
-	if (ret->name_len > len - sizeof(*ret)) {
+	memcpy(ret_partition, data, sizeof(*ret_partition));
+	if (ret_partition->name_len > len - sizeof(*ret_partition)) {
 		return E_MALFORMED;
 	}
-	snprintf(name, FIELD_BYTES, "%.*s", (int)ret->name_len,
-	         (const char *)data + len - ret->name_len);
+	snprintf(name, FIELD_BYTES, "%.*s", (int)ret_partition->name_len,
+	         (const char *)data + len - ret_partition->name_len);
 	return E_OK;
 }
 
@@ -467,14 +469,14 @@ static int list_partition(struct list *l, const struct snap_change *c)
 	struct element e = element_of(kind);
 	char was_name[FIELD_BYTES], name[FIELD_BYTES];
 	struct row_partition was, is;
-	int err = c->key_len == 2 ? read_partition(c->was, c->was_len, &was, was_name)
+	int ret = c->key_len == 2 ? read_partition(c->was, c->was_len, &was, was_name)
 	                          : E_MALFORMED;
 
-	if (err == E_OK) {
-		err = read_partition(c->is, c->is_len, &is, name);
+	if (ret == E_OK) {
+		ret = read_partition(c->is, c->is_len, &is, name);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	e.p_key = key_read_u16(c->key);
 	say(&e, "partition 0x%04x '%s'", (unsigned)e.p_key,
@@ -545,10 +547,10 @@ static void list_entries(struct list *l, const struct end *node,
 static int list_table(struct list *l, const struct snap_change *c, size_t n)
 {
 	struct element e = element_of(DIFF_LFT_CHANGED);
-	int err = name_end(l, key_read_u64(c->key), 0, &e.node);
+	int ret = name_end(l, key_read_u64(c->key), 0, &e.node);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	e.entries = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -566,15 +568,15 @@ static int list_table(struct list *l, const struct snap_change *c, size_t n)
 
 static int list_tables(struct list *l, const struct snap_change *c, size_t n)
 {
-	int err = E_OK;
+	int ret = E_OK;
 
-	for (size_t i = 0, end; i < n && err == E_OK; i = end) {
+	for (size_t i = 0, end; i < n && ret == E_OK; i = end) {
 		for (end = i + 1; end < n && memcmp(c[i].key, c[end].key, 8) == 0;
 		     end++) {
 		}
-		err = list_table(l, c + i, end - i);
+		ret = list_table(l, c + i, end - i);
 	}
-	return err;
+	return ret;
 }
 
 /* --- the list -------------------------------------------------------------------------- */
@@ -615,7 +617,7 @@ int diff_write(struct body *b, struct snap_reader *r, const struct snap_changes 
                uint64_t *ret_total)
 {
 	struct list l = { .r = r, .changes = c, .filter = f, .body = b, .first = first };
-	int err = keys_fit(c) ? E_OK : E_MALFORMED;
+	int ret = keys_fit(c) ? E_OK : E_MALFORMED;
 
 	l.end = first + n;
 	l.nodes = first_of(c, CHANGE_NODE);
@@ -623,14 +625,14 @@ int diff_write(struct body *b, struct snap_reader *r, const struct snap_changes 
 	for (unsigned k = 0; k < sizeof(lists) / sizeof(lists[0]); k++) {
 		size_t end = first_of(c, lists[k].kind + 1);
 
-		for (size_t i = first_of(c, lists[k].kind); i < end && err == E_OK; i++) {
-			err = lists[k].list(&l, &c->list[i]);
+		for (size_t i = first_of(c, lists[k].kind); i < end && ret == E_OK; i++) {
+			ret = lists[k].list(&l, &c->list[i]);
 		}
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		size_t at = first_of(c, CHANGE_LFT);
-		err = list_tables(&l, c->list + at, c->n - at);
+		ret = list_tables(&l, c->list + at, c->n - at);
 	}
 	*ret_total = l.n;
-	return err;
+	return ret;
 }

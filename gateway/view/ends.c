@@ -29,7 +29,7 @@ static void follow(struct ends *e, const struct snap_meta *m)
 }
 
 int ends_find(struct ends *e, struct snap_reader *r, const char *text,
-              struct endpoint *ret)
+              struct endpoint *ret_endpoint)
 {
 	size_t len = strlen(text);
 	uint64_t tag;
@@ -40,25 +40,25 @@ int ends_find(struct ends *e, struct snap_reader *r, const char *text,
 		e->slots = calloc(1, sizeof(*e->slots));
 	}
 	if (e->slots == NULL || len >= ENDS_TEXT) {
-		return endpoint_find(r, text, ret);
+		return endpoint_find(r, text, ret_endpoint);
 	}
 	tag = digest_bytes(e->stamp, text, len) | 1;
 	at = (unsigned)(tag / 2 % (ENDS_SLOTS / WAYS) * WAYS);
 	for (way = 0; way < WAYS; way++) {
 		if (e->slots->tag[at + way] == tag &&
 		    memcmp(e->slots->slot[at + way].text, text, len + 1) == 0) {
-			*ret = e->slots->slot[at + way].found;
+			*ret_endpoint = e->slots->slot[at + way].found;
 			return E_OK;
 		}
 	}
-	int err = endpoint_find(r, text, ret);
-	if (err == E_OK) {
+	int ret = endpoint_find(r, text, ret_endpoint);
+	if (ret == E_OK) {
 		at += e->n_kept++ % WAYS;
 		e->slots->tag[at] = tag;
 		memcpy(e->slots->slot[at].text, text, len + 1);
-		e->slots->slot[at].found = *ret;
+		e->slots->slot[at].found = *ret_endpoint;
 	}
-	return err;
+	return ret;
 }
 
 void ends_done(struct ends *e)

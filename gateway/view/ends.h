@@ -27,7 +27,7 @@ struct ends {
 
 /*! \brief As endpoint_find(). Without memory it only takes longer. */
 int ends_find(struct ends *e, struct snap_reader *r, const char *text,
-              struct endpoint *ret);
+              struct endpoint *ret_endpoint);
 
 /*! \brief Frees the memory; it is empty again. */
 void ends_done(struct ends *e);

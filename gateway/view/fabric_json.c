@@ -37,8 +37,7 @@ json_t *fabric_json(const struct snap_meta *m)
 	}
 	snprintf(prefix, sizeof(prefix), "0x%016" PRIx64, m->subnet_prefix);
 	/* clang-format off */
-	return json_pack("{s:I, s:o, s:s, s:{s:o, s:i, s:i, s:s}, s:i, s:i, s:i, s:i, s:i, s:i, "
-	                 "s:i, s:i, s:i, s:s, s:i, s:o, s:o, s:o}",
+	return json_pack("{s:I, s:o, s:s, s:{s:o, s:i, s:i, s:s}, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:i, s:o, s:o, s:o}",
 		"epoch", (json_int_t)m->epoch,
 		"computed_at", time_json(m->computed_at),
 		"subnet_prefix", prefix,
@@ -84,8 +83,7 @@ static json_t *transition_json(const struct snap_transition *t)
 json_t *routing_json(const struct snap_meta *m)
 {
 	/* clang-format off */
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:i}, s:i, "
-	                 "s:{s:i, s:o, s:i}, s:{s:o, s:o}, s:o}",
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:i}, s:i, s:{s:i, s:o, s:i}, s:{s:o, s:o}, s:o}",
 		"epoch", (json_int_t)m->epoch,
 		"engine_asked", note_json(m->engine_asked),
 		"engine_used", note_json(m->engine_used),
@@ -125,16 +123,16 @@ static json_t *vl_map_json(const struct snap_vl_rule *rule)
 	return list;
 }
 
-int vl_rule_json(struct snap_reader *r, json_t **ret)
+int vl_rule_json(struct snap_reader *r, json_t **ret_json)
 {
 	struct snap_vl_rule rule;
-	int err = snap_vl_rule(r, &rule);
+	int ret = snap_vl_rule(r, &rule);
 	json_t *o = json_null();
 
-	if (err != E_OK && err != E_NOTFOUND) {
-		return err;
+	if (ret != E_OK && ret != E_NOTFOUND) {
+		return ret;
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		o = json_pack("{s:i, s:i, s:i, s:o}", "vls", rule.vls, "qos_levels",
 		              rule.levels, "level_shift", rule.level_shift, "map",
 		              vl_map_json(&rule));
@@ -142,6 +140,6 @@ int vl_rule_json(struct snap_reader *r, json_t **ret)
 	if (o == NULL) {
 		return -ENOMEM;
 	}
-	*ret = o;
+	*ret_json = o;
 	return E_OK;
 }

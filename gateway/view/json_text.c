@@ -148,10 +148,10 @@ static char *put_group(char *p, unsigned group)
 }
 
 /* By hand: a stream has two GIDs in each of millions of records. */
-unsigned gid_text(uint64_t prefix, uint64_t guid, char ret[GID_TEXT_BYTES])
+unsigned gid_text(uint64_t prefix, uint64_t guid, char ret_text[GID_TEXT_BYTES])
 {
 	unsigned group[GID_GROUPS], first;
-	char *p = ret;
+	char *p = ret_text;
 
 	for (unsigned i = 0; i < GID_GROUPS; i++) {
 		group[i] = (i < 4 ? prefix >> (48 - 16 * i) : guid >> (112 - 16 * i)) &
@@ -173,7 +173,7 @@ unsigned gid_text(uint64_t prefix, uint64_t guid, char ret[GID_TEXT_BYTES])
 		p = put_group(p, group[i]);
 	}
 	*p = '\0';
-	return (unsigned)(p - ret);
+	return (unsigned)(p - ret_text);
 }
 
 json_t *gid_json(uint64_t prefix, uint64_t guid)

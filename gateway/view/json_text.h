@@ -45,7 +45,7 @@ static inline char *json_put_bytes(char *p, const char *text, size_t n)
 enum { GID_TEXT_BYTES = 46 };
 
 /*! \brief GID as IPv6 text (RFC 5952). \return Its length. */
-unsigned gid_text(uint64_t prefix, uint64_t guid, char ret[GID_TEXT_BYTES]);
+unsigned gid_text(uint64_t prefix, uint64_t guid, char ret_text[GID_TEXT_BYTES]);
 json_t *gid_json(uint64_t prefix, uint64_t guid);
 
 /*! \brief The same in quotes at \a p, where GID_TEXT_BYTES + 1 are free. \return The end. */

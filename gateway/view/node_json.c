@@ -50,36 +50,36 @@ static int add_port(struct snap_reader *r, const struct snap_port *port, json_t 
 {
 	json_t *o = port_json(port);
 	uint8_t class;
-	int err = snap_vl_class(r, port->node_guid, port->num, &class), bad = 0;
+	int ret = snap_vl_class(r, port->node_guid, port->num, &class), bad = 0;
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		bad = add(o, "vl_class", json_integer(class));
 	}
 	if (bad != 0 || json_array_append_new(list, o) != 0) {
 		return -ENOMEM;
 	}
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int ports_json(struct snap_reader *r, uint64_t guid, json_t **ret)
+static int ports_json(struct snap_reader *r, uint64_t guid, json_t **ret_json)
 {
 	json_t *list = json_array();
 	struct snap_port port;
 
 	for (unsigned num = 0; num <= UINT8_MAX; num = port.num + 1U) {
-		int err = snap_port_from(r, guid, (uint8_t)num, &port);
-		if (err == E_NOTFOUND || (err == E_OK && port.node_guid != guid)) {
+		int ret = snap_port_from(r, guid, (uint8_t)num, &port);
+		if (ret == E_NOTFOUND || (ret == E_OK && port.node_guid != guid)) {
 			break;
 		}
-		if (err == E_OK) {
-			err = add_port(r, &port, list);
+		if (ret == E_OK) {
+			ret = add_port(r, &port, list);
 		}
-		if (err != E_OK) {
+		if (ret != E_OK) {
 			json_decref(list);
-			return err;
+			return ret;
 		}
 	}
-	*ret = list;
+	*ret_json = list;
 	return E_OK;
 }
 
@@ -98,9 +98,9 @@ static int add_vports(struct snap_reader *r, uint64_t guid, json_t *node)
 {
 	struct snap_vport v;
 	json_t *list = NULL;
-	int err;
+	int ret;
 
-	for (uint32_t i = 0; (err = snap_vport(r, guid, i, &v)) == E_OK; i++) {
+	for (uint32_t i = 0; (ret = snap_vport(r, guid, i, &v)) == E_OK; i++) {
 		if (list == NULL) {
 			list = json_array();
 		}
@@ -109,22 +109,22 @@ static int add_vports(struct snap_reader *r, uint64_t guid, json_t *node)
 			return -ENOMEM;
 		}
 	}
-	if (err != E_NOTFOUND) {
+	if (ret != E_NOTFOUND) {
 		json_decref(list);
-		return err;
+		return ret;
 	}
 	return list != NULL && add(node, "vports", list) != 0 ? -ENOMEM : E_OK;
 }
 
 int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
-              json_t **ret)
+              json_t **ret_json)
 {
 	json_t *list = NULL;
 
 	if (ports) {
-		int err = ports_json(r, node->guid, &list);
-		if (err != E_OK) {
-			return err;
+		int ret = ports_json(r, node->guid, &list);
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	/* clang-format off */
@@ -150,22 +150,22 @@ int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
 		json_decref(o);
 		return -ENOMEM;
 	}
-	int err = node->type == NODE_CA ? add_vports(r, node->guid, o) : E_OK;
-	if (err != E_OK) {
+	int ret = node->type == NODE_CA ? add_vports(r, node->guid, o) : E_OK;
+	if (ret != E_OK) {
 		json_decref(o);
-		return err;
+		return ret;
 	}
-	*ret = o;
+	*ret_json = o;
 	return E_OK;
 }
 
-int end_json(struct snap_reader *r, const struct snap_end *end, json_t **ret)
+int end_json(struct snap_reader *r, const struct snap_end *end, json_t **ret_json)
 {
 	struct snap_node node;
 
-	int err = snap_node(r, end->node_guid, &node);
-	if (err != E_OK) {
-		return err == E_NOTFOUND ? E_MALFORMED : err;
+	int ret = snap_node(r, end->node_guid, &node);
+	if (ret != E_OK) {
+		return ret == E_NOTFOUND ? E_MALFORMED : ret;
 	}
 	/* clang-format off */
 	json_t *o = json_pack("{s:i, s:i, s:o, s:o, s:i, s:s, s:o, s:o}",
@@ -181,6 +181,6 @@ int end_json(struct snap_reader *r, const struct snap_end *end, json_t **ret)
 	if (o == NULL) {
 		return -ENOMEM;
 	}
-	*ret = o;
+	*ret_json = o;
 	return E_OK;
 }

@@ -54,7 +54,7 @@ char *path_brief_put(char *p, const struct path_record *rec)
 }
 
 int path_hops_json(struct snap_reader *r, const struct path_hop *hops, unsigned n,
-                   json_t **ret)
+                   json_t **ret_json)
 {
 	json_t *list = json_array();
 
@@ -74,6 +74,6 @@ int path_hops_json(struct snap_reader *r, const struct path_hop *hops, unsigned 
 			return E_MALFORMED;
 		}
 	}
-	*ret = list;
+	*ret_json = list;
 	return E_OK;
 }

@@ -27,14 +27,14 @@ char *path_brief_put(char *p, const struct path_record *rec);
 /*! \brief [{"guid","name","description","lid","in_port","out_port"}]. \retval E_MALFORMED
  * A hop's node is not in the snapshot. */
 int path_hops_json(struct snap_reader *r, const struct path_hop *hops, unsigned n,
-                   json_t **ret);
+                   json_t **ret_json);
 
 /*! \brief A node; with its ports when \a ports. */
 int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
-              json_t **ret);
+              json_t **ret_json);
 
 /*! \brief The owner of a LID range. */
-int end_json(struct snap_reader *r, const struct snap_end *end, json_t **ret);
+int end_json(struct snap_reader *r, const struct snap_end *end, json_t **ret_json);
 
 /*! \brief Head of the epoch: identity, counts, LIDs, stages of the sweep. */
 json_t *fabric_json(const struct snap_meta *m);
@@ -46,4 +46,4 @@ const char *fabric_sm_state(uint8_t state);
 json_t *routing_json(const struct snap_meta *m);
 
 /*! \brief SL-to-VL rule: null where SL n takes VL n. \retval E_MALFORMED -ENOMEM */
-int vl_rule_json(struct snap_reader *r, json_t **ret);
+int vl_rule_json(struct snap_reader *r, json_t **ret_json);

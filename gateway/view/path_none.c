@@ -54,28 +54,28 @@ static int explain_no_path(struct context *cx, struct components *components)
 	struct path_hop hops[PATH_HOPS_MAX];
 	unsigned n = 0;
 
-	int err = components_build(components, cx->r);
-	if (err != E_OK) {
-		return err;
+	int ret = components_build(components, cx->r);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (!components_connected(components, fabric_node(&q->src),
 	                          fabric_node(&q->dst))) {
 		set_reason(cx, "different-part");
-		return problem_set(cx->p, cx->a, E_NOPATH,
-		                   "source and destination are in different parts of the "
-		                   "fabric: no cables connect '%s' and '%s'",
-		                   name_of(cx->r, q->src.node_guid, cx->a),
-		                   name_of(cx->r, q->dst.node_guid, cx->a));
+		return problem_set(
+			cx->p, cx->a, E_NOPATH,
+			"source and destination are in different parts of the fabric: no cables connect '%s' and '%s'",
+			name_of(cx->r, q->src.node_guid, cx->a),
+			name_of(cx->r, q->dst.node_guid, cx->a));
 	}
-	err = path_hops(cx->r, slid, dlid, hops, &n);
-	if (err == E_LOOP) {
+	ret = path_hops(cx->r, slid, dlid, hops, &n);
+	if (ret == E_LOOP) {
 		set_reason(cx, "loop");
 		return problem_set(
 			cx->p, cx->a, E_LOOP,
 			"the tables send packets to LID %u from LID %u in a loop",
 			(unsigned)dlid, (unsigned)slid);
 	}
-	if (err != E_NOPATH || n == 0) {
+	if (ret != E_NOPATH || n == 0) {
 		set_reason(cx, "no-route");
 		return problem_set(cx->p, cx->a, E_NOPATH,
 		                   "no route is stored from LID %u to LID %u",
@@ -93,14 +93,14 @@ static int explain_no_path(struct context *cx, struct components *components)
 
 /* Membership of an end port in a partition: 0 none, 1 limited, 2 full. */
 static int membership(struct snap_reader *r, const struct snap_end *end, uint16_t base,
-                      unsigned *ret)
+                      unsigned *ret_membership)
 {
 	const uint8_t *keys;
 	size_t n;
 	unsigned best = 0;
 
-	int err = snap_p_keys(r, end->p_key_set, (const void **)&keys, &n);
-	for (size_t i = 0; err == E_OK && i < n; i++) {
+	int ret = snap_p_keys(r, end->p_key_set, (const void **)&keys, &n);
+	for (size_t i = 0; ret == E_OK && i < n; i++) {
 		uint16_t key;
 
 		memcpy(&key, keys + i * sizeof(key), sizeof(key));
@@ -109,29 +109,29 @@ static int membership(struct snap_reader *r, const struct snap_end *end, uint16_
 			best = is > best ? is : best;
 		}
 	}
-	*ret = best;
-	return err;
+	*ret_membership = best;
+	return ret;
 }
 
-/* The first partition of which both ends are limited members. \a ret 0: none. */
-static int both_limited(struct context *cx, uint16_t *ret)
+/* The first partition of which both ends are limited members. \a ret_p_key 0: none. */
+static int both_limited(struct context *cx, uint16_t *ret_p_key)
 {
 	const uint8_t *keys;
 	size_t n;
-	int err = snap_p_keys(cx->r, cx->q->src.p_key_set, (const void **)&keys, &n);
+	int ret = snap_p_keys(cx->r, cx->q->src.p_key_set, (const void **)&keys, &n);
 
-	*ret = 0;
-	for (size_t i = 0; err == E_OK && *ret == 0 && i < n; i++) {
+	*ret_p_key = 0;
+	for (size_t i = 0; ret == E_OK && *ret_p_key == 0 && i < n; i++) {
 		uint16_t key;
 		unsigned other = 0;
 
 		memcpy(&key, keys + i * sizeof(key), sizeof(key));
 		if (key != 0 && (key & P_KEY_FULL) == 0) {
-			err = membership(cx->r, &cx->q->dst, key, &other);
-			*ret = other == 1 ? key : 0;
+			ret = membership(cx->r, &cx->q->dst, key, &other);
+			*ret_p_key = other == 1 ? key : 0;
 		}
 	}
-	return err;
+	return ret;
 }
 
 static int policy_has_none(struct context *cx)
@@ -139,8 +139,7 @@ static int policy_has_none(struct context *cx)
 	set_reason(cx, "policy");
 	return problem_set(
 		cx->p, cx->a, E_PARTITION,
-		"source and destination share a partition, but not one that the "
-		"policy (qos-policy.conf or virtual fabrics) gives this request");
+		"source and destination share a partition, but not one that the policy (qos-policy.conf or virtual fabrics) gives this request");
 }
 
 static int explain_asked_p_key(struct context *cx)
@@ -149,12 +148,12 @@ static int explain_asked_p_key(struct context *cx)
 	uint16_t base = q->p_key & P_KEY_BASE;
 	unsigned src, dst;
 
-	int err = membership(cx->r, &q->src, base, &src);
-	if (err == E_OK) {
-		err = membership(cx->r, &q->dst, base, &dst);
+	int ret = membership(cx->r, &q->src, base, &src);
+	if (ret == E_OK) {
+		ret = membership(cx->r, &q->dst, base, &dst);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (src + dst > 2 && src != 0 && dst != 0) {
 		return policy_has_none(cx);
@@ -171,9 +170,7 @@ static int explain_asked_p_key(struct context *cx)
 	if (src != 0 && dst != 0) {
 		return problem_param(
 			cx->p, cx->a, E_PARTITION, "p_key",
-			"source and destination are both only limited members "
-			"of partition 0x%04x: one of them has to be a full "
-			"member",
+			"source and destination are both only limited members of partition 0x%04x: one of them has to be a full member",
 			base);
 	}
 	return problem_param(cx->p, cx->a, E_PARTITION, "p_key",
@@ -187,14 +184,14 @@ static int explain_asked_p_key(struct context *cx)
 static int explain_no_partition(struct context *cx)
 {
 	uint16_t p_key;
-	int err = snap_common_p_key(cx->r, &cx->q->src, &cx->q->dst, 0, &p_key);
+	int ret = snap_common_p_key(cx->r, &cx->q->src, &cx->q->dst, 0, &p_key);
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		return policy_has_none(cx);
 	}
-	err = err == E_PARTITION ? both_limited(cx, &p_key) : err;
-	if (err != E_OK) {
-		return err;
+	ret = ret == E_PARTITION ? both_limited(cx, &p_key) : ret;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (p_key == 0) {
 		set_reason(cx, "no-common-partition");
@@ -202,19 +199,18 @@ static int explain_no_partition(struct context *cx)
 		                   "source and destination share no partition");
 	}
 	set_reason(cx, "limited-members");
-	return problem_set(cx->p, cx->a, E_PARTITION,
-	                   "source and destination are both only limited members of "
-	                   "partition 0x%04x, and share no other: one of them has to be "
-	                   "a full member",
-	                   p_key);
+	return problem_set(
+		cx->p, cx->a, E_PARTITION,
+		"source and destination are both only limited members of partition 0x%04x, and share no other: one of them has to be a full member",
+		p_key);
 }
 
-int path_none_explain(struct snap_reader *r, const struct path_query *q, int err,
+int path_none_explain(struct snap_reader *r, const struct path_query *q, int ret,
                       struct components *components, struct arena *a, struct problem *p)
 {
 	struct context cx = { .r = r, .q = q, .a = a, .p = p };
 
-	switch (err) {
+	switch (ret) {
 	case E_NOPATH: return explain_no_path(&cx, components);
 	case E_PARTITION:
 		return q->has_p_key && !q->raw_traffic ? explain_asked_p_key(&cx)
@@ -222,15 +218,14 @@ int path_none_explain(struct snap_reader *r, const struct path_query *q, int err
 	case E_POLICY:
 		set_reason(&cx, "policy");
 		return problem_set(
-			p, a, err,
-			"the policy (qos-policy.conf or virtual fabrics) has no "
-			"path for this request between source and destination");
+			p, a, ret,
+			"the policy (qos-policy.conf or virtual fabrics) has no path for this request between source and destination");
 	case E_RANGE:
 		return problem_set(
-			p, a, err,
+			p, a, ret,
 			"a selector or value that the PathRecord does not have");
 	}
-	return err;
+	return ret;
 }
 
 /* --- selectors ------------------------------------------------------------------------ */
@@ -299,36 +294,37 @@ static json_t *excluded_json(const struct path_query *q, unsigned component,
 	                 text);
 }
 
-int path_none_selectors(struct snap_reader *r, const struct path_query *q, json_t **ret)
+int path_none_selectors(struct snap_reader *r, const struct path_query *q,
+                        json_t **ret_json)
 {
 	struct path_query one = only(q, COMPONENTS);
 	struct path_record first, rec;
 	json_t *list = json_array();
 	size_t n = 0;
 
-	int err = path_query_run(r, &one, &first, 1, &n);
-	for (unsigned i = 0; err == E_OK && i < COMPONENTS; i++) {
+	int ret = path_query_run(r, &one, &first, 1, &n);
+	for (unsigned i = 0; ret == E_OK && i < COMPONENTS; i++) {
 		if (!is_asked(q, i)) {
 			continue;
 		}
 		one = only(q, i);
-		err = path_query_run(r, &one, &rec, 1, &n);
-		if (err == E_OK && n == 0) {
+		ret = path_query_run(r, &one, &rec, 1, &n);
+		if (ret == E_OK && n == 0) {
 			json_array_append_new(list, excluded_json(q, i, &first));
 		}
 	}
-	if (err == E_OK && json_array_size(list) == 0) {
+	if (ret == E_OK && json_array_size(list) == 0) {
 		json_array_append_new(
 			list,
 			json_pack("{s:s, s:s}", "component", "all", "why",
 		                  "each selector fits a path, but no path fits all"));
 	}
-	if (err == E_OK && list != NULL) {
-		*ret = list;
+	if (ret == E_OK && list != NULL) {
+		*ret_json = list;
 		return E_OK;
 	}
 	json_decref(list);
-	return err == E_OK ? -ENOMEM : err;
+	return ret == E_OK ? -ENOMEM : ret;
 }
 
 /* --- ports without a LID -------------------------------------------------------------- */
@@ -336,42 +332,42 @@ int path_none_selectors(struct snap_reader *r, const struct path_query *q, json_
 /* The node that a text names by name or GUID, and the port behind its last colon. \a
  * ret_port 0: none is named. */
 static int find_node(struct snap_reader *r, const char *text, struct arena *a,
-                     struct snap_node *ret, unsigned *ret_port)
+                     struct snap_node *ret_node, unsigned *ret_port)
 {
 	const char *colon = strrchr(text, ':');
 	uint64_t guid, port = 0;
 	unsigned n = 0;
 
 	*ret_port = 0;
-	int err = text_guid(text, &guid) == E_OK ? snap_node(r, guid, ret)
+	int ret = text_guid(text, &guid) == E_OK ? snap_node(r, guid, ret_node)
 	          : text[0] != '\0'              ? snap_name(r, text, &guid, 1, &n)
 	                                         : E_NOTFOUND;
-	if (err == E_OK && n > 0) {
-		err = snap_node(r, guid, ret);
+	if (ret == E_OK && n > 0) {
+		ret = snap_node(r, guid, ret_node);
 	}
-	if (err != E_NOTFOUND || colon == NULL || colon == text ||
+	if (ret != E_NOTFOUND || colon == NULL || colon == text ||
 	    text_u64(colon + 1, UINT8_MAX, &port) != E_OK) {
-		return err;
+		return ret;
 	}
 	const char *head = arena_printf(a, "%.*s", (int)(colon - text), text);
-	err = head == NULL ? -ENOMEM : find_node(r, head, a, ret, ret_port);
+	ret = head == NULL ? -ENOMEM : find_node(r, head, a, ret_node, ret_port);
 	*ret_port = (unsigned)port;
-	return err;
+	return ret;
 }
 
 /* The port of that number, else the first one that is no end port with a LID. */
 static int find_port(struct snap_reader *r, uint64_t guid, unsigned num,
-                     struct snap_port *ret)
+                     struct snap_port *ret_port)
 {
-	int err = E_NOTFOUND;
+	int ret = E_NOTFOUND;
 
 	for (unsigned i = num == 0 ? 1 : num; i <= UINT8_MAX; i++) {
-		err = snap_port(r, guid, (uint8_t)i, ret);
-		if (num != 0 || err != E_OK || ret->lid == 0) {
+		ret = snap_port(r, guid, (uint8_t)i, ret_port);
+		if (num != 0 || ret != E_OK || ret_port->lid == 0) {
 			break;
 		}
 	}
-	return err;
+	return ret;
 }
 
 const char *path_none_port(struct snap_reader *r, const char *text, struct arena *a)
@@ -382,31 +378,29 @@ const char *path_none_port(struct snap_reader *r, const char *text, struct arena
 	unsigned num = 0;
 	uint64_t guid;
 
-	int err = text_guid(text, &guid) == E_OK ? snap_port_guid(r, guid, &end)
+	int ret = text_guid(text, &guid) == E_OK ? snap_port_guid(r, guid, &end)
 	                                         : E_NOTFOUND;
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		num = end.port;
-		err = snap_node(r, end.node_guid, &node);
+		ret = snap_node(r, end.node_guid, &node);
 	} else {
-		err = find_node(r, text, a, &node, &num);
+		ret = find_node(r, text, a, &node, &num);
 	}
-	if (err == E_OK && node.type == NODE_SWITCH && num != 0) {
+	if (ret == E_OK && node.type == NODE_SWITCH && num != 0) {
 		return arena_printf(
 			a,
-			"'%s' is a port of switch '%s'; paths begin and end at a "
-			"switch's port 0, which is '%s'",
+			"'%s' is a port of switch '%s'; paths begin and end at a switch's port 0, which is '%s'",
 			text, node.name, node.name);
 	}
-	if (err == E_OK) {
-		err = find_port(r, node.guid, num, &port);
+	if (ret == E_OK) {
+		ret = find_port(r, node.guid, num, &port);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		return NULL;
 	}
 	return arena_printf(
 		a,
-		"port %u of '%s' has no LID, because it is %s%s: check its cable "
-		"and the far end",
+		"port %u of '%s' has no LID, because it is %s%s: check its cable and the far end",
 		port.num, node.name, port_state_name(port.state),
 		port.peer_guid == 0 ? " and no cable leads to a node" : "");
 }

@@ -22,11 +22,11 @@ struct known_node;
  *                policy gives this query none)
  *   E_POLICY     "policy"
  *
- * \param err  Its result, not E_OK.
- * \return \a err, or E_LOOP for a loop; E_MALFORMED E_STALE -ENOMEM
+ * \param ret  Its result, not E_OK.
+ * \return \a ret, or E_LOOP for a loop; E_MALFORMED E_STALE -ENOMEM
  * Cost: of E_NOPATH that of components_build() and of a walk; else a few look-ups.
  */
-int path_none_explain(struct snap_reader *r, const struct path_query *q, int err,
+int path_none_explain(struct snap_reader *r, const struct path_query *q, int ret,
                       struct components *components, struct arena *a, struct problem *p);
 
 /*!
@@ -35,7 +35,8 @@ int path_none_explain(struct snap_reader *r, const struct path_query *q, int err
  *        out all of them; "all" when only several together do.
  * \retval E_MALFORMED E_STALE -ENOMEM  Cost: that of the query, once per component.
  */
-int path_none_selectors(struct snap_reader *r, const struct path_query *q, json_t **ret);
+int path_none_selectors(struct snap_reader *r, const struct path_query *q,
+                        json_t **ret_json);
 
 /*!
  * \brief Says of a text that names no end port whether it names a port without a LID, and

@@ -40,98 +40,94 @@ static json_t *candidates_json(const struct endpoint_candidates *c)
 	return list;
 }
 
-static int endpoint_problem(struct context *cx, int err, const char *parameter,
+static int endpoint_problem(struct context *cx, int ret, const char *parameter,
                             const char *text, const struct endpoint_candidates *c)
 {
 	struct known_node gone;
 	const char *known;
 
-	switch (err) {
+	switch (ret) {
 	case E_AMBIGUOUS:
-		problem_param(cx->p, cx->a, err, parameter,
+		problem_param(cx->p, cx->a, ret, parameter,
 		              "'%s' names %u end ports; choose one of the candidates",
 		              text, c->total);
 		problem_member(cx->p, "candidates", candidates_json(c));
-		return err;
+		return ret;
 	case E_NOTFOUND:
 		known = path_none_port(cx->r, text, cx->a);
 		if (known != NULL) {
 			problem_member(cx->p, "reason", json_string("no-lid"));
-			return problem_param(cx->p, cx->a, err, parameter, "%s", known);
+			return problem_param(cx->p, cx->a, ret, parameter, "%s", known);
 		}
 		if (snap_known_gone(cx->r, text, &gone) == E_OK) {
 			problem_member(cx->p, "reason", json_string("gone"));
-			return problem_param(cx->p, cx->a, err, parameter, "%s",
+			return problem_param(cx->p, cx->a, ret, parameter, "%s",
 			                     path_none_gone(&gone, cx->a));
 		}
-		problem_param(cx->p, cx->a, err, parameter,
+		problem_param(cx->p, cx->a, ret, parameter,
 		              "there is no end port '%s'%s%s%s", text,
 		              c->n > 0 ? "; did you mean '" : "",
 		              c->n > 0 ? c->text[0] : "", c->n > 0 ? "'?" : "");
 		problem_member(cx->p, "near", candidates_json(c));
-		return err;
+		return ret;
 	case E_SYNTAX:
 	case E_RANGE:
 		return problem_param(
-			cx->p, cx->a, err, parameter,
-			"'%s' names no end port: expected a LID (1-65535 or 0x...), a "
-			"GUID "
-			"(0x and up to 16 hex digits), a GID (IPv6 form), a node "
-			"description, or description:port",
+			cx->p, cx->a, ret, parameter,
+			"'%s' names no end port: expected a LID (1-65535 or 0x...), a GUID (0x and up to 16 hex digits), a GID (IPv6 form), a node description, or description:port",
 			text);
 	}
-	return err;
+	return ret;
 }
 
 static int resolve(struct context *cx, const char *parameter, const char *text,
-                   struct endpoint *ret)
+                   struct endpoint *ret_endpoint)
 {
 	struct endpoint_candidates c;
 
 	if (text == NULL || text[0] == '\0') {
 		return problem_param(
 			cx->p, cx->a, E_HTTP_PARAMETER, parameter,
-			"'%s' is missing: use a LID, GUID, GID, node description "
-			"or description:port",
+			"'%s' is missing: use a LID, GUID, GID, node description or description:port",
 			parameter);
 	}
-	int err = ends_find(cx->ends, cx->r, text, ret);
-	if (err == E_NOTFOUND ||
-	    err == E_AMBIGUOUS) { /* in another case, or candidates */
-		err = endpoint_resolve(cx->r, text, ret, &c);
+	int ret = ends_find(cx->ends, cx->r, text, ret_endpoint);
+	if (ret == E_NOTFOUND ||
+	    ret == E_AMBIGUOUS) { /* in another case, or candidates */
+		ret = endpoint_resolve(cx->r, text, ret_endpoint, &c);
 	}
-	return err == E_OK ? E_OK : endpoint_problem(cx, err, parameter, text, &c);
+	return ret == E_OK ? E_OK : endpoint_problem(cx, ret, parameter, text, &c);
 }
 
 /* A number from min to max; \a what names it in the sentence on failure. */
 static int read_number(struct context *cx, const char *parameter, const char *text,
-                       uint64_t min, uint64_t max, const char *what, uint64_t *ret)
+                       uint64_t min, uint64_t max, const char *what, uint64_t *ret_number)
 {
 	uint64_t v;
-	int err = text_u64(text, max, &v);
+	int ret = text_u64(text, max, &v);
 
-	if (err == E_OK && v < min) {
-		err = E_RANGE;
+	if (ret == E_OK && v < min) {
+		ret = E_RANGE;
 	}
-	if (err != E_OK) {
-		return problem_param(cx->p, cx->a, err, parameter,
+	if (ret != E_OK) {
+		return problem_param(cx->p, cx->a, ret, parameter,
 		                     "%s='%s': expected %s, %llu-%llu", parameter, text,
 		                     what, (unsigned long long)min,
 		                     (unsigned long long)max);
 	}
-	*ret = v;
+	*ret_number = v;
 	return E_OK;
 }
 
 /* Position of a word in a NULL-terminated list. */
 static int read_word(struct context *cx, const char *parameter, const char *text,
-                     const char *const *names, uint8_t *ret)
+                     const char *const *names, uint8_t *ret_value)
 {
 	char known[160] = "";
 
 	for (unsigned i = 0; names[i] != NULL; i++) {
 		if (strcasecmp(names[i], text) == 0) {
-			*ret = (uint8_t)i;
+			*ret_value = (uint8_t)i;
 			return E_OK;
 		}
 		size_t len = strlen(known);
@@ -167,22 +163,22 @@ static void split_selector(const char **text, const char **selector)
 
 static int read_limit(struct context *cx, const char *name, const char *text,
                       const char *selector_name, const char *selector, uint64_t min,
-                      uint64_t max, struct path_limit *ret)
+                      uint64_t max, struct path_limit *ret_limit)
 {
 	static const char *const selectors[] = { "greater", "less", "exact", "largest",
 		                                 NULL };
 	struct path_limit l = { .selector = SEL_EXACT };
 	uint64_t v = min;
-	int err;
+	int ret;
 
 	split_selector(&text, &selector);
 	if (text == NULL && selector == NULL) {
 		return E_OK;
 	}
 	if (selector != NULL) {
-		err = read_word(cx, selector_name, selector, selectors, &l.selector);
-		if (err != E_OK) {
-			return err;
+		ret = read_word(cx, selector_name, selector, selectors, &l.selector);
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	if (text == NULL && l.selector != SEL_LARGEST) {
@@ -191,14 +187,14 @@ static int read_limit(struct context *cx, const char *name, const char *text,
 		                     name);
 	}
 	if (text != NULL) {
-		err = read_number(cx, name, text, min, max, "the code of the record", &v);
-		if (err != E_OK) {
-			return err;
+		ret = read_number(cx, name, text, min, max, "the code of the record", &v);
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	l.given = true;
 	l.value = (uint8_t)v;
-	*ret = l;
+	*ret_limit = l;
 	return E_OK;
 }
 
@@ -207,32 +203,32 @@ static int read_service(struct context *cx, struct path_query *q)
 {
 	const struct path_params *params = cx->params;
 	uint64_t v = 0;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (params->service_id != NULL) {
-		err = read_number(cx, "service_id", params->service_id, 0, UINT64_MAX,
+		ret = read_number(cx, "service_id", params->service_id, 0, UINT64_MAX,
 		                  "a service ID", &q->service_id);
 		q->has_service_id = true;
 	}
-	if (err == E_OK && params->qos_class != NULL) {
-		err = read_number(cx, "qos_class", params->qos_class, 0, 0xfff,
+	if (ret == E_OK && params->qos_class != NULL) {
+		ret = read_number(cx, "qos_class", params->qos_class, 0, 0xfff,
 		                  "a QoS class", &v);
 		q->has_qos_class = true;
 		q->qos_class = (uint16_t)v;
 	}
-	return err;
+	return ret;
 }
 
 /* The value of a parameter that has two names. */
 static int one_of(struct context *cx, const char *name, const char *a, const char *alias,
-                  const char *b, const char **ret)
+                  const char *b, const char **ret_text)
 {
 	if (a != NULL && b != NULL) {
 		return problem_param(cx->p, cx->a, E_HTTP_PARAMETER, alias,
 		                     "%s and %s are the same; use one of them", name,
 		                     alias);
 	}
-	*ret = a != NULL ? a : b;
+	*ret_text = a != NULL ? a : b;
 	return E_OK;
 }
 
@@ -242,35 +238,35 @@ static int read_components(struct context *cx, struct path_query *q)
 	const char *life = NULL, *p_key = NULL;
 	uint64_t v = 0;
 
-	int err = one_of(cx, "packet_life_time", params->packet_life_time, "life",
+	int ret = one_of(cx, "packet_life_time", params->packet_life_time, "life",
 	                 params->life, &life);
-	if (err == E_OK) {
-		err = one_of(cx, "p_key", params->p_key, "pkey", params->pkey, &p_key);
+	if (ret == E_OK) {
+		ret = one_of(cx, "p_key", params->p_key, "pkey", params->pkey, &p_key);
 	}
-	if (err == E_OK) {
-		err = read_limit(cx, "mtu", params->mtu, "mtu_selector",
+	if (ret == E_OK) {
+		ret = read_limit(cx, "mtu", params->mtu, "mtu_selector",
 		                 params->mtu_selector, 1, 5, &q->mtu);
 	}
-	if (err == E_OK) {
-		err = read_limit(cx, "rate", params->rate, "rate_selector",
+	if (ret == E_OK) {
+		ret = read_limit(cx, "rate", params->rate, "rate_selector",
 		                 params->rate_selector, 2, 63, &q->rate);
 	}
-	if (err == E_OK) {
-		err = read_limit(
+	if (ret == E_OK) {
+		ret = read_limit(
 			cx, "packet_life_time", life, "packet_life_time_selector",
 			params->packet_life_time_selector, 0, 63, &q->packet_life_time);
 	}
-	if (err == E_OK && params->sl != NULL) {
-		err = read_number(cx, "sl", params->sl, 0, 15, "a service level", &v);
+	if (ret == E_OK && params->sl != NULL) {
+		ret = read_number(cx, "sl", params->sl, 0, 15, "a service level", &v);
 		q->has_sl = true;
 		q->sl = (uint8_t)v;
 	}
-	if (err == E_OK && p_key != NULL) {
-		err = read_number(cx, "p_key", p_key, 1, 0xffff, "a P_Key", &v);
+	if (ret == E_OK && p_key != NULL) {
+		ret = read_number(cx, "p_key", p_key, 1, 0xffff, "a P_Key", &v);
 		q->has_p_key = true;
 		q->p_key = (uint16_t)v;
 	}
-	return err == E_OK ? read_service(cx, q) : err;
+	return ret == E_OK ? read_service(cx, q) : ret;
 }
 
 static bool is_any(const char *end)
@@ -287,15 +283,15 @@ bool path_params_have_wildcard(const struct path_params *params)
 static int read_ends(struct context *cx, struct path_query *q, struct path_answer *answer)
 {
 	const struct path_params *params = cx->params;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (!is_any(params->src)) {
-		err = resolve(cx, "src", params->src, &answer->src);
+		ret = resolve(cx, "src", params->src, &answer->src);
 	}
-	if (err == E_OK && !is_any(params->dst)) {
-		err = resolve(cx, "dst", params->dst, &answer->dst);
+	if (ret == E_OK && !is_any(params->dst)) {
+		ret = resolve(cx, "dst", params->dst, &answer->dst);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		q->src = answer->src.end;
 		q->dst = answer->dst.end;
 		q->src_alias = answer->src.alias;
@@ -303,7 +299,7 @@ static int read_ends(struct context *cx, struct path_query *q, struct path_answe
 		q->slid = answer->src.lid;
 		q->dlid = answer->dst.lid;
 	}
-	return err;
+	return ret;
 }
 
 static int read_query(struct context *cx, struct path_query *q,
@@ -314,25 +310,25 @@ static int read_query(struct context *cx, struct path_query *q,
 	uint8_t mode = snap_meta(cx->r)->path_selection, hops = 0, why = 0;
 	uint64_t numb_path = 0;
 
-	int err = read_ends(cx, q, answer);
-	if (err == E_OK && params->mode != NULL) {
-		err = read_word(cx, "mode", params->mode, path_selection_names, &mode);
+	int ret = read_ends(cx, q, answer);
+	if (ret == E_OK && params->mode != NULL) {
+		ret = read_word(cx, "mode", params->mode, path_selection_names, &mode);
 	}
-	if (err == E_OK && params->numb_path != NULL) {
-		err = read_number(cx, "numb_path", params->numb_path, 1, 127,
+	if (ret == E_OK && params->numb_path != NULL) {
+		ret = read_number(cx, "numb_path", params->numb_path, 1, 127,
 		                  "a number of paths", &numb_path);
 	}
-	if (err == E_OK && params->hops != NULL) {
-		err = read_word(cx, "hops", params->hops, flags, &hops);
+	if (ret == E_OK && params->hops != NULL) {
+		ret = read_word(cx, "hops", params->hops, flags, &hops);
 	}
-	if (err == E_OK && params->why != NULL) {
-		err = read_word(cx, "why", params->why, flags, &why);
+	if (ret == E_OK && params->why != NULL) {
+		ret = read_word(cx, "why", params->why, flags, &why);
 	}
-	if (err == E_OK) {
-		err = read_components(cx, q);
+	if (ret == E_OK) {
+		ret = read_components(cx, q);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	q->mode = (enum path_selection)mode;
 	q->numb_path = (uint32_t)numb_path;
@@ -344,7 +340,7 @@ static int read_query(struct context *cx, struct path_query *q,
 }
 
 /* Most records there can be: each pair of LIDs, for each virtual fabric. */
-static int most_records(struct context *cx, const struct path_query *q, size_t *ret)
+static int most_records(struct context *cx, const struct path_query *q, size_t *ret_most)
 {
 	size_t pairs = (size_t)1 << (q->src.lmc + q->dst.lmc);
 	const struct policy *policy;
@@ -352,12 +348,12 @@ static int most_records(struct context *cx, const struct path_query *q, size_t *
 	if (pairs > PATH_RECORDS_MAX) {
 		return E_MALFORMED;
 	}
-	int err = snap_policy(cx->r, &policy);
-	if (err == E_OK) {
+	int ret = snap_policy(cx->r, &policy);
+	if (ret == E_OK) {
 		size_t levels = policy != NULL ? policy->head.n_fabrics : 0;
-		*ret = levels != 0 ? pairs * levels : pairs;
+		*ret_most = levels != 0 ? pairs * levels : pairs;
 	}
-	return err;
+	return ret;
 }
 
 /* The records, or why there are none. */
@@ -367,9 +363,9 @@ static int run_query(struct context *cx, struct components *components,
 	bool why = answer->detail == PATH_WITH_WHY;
 	size_t max;
 
-	int err = most_records(cx, q, &max);
-	if (err != E_OK) {
-		return err;
+	int ret = most_records(cx, q, &max);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (q->numb_path != 0 && q->numb_path < max) {
 		max = q->numb_path;
@@ -378,15 +374,14 @@ static int run_query(struct context *cx, struct components *components,
 	if (answer->records == NULL) {
 		return -ENOMEM;
 	}
-	err = path_query_run(cx->r, q, answer->records, max, &answer->n);
-	if (err != E_OK) {
-		return path_none_explain(cx->r, q, err, components, cx->a, cx->p);
+	ret = path_query_run(cx->r, q, answer->records, max, &answer->n);
+	if (ret != E_OK) {
+		return path_none_explain(cx->r, q, ret, components, cx->a, cx->p);
 	}
 	if (why && answer->n > PATH_WHY_MAX) {
 		return problem_param(
 			cx->p, cx->a, E_RANGE, "why",
-			"there are %zu paths, and why=1 explains %d at most: "
-			"add numb_path=N",
+			"there are %zu paths, and why=1 explains %d at most: add numb_path=N",
 			answer->n, PATH_WHY_MAX);
 	}
 	return why && answer->n == 0 ? path_none_selectors(cx->r, q, &answer->excluded)
@@ -395,20 +390,20 @@ static int run_query(struct context *cx, struct components *components,
 
 int path_params_answer(struct snap_reader *r, const struct path_params *params,
                        struct ends *ends, struct components *components, struct arena *a,
-                       struct path_answer *ret, struct problem *p)
+                       struct path_answer *ret_answer, struct problem *p)
 {
 	struct context cx = { .r = r, .params = params, .ends = ends, .a = a, .p = p };
 	struct path_query q = { .numb_path = 0 };
 	struct path_answer answer = { .n = 0 };
 
-	int err = read_query(&cx, &q, &answer);
-	if (err == E_OK) {
-		err = run_query(&cx, components, &q, &answer);
+	int ret = read_query(&cx, &q, &answer);
+	if (ret == E_OK) {
+		ret = run_query(&cx, components, &q, &answer);
 	}
-	if (err == E_OK) {
-		*ret = answer;
+	if (ret == E_OK) {
+		*ret_answer = answer;
 	}
-	return err;
+	return ret;
 }
 
 /* Adds "hops", and "why" when that is wanted, to a record that was just written. */
@@ -419,22 +414,22 @@ static int add_hops(struct context *cx, const struct path_record *rec,
 	json_t *list = NULL, *why = NULL;
 	unsigned n = 0;
 
-	int err = path_hops(cx->r, rec->slid, rec->dlid, hops, &n);
-	if (err == E_NOPATH || err == E_LOOP) {
-		return problem_set(cx->p, cx->a, err, "the path from LID %u to LID %u %s",
+	int ret = path_hops(cx->r, rec->slid, rec->dlid, hops, &n);
+	if (ret == E_NOPATH || ret == E_LOOP) {
+		return problem_set(cx->p, cx->a, ret, "the path from LID %u to LID %u %s",
 		                   (unsigned)rec->slid, (unsigned)rec->dlid,
-		                   err == E_LOOP ? "runs in a loop"
+		                   ret == E_LOOP ? "runs in a loop"
 		                                 : "ends at a switch without a route");
 	}
-	if (err == E_OK) {
-		err = path_hops_json(cx->r, hops, n, &list);
+	if (ret == E_OK) {
+		ret = path_hops_json(cx->r, hops, n, &list);
 	}
-	if (err == E_OK && detail == PATH_WITH_WHY) {
-		err = path_why_json(cx->r, rec, hops, n, cx->a, list, &why);
+	if (ret == E_OK && detail == PATH_WITH_WHY) {
+		ret = path_why_json(cx->r, rec, hops, n, cx->a, list, &why);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		json_decref(list);
-		return err;
+		return ret;
 	}
 	out->len--; /* the brace of the record */
 	body_printf(out, ",\"hops\":");
@@ -448,21 +443,21 @@ static int add_hops(struct context *cx, const struct path_record *rec,
 }
 
 int path_params_wildcard(struct snap_reader *r, const struct path_params *params,
-                         struct ends *ends, struct arena *a, struct path_wildcard *ret,
-                         struct problem *p)
+                         struct ends *ends, struct arena *a,
+                         struct path_wildcard *ret_wildcard, struct problem *p)
 {
 	struct context cx = { .r = r, .params = params, .ends = ends, .a = a, .p = p };
 	struct path_query q = { .numb_path = 0 };
 	struct path_answer answer = { .n = 0 };
 
-	int err = read_query(&cx, &q, &answer);
-	if (err == E_OK) {
-		*ret = (struct path_wildcard){ .q = q,
-			                       .any_src = is_any(params->src),
-			                       .any_dst = is_any(params->dst),
-			                       .detail = answer.detail };
+	int ret = read_query(&cx, &q, &answer);
+	if (ret == E_OK) {
+		*ret_wildcard = (struct path_wildcard){ .q = q,
+			                                .any_src = is_any(params->src),
+			                                .any_dst = is_any(params->dst),
+			                                .detail = answer.detail };
 	}
-	return err;
+	return ret;
 }
 
 int path_answer_record(struct snap_reader *r, const struct path_record *rec,
@@ -477,11 +472,11 @@ int path_answer_record(struct snap_reader *r, const struct path_record *rec,
 		return -ENOMEM;
 	}
 	out->len += (size_t)(path_record_put(at, rec) - at);
-	int err = detail == PATH_PLAIN ? E_OK : add_hops(&cx, rec, detail, out);
-	if (err != E_OK) {
+	int ret = detail == PATH_PLAIN ? E_OK : add_hops(&cx, rec, detail, out);
+	if (ret != E_OK) {
 		out->len = begin;
 	}
-	return err;
+	return ret;
 }
 
 int path_answer_write(struct snap_reader *r, struct path_answer *answer, bool stale,
@@ -489,19 +484,19 @@ int path_answer_write(struct snap_reader *r, struct path_answer *answer, bool st
 {
 	enum { HEAD_BYTES = 64 };
 	char *begin = body_room(out, HEAD_BYTES + PATH_RECORD_BYTES), *at = begin;
-	int err = at == NULL ? -ENOMEM : E_OK;
+	int ret = at == NULL ? -ENOMEM : E_OK;
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		at = json_put_number(JSON_PUT(at, "{\"epoch\":"), snap_meta(r)->epoch);
 		at = stale ? JSON_PUT(at, ",\"stale\":true") : at;
 		at = JSON_PUT(at, ",\"paths\":[");
 		out->len += (size_t)(at - begin);
 	}
-	for (size_t i = 0; err == E_OK && i < answer->n; i++) {
+	for (size_t i = 0; ret == E_OK && i < answer->n; i++) {
 		if (i > 0) {
 			body_write(out, ",", 1);
 		}
-		err = path_answer_record(r, &answer->records[i], answer->detail, a, out,
+		ret = path_answer_record(r, &answer->records[i], answer->detail, a, out,
 		                         p);
 	}
 	body_write(out, "]", 1);
@@ -511,5 +506,5 @@ int path_answer_write(struct snap_reader *r, struct path_answer *answer, bool st
 		answer->excluded = NULL;
 	}
 	body_write(out, "}\n", 2);
-	return err == E_OK ? body_done(out) : err;
+	return ret == E_OK ? body_done(out) : ret;
 }

@@ -81,7 +81,7 @@ struct path_answer {
  */
 int path_params_answer(struct snap_reader *r, const struct path_params *params,
                        struct ends *ends, struct components *components, struct arena *a,
-                       struct path_answer *ret, struct problem *p);
+                       struct path_answer *ret_answer, struct problem *p);
 
 /*!
  * \brief Writes {"epoch":E,"paths":[...]} and a new line: the body of /paths; with
@@ -105,8 +105,8 @@ bool path_params_have_wildcard(const struct path_params *params);
 
 /*! \brief The query of such parameters; fails as path_params_answer(). */
 int path_params_wildcard(struct snap_reader *r, const struct path_params *params,
-                         struct ends *ends, struct arena *a, struct path_wildcard *ret,
-                         struct problem *p);
+                         struct ends *ends, struct arena *a,
+                         struct path_wildcard *ret_wildcard, struct problem *p);
 
 /*!
  * \brief Writes one element of "paths".

@@ -70,20 +70,16 @@ static const char *choice_text(const struct path_hop *hop, const struct path_hop
 		       : w->least == w->most
 		               ? arena_printf(
 					 a,
-					 "%u ports lead there over as few switches%s; "
-					 "each carries %u routes",
+					 "%u ports lead there over as few switches%s; each carries %u routes",
 					 w->n, among, w->routes)
 		               : arena_printf(
 					 a,
-					 "%u ports lead there over as few switches%s; "
-					 "this one carries the fewest routes: %u, "
-					 "another up to %u",
+					 "%u ports lead there over as few switches%s; this one carries the fewest routes: %u, another up to %u",
 					 w->n, among, w->routes, w->most);
 	case PATH_CHOICE_SPREAD:
 		return arena_printf(
 			a,
-			"%u ports lead there over as few switches%s; the engine "
-			"spread %u to %u routes over them, %u on this one",
+			"%u ports lead there over as few switches%s; the engine spread %u to %u routes over them, %u on this one",
 			w->n, among, w->least, w->most, w->routes);
 	case PATH_CHOICE_COUNT: break;
 	}
@@ -156,15 +152,15 @@ static int add_hops(struct snap_reader *r, const struct path_record *rec,
                     struct arena *a, json_t *list)
 {
 	struct path_hop_why w;
-	int err = E_OK;
+	int ret = E_OK;
 
-	for (unsigned i = 0; err == E_OK && i < n; i++) {
-		err = path_hop_why(r, dst, rec->dlid, &hops[i], n - i, rec->sl, &w);
-		if (err == E_OK) {
-			err = add_hop_why(r, &hops[i], &w, a, json_array_get(list, i));
+	for (unsigned i = 0; ret == E_OK && i < n; i++) {
+		ret = path_hop_why(r, dst, rec->dlid, &hops[i], n - i, rec->sl, &w);
+		if (ret == E_OK) {
+			ret = add_hop_why(r, &hops[i], &w, a, json_array_get(list, i));
 		}
 	}
-	return err;
+	return ret;
 }
 
 /* --- the whole path ------------------------------------------------------------------- */
@@ -209,10 +205,10 @@ static int add_end(struct snap_reader *r, const struct snap_end *end, const char
                    json_t *o)
 {
 	struct snap_port port;
-	int err = snap_port(r, end->node_guid, end->port, &port);
+	int ret = snap_port(r, end->node_guid, end->port, &port);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	json_t *e = port_name_json(r, end->node_guid, end->port);
 	int bad =
@@ -224,35 +220,35 @@ static int add_end(struct snap_reader *r, const struct snap_end *end, const char
 
 int path_why_json(struct snap_reader *r, const struct path_record *rec,
                   const struct path_hop *hops, unsigned n, struct arena *a, json_t *list,
-                  json_t **ret)
+                  json_t **ret_json)
 {
 	struct snap_end src, dst;
 	struct path_bounds bounds;
 	json_t *o = json_pack("{s:s}", "engine", snap_meta(r)->engine_used);
 
-	int err = o == NULL ? -ENOMEM : snap_lid(r, rec->slid, &src);
-	if (err == E_OK) {
-		err = snap_lid(r, rec->dlid, &dst);
+	int ret = o == NULL ? -ENOMEM : snap_lid(r, rec->slid, &src);
+	if (ret == E_OK) {
+		ret = snap_lid(r, rec->dlid, &dst);
 	}
-	if (err == E_OK) {
-		err = path_bounds(r, &src, hops, n, &bounds);
+	if (ret == E_OK) {
+		ret = path_bounds(r, &src, hops, n, &bounds);
 	}
-	if (err == E_OK) {
-		err = add_end(r, &src, "src", o);
+	if (ret == E_OK) {
+		ret = add_end(r, &src, "src", o);
 	}
-	if (err == E_OK) {
-		err = add_end(r, &dst, "dst", o);
+	if (ret == E_OK) {
+		ret = add_end(r, &dst, "dst", o);
 	}
-	if (err == E_OK && src.base_lid != dst.base_lid) {
-		err = add_bounds(r, rec, &src, &dst, &bounds, o);
+	if (ret == E_OK && src.base_lid != dst.base_lid) {
+		ret = add_bounds(r, rec, &src, &dst, &bounds, o);
 	}
-	if (err == E_OK) {
-		err = add_hops(r, rec, &dst, hops, n, a, list);
+	if (ret == E_OK) {
+		ret = add_hops(r, rec, &dst, hops, n, a, list);
 	}
-	if (err == E_OK) {
-		*ret = o;
+	if (ret == E_OK) {
+		*ret_json = o;
 		return E_OK;
 	}
 	json_decref(o);
-	return err == E_NOTFOUND ? E_MALFORMED : err;
+	return ret == E_NOTFOUND ? E_MALFORMED : ret;
 }

@@ -19,10 +19,10 @@ struct arena;
  *
  * \param list  path_hops_json() of \a hops; each gets the members of a hop, on failure perhaps
  *              only some.
- * \param ret   "why".
+ * \param ret_json   "why".
  * \retval E_MALFORMED E_STALE -ENOMEM
  * Cost: that of path_hop_why() for each hop.
  */
 int path_why_json(struct snap_reader *r, const struct path_record *rec,
                   const struct path_hop *hops, unsigned n, struct arena *a, json_t *list,
-                  json_t **ret);
+                  json_t **ret_json);

@@ -13,7 +13,7 @@
 #include "gateway/view/json_text.h"
 
 struct problem_row {
-	int err;
+	int ret;
 	unsigned status;
 	const char *name;  /* NULL: err_name() */
 	const char *title; /* NULL: err_text() */
@@ -64,25 +64,25 @@ static const struct problem_row rows[] = {
 };
 /* clang-format on */
 
-static const struct problem_row *find(int err)
+static const struct problem_row *find(int ret)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (rows[i].err == err) {
+		if (rows[i].ret == ret) {
 			return &rows[i];
 		}
 	}
 	return NULL;
 }
 
-unsigned gw_status(int err)
+unsigned gw_status(int ret)
 {
-	const struct problem_row *row = find(err);
+	const struct problem_row *row = find(ret);
 	return row != NULL ? row->status : 500;
 }
 
-unsigned gw_retry_after(int err)
+unsigned gw_retry_after(int ret)
 {
-	unsigned status = gw_status(err);
+	unsigned status = gw_status(ret);
 	return status == 503 || status == 504 ? 1 : 0;
 }
 
@@ -95,28 +95,28 @@ set_detail(struct problem *p, struct arena *a, const char *fmt, va_list ap)
 	p->detail = arena_strdup(a, text);
 }
 
-int problem_set(struct problem *p, struct arena *a, int err, const char *fmt, ...)
+int problem_set(struct problem *p, struct arena *a, int ret, const char *fmt, ...)
 {
 	va_list ap;
 
-	p->err = err;
+	p->ret = ret;
 	va_start(ap, fmt);
 	set_detail(p, a, fmt, ap);
 	va_end(ap);
-	return err;
+	return ret;
 }
 
-int problem_param(struct problem *p, struct arena *a, int err, const char *parameter,
+int problem_param(struct problem *p, struct arena *a, int ret, const char *parameter,
                   const char *fmt, ...)
 {
 	va_list ap;
 
-	p->err = err;
+	p->ret = ret;
 	p->parameter = parameter;
 	va_start(ap, fmt);
 	set_detail(p, a, fmt, ap);
 	va_end(ap);
-	return err;
+	return ret;
 }
 
 void problem_member(struct problem *p, const char *name, json_t *value)
@@ -129,15 +129,15 @@ void problem_member(struct problem *p, const char *name, json_t *value)
 
 json_t *problem_json(const struct problem *p, uint64_t epoch)
 {
-	const struct problem_row *row = find(p->err);
+	const struct problem_row *row = find(p->ret);
 	const char *name =
-		row != NULL && row->name != NULL ? row->name : err_name(p->err);
+		row != NULL && row->name != NULL ? row->name : err_name(p->ret);
 	const char *title =
-		row != NULL && row->title != NULL ? row->title : err_text(p->err);
+		row != NULL && row->title != NULL ? row->title : err_text(p->ret);
 
 	json_t *o =
 		json_pack("{s:s+, s:s, s:i, s:o}", "type", "urn:saguaro:problem:", name,
-	                  "title", title, "status", (int)gw_status(p->err), "detail",
+	                  "title", title, "status", (int)gw_status(p->ret), "detail",
 	                  text_json(p->detail != NULL ? p->detail : title));
 	if (o == NULL) {
 		return NULL;
@@ -154,15 +154,15 @@ json_t *problem_json(const struct problem *p, uint64_t epoch)
 	return o;
 }
 
-void problem_reply(struct problem *p, int err, uint64_t epoch, struct reply *ret)
+void problem_reply(struct problem *p, int ret, uint64_t epoch, struct reply *ret_reply)
 {
-	p->err = err;
-	body_clear(&ret->body);
-	body_json(&ret->body, problem_json(p, epoch));
-	ret->status = gw_status(err);
-	ret->content_type = "application/problem+json";
-	ret->retry_after = gw_retry_after(err);
-	ret->etag[0] = '\0';
+	p->ret = ret;
+	body_clear(&ret_reply->body);
+	body_json(&ret_reply->body, problem_json(p, epoch));
+	ret_reply->status = gw_status(ret);
+	ret_reply->content_type = "application/problem+json";
+	ret_reply->retry_after = gw_retry_after(ret);
+	ret_reply->etag[0] = '\0';
 }
 
 void problem_clear(struct problem *p)

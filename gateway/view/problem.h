@@ -39,25 +39,25 @@ enum http_err {
 };
 
 struct problem {
-	int err;               /*!< enum err, -errno or enum http_err */
+	int ret;               /*!< enum err, -errno or enum http_err */
 	const char *detail;    /*!< sentence with place and remedy; arena or static */
 	const char *parameter; /*!< query parameter at fault, or NULL */
 	json_t *members;       /*!< further members, owned, or NULL */
 };
 
 /*! \brief Status code of an error value. Every enum err has one. */
-unsigned gw_status(int err);
+unsigned gw_status(int ret);
 
 /*! \brief Seconds after which asking again makes sense; 0: no Retry-After. */
-unsigned gw_retry_after(int err);
+unsigned gw_retry_after(int ret);
 
-/*! \brief Fills \a p with a sentence made like printf. \return \a err, to be returned on.
+/*! \brief Fills \a p with a sentence made like printf. \return \a ret, to be returned on.
  */
-int problem_set(struct problem *p, struct arena *a, int err, const char *fmt, ...)
+int problem_set(struct problem *p, struct arena *a, int ret, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /*! \brief Likewise, and names the query parameter at fault. */
-int problem_param(struct problem *p, struct arena *a, int err, const char *parameter,
+int problem_param(struct problem *p, struct arena *a, int ret, const char *parameter,
                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /*! \brief Adds a member; \a value is taken. */
@@ -66,8 +66,9 @@ void problem_member(struct problem *p, const char *name, json_t *value);
 /*! \brief The body. \param epoch  0: not known, left out. \return NULL: out of memory. */
 json_t *problem_json(const struct problem *p, uint64_t epoch);
 
-/*! \brief Makes the answer to a problem of this error; what \a ret had of a body is dropped. \param epoch  As above. */
-void problem_reply(struct problem *p, int err, uint64_t epoch, struct reply *ret);
+/*! \brief Makes the answer to a problem of this error; what \a ret_reply had of a body is
+ * dropped. \param epoch  As above. */
+void problem_reply(struct problem *p, int ret, uint64_t epoch, struct reply *ret_reply);
 
 /*! \brief Drops the members; zeroed afterwards. */
 void problem_clear(struct problem *p);

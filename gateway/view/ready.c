@@ -21,11 +21,11 @@ bool heartbeat_fresh(uint64_t heartbeat_ms, uint64_t now_ms)
 	return heartbeat_ms != 0 && now_ms - heartbeat_ms <= STALE_AFTER_MS;
 }
 
-bool stats_number(const struct stats_copy *c, const char *name, double *ret)
+bool stats_number(const struct stats_copy *c, const char *name, double *ret_number)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		if (c->values[i].text == NULL && strcmp(c->values[i].name, name) == 0) {
-			*ret = c->values[i].value;
+			*ret_number = c->values[i].value;
 			return true;
 		}
 	}
@@ -54,16 +54,13 @@ static const char *cannot_report(const struct stats_copy *c, struct arena *a)
 	if (c->trouble == E_FULL) {
 		return arena_printf(
 			a,
-			"the folder %s is full: saguarod (process %u) runs, but figures "
-		        "and "
-			"changes are not shown since %s; free space there, or enlarge it",
+			"the folder %s is full: saguarod (process %u) runs, but figures and changes are not shown since %s; free space there, or enlarge it",
 			folder, (unsigned)c->pid, written_at(c, buf));
 	}
-	return arena_printf(a,
-	                    "saguarod (process %u) runs, but cannot write to the folder "
-	                    "%s since %s: %s",
-	                    (unsigned)c->pid, folder, written_at(c, buf),
-	                    err_text(c->trouble));
+	return arena_printf(
+		a,
+		"saguarod (process %u) runs, but cannot write to the folder %s since %s: %s",
+		(unsigned)c->pid, folder, written_at(c, buf), err_text(c->trouble));
 }
 
 static const char *gone_since(const struct stats_copy *c, struct arena *a)
@@ -78,8 +75,7 @@ static const char *gone_since(const struct stats_copy *c, struct arena *a)
 	}
 	return arena_printf(
 		a,
-		"daemon gone since %s: saguarod (process %u) gave no sign of life "
-		"for more than %d ms; start it again",
+		"daemon gone since %s: saguarod (process %u) gave no sign of life for more than %d ms; start it again",
 		text, (unsigned)c->pid, STALE_AFTER_MS);
 }
 

@@ -27,4 +27,4 @@ const char *ready_reason(const struct stats_copy *stats, uint64_t epoch,
                          const char *why_no_epoch, uint64_t now_ms, struct arena *a);
 
 /*! \brief A number among the stats. \return false: not there. */
-bool stats_number(const struct stats_copy *c, const char *name, double *ret);
+bool stats_number(const struct stats_copy *c, const char *name, double *ret_number);

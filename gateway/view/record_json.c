@@ -36,21 +36,21 @@ static const char *word_at(const char *p, size_t *ret_len)
 }
 
 /* The name with such words respelt. */
-static void respell(const char *name, char ret[RECORD_KEY_MAX])
+static void respell(const char *name, char ret_key[RECORD_KEY_MAX])
 {
 	size_t n = 0, len;
 
 	while (*name && n + 8 < RECORD_KEY_MAX) {
 		const char *as = word_at(name, &len);
 		if (as != NULL) {
-			memcpy(ret + n, as, strlen(as));
+			memcpy(ret_key + n, as, strlen(as));
 			n += strlen(as);
 			name += len;
 		} else {
-			ret[n++] = *name++;
+			ret_key[n++] = *name++;
 		}
 	}
-	ret[n] = '\0';
+	ret_key[n] = '\0';
 }
 
 /* Does a word begin at p? Before a capital that follows a small letter or a digit, and
@@ -67,7 +67,7 @@ static bool begins_word(const char *start, const char *p)
 	return islower((unsigned char)p[1]) && !plural;
 }
 
-void record_key(const char *name, char ret[RECORD_KEY_MAX])
+void record_key(const char *name, char ret_key[RECORD_KEY_MAX])
 {
 	char spelt[RECORD_KEY_MAX];
 	size_t n = 0;
@@ -75,11 +75,11 @@ void record_key(const char *name, char ret[RECORD_KEY_MAX])
 	respell(name, spelt);
 	for (const char *p = spelt; *p && n + 2 < RECORD_KEY_MAX; p++) {
 		if (begins_word(spelt, p)) {
-			ret[n++] = '_';
+			ret_key[n++] = '_';
 		}
-		ret[n++] = *p == '.' ? '_' : (char)tolower((unsigned char)*p);
+		ret_key[n++] = *p == '.' ? '_' : (char)tolower((unsigned char)*p);
 	}
-	ret[n] = '\0';
+	ret_key[n] = '\0';
 }
 
 /* --- writing ---------------------------------------------------------------------------
@@ -135,21 +135,22 @@ static char *put_value(char *p, const struct sa_field *f, const uint8_t *record)
 	return f->width >= GUID_BITS_MIN ? json_put_guid(p, v) : json_put_number(p, v);
 }
 
-void record_form(const struct sa_attr *attr, struct record_form *ret)
+void record_form(const struct sa_attr *attr, struct record_form *ret_form)
 {
 	char key[RECORD_KEY_MAX];
 
-	ret->n = 0;
-	for (unsigned i = 0; i < attr->n_fields && ret->n < RECORD_FIELDS_MAX; i++) {
-		struct record_member *m = &ret->member[ret->n];
+	ret_form->n = 0;
+	for (unsigned i = 0; i < attr->n_fields && ret_form->n < RECORD_FIELDS_MAX; i++) {
+		struct record_member *m = &ret_form->member[ret_form->n];
 		if ((attr->fields[i].how & SA_HOW) == SA_RESERVED) {
 			continue;
 		}
 		record_key(attr->fields[i].name, key);
 		m->field = &attr->fields[i];
-		m->len = (uint8_t)snprintf(m->key, sizeof(m->key),
-		                           "%c\"%s\":", ret->n == 0 ? '{' : ',', key);
-		ret->n++;
+		m->len =
+			(uint8_t)snprintf(m->key, sizeof(m->key),
+		                          "%c\"%s\":", ret_form->n == 0 ? '{' : ',', key);
+		ret_form->n++;
 	}
 }
 
@@ -247,10 +248,10 @@ static int ask_gid(const struct sa_field *f, const char *text, uint8_t *record,
 {
 	uint64_t prefix, guid;
 
-	int err = text_gid(text, &prefix, &guid);
-	if (err != E_OK) {
+	int ret = text_gid(text, &prefix, &guid);
+	if (ret != E_OK) {
 		*ret_expected = "a GID in the form of an IPv6 address";
-		return err;
+		return ret;
 	}
 	field_set(record, f->bit, 64, prefix);
 	field_set(record, f->bit + 64, 64, guid);
@@ -277,12 +278,12 @@ int record_ask(const struct sa_attr *attr, int component, const char *text,
 	if (f->width == GID_BITS) {
 		return ask_gid(f, text, record, ret_expected);
 	}
-	int err = f->width == 64 && text_guid(text, &v) == E_OK ? E_OK
+	int ret = f->width == 64 && text_guid(text, &v) == E_OK ? E_OK
 	                                                        : text_u64(text, max, &v);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		*ret_expected = f->width == 64 ? "a GUID or number, 0x and hex digits"
 		                               : "a number, decimal or 0x, that fits";
-		return err;
+		return ret;
 	}
 	field_set(record, f->bit, f->width, v);
 	return E_OK;

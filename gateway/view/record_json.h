@@ -20,7 +20,7 @@ enum {
 };
 
 /*! \brief Name of a component in snake case: "LinearFDBTop" is "linear_fdb_top". */
-void record_key(const char *name, char ret[RECORD_KEY_MAX]);
+void record_key(const char *name, char ret_key[RECORD_KEY_MAX]);
 
 /*! How the records of an attribute are written: components and keys, made once. */
 struct record_form {
@@ -32,7 +32,7 @@ struct record_form {
 	} member[RECORD_FIELDS_MAX];
 };
 
-void record_form(const struct sa_attr *attr, struct record_form *ret);
+void record_form(const struct sa_attr *attr, struct record_form *ret_form);
 
 /*!
  * \brief Writes a record as an object; reserved components are left out. Out of memory:

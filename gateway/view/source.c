@@ -56,7 +56,7 @@ struct source {
 	struct snap_reader *snap;
 	unsigned generation; /* of the files that snap is on */
 	uint64_t looked_ms;  /* when the files were last asked; 0: never */
-	int err;             /* why snap is NULL */
+	int ret;             /* why snap is NULL */
 	char why[WHY_BYTES];
 };
 
@@ -201,7 +201,7 @@ static struct source *source_on(struct files *f)
 
 	if (s != NULL) {
 		s->files = f;
-		s->err = E_NOTREADY;
+		s->ret = E_NOTREADY;
 	}
 	return s;
 }
@@ -252,8 +252,8 @@ static void follow(struct source *s, uint64_t now_ms)
 	}
 	if (s->snap == NULL) {
 		struct snap_reader *r = NULL;
-		s->err = f->snap != NULL ? snap_reader_clone(f->snap, &r) : f->snap_err;
-		s->snap = s->err == E_OK ? r : NULL;
+		s->ret = f->snap != NULL ? snap_reader_clone(f->snap, &r) : f->snap_err;
+		s->snap = s->ret == E_OK ? r : NULL;
 		s->generation = f->generation;
 		memcpy(s->why, f->why, sizeof(s->why));
 	}
@@ -264,8 +264,7 @@ static void damaged_text(const struct source *s, char *buf, size_t size)
 {
 	snprintf(
 		buf, size,
-		"%s/snapshot/data.mdb or %s/stats/data.mdb is damaged; restart saguarod, "
-		"which makes it anew",
+		"%s/snapshot/data.mdb or %s/stats/data.mdb is damaged; restart saguarod, which makes it anew",
 		s->files->dir, s->files->dir);
 }
 
@@ -278,7 +277,7 @@ const char *source_damaged(const struct source *s, struct arena *a)
 }
 
 int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
-               struct snap_reader **ret)
+               struct snap_reader **ret_reader)
 {
 	/* If another thread has found a change, this one follows before it answers, so
 	 * that a client does not get "ready" from one and "no database" from the next. */
@@ -288,66 +287,67 @@ int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
 	}
 	if (s->snap == NULL) {
 		*ret_why = s->why;
-		return s->err;
+		return s->ret;
 	}
-	int err = snap_pin(s->snap);
-	if (err != E_OK) {
-		*ret_why = err == E_NOTREADY ? "saguarod has not published a sweep yet"
-		                             : err_text(err);
-		if (err == E_MALFORMED) {
+	int ret = snap_pin(s->snap);
+	if (ret != E_OK) {
+		*ret_why = ret == E_NOTREADY ? "saguarod has not published a sweep yet"
+		                             : err_text(ret);
+		if (ret == E_MALFORMED) {
 			damaged_text(s, s->why, sizeof(s->why));
 			*ret_why = s->why;
 		}
-		return err;
+		return ret;
 	}
-	*ret = s->snap;
+	*ret_reader = s->snap;
 	return E_OK;
 }
 
 int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
-                 struct stats_copy *ret)
+                 struct stats_copy *ret_copy)
 {
 	struct files *f = s->files;
 
 	pthread_mutex_lock(&f->lock);
 	follow_stats(f, now_ms);
-	int err = f->stats != NULL ? stats_read(f->stats, a, ret) : no_stats(f);
-	if (err == E_OK) {
-		ret->folder = f->dir;
+	int ret = f->stats != NULL ? stats_read(f->stats, a, ret_copy) : no_stats(f);
+	if (ret == E_OK) {
+		ret_copy->folder = f->dir;
 	}
-	if (err != -ENOMEM) { /* which says nothing of the daemon */
-		atomic_store(&f->heartbeat_ms, err == E_OK ? ret->heartbeat_ms : 0);
+	if (ret != -ENOMEM) { /* which says nothing of the daemon */
+		atomic_store(&f->heartbeat_ms, ret == E_OK ? ret_copy->heartbeat_ms : 0);
 		atomic_store(&f->heartbeat_seen_ms, now_ms);
 	}
 	pthread_mutex_unlock(&f->lock);
-	return err;
+	return ret;
 }
 
 int source_events(struct source *s, uint64_t now_ms, uint64_t from, size_t max,
-                  struct arena *a, struct stats_events *ret)
+                  struct arena *a, struct stats_events *ret_events)
 {
 	struct files *f = s->files;
 
 	pthread_mutex_lock(&f->lock);
 	follow_stats(f, now_ms);
-	int err = f->stats != NULL ? stats_read_events(f->stats, from, max, a, ret)
+	int ret = f->stats != NULL ? stats_read_events(f->stats, from, max, a, ret_events)
 	                           : no_stats(f);
 	pthread_mutex_unlock(&f->lock);
-	return err;
+	return ret;
 }
 
 int source_counters(struct source *s, uint64_t now_ms, uint64_t node_guid, uint8_t port,
-                    size_t max, bool samples, struct arena *a, struct stats_counter_list *ret)
+                    size_t max, bool samples, struct arena *a,
+                    struct stats_counter_list *ret_counter_list)
 {
 	struct files *f = s->files;
 
 	pthread_mutex_lock(&f->lock);
 	follow_stats(f, now_ms);
-	int err = f->stats != NULL ? stats_read_counters(f->stats, node_guid, port, max,
-	                                                 samples, a, ret)
+	int ret = f->stats != NULL ? stats_read_counters(f->stats, node_guid, port, max,
+	                                                 samples, a, ret_counter_list)
 	                           : no_stats(f);
 	pthread_mutex_unlock(&f->lock);
-	return err;
+	return ret;
 }
 
 static void look_for_heartbeat(struct source *s, uint64_t now_ms)

@@ -41,12 +41,12 @@ int64_t source_wall_clock(void);
  * \brief Pins the newest epoch.
  *
  * \param ret_why  On failure a sentence, borrowed until the next call.
- * \param ret      Borrowed until the next call: a changed file is opened anew.
+ * \param ret_reader      Borrowed until the next call: a changed file is opened anew.
  * \retval E_NOTREADY  No folder, no file, or nothing published. \retval -EACCES E_LAYOUT
  * E_FOREIGN
  */
 int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
-               struct snap_reader **ret);
+               struct snap_reader **ret_reader);
 
 /*! \brief What is said of a damaged database: which folder, and what helps. In \a a. */
 const char *source_damaged(const struct source *s, struct arena *a);
@@ -54,15 +54,16 @@ const char *source_damaged(const struct source *s, struct arena *a);
 /*! \brief One consistent copy of the stats in \a a; source_stale() uses its heartbeat
  * from then on. \retval E_NOTREADY  There are none. */
 int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
-                 struct stats_copy *ret);
+                 struct stats_copy *ret_copy);
 
 /*! \brief Events, as stats_read_events(). \retval E_NOTREADY  There are none. */
 int source_events(struct source *s, uint64_t now_ms, uint64_t from, size_t max,
-                  struct arena *a, struct stats_events *ret);
+                  struct arena *a, struct stats_events *ret_events);
 
 /*! \brief Port counters, as stats_read_counters(). \retval E_NOTREADY  There are none. */
 int source_counters(struct source *s, uint64_t now_ms, uint64_t node_guid, uint8_t port,
-                    size_t max, bool samples, struct arena *a, struct stats_counter_list *ret);
+                    size_t max, bool samples, struct arena *a,
+                    struct stats_counter_list *ret_counter_list);
 
 /*! \brief Is the daemon's heartbeat too old, or missing? Read at most once in
  * SOURCE_HEARTBEAT_MS. */

@@ -23,7 +23,7 @@ static int hex_digit(char c)
 
 /* Decodes [s, end). plus: '+' is a blank. */
 static int decode(const char *s, const char *end, bool plus, struct arena *a,
-                  const char **ret, struct problem *p)
+                  const char **ret_text, struct problem *p)
 {
 	char *text = arena_alloc(a, (size_t)(end - s) + 1);
 	char *to = text;
@@ -40,11 +40,10 @@ static int decode(const char *s, const char *end, bool plus, struct arena *a,
 		int low = end - s > 2 ? hex_digit(s[2]) : -1;
 		if (high < 0 || low < 0 || (high == 0 && low == 0)) {
 			int left = end - s < 3 ? (int)(end - s) : 3;
-			return problem_set(p, a, E_SYNTAX,
-			                   "bad escape '%.*s': expected %% and two hex "
-			                   "digits, not 00; "
-			                   "write a percent sign as %%25",
-			                   left, s);
+			return problem_set(
+				p, a, E_SYNTAX,
+				"bad escape '%.*s': expected %% and two hex digits, not 00; write a percent sign as %%25",
+				left, s);
 		}
 		*to++ = (char)(high << 4 | low);
 		s += 2;
@@ -56,7 +55,7 @@ static int decode(const char *s, const char *end, bool plus, struct arena *a,
 			"a name or value of %zu bytes; at most %d are accepted",
 			(size_t)(to - text), URI_VALUE_MAX);
 	}
-	*ret = text;
+	*ret_text = text;
 	return E_OK;
 }
 
@@ -75,9 +74,9 @@ static int parse_path(const char *s, const char *end, struct arena *a, struct ur
 			                   "no resource has more than %d path segments",
 			                   URI_SEGMENTS_MAX);
 		}
-		int err = decode(s, stop, false, a, &u->segment[u->n_segments], p);
-		if (err != E_OK) {
-			return err;
+		int ret = decode(s, stop, false, a, &u->segment[u->n_segments], p);
+		if (ret != E_OK) {
+			return ret;
 		}
 		u->n_segments++;
 		s = stop;
@@ -91,13 +90,13 @@ static int add_param(const char *s, const char *end, struct arena *a, struct uri
 	const char *equal = memchr(s, '=', (size_t)(end - s));
 	struct uri_param param = { .value = "" };
 
-	int err = decode(s, equal != NULL ? equal : end, true, a, &param.name, p);
-	if (err == E_OK && equal != NULL) {
-		err = decode(equal + 1, end, true, a, &param.value, p);
-		p->parameter = err != E_OK ? param.name : NULL;
+	int ret = decode(s, equal != NULL ? equal : end, true, a, &param.name, p);
+	if (ret == E_OK && equal != NULL) {
+		ret = decode(equal + 1, end, true, a, &param.value, p);
+		p->parameter = ret != E_OK ? param.name : NULL;
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (uri_param(u, param.name) != NULL) {
 		return problem_param(p, a, E_HTTP_PARAMETER, param.name,
@@ -116,9 +115,9 @@ static int parse_query(const char *s, struct arena *a, struct uri *u, struct pro
 	for (;;) {
 		const char *end = strchrnul(s, '&');
 		if (end > s) {
-			int err = add_param(s, end, a, u, p);
-			if (err != E_OK) {
-				return err;
+			int ret = add_param(s, end, a, u, p);
+			if (ret != E_OK) {
+				return ret;
 			}
 		}
 		if (*end == '\0') {
@@ -128,7 +127,7 @@ static int parse_query(const char *s, struct arena *a, struct uri *u, struct pro
 	}
 }
 
-int uri_parse(const char *target, struct arena *a, struct uri *ret, struct problem *p)
+int uri_parse(const char *target, struct arena *a, struct uri *ret_uri, struct problem *p)
 {
 	struct uri u = { .n_segments = 0 };
 	size_t len = strnlen(target, URI_MAX + 1);
@@ -153,14 +152,14 @@ int uri_parse(const char *target, struct arena *a, struct uri *ret, struct probl
 		return -ENOMEM;
 	}
 	u.path = memcpy(path, target, (size_t)(end - target));
-	int err = parse_path(target, end, a, &u, p);
-	if (err == E_OK && *end == '?') {
-		err = parse_query(end + 1, a, &u, p);
+	int ret = parse_path(target, end, a, &u, p);
+	if (ret == E_OK && *end == '?') {
+		ret = parse_query(end + 1, a, &u, p);
 	}
-	if (err == E_OK) {
-		*ret = u;
+	if (ret == E_OK) {
+		*ret_uri = u;
 	}
-	return err;
+	return ret;
 }
 
 const char *uri_param(const struct uri *u, const char *name)

@@ -33,7 +33,7 @@ struct uri {
 };
 
 /*!
- * \brief Parses a target. Strings of \a ret are in \a a.
+ * \brief Parses a target. Strings of \a ret_uri are in \a a.
  *
  * \param p  Filled on failure: what is wrong and where.
  * \retval E_SYNTAX           An escape that is not % and two hex digits, or %00.
@@ -42,7 +42,8 @@ struct uri {
  * \retval E_HTTP_ENDPOINT    More path segments than any resource has.
  * \retval -ENOMEM
  */
-int uri_parse(const char *target, struct arena *a, struct uri *ret, struct problem *p);
+int uri_parse(const char *target, struct arena *a, struct uri *ret_uri,
+              struct problem *p);
 
 /*! \brief Value of a parameter, NULL if it is missing. */
 const char *uri_param(const struct uri *u, const char *name);

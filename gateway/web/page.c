@@ -51,7 +51,7 @@ void page_free(struct page *p)
 
 /* A file that is not there leaves the content empty. */
 static int read_content(const char *dir, const char *name, const char *ending,
-                        struct diags *d, struct content *ret)
+                        struct diags *d, struct content *ret_content)
 {
 	static const struct text_file_kind kind = { .what = "a file of the page",
 		                                    .max_bytes = FILE_BYTES };
@@ -64,42 +64,43 @@ static int read_content(const char *dir, const char *name, const char *ending,
 	if (text_file_is_missing(path)) {
 		return E_OK;
 	}
-	int err = text_file_read(path, &kind, d, &ret->data, &ret->len);
-	if (err == E_OK) {
-		snprintf(ret->etag, sizeof(ret->etag), "\"%016" PRIx64 "\"",
-		         digest_bytes(0, ret->data, ret->len));
+	int ret = text_file_read(path, &kind, d, &ret_content->data, &ret_content->len);
+	if (ret == E_OK) {
+		snprintf(ret_content->etag, sizeof(ret_content->etag),
+		         "\"%016" PRIx64 "\"",
+		         digest_bytes(0, ret_content->data, ret_content->len));
 	}
-	return err;
+	return ret;
 }
 
-int page_read(const char *dir, struct diags *d, struct page **ret)
+int page_read(const char *dir, struct diags *d, struct page **ret_page)
 {
 	struct page *p = calloc(1, sizeof(*p));
-	int err = p != NULL ? E_OK : -ENOMEM;
+	int ret = p != NULL ? E_OK : -ENOMEM;
 
-	for (unsigned i = 0; i < N_FILES && err == E_OK; i++) {
-		err = read_content(dir, files[i].name, "", d, &p->plain[i]);
-		if (err == E_OK && p->plain[i].data == NULL) {
+	for (unsigned i = 0; i < N_FILES && ret == E_OK; i++) {
+		ret = read_content(dir, files[i].name, "", d, &p->plain[i]);
+		if (ret == E_OK && p->plain[i].data == NULL) {
 			if (i == 0) {
 				page_free(p);
-				*ret = NULL;
+				*ret_page = NULL;
 				return E_OK;
 			}
-			diag_add(d, DIAG_ERROR, dir, 0,
-			         "there is an index.html, but no %s; build or install "
-			         "the page again",
-			         files[i].name);
-			err = E_NOTFOUND;
+			diag_add(
+				d, DIAG_ERROR, dir, 0,
+				"there is an index.html, but no %s; build or install the page again",
+				files[i].name);
+			ret = E_NOTFOUND;
 		}
-		if (err == E_OK) {
-			err = read_content(dir, files[i].name, ".gz", d, &p->gzip[i]);
+		if (ret == E_OK) {
+			ret = read_content(dir, files[i].name, ".gz", d, &p->gzip[i]);
 		}
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		page_free(p);
-		return err;
+		return ret;
 	}
-	*ret = p;
+	*ret_page = p;
 	return E_OK;
 }
 
@@ -116,7 +117,8 @@ bool page_shares(const struct page *p, const char *target)
 	return p != NULL && is_path(target, files[0].path);
 }
 
-bool page_find(const struct page *p, const struct page_request *rq, struct page_file *ret)
+bool page_find(const struct page *p, const struct page_request *rq,
+               struct page_file *ret_file)
 {
 	bool reads = strcmp(rq->method, "GET") == 0 || strcmp(rq->method, "HEAD") == 0;
 
@@ -133,7 +135,7 @@ bool page_find(const struct page *p, const struct page_request *rq, struct page_
 		bool packed = p->gzip[i].data != NULL &&
 		              accept_quality(rq->accept_encoding, "gzip") > 0;
 		const struct content *c = packed ? &p->gzip[i] : &p->plain[i];
-		*ret = (struct page_file){
+		*ret_file = (struct page_file){
 			.type = files[i].type,
 			.encoding = packed ? "gzip" : NULL,
 			.vary = i == 0 ? "Accept, Accept-Encoding" : "Accept-Encoding",

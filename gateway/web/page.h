@@ -44,12 +44,12 @@ struct page_file {
 /*!
  * \brief Reads the files of a folder, each with its .gz where there is one.
  * \param d     Gets a sentence for each file that cannot be read.
- * \param ret   Caller owns; page_free(). NULL: the folder holds no page.
+ * \param ret_page   Caller owns; page_free(). NULL: the folder holds no page.
  * \retval E_OK  Also without a page.
  * \retval E_NOTFOUND  There is an index.html, but not all that belongs to it.
  * \retval -errno E_SYNTAX  A file cannot be read, or is far too large.
  */
-int page_read(const char *dir, struct diags *d, struct page **ret);
+int page_read(const char *dir, struct diags *d, struct page **ret_page);
 
 /*! \brief NULL is fine. */
 void page_free(struct page *p);
@@ -59,7 +59,7 @@ void page_free(struct page *p);
  * \param p  NULL: there is no page. \return false: the request is not for the page.
  */
 bool page_find(const struct page *p, const struct page_request *rq,
-               struct page_file *ret);
+               struct page_file *ret_file);
 
 /*! \brief Does the answer to a target depend on Accept, because it may be the page? */
 bool page_shares(const struct page *p, const char *target);

@@ -131,16 +131,17 @@ static int bind_topology(const struct binder *b, struct bound_step *s)
 }
 
 /* Options of all engines as they are, in memory of their own. */
-static int copy_options(const struct binder *b, struct engine_options *ret)
+static int copy_options(const struct binder *b, struct engine_options *ret_options)
 {
-	int code = engine_options_init(ret, b->a);
+	int ret = engine_options_init(ret_options, b->a);
 
-	for (unsigned i = 0; code == E_OK && engines[i]; i++) {
+	for (unsigned i = 0; ret == E_OK && engines[i]; i++) {
 		if (engines[i]->options) {
-			memcpy(ret->base[i], b->all->base[i], engines[i]->opt_size);
+			memcpy(ret_options->base[i], b->all->base[i],
+			       engines[i]->opt_size);
 		}
 	}
-	return code;
+	return ret;
 }
 
 static int bind_engine(const struct binder *b, struct bound_step *s)
@@ -149,25 +150,25 @@ static int bind_engine(const struct binder *b, struct bound_step *s)
 		if (!strcmp(engines[i]->name, s->step->engine) && engines[i] != &engine_chains) {
 			struct engine_options own;
 			struct config *rest;
-			int code;
+			int ret;
 
 			s->engine = engines[i];
 			/* The file of a step over the options of the main file. Keys
 			 * that are not an engine's are the main file's affair. */
 			rest = arena_alloc(b->a, sizeof(*rest));
 			struct option_trace seen = { .arena = b->a };
-			code = rest ? copy_options(b, &own) : -ENOMEM;
-			if (code == E_OK) {
-				code = option_sets_add(&own.sets, config_rows, rest);
+			ret = rest ? copy_options(b, &own) : -ENOMEM;
+			if (ret == E_OK) {
+				ret = option_sets_add(&own.sets, config_rows, rest);
 			}
-			if (code == E_OK && s->step->text) {
+			if (ret == E_OK && s->step->text) {
 				own.sets.trace = &seen;
-				code = option_read_text(&own.sets, b->a, s->step->config,
-				                        s->step->text, s->step->text_len,
-				                        b->d);
+				ret = option_read_text(&own.sets, b->a, s->step->config,
+				                       s->step->text, s->step->text_len,
+				                       b->d);
 			}
-			if (code == E_OK && s->engine->bind) {
-				code = s->engine->bind(own.base[i], b->all, b->a, b->d);
+			if (ret == E_OK && s->engine->bind) {
+				ret = s->engine->bind(own.base[i], b->all, b->a, b->d);
 			}
 			/* Keys of a step's file that its engine does not read change nothing. */
 			for (unsigned k = 0; k < seen.n; k++) {
@@ -184,7 +185,7 @@ static int bind_engine(const struct binder *b, struct bound_step *s)
 				}
 			}
 			s->options = own.base[i];
-			return code;
+			return ret;
 		}
 	}
 	diag_add(b->d, DIAG_ERROR, b->o->steps->path, s->step->line,
@@ -233,11 +234,11 @@ static int chains_bind(void *options, const struct engine_options *all, struct a
 	}
 	for (uint32_t i = 0; i < o->steps->n; i++) {
 		bound[i].step = &o->steps->step[i];
-		int code = bind_engine(&b, &bound[i]);
+		int ret = bind_engine(&b, &bound[i]);
 		int topology = bind_topology(&b, &bound[i]);
 
 		bind_fallback(&b, bound, i);
-		first = first != E_OK ? first : code != E_OK ? code : topology;
+		first = first != E_OK ? first : ret != E_OK ? ret : topology;
 	}
 	o->bound = bound;
 	return first;
@@ -256,13 +257,14 @@ struct run {
 };
 
 static int set_of(const struct run *r, uint32_t group, struct arena *tmp,
-                  struct device_set *ret)
+                  struct device_set *ret_set)
 {
 	if (group == PORT_POLICY_NONE) {
 		group = port_policy_find(port_policy_builtin(), "ALL");
-		return port_policy_set(r->in->g, port_policy_builtin(), group, tmp, ret);
+		return port_policy_set(r->in->g, port_policy_builtin(), group, tmp,
+		                       ret_set);
 	}
-	return port_policy_set(r->in->g, r->groups, group, tmp, ret);
+	return port_policy_set(r->in->g, r->groups, group, tmp, ret_set);
 }
 
 /* Lanes of one row where a step has none: lane 0. */
@@ -346,25 +348,26 @@ static int merge(struct run *r, uint32_t step, const struct subgraph *x,
                  const struct route_out *part)
 {
 	const struct bound_step *b = &r->o->bound[step];
-	int code = E_OK;
+	int ret = E_OK;
 
 	if (lanes_clash(r, step, part)) {
-		why_add(&r->out->notes, "chains: step %" PRIu32 ": %s needs virtual lanes that do "
-		                        "not go with those of an earlier step",
+		why_add(&r->out->notes,
+		        "chains: step %" PRIu32
+		        ": %s needs virtual lanes that do not go with those of an earlier step",
 		        b->step->id, b->engine->name);
 		return E_UNSUITABLE;
 	}
 	if (part->lanes.rows || part->lanes.rule) {
-		code = need_lanes(r);
+		ret = need_lanes(r);
 	}
-	if (code == E_OK && part->lanes.rule) {
-		code = take_rule(r, step, x, part->lanes.rule);
+	if (ret == E_OK && part->lanes.rule) {
+		ret = take_rule(r, step, x, part->lanes.rule);
 	}
-	if (code == E_OK && part->may_miss) {
-		code = take_may_miss(r, part->may_miss, part->lft.n_lids);
+	if (ret == E_OK && part->may_miss) {
+		ret = take_may_miss(r, part->may_miss, part->lft.n_lids);
 	}
-	if (code != E_OK) {
-		return code;
+	if (ret != E_OK) {
+		return ret;
 	}
 	r->out->lanes.n = part->lanes.n > r->out->lanes.n ? part->lanes.n : r->out->lanes.n;
 	r->out->may_deadlock |= part->may_deadlock;
@@ -408,29 +411,30 @@ static int run_step(struct run *r, uint32_t step, struct arena *tmp)
 	struct device_set switches, hosts;
 	struct route_out part = { .lanes = { .n = 1 } };
 	struct subgraph x;
-	int code = set_of(r, b->sw_grp, tmp, &switches);
+	int ret = set_of(r, b->sw_grp, tmp, &switches);
 
-	if (code == E_OK && b->step->path_bit >> widest_lmc(r->in)) {
+	if (ret == E_OK && b->step->path_bit >> widest_lmc(r->in)) {
 		why_add(&r->out->notes,
 		        "chains: step %" PRIu32 " failed: path-bit %" PRIu32
 		        " is beyond the %u LIDs that ports have at most",
 		        b->step->id, b->step->path_bit, 1U << widest_lmc(r->in));
 		return E_UNSUITABLE;
 	}
-	if (code == E_OK) {
-		code = set_of(r, b->hca_grp, tmp, &hosts);
+	if (ret == E_OK) {
+		ret = set_of(r, b->hca_grp, tmp, &hosts);
 	}
-	if (code == E_OK) {
-		code = subgraph_cut(r->in->g, r->in->lids, &switches, &hosts,
-		                    step ? b->step->path_bit : SUBGRAPH_ALL_LIDS, tmp, &x);
+	if (ret == E_OK) {
+		ret = subgraph_cut(r->in->g, r->in->lids, &switches, &hosts,
+		                   step ? b->step->path_bit : SUBGRAPH_ALL_LIDS, tmp, &x);
 	}
-	if (code == E_OK && x.g->n_switches == 0) {
-		why_add(&r->out->notes, "chains: step %" PRIu32 " failed: no switch is in topology "
-		                        "%" PRIu32,
+	if (ret == E_OK && x.g->n_switches == 0) {
+		why_add(&r->out->notes,
+		        "chains: step %" PRIu32
+		        " failed: no switch is in topology %" PRIu32,
 		        b->step->id, b->step->topology);
 		return E_UNSUITABLE;
 	}
-	if (code == E_OK) {
+	if (ret == E_OK) {
 		const struct route_in in = { .g = x.g,
 			                     .lids = &x.lids,
 			                     .options = b->options,
@@ -439,25 +443,25 @@ static int run_step(struct run *r, uint32_t step, struct arena *tmp)
 		struct why why = { "" };
 
 		/* The engine's own way: check, then route. Reasons go to the notes. */
-		code = E_OK;
+		ret = E_OK;
 		if ((b->engine->flags & ENGINE_LMC0_ONLY) &&
 		    lids_have_lmc(&x.lids, x.g)) {
 			why_add(&why, "%s: works with LMC 0 only", b->engine->name);
-			code = E_UNSUITABLE;
+			ret = E_UNSUITABLE;
 		}
-		if (code == E_OK && b->engine->check) {
-			code = b->engine->check(&in, &why);
+		if (ret == E_OK && b->engine->check) {
+			ret = b->engine->check(&in, &why);
 		}
-		if (code == E_OK) {
-			code = b->engine->route(&in, tmp, &part);
+		if (ret == E_OK) {
+			ret = b->engine->route(&in, tmp, &part);
 		}
-		if (code == E_UNSUITABLE || part.notes.text[0]) {
+		if (ret == E_UNSUITABLE || part.notes.text[0]) {
 			why_add(&r->out->notes, "chains: step %" PRIu32 "%s: %s",
-			        b->step->id, code == E_OK ? "" : " failed",
+			        b->step->id, ret == E_OK ? "" : " failed",
 			        part.notes.text[0] ? part.notes.text : why.text);
 		}
 	}
-	return code == E_OK ? merge(r, step, &x, &part) : code;
+	return ret == E_OK ? merge(r, step, &x, &part) : ret;
 }
 
 static bool is_due(const struct run *r, uint32_t step)
@@ -473,18 +477,18 @@ static int run_steps(struct run *r)
 {
 	for (uint32_t i = 0; i < r->o->steps->n; i++) {
 		struct arena *tmp;
-		int code;
+		int ret;
 
 		if (!is_due(r, i)) {
 			continue;
 		}
 		tmp = arena_new();
-		code = tmp ? run_step(r, i, tmp) : -ENOMEM;
+		ret = tmp ? run_step(r, i, tmp) : -ENOMEM;
 		arena_free(tmp);
-		if (code != E_OK && code != E_UNSUITABLE) {
-			return code;
+		if (ret != E_OK && ret != E_UNSUITABLE) {
+			return ret;
 		}
-		r->failed[i] = code != E_OK;
+		r->failed[i] = ret != E_OK;
 	}
 	return E_OK;
 }
@@ -510,38 +514,39 @@ static int chains_check(const struct route_in *in, struct why *why)
 	const struct chains_options *o = in->options;
 
 	if (!o->bound) {
-		why_add(why, "chains: no steps: give rch_policy_file, and with topologies "
-		             "topo_policy_file and pgrp_policy_file");
+		why_add(why,
+		        "chains: no steps: give rch_policy_file, and with topologies topo_policy_file and pgrp_policy_file");
 		return E_UNSUITABLE;
 	}
 	return E_OK;
 }
 
-static int chains_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int chains_route(const struct route_in *in, struct arena *a,
+                        struct route_out *ret_out)
 {
 	const struct chains_options *o = in->options;
 	struct run r = { .in = in,
 		         .o = o,
 		         .groups = o->groups ? o->groups : port_policy_builtin(),
 		         .a = a,
-		         .out = ret,
+		         .out = ret_out,
 		         .rule_step = o->steps->n };
-	int code = lft_init(&ret->lft, in->g->n_switches, in->lids->top, a);
+	int ret = lft_init(&ret_out->lft, in->g->n_switches, in->lids->top, a);
 
-	ret->lanes = (struct lanes){ .n = 1 };
+	ret_out->lanes = (struct lanes){ .n = 1 };
 	r.failed = arena_array(a, o->steps->n, sizeof(*r.failed));
 	if (!r.failed) {
 		return -ENOMEM;
 	}
-	if (code == E_OK) {
-		code = run_steps(&r);
+	if (ret == E_OK) {
+		ret = run_steps(&r);
 	}
-	if (code == E_OK && !is_covered(&r)) {
-		why_add(&ret->notes, "chains: the first step failed, and no fallback of it routes "
-		                     "the whole fabric");
+	if (ret == E_OK && !is_covered(&r)) {
+		why_add(&ret_out->notes,
+		        "chains: the first step failed, and no fallback of it routes the whole fabric");
 		return E_UNSUITABLE;
 	}
-	return code;
+	return ret;
 }
 
 const struct engine engine_chains = {

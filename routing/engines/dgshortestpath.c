@@ -25,28 +25,27 @@ struct dgshortestpath_options {
 };
 
 static int dgshortestpath_route(const struct route_in *in, struct arena *a,
-                                struct route_out *ret)
+                                struct route_out *ret_out)
 {
 	const struct dgshortestpath_options *o = in->options;
 	bool spine_first = !o || o->spine_first;
 	struct spread_groups groups;
 	struct arena *tmp;
-	int ret_code;
+	int ret;
 
 	if (!o || !o->order) {
-		why_add(&ret->notes,
-		        "dgshortestpath: no dg_routing_order, so routes are those of "
-		        "shortestpath");
-		return leastcost_route(in, spine_first, NULL, a, ret);
+		why_add(&ret_out->notes,
+		        "dgshortestpath: no dg_routing_order, so routes are those of shortestpath");
+		return leastcost_route(in, spine_first, NULL, a, ret_out);
 	}
 	tmp = arena_new();
-	ret_code = tmp ? spread_groups_of(in->g, o->order, tmp, &ret->notes, &groups)
-	               : -ENOMEM;
-	if (ret_code == E_OK) {
-		ret_code = leastcost_route(in, spine_first, &groups, a, ret);
+	ret = tmp ? spread_groups_of(in->g, o->order, tmp, &ret_out->notes, &groups)
+	          : -ENOMEM;
+	if (ret == E_OK) {
+		ret = leastcost_route(in, spine_first, &groups, a, ret_out);
 	}
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 /* clang-format off */

@@ -51,20 +51,21 @@ static struct updown_rule dnup_rule(const struct route_in *in, uint16_t *rank)
 	return (struct updown_rule){ .rank = rank, .by_depth = true };
 }
 
-static int dnup_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int dnup_route(const struct route_in *in, struct arena *a,
+                      struct route_out *ret_out)
 {
 	const struct dnup_options *o = in->options;
 	struct arena *tmp = arena_new();
 	uint16_t *rank;
-	int ret_code = tmp ? leaves_distances(in->g, tmp, &rank) : -ENOMEM;
+	int ret = tmp ? leaves_distances(in->g, tmp, &rank) : -ENOMEM;
 
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		const struct updown_rule rule = dnup_rule(in, rank);
 
-		ret_code = updown_route(in, &rule, o ? &o->spread : NULL, a, ret);
+		ret = updown_route(in, &rule, o ? &o->spread : NULL, a, ret_out);
 	}
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 static int dnup_repair(const struct route_in *in, struct route_repair *r,

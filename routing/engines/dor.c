@@ -319,9 +319,7 @@ static int job_init(struct dor *j, const struct route_in *in, struct lft *lft,
 	int ret = hops_init(&j->hops, in->g, tmp);
 	if (ret == E_RANGE) {
 		why_add(notes,
-		        "dor: two switches are more than %u hops apart, or there are "
-		        "more "
-		        "than %u switches",
+		        "dor: two switches are more than %u hops apart, or there are more than %u switches",
 		        HOPS_NONE - 1U, UINT16_MAX);
 		return E_UNSUITABLE;
 	}
@@ -391,30 +389,31 @@ static int fill_tables(struct dor *j, const _Atomic bool *cancel)
 	return E_OK;
 }
 
-static int dor_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int dor_route(const struct route_in *in, struct arena *a,
+                     struct route_out *ret_out)
 {
 	struct arena *tmp = arena_new();
 	struct lft lft;
 	struct dor j;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!tmp || lft_init(&lft, in->g->n_switches, in->lids->top, a) != E_OK) {
 		goto out;
 	}
-	ret_code = job_init(&j, in, &lft, tmp, &ret->notes);
-	if (ret_code == E_OK) {
-		ret_code = dims_judge(&j.dims, in->g, &ret->notes);
+	ret = job_init(&j, in, &lft, tmp, &ret_out->notes);
+	if (ret == E_OK) {
+		ret = dims_judge(&j.dims, in->g, &ret_out->notes);
 	}
-	if (ret_code == E_OK) {
-		ret_code = fill_tables(&j, in->cancel);
+	if (ret == E_OK) {
+		ret = fill_tables(&j, in->cancel);
 	}
-	if (ret_code == E_OK) {
-		ret->lft = lft;
-		ret->lanes = (struct lanes){ .n = 1 };
+	if (ret == E_OK) {
+		ret_out->lft = lft;
+		ret_out->lanes = (struct lanes){ .n = 1 };
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 /* clang-format off */

@@ -140,8 +140,8 @@ static int take_tables(struct file_tables *j, const struct lft *lft)
 	}
 	if (j->bad) {
 		why_add(j->notes,
-		        "%s: %" PRIu32 " entries with ports that do not exist: these are "
-		        "tables of other switches",
+		        "%s: %" PRIu32
+		        " entries with ports that do not exist: these are tables of other switches",
 		        j->dump->path, j->bad);
 	}
 	return j->bad ? E_UNSUITABLE : E_OK;
@@ -230,9 +230,7 @@ static int spread_tables(const struct route_in *in, const struct matrix_dump *du
 	}
 	if (ret == E_RANGE) {
 		why_add(notes,
-		        "file: two switches are more than %u hops apart, or there are "
-		        "more "
-		        "than %u switches",
+		        "file: two switches are more than %u hops apart, or there are more than %u switches",
 		        HOPS_NONE - 1U, UINT16_MAX);
 		return E_UNSUITABLE;
 	}
@@ -249,8 +247,7 @@ static int fill(struct file_tables *j, const struct route_in *in,
 	if (n_sw) {
 		why_add(j->notes,
 		        "%s: no table for %" PRIu32
-		        " switches, the first %s: they follow the "
-		        "tables of the others",
+		        " switches, the first %s: they follow the tables of the others",
 		        j->dump->path, n_sw, switch_text(j->g, j->lids, sw).text);
 	}
 	if (n_lids) {
@@ -314,39 +311,38 @@ static int load_tables(const struct route_in *in, const struct file_options *o,
 	if (unknown) {
 		why_add(j.notes,
 		        "%s: %" PRIu32
-		        " tables are for switches that the fabric does not "
-		        "have",
+		        " tables are for switches that the fabric does not have",
 		        j.dump->path, unknown);
 	}
 	ret = take_tables(&j, lft);
 	return ret == E_OK ? fill(&j, in, o->hops, tmp, lft) : ret;
 }
 
-static int file_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int file_route(const struct route_in *in, struct arena *a,
+                      struct route_out *ret_out)
 {
 	static const struct file_options none = { NULL, NULL };
 	const struct file_options *o = in->options ? in->options : &none;
 	struct arena *tmp = arena_new();
 	struct lft lft;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!tmp || lft_init(&lft, in->g->n_switches, in->lids->top, a) != E_OK) {
 		goto out;
 	}
 	if (!o->lfts && !o->hops) {
-		why_add(&ret->notes,
-		        "file: neither lfts_file nor lid_matrix_dump_file is "
-		        "given: routed as minhop does");
+		why_add(&ret_out->notes,
+		        "file: neither lfts_file nor lid_matrix_dump_file is given: routed as minhop does");
 	}
-	ret_code = o->lfts ? load_tables(in, o, &ret->notes, tmp, &lft)
-	                   : spread_tables(in, o->hops, &ret->notes, tmp, &lft);
-	if (ret_code == E_OK) {
-		ret->lft = lft;
-		ret->lanes = (struct lanes){ .n = 1 };
+	ret = o->lfts ? load_tables(in, o, &ret_out->notes, tmp, &lft)
+	              : spread_tables(in, o->hops, &ret_out->notes, tmp, &lft);
+	if (ret == E_OK) {
+		ret_out->lft = lft;
+		ret_out->lanes = (struct lanes){ .n = 1 };
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 /* ---- options ---- */
@@ -364,32 +360,34 @@ static unsigned report_claims(const char *path, const struct dump_lids *l,
 	return l->n_claims;
 }
 
-static int read_lfts(const char *path, struct arena *a, struct diags *d, const void **ret)
+static int read_lfts(const char *path, struct arena *a, struct diags *d,
+                     const void **ret_value)
 {
 	struct lft_dump *dump = arena_alloc(a, sizeof(*dump));
-	int ret_code = dump ? lft_dump_read(path, false, LID_LIMIT_MAX, a, d, dump) : -ENOMEM;
+	int ret = dump ? lft_dump_read(path, false, LID_LIMIT_MAX, a, d, dump) : -ENOMEM;
 
-	if (ret_code == E_OK && dump->errors + report_claims(path, &dump->lids, d)) {
-		ret_code = E_SYNTAX;
+	if (ret == E_OK && dump->errors + report_claims(path, &dump->lids, d)) {
+		ret = E_SYNTAX;
 	}
-	if (ret_code == E_OK) {
-		*ret = dump;
+	if (ret == E_OK) {
+		*ret_value = dump;
 	}
-	return ret_code;
+	return ret;
 }
 
-static int read_hops(const char *path, struct arena *a, struct diags *d, const void **ret)
+static int read_hops(const char *path, struct arena *a, struct diags *d,
+                     const void **ret_value)
 {
 	struct matrix_dump *dump = arena_alloc(a, sizeof(*dump));
-	int ret_code = dump ? matrix_dump_read(path, a, d, dump) : -ENOMEM;
+	int ret = dump ? matrix_dump_read(path, a, d, dump) : -ENOMEM;
 
-	if (ret_code == E_OK && dump->errors + report_claims(path, &dump->lids, d)) {
-		ret_code = E_SYNTAX;
+	if (ret == E_OK && dump->errors + report_claims(path, &dump->lids, d)) {
+		ret = E_SYNTAX;
 	}
-	if (ret_code == E_OK) {
-		*ret = dump;
+	if (ret == E_OK) {
+		*ret_value = dump;
 	}
-	return ret_code;
+	return ret;
 }
 
 /* clang-format off */

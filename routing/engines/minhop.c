@@ -69,8 +69,7 @@ static int find_paths(struct paths_allowed *p, const struct route_in *in,
 	}
 	if (ret == E_RANGE) {
 		why_add(notes,
-		        "minhop: two switches are more than %u hops apart, or there are "
-		        "more than %u switches",
+		        "minhop: two switches are more than %u hops apart, or there are more than %u switches",
 		        HOPS_NONE - 1U, UINT16_MAX);
 		ret = E_UNSUITABLE;
 	}
@@ -86,46 +85,44 @@ enum turns {
 
 /* \param ret_tree    Is it a tree?
  * \param ret_always  One in which none of the paths that spreading chooses from turns? */
-static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
+static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret_turns,
                       bool *ret_tree, bool *ret_always, struct why *notes)
 {
 	bool above = false, alike = false, straight = false;
 	struct leaves_pairs pairs = { 0, 0 };
 	uint16_t *height;
-	int err = leaves_heights(g, tmp, &height);
+	int ret = leaves_heights(g, tmp, &height);
 
-	if (err == E_OK) {
-		err = leaves_pairs(g, height, tmp, &pairs);
+	if (ret == E_OK) {
+		ret = leaves_pairs(g, height, tmp, &pairs);
 	}
-	if (err == E_OK) {
-		err = leaves_alike(g, height, tmp, &alike);
+	if (ret == E_OK) {
+		ret = leaves_alike(g, height, tmp, &alike);
 	}
-	if (err == E_OK) {
-		err = leaves_straight(g, tmp, &straight);
+	if (ret == E_OK) {
+		ret = leaves_straight(g, tmp, &straight);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		above |= height[s] && g->host_first[s] != g->host_first[s + 1];
 	}
-	*ret = TURNS_ANY;
+	*ret_turns = TURNS_ANY;
 	if (!pairs.all || pairs.connected < pairs.all / 4 * 3) {
 		return E_OK;
 	}
 	*ret_tree = true;
 	*ret_always = above || straight;
 	if (above) {
-		*ret = TURNS_NEVER;
+		*ret_turns = TURNS_NEVER;
 	} else if (!alike) {
-		*ret = TURNS_AVOIDED;
+		*ret_turns = TURNS_AVOIDED;
 	}
 	if (above && pairs.connected != pairs.all) {
 		why_add(notes,
 		        "minhop: hosts hang above the leaves; %" PRIu64 " of %" PRIu64
-		        " pairs of hosts have no route that climbs, then descends, and "
-		        "may take "
-		        "more hops than the fewest, so that they close no credit loop",
+		        " pairs of hosts have no route that climbs, then descends, and may take more hops than the fewest, so that they close no credit loop",
 		        pairs.all - pairs.connected, pairs.all);
 	}
 	return E_OK;
@@ -139,29 +136,29 @@ struct straight {
 
 static void straight_closer(const void *ctx, uint32_t s, uint32_t t,
                             const struct sw_link *link, uint32_t n_links, unsigned max,
-                            struct spread_ports *ret)
+                            struct spread_ports *ret_ports)
 {
 	const struct straight *x = ctx;
 
 	if (hops_between(&x->line.hops, s, t) == hops_between(x->hops, s, t)) {
-		updown_closer(&x->line, s, t, link, n_links, max, ret);
+		updown_closer(&x->line, s, t, link, n_links, max, ret_ports);
 	} else {
-		spread_shortest(x->hops, s, t, link, n_links, max, ret);
+		spread_shortest(x->hops, s, t, link, n_links, max, ret_ports);
 	}
 }
 
-static int find_line(const struct graph *g, struct updown *ret, struct arena *tmp)
+static int find_line(const struct graph *g, struct updown *ret_updown, struct arena *tmp)
 {
 	uint32_t *pos;
 	uint16_t *rank;
-	int err = leaves_ranks(g, tmp, &rank);
+	int ret = leaves_ranks(g, tmp, &rank);
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		const struct updown_rule rule = { .rank = rank, .keeps_paths = true };
 
-		err = updown_order(g, &rule, tmp, &pos, NULL);
+		ret = updown_order(g, &rule, tmp, &pos, NULL);
 	}
-	return err == E_OK ? updown_find(ret, g, pos, tmp) : err;
+	return ret == E_OK ? updown_find(ret_updown, g, pos, tmp) : ret;
 }
 
 /* What spreading needs; it points into itself. */
@@ -254,32 +251,33 @@ static int index_paths(struct minhop_job *j, struct arena *tmp)
 	return ret;
 }
 
-static int minhop_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int minhop_route(const struct route_in *in, struct arena *a,
+                        struct route_out *ret_out)
 {
 	struct arena *tmp = arena_new();
 	struct minhop_job j;
 	struct lft lft;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!tmp || lft_init(&lft, in->g->n_switches, in->lids->top, a) != E_OK) {
 		goto out;
 	}
-	ret_code = prepare(&j, in, tmp, &ret->notes);
-	if (ret_code == E_OK) {
-		ret_code = index_paths(&j, tmp);
+	ret = prepare(&j, in, tmp, &ret_out->notes);
+	if (ret == E_OK) {
+		ret = index_paths(&j, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret_code = spread_run(&j.spread, &lft, tmp);
+	if (ret == E_OK) {
+		ret = spread_run(&j.spread, &lft, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret->lft = lft;
-		ret->lanes = (struct lanes){ .n = 1 };
-		ret->passes_always = j.always;
-		ret->keeps_others = j.keeps_others;
+	if (ret == E_OK) {
+		ret_out->lft = lft;
+		ret_out->lanes = (struct lanes){ .n = 1 };
+		ret_out->passes_always = j.always;
+		ret_out->keeps_others = j.keeps_others;
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 static int minhop_repair(const struct route_in *in, struct route_repair *r,

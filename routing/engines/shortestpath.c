@@ -21,11 +21,11 @@ struct shortestpath_options {
 };
 
 static int shortestpath_route(const struct route_in *in, struct arena *a,
-                              struct route_out *ret)
+                              struct route_out *ret_out)
 {
 	const struct shortestpath_options *o = in->options;
 
-	return leastcost_route(in, !o || o->spine_first, NULL, a, ret);
+	return leastcost_route(in, !o || o->spine_first, NULL, a, ret_out);
 }
 
 /* clang-format off */

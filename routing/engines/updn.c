@@ -83,7 +83,7 @@ static const struct updn_options *options_of(const struct route_in *in)
 
 /* Ranks by the root file. E_UNSUITABLE: it names nothing that is there. */
 static int ranks_of_file(const struct graph *g, const struct guid_file *roots,
-                         struct arena *a, uint16_t **ret, struct why *why)
+                         struct arena *a, uint16_t **ret_ranks, struct why *why)
 {
 	uint16_t *rank = arena_array(a, g->n_switches, sizeof(*rank));
 	uint32_t n_found;
@@ -93,17 +93,17 @@ static int ranks_of_file(const struct graph *g, const struct guid_file *roots,
 		return -ENOMEM;
 	}
 	memset(rank, 0xff, g->n_switches * sizeof(*rank));
-	int code = guid_switches(g, roots, mark_root, rank, why, &n_found);
+	int ret = guid_switches(g, roots, mark_root, rank, why, &n_found);
 
-	if (code != E_OK) {
-		return code;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (!n_found && g->n_switches) {
 		why_add(why, "updn: no root switch: none of %s is in the fabric",
 		        roots->path);
 		return E_UNSUITABLE;
 	}
-	*ret = rank;
+	*ret_ranks = rank;
 	/* Distance from the roots, which have rank 0 already; the others
 	 * UPDOWN_RANK_NONE. */
 	queue = arena_array(a, g->n_switches, sizeof(*queue));
@@ -154,9 +154,7 @@ static int check_tree(const struct graph *g, struct arena *a, struct why *why)
 	if (2 * pairs.connected < pairs.all) {
 		why_add(why,
 		        "updn: no root switches were found: only %" PRIu64 " of %" PRIu64
-		        " pairs of hosts are joined over switches further from hosts; "
-		        "name "
-		        "the roots with root_guid_file",
+		        " pairs of hosts are joined over switches further from hosts; name the roots with root_guid_file",
 		        pairs.connected, pairs.all);
 		return E_UNSUITABLE;
 	}
@@ -172,8 +170,7 @@ static int check_ids(const struct guid_file *f, struct why *why)
 	for (uint32_t i = 0; f && i < f->n; i++) {
 		if (text_number(f->records[i].rest, &v) != E_OK) {
 			why_add(why,
-			        "updn: %s:%u: expected a switch GUID and a number, not "
-			        "'%.64s' behind the GUID",
+			        "updn: %s:%u: expected a switch GUID and a number, not '%.64s' behind the GUID",
 			        f->path, f->records[i].line, f->records[i].rest);
 			return E_UNSUITABLE;
 		}
@@ -206,7 +203,7 @@ static int updn_check(const struct route_in *in, struct why *why)
 }
 
 static int ids_of_file(const struct graph *g, const struct guid_file *f, struct arena *a,
-                       uint64_t **ret, struct why *why)
+                       uint64_t **ret_ids, struct why *why)
 {
 	uint64_t *id = arena_array(a, g->n_switches, sizeof(*id));
 
@@ -218,38 +215,39 @@ static int ids_of_file(const struct graph *g, const struct guid_file *f, struct 
 	}
 	uint32_t n_found;
 
-	*ret = id;
+	*ret_ids = id;
 	return guid_switches(g, f, set_id, id, why, &n_found);
 }
 
 static int updn_rule(const struct route_in *in, struct arena *tmp,
-                     struct updown_rule *ret, struct why *notes)
+                     struct updown_rule *ret_rule, struct why *notes)
 {
 	const struct updn_options *o = options_of(in);
 	uint16_t *rank = NULL;
 	uint64_t *id = NULL;
-	int code = o->root_guid_file
-	                   ? ranks_of_file(in->g, o->root_guid_file, tmp, &rank, notes)
-	                   : leaves_ranks(in->g, tmp, &rank);
+	int ret = o->root_guid_file
+	                  ? ranks_of_file(in->g, o->root_guid_file, tmp, &rank, notes)
+	                  : leaves_ranks(in->g, tmp, &rank);
 
-	if (code == E_OK && o->ids_guid_file) {
-		code = ids_of_file(in->g, o->ids_guid_file, tmp, &id, notes);
+	if (ret == E_OK && o->ids_guid_file) {
+		ret = ids_of_file(in->g, o->ids_guid_file, tmp, &id, notes);
 	}
-	*ret = (struct updown_rule){ .rank = rank, .id = id, .keeps_paths = true };
-	return code;
+	*ret_rule = (struct updown_rule){ .rank = rank, .id = id, .keeps_paths = true };
+	return ret;
 }
 
-static int updn_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int updn_route(const struct route_in *in, struct arena *a,
+                      struct route_out *ret_out)
 {
 	struct arena *tmp = arena_new();
 	struct updown_rule rule;
-	int ret_code = tmp ? updn_rule(in, tmp, &rule, &ret->notes) : -ENOMEM;
+	int ret = tmp ? updn_rule(in, tmp, &rule, &ret_out->notes) : -ENOMEM;
 
-	if (ret_code == E_OK) {
-		ret_code = updown_route(in, &rule, &options_of(in)->spread, a, ret);
+	if (ret == E_OK) {
+		ret = updown_route(in, &rule, &options_of(in)->spread, a, ret_out);
 	}
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 static int updn_repair(const struct route_in *in, struct route_repair *r,

@@ -32,25 +32,25 @@ static uint32_t port_now(const struct altering *x, uint32_t port)
 
 static int copy_rest(struct altering *x)
 {
-	int err;
+	int ret;
 
 	for (uint32_t i = 0; i < x->n; i++) {
 		if (x->change[i].kind == ALTER_NODE_DOWN) {
 			x->gone[x->change[i].node] = 1;
 		}
 	}
-	err = graph_take(x->to, x->g, x->gone, x->now);
-	for (uint32_t i = 0; err == E_OK && i < x->g->n_nodes; i++) {
+	ret = graph_take(x->to, x->g, x->gone, x->now);
+	for (uint32_t i = 0; ret == E_OK && i < x->g->n_nodes; i++) {
 		if (x->now[i] != GRAPH_NONE) {
 			x->to->nodes[x->now[i]].name = x->g->nodes[i].name;
 		}
 	}
-	for (uint32_t i = 0; err == E_OK && i < x->n; i++) {
+	for (uint32_t i = 0; ret == E_OK && i < x->n; i++) {
 		if (x->change[i].kind == ALTER_PORT_DOWN) {
 			graph_disconnect(x->to, port_now(x, x->change[i].a.port));
 		}
 	}
-	return err;
+	return ret;
 }
 
 /* --- what comes ----------------------------------------------------------------------- */
@@ -62,10 +62,10 @@ static int add_node(struct altering *x, uint32_t i, enum node_type type, unsigne
 	       graph_port_by_guid(x->g, x->guid + 1) != GRAPH_NONE) {
 		x->guid += 2;
 	}
-	int err = graph_add_node(x->to, type, x->guid, ports, x->change[i].name, NULL,
+	int ret = graph_add_node(x->to, type, x->guid, ports, x->change[i].name, NULL,
 	                         &x->made[i]);
 	x->guid += 2;
-	return err;
+	return ret;
 }
 
 /* Index of a port in the copy. \return GRAPH_NONE: there is none. */
@@ -108,43 +108,43 @@ static void set_speed(struct graph *g, uint32_t a, uint32_t b)
 
 static int add_cable(struct altering *x, uint32_t a, uint32_t b)
 {
-	int err =
+	int ret =
 		a == GRAPH_NONE || b == GRAPH_NONE ? E_RANGE : graph_connect(x->to, a, b);
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		set_speed(x->to, a, b);
 	}
-	return err;
+	return ret;
 }
 
 static int add_rest(struct altering *x)
 {
-	int err = E_OK;
+	int ret = E_OK;
 
-	for (uint32_t i = 0; err == E_OK && i < x->n; i++) {
+	for (uint32_t i = 0; ret == E_OK && i < x->n; i++) {
 		const struct alteration *c = &x->change[i];
 
 		switch (c->kind) {
 		case ALTER_NODE_DOWN:
 		case ALTER_PORT_DOWN: break;
-		case ALTER_SWITCH: err = add_node(x, i, NODE_SWITCH, c->n_ports); break;
+		case ALTER_SWITCH: ret = add_node(x, i, NODE_SWITCH, c->n_ports); break;
 		case ALTER_HOST:
-			err = add_node(x, i, NODE_CA, 1);
-			if (err == E_OK) {
-				err = add_cable(x, graph_port(x->to, x->made[i], 1),
+			ret = add_node(x, i, NODE_CA, 1);
+			if (ret == E_OK) {
+				ret = add_cable(x, graph_port(x->to, x->made[i], 1),
 				                find_port(x, &c->a));
 			}
 			break;
 		case ALTER_CABLE:
-			err = add_cable(x, find_port(x, &c->a), find_port(x, &c->b));
+			ret = add_cable(x, find_port(x, &c->a), find_port(x, &c->b));
 			break;
 		}
 	}
-	return err;
+	return ret;
 }
 
 int graph_altered(const struct graph *g, const struct alteration *change, uint32_t n,
-                  struct arena *a, struct diags *d, struct graph **ret)
+                  struct arena *a, struct diags *d, struct graph **ret_graph)
 {
 	struct altering x = {
 		.g = g,
@@ -156,20 +156,20 @@ int graph_altered(const struct graph *g, const struct alteration *change, uint32
 		.gone = arena_alloc(a, g->n_nodes + 1),
 		.guid = UINT64_C(0x0200000000000000), /* locally administered */
 	};
-	int err = x.to && x.now && x.made && x.gone ? copy_rest(&x) : -ENOMEM;
+	int ret = x.to && x.now && x.made && x.gone ? copy_rest(&x) : -ENOMEM;
 
-	if (err == E_OK) {
-		err = add_rest(&x);
+	if (ret == E_OK) {
+		ret = add_rest(&x);
 	}
-	if (err == E_OK) {
-		err = graph_freeze(x.to, d);
+	if (ret == E_OK) {
+		ret = graph_freeze(x.to, d);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (g->sm_port != GRAPH_NONE) {
 		x.to->sm_port = graph_port_by_guid(x.to, g->ports[g->sm_port].guid);
 	}
-	*ret = x.to;
+	*ret_graph = x.to;
 	return E_OK;
 }

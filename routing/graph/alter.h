@@ -41,10 +41,10 @@ struct alteration {
  * New nodes get GUIDs that no other node has. A new cable is as wide and fast as the best
  * cable of the two switches.
  *
- * \param ret  Frozen; in \a a.
+ * \param ret_graph  Frozen; in \a a.
  * \retval E_DUPLICATE  A port for a new cable has one. \retval E_RANGE  There is no such port.
  * \retval -ENOMEM
  * Cost: O(P log P), that of graph_freeze().
  */
 int graph_altered(const struct graph *g, const struct alteration *change, uint32_t n,
-                  struct arena *a, struct diags *d, struct graph **ret);
+                  struct arena *a, struct diags *d, struct graph **ret_graph);

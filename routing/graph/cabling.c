@@ -267,17 +267,17 @@ static int by_kind(const void *a, const void *b)
 }
 
 int cabling_compare(const struct graph *plan, const struct graph *found, struct arena *a,
-                    struct cabling *ret)
+                    struct cabling *ret_cabling)
 {
 	struct cabling r = { .n_rows = 0 };
 	struct compare c = { .plan = plan, .found = found, .ret = &r };
 	size_t most =
 		(size_t)plan->n_nodes + found->n_nodes + plan->n_links + found->n_links;
-	int err = match_nodes(&c, a);
+	int ret = match_nodes(&c, a);
 
 	r.row = arena_array(a, most + 1, sizeof(*r.row));
-	if (err != E_OK || r.row == NULL) {
-		return err != E_OK ? err : -ENOMEM;
+	if (ret != E_OK || r.row == NULL) {
+		return ret != E_OK ? ret : -ENOMEM;
 	}
 	add_nodes(&c);
 	for (uint32_t i = 0; i < plan->n_ports; i++) {
@@ -294,6 +294,6 @@ int cabling_compare(const struct graph *plan, const struct graph *found, struct 
 		}
 	}
 	qsort(r.row, r.n_rows, sizeof(*r.row), by_kind);
-	*ret = r;
+	*ret_cabling = r;
 	return E_OK;
 }

@@ -49,7 +49,7 @@ struct cabling {
  * Cost: O(P + N log N).
  */
 int cabling_compare(const struct graph *plan, const struct graph *found, struct arena *a,
-                    struct cabling *ret);
+                    struct cabling *ret_cabling);
 
 /*! \brief "swapped" and so on. */
 const char *cabling_kind_name(enum cabling_kind kind);

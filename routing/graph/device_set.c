@@ -173,12 +173,12 @@ static void add_rule(struct set_builder *j, const struct device_rule *r)
 /* Members of the groups index[0..n). */
 static int evaluate(const struct graph *g, const struct device_groups *groups,
                     const uint32_t *index, uint32_t n, struct arena *a,
-                    struct device_set *ret)
+                    struct device_set *ret_set)
 {
 	struct arena *tmp = arena_new();
 	struct device_set set = { .n_ports = g->n_ports };
 	struct set_builder j = { .g = g, .groups = groups, .set = &set };
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	set.bits = arena_array(a, g->n_ports / 64 + 1, sizeof(*set.bits));
 	if (!tmp || !set.bits) {
@@ -203,30 +203,30 @@ static int evaluate(const struct graph *g, const struct device_groups *groups,
 	for (uint32_t i = 0; i < g->n_end_ports; i++) {
 		set.n_end_ports += device_set_has(&set, g->end_ports[i]);
 	}
-	*ret = set;
-	ret_code = E_OK;
+	*ret_set = set;
+	ret = E_OK;
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 int device_set_group(const struct graph *g, const struct device_groups *groups,
-                     uint32_t group, struct arena *a, struct device_set *ret)
+                     uint32_t group, struct arena *a, struct device_set *ret_set)
 {
-	return evaluate(g, groups, &group, 1, a, ret);
+	return evaluate(g, groups, &group, 1, a, ret_set);
 }
 
 int device_set_of(const struct graph *g, const struct device_list *list, struct arena *a,
-                  struct device_set *ret)
+                  struct device_set *ret_set)
 {
 	if (!list) {
-		return evaluate(g, NULL, NULL, 0, a, ret);
+		return evaluate(g, NULL, NULL, 0, a, ret_set);
 	}
-	return evaluate(g, list->groups, list->index, list->n, a, ret);
+	return evaluate(g, list->groups, list->index, list->n, a, ret_set);
 }
 
 int device_sets_of(const struct graph *g, const struct device_list *list, struct arena *a,
-                   struct device_set **ret)
+                   struct device_set **ret_set)
 {
 	struct device_set *sets = arena_array(a, list->n, sizeof(*sets));
 
@@ -234,13 +234,12 @@ int device_sets_of(const struct graph *g, const struct device_list *list, struct
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < list->n; i++) {
-		int ret_code =
-			device_set_group(g, list->groups, list->index[i], a, &sets[i]);
-		if (ret_code != E_OK) {
-			return ret_code;
+		int ret = device_set_group(g, list->groups, list->index[i], a, &sets[i]);
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
-	*ret = sets;
+	*ret_set = sets;
 	return E_OK;
 }
 

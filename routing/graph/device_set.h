@@ -50,13 +50,13 @@ static inline bool device_set_has_switch(const struct device_set *s,
 /*!
  * \brief Members of one group.
  * \param group  Index in groups->groups.
- * \param ret    In \a a.
+ * \param ret_set    In \a a.
  * \retval -ENOMEM
  * Cost: O(rules of the group and of those it includes, each once, times N + P), patterns
  * O(their length) more per node; GUIDs O(log N) except SystemImageGUID.
  */
 int device_set_group(const struct graph *g, const struct device_groups *groups,
-                     uint32_t group, struct arena *a, struct device_set *ret);
+                     uint32_t group, struct arena *a, struct device_set *ret_set);
 
 /*!
  * \brief Members of any group of a list.
@@ -64,15 +64,15 @@ int device_set_group(const struct graph *g, const struct device_groups *groups,
  * \retval -ENOMEM
  */
 int device_set_of(const struct graph *g, const struct device_list *list, struct arena *a,
-                  struct device_set *ret);
+                  struct device_set *ret_set);
 
 /*!
  * \brief Members of each group of a list, for engines to which their order matters.
- * \param ret  [list->n] in \a a.
+ * \param ret_set  [list->n] in \a a.
  * \retval -ENOMEM
  */
 int device_sets_of(const struct graph *g, const struct device_list *list, struct arena *a,
-                   struct device_set **ret);
+                   struct device_set **ret_set);
 
 /*! \brief Is "Select All" among the group's own rules: does it stand for everything that no other group names? */
 bool device_group_is_all(const struct device_groups *groups, uint32_t group);

@@ -341,32 +341,33 @@ uint32_t graph_switch_of(const struct graph *g, uint32_t port)
 	return g->nodes[g->ports[p->peer].node].sw;
 }
 
-static unsigned add_switch(const struct graph *g, uint32_t port, uint32_t *ret,
+static unsigned add_switch(const struct graph *g, uint32_t port, uint32_t *ret_switch,
                            unsigned n)
 {
 	uint32_t s = graph_is_end_port(g, port) ? graph_switch_of(g, port) : GRAPH_NONE;
 	unsigned i = 0;
 
-	while (i < n && ret[i] != s) {
+	while (i < n && ret_switch[i] != s) {
 		i++;
 	}
 	if (s == GRAPH_NONE || i < n) {
 		return n;
 	}
-	ret[n] = s;
+	ret_switch[n] = s;
 	return n + 1;
 }
 
-unsigned graph_switches_by_guid(const struct graph *g, uint64_t guid, uint32_t *ret)
+unsigned graph_switches_by_guid(const struct graph *g, uint64_t guid,
+                                uint32_t *ret_switches)
 {
 	uint32_t node = graph_node_by_guid(g, guid);
 	unsigned n = 0;
 
 	if (node == GRAPH_NONE) {
-		return add_switch(g, graph_port_by_guid(g, guid), ret, 0);
+		return add_switch(g, graph_port_by_guid(g, guid), ret_switches, 0);
 	}
 	for (unsigned num = 0; num <= g->nodes[node].n_ports; num++) {
-		n = add_switch(g, g->nodes[node].first_port + num, ret, n);
+		n = add_switch(g, g->nodes[node].first_port + num, ret_switches, n);
 	}
 	return n;
 }

@@ -208,7 +208,8 @@ uint32_t graph_switch_of(const struct graph *g, uint32_t port);
  * GUID is on no switch. O(log n).
  */
 enum { GRAPH_NODE_PORTS = 254 };
-unsigned graph_switches_by_guid(const struct graph *g, uint64_t guid, uint32_t *ret);
+unsigned graph_switches_by_guid(const struct graph *g, uint64_t guid,
+                                uint32_t *ret_switches);
 
 /*!
  * \brief What routing sees of a fabric in 64 bits (conf/base/digest.h): nodes, cables and what

@@ -390,14 +390,14 @@ static int claim_rest(struct claims *c, const struct lids_in *in, const uint32_t
 			ret = claim_recycled(c, p, lmc);
 		}
 		if (ret == E_FULL) {
-			diag_add(d, DIAG_ERROR, NULL, 0,
-			         "no free range of %u LIDs up to %" PRIu32
-			         " for port %u (GUID 0x%016" PRIx64
-			         ") of %s, also none of ports that are gone: lower the "
-			         "LMC or raise the LID limit",
-			         1U << lmc, c->limit, in->g->ports[p].num,
-			         in->g->ports[p].guid,
-			         node_text(in->g, NULL, in->g->ports[p].node).text);
+			diag_add(
+				d, DIAG_ERROR, NULL, 0,
+				"no free range of %u LIDs up to %" PRIu32
+				" for port %u (GUID 0x%016" PRIx64
+				") of %s, also none of ports that are gone: lower the LMC or raise the LID limit",
+				1U << lmc, c->limit, in->g->ports[p].num,
+				in->g->ports[p].guid,
+				node_text(in->g, NULL, in->g->ports[p].node).text);
 		}
 		if (ret != E_OK) {
 			return ret;
@@ -425,7 +425,7 @@ static int list_recycled(const struct claims *c, struct arena *a, struct lids *l
 
 /* Turns claimed ranges into the table of owners. */
 static int lids_finish(const struct graph *g, struct lid_range *of, struct arena *a,
-                       struct lids *ret)
+                       struct lids *ret_lids)
 {
 	struct lids l = { .of = of };
 
@@ -451,7 +451,7 @@ static int lids_finish(const struct graph *g, struct lid_range *of, struct arena
 			l.owner[r.base + k] = g->end_ports[i];
 		}
 	}
-	*ret = l;
+	*ret_lids = l;
 	return E_OK;
 }
 
@@ -509,13 +509,13 @@ static void advise_lmc(const struct lids_in *in, struct diags *d)
 }
 
 int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
-                struct lids *ret, uint32_t **ret_moved, size_t *ret_n_moved)
+                struct lids *ret_lids, uint32_t **ret_moved, size_t *ret_n_moved)
 {
 	struct arena *tmp;
 	struct claims c;
 	struct lids l;
 	uint32_t *order, *remembered;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (in->lmc > LMC_MAX || in->lmc_esp0 > LMC_MAX) {
 		diag_add(d, DIAG_ERROR, NULL, 0, "LMC %" PRIu32 " is above 7",
@@ -543,23 +543,23 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
 	if (!in->reassign) {
 		claim_found(&c, in, order);
 	}
-	ret_code = claim_rest(&c, in, order, d);
-	if (ret_code == E_OK) {
-		ret_code = lids_finish(in->g, c.of, a, &l);
+	ret = claim_rest(&c, in, order, d);
+	if (ret == E_OK) {
+		ret = lids_finish(in->g, c.of, a, &l);
 	}
-	if (ret_code == E_OK) {
-		ret_code = list_recycled(&c, a, &l);
+	if (ret == E_OK) {
+		ret = list_recycled(&c, a, &l);
 	}
-	if (ret_code == E_OK && ret_moved) {
-		ret_code = list_moved(in->g, &l, remembered, a, ret_moved, ret_n_moved);
+	if (ret == E_OK && ret_moved) {
+		ret = list_moved(in->g, &l, remembered, a, ret_moved, ret_n_moved);
 	}
-	if (ret_code == E_OK) {
-		*ret = l;
+	if (ret == E_OK) {
+		*ret_lids = l;
 		advise_lmc(in, d);
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 /* Checks the LID found at one end port and claims it. */
@@ -574,12 +574,12 @@ static int claim_as_found(struct claims *c, uint32_t p, struct diags *d)
 		return E_NOTFOUND;
 	}
 	if (!range_legal(r, c->limit)) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "LID %" PRIu32
-		         " with LMC %u of port %u of %s is no aligned range in "
-		         "1..%" PRIu32,
-		         r.base, r.lmc, port->num, node_text(c->g, NULL, port->node).text,
-		         c->limit);
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"LID %" PRIu32
+			" with LMC %u of port %u of %s is no aligned range in 1..%" PRIu32,
+			r.base, r.lmc, port->num, node_text(c->g, NULL, port->node).text,
+			c->limit);
 		return E_RANGE;
 	}
 	for (uint32_t k = 0; k < range_size(r); k++) {
@@ -600,27 +600,27 @@ static int claim_as_found(struct claims *c, uint32_t p, struct diags *d)
 }
 
 int lids_as_found(const struct graph *g, struct arena *a, struct diags *d,
-                  struct lids *ret)
+                  struct lids *ret_lids)
 {
 	struct arena *tmp = arena_new();
 	struct claims c;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!tmp || claims_init(&c, g, LID_LIMIT_DEFAULT, a, tmp) != E_OK) {
 		goto out;
 	}
-	ret_code = E_OK;
+	ret = E_OK;
 	for (uint32_t i = 0; i < g->n_end_ports; i++) {
 		int one = claim_as_found(&c, g->end_ports[i], d);
 
-		ret_code = ret_code ? ret_code : one;
+		ret = ret ? ret : one;
 	}
-	if (ret_code == E_OK) {
-		ret_code = lids_finish(g, c.of, a, ret);
+	if (ret == E_OK) {
+		ret = lids_finish(g, c.of, a, ret_lids);
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 bool lids_have_lmc(const struct lids *l, const struct graph *g)

@@ -65,7 +65,7 @@ struct lids_in {
  * keeps. When no range is free, the one is taken whose owners have been gone longest
  * (gone_epoch; among equals the lowest). All such owners are in lids.recycled.
  *
- * \param ret        Table in \a a.
+ * \param ret_lids        Table in \a a.
  * \param ret_moved  Port indices whose base LID differs from memory, or NULL.
  * An LMC other than 0 that does not suit the size of the fabric is a DIAG_NOTE (Cornelis
  * CN5000, LMC Best Practices: 3 below 4,000 hosts, 2 from there on).
@@ -75,13 +75,14 @@ struct lids_in {
  * Cost: O(limit + memory); once per LMC O(limit * log limit) when no range is free.
  */
 int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
-                struct lids *ret, uint32_t **ret_moved, size_t *ret_n_moved);
+                struct lids *ret_lids, uint32_t **ret_moved, size_t *ret_n_moved);
 
 /*!
  * \brief LIDs as found in the graph (topology file with lids, or a discovered fabric).
  * \retval E_NOTFOUND  Some end port has none. \retval E_DUPLICATE  Two ports share one; in \a d.
  */
-int lids_as_found(const struct graph *g, struct arena *a, struct diags *d, struct lids *ret);
+int lids_as_found(const struct graph *g, struct arena *a, struct diags *d,
+                  struct lids *ret_lids);
 
 /*! \brief Highest LID that may be assigned: \a max_lid as in struct lids_in, or less where a switch
  *  has a smaller forwarding table. */

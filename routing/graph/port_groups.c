@@ -93,7 +93,7 @@ static int by_wanted(const void *pa, const void *pb)
 }
 
 int port_collector_finish(struct port_collector *c, uint32_t most, struct arena *a,
-                          struct port_groups *ret, const uint8_t **ret_number)
+                          struct port_groups *ret_groups, const uint8_t **ret_number)
 {
 	uint32_t kept = c->n < most ? c->n : most;
 	struct port_set *set = arena_array(a, kept, sizeof(*set));
@@ -110,7 +110,7 @@ int port_collector_finish(struct port_collector *c, uint32_t most, struct arena 
 			set[i] = c->entry[i].set;
 		}
 	}
-	*ret = (struct port_groups){ .set = set, .n = kept };
+	*ret_groups = (struct port_groups){ .set = set, .n = kept };
 	*ret_number = c->final;
 	return E_OK;
 }

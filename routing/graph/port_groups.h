@@ -71,4 +71,4 @@ void port_collector_want(struct port_collector *c, uint32_t number);
  * \retval -ENOMEM
  */
 int port_collector_finish(struct port_collector *c, uint32_t most, struct arena *a,
-                          struct port_groups *ret, const uint8_t **ret_number);
+                          struct port_groups *ret_groups, const uint8_t **ret_number);

@@ -192,21 +192,21 @@ static int fill(const struct policy_ports *j, uint32_t group, struct device_set 
 }
 
 int port_policy_set(const struct graph *g, const struct port_policy *p, uint32_t group,
-                    struct arena *a, struct device_set *ret)
+                    struct arena *a, struct device_set *ret_set)
 {
 	const struct policy_ports j = { g, p, a };
 	struct device_set s;
-	int ret_code = set_init(&j, &s);
+	int ret = set_init(&j, &s);
 
-	if (ret_code == E_OK) {
-		ret_code = fill(&j, group, &s);
+	if (ret == E_OK) {
+		ret = fill(&j, group, &s);
 	}
-	if (ret_code != E_OK) {
-		return ret_code;
+	if (ret != E_OK) {
+		return ret;
 	}
 	for (uint32_t i = 0; i < g->n_end_ports; i++) {
 		s.n_end_ports += device_set_has(&s, g->end_ports[i]);
 	}
-	*ret = s;
+	*ret_set = s;
 	return E_OK;
 }

@@ -13,9 +13,9 @@
  * part, through these ports.
  *
  * \param group  Index in p->groups.
- * \param ret    In \a a.
+ * \param ret_set    In \a a.
  * \retval -ENOMEM
  * Cost: O(N + P) per rule that is involved, a regular expression more per node.
  */
 int port_policy_set(const struct graph *g, const struct port_policy *p, uint32_t group,
-                    struct arena *a, struct device_set *ret);
+                    struct arena *a, struct device_set *ret_set);

@@ -116,7 +116,7 @@ static bool same_lid(const struct shape *was, const struct shape *now, uint32_t 
 }
 
 int shape_compare(const struct shape *was, const struct shape *now, struct arena *a,
-                  struct shape_change *ret)
+                  struct shape_change *ret_change)
 {
 	size_t ports = (size_t)now->n * now->width;
 	struct shape_change c = { 0 };
@@ -130,7 +130,7 @@ int shape_compare(const struct shape *was, const struct shape *now, struct arena
 		c.doubt = "a host is cabled to another host";
 	}
 	if (c.doubt != NULL) {
-		*ret = c;
+		*ret_change = c;
 		return E_OK;
 	}
 	c.lost = arena_array(a, ports, sizeof(*c.lost));
@@ -151,8 +151,8 @@ int shape_compare(const struct shape *was, const struct shape *now, struct arena
 			struct shape_link at = { .sw = s, .port = (uint8_t)k };
 
 			if (!compare_port(&x[k], &y[k], at, &c)) {
-				c.doubt = "a cable has another width, speed, MTU or "
-					  "number of VLs";
+				c.doubt =
+					"a cable has another width, speed, MTU or number of VLs";
 			}
 		}
 	}
@@ -161,6 +161,6 @@ int shape_compare(const struct shape *was, const struct shape *now, struct arena
 			c.lid[c.n_lids++] = lid;
 		}
 	}
-	*ret = c;
+	*ret_change = c;
 	return E_OK;
 }

@@ -74,7 +74,7 @@ int shape_init(struct shape *s, const struct graph *g, const struct lids *lids,
  * \retval -ENOMEM  Cost: O(ports + LIDs).
  */
 int shape_compare(const struct shape *was, const struct shape *now, struct arena *a,
-                  struct shape_change *ret);
+                  struct shape_change *ret_change);
 
 /*! \brief Port of a switch. */
 static inline const struct shape_port *shape_at(const struct shape *s, uint32_t sw,

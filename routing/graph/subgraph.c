@@ -134,7 +134,7 @@ static int copy_lids(const struct lids *lids, uint32_t path_bit, struct arena *a
 
 int subgraph_cut(const struct graph *g, const struct lids *lids,
                  const struct device_set *switches, const struct device_set *hosts,
-                 uint32_t path_bit, struct arena *a, struct subgraph *ret)
+                 uint32_t path_bit, struct arena *a, struct subgraph *ret_subgraph)
 {
 	struct subgraph x = { .g = graph_new(a) };
 	struct cutter c = { g,
@@ -143,10 +143,10 @@ int subgraph_cut(const struct graph *g, const struct lids *lids,
 		            x.g,
 		            arena_alloc(a, g->n_nodes),
 		            arena_array(a, g->n_nodes, sizeof(*c.now)) };
-	int ret_code = x.g && c.out && c.now ? copy_graph(&c, a) : -ENOMEM;
+	int ret = x.g && c.out && c.now ? copy_graph(&c, a) : -ENOMEM;
 
-	if (ret_code != E_OK) {
-		return ret_code;
+	if (ret != E_OK) {
+		return ret;
 	}
 	x.whole_sw = arena_array(a, x.g->n_switches, sizeof(*x.whole_sw));
 	x.whole_port = arena_array(a, x.g->n_ports, sizeof(*x.whole_port));
@@ -154,9 +154,9 @@ int subgraph_cut(const struct graph *g, const struct lids *lids,
 		return -ENOMEM;
 	}
 	map_back(g, &x);
-	ret_code = copy_lids(lids, path_bit, a, &x);
-	if (ret_code == E_OK) {
-		*ret = x;
+	ret = copy_lids(lids, path_bit, a, &x);
+	if (ret == E_OK) {
+		*ret_subgraph = x;
 	}
-	return ret_code;
+	return ret;
 }

@@ -33,4 +33,4 @@ enum { SUBGRAPH_ALL_LIDS = UINT32_MAX };
  */
 int subgraph_cut(const struct graph *g, const struct lids *lids,
                  const struct device_set *switches, const struct device_set *hosts,
-                 uint32_t path_bit, struct arena *a, struct subgraph *ret);
+                 uint32_t path_bit, struct arena *a, struct subgraph *ret_subgraph);

@@ -35,7 +35,7 @@ static void count_row(const struct graph *g, const struct lids *lids, const stru
 }
 
 int usage_ports(const struct graph *g, const struct lids *lids, const struct lft *lft,
-                struct arena *a, struct port_usage **ret)
+                struct arena *a, struct port_usage **ret_usage)
 {
 	uint32_t width = g->max_port + 1U;
 	struct port_usage *u = arena_array(a, (size_t)g->n_switches * width, sizeof(*u));
@@ -47,7 +47,7 @@ int usage_ports(const struct graph *g, const struct lids *lids, const struct lft
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		count_row(g, lids, lft, s, u + (size_t)s * width);
 	}
-	*ret = u;
+	*ret_usage = u;
 	return E_OK;
 }
 

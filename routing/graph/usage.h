@@ -26,13 +26,13 @@ struct port_usage {
 
 /*!
  * \brief Counts them.
- * \param ret  [n_switches][max_port + 1] in \a a; port 0 is the switch itself. Entries that
- *             name a port beyond, or none, count nowhere.
+ * \param ret_usage  [n_switches][max_port + 1] in \a a; port 0 is the switch itself.
+ *             Entries that name a port beyond, or none, count nowhere.
  * \retval -ENOMEM
  * Cost: O(S * L), parallel over switches.
  */
 int usage_ports(const struct graph *g, const struct lids *lids, const struct lft *lft,
-                struct arena *a, struct port_usage **ret);
+                struct arena *a, struct port_usage **ret_usage);
 
 /*! Figures over a set of counts. */
 struct usage_sum {

@@ -24,22 +24,22 @@ static bool cross(const struct graph *g, struct walk *w, unsigned out)
 }
 
 int walk_route(const struct graph *g, const struct lids *lids, const struct lft *lft,
-               uint32_t src, uint32_t lid, struct walk *ret)
+               uint32_t src, uint32_t lid, struct walk *ret_walk)
 {
 	const struct port *from = &g->ports[src];
 
-	ret->n = 1;
-	ret->hop[0] = (struct walk_hop){ .node = from->node };
+	ret_walk->n = 1;
+	ret_walk->hop[0] = (struct walk_hop){ .node = from->node };
 	if (lid == 0 || lid > lids->top || lids->owner[lid] == GRAPH_NONE) {
 		return E_NOTFOUND;
 	}
 	const struct port *owner = &g->ports[lids->owner[lid]];
 
-	if (g->nodes[from->node].type != NODE_SWITCH && !cross(g, ret, from->num)) {
+	if (g->nodes[from->node].type != NODE_SWITCH && !cross(g, ret_walk, from->num)) {
 		return E_NOPATH;
 	}
 	for (;;) {
-		const struct walk_hop *at = &ret->hop[ret->n - 1];
+		const struct walk_hop *at = &ret_walk->hop[ret_walk->n - 1];
 		uint32_t sw = g->nodes[at->node].sw;
 
 		if (sw == GRAPH_NONE) {
@@ -51,10 +51,10 @@ int walk_route(const struct graph *g, const struct lids *lids, const struct lft 
 		if (out == 0) { /* to the switch itself, by its own table */
 			return at->node == owner->node ? E_OK : E_NOPATH;
 		}
-		if (ret->n > WALK_MAX) {
+		if (ret_walk->n > WALK_MAX) {
 			return E_LOOP;
 		}
-		if (out == LFT_NO_ROUTE || !cross(g, ret, out)) {
+		if (out == LFT_NO_ROUTE || !cross(g, ret_walk, out)) {
 			return E_NOPATH;
 		}
 	}

@@ -25,12 +25,12 @@ struct walk {
  * \brief Follows the tables from an end port to a LID.
  *
  * \param src  Port index of a CA, router or switch port 0 with a cable.
- * \param ret  What was passed, also when it does not arrive: then the last hop is where
- *             it ends.
+ * \param ret_walk  What was passed, also when it does not arrive: then the last hop is
+ *             where it ends.
  * \retval E_OK      It arrives at the LID's owner.
  * \retval E_NOPATH  A hole, or delivered to another port.
  * \retval E_LOOP    More than WALK_MAX hops.
  * \retval E_NOTFOUND  Nobody owns the LID.
  */
 int walk_route(const struct graph *g, const struct lids *lids, const struct lft *lft,
-               uint32_t src, uint32_t lid, struct walk *ret);
+               uint32_t src, uint32_t lid, struct walk *ret_walk);

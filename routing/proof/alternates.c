@@ -376,34 +376,34 @@ out:
 	return ret;
 }
 
-int alternates_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
-                     const struct adaptive_options *o, struct arena *a,
-                     struct alternates *ret)
+int alternates_build(const struct graph *g, const struct lids *lids,
+                     const struct lft *lft, const struct adaptive_options *o,
+                     struct arena *a, struct alternates *ret_alternates)
 {
 	struct arena *tmp = arena_new();
 	struct alternates x = { .stride = lft->stride };
 	struct column_map m;
 	struct distances d;
-	int ret_code = tmp ? column_map_init(&m, g, lids, lft, tmp) : -ENOMEM;
+	int ret = tmp ? column_map_init(&m, g, lids, lft, tmp) : -ENOMEM;
 
-	if (ret_code == E_OK) {
-		ret_code = count_distances(&d, &m, tmp);
+	if (ret == E_OK) {
+		ret = count_distances(&d, &m, tmp);
 	}
-	if (ret_code != E_OK) {
+	if (ret != E_OK) {
 		goto out;
 	}
 	x.rows = arena_alloc(a, g->n_switches * x.stride);
 	x.groups = arena_array(a, g->n_switches, sizeof(*x.groups));
 	if (!x.rows || !x.groups) {
-		ret_code = -ENOMEM;
+		ret = -ENOMEM;
 		goto out;
 	}
 	memset(x.rows, PORT_GROUP_NONE, g->n_switches * x.stride);
-	ret_code = find_all(&m, &d, o, a, tmp, &x);
-	if (ret_code == E_OK) {
-		*ret = x;
+	ret = find_all(&m, &d, o, a, tmp, &x);
+	if (ret == E_OK) {
+		*ret_alternates = x;
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }

@@ -56,9 +56,9 @@ static inline const struct port_set *alternates_of(const struct alternates *x, u
  * Cost: O(S * L * ports), a comparison of bytes each; parallel, same result on any number
  * of threads.
  */
-int alternates_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
-                     const struct adaptive_options *o, struct arena *a,
-                     struct alternates *ret);
+int alternates_build(const struct graph *g, const struct lids *lids,
+                     const struct lft *lft, const struct adaptive_options *o,
+                     struct arena *a, struct alternates *ret_alternates);
 
 /*!
  * \brief Credit loops when every switch on a path may take any of its alternates.

@@ -71,7 +71,7 @@ static uint32_t match_host(const struct comparing *x, uint32_t port)
 	return to;
 }
 
-static void match_hosts(struct comparing *x, struct comparison *ret)
+static void match_hosts(struct comparing *x, struct comparison *ret_comparison)
 {
 	const struct graph *a = x->before->g, *b = x->after->g;
 	uint32_t kept = 0;
@@ -87,15 +87,15 @@ static void match_hosts(struct comparing *x, struct comparison *ret)
 		}
 		x->port[port] = match_host(x, port);
 		if (x->port[port] == GRAPH_NONE) {
-			ret->hosts_gone++;
+			ret_comparison->hosts_gone++;
 			continue;
 		}
 		kept++;
 		x->common[graph_switch_of(a, port)]++;
-		ret->lids_moved += x->before->lids->of[port].base !=
-		                   x->after->lids->of[x->port[port]].base;
+		ret_comparison->lids_moved += x->before->lids->of[port].base !=
+		                              x->after->lids->of[x->port[port]].base;
 	}
-	ret->hosts_new = b->n_hosts - kept;
+	ret_comparison->hosts_new = b->n_hosts - kept;
 }
 
 /* --- routes to one LID ---------------------------------------------------------------- */
@@ -333,7 +333,7 @@ static int list_changed_ports(struct comparing *x, struct arena *a)
 	return x->changed != NULL ? E_OK : -ENOMEM;
 }
 
-static int begin(struct comparing *x, struct arena *a, struct comparison *ret)
+static int begin(struct comparing *x, struct arena *a, struct comparison *ret_comparison)
 {
 	const struct graph *g = x->before->g;
 
@@ -344,19 +344,19 @@ static int begin(struct comparing *x, struct arena *a, struct comparison *ret)
 		return -ENOMEM;
 	}
 	match_switches(x);
-	match_hosts(x, ret);
-	int err = column_map_init(&x->old_map, g, x->before->lids, x->before->lft, a);
+	match_hosts(x, ret_comparison);
+	int ret = column_map_init(&x->old_map, g, x->before->lids, x->before->lft, a);
 
-	if (err == E_OK) {
-		err = column_map_init(&x->new_map, x->after->g, x->after->lids,
+	if (ret == E_OK) {
+		ret = column_map_init(&x->new_map, x->after->g, x->after->lids,
 		                      x->after->lft, a);
 	}
-	if (err == E_OK) {
-		err = list_changed_ports(x, a);
+	if (ret == E_OK) {
+		ret = list_changed_ports(x, a);
 	}
-	x->n_common = x->after->g->n_hosts - ret->hosts_new;
-	x->all_stay = x->all_stay && ret->hosts_gone == 0;
-	return err;
+	x->n_common = x->after->g->n_hosts - ret_comparison->hosts_new;
+	x->all_stay = x->all_stay && ret_comparison->hosts_gone == 0;
+	return ret;
 }
 
 static struct worker *workers_new(const struct comparing *x, unsigned n, struct arena *a)
@@ -411,13 +411,13 @@ static void add_counts(struct comparison *sum, const struct comparison *part)
 
 int compare_tables(const struct compared_tables *before,
                    const struct compared_tables *after, struct arena *a,
-                   struct comparison *ret)
+                   struct comparison *ret_comparison)
 {
 	struct comparing x = { .before = before, .after = after };
 	struct comparison sum = { .pairs = 0 };
 	unsigned threads = column_threads();
-	int err = begin(&x, a, &sum);
-	struct worker *w = err == E_OK ? workers_new(&x, threads, a) : NULL;
+	int ret = begin(&x, a, &sum);
+	struct worker *w = ret == E_OK ? workers_new(&x, threads, a) : NULL;
 
 	if (w == NULL) {
 		return -ENOMEM;
@@ -429,9 +429,9 @@ int compare_tables(const struct compared_tables *before,
 	for (unsigned i = 0; i < threads; i++) {
 		add_counts(&sum, &w[i].sum);
 	}
-	err = compare_entries(&x, a, &sum);
-	if (err == E_OK) {
-		*ret = sum;
+	ret = compare_entries(&x, a, &sum);
+	if (ret == E_OK) {
+		*ret_comparison = sum;
 	}
-	return err;
+	return ret;
 }

@@ -52,4 +52,4 @@ struct comparison {
  */
 int compare_tables(const struct compared_tables *before,
                    const struct compared_tables *after, struct arena *a,
-                   struct comparison *ret);
+                   struct comparison *ret_comparison);

@@ -113,21 +113,21 @@ static int walkers_init(struct count *c, struct arena *tmp)
 
 /* Follows the entries of one LID from s to t. */
 static bool walk(const struct count *c, const uint8_t *port, uint32_t s, uint32_t t,
-                 struct path *ret)
+                 struct path *ret_path)
 {
-	ret->n_nodes = ret->n_links = 0;
+	ret_path->n_nodes = ret_path->n_links = 0;
 	while (s != t) {
 		const struct column_hop *hop = c->map.hop + (size_t)s * c->map.width;
 
 		if (port[s] >= c->map.width || hop[port[s]].channel == GRAPH_NONE ||
-		    ret->n_nodes == PATH_MAX_HOPS) {
+		    ret_path->n_nodes == PATH_MAX_HOPS) {
 			return false;
 		}
 		hop += port[s];
-		ret->link[ret->n_links++] = hop->channel;
+		ret_path->link[ret_path->n_links++] = hop->channel;
 		s = hop->next;
-		ret->node[ret->n_nodes] = s;
-		ret->n_nodes += s != t;
+		ret_path->node[ret_path->n_nodes] = s;
+		ret_path->n_nodes += s != t;
 	}
 	return true;
 }
@@ -321,25 +321,25 @@ static void add_sum(struct disjoint_sum *sum, const struct disjoint_sum *x)
 	sum->least = x->least < sum->least ? x->least : sum->least;
 }
 
-static void add_up(const struct count *c, struct disjoint *ret)
+static void add_up(const struct count *c, struct disjoint *ret_disjoint)
 {
-	*ret = c->walker[0].sum;
+	*ret_disjoint = c->walker[0].sum;
 	for (unsigned i = 1; i < column_threads(); i++) {
 		const struct disjoint *x = &c->walker[i].sum;
 
-		ret->pairs += x->pairs;
-		ret->routes += x->routes;
+		ret_disjoint->pairs += x->pairs;
+		ret_disjoint->routes += x->routes;
 		for (unsigned k = 0; k < DISJOINT_COUNT; k++) {
-			add_sum(&ret->level[k], &x->level[k]);
+			add_sum(&ret_disjoint->level[k], &x->level[k]);
 		}
-		add_sum(&ret->unique, &x->unique);
-		add_sum(&ret->first, &x->first);
+		add_sum(&ret_disjoint->unique, &x->unique);
+		add_sum(&ret_disjoint->first, &x->first);
 	}
-	for (unsigned k = 0; !ret->pairs && k < DISJOINT_COUNT; k++) {
-		ret->level[k].least = 0;
+	for (unsigned k = 0; !ret_disjoint->pairs && k < DISJOINT_COUNT; k++) {
+		ret_disjoint->level[k].least = 0;
 	}
-	if (!ret->pairs) {
-		ret->unique.least = ret->first.least = 0;
+	if (!ret_disjoint->pairs) {
+		ret_disjoint->unique.least = ret_disjoint->first.least = 0;
 	}
 }
 
@@ -354,34 +354,34 @@ static bool any_range(const struct graph *g, const struct lids *lids)
 }
 
 int disjoint_count(const struct graph *g, const struct lids *lids, const struct lft *lft,
-                   struct disjoint *ret)
+                   struct disjoint *ret_disjoint)
 {
 	struct arena *tmp;
 	struct count c = { .walker = NULL };
 	uint32_t n_blocks = lids->top / COLUMN_BLOCK + 1;
-	int ret_code;
+	int ret;
 
 	if (!any_range(g, lids)) {
-		*ret = (struct disjoint){ .pairs = 0 };
+		*ret_disjoint = (struct disjoint){ .pairs = 0 };
 		return E_OK;
 	}
 	tmp = arena_new();
-	ret_code = tmp ? column_map_init(&c.map, g, lids, lft, tmp) : -ENOMEM;
-	if (ret_code == E_OK) {
-		ret_code = find_systems(&c, tmp);
+	ret = tmp ? column_map_init(&c.map, g, lids, lft, tmp) : -ENOMEM;
+	if (ret == E_OK) {
+		ret = find_systems(&c, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret_code = walkers_init(&c, tmp);
+	if (ret == E_OK) {
+		ret = walkers_init(&c, tmp);
 	}
-	if (ret_code != E_OK) {
+	if (ret != E_OK) {
 		goto out;
 	}
 #pragma omp parallel for schedule(dynamic, 1)
 	for (uint32_t i = 0; i < n_blocks; i++) {
 		count_block(&c, &c.walker[column_thread()], i * COLUMN_BLOCK);
 	}
-	add_up(&c, ret);
+	add_up(&c, ret_disjoint);
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }

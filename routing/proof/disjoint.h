@@ -49,4 +49,4 @@ extern const char *const disjoint_names[DISJOINT_COUNT];
  * Cost: O(pairs * routes * hops), parallel; same result on any number of threads.
  */
 int disjoint_count(const struct graph *g, const struct lids *lids, const struct lft *lft,
-                   struct disjoint *ret);
+                   struct disjoint *ret_disjoint);

@@ -222,11 +222,12 @@ static int summarise(struct load *l, uint32_t n, struct arena *tmp)
 	return E_OK;
 }
 
-int sums_load(const struct sums *x, struct arena *a, struct arena *tmp, struct load *ret)
+int sums_load(const struct sums *x, struct arena *a, struct arena *tmp,
+              struct load *ret_load)
 {
 	uint32_t n = x->map->g->n_adj;
 	struct load l = { 0 };
-	int ret_code;
+	int ret;
 
 	l.all = arena_array(a, n, sizeof(*l.all));
 	l.base = arena_array(a, n, sizeof(*l.base));
@@ -239,19 +240,20 @@ int sums_load(const struct sums *x, struct arena *a, struct arena *tmp, struct l
 			l.all[i] += x->tally[t].base[i] + x->tally[t].other[i];
 		}
 	}
-	ret_code = summarise(&l, n, tmp);
-	if (ret_code == E_OK) {
-		*ret = l;
+	ret = summarise(&l, n, tmp);
+	if (ret == E_OK) {
+		*ret_load = l;
 	}
-	return ret_code;
+	return ret;
 }
 
 int load_of_ports(const struct graph *g, const uint32_t *all, const uint32_t *base,
-                  uint32_t width, struct arena *a, struct arena *tmp, struct load *ret)
+                  uint32_t width, struct arena *a, struct arena *tmp,
+                  struct load *ret_load)
 {
 	struct load l = { .all = arena_array(a, g->n_adj, sizeof(*l.all)),
 		          .base = arena_array(a, g->n_adj, sizeof(*l.base)) };
-	int code;
+	int ret;
 
 	if (!l.all || !l.base) {
 		return -ENOMEM;
@@ -262,11 +264,11 @@ int load_of_ports(const struct graph *g, const uint32_t *all, const uint32_t *ba
 			l.base[i] = base[(size_t)s * width + g->adj[i].port];
 		}
 	}
-	code = summarise(&l, g->n_adj, tmp);
-	if (code == E_OK) {
-		*ret = l;
+	ret = summarise(&l, g->n_adj, tmp);
+	if (ret == E_OK) {
+		*ret_load = l;
 	}
-	return code;
+	return ret;
 }
 
 static uint64_t lids_on(const struct graph *g, const struct lids *lids, uint32_t first,

@@ -92,20 +92,20 @@ int paths_load_build(const struct graph *g, const struct lids *lids,
 {
 	struct arena *tmp = arena_new();
 	struct pass p = { 0 };
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (tmp) {
-		ret_code = column_map_init(&p.map, g, lids, lft, tmp);
+		ret = column_map_init(&p.map, g, lids, lft, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret_code = build(&p, lanes, a, tmp, ret_paths, ret_load);
+	if (ret == E_OK) {
+		ret = build(&p, lanes, a, tmp, ret_paths, ret_load);
 	}
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 int load_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
-               struct arena *a, struct load *ret)
+               struct arena *a, struct load *ret_load)
 {
-	return paths_load_build(g, lids, lft, NULL, a, NULL, ret);
+	return paths_load_build(g, lids, lft, NULL, a, NULL, ret_load);
 }

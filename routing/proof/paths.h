@@ -52,7 +52,7 @@ struct load {
 
 /*! \brief Routes per link. The tables must be free of forwarding loops. Cost: O(S * L). */
 int load_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
-               struct arena *a, struct load *ret);
+               struct arena *a, struct load *ret_load);
 
 /*!
  * \brief Routes that the busiest link must have at least, if those of each switch's hosts are

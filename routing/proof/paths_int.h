@@ -52,8 +52,10 @@ void sums_column(struct sums *x, unsigned thread, const struct column *c);
 void sums_block(struct sums *x, unsigned thread, struct column_block *b);
 
 /*! \brief Adds up over threads, in \a a. \retval -ENOMEM */
-int sums_load(const struct sums *x, struct arena *a, struct arena *tmp, struct load *ret);
+int sums_load(const struct sums *x, struct arena *a, struct arena *tmp,
+              struct load *ret_load);
 
 /*! \brief Load from routes by [switch][width] port, in \a a. \retval -ENOMEM */
 int load_of_ports(const struct graph *g, const uint32_t *all, const uint32_t *base,
-                  uint32_t width, struct arena *a, struct arena *tmp, struct load *ret);
+                  uint32_t width, struct arena *a, struct arena *tmp,
+                  struct load *ret_load);

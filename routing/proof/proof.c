@@ -109,7 +109,7 @@ static int prove_lanes(struct prover *pv, struct column *col, struct arena *a,
 
 int proof_run_keeping(const struct graph *g, const struct lids *lids,
                       const struct lft *lft, const struct lanes *lanes,
-                      const uint8_t *may_miss, struct arena *a, struct proof *ret,
+                      const uint8_t *may_miss, struct arena *a, struct proof *ret_proof,
                       struct proof_deps *ret_deps)
 {
 	unsigned threads = column_threads(), vls = 0, managed = 0;
@@ -117,17 +117,17 @@ int proof_run_keeping(const struct graph *g, const struct lids *lids,
 	struct prover *pv = tmp ? arena_alloc(tmp, sizeof(*pv)) : NULL;
 	struct proof p = { .lids = *lids, .management_hole.lid = UINT32_MAX };
 	struct workspace *work;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!pv) {
 		goto out;
 	}
 	pv->may_miss = may_miss;
-	ret_code = proof_prover_init(pv, g, lids, lft, lanes, tmp);
-	if (ret_code == E_OK) {
-		ret_code = proof_walk_columns(pv, threads, tmp, &work);
+	ret = proof_prover_init(pv, g, lids, lft, lanes, tmp);
+	if (ret == E_OK) {
+		ret = proof_walk_columns(pv, threads, tmp, &work);
 	}
-	if (ret_code != E_OK) {
+	if (ret != E_OK) {
 		goto out;
 	}
 	for (unsigned i = 0; i < threads; i++) {
@@ -155,14 +155,14 @@ int proof_run_keeping(const struct graph *g, const struct lids *lids,
 		p.management_vls = (uint32_t)__builtin_popcount(managed & ~vls);
 	}
 	column_load_block(&pv->map, work[0].col, 0);
-	ret_code = proof_list_faults(pv, &work[0], a, &p);
-	if (ret_code == E_OK) {
-		ret_code = prove_lanes(pv, work[0].col, a, tmp, &p);
+	ret = proof_list_faults(pv, &work[0], a, &p);
+	if (ret == E_OK) {
+		ret = prove_lanes(pv, work[0].col, a, tmp, &p);
 	}
-	if (ret_code == E_OK) {
-		*ret = p;
+	if (ret == E_OK) {
+		*ret_proof = p;
 	}
-	if (ret_code == E_OK && ret_deps) {
+	if (ret == E_OK && ret_deps) {
 		bool one = !pv->lanes && !pv->rule;
 
 		*ret_deps = (struct proof_deps){ .base = one ? &pv->base[0] : NULL,
@@ -173,20 +173,20 @@ int proof_run_keeping(const struct graph *g, const struct lids *lids,
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 int proof_run_missing(const struct graph *g, const struct lids *lids,
                       const struct lft *lft, const struct lanes *lanes,
-                      const uint8_t *may_miss, struct arena *a, struct proof *ret)
+                      const uint8_t *may_miss, struct arena *a, struct proof *ret_proof)
 {
-	return proof_run_keeping(g, lids, lft, lanes, may_miss, a, ret, NULL);
+	return proof_run_keeping(g, lids, lft, lanes, may_miss, a, ret_proof, NULL);
 }
 
 int proof_run(const struct graph *g, const struct lids *lids, const struct lft *lft,
-              const struct lanes *lanes, struct arena *a, struct proof *ret)
+              const struct lanes *lanes, struct arena *a, struct proof *ret_proof)
 {
-	return proof_run_missing(g, lids, lft, lanes, NULL, a, ret);
+	return proof_run_missing(g, lids, lft, lanes, NULL, a, ret_proof);
 }
 
 bool proof_passed(const struct proof *p, bool strict)
@@ -236,8 +236,7 @@ static char *hole_text(const struct proof *p, const struct proof_fault *f,
 	return arena_printf(
 		a,
 		"switch %s sends LID %" PRIu32
-		" to port %u, which leads neither to another switch nor to the "
-		"owner of the LID",
+		" to port %u, which leads neither to another switch nor to the owner of the LID",
 		switch_text(g, &p->lids, f->sw).text, f->lid, f->port);
 }
 

@@ -108,14 +108,14 @@ struct proof {
  * \brief Proves tables. Same result on any number of threads.
  *
  * \param lanes  NULL: one lane.
- * \param a      Holds the culprits of \a ret and working memory.
- * \retval E_OK  The proof was computed; look at \a ret for its outcome.
+ * \param a      Holds the culprits of \a ret_proof and working memory.
+ * \retval E_OK  The proof was computed; look at \a ret_proof for its outcome.
  * \retval -ENOMEM
  *
  * Cost: O(S * L) for S switches and L LIDs, plus O(C * P) bits for C channels and P ports.
  */
 int proof_run(const struct graph *g, const struct lids *lids, const struct lft *lft,
-              const struct lanes *lanes, struct arena *a, struct proof *ret);
+              const struct lanes *lanes, struct arena *a, struct proof *ret_proof);
 
 /*!
  * \brief The same for tables in which some pairs may be without a route.
@@ -123,7 +123,7 @@ int proof_run(const struct graph *g, const struct lids *lids, const struct lft *
  */
 int proof_run_missing(const struct graph *g, const struct lids *lids,
                       const struct lft *lft, const struct lanes *lanes,
-                      const uint8_t *may_miss, struct arena *a, struct proof *ret);
+                      const uint8_t *may_miss, struct arena *a, struct proof *ret_proof);
 
 /*! The dependencies that a proof collected. */
 struct proof_deps {
@@ -138,7 +138,7 @@ struct proof_deps {
  */
 int proof_run_keeping(const struct graph *g, const struct lids *lids,
                       const struct lft *lft, const struct lanes *lanes,
-                      const uint8_t *may_miss, struct arena *a, struct proof *ret,
+                      const uint8_t *may_miss, struct arena *a, struct proof *ret_proof,
                       struct proof_deps *ret_deps);
 
 /*! \brief Has every pair a route that must have one? */

@@ -132,7 +132,7 @@ static void tarjan_run(struct tarjan *t, uint32_t root)
 
 /* Keeps the components with a cycle, numbered by their lowest channel. */
 static int keep_cyclic(const struct tarjan *t, uint32_t n, struct arena *a,
-                       struct arena *tmp, struct components *ret)
+                       struct arena *tmp, struct components *ret_components)
 {
 	uint32_t *size = arena_array(tmp, t->n_comps, sizeof(*size));
 	uint32_t *number = arena_array(tmp, t->n_comps, sizeof(*number));
@@ -168,16 +168,17 @@ static int keep_cyclic(const struct tarjan *t, uint32_t n, struct arena *a,
 			x.size[number[raw]]++;
 		}
 	}
-	*ret = x;
+	*ret_components = x;
 	return E_OK;
 }
 
-int deps_components(const struct deps *d, struct arena *a, struct components *ret)
+int deps_components(const struct deps *d, struct arena *a,
+                    struct components *ret_components)
 {
 	uint32_t n = deps_channels(d);
 	struct tarjan t = { .d = d };
 	struct arena *tmp = arena_new();
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	t.of = arena_array(a, n, sizeof(*t.of));
 	if (!tmp || !t.of) {
@@ -197,10 +198,10 @@ int deps_components(const struct deps *d, struct arena *a, struct components *re
 			tarjan_run(&t, c);
 		}
 	}
-	ret_code = keep_cyclic(&t, n, a, tmp, ret);
+	ret = keep_cyclic(&t, n, a, tmp, ret_components);
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 /* The work after which no further root is searched: some hundredths of a second. */
@@ -248,13 +249,13 @@ static uint32_t search_from(struct search *s, uint32_t root, uint32_t limit)
 }
 
 int deps_shortest_cycle(const struct deps *d, const struct components *c,
-                        uint32_t component, struct arena *a, uint32_t **ret,
+                        uint32_t component, struct arena *a, uint32_t **ret_channels,
                         uint32_t *ret_n)
 {
 	uint32_t n = deps_channels(d), limit = c->size[component] + 1, *cycle;
 	struct search s = { .d = d, .comps = c };
 	struct arena *tmp = arena_new();
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	cycle = arena_array(a, c->size[component], sizeof(*cycle));
 	if (!tmp || !cycle) {
@@ -279,10 +280,10 @@ int deps_shortest_cycle(const struct deps *d, const struct components *c,
 			}
 		}
 	}
-	*ret = cycle;
+	*ret_channels = cycle;
 	*ret_n = limit;
-	ret_code = E_OK;
+	ret = E_OK;
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }

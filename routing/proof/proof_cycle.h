@@ -65,7 +65,8 @@ struct components {
 };
 
 /*! \brief Finds them (Tarjan 1972). Cost: O(channels + dependencies). \retval -ENOMEM */
-int deps_components(const struct deps *d, struct arena *a, struct components *ret);
+int deps_components(const struct deps *d, struct arena *a,
+                    struct components *ret_components);
 
 /*!
  * \brief A shortest cycle of one component; of several the first found from the lowest channel.
@@ -75,9 +76,9 @@ int deps_components(const struct deps *d, struct arena *a, struct components *re
  * work (not of time, so the answer stays a function of the tables): then it is the
  * shortest cycle through one of the first channels.
  *
- * \param ret    Channels in order, in \a a.
+ * \param ret_channels    Channels in order, in \a a.
  * \retval -ENOMEM
  */
 int deps_shortest_cycle(const struct deps *d, const struct components *c,
-                        uint32_t component, struct arena *a, uint32_t **ret,
+                        uint32_t component, struct arena *a, uint32_t **ret_channels,
                         uint32_t *ret_n);

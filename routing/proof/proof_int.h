@@ -122,7 +122,7 @@ int proof_prover_init(struct prover *pv, const struct graph *g, const struct lid
  * \param n  Working sets, at least column_threads(). \retval -ENOMEM
  */
 int proof_walk_columns(struct prover *pv, unsigned n, struct arena *tmp,
-                       struct workspace **ret);
+                       struct workspace **ret_workspace);
 
 /*! \brief Classes of channels, and levels to look at. \retval -ENOMEM */
 int proof_rule_init(struct prover *pv, struct arena *tmp);

@@ -225,33 +225,34 @@ static bool route_arrives(const struct prover *pv, uint32_t s, uint32_t lid,
 
 /* Finds the route of the lowest LID that goes on from one channel to the next. */
 static void find_route(const struct prover *pv, struct column *c, const struct step *step,
-                       bool management, struct proof_channel *ret)
+                       bool management, struct proof_channel *ret_channel)
 {
 	const struct sw_link *adj = pv->map.g->adj;
-	const uint8_t *here = lft_row(pv->map.lft, ret->sw);
+	const uint8_t *here = lft_row(pv->map.lft, ret_channel->sw);
 	const uint8_t *there = lft_row(pv->map.lft, adj[step->channel].to);
 	uint8_t next_port = adj[step->next].port, home_port;
 	uint32_t home;
 	bool to_host;
 
 	for (uint32_t lid = 1; lid <= pv->map.lids->top; lid++) {
-		if (here[lid] != ret->port || there[lid] != next_port ||
+		if (here[lid] != ret_channel->port || there[lid] != next_port ||
 		    !find_home(pv, lid, &home, &home_port, &to_host) ||
 		    home == adj[step->channel].to || !(management || to_host) ||
-		    !route_arrives(pv, ret->sw, lid, home, home_port)) {
+		    !route_arrives(pv, ret_channel->sw, lid, home, home_port)) {
 			continue;
 		}
-		if (!pv->rule && (management || pv->map.n_hosts[ret->sw]) &&
-		    proof_lane(pv, ret->sw, lid) == step->vl) {
-			ret->src_sw = ret->sw;
+		if (!pv->rule && (management || pv->map.n_hosts[ret_channel->sw]) &&
+		    proof_lane(pv, ret_channel->sw, lid) == step->vl) {
+			ret_channel->src_sw = ret_channel->sw;
 		} else {
-			ret->src_sw =
+			ret_channel->src_sw =
 				resolve_alone(pv, c, lid)
-					? find_source(pv, c, ret->sw, step, management)
+					? find_source(pv, c, ret_channel->sw, step,
+			                              management)
 					: GRAPH_NONE;
 		}
-		if (ret->src_sw != GRAPH_NONE) {
-			ret->lid = lid;
+		if (ret_channel->src_sw != GRAPH_NONE) {
+			ret_channel->lid = lid;
 			return;
 		}
 	}

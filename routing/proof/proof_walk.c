@@ -324,7 +324,7 @@ static struct workspace *workspaces_new(const struct prover *pv, unsigned n,
 }
 
 int proof_walk_columns(struct prover *pv, unsigned n, struct arena *tmp,
-                       struct workspace **ret)
+                       struct workspace **ret_workspace)
 {
 	struct workspace *work = workspaces_new(pv, n, tmp);
 	uint32_t top = pv->map.lids->top;
@@ -346,7 +346,7 @@ int proof_walk_columns(struct prover *pv, unsigned n, struct arena *tmp,
 			prove_column(pv, b, lid + k);
 		}
 	}
-	*ret = work;
+	*ret_workspace = work;
 	return E_OK;
 }
 

@@ -295,9 +295,10 @@ static int copy_deps(const struct planner *p, const struct deps *from, struct de
 	return E_OK;
 }
 
-/* Counts the cyclic components of all graphs; \a ret, if not NULL, gets them in \a a. */
+/* Counts the cyclic components of all graphs; \a ret_components, if not NULL, gets them
+ * in \a a. */
 static int count_cycles(struct planner *p, const struct deps *d, struct arena *a,
-                        struct components *ret, uint32_t *ret_n)
+                        struct components *ret_components, uint32_t *ret_n)
 {
 	uint32_t n = 0;
 
@@ -305,18 +306,17 @@ static int count_cycles(struct planner *p, const struct deps *d, struct arena *a
 	for (unsigned i = 0; i < p->n_graphs; i++) {
 		struct arena *tmp = a ? NULL : arena_new();
 		struct components c;
-		int ret_code =
-			a || tmp ? deps_components(&d[i], a ? a : tmp, &c) : -ENOMEM;
+		int ret = a || tmp ? deps_components(&d[i], a ? a : tmp, &c) : -ENOMEM;
 
-		if (ret_code == E_OK) {
+		if (ret == E_OK) {
 			n += c.n;
 		}
-		if (ret_code == E_OK && ret) {
-			ret[i] = c;
+		if (ret == E_OK && ret_components) {
+			ret_components[i] = c;
 		}
 		arena_free(tmp);
-		if (ret_code != E_OK) {
-			return ret_code;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	*ret_n = n;
@@ -508,8 +508,7 @@ static void withdraw_circling(struct transition *t, uint32_t lid)
 {
 	if (t->may_loop++ == 0) {
 		why_add(&t->why,
-		        "packets to LID %u could circle among switches with "
-		        "old and new entries",
+		        "packets to LID %u could circle among switches with old and new entries",
 		        lid);
 	}
 	t->stage[lid] = TRANSITION_WITHDRAWN;
@@ -657,22 +656,20 @@ static int plan(struct planner *p, const uint32_t *looping, struct transition *t
 	}
 	if (n_free < p->n) {
 		why_add(&t->why,
-		        "old and new routes together would have %u credit loops, the "
-		        "first of "
-		        "LID %u",
+		        "old and new routes together would have %u credit loops, the first of LID %u",
 		        t->credit_loops, p->lid[n_free]);
 	}
 	return plan_stages(p, looping, t->may_loop, n_free, t);
 }
 
 int transition_plan(const struct transition_in *in, struct arena *a,
-                    struct transition *ret)
+                    struct transition *ret_transition)
 {
 	struct arena *tmp = arena_new();
 	struct planner p = { 0 };
 	struct transition t = { 0 };
 	uint32_t *looping;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	t.stage = arena_array(a, (size_t)in->lids->top + 1, 1);
 	looping = tmp ? arena_array(tmp, (size_t)in->lids->top + 1, sizeof(*looping))
@@ -680,34 +677,34 @@ int transition_plan(const struct transition_in *in, struct arena *a,
 	if (!t.stage || !looping) {
 		goto out;
 	}
-	ret_code = planner_init(&p, in, tmp);
-	if (ret_code == E_OK) {
-		ret_code = find_changes(&p, &t, looping);
+	ret = planner_init(&p, in, tmp);
+	if (ret == E_OK) {
+		ret = find_changes(&p, &t, looping);
 	}
-	if (ret_code != E_OK) {
+	if (ret != E_OK) {
 		goto out;
 	}
 	if (!same_rule(&p)) {
 		why_add(&t.why,
 		        "the SL-to-VL mapping of switches changes with the routes");
-		ret_code = E_UNSUITABLE;
+		ret = E_UNSUITABLE;
 	} else if (t.changed) {
-		ret_code = plan(&p, looping, &t);
+		ret = plan(&p, looping, &t);
 	}
-	if (ret_code == E_UNSUITABLE) {
-		ret_code = give_up(&t, in->lids, looping);
+	if (ret == E_UNSUITABLE) {
+		ret = give_up(&t, in->lids, looping);
 	}
-	if (ret_code == E_OK || ret_code == E_UNSUITABLE) {
-		*ret = t;
+	if (ret == E_OK || ret == E_UNSUITABLE) {
+		*ret_transition = t;
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 int transition_of_change(const uint32_t *lid, uint32_t n, const uint32_t *circling,
                          uint32_t n_circling, uint32_t top, struct arena *a,
-                         struct transition *ret)
+                         struct transition *ret_transition)
 {
 	struct transition t = { .changed = n, .withdrawn = n_circling };
 
@@ -722,6 +719,6 @@ int transition_of_change(const uint32_t *lid, uint32_t n, const uint32_t *circli
 	for (uint32_t i = 0; i < n_circling; i++) {
 		withdraw_circling(&t, circling[i]);
 	}
-	*ret = t;
+	*ret_transition = t;
 	return E_OK;
 }

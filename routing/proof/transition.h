@@ -80,8 +80,9 @@ struct transition {
  * Routes of pairs that decide count for credit loops (proof.h); forwarding loops count
  * from any switch. Both tables have to be free of both by themselves.
  *
- * \param a  Holds \a ret.
- * \retval E_OK  \a ret is a plan; where n_stages is 1 and withdrawn 0, any order is safe.
+ * \param a  Holds \a ret_transition.
+ * \retval E_OK  \a ret_transition is a plan; where n_stages is 1 and withdrawn 0, any
+ *        order is safe.
  * \retval E_UNSUITABLE  No order can be shown to be free of credit loops, for instance because one
  * of the tables alone is not: the reason is in ret->why. LIDs that may loop are withdrawn all
  * the same, all others are in stage 1.
@@ -91,7 +92,7 @@ struct transition {
  * up to some hundred searches for cycles more.
  */
 int transition_plan(const struct transition_in *in, struct arena *a,
-                    struct transition *ret);
+                    struct transition *ret_transition);
 
 /*! \brief Is any order of updates safe? */
 static inline bool transition_is_free(const struct transition *t)
@@ -109,4 +110,4 @@ static inline bool transition_is_free(const struct transition *t)
  */
 int transition_of_change(const uint32_t *lid, uint32_t n, const uint32_t *circling,
                          uint32_t n_circling, uint32_t top, struct arena *a,
-                         struct transition *ret);
+                         struct transition *ret_transition);

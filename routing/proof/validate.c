@@ -98,7 +98,8 @@ static void add_counts(struct validation *sum, const struct validation *v)
 	sum->decisions += v->decisions;
 }
 
-static int count_all(const struct column_map *m, struct arena *tmp, struct walker **ret)
+static int count_all(const struct column_map *m, struct arena *tmp,
+                     struct walker **ret_walker)
 {
 	unsigned threads = column_threads();
 	struct walker *w = arena_array(tmp, threads, sizeof(*w));
@@ -121,7 +122,7 @@ static int count_all(const struct column_map *m, struct arena *tmp, struct walke
 	for (unsigned i = 1; i < threads; i++) {
 		add_counts(&w[0].v, &w[i].v);
 	}
-	*ret = w;
+	*ret_walker = w;
 	return E_OK;
 }
 
@@ -181,17 +182,17 @@ static void list_all(struct walker *w, uint32_t max)
 }
 
 int validate_routes(const struct graph *g, const struct lids *lids, const struct lft *lft,
-                    uint32_t list_max, struct arena *a, struct validation *ret)
+                    uint32_t list_max, struct arena *a, struct validation *ret_validation)
 {
 	struct arena *tmp = arena_new();
 	struct column_map map;
 	struct walker *w = NULL;
-	int ret_code = tmp ? column_map_init(&map, g, lids, lft, tmp) : -ENOMEM;
+	int ret = tmp ? column_map_init(&map, g, lids, lft, tmp) : -ENOMEM;
 
-	if (ret_code == E_OK) {
-		ret_code = count_all(&map, tmp, &w);
+	if (ret == E_OK) {
+		ret = count_all(&map, tmp, &w);
 	}
-	if (ret_code != E_OK) {
+	if (ret != E_OK) {
 		goto out;
 	}
 	if (w->v.incomplete < list_max) {
@@ -199,12 +200,12 @@ int validate_routes(const struct graph *g, const struct lids *lids, const struct
 	}
 	w->v.list = arena_array(a, list_max, sizeof(*w->v.list));
 	if (!w->v.list) {
-		ret_code = -ENOMEM;
+		ret = -ENOMEM;
 		goto out;
 	}
 	list_all(w, list_max);
-	*ret = w->v;
+	*ret_validation = w->v;
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }

@@ -43,4 +43,5 @@ struct validation {
  * Cost: O(S * L) and the faults listed.
  */
 int validate_routes(const struct graph *g, const struct lids *lids, const struct lft *lft,
-                    uint32_t list_max, struct arena *a, struct validation *ret);
+                    uint32_t list_max, struct arena *a,
+                    struct validation *ret_validation);

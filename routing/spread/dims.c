@@ -149,8 +149,7 @@ static void describe(const struct judge *j, uint32_t s, struct why *notes)
 		x++;
 	}
 	why_add(notes,
-	        "switch %s is not cabled as the others: its dimension %u leads to "
-	        "dimension %u of %s, elsewhere %u leads to %u",
+	        "switch %s is not cabled as the others: its dimension %u leads to dimension %u of %s, elsewhere %u leads to %u",
 	        switch_text(j->g, NULL, s).text, x->key, x->to_key,
 	        switch_text(j->g, NULL, x->to).text, x->key, j->partner[x->key]);
 }
@@ -236,10 +235,9 @@ static void judge_rings(struct judge *j, struct why *notes)
 		n = count_rings(j, key, &at, &len);
 		if (n) {
 			why_add(notes,
-			        "%" PRIu32 " rings in the dimension of ports %u and %u, "
-			        "such as that of %" PRIu32
-			        " switches through %s: a torus "
-			        "is not free of credit loops under dimension order",
+			        "%" PRIu32
+			        " rings in the dimension of ports %u and %u, such as that of %" PRIu32
+			        " switches through %s: a torus is not free of credit loops under dimension order",
 			        n, key, j->partner[key], len,
 			        switch_text(j->g, NULL, at).text);
 		}
@@ -263,9 +261,7 @@ int dims_judge(const struct dims *d, const struct graph *g, struct why *notes)
 		vote(&j);
 		if (j.n_odd > d->first[d->n] / 4) {
 			why_add(notes,
-			        "cables do not join the same ports throughout, as in a "
-			        "mesh or hypercube: there is no order of dimensions to "
-			        "keep");
+			        "cables do not join the same ports throughout, as in a mesh or hypercube: there is no order of dimensions to keep");
 		} else {
 			judge_rings(&j, notes);
 			blame(&j, notes);

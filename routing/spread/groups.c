@@ -53,8 +53,7 @@ int spread_groups_of(const struct graph *g, const struct device_list *list,
 	for (uint32_t i = 0; i < list->n; i++) {
 		if (!hosts[i] && !device_group_is_all(list->groups, list->index[i])) {
 			why_add(notes,
-			        "dgshortestpath: device group %s has no host here that "
-			        "no earlier group has",
+			        "dgshortestpath: device group %s has no host here that no earlier group has",
 			        list->names[i]);
 		}
 	}

@@ -13,7 +13,7 @@
 
 /* The LIDs of one set; all others are without owner. */
 static int lids_of_set(const struct keep_measure *m, unsigned set, struct arena *a,
-                       struct lids *ret)
+                       struct lids *ret_lids)
 {
 	struct lids l = *m->lids;
 
@@ -27,7 +27,7 @@ static int lids_of_set(const struct keep_measure *m, unsigned set, struct arena 
 		l.owner[lid] =
 			owner != GRAPH_NONE && m->set[owner] == set ? owner : GRAPH_NONE;
 	}
-	*ret = l;
+	*ret_lids = l;
 	return E_OK;
 }
 
@@ -94,11 +94,11 @@ static bool is_as_good(const struct graph *g, const uint32_t *load, const uint32
 /* Judges the routes to one set of LIDs. */
 static int judge_set(const struct keep_measure *m, const struct lids *lids,
                      const struct lft *kept, const struct lft *anew, struct arena *tmp,
-                     bool *ret)
+                     bool *ret_is_good)
 {
 	uint32_t few = 0;
 	struct load load, other;
-	int err = load_build(m->g, lids, kept, tmp, &load);
+	int ret = load_build(m->g, lids, kept, tmp, &load);
 
 	/* two destinations for all hosts of the fullest switch */
 	for (uint32_t s = 0; s < m->g->n_switches; s++) {
@@ -106,39 +106,40 @@ static int judge_set(const struct keep_measure *m, const struct lids *lids,
 
 		few = 2 * n > few ? 2 * n : few;
 	}
-	if (err == E_OK && anew) {
-		err = load_build(m->g, lids, anew, tmp, &other);
+	if (ret == E_OK && anew) {
+		ret = load_build(m->g, lids, anew, tmp, &other);
 	}
-	if (err == E_OK && anew) {
-		*ret = is_as_good(m->g, load.base, other.base, few) &&
-		       is_as_good(m->g, load.all, other.all, few);
-	} else if (err == E_OK) {
-		*ret = is_even(m->g, load.base, few) && is_even(m->g, load.all, few) &&
-		       (!m->hops || summarize(m->g, load.base).sum <= m->hops);
+	if (ret == E_OK && anew) {
+		*ret_is_good = is_as_good(m->g, load.base, other.base, few) &&
+		               is_as_good(m->g, load.all, other.all, few);
+	} else if (ret == E_OK) {
+		*ret_is_good = is_even(m->g, load.base, few) &&
+		               is_even(m->g, load.all, few) &&
+		               (!m->hops || summarize(m->g, load.base).sum <= m->hops);
 	}
-	return err;
+	return ret;
 }
 
 int keep_is_good(const struct keep_measure *m, const struct lft *kept,
-                 const struct lft *anew, bool *ret)
+                 const struct lft *anew, bool *ret_is_good)
 {
 	struct arena *tmp = arena_new();
 	bool good = true;
-	int err = tmp ? E_OK : -ENOMEM;
+	int ret = tmp ? E_OK : -ENOMEM;
 
-	for (unsigned i = 0; err == E_OK && good && i < (m->set ? m->n_sets : 1); i++) {
+	for (unsigned i = 0; ret == E_OK && good && i < (m->set ? m->n_sets : 1); i++) {
 		struct lids lids = *m->lids;
 
-		err = m->set ? lids_of_set(m, i, tmp, &lids) : E_OK;
-		if (err == E_OK) {
-			err = judge_set(m, &lids, kept, anew, tmp, &good);
+		ret = m->set ? lids_of_set(m, i, tmp, &lids) : E_OK;
+		if (ret == E_OK) {
+			ret = judge_set(m, &lids, kept, anew, tmp, &good);
 		}
 	}
-	if (err == E_OK) {
-		*ret = good;
+	if (ret == E_OK) {
+		*ret_is_good = good;
 	}
 	arena_free(tmp);
-	return err;
+	return ret;
 }
 
 /* ---- tables ---- */
@@ -172,18 +173,18 @@ static int check_kept(const struct keep_measure *m, const struct lft *prev,
 		                      .n = 1 };
 	uint8_t *lane = arena_array(tmp, kept->n_switches, kept->stride);
 	bool good;
-	int err = lane ? keep_is_good(m, kept, anew, &good) : -ENOMEM;
+	int ret = lane ? keep_is_good(m, kept, anew, &good) : -ENOMEM;
 
-	if (err == E_OK && !good && m->even) {
-		err = m->even(m->ctx, prev, kept, tmp);
-		if (err == E_OK) {
-			err = keep_is_good(m, kept, anew, &good);
+	if (ret == E_OK && !good && m->even) {
+		ret = m->even(m->ctx, prev, kept, tmp);
+		if (ret == E_OK) {
+			ret = keep_is_good(m, kept, anew, &good);
 		}
 	}
-	if (err == E_OK) {
-		err = good ? keep_lanes(&k, lane) : E_UNSUITABLE;
+	if (ret == E_OK) {
+		ret = good ? keep_lanes(&k, lane) : E_UNSUITABLE;
 	}
-	return err;
+	return ret;
 }
 
 int keep_tables(const struct keep_measure *m, const struct lft *prev, bool hosts,
@@ -193,7 +194,7 @@ int keep_tables(const struct keep_measure *m, const struct lft *prev, bool hosts
 	struct arena *tmp;
 	struct lft kept;
 	bool *which;
-	int err = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!keep_has_shape(prev, lft)) {
 		return E_OK;
@@ -208,20 +209,20 @@ int keep_tables(const struct keep_measure *m, const struct lft *prev, bool hosts
 			(hosts || m->g->nodes[m->g->ports[owner].node].sw != GRAPH_NONE);
 	}
 	if (which && !differ(which, prev, lft)) {
-		err = E_UNSUITABLE;
+		ret = E_UNSUITABLE;
 	} else if (which) {
-		err = lft_init(&kept, lft->n_switches, m->lids->top, tmp);
+		ret = lft_init(&kept, lft->n_switches, m->lids->top, tmp);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		memcpy(kept.rows, lft->rows, bytes);
-		err = keep_columns(m->g, m->lids, prev, which, &kept);
+		ret = keep_columns(m->g, m->lids, prev, which, &kept);
 	}
-	if (err == E_OK) {
-		err = check_kept(m, prev, &kept, lft, tmp);
+	if (ret == E_OK) {
+		ret = check_kept(m, prev, &kept, lft, tmp);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		memcpy(lft->rows, kept.rows, bytes);
 	}
 	arena_free(tmp);
-	return err == E_UNSUITABLE ? E_OK : err;
+	return ret == E_UNSUITABLE ? E_OK : ret;
 }

@@ -54,7 +54,7 @@ static inline bool keep_has_shape(const struct lft *prev, const struct lft *toda
  * Cost: that of load_build(), for each set and table.
  */
 int keep_is_good(const struct keep_measure *m, const struct lft *kept,
-                 const struct lft *anew, bool *ret);
+                 const struct lft *anew, bool *ret_is_good);
 
 /*!
  * \brief Replaces columns of today's tables by those of earlier tables.
@@ -64,12 +64,12 @@ int keep_is_good(const struct keep_measure *m, const struct lft *kept,
  * Credit loops with other columns are not looked for.
  *
  * \param which  [top + 1] LIDs to look at, NULL: all.
- * \param ret    Has the tables of today, gets the columns.
+ * \param ret_lft    Has the tables of today, gets the columns.
  * \retval -ENOMEM
  * Cost: O(S * L). Parallel.
  */
 int keep_columns(const struct graph *g, const struct lids *lids, const struct lft *prev,
-                 const bool *which, struct lft *ret);
+                 const bool *which, struct lft *ret_lft);
 
 /*!
  * \brief The last step of an engine of one lane that does not look at earlier tables:
@@ -119,12 +119,12 @@ int keep_lanes(const struct keep_lanes *k, uint8_t *lane);
  * dependency, and no lane gets a new cycle.
  *
  * \param k          As for keep_lanes(), without lft.
- * \param ret        Empty table of the shape of k->prev.
+ * \param ret_lft        Empty table of the shape of k->prev.
  * \param ret_lanes  Rows in \a a, none where there is one lane.
  * \retval E_UNSUITABLE  The earlier entries do not reach a quarter of the LIDs, or one that
  *                       is alone on its switch; or as keep_lanes().
  * \retval -ENOMEM
  * Cost: O(S * L). Parallel.
  */
-int keep_all(const struct keep_lanes *k, struct arena *a, struct lft *ret,
+int keep_all(const struct keep_lanes *k, struct arena *a, struct lft *ret_lft,
              struct lanes *ret_lanes);

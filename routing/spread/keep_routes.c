@@ -40,7 +40,7 @@ static void count_hops(const struct column *c, uint32_t n, uint16_t *hops)
 /* Takes the earlier column unless it is a detour: a route between hosts may not get
  * longer, and all routes together may get longer by a quarter. */
 static void keep_column(const struct column_map *old, const struct pair *p, uint32_t lid,
-                        struct lft *ret)
+                        struct lft *ret_lft)
 {
 	uint64_t sum = 0, sum_old = 0;
 
@@ -59,7 +59,7 @@ static void keep_column(const struct column_map *old, const struct pair *p, uint
 	}
 	for (uint32_t s = 0; sum_old <= sum + sum / 4 && s < old->n; s++) {
 		if (p->hops[s] != UINT16_MAX) {
-			lft_row(ret, s)[lid] = p->old->port[s];
+			lft_row(ret_lft, s)[lid] = p->old->port[s];
 		}
 	}
 }
@@ -82,22 +82,22 @@ static struct pair *pairs_new(const struct column_map *m, unsigned n, struct are
 }
 
 int keep_columns(const struct graph *g, const struct lids *lids, const struct lft *prev,
-                 const bool *which, struct lft *ret)
+                 const bool *which, struct lft *ret_lft)
 {
 	struct arena *tmp = arena_new();
 	uint32_t n_blocks = lids->top / COLUMN_BLOCK + 1;
 	struct column_map now, old;
 	struct pair *pairs = NULL;
-	int err = tmp ? column_map_init(&now, g, lids, ret, tmp) : -ENOMEM;
+	int ret = tmp ? column_map_init(&now, g, lids, ret_lft, tmp) : -ENOMEM;
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		old = now;
 		old.lft = prev;
 		pairs = pairs_new(&now, column_threads(), tmp);
-		err = pairs ? E_OK : -ENOMEM;
+		ret = pairs ? E_OK : -ENOMEM;
 	}
 #pragma omp parallel for schedule(dynamic, 1)
-	for (uint32_t i = 0; i < (err == E_OK ? n_blocks : 0); i++) {
+	for (uint32_t i = 0; i < (ret == E_OK ? n_blocks : 0); i++) {
 		struct pair *p = &pairs[column_thread()];
 		uint32_t lid = i * COLUMN_BLOCK, end = lid + COLUMN_BLOCK;
 
@@ -106,12 +106,12 @@ int keep_columns(const struct graph *g, const struct lids *lids, const struct lf
 		for (; lid < end && lid <= lids->top; lid++) {
 			if ((!which || which[lid]) && column_resolve(&now, p->now, lid) &&
 			    column_resolve(&old, p->old, lid)) {
-				keep_column(&old, p, lid, ret);
+				keep_column(&old, p, lid, ret_lft);
 			}
 		}
 	}
 	arena_free(tmp);
-	return err;
+	return ret;
 }
 
 /* ---- lanes ---- */
@@ -441,13 +441,13 @@ static bool assign_columns(struct whole *w)
 
 /* Copies columns of the earlier tables, or of their lanes. */
 static void copy_columns(const struct whole *w, const uint8_t *rows, size_t from_stride,
-                         uint8_t *ret, size_t stride)
+                         uint8_t *ret_rows, size_t stride)
 {
 #pragma omp parallel for schedule(static)
 	for (uint32_t s = 0; s < w->in->g->n_switches; s++) {
 		for (uint32_t lid = 1; lid <= w->in->lids->top; lid++) {
 			if (w->like[lid]) {
-				ret[s * stride + lid] =
+				ret_rows[s * stride + lid] =
 					rows[s * from_stride + w->like[lid]];
 			}
 		}
@@ -458,9 +458,9 @@ static int whole_init(struct whole *w, struct arena *tmp)
 {
 	const struct keep_lanes *in = w->in;
 	size_t n = (size_t)in->g->n_switches + 1, n_lids = (size_t)in->lids->top + 1;
-	int err = column_map_init(&w->map, in->g, in->lids, in->prev, tmp);
+	int ret = column_map_init(&w->map, in->g, in->lids, in->prev, tmp);
 
-	w->col = err == E_OK ? column_new(&w->map, column_threads(), tmp) : NULL;
+	w->col = ret == E_OK ? column_new(&w->map, column_threads(), tmp) : NULL;
 	w->like = arena_array(tmp, n_lids, sizeof(*w->like));
 	w->list = arena_array(tmp, n_lids, sizeof(*w->list));
 	w->n_like = arena_array(tmp, n, sizeof(*w->n_like));
@@ -469,62 +469,63 @@ static int whole_init(struct whole *w, struct arena *tmp)
 }
 
 static int keep_whole_tables(struct whole *w, struct arena *a, struct arena *tmp,
-                             struct lft *ret, struct lanes *ret_lanes)
+                             struct lft *ret_lft, struct lanes *ret_lanes)
 {
-	struct lanes lanes = { .n = (uint8_t)w->in->n, .stride = ret->stride };
+	struct lanes lanes = { .n = (uint8_t)w->in->n, .stride = ret_lft->stride };
 	const struct lanes *old = w->in->prev_lanes;
 	const struct graph *g = w->in->g;
-	int err = whole_init(w, tmp);
+	int ret = whole_init(w, tmp);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	find_complete(w);
 	list_hosts(w);
 	if (!assign_columns(w)) {
 		return E_UNSUITABLE;
 	}
-	copy_columns(w, w->in->prev->rows, w->in->prev->stride, ret->rows, ret->stride);
+	copy_columns(w, w->in->prev->rows, w->in->prev->stride, ret_lft->rows,
+	             ret_lft->stride);
 	for (uint32_t lid = 1; lid <= w->in->lids->top; lid++) {
 		uint32_t owner = w->in->lids->owner[lid];
 
 		if (w->like[lid] && w->like[lid] != lid) {
 			/* the last hop differs from that of the LID it is copied from */
-			lft_row(ret, home_of(w, lid))[lid] =
+			lft_row(ret_lft, home_of(w, lid))[lid] =
 				is_host(w, lid) ? g->ports[g->ports[owner].peer].num : 0;
 		}
 	}
 	if (old->rows) {
-		lanes.rows = arena_array(a, ret->n_switches, ret->stride);
+		lanes.rows = arena_array(a, ret_lft->n_switches, ret_lft->stride);
 		if (!lanes.rows) {
 			return -ENOMEM;
 		}
-		copy_columns(w, old->rows, old->stride, lanes.rows, ret->stride);
+		copy_columns(w, old->rows, old->stride, lanes.rows, ret_lft->stride);
 	}
 	*ret_lanes = lanes;
 
 	/* the lanes of the complete tables, as if all of them had been kept */
 	struct keep_lanes all = *w->in;
-	uint8_t *lane = arena_array(tmp, ret->n_switches, ret->stride);
+	uint8_t *lane = arena_array(tmp, ret_lft->n_switches, ret_lft->stride);
 
-	all.lft = all.prev = ret;
+	all.lft = all.prev = ret_lft;
 	all.prev_lanes = &lanes;
 	return lane ? keep_lanes(&all, lane) : -ENOMEM;
 }
 
-int keep_all(const struct keep_lanes *in, struct arena *a, struct lft *ret,
+int keep_all(const struct keep_lanes *in, struct arena *a, struct lft *ret_lft,
              struct lanes *ret_lanes)
 {
 	struct whole w = { .in = in };
 	struct arena *tmp;
-	int err;
+	int ret;
 
-	if (!keep_has_shape(in->prev, ret) || !in->prev_lanes || in->prev_lanes->rule ||
-	    in->prev_lanes->n != in->n) {
+	if (!keep_has_shape(in->prev, ret_lft) || !in->prev_lanes ||
+	    in->prev_lanes->rule || in->prev_lanes->n != in->n) {
 		return E_UNSUITABLE;
 	}
 	tmp = arena_new();
-	err = tmp ? keep_whole_tables(&w, a, tmp, ret, ret_lanes) : -ENOMEM;
+	ret = tmp ? keep_whole_tables(&w, a, tmp, ret_lft, ret_lanes) : -ENOMEM;
 	arena_free(tmp);
-	return err;
+	return ret;
 }

@@ -149,17 +149,17 @@ static const struct hops *longest(const struct leastcost *p)
 
 static void all_ports(const struct leastcost *p, uint32_t s, uint32_t t,
                       const struct sw_link *link, uint32_t n_links, unsigned max,
-                      struct spread_ports *ret)
+                      struct spread_ports *ret_ports)
 {
 	if (p->by_rate) {
-		weighted_closer(&p->weighted, s, t, link, n_links, max, ret);
+		weighted_closer(&p->weighted, s, t, link, n_links, max, ret_ports);
 	} else {
-		spread_shortest(&p->plain, s, t, link, n_links, max, ret);
+		spread_shortest(&p->plain, s, t, link, n_links, max, ret_ports);
 	}
 }
 
 static void closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
-                   uint32_t n_links, unsigned max, struct spread_ports *ret)
+                   uint32_t n_links, unsigned max, struct spread_ports *ret_ports)
 {
 	const struct leastcost *p = ctx;
 	const uint32_t *rank = p->rank + (size_t)s * p->width, *first = p->g->adj_first;
@@ -168,7 +168,7 @@ static void closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link
 	unsigned n = 0;
 
 	if (!p->mixed[s]) {
-		all_ports(p, s, t, link, n_links, max, ret);
+		all_ports(p, s, t, link, n_links, max, ret_ports);
 		return;
 	}
 	/* the greatest rank, also of links that were not asked about */
@@ -177,38 +177,37 @@ static void closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link
 	for (unsigned i = 0; i < all.n; i++) {
 		best = rank[all.port[i]] > best ? rank[all.port[i]] : best;
 	}
-	all_ports(p, s, t, link, n_links, SPREAD_PORTS_MAX, ret);
-	for (unsigned i = 0; i < ret->n && n < max; i++) {
-		if (rank[ret->port[i]] == best) {
-			ret->port[n] = ret->port[i];
-			ret->to[n] = ret->to[i];
+	all_ports(p, s, t, link, n_links, SPREAD_PORTS_MAX, ret_ports);
+	for (unsigned i = 0; i < ret_ports->n && n < max; i++) {
+		if (rank[ret_ports->port[i]] == best) {
+			ret_ports->port[n] = ret_ports->port[i];
+			ret_ports->to[n] = ret_ports->to[i];
 			n++;
 		}
 	}
-	ret->n = n;
+	ret_ports->n = n;
 }
 
 int leastcost_route(const struct route_in *in, bool spine_first,
                     const struct spread_groups *groups, struct arena *a,
-                    struct route_out *ret)
+                    struct route_out *ret_out)
 {
 	struct arena *tmp = arena_new();
 	struct leastcost p;
 	struct lft lft;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!tmp || lft_init(&lft, in->g->n_switches, in->lids->top, a) != E_OK) {
 		goto out;
 	}
-	ret_code = find_paths(&p, in->g, spine_first, tmp);
-	if (ret_code == E_RANGE) {
-		why_add(&ret->notes,
-		        "two switches are more than %u hops apart, or there are more "
-		        "than %u switches",
+	ret = find_paths(&p, in->g, spine_first, tmp);
+	if (ret == E_RANGE) {
+		why_add(&ret_out->notes,
+		        "two switches are more than %u hops apart, or there are more than %u switches",
 		        HOPS_NONE - 1U, UINT16_MAX);
-		ret_code = E_UNSUITABLE;
+		ret = E_UNSUITABLE;
 	}
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		const struct spread spread = {
 			.g = in->g,
 			.lids = in->lids,
@@ -221,13 +220,13 @@ int leastcost_route(const struct route_in *in, bool spine_first,
 			.cancel = in->cancel,
 		};
 
-		ret_code = spread_run(&spread, &lft, tmp);
+		ret = spread_run(&spread, &lft, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret->lft = lft;
-		ret->lanes = (struct lanes){ .n = 1 };
+	if (ret == E_OK) {
+		ret_out->lft = lft;
+		ret_out->lanes = (struct lanes){ .n = 1 };
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }

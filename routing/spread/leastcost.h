@@ -30,7 +30,7 @@ uint16_t leastcost_of_rate(uint8_t rate);
  */
 int leastcost_route(const struct route_in *in, bool spine_first,
                     const struct spread_groups *groups, struct arena *a,
-                    struct route_out *ret);
+                    struct route_out *ret_out);
 
 /* clang-format off */
 /*! Rows for struct \a set, whose \a member is the bool spine_first. */

@@ -45,7 +45,7 @@ static void spread_heights(const struct graph *g, uint16_t *height, uint32_t *qu
 	}
 }
 
-int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret)
+int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret_distances)
 {
 	uint16_t *height = arena_array(a, g->n_switches, sizeof(*height));
 	uint32_t *queue = arena_array(a, g->n_switches, sizeof(*queue));
@@ -57,7 +57,7 @@ int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret)
 		height[s] = leaves_hosts_on(g, s) ? 0 : LEAVES_HEIGHT_NONE;
 	}
 	spread_heights(g, height, queue);
-	*ret = height;
+	*ret_distances = height;
 	return E_OK;
 }
 
@@ -202,16 +202,16 @@ static uint64_t count_connected(struct pairing *x, const uint16_t *height)
 }
 
 int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
-                 struct leaves_pairs *ret)
+                 struct leaves_pairs *ret_pairs)
 {
 	struct pairing x;
-	int err = pairing_init(&x, g, a);
+	int ret = pairing_init(&x, g, a);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
-	ret->all = x.all;
-	ret->connected = count_connected(&x, height);
+	ret_pairs->all = x.all;
+	ret_pairs->connected = count_connected(&x, height);
 	return E_OK;
 }
 
@@ -236,14 +236,14 @@ static bool same_above(const struct pairing *x, const uint16_t *height, uint32_t
 }
 
 int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a,
-                 bool *ret)
+                 bool *ret_alike)
 {
 	struct pairing x;
-	int err = pairing_init(&x, g, a);
+	int ret = pairing_init(&x, g, a);
 	bool alike = true;
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	order_by_height(&x, height);
 	for (uint32_t first = 0; alike && first < x.n_homes; first += BITS) {
@@ -252,32 +252,32 @@ int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a,
 			alike = same_above(&x, height, s);
 		}
 	}
-	*ret = alike;
+	*ret_alike = alike;
 	return E_OK;
 }
 
-int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret)
+int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret_straight)
 {
 	struct leaves_pairs pairs = { 0, 0 };
 	bool straight = g->n_aggregation == 0;
 	uint16_t *height;
-	int err = leaves_heights(g, tmp, &height);
+	int ret = leaves_heights(g, tmp, &height);
 
-	for (uint32_t s = 0; err == E_OK && straight && s < g->n_switches; s++) {
+	for (uint32_t s = 0; ret == E_OK && straight && s < g->n_switches; s++) {
 		straight = !height[s] || g->host_first[s] == g->host_first[s + 1];
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			straight &= height[g->adj[i].to] != height[s];
 		}
 	}
-	if (err == E_OK && straight) {
-		err = leaves_pairs(g, height, tmp, &pairs);
+	if (ret == E_OK && straight) {
+		ret = leaves_pairs(g, height, tmp, &pairs);
 		straight = pairs.connected == pairs.all;
 	}
-	if (err == E_OK && straight) {
-		err = leaves_alike(g, height, tmp, &straight);
+	if (ret == E_OK && straight) {
+		ret = leaves_alike(g, height, tmp, &straight);
 	}
-	*ret = straight;
-	return err;
+	*ret_straight = straight;
+	return ret;
 }
 
 /* ---- shortest routes that heights allow ---- */
@@ -492,14 +492,14 @@ static const struct set *best_set(struct choice *c)
 	return best;
 }
 
-int leaves_heights(const struct graph *g, struct arena *a, uint16_t **ret)
+int leaves_heights(const struct graph *g, struct arena *a, uint16_t **ret_heights)
 {
 	uint32_t most = 0;
 	struct choice c;
-	int err = choice_init(&c, g, a);
+	int ret = choice_init(&c, g, a);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		most = leaves_hosts_on(g, s) > most ? leaves_hosts_on(g, s) : most;
@@ -516,17 +516,17 @@ int leaves_heights(const struct graph *g, struct arena *a, uint16_t **ret)
 			add_set(&c);
 		}
 	}
-	*ret = c.n_tried > 1 ? best_set(&c)->height : c.tried[0].height;
+	*ret_heights = c.n_tried > 1 ? best_set(&c)->height : c.tried[0].height;
 	return E_OK;
 }
 
-int leaves_ranks(const struct graph *g, struct arena *a, uint16_t **ret)
+int leaves_ranks(const struct graph *g, struct arena *a, uint16_t **ret_ranks)
 {
 	uint16_t *rank, top = 0;
-	int err = leaves_heights(g, a, &rank);
+	int ret = leaves_heights(g, a, &rank);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		top = rank[s] != LEAVES_HEIGHT_NONE && rank[s] > top ? rank[s] : top;
@@ -536,6 +536,6 @@ int leaves_ranks(const struct graph *g, struct arena *a, uint16_t **ret)
 			rank[s] = (uint16_t)(top - rank[s]);
 		}
 	}
-	*ret = rank;
+	*ret_ranks = rank;
 	return E_OK;
 }

@@ -37,24 +37,24 @@ enum { LEAVES_HEIGHT_NONE = 0xffff }; /*!< a switch in a part without hosts */
  * many such routes of least length there are. All switches with hosts are leaves where no
  * other set is better, as on a torus.
  *
- * \param ret  [n_switches]
+ * \param ret_heights  [n_switches]
  * \retval -ENOMEM
  * Cost: O(E * S / 64) for each choice of leaves that differs, fourteen at most; one when
  * all switches with hosts have equally many.
  */
-int leaves_heights(const struct graph *g, struct arena *a, uint16_t **ret);
+int leaves_heights(const struct graph *g, struct arena *a, uint16_t **ret_heights);
 
 /*!
  * \brief The same counted from the top: 0 for the switches of greatest height,
  * LEAVES_HEIGHT_NONE in parts without hosts.
  */
-int leaves_ranks(const struct graph *g, struct arena *a, uint16_t **ret);
+int leaves_ranks(const struct graph *g, struct arena *a, uint16_t **ret_ranks);
 
 /*!
  * \brief leaves_heights() where all switches with hosts are leaves.
  * Cost: O(E).
  */
-int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret);
+int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret_distances);
 
 /*! Ordered pairs of hosts on different switches of one connected part. */
 struct leaves_pairs {
@@ -71,7 +71,7 @@ struct leaves_pairs {
  * Cost: O(E * S / 64).
  */
 int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
-                 struct leaves_pairs *ret);
+                 struct leaves_pairs *ret_pairs);
 
 /*!
  * \brief Does no shortest path between hosts turn upwards after it has descended, and does
@@ -79,7 +79,7 @@ int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
  *        above its leaves. Tables of shortest paths have no credit loop there.
  * \retval -ENOMEM  Cost: O(E * S / 64).
  */
-int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret);
+int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret_straight);
 
 /*!
  * \brief Stable sort of switches by the set they are in.
@@ -98,7 +98,7 @@ void leaves_sort_unions(uint32_t *unions, uint32_t n_switches, uint32_t *list,
  * Cost: O(E * S / 64).
  */
 int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a,
-                 bool *ret);
+                 bool *ret_alike);
 
 /*!
  * \brief The switches with hosts in this order.
@@ -107,11 +107,12 @@ int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a,
  * set come together, for every r. Equal ones, and all where a cable joins two switches
  * with hosts, are in the order of their index.
  *
- * \param ret  [\a ret_n]
+ * \param ret_leaves  [\a ret_n]
  * \retval -ENOMEM
  * Cost: that of leaves_heights(), and O(E + S * height).
  */
-int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_t *ret_n);
+int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret_leaves,
+                 uint32_t *ret_n);
 
 /*!
  * Places for hosts. A place is a switch and a port. Its number stays while hosts come and
@@ -136,15 +137,16 @@ struct leaf_places {
  * \param is_one  [graph.n_ports] which hosts count, NULL: all. \param value  Of these.
  */
 void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leaves,
-                   const bool *is_one, bool value, struct leaf_places *ret);
+                   const bool *is_one, bool value, struct leaf_places *ret_places);
 
 /*!
  * \brief A lower bound on the load of the busiest link, whatever the routes: all routes that
  *        leave the hosts of one switch, or of one pod, over the links that lead out of it.
  *        A pod is a set of switches that is connected up to some height.
  *
- * \param pods  Look at pods, too. \param ret  Routes per link between base LIDs.
+ * \param pods  Look at pods, too. \param ret_load  Routes per link between base LIDs.
  * \retval -ENOMEM
  * Cost: that of leaves_heights(), and O(E * height).
  */
-int leaves_least_load(const struct graph *g, bool pods, struct arena *a, uint64_t *ret);
+int leaves_least_load(const struct graph *g, bool pods, struct arena *a,
+                      uint64_t *ret_load);

@@ -76,7 +76,8 @@ static bool leaves_touch(const struct graph *g, const uint16_t *height)
 	return false;
 }
 
-int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_t *ret_n)
+int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret_leaves,
+                 uint32_t *ret_n)
 {
 	uint32_t n = g->n_switches, n_leaves = 0;
 	uint32_t *leaf = arena_array(a, n, sizeof(*leaf));
@@ -84,9 +85,9 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
 	uint32_t *count = arena_array(a, n, sizeof(*count));
 	uint32_t *sorted = arena_array(a, n, sizeof(*sorted));
 	uint16_t *height;
-	int err = leaves_heights(g, a, &height);
+	int ret = leaves_heights(g, a, &height);
 
-	if (err != E_OK || !leaf || !unions || !count || !sorted) {
+	if (ret != E_OK || !leaf || !unions || !count || !sorted) {
 		return -ENOMEM;
 	}
 	union_init(unions, n);
@@ -100,7 +101,7 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
 	     r++) {
 		leaves_sort_unions(unions, n, leaf, n_leaves, count, sorted);
 	}
-	*ret = leaf;
+	*ret_leaves = leaf;
 	*ret_n = n_leaves;
 	return E_OK;
 }
@@ -136,13 +137,13 @@ static bool is_mixed(const struct census *c, const uint32_t *leaf, uint32_t n_le
 }
 
 /* Places of a switch by its hosts. Returns those of all switches. */
-static uint64_t size_homes(const struct census *c, struct leaf_places *ret)
+static uint64_t size_homes(const struct census *c, struct leaf_places *ret_places)
 {
-	uint32_t size = ret->n, least = c->n_homes / FEW_HOMES;
+	uint32_t size = ret_places->n, least = c->n_homes / FEW_HOMES;
 	uint64_t sum = 0;
 
 	for (unsigned k = 0; k < 256; k++) {
-		ret->size[k] = size;
+		ret_places->size[k] = size;
 	}
 	for (uint32_t half = size / 2; half; half /= 2) {
 		uint32_t n_small = 0;
@@ -152,23 +153,23 @@ static uint64_t size_homes(const struct census *c, struct leaf_places *ret)
 		}
 		size = n_small >= (least < 4 ? 4 : least) ? half : size;
 		for (uint32_t k = half; k > half / 2; k--) {
-			ret->size[k] = size;
+			ret_places->size[k] = size;
 		}
 	}
 	for (unsigned k = 1; k < 256; k++) {
-		sum += (uint64_t)ret->size[k] * c->count[k];
+		sum += (uint64_t)ret_places->size[k] * c->count[k];
 	}
 	return sum;
 }
 
 void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leaves,
-                   const bool *is_one, bool value, struct leaf_places *ret)
+                   const bool *is_one, bool value, struct leaf_places *ret_places)
 {
 	struct census c = { .g = g, .is_one = is_one, .value = value };
 	uint32_t n_more = 0;
 	uint64_t n_places;
 
-	*ret = (struct leaf_places){ .n = 0 };
+	*ret_places = (struct leaf_places){ .n = 0 };
 	for (uint32_t i = 0; i < n_leaves; i++) {
 		uint32_t n = 0;
 
@@ -185,22 +186,23 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
 	}
 	/* ports by the switches that have a host there */
 	for (unsigned p = 0; p < 256; p++) {
-		ret->rank[p] = ret->n;
-		ret->n += c.at[p] && 2 * c.at[p] >= c.n_homes;
+		ret_places->rank[p] = ret_places->n;
+		ret_places->n += c.at[p] && 2 * c.at[p] >= c.n_homes;
 	}
-	for (unsigned p = 0; p < 256 && ret->n; p++) {
+	for (unsigned p = 0; p < 256 && ret_places->n; p++) {
 		if (c.at[p] && 2 * c.at[p] < c.n_homes) {
-			ret->rank[p] = n_more++ % ret->n;
+			ret_places->rank[p] = n_more++ % ret_places->n;
 		}
 	}
-	n_places = size_homes(&c, ret);
-	ret->full = (uint64_t)c.n_hosts * FULL_OF >=
-	            (uint64_t)ret->n * c.n_homes * FULL_FILLED;
+	n_places = size_homes(&c, ret_places);
+	ret_places->full = (uint64_t)c.n_hosts * FULL_OF >=
+	                   (uint64_t)ret_places->n * c.n_homes * FULL_FILLED;
 	/* empty places take part, too: with many of them links would carry unequal shares */
-	if (!ret->n || (uint64_t)c.n_hosts * PLACES_OF < n_places * PLACES_FILLED ||
+	if (!ret_places->n ||
+	    (uint64_t)c.n_hosts * PLACES_OF < n_places * PLACES_FILLED ||
 	    is_mixed(&c, leaf, n_leaves)) {
-		ret->n = 0;
-		ret->full = false;
+		ret_places->n = 0;
+		ret_places->full = false;
 	}
 }
 
@@ -232,7 +234,8 @@ static uint64_t heaviest_set(const struct graph *g, uint32_t *unions, const uint
 	return most;
 }
 
-int leaves_least_load(const struct graph *g, bool pods, struct arena *a, uint64_t *ret)
+int leaves_least_load(const struct graph *g, bool pods, struct arena *a,
+                      uint64_t *ret_load)
 {
 	uint32_t n = g->n_switches;
 	uint32_t *unions = arena_array(a, n, sizeof(*unions));
@@ -240,9 +243,9 @@ int leaves_least_load(const struct graph *g, bool pods, struct arena *a, uint64_
 	uint64_t *links = arena_array(a, n, sizeof(*links));
 	uint64_t *all = arena_array(a, n, sizeof(*all)), most, least;
 	uint16_t *height = NULL;
-	int err = pods ? leaves_heights(g, a, &height) : E_OK;
+	int ret = pods ? leaves_heights(g, a, &height) : E_OK;
 
-	if (err != E_OK || !unions || !hosts || !links || !all) {
+	if (ret != E_OK || !unions || !hosts || !links || !all) {
 		return -ENOMEM;
 	}
 	/* all: hosts in the connected part of each switch */
@@ -264,6 +267,6 @@ int leaves_least_load(const struct graph *g, bool pods, struct arena *a, uint64_
 		least = heaviest_set(g, unions, all, hosts, links);
 		most = least > most ? least : most;
 	}
-	*ret = most;
+	*ret_load = most;
 	return E_OK;
 }

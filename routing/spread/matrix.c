@@ -63,7 +63,7 @@ static bool leads_closer(const struct matrix *m, const uint8_t *row, uint32_t s,
 }
 
 void matrix_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
-                   uint32_t n_links, unsigned max, struct spread_ports *ret)
+                   uint32_t n_links, unsigned max, struct spread_ports *ret_ports)
 {
 	const struct matrix *m = ctx;
 	const uint8_t *row = row_of(m, s, t);
@@ -71,12 +71,12 @@ void matrix_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link
 
 	for (uint32_t i = 0; i < n_links && n < max; i++) {
 		if (leads_closer(m, row, s, t, &link[i])) {
-			ret->port[n] = link[i].port;
-			ret->to[n] = link[i].to;
+			ret_ports->port[n] = link[i].port;
+			ret_ports->to[n] = link[i].to;
 			n++;
 		}
 	}
-	ret->n = n;
+	ret_ports->n = n;
 }
 
 /* ---- from the dump ---- */
@@ -119,8 +119,7 @@ static void take_tables(struct matrix *m, const struct graph *g, struct why *not
 	if (unknown) {
 		why_add(notes,
 		        "%s: %" PRIu32
-		        " tables are for switches that the fabric does not "
-		        "have",
+		        " tables are for switches that the fabric does not have",
 		        m->dump->path, unknown);
 	}
 }
@@ -255,9 +254,8 @@ static void note_misfits(const struct matrix *m, const struct graph *g,
 		uint32_t row = at[(size_t)x[first].from * m->hops.n + first];
 
 		why_add(notes,
-		        "%s:%u: hops of %" PRIu32 " pairs of switches do not fit the "
-		        "cables, such as from %s to %s: shortest paths are used "
-		        "there",
+		        "%s:%u: hops of %" PRIu32
+		        " pairs of switches do not fit the cables, such as from %s to %s: shortest paths are used there",
 		        m->dump->path, table_of(m, x[first].from)->row_line[row], n,
 		        switch_text(g, NULL, x[first].from).text,
 		        switch_text(g, NULL, first).text);
@@ -290,8 +288,8 @@ static int settle(struct matrix *m, const struct graph *g, struct arena *tmp,
 	}
 	if (n_without) {
 		why_add(notes,
-		        "%s: no hops for %" PRIu32 " switches, the first %s: shortest "
-		        "paths are used there",
+		        "%s: no hops for %" PRIu32
+		        " switches, the first %s: shortest paths are used there",
 		        m->dump->path, n_without, switch_text(g, NULL, first).text);
 	}
 	note_misfits(m, g, x, asked, notes);

@@ -177,7 +177,7 @@ void order_extend(struct order *l)
 	}
 }
 
-unsigned order_ports(const struct order *l, uint32_t s, uint32_t t, uint8_t *ret)
+unsigned order_ports(const struct order *l, uint32_t s, uint32_t t, uint8_t *ret_ports)
 {
 	const struct graph *g = l->g;
 	bool down = order_descends(l, s)[t / 64] >> t % 64 & 1;
@@ -190,7 +190,7 @@ unsigned order_ports(const struct order *l, uint32_t s, uint32_t t, uint8_t *ret
 
 		if ((down ? order_goes_down(l, s, to) : order_goes_up(l, s, to)) &&
 		    there[t / 64] >> t % 64 & 1) {
-			ret[n++] = g->adj[i].port;
+			ret_ports[n++] = g->adj[i].port;
 		}
 	}
 	return n;
@@ -264,7 +264,7 @@ void order_routes_find(struct order_routes *x, const struct order *l, uint32_t t
 }
 
 unsigned order_routes_ports(const struct order_routes *x, const struct order *l,
-                            uint32_t s, uint8_t *ret)
+                            uint32_t s, uint8_t *ret_ports)
 {
 	const struct graph *g = l->g;
 	unsigned n = 0;
@@ -275,7 +275,7 @@ unsigned order_routes_ports(const struct order_routes *x, const struct order *l,
 		if ((x->descends[s] ? order_goes_down(l, s, to) && x->descends[to]
 		                    : order_goes_up(l, s, to)) &&
 		    x->hops[to] + 1 == x->hops[s]) {
-			ret[n++] = g->adj[i].port;
+			ret_ports[n++] = g->adj[i].port;
 		}
 	}
 	return n;

@@ -111,9 +111,9 @@ enum { ORDER_PORTS_MAX = 256 };
 /*!
  * \brief Egress ports of \a s to a switch that it reaches over the order only: steps down
  *        where these descend to the end, else steps up.
- * \param ret  [ORDER_PORTS_MAX]
+ * \param ret_ports  [ORDER_PORTS_MAX]
  */
-unsigned order_ports(const struct order *l, uint32_t s, uint32_t t, uint8_t *ret);
+unsigned order_ports(const struct order *l, uint32_t s, uint32_t t, uint8_t *ret_ports);
 
 /*!
  * \brief The first of them for all destinations of a word of bits.
@@ -149,7 +149,7 @@ int order_routes_init(struct order_routes *x, const struct order *l, struct aren
 /*! \brief Routes to \a t. Cost: O(S + E). */
 void order_routes_find(struct order_routes *x, const struct order *l, uint32_t t);
 
-/*! \brief Egress ports of \a s on these routes. \param ret  [ORDER_PORTS_MAX] \return How
- * many; 0: t itself, or no route. */
+/*! \brief Egress ports of \a s on these routes. \param ret_ports  [ORDER_PORTS_MAX]
+ * \return How many; 0: t itself, or no route. */
 unsigned order_routes_ports(const struct order_routes *x, const struct order *l,
-                            uint32_t s, uint8_t *ret);
+                            uint32_t s, uint8_t *ret_ports);

@@ -43,7 +43,7 @@ struct repair_lid {
 	const void *ctx;
 };
 
-static bool find_lid(const struct repair_job *j, uint32_t lid, struct repair_lid *ret)
+static bool find_lid(const struct repair_job *j, uint32_t lid, struct repair_lid *ret_lid)
 {
 	const struct spread *in = j->in;
 	uint32_t owner = in->lids->owner[lid];
@@ -52,18 +52,18 @@ static bool find_lid(const struct repair_job *j, uint32_t lid, struct repair_lid
 	if (owner == GRAPH_NONE) {
 		return false;
 	}
-	*ret = (struct repair_lid){ .lid = lid,
-		                    .home = graph_switch_of(j->g, owner),
-		                    .range = in->lids->of[owner],
-		                    .to_host = graph_is_host(j->g, owner) };
-	own_paths &= !ret->to_host;
-	ret->hops = own_paths ? in->hops_to_switches : in->hops;
-	ret->closer = own_paths ? in->closer_to_switches : in->closer;
-	ret->ctx = own_paths ? in->ctx_to_switches : in->ctx;
-	if (ret->home != GRAPH_NONE) {
-		ret->home_port = graph_switch_port_of(j->g, owner);
+	*ret_lid = (struct repair_lid){ .lid = lid,
+		                        .home = graph_switch_of(j->g, owner),
+		                        .range = in->lids->of[owner],
+		                        .to_host = graph_is_host(j->g, owner) };
+	own_paths &= !ret_lid->to_host;
+	ret_lid->hops = own_paths ? in->hops_to_switches : in->hops;
+	ret_lid->closer = own_paths ? in->closer_to_switches : in->closer;
+	ret_lid->ctx = own_paths ? in->ctx_to_switches : in->ctx;
+	if (ret_lid->home != GRAPH_NONE) {
+		ret_lid->home_port = graph_switch_port_of(j->g, owner);
 	}
-	return ret->home != GRAPH_NONE;
+	return ret_lid->home != GRAPH_NONE;
 }
 
 static int job_init(struct repair_job *j, struct arena *tmp)
@@ -143,7 +143,7 @@ struct repair_hop {
 
 /* \return false: the entry leads into no link between switches. */
 static bool next_hop(const struct repair_job *j, uint32_t s, uint32_t lid,
-                     struct repair_hop *ret)
+                     struct repair_hop *ret_hop)
 {
 	uint8_t port = lft_row(j->r->lft, s)[lid];
 	size_t at = (size_t)s * j->r->width + port;
@@ -151,8 +151,8 @@ static bool next_hop(const struct repair_job *j, uint32_t s, uint32_t lid,
 	if (port >= j->r->width || (!j->lost[at] && j->link[at] == GRAPH_NONE)) {
 		return false;
 	}
-	ret->port = at;
-	ret->to =
+	ret_hop->port = at;
+	ret_hop->to =
 		j->lost[at] ? j->r->lost[j->lost[at] - 1].to : j->g->adj[j->link[at]].to;
 	return true;
 }
@@ -177,13 +177,13 @@ static void add_routes(struct repair_job *j, uint32_t s, uint32_t lid, int64_t r
 static uint32_t find_busiest(const struct repair_job *j, uint32_t s, uint32_t lid)
 {
 	struct repair_hop h;
-	uint32_t ret = 0;
+	uint32_t busiest = 0;
 
 	for (uint32_t n = 0; n < j->g->n_switches && next_hop(j, s, lid, &h); n++) {
-		ret = j->load[h.port] > ret ? j->load[h.port] : ret;
+		busiest = j->load[h.port] > busiest ? j->load[h.port] : busiest;
 		s = h.to;
 	}
-	return ret;
+	return busiest;
 }
 
 /* Price of a port, the first number that differs decides. */
@@ -336,11 +336,12 @@ static void list_ways(const struct repair_job *j, const struct hops *hops, uint3
 	}
 }
 
-/* Notes the distances to each switch for the next change. \param ret  [n] Are they other ones than before? */
-static void compare_distances(const struct hops *hops, uint64_t *known, bool *ret)
+/* Notes the distances to each switch for the next change. \param ret_changed  [n] Are
+ * they other ones than before? */
+static void compare_distances(const struct hops *hops, uint64_t *known, bool *ret_changed)
 {
 	for (uint32_t t = 0; t < hops->n; t++) {
-		ret[t] = known[t] == 0;
+		ret_changed[t] = known[t] == 0;
 	}
 	for (uint32_t first = 0; first < hops->n; first += DIGESTS) {
 		uint32_t n = hops->n - first < DIGESTS ? hops->n - first : DIGESTS;
@@ -354,7 +355,7 @@ static void compare_distances(const struct hops *hops, uint64_t *known, bool *re
 			}
 		}
 		for (uint32_t k = 0; k < n; k++) {
-			ret[first + k] |= known[first + k] != (digest[k] | 1);
+			ret_changed[first + k] |= known[first + k] != (digest[k] | 1);
 			known[first + k] = digest[k] | 1;
 		}
 	}

@@ -365,17 +365,17 @@ int spread_run(const struct spread *in, struct lft *lft, struct arena *tmp)
 }
 
 void spread_shortest(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
-                     uint32_t n_links, unsigned max, struct spread_ports *ret)
+                     uint32_t n_links, unsigned max, struct spread_ports *ret_ports)
 {
 	const struct hops *h = ctx;
 	unsigned closer = hops_between(h, s, t) - 1U, n = 0;
 
 	for (uint32_t i = 0; i < n_links && n < max; i++) {
 		if (hops_between(h, link[i].to, t) == closer) {
-			ret->port[n] = link[i].port;
-			ret->to[n] = link[i].to;
+			ret_ports->port[n] = link[i].port;
+			ret_ports->to[n] = link[i].to;
 			n++;
 		}
 	}
-	ret->n = n;
+	ret_ports->n = n;
 }

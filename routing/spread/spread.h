@@ -40,7 +40,7 @@ struct spread_ports {
  */
 typedef void spread_closer_f(const void *ctx, uint32_t s, uint32_t t,
                              const struct sw_link *link, uint32_t n_links, unsigned max,
-                             struct spread_ports *ret);
+                             struct spread_ports *ret_ports);
 
 /*! Hosts that are placed group by group; each group is balanced by itself. */
 struct spread_groups {

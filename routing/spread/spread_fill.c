@@ -372,17 +372,17 @@ static void place_local(const struct spread_job *j, uint32_t s)
 
 /* Links of a switch to other switches, sorted by the index of the neighbour; parallel
  * links keep the order of their ports. */
-static uint32_t links_by_peer(const struct graph *g, uint32_t s, struct sw_link *ret)
+static uint32_t links_by_peer(const struct graph *g, uint32_t s, struct sw_link *ret_link)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++, n++) {
 		uint32_t k = n;
 
-		for (; k && ret[k - 1].to > g->adj[i].to; k--) {
-			ret[k] = ret[k - 1];
+		for (; k && ret_link[k - 1].to > g->adj[i].to; k--) {
+			ret_link[k] = ret_link[k - 1];
 		}
-		ret[k] = g->adj[i];
+		ret_link[k] = g->adj[i];
 	}
 	return n;
 }

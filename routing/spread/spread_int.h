@@ -65,12 +65,12 @@ static inline uint32_t spread_counted(const struct spread_job *j, uint32_t h,
 
 /*! \brief Which of the links of a switch lead closer to another. */
 static inline void spread_find_ports(const struct spread_job *j, uint32_t s, uint32_t t,
-                                     struct spread_ports *ret)
+                                     struct spread_ports *ret_ports)
 {
 	const uint32_t *first = j->g->adj_first + s;
 
 	j->in->closer(j->in->ctx, s, t, j->g->adj + first[0], first[1] - first[0],
-	              SPREAD_PORTS_MAX, ret);
+	              SPREAD_PORTS_MAX, ret_ports);
 }
 
 /*!

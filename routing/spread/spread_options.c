@@ -11,7 +11,7 @@
 
 /* From "the port at each place" to "the place of each port". */
 static int places_of(const struct graph *g, const uint8_t *order, struct arena *a,
-                     const uint8_t **ret)
+                     const uint8_t **ret_places)
 {
 	size_t width = g->max_port + 1u;
 	uint8_t *place = order ? arena_array(a, g->n_switches, width) : NULL;
@@ -24,7 +24,7 @@ static int places_of(const struct graph *g, const uint8_t *order, struct arena *
 			place[s * width + order[s * width + i]] = (uint8_t)i;
 		}
 	}
-	*ret = place;
+	*ret_places = place;
 	return E_OK;
 }
 

@@ -81,14 +81,14 @@ struct route {
  * may also carry all routes to one host, as the cable of the host does, up to two fifths
  * above the mean. If these routes were split, they would be in the way of others.
  */
-static int lower_bound(const struct spread_job *j, struct arena *tmp, uint32_t *ret)
+static int lower_bound(const struct spread_job *j, struct arena *tmp, uint32_t *ret_bound)
 {
 	const struct graph *g = j->g;
 	uint64_t sum = 0, most;
-	int err = leaves_least_load(g, j->plan != NULL, tmp, &most);
+	int ret = leaves_least_load(g, j->plan != NULL, tmp, &most);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	for (size_t i = 0; i < (size_t)j->n * j->width; i++) {
 		sum += j->load[i];
@@ -100,7 +100,7 @@ static int lower_bound(const struct spread_job *j, struct arena *tmp, uint32_t *
 
 		most = one > most ? one : most;
 	}
-	*ret = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+	*ret_bound = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 	return E_OK;
 }
 

@@ -403,7 +403,7 @@ int updown_init(struct updown *u, const struct graph *g, const uint32_t *pos,
 }
 
 void updown_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
-                   uint32_t n_links, unsigned max, struct spread_ports *ret)
+                   uint32_t n_links, unsigned max, struct spread_ports *ret_ports)
 {
 	const struct updown *u = ctx;
 	const uint8_t *dist = u->hops.dist + t, *down = u->down + t;
@@ -418,12 +418,12 @@ void updown_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link
 		const uint8_t *by = u->pos[to] > here ? down : dist;
 
 		if (by[to * stride] == closer) {
-			ret->port[n] = link[i].port;
-			ret->to[n] = to;
+			ret_ports->port[n] = link[i].port;
+			ret_ports->to[n] = to;
 			n++;
 		}
 	}
-	ret->n = n;
+	ret_ports->n = n;
 }
 
 /* ---- an engine ---- */
@@ -474,33 +474,34 @@ static int prepare(struct updown_job *j, const struct route_in *in,
 }
 
 int updown_route(const struct route_in *in, const struct updown_rule *rule,
-                 const struct spread_options *o, struct arena *a, struct route_out *ret)
+                 const struct spread_options *o, struct arena *a,
+                 struct route_out *ret_out)
 {
 	struct arena *tmp = arena_new();
 	struct updown_job j;
 	struct lft lft;
-	int ret_code;
+	int ret;
 
 	if (!tmp) {
 		return -ENOMEM;
 	}
-	ret_code = prepare(&j, in, rule, o, tmp, &ret->notes);
-	if (ret_code == E_OK) {
-		ret_code = hops_index(&j.paths.hops, tmp);
+	ret = prepare(&j, in, rule, o, tmp, &ret_out->notes);
+	if (ret == E_OK) {
+		ret = hops_index(&j.paths.hops, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret_code = lft_init(&lft, in->g->n_switches, in->lids->top, a);
+	if (ret == E_OK) {
+		ret = lft_init(&lft, in->g->n_switches, in->lids->top, a);
 	}
-	if (ret_code == E_OK) {
-		ret_code = spread_run(&j.spread, &lft, tmp);
+	if (ret == E_OK) {
+		ret = spread_run(&j.spread, &lft, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret->lft = lft;
-		ret->lanes = (struct lanes){ .n = 1 };
-		ret->keeps_others = j.keeps_others;
+	if (ret == E_OK) {
+		ret_out->lft = lft;
+		ret_out->lanes = (struct lanes){ .n = 1 };
+		ret_out->keeps_others = j.keeps_others;
 	}
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 int updown_repair(const struct route_in *in, const struct updown_rule *rule,

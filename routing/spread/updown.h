@@ -80,7 +80,8 @@ spread_closer_f updown_closer;
  * \param o  Options of the balancing stage; NULL: defaults.
  */
 int updown_route(const struct route_in *in, const struct updown_rule *rule,
-                 const struct spread_options *o, struct arena *a, struct route_out *ret);
+                 const struct spread_options *o, struct arena *a,
+                 struct route_out *ret_out);
 
 /*! \brief engine.repair of such an engine, and of others whose routes climb, then descend. */
 int updown_repair(const struct route_in *in, const struct updown_rule *rule,

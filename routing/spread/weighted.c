@@ -158,7 +158,7 @@ int weighted_init(struct weighted *x, const struct graph *g, const uint16_t *wei
 }
 
 void weighted_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
-                     uint32_t n_links, unsigned max, struct spread_ports *ret)
+                     uint32_t n_links, unsigned max, struct spread_ports *ret_ports)
 {
 	const struct weighted *w = ctx;
 	const uint32_t *cost = w->cost + (size_t)t * w->hops.n;
@@ -167,10 +167,10 @@ void weighted_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_li
 
 	for (uint32_t i = 0; i < n_links && n < max; i++) {
 		if (cost[link[i].to] + weight[link[i].port] == cost[s]) {
-			ret->port[n] = link[i].port;
-			ret->to[n] = link[i].to;
+			ret_ports->port[n] = link[i].port;
+			ret_ports->to[n] = link[i].to;
 			n++;
 		}
 	}
-	ret->n = n;
+	ret_ports->n = n;
 }

@@ -27,14 +27,15 @@ static int missing(const struct policy *p, const struct policy_block *b, const c
 
 static const char *const topology_names[] = { "id", "sw-grp", "hca-grp", NULL };
 
-int chain_topologies_read(const char *path, struct arena *a, struct diags *d, const void **ret)
+int chain_topologies_read(const char *path, struct arena *a, struct diags *d,
+                          const void **ret_value)
 {
 	struct chain_topologies *all = arena_alloc(a, sizeof(*all));
 	struct policy p;
-	int code = policy_read(path, "topology", topology_names, a, d, &p), first = E_OK;
+	int ret = policy_read(path, "topology", topology_names, a, d, &p), first = E_OK;
 
-	if (code != E_OK || !all) {
-		return code != E_OK ? code : -ENOMEM;
+	if (ret != E_OK || !all) {
+		return ret != E_OK ? ret : -ENOMEM;
 	}
 	struct chain_topology *t = arena_array(a, p.n, sizeof(*t));
 
@@ -45,27 +46,27 @@ int chain_topologies_read(const char *path, struct arena *a, struct diags *d, co
 	for (unsigned i = 0; i < p.n; i++) {
 		const struct policy_block *b = &p.blocks[i];
 
-		code = policy_number(&p, b, "id", true, 0, 1, ID_MAX, d, &t[i].id);
+		ret = policy_number(&p, b, "id", true, 0, 1, ID_MAX, d, &t[i].id);
 		t[i].line = b->line;
 		t[i].sw_grp = policy_value(b, "sw-grp");
 		t[i].hca_grp = policy_value(b, "hca-grp");
 		if (!t[i].sw_grp) {
-			code = missing(&p, b, "sw-grp", d);
+			ret = missing(&p, b, "sw-grp", d);
 		}
 		if (!t[i].hca_grp) {
-			code = missing(&p, b, "hca-grp", d);
+			ret = missing(&p, b, "hca-grp", d);
 		}
-		for (unsigned k = 0; code == E_OK && k < i; k++) {
+		for (unsigned k = 0; ret == E_OK && k < i; k++) {
 			if (t[k].id == t[i].id) {
 				diag_add(d, DIAG_ERROR, path, t[i].line,
 				         "topology %u is there already", t[i].id);
-				code = E_SYNTAX;
+				ret = E_SYNTAX;
 			}
 		}
-		first = first != E_OK ? first : code;
+		first = first != E_OK ? first : ret;
 	}
 	if (first == E_OK) {
-		*ret = all;
+		*ret_value = all;
 	}
 	return first;
 }
@@ -116,20 +117,20 @@ static int parse_step(const struct policy *p, const struct policy_block *b, stru
 		{ "fallback-to", false, 1, ID_MAX, &s->fallback_to },
 		{ "path-bit", false, 0, PATH_BIT_MAX, &s->path_bit },
 	};
-	int code = read_config(p, b, a, d, s);
+	int ret = read_config(p, b, a, d, s);
 
 	s->line = b->line;
 	s->engine = policy_value(b, "engine");
 	if (!s->engine) {
-		code = missing(p, b, "engine", d);
+		ret = missing(p, b, "engine", d);
 	}
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		int got = policy_number(p, b, numbers[i].name, numbers[i].needed, 0,
 		                        numbers[i].min, numbers[i].max, d, numbers[i].to);
 
-		code = code != E_OK ? code : got;
+		ret = ret != E_OK ? ret : got;
 	}
-	return code;
+	return ret;
 }
 
 static int by_id(const void *pa, const void *pb)
@@ -149,10 +150,10 @@ static int check_steps(const struct chain_steps *all, struct diags *d)
 		return E_SYNTAX;
 	}
 	if (s[0].topology != 0 || s[0].path_bit != 0 || s[0].fallback_to != 0) {
-		diag_add(d, DIAG_ERROR, all->path, s[0].line,
-		         "step %u is the first: it routes the whole fabric, so topology and "
-		         "path-bit are 0 and it is no fallback",
-		         s[0].id);
+		diag_add(
+			d, DIAG_ERROR, all->path, s[0].line,
+			"step %u is the first: it routes the whole fabric, so topology and path-bit are 0 and it is no fallback",
+			s[0].id);
 		return E_SYNTAX;
 	}
 	for (uint32_t i = 1; i < all->n; i++) {
@@ -165,14 +166,15 @@ static int check_steps(const struct chain_steps *all, struct diags *d)
 	return E_OK;
 }
 
-int chain_steps_read(const char *path, struct arena *a, struct diags *d, const void **ret)
+int chain_steps_read(const char *path, struct arena *a, struct diags *d,
+                     const void **ret_value)
 {
 	struct chain_steps *all = arena_alloc(a, sizeof(*all));
 	struct policy p;
-	int code = policy_read(path, "unicast-step", step_names, a, d, &p);
+	int ret = policy_read(path, "unicast-step", step_names, a, d, &p);
 
-	if (code != E_OK || !all) {
-		return code != E_OK ? code : -ENOMEM;
+	if (ret != E_OK || !all) {
+		return ret != E_OK ? ret : -ENOMEM;
 	}
 	struct chain_step *s = arena_array(a, p.n, sizeof(*s));
 
@@ -182,15 +184,15 @@ int chain_steps_read(const char *path, struct arena *a, struct diags *d, const v
 	for (unsigned i = 0; i < p.n; i++) {
 		int got = parse_step(&p, &p.blocks[i], a, d, &s[i]);
 
-		code = code != E_OK ? code : got;
+		ret = ret != E_OK ? ret : got;
 	}
 	qsort(s, p.n, sizeof(*s), by_id);
 	*all = (struct chain_steps){ p.path, s, p.n };
-	if (code == E_OK) {
-		code = check_steps(all, d);
+	if (ret == E_OK) {
+		ret = check_steps(all, d);
 	}
-	if (code == E_OK) {
-		*ret = all;
+	if (ret == E_OK) {
+		*ret_value = all;
 	}
-	return code;
+	return ret;
 }

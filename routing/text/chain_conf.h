@@ -47,5 +47,7 @@ struct chain_steps {
 };
 
 /*! \brief Readers of the two files: option_read_f. */
-int chain_topologies_read(const char *path, struct arena *a, struct diags *d, const void **ret);
-int chain_steps_read(const char *path, struct arena *a, struct diags *d, const void **ret);
+int chain_topologies_read(const char *path, struct arena *a, struct diags *d,
+                          const void **ret_value);
+int chain_steps_read(const char *path, struct arena *a, struct diags *d,
+                     const void **ret_value);

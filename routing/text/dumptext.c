@@ -73,29 +73,29 @@ static bool begins(const char *text, const char *with)
 
 static int take_line(struct dump_reader *r, const char *text)
 {
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (begins(text, r->form->header)) {
 		const uint64_t guid = dump_guid_after(text, " guid 0x");
 
-		err = end_table(r);
+		ret = end_table(r);
 		r->any_header = true;
 		if (guid == 0) {
 			dump_complain(r, "header without ' guid 0x...'", text);
-		} else if (err == E_OK) {
-			err = r->form->begin(r->ctx, guid);
-			r->open = err == E_OK;
+		} else if (ret == E_OK) {
+			ret = r->form->begin(r->ctx, guid);
+			r->open = ret == E_OK;
 		}
 	} else if (begins(text, r->form->other)) {
 		dump_complain(r, r->form->other_text, text);
 		r->any_header = true;
 	} else if (begins(text, "0x") && r->open) {
-		err = r->form->row(r->ctx, text);
+		ret = r->form->row(r->ctx, text);
 	} else if (begins(text, "0x") && !r->any_header) {
 		dump_complain(r, r->form->early, text);
 		r->any_header = true; /* once is enough */
 	}
-	return err;
+	return ret;
 }
 
 /* The longest line of a dump that there is. */
@@ -105,9 +105,9 @@ enum { LINE_ROOM = 4096 };
 static int read_lines(struct dump_reader *r, FILE *f)
 {
 	char text[LINE_ROOM];
-	int err = E_OK;
+	int ret = E_OK;
 
-	while (err == E_OK && fgets(text, sizeof(text), f)) {
+	while (ret == E_OK && fgets(text, sizeof(text), f)) {
 		size_t end = strcspn(text, "\r\n");
 		r->line++;
 		if (text[end] == '\0' && !feof(f)) {
@@ -116,32 +116,32 @@ static int read_lines(struct dump_reader *r, FILE *f)
 			return E_SYNTAX;
 		}
 		text[end] = '\0';
-		err = take_line(r, text);
+		ret = take_line(r, text);
 	}
-	return err == E_OK && ferror(f) ? -EIO : err;
+	return ret == E_OK && ferror(f) ? -EIO : ret;
 }
 
 int dump_read_tables(struct dump_reader *r)
 {
 	FILE *f = fopen(r->path, "re");
-	int err = f != NULL ? read_lines(r, f) : -errno;
+	int ret = f != NULL ? read_lines(r, f) : -errno;
 
-	if (f == NULL || err == -EIO) {
-		text_file_unreadable(r->path, r->form->what, err, r->d);
+	if (f == NULL || ret == -EIO) {
+		text_file_unreadable(r->path, r->form->what, ret, r->d);
 	}
-	if (err == E_OK) {
-		err = end_table(r);
+	if (ret == E_OK) {
+		ret = end_table(r);
 	}
-	if (err == E_OK && !r->any_header && !r->errors) {
+	if (ret == E_OK && !r->any_header && !r->errors) {
 		r->errors++;
 		diag_add(r->d, DIAG_ERROR, r->path, 0, "no '%s' header: not %s",
 		         r->form->header, r->form->what);
-		err = E_SYNTAX;
+		ret = E_SYNTAX;
 	}
 	if (f != NULL) {
 		fclose(f);
 	}
-	return err;
+	return ret;
 }
 
 void *dump_reach(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t size,

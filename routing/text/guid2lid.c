@@ -31,14 +31,14 @@ struct guid2lid_reader {
 };
 
 /* Turns lowest and highest LID into base and LMC. \return false: they are no such range. */
-static bool to_range(uint64_t low, uint64_t high, struct lid_range *ret)
+static bool to_range(uint64_t low, uint64_t high, struct lid_range *ret_range)
 {
 	uint8_t lmc = 0;
 
 	while (lmc < LMC_MAX && low + (UINT64_C(1) << lmc) - 1 < high) {
 		lmc++;
 	}
-	*ret = (struct lid_range){ (uint32_t)low, lmc };
+	*ret_range = (struct lid_range){ (uint32_t)low, lmc };
 	return low != 0 && low + (UINT64_C(1) << lmc) - 1 == high &&
 	       (low & ((UINT64_C(1) << lmc) - 1)) == 0;
 }
@@ -54,11 +54,10 @@ static void take_line(struct guid2lid_reader *r, struct span s, unsigned line)
 	    !span_take_number(&s, 16, LID_LIMIT_DEFAULT, &high) ||
 	    (span_skip_blank(&s), s.n != 0)) {
 		r->errors++;
-		diag_add(r->d, DIAG_ERROR, r->path, line,
-		         "expected '0x<port GUID> 0x<lowest LID> 0x<highest LID>' with "
-		         "LIDs "
-		         "up to 0x%x, not '%s'",
-		         LID_LIMIT_DEFAULT, shown.text);
+		diag_add(
+			r->d, DIAG_ERROR, r->path, line,
+			"expected '0x<port GUID> 0x<lowest LID> 0x<highest LID>' with LIDs up to 0x%x, not '%s'",
+			LID_LIMIT_DEFAULT, shown.text);
 		return;
 	}
 	if (!to_range(low, high, &e.m.range)) {
@@ -113,7 +112,7 @@ static void take_lines(struct guid2lid_reader *r, const char *text, size_t len)
 }
 
 int guid2lid_read(const char *path, const char *text, size_t len, struct arena *a,
-                  struct diags *d, struct lid_memory **ret, size_t *ret_n)
+                  struct diags *d, struct lid_memory **ret_memory, size_t *ret_n)
 {
 	struct guid2lid_reader r = { .path = path, .d = d };
 	struct lid_memory *m;
@@ -141,7 +140,7 @@ int guid2lid_read(const char *path, const char *text, size_t len, struct arena *
 	if (r.errors) {
 		return E_SYNTAX;
 	}
-	*ret = m;
+	*ret_memory = m;
 	*ret_n = r.n;
 	return E_OK;
 }

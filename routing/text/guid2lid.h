@@ -22,14 +22,15 @@ struct lid_memory;
  *
  * \param path  Of the text, for messages.
  * \param text  \a len bytes.
- * \param ret   [*ret_n] by GUID, in \a a; gone_epoch and gone_time are 0. Set on success only.
+ * \param ret_memory   [*ret_n] by GUID, in \a a; gone_epoch and gone_time are 0. Set on
+ *        success only.
  * \retval E_SYNTAX  A line is none, its LIDs are no range of an LMC, or its GUID or LIDs were
  *                   in another line before. All such lines are in \a d.
  * \retval -ENOMEM
  * Cost: O(bytes + n log n) for n lines.
  */
 int guid2lid_read(const char *path, const char *text, size_t len, struct arena *a,
-                  struct diags *d, struct lid_memory **ret, size_t *ret_n);
+                  struct diags *d, struct lid_memory **ret_memory, size_t *ret_n);
 
 /*! \brief Writes such a file; \a m is sorted by GUID. A failure shows in ferror(). */
 void guid2lid_write(const struct lid_memory *m, size_t n, FILE *f);

@@ -147,7 +147,7 @@ static const struct dump_form form = {
 };
 
 int lft_dump_read(const char *path, bool is_sl, uint32_t max_lid, struct arena *a,
-                  struct diags *d, struct lft_dump *ret)
+                  struct diags *d, struct lft_dump *ret_dump)
 {
 	struct lft_dump dump = { .path = arena_strdup(a, path) };
 	struct lft_reader r = { .in = { dump.path, d, &form, &r },
@@ -156,21 +156,21 @@ int lft_dump_read(const char *path, bool is_sl, uint32_t max_lid, struct arena *
 		                .tmp = arena_new(),
 		                .is_sl = is_sl,
 		                .max_lid = max_lid };
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	r.value = r.tmp ? dump_reach(r.tmp, NULL, 0, &r.cap_value, 1, LFT_NO_ROUTE)
 	                : NULL;
 	if (!dump.path || !r.value || dump_lids_init(&dump.lids, a) != E_OK) {
 		goto out;
 	}
-	ret_code = dump_read_tables(&r.in);
-	if (ret_code == E_OK) {
+	ret = dump_read_tables(&r.in);
+	if (ret == E_OK) {
 		dump.errors = r.in.errors;
-		*ret = dump;
+		*ret_dump = dump;
 	}
 out:
 	arena_free(r.tmp);
-	return ret_code;
+	return ret;
 }
 
 unsigned lft_dump_line(const struct lft_dump_table *t, uint32_t lid)

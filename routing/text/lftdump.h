@@ -44,14 +44,14 @@ struct lft_dump {
  * \brief Reads a dump.
  *
  * Bad lines go to \a d by file and line and are counted in ret->errors; what is good is
- * in \a ret all the same, so that a caller can go on and find what else is wrong.
+ * in \a ret_dump all the same, so that a caller can go on and find what else is wrong.
  *
  * \param is_sl    Values are SLs, 0 to 15.
  * \param max_lid  Highest LID that is no mistake, LID_LIMIT_MAX at most.
  * \retval -errno  The file cannot be read; also in \a d.
  */
 int lft_dump_read(const char *path, bool is_sl, uint32_t max_lid, struct arena *a,
-                  struct diags *d, struct lft_dump *ret);
+                  struct diags *d, struct lft_dump *ret_dump);
 
 /*! \brief Line of a LID's entry in a table; that of the header when there is none. */
 unsigned lft_dump_line(const struct lft_dump_table *t, uint32_t lid);

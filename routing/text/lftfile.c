@@ -78,10 +78,10 @@ int lftfile_write(const struct graph *g, const struct lids *lids, const struct l
                   FILE *f)
 {
 	for (uint32_t s = 0; s < g->n_switches && !ferror(f); s++) {
-		int err = lftfile_write_switch(g, lids, s, lft_row(lft, s), f);
+		int ret = lftfile_write_switch(g, lids, s, lft_row(lft, s), f);
 
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	return written(f);
@@ -181,10 +181,10 @@ static void find_owners(struct lft_mapping *r)
 			continue;
 		}
 		if (r->owner[c->lid] != GRAPH_NONE) {
-			complain(r, c->line,
-			         "another switch's table gives this LID to another port "
-			         "GUID",
-			         c->guid);
+			complain(
+				r, c->line,
+				"another switch's table gives this LID to another port GUID",
+				c->guid);
 		}
 		r->owner[c->lid] = port;
 	}
@@ -240,14 +240,14 @@ static void warn_missing(const struct lft_mapping *r)
 
 /* LMC of a run of LIDs that belong to one port; the run must be an aligned power of two.
  */
-static bool run_lmc(uint32_t base, uint32_t count, uint8_t *ret)
+static bool run_lmc(uint32_t base, uint32_t count, uint8_t *ret_lmc)
 {
 	unsigned lmc = (unsigned)__builtin_ctz(count);
 
 	if (count != 1U << lmc || lmc > 7 || base & (count - 1)) {
 		return false;
 	}
-	*ret = (uint8_t)lmc;
+	*ret_lmc = (uint8_t)lmc;
 	return true;
 }
 
@@ -295,10 +295,11 @@ static void ranges_for_rest(struct lft_mapping *r, struct lid_range *of)
 		}
 		if (!lid || lid > r->top || r->owner[lid] != GRAPH_NONE) {
 			lid = ++free_lid;
-			diag_add(r->d, DIAG_WARNING, r->dump->path, 0,
-			         "no table has a route to port %u of '%s' (port GUID "
-			         "0x%016" PRIx64 ")",
-			         p->num, node_name(&g->nodes[p->node]), p->guid);
+			diag_add(
+				r->d, DIAG_WARNING, r->dump->path, 0,
+				"no table has a route to port %u of '%s' (port GUID 0x%016" PRIx64
+				")",
+				p->num, node_name(&g->nodes[p->node]), p->guid);
 		}
 		of[g->end_ports[i]] = (struct lid_range){ .base = lid };
 		if (lid <= r->max_lid) {
@@ -308,7 +309,7 @@ static void ranges_for_rest(struct lft_mapping *r, struct lid_range *of)
 	r->top = free_lid;
 }
 
-static int read_lids(struct lft_mapping *r, struct arena *a, struct lids *ret)
+static int read_lids(struct lft_mapping *r, struct arena *a, struct lids *ret_lids)
 {
 	struct lids l = { 0 };
 
@@ -336,7 +337,7 @@ static int read_lids(struct lft_mapping *r, struct arena *a, struct lids *ret)
 		l.owner[lid] = r->owner[lid];
 		l.count += r->owner[lid] != GRAPH_NONE;
 	}
-	*ret = l;
+	*ret_lids = l;
 	return E_OK;
 }
 
@@ -351,39 +352,39 @@ static void copy_rows(const struct lft_mapping *r, uint8_t *rows, size_t stride)
 }
 
 int lftfile_read(const char *path, const struct graph *g, uint32_t max_lid,
-                 struct arena *a, struct diags *d, struct lft *ret, struct lids *ret_lids)
+                 struct arena *a, struct diags *d, struct lft *ret_lft,
+                 struct lids *ret_lids)
 {
 	struct arena *tmp = arena_new();
 	struct lids lids = { 0 };
 	struct lft_dump dump;
 	struct lft_mapping r = { .max_lid = max_lid ? max_lid : LID_LIMIT_DEFAULT };
 	struct lft lft;
-	int ret_code = tmp ? lft_dump_read(path, false, r.max_lid, tmp, d, &dump)
-	                   : -ENOMEM;
+	int ret = tmp ? lft_dump_read(path, false, r.max_lid, tmp, d, &dump) : -ENOMEM;
 
-	if (ret_code == E_OK) {
-		ret_code = reader_run(&r, &dump, g, false, d, tmp);
+	if (ret == E_OK) {
+		ret = reader_run(&r, &dump, g, false, d, tmp);
 	}
-	if (ret_code == E_OK && ret_lids) {
-		ret_code = read_lids(&r, a, &lids);
+	if (ret == E_OK && ret_lids) {
+		ret = read_lids(&r, a, &lids);
 	}
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		warn_missing(&r);
-		ret_code = lft_init(&lft, g->n_switches, r.top, a);
+		ret = lft_init(&lft, g->n_switches, r.top, a);
 	}
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		copy_rows(&r, lft.rows, lft.stride);
-		*ret = lft;
+		*ret_lft = lft;
 		if (ret_lids) {
 			*ret_lids = lids;
 		}
 	}
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 int lftfile_read_sl(const char *path, const struct graph *g, const struct lft *lft,
-                    struct arena *a, struct diags *d, struct lanes *ret)
+                    struct arena *a, struct diags *d, struct lanes *ret_lanes)
 {
 	struct arena *tmp = arena_new();
 	struct lanes lanes = { .stride = lft->stride };
@@ -391,17 +392,17 @@ int lftfile_read_sl(const char *path, const struct graph *g, const struct lft *l
 	struct lft_mapping r = { .max_lid = lft->n_lids > LID_LIMIT_DEFAULT
 		                                    ? lft->n_lids - 1
 		                                    : LID_LIMIT_DEFAULT };
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	lanes.rows = arena_array(a, lft->n_switches, lft->stride);
 	if (!tmp || !lanes.rows) {
 		goto out;
 	}
-	ret_code = lft_dump_read(path, true, r.max_lid, tmp, d, &dump);
-	if (ret_code == E_OK) {
-		ret_code = reader_run(&r, &dump, g, true, d, tmp);
+	ret = lft_dump_read(path, true, r.max_lid, tmp, d, &dump);
+	if (ret == E_OK) {
+		ret = reader_run(&r, &dump, g, true, d, tmp);
 	}
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		warn_missing(&r);
 		copy_rows(&r, lanes.rows, lanes.stride);
 		for (size_t i = 0; i < (size_t)lft->n_switches * lft->stride; i++) {
@@ -410,9 +411,9 @@ int lftfile_read_sl(const char *path, const struct graph *g, const struct lft *l
 			*lane = *lane == LFT_NO_ROUTE ? 0 : *lane; /* without an entry */
 			lanes.n = *lane >= lanes.n ? (uint8_t)(*lane + 1) : lanes.n;
 		}
-		*ret = lanes;
+		*ret_lanes = lanes;
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }

@@ -40,9 +40,10 @@ int lftfile_write_sl(const struct graph *g, const struct lids *lids, const struc
  *
  * \retval E_SYNTAX
  */
-int lftfile_read(const char *path, const struct graph *g, uint32_t max_lid, struct arena *a,
-                 struct diags *d, struct lft *ret, struct lids *ret_lids);
+int lftfile_read(const char *path, const struct graph *g, uint32_t max_lid,
+                 struct arena *a, struct diags *d, struct lft *ret_lft,
+                 struct lids *ret_lids);
 
 /*! \brief Reads an SL dump into lanes with the shape of \a lft. */
 int lftfile_read_sl(const char *path, const struct graph *g, const struct lft *lft,
-                    struct arena *a, struct diags *d, struct lanes *ret);
+                    struct arena *a, struct diags *d, struct lanes *ret_lanes);

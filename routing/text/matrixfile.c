@@ -199,24 +199,24 @@ static const struct dump_form form = {
 };
 
 int matrix_dump_read(const char *path, struct arena *a, struct diags *d,
-                     struct matrix_dump *ret)
+                     struct matrix_dump *ret_dump)
 {
 	struct matrix_dump dump = { .path = arena_strdup(a, path) };
 	struct matrix_reader r = { .in = { dump.path, d, &form, &r },
 		                   .dump = &dump,
 		                   .a = a,
 		                   .tmp = arena_new() };
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!dump.path || !r.tmp || dump_lids_init(&dump.lids, a) != E_OK) {
 		goto out;
 	}
-	ret_code = dump_read_tables(&r.in);
-	if (ret_code == E_OK) {
+	ret = dump_read_tables(&r.in);
+	if (ret == E_OK) {
 		dump.errors = r.in.errors;
-		*ret = dump;
+		*ret_dump = dump;
 	}
 out:
 	arena_free(r.tmp);
-	return ret_code;
+	return ret;
 }

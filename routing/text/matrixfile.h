@@ -45,7 +45,7 @@ struct matrix_dump {
  * \retval -errno  The file cannot be read; also in \a d.
  */
 int matrix_dump_read(const char *path, struct arena *a, struct diags *d,
-                     struct matrix_dump *ret);
+                     struct matrix_dump *ret_dump);
 
 /*! \brief Writes the hops between all switches over all ports. \retval -EIO */
 int matrixfile_write(const struct graph *g, const struct lids *lids,

@@ -38,8 +38,9 @@ static void complain_rest(const struct complaints *c)
 	}
 }
 
-/* Next number of a line. \return false when there is none; *ret 0 for what is none. */
-static bool next_port(const char **p, unsigned *ret)
+/* Next number of a line. \return false when there is none; *ret_port 0 for what is none.
+ * */
+static bool next_port(const char **p, unsigned *ret_port)
 {
 	char *end;
 	unsigned long v;
@@ -49,7 +50,7 @@ static bool next_port(const char **p, unsigned *ret)
 		return false;
 	}
 	v = strtoul(*p, &end, 0);
-	*ret = end != *p && strchr(" \t\r", *end) && v < PORTS ? (unsigned)v : 0;
+	*ret_port = end != *p && strchr(" \t\r", *end) && v < PORTS ? (unsigned)v : 0;
 	*p = end + strcspn(end, " \t\r");
 	return true;
 }
@@ -123,7 +124,7 @@ static void ignore_port(const struct graph *g, const struct guid_record *r,
 }
 
 int portfile_ignored(const struct graph *g, const struct guid_file *f, struct arena *a,
-                     struct why *notes, bool **ret)
+                     struct why *notes, bool **ret_ignored)
 {
 	struct complaints c = { .f = f, .notes = notes };
 	bool *ignored = NULL;
@@ -138,7 +139,7 @@ int portfile_ignored(const struct graph *g, const struct guid_file *f, struct ar
 		}
 		complain_rest(&c);
 	}
-	*ret = ignored;
+	*ret_ignored = ignored;
 	return E_OK;
 }
 
@@ -166,14 +167,14 @@ static bool order_line(const char *rest, unsigned n_ports, uint8_t *row)
 }
 
 int portfile_order(const struct graph *g, const struct guid_file *f, struct arena *a,
-                   struct why *notes, uint8_t **ret)
+                   struct why *notes, uint8_t **ret_order)
 {
 	struct complaints c = { .f = f, .notes = notes };
 	size_t width = g->max_port + 1u;
 	uint8_t *order;
 
 	if (!f) {
-		*ret = NULL;
+		*ret_order = NULL;
 		return E_OK;
 	}
 	order = arena_array(a, g->n_switches, width);
@@ -196,7 +197,7 @@ int portfile_order(const struct graph *g, const struct guid_file *f, struct aren
 		}
 	}
 	complain_rest(&c);
-	*ret = order;
+	*ret_order = order;
 	return E_OK;
 }
 
@@ -227,14 +228,14 @@ static bool weight_line(const char *rest, unsigned n_ports, uint16_t *row)
 }
 
 int portfile_weights(const struct graph *g, const struct guid_file *f, struct arena *a,
-                     struct why *notes, uint16_t **ret)
+                     struct why *notes, uint16_t **ret_weights)
 {
 	struct complaints c = { .f = f, .notes = notes };
 	size_t width = g->max_port + 1u;
 	uint16_t *weight;
 
 	if (!f) {
-		*ret = NULL;
+		*ret_weights = NULL;
 		return E_OK;
 	}
 	weight = arena_array(a, g->n_switches, width * sizeof(*weight));
@@ -257,7 +258,7 @@ int portfile_weights(const struct graph *g, const struct guid_file *f, struct ar
 		}
 	}
 	complain_rest(&c);
-	*ret = weight;
+	*ret_weights = weight;
 	return E_OK;
 }
 
@@ -276,7 +277,7 @@ static uint32_t host_of(const struct graph *g, uint32_t port)
 }
 
 int portfile_hosts(const struct graph *g, const struct guid_file *f, struct arena *a,
-                   struct why *notes, uint32_t **ret, uint32_t *ret_n)
+                   struct why *notes, uint32_t **ret_hosts, uint32_t *ret_n)
 {
 	struct complaints c = { .f = f, .notes = notes };
 	uint32_t *list = arena_array(a, f->n, sizeof(*list)), n = 0;
@@ -301,7 +302,7 @@ int portfile_hosts(const struct graph *g, const struct guid_file *f, struct aren
 		}
 	}
 	complain_rest(&c);
-	*ret = list;
+	*ret_hosts = list;
 	*ret_n = n;
 	return E_OK;
 }

@@ -21,43 +21,44 @@ struct why;
  * Lines "<switch GUID> <port>", or a GUID alone. Of a host's port it means that port and
  * the switch port it hangs on; of a switch or of a whole host, all ports there.
  *
- * \param ret  [graph.n_ports] in \a a; NULL when there is no file. Routes through such a
+ * \param ret_ignored  [graph.n_ports] in \a a; NULL when there is no file. Routes through
+ *             such a
  *             switch port do not count, nor do routes to such a host's port on any link.
  * \retval -ENOMEM
  */
 int portfile_ignored(const struct graph *g, const struct guid_file *f, struct arena *a,
-                     struct why *notes, bool **ret);
+                     struct why *notes, bool **ret_ignored);
 
 /*!
  * \brief port_search_ordering_file: the order in which a switch's ports are looked at.
  *
  * Lines "<switch GUID> <port>..."; ports that a line leaves out follow by number.
  *
- * \param ret  [n_switches][max_port + 1] in \a a: the port at each place from 1 on; NULL
- *             when there is no file.
+ * \param ret_order  [n_switches][max_port + 1] in \a a: the port at each place from 1 on;
+ *             NULL when there is no file.
  * \retval -ENOMEM
  */
 int portfile_order(const struct graph *g, const struct guid_file *f, struct arena *a,
-                   struct why *notes, uint8_t **ret);
+                   struct why *notes, uint8_t **ret_order);
 
 /*!
  * \brief hop_weights_file: what a hop through a port costs instead of 1.
  *
  * Lines "<switch GUID> <port> <weight>"; a weight above 255 counts as 255. One direction.
  *
- * \param ret  [n_switches][max_port + 1] in \a a; NULL when there is no file.
+ * \param ret_weights  [n_switches][max_port + 1] in \a a; NULL when there is no file.
  * \retval -ENOMEM
  */
 int portfile_weights(const struct graph *g, const struct guid_file *f, struct arena *a,
-                     struct why *notes, uint16_t **ret);
+                     struct why *notes, uint16_t **ret_weights);
 
 /*!
  * \brief guid_routing_order_file: ports of CAs and routers, each once.
  *
  * Ports of switches may be listed; they are left out without a note.
  *
- * \param ret  [*ret_n] indices in graph.hosts, in \a a.
+ * \param ret_hosts  [*ret_n] indices in graph.hosts, in \a a.
  * \retval -ENOMEM
  */
 int portfile_hosts(const struct graph *g, const struct guid_file *f, struct arena *a,
-                   struct why *notes, uint32_t **ret, uint32_t *ret_n);
+                   struct why *notes, uint32_t **ret_hosts, uint32_t *ret_n);

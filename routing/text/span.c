@@ -46,7 +46,7 @@ static unsigned digit_of(char c)
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
-bool span_take_number(struct span *s, unsigned base, uint64_t max, uint64_t *ret)
+bool span_take_number(struct span *s, unsigned base, uint64_t max, uint64_t *ret_number)
 {
 	struct span t = *s;
 	uint64_t v = 0;
@@ -67,7 +67,7 @@ bool span_take_number(struct span *s, unsigned base, uint64_t max, uint64_t *ret
 	}
 	if (any) {
 		*s = t;
-		*ret = v;
+		*ret_number = v;
 	}
 	return any;
 }
@@ -88,7 +88,7 @@ bool span_take_word(struct span *s, const char *word)
 	return true;
 }
 
-bool span_take_quoted(struct span *s, struct span *ret)
+bool span_take_quoted(struct span *s, struct span *ret_span)
 {
 	struct span t = *s;
 	if (!span_take_char(&t, '"')) {
@@ -98,9 +98,9 @@ bool span_take_quoted(struct span *s, struct span *ret)
 	if (!close) {
 		return false;
 	}
-	ret->p = t.p;
-	ret->n = (size_t)(close - t.p);
-	s->n = t.n - ret->n - 1;
+	ret_span->p = t.p;
+	ret_span->n = (size_t)(close - t.p);
+	s->n = t.n - ret_span->n - 1;
 	s->p = close + 1;
 	return true;
 }

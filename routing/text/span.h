@@ -30,10 +30,10 @@ bool span_take_char(struct span *s, char c);
 
 /*! \brief Digits; 0x is allowed in front for base 16. False when none, or above \a max.
  */
-bool span_take_number(struct span *s, unsigned base, uint64_t max, uint64_t *ret);
+bool span_take_number(struct span *s, unsigned base, uint64_t max, uint64_t *ret_number);
 
 /*! \brief This word in any case, when no letter follows it. */
 bool span_take_word(struct span *s, const char *word);
 
 /*! \brief What stands between two quotes. */
-bool span_take_quoted(struct span *s, struct span *ret);
+bool span_take_quoted(struct span *s, struct span *ret_span);

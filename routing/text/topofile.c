@@ -95,7 +95,7 @@ static struct remark split_remark(struct span s)
 }
 
 /* "lid N" at the front. Silent when it is not there: remarks may say anything. */
-static bool take_lid(struct parser *p, struct span *s, uint64_t *ret)
+static bool take_lid(struct parser *p, struct span *s, uint64_t *ret_lid)
 {
 	if (!span_take_word(s, "lid")) {
 		return false;
@@ -104,7 +104,7 @@ static bool take_lid(struct parser *p, struct span *s, uint64_t *ret)
 	if (!s->n || (*s->p < '0' || *s->p > '9')) {
 		return false;
 	}
-	if (!span_take_number(s, 10, MAX_LID, ret)) {
+	if (!span_take_number(s, 10, MAX_LID, ret_lid)) {
 		complain(p, "it has none", "a LID up to 16777215 behind 'lid'");
 		return false;
 	}
@@ -175,12 +175,12 @@ static void read_link_remark(struct parser *p, struct span s, struct claim *c)
 /* ---- attribute lines ---- */
 
 /* Reads an optional "(hex)"; false when there is a bracket but no number in it. */
-static bool take_port_guid(struct span *s, uint64_t *ret)
+static bool take_port_guid(struct span *s, uint64_t *ret_guid)
 {
 	if (!span_take_char(s, '(')) {
 		return true;
 	}
-	return span_take_number(s, 16, UINT64_MAX, ret) && span_take_char(s, ')');
+	return span_take_number(s, 16, UINT64_MAX, ret_guid) && span_take_char(s, ')');
 }
 
 static void read_guid(struct parser *p, struct span s, enum node_type type)
@@ -191,9 +191,9 @@ static void read_guid(struct parser *p, struct span s, enum node_type type)
 	               !span_take_number(&s, 16, UINT64_MAX, &guid) || !guid ||
 	               !take_port_guid(&s, &port_guid);
 	if (p->guid_lost) {
-		complain(p, skipped,
-		         "a GUID like 0x0002c90300001234, or with its PortGUID in "
-		         "brackets");
+		complain(
+			p, skipped,
+			"a GUID like 0x0002c90300001234, or with its PortGUID in brackets");
 		return;
 	}
 	p->next_guid[type] = guid;
@@ -234,14 +234,14 @@ static bool read_attribute(struct parser *p, struct span s)
 
 /* ---- node lines ---- */
 
-static bool take_type(struct span *s, enum node_type *ret)
+static bool take_type(struct span *s, enum node_type *ret_type)
 {
 	if (span_take_word(s, "Switch")) {
-		*ret = NODE_SWITCH;
+		*ret_type = NODE_SWITCH;
 	} else if (span_take_word(s, "Ca") || span_take_word(s, "Hca")) {
-		*ret = NODE_CA;
+		*ret_type = NODE_CA;
 	} else if (span_take_word(s, "Rt") || span_take_word(s, "Router")) {
-		*ret = NODE_ROUTER;
+		*ret_type = NODE_ROUTER;
 	} else {
 		return false;
 	}
@@ -264,13 +264,14 @@ static void read_port0(struct parser *p, struct span s, struct node *n)
 }
 
 /* "S-" and the 16 digits of a GUID, as ibnetdiscover and ibdiagnet name nodes. */
-static bool guid_of_id(struct span id, uint64_t *ret)
+static bool guid_of_id(struct span id, uint64_t *ret_guid)
 {
 	enum { LETTER = 2, DIGITS = 16 };
 	struct span digits = { id.p + LETTER, DIGITS };
 
 	return id.n == LETTER + DIGITS && id.p[1] == '-' &&
-	       span_take_number(&digits, 16, UINT64_MAX, ret) && !digits.n && *ret;
+	       span_take_number(&digits, 16, UINT64_MAX, ret_guid) && !digits.n &&
+	       *ret_guid;
 }
 
 /*
@@ -395,9 +396,9 @@ static void read_items(struct parser *p, struct span s, struct claim *c)
 {
 	for (span_skip_blank(&s); s.n && *s.p != '#'; span_skip_blank(&s)) {
 		if (!take_item(&s, c)) {
-			complain(p, "the rest is skipped",
-			         "w=1|2|4|8|12, s=1|2|4, a link like 4xEDR or a "
-			         "remark with '#' behind the far port");
+			complain(
+				p, "the rest is skipped",
+				"w=1|2|4|8|12, s=1|2|4, a link like 4xEDR or a remark with '#' behind the far port");
 			return;
 		}
 	}
@@ -503,10 +504,10 @@ static bool refused(struct parser *p, struct span s)
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (span_take_word(&s, words[i])) {
-			topo_problem(&p->problems, p->line, skipped,
-			             "'%s': the '%s' lines of ibsim are not supported, "
-			             "write the nodes and cables into this file",
-			             span_shown(p->text).text, words[i]);
+			topo_problem(
+				&p->problems, p->line, skipped,
+				"'%s': the '%s' lines of ibsim are not supported, write the nodes and cables into this file",
+				span_shown(p->text).text, words[i]);
 			return true;
 		}
 	}
@@ -533,9 +534,9 @@ static void read_line(struct parser *p, struct span s)
 	} else if (take_type(&s, &type)) {
 		read_node(p, type, s);
 	} else if (!is_heading(s) && !refused(p, s)) {
-		complain(p, skipped,
-		         "a node (Switch, Ca, Hca, Rt), a cable ([1] ...), a guid line "
-		         "or '#'");
+		complain(
+			p, skipped,
+			"a node (Switch, Ca, Hca, Rt), a cable ([1] ...), a guid line or '#'");
 	}
 }
 
@@ -692,11 +693,11 @@ int topo_read(const char *path, bool strict, struct arena *a, struct diags *d,
 {
 	char *text = NULL;
 	size_t len = 0;
-	int err = text_file_read(path, &topology_kind, d, &text, &len);
+	int ret = text_file_read(path, &topology_kind, d, &text, &len);
 
-	if (err == E_OK) {
-		err = topo_parse(text, len, path, strict, a, d, ret_graph);
+	if (ret == E_OK) {
+		ret = topo_parse(text, len, path, strict, a, d, ret_graph);
 	}
 	free(text);
-	return err;
+	return ret;
 }

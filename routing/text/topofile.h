@@ -44,16 +44,16 @@ struct graph;
  *
  * \param strict  A line that is not understood or contradicts another is an error, not a
  *                warning.
- * \param ret  Graph in \a a.
+ * \param ret_graph  Graph in \a a.
  * \retval E_SYNTAX  At least one error. \retval -errno  Unreadable; also in \a d.
  * Cost: one pass, O(size) plus freezing.
  */
 int topo_read(const char *path, bool strict, struct arena *a, struct diags *d,
-              struct graph **ret);
+              struct graph **ret_graph);
 
 /*! \brief As topo_read() from memory; \a name stands for the file in diagnostics. */
 int topo_parse(const char *text, size_t len, const char *name, bool strict,
-               struct arena *a, struct diags *d, struct graph **ret);
+               struct arena *a, struct diags *d, struct graph **ret_graph);
 
 /*! \brief Writes a graph so that topo_read() gives the same graph and ibsim accepts it.
  * \retval -EIO */

@@ -67,8 +67,7 @@ void topo_problems_end(struct topo_problems *p)
 	if (!p->strict && p->n > TOPO_LISTED_MAX) {
 		diag_add(
 			p->d, DIAG_WARNING, p->file, 0,
-			"%u more such problems in this file; a strict reading names them "
-			"all and refuses the file",
+			"%u more such problems in this file; a strict reading names them all and refuses the file",
 			p->n - TOPO_LISTED_MAX);
 	}
 }
@@ -79,9 +78,9 @@ void topo_problems_no_nodes(struct topo_problems *p)
 		p->d->n = p->first;
 		p->d->n_warnings = p->first_warnings;
 	}
-	diag_add(p->d, DIAG_ERROR, p->file, 0,
-	         "no nodes in this file, so it is no topology: expected what "
-	         "ibnetdiscover prints, or a .topo or .lst file of ibdiagnet");
+	diag_add(
+		p->d, DIAG_ERROR, p->file, 0,
+		"no nodes in this file, so it is no topology: expected what ibnetdiscover prints, or a .topo or .lst file of ibdiagnet");
 }
 
 uint8_t topo_width(uint64_t lanes)
@@ -109,20 +108,20 @@ static char *copy_text(struct arena *a, struct span s)
 }
 
 int topo_add_node(struct graph *g, const struct topo_node *n, unsigned line,
-                  uint32_t *ret)
+                  uint32_t *ret_node)
 {
 	char *id = copy_text(g->arena, n->id);
 	char *text = n->description.p ? copy_text(g->arena, n->description) : id;
 	if (!id || !text) {
 		return -ENOMEM;
 	}
-	int err = graph_add_node(g, (enum node_type)n->type, n->guid, n->n_ports, text,
-	                         id, ret);
-	if (err != E_OK) {
-		return err;
+	int ret = graph_add_node(g, (enum node_type)n->type, n->guid, n->n_ports, text,
+	                         id, ret_node);
+	if (ret != E_OK) {
+		return ret;
 	}
 
-	struct node *node = &g->nodes[*ret];
+	struct node *node = &g->nodes[*ret_node];
 	node->line = line;
 	node->system_image_guid = n->system_image_guid;
 	node->vendor_id = n->vendor_id;

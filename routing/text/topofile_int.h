@@ -67,9 +67,9 @@ struct topo_node {
 	uint8_t n_ports;
 };
 
-/*! \brief Adds it to the graph. \param ret  Its index. \retval -ENOMEM */
+/*! \brief Adds it to the graph. \param ret_node  Its index. \retval -ENOMEM */
 int topo_add_node(struct graph *g, const struct topo_node *n, unsigned line,
-                  uint32_t *ret);
+                  uint32_t *ret_node);
 
 /*! \brief Width of so many lanes, 0: there is no such width. */
 uint8_t topo_width(uint64_t lanes);

@@ -28,14 +28,14 @@ struct end {
 	uint64_t lid, num;
 };
 
-static bool take_type(struct span *s, uint8_t *ret)
+static bool take_type(struct span *s, uint8_t *ret_type)
 {
 	if (span_take_word(s, "CA")) {
-		*ret = NODE_CA;
+		*ret_type = NODE_CA;
 	} else if (span_take_word(s, "SW")) {
-		*ret = NODE_SWITCH;
+		*ret_type = NODE_SWITCH;
 	} else if (span_take_word(s, "RT") || span_take_word(s, "Rt")) {
-		*ret = NODE_ROUTER;
+		*ret_type = NODE_ROUTER;
 	} else {
 		return false;
 	}
@@ -43,14 +43,15 @@ static bool take_type(struct span *s, uint8_t *ret)
 }
 
 /* "WORD:value" in hexadecimal. */
-static bool take_value(struct span *s, const char *word, uint64_t max, uint64_t *ret)
+static bool take_value(struct span *s, const char *word, uint64_t max,
+                       uint64_t *ret_value)
 {
 	return span_take_word(s, word) && span_take_char(s, ':') &&
-	       span_take_number(s, 16, max, ret);
+	       span_take_number(s, 16, max, ret_value);
 }
 
 /* "{NAME} LID:"; the name may have braces of its own. */
-static bool take_name(struct span *s, struct span *ret)
+static bool take_name(struct span *s, struct span *ret_span)
 {
 	static const char behind[] = "} LID:";
 
@@ -61,8 +62,8 @@ static bool take_name(struct span *s, struct span *ret)
 	if (!close) {
 		return false;
 	}
-	*ret = (struct span){ s->p, (size_t)(close - s->p) };
-	s->n -= ret->n + 1;
+	*ret_span = (struct span){ s->p, (size_t)(close - s->p) };
+	s->n -= ret_span->n + 1;
 	s->p = close + 1;
 	return true;
 }
@@ -155,9 +156,9 @@ static int add_end(struct graph *g, struct cables *c, struct end *e, unsigned li
 	const struct topo_id *known = cables_find_id(c, e->node.id);
 	if (known == NULL) {
 		uint32_t node = GRAPH_NONE;
-		int err = topo_add_node(g, &e->node, line, &node);
-		if (err != E_OK) {
-			return err;
+		int ret = topo_add_node(g, &e->node, line, &node);
+		if (ret != E_OK) {
+			return ret;
 		}
 		known = cables_add_id(c, e->node.id, node, line);
 	}
@@ -188,24 +189,24 @@ int topo_list_read(struct span line, unsigned number, struct graph *g, struct ca
 
 	if (!take_end(&s, &near) || !take_end(&s, &far) ||
 	    !take_link(&s, &claim, &down)) {
-		topo_problem(pr, number, "the line is skipped",
-		             "'%s': expected a link like { CA Ports:01 ... PN:01 } { SW "
-		             "Ports:41 ... PN:0c } PHY=4x LOG=ACT SPD=100",
-		             span_shown(line).text);
+		topo_problem(
+			pr, number, "the line is skipped",
+			"'%s': expected a link like { CA Ports:01 ... PN:01 } { SW Ports:41 ... PN:0c } PHY=4x LOG=ACT SPD=100",
+			span_shown(line).text);
 		return E_OK;
 	}
-	int err = add_end(g, c, &near, number, &claim.port);
-	if (err == E_OK) {
-		err = add_end(g, c, &far, number, &far_port);
+	int ret = add_end(g, c, &near, number, &claim.port);
+	if (ret == E_OK) {
+		ret = add_end(g, c, &far, number, &far_port);
 	}
-	if (err != E_OK || down) {
-		return err;
+	if (ret != E_OK || down) {
+		return ret;
 	}
 	if (claim.port == GRAPH_NONE) {
-		topo_problem(pr, number, "the line is skipped",
-		             "'%s': port %u, but an earlier line says that the node has "
-		             "fewer",
-		             span_shown(line).text, (unsigned)near.num);
+		topo_problem(
+			pr, number, "the line is skipped",
+			"'%s': port %u, but an earlier line says that the node has fewer",
+			span_shown(line).text, (unsigned)near.num);
 		return E_OK;
 	}
 	if (claim.speed == SPEED_COUNT) {

@@ -45,7 +45,7 @@ static bool usable_id(const char *id)
 }
 
 /* Does every node have an id that can be written, and one of its own? */
-static int check_ids(const struct graph *g, bool *ret)
+static int check_ids(const struct graph *g, bool *ret_named)
 {
 	const char **ids = calloc(g->n_nodes + 1u, sizeof(*ids));
 	if (!ids) {
@@ -64,7 +64,7 @@ static int check_ids(const struct graph *g, bool *ret)
 		ok = strcmp(ids[i - 1], ids[i]) != 0;
 	}
 	free(ids);
-	*ret = ok;
+	*ret_named = ok;
 	return E_OK;
 }
 

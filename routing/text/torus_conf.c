@@ -58,7 +58,7 @@ static char *next_word(struct torus_reader *r)
 }
 
 static bool take_number(struct torus_reader *r, uint64_t min, uint64_t max,
-                        const char *what, uint32_t *ret)
+                        const char *what, uint32_t *ret_number)
 {
 	const char *word = next_word(r);
 	uint64_t v;
@@ -67,7 +67,7 @@ static bool take_number(struct torus_reader *r, uint64_t min, uint64_t max,
 		complain(r, what, word);
 		return false;
 	}
-	*ret = (uint32_t)v;
+	*ret_number = (uint32_t)v;
 	return true;
 }
 
@@ -95,10 +95,10 @@ static void read_radix(struct torus_reader *r, unsigned d, bool closed)
 		word[len - 1] = '\0';
 	}
 	if (text_u64(word, RADIX_MAX, &v) != E_OK || v == 0) {
-		complain(r,
-		         "expected a radix from 1 to 4096, with t or m behind it if "
-		         "need be",
-		         word);
+		complain(
+			r,
+			"expected a radix from 1 to 4096, with t or m behind it if need be",
+			word);
 		return;
 	}
 	c->radix[d] = (uint32_t)v;
@@ -125,11 +125,11 @@ static void read_size(struct torus_reader *r, unsigned closed)
 	}
 }
 
-static bool take_guid(struct torus_reader *r, uint64_t *ret)
+static bool take_guid(struct torus_reader *r, uint64_t *ret_guid)
 {
 	const char *word = next_word(r);
 
-	if (text_number(word, ret) == E_OK && *ret) {
+	if (text_number(word, ret_guid) == E_OK && *ret_guid) {
 		return true;
 	}
 	complain(r, "expected the GUIDs of two switches (0x and up to 16 hex digits)",
@@ -152,10 +152,10 @@ static void read_link(struct torus_reader *r, unsigned dir)
 		         s->from, s->line);
 		r->ret = E_SYNTAX;
 	} else if (s->has[dir]) {
-		complain(r,
-		         "this seed has a link in that direction already; a "
-		         "'next_seed' line begins another seed",
-		         dir % 2 ? "-" : "+");
+		complain(
+			r,
+			"this seed has a link in that direction already; a 'next_seed' line begins another seed",
+			dir % 2 ? "-" : "+");
 	} else if (r->c->radix[dir / 2] == 1) {
 		complain(r, "the radix of this dimension is 1: it has no links",
 		         (char[]){ dim_name[dir / 2], '\0' });
@@ -177,10 +177,10 @@ static void read_dateline(struct torus_reader *r, unsigned d)
 	long v = strtol(word, &end, 10);
 
 	if (end == word || *end || v <= -radix || v >= radix) {
-		diag_add(r->d, DIAG_ERROR, r->path, r->line,
-		         "expected a number between -%d and %d, which is the radix: "
-		         "'%.64s'",
-		         radix, radix, word);
+		diag_add(
+			r->d, DIAG_ERROR, r->path, r->line,
+			"expected a number between -%d and %d, which is the radix: '%.64s'",
+			radix, radix, word);
 		r->ret = E_SYNTAX;
 		return;
 	}
@@ -272,8 +272,7 @@ static void read_line(struct torus_reader *r, char *text)
 		}
 		if (!r->sized && keywords[i].read != read_size) {
 			complain(r,
-			         "expected 'torus X Y Z' or 'mesh X Y Z' before all "
-			         "else",
+			         "expected 'torus X Y Z' or 'mesh X Y Z' before all else",
 			         word);
 			r->sized = true; /* said once */
 			return;
@@ -281,11 +280,10 @@ static void read_line(struct torus_reader *r, char *text)
 		keywords[i].read(r, keywords[i].arg);
 		return;
 	}
-	complain(r,
-	         "unknown keyword, expected torus, mesh, a link such as xp_link, a "
-	         "dateline such as x_dateline, next_seed, portgroup_max_ports, "
-	         "port_order or max_changes",
-	         word);
+	complain(
+		r,
+		"unknown keyword, expected torus, mesh, a link such as xp_link, a dateline such as x_dateline, next_seed, portgroup_max_ports, port_order or max_changes",
+		word);
 }
 
 /* ---- the whole ---- */
@@ -303,13 +301,14 @@ static void check_seed(struct torus_reader *r, const struct torus_seed *s)
 			need = 2;
 		}
 		if (n < need) {
-			diag_add(r->d, DIAG_ERROR, r->path, s->line,
-			         "the seed that begins here needs %s%cp_link%s%cm_link%s",
-			         need == 2 ? "both " : "", dim_name[d],
-			         need == 2 ? " and " : " or ", dim_name[d],
-			         need == 2 ? ": in a ring of four one neighbour does not "
-			                     "tell the other"
-			                   : "");
+			diag_add(
+				r->d, DIAG_ERROR, r->path, s->line,
+				"the seed that begins here needs %s%cp_link%s%cm_link%s",
+				need == 2 ? "both " : "", dim_name[d],
+				need == 2 ? " and " : " or ", dim_name[d],
+				need == 2
+					? ": in a ring of four one neighbour does not tell the other"
+					: "");
 			r->ret = E_SYNTAX;
 		}
 	}
@@ -336,7 +335,7 @@ static void check_whole(struct torus_reader *r)
 }
 
 int torus_conf_parse(const char *path, const char *text, size_t len, struct arena *a,
-                     struct diags *d, const struct torus_conf **ret)
+                     struct diags *d, const struct torus_conf **ret_conf)
 {
 	struct torus_conf *c = arena_alloc(a, sizeof(*c));
 	char *copy = arena_alloc(a, len + 1);
@@ -369,13 +368,13 @@ int torus_conf_parse(const char *path, const char *text, size_t len, struct aren
 		check_whole(&r);
 	}
 	if (r.ret == E_OK) {
-		*ret = c;
+		*ret_conf = c;
 	}
 	return r.ret;
 }
 
 /* OpenSM writes the name of its default file into every opensm.conf. */
-static int no_torus(const char *path, struct arena *a, const struct torus_conf **ret)
+static int no_torus(const char *path, struct arena *a, const struct torus_conf **ret_conf)
 {
 	struct torus_conf *c = arena_alloc(a, sizeof(*c));
 
@@ -383,24 +382,25 @@ static int no_torus(const char *path, struct arena *a, const struct torus_conf *
 		return -ENOMEM;
 	}
 	*c = (struct torus_conf){ .path = arena_strdup(a, path), .absent = true };
-	*ret = c;
+	*ret_conf = c;
 	return c->path ? E_OK : -ENOMEM;
 }
 
-int torus_conf_read(const char *path, struct arena *a, struct diags *d, const void **ret)
+int torus_conf_read(const char *path, struct arena *a, struct diags *d,
+                    const void **ret_value)
 {
 	const struct torus_conf *c = NULL;
 	char *text = NULL;
 	size_t len = 0;
-	int err = text_file_read(path, &torus_kind, d, &text, &len);
+	int ret = text_file_read(path, &torus_kind, d, &text, &len);
 
-	if (err == E_OK) {
-		err = text != NULL ? torus_conf_parse(path, text, len, a, d, &c)
+	if (ret == E_OK) {
+		ret = text != NULL ? torus_conf_parse(path, text, len, a, d, &c)
 		                   : no_torus(path, a, &c);
 	}
 	free(text);
-	if (err == E_OK) {
-		*ret = c;
+	if (ret == E_OK) {
+		*ret_value = c;
 	}
-	return err;
+	return ret;
 }

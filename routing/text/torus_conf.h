@@ -50,9 +50,10 @@ struct torus_conf {
 /*! Where OpenSM looks for it; only there may it be missing. */
 #define TORUS_CONF_DEFAULT "/etc/opensm/torus-2QoS.conf"
 
-/*! \brief An option_read_f: \a ret is a struct torus_conf. */
-int torus_conf_read(const char *path, struct arena *a, struct diags *d, const void **ret);
+/*! \brief An option_read_f: \a ret_value is a struct torus_conf. */
+int torus_conf_read(const char *path, struct arena *a, struct diags *d,
+                    const void **ret_value);
 
 /*! \brief The same from \a len bytes in memory; \a path stands in the messages. */
 int torus_conf_parse(const char *path, const char *text, size_t len, struct arena *a,
-                     struct diags *d, const struct torus_conf **ret);
+                     struct diags *d, const struct torus_conf **ret_conf);

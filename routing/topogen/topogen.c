@@ -21,16 +21,13 @@
 /* clang-format off */
 const struct topogen_kind topogen_kinds[] = {
 	{ "ft2", "LEAVES HOSTS SPINES [CABLES]",
-	  "two-level fat tree: HOSTS per leaf, CABLES (1) from each leaf to each spine; "
-	  "oversubscribed when HOSTS exceed SPINES * CABLES", make_ft2 },
+	  "two-level fat tree: HOSTS per leaf, CABLES (1) from each leaf to each spine; oversubscribed when HOSTS exceed SPINES * CABLES", make_ft2 },
 	{ "ft3", "K",
 	  "three-level fat tree of K-port switches with K*K*K/4 hosts", make_ft3 },
 	{ "tree3", "PODS EDGES HOSTS AGGS CORES",
-	  "three-level tree: pods of EDGES edge and AGGS aggregation switches, HOSTS per edge switch, CORES "
-	  "uplinks per aggregation switch; oversubscribed when HOSTS exceed AGGS or EDGES exceed CORES", make_tree3 },
+	  "three-level tree: pods of EDGES edge and AGGS aggregation switches, HOSTS per edge switch, CORES uplinks per aggregation switch; oversubscribed when HOSTS exceed AGGS or EDGES exceed CORES", make_tree3 },
 	{ "director", "EDGES HOSTS CHASSIS LEAVES SPINES [CABLES] [INNER]",
-	  "edge switches with HOSTS each and CABLES (1) to each of CHASSIS directors, each of LEAVES leaf and "
-	  "SPINES spine ASICs under one SystemImageGUID; INNER (0) hosts on each leaf ASIC", make_director },
+	  "edge switches with HOSTS each and CABLES (1) to each of CHASSIS directors, each of LEAVES leaf and SPINES spine ASICs under one SystemImageGUID; INNER (0) hosts on each leaf ASIC", make_director },
 	{ "mesh", "AxBxC HOSTS",
 	  "grid of 1 to 4 dimensions with HOSTS per switch", make_mesh },
 	{ "torus", "AxBxC HOSTS",

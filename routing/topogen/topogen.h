@@ -45,4 +45,4 @@ struct topogen_opts {
  * \retval E_UNKNOWN  No such kind. \retval E_SYNTAX E_RANGE  Bad arguments, in \a d.
  */
 int topogen(const char *kind, int argc, char **argv, const struct topogen_opts *o,
-            struct arena *a, struct diags *d, struct graph **ret);
+            struct arena *a, struct diags *d, struct graph **ret_graph);

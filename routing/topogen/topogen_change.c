@@ -30,7 +30,7 @@
 /* ---- further hosts, aggregation nodes ---- */
 
 /* Switches without hosts, by number. \return How many. */
-static uint32_t list_spines(const struct graph *g, uint32_t *ret)
+static uint32_t list_spines(const struct graph *g, uint32_t *ret_switches)
 {
 	uint32_t n = 0;
 
@@ -45,7 +45,7 @@ static uint32_t list_spines(const struct graph *g, uint32_t *ret)
 			         g->nodes[g->ports[peer].node].type == NODE_CA;
 		}
 		if (node->type == NODE_SWITCH && !hosts) {
-			ret[n++] = i;
+			ret_switches[n++] = i;
 		}
 	}
 	return n;
@@ -114,9 +114,9 @@ int topogen_add_extras(struct maker *m, const struct topogen_opts *o)
 		return -ENOMEM;
 	}
 	if (o->spine_hosts && !n_spines) {
-		return refuse_kind(m,
-		                   "every switch has hosts already, so there is no spine "
-		                   "for --spine-hosts");
+		return refuse_kind(
+			m,
+			"every switch has hosts already, so there is no spine for --spine-hosts");
 	}
 	each = n_spines ? (o->spine_hosts + n_spines - 1) / n_spines : 0;
 	if (m->radix + each + o->aggregation_nodes > MAKER_MAX_RADIX) {
@@ -252,10 +252,10 @@ int topogen_fail_cables(struct graph *g, const struct topogen_opts *o, struct di
 		uint32_t asked = w.want;
 		spare_bridges(g, &w);
 		if (w.want < asked) {
-			diag_add(d, DIAG_WARNING, NULL, 0,
-			         "only %u of %u links removed, the others hold it "
-			         "together",
-			         w.want, asked);
+			diag_add(
+				d, DIAG_WARNING, NULL, 0,
+				"only %u of %u links removed, the others hold it together",
+				w.want, asked);
 		}
 	}
 	for (uint32_t i = 0; i < w.want; i++) {

@@ -41,10 +41,10 @@ static int read_dims(struct maker *m, struct grid *t)
 		memcpy(part, s, len);
 		part[len] = '\0';
 		if (text_u64(part, MAKER_MAX_NODES, &v) != E_OK || v == 0) {
-			diag_add(m->d, DIAG_ERROR, NULL, 0,
-			         "%s: a dimension is '%s', expected a number from 1 to "
-			         "%d",
-			         m->kind->name, part, MAKER_MAX_NODES);
+			diag_add(
+				m->d, DIAG_ERROR, NULL, 0,
+				"%s: a dimension is '%s', expected a number from 1 to %d",
+				m->kind->name, part, MAKER_MAX_NODES);
 			return E_SYNTAX;
 		}
 		t->dims[t->n_dims++] = (uint32_t)v;

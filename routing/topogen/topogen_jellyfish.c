@@ -203,11 +203,10 @@ static int read_size(struct maker *m, struct jelly *j, uint32_t *hosts)
 		ret = maker_number(m, 2, 0, MAKER_MAX_RADIX, hosts);
 	}
 	if (ret == E_OK && (j->degree >= j->n || (uint64_t)j->n * j->degree % 2)) {
-		diag_add(m->d, DIAG_ERROR, NULL, 0,
-		         "jellyfish: %u switches with %u cables each are impossible: R "
-		         "must "
-		         "be below N, and N times R even",
-		         j->n, j->degree);
+		diag_add(
+			m->d, DIAG_ERROR, NULL, 0,
+			"jellyfish: %u switches with %u cables each are impossible: R must be below N, and N times R even",
+			j->n, j->degree);
 		ret = E_RANGE;
 	}
 	return ret;
@@ -231,10 +230,10 @@ static void draw_connected(struct maker *m, struct jelly *j)
 		}
 	} while (!connected(j) && ++try < TRIES);
 	if (try == TRIES) {
-		diag_add(m->d, DIAG_WARNING, NULL, 0,
-		         "jellyfish: no connected fabric found in %d drawings, this one "
-		         "has several parts",
-		         TRIES);
+		diag_add(
+			m->d, DIAG_WARNING, NULL, 0,
+			"jellyfish: no connected fabric found in %d drawings, this one has several parts",
+			TRIES);
 	}
 }
 

@@ -32,7 +32,7 @@ static void arg_name(const struct maker *m, int i, char name[MAKER_NAME_SIZE])
 	name[len] = '\0';
 }
 
-int maker_number(struct maker *m, int i, uint32_t min, uint32_t max, uint32_t *ret)
+int maker_number(struct maker *m, int i, uint32_t min, uint32_t max, uint32_t *ret_number)
 {
 	char name[MAKER_NAME_SIZE];
 	uint64_t v = 0;
@@ -41,7 +41,7 @@ int maker_number(struct maker *m, int i, uint32_t min, uint32_t max, uint32_t *r
 		return E_OK;
 	}
 	if (text_u64(m->argv[i], max, &v) == E_OK && v >= min) {
-		*ret = (uint32_t)v;
+		*ret_number = (uint32_t)v;
 		return E_OK;
 	}
 	arg_name(m, i, name);
@@ -60,11 +60,11 @@ int maker_size(struct maker *m, uint64_t radix, uint64_t n_switches, uint64_t n_
 		return E_RANGE;
 	}
 	if (n_switches > MAKER_MAX_NODES || n_hosts > MAKER_MAX_NODES) {
-		diag_add(m->d, DIAG_ERROR, NULL, 0,
-		         "%s: %llu switches and %llu hosts, at most %d of each are "
-		         "possible",
-		         m->kind->name, (unsigned long long)n_switches,
-		         (unsigned long long)n_hosts, MAKER_MAX_NODES);
+		diag_add(
+			m->d, DIAG_ERROR, NULL, 0,
+			"%s: %llu switches and %llu hosts, at most %d of each are possible",
+			m->kind->name, (unsigned long long)n_switches,
+			(unsigned long long)n_hosts, MAKER_MAX_NODES);
 		return E_RANGE;
 	}
 	m->radix = (unsigned)radix;

@@ -39,10 +39,11 @@ struct maker {
 
 /*!
  * \brief Argument \a i as a number; its name in messages is the i-th word of kind->args.
- * An optional argument that was not given leaves *ret as it is.
+ * An optional argument that was not given leaves *ret_number as it is.
  * \retval E_SYNTAX  Not a number from \a min to \a max.
  */
-int maker_number(struct maker *m, int i, uint32_t min, uint32_t max, uint32_t *ret);
+int maker_number(struct maker *m, int i, uint32_t min, uint32_t max,
+                 uint32_t *ret_number);
 
 /*! \brief Refuses what does not fit. \retval E_RANGE */
 int maker_size(struct maker *m, uint64_t radix, uint64_t n_switches, uint64_t n_hosts);

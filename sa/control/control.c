@@ -151,16 +151,16 @@ static bool may_connect(const struct control *c, const struct ucred *peer)
 }
 
 /* The name of the peer's user, or its number where there is no name. */
-static void tell_user(const struct ucred *peer, char ret[USER_BYTES])
+static void tell_user(const struct ucred *peer, char ret_user[USER_BYTES])
 {
 	char buffer[4096];
 	struct passwd pw, *found = NULL;
 
 	if (getpwuid_r(peer->uid, &pw, buffer, sizeof(buffer), &found) == 0 &&
 	    found != NULL) {
-		snprintf(ret, USER_BYTES, "%s", pw.pw_name);
+		snprintf(ret_user, USER_BYTES, "%s", pw.pw_name);
 	} else {
-		snprintf(ret, USER_BYTES, "user %u", (unsigned)peer->uid);
+		snprintf(ret_user, USER_BYTES, "user %u", (unsigned)peer->uid);
 	}
 }
 
@@ -320,8 +320,8 @@ static void accept_connection(struct loop_watch *w, unsigned events)
 {
 	struct control *c = (struct control *)((char *)w - offsetof(struct control, listener));
 	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	static const char refusal[] = "{\"ok\":false,\"error\":\"too many connections; try "
-				      "again later\"}\n";
+	static const char refusal[] =
+		"{\"ok\":false,\"error\":\"too many connections; try again later\"}\n";
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
@@ -333,8 +333,7 @@ static void accept_connection(struct loop_watch *w, unsigned events)
 	    !may_connect(c, &peer)) {
 		log_message(
 			MSG_CONTROL_REFUSED, source,
-			"refused process %d of user %u: only root, the daemon's user and "
-			"members of the group %s may connect",
+			"refused process %d of user %u: only root, the daemon's user and members of the group %s may connect",
 			(int)peer.pid, peer.uid, c->o.group ? c->o.group : "(none)");
 		close(fd);
 		return;
@@ -427,9 +426,9 @@ static char *run_request(struct control *c, const char *text, size_t len, bool *
 		snprintf(why, sizeof(why), "not JSON: %s (column %d)", error.text,
 		         error.column);
 	} else if (!json_is_object(request) || verb == NULL) {
-		snprintf(why, sizeof(why),
-		         "a request is an object with a member \"verb\", for instance "
-		         "{\"verb\": \"status\"}");
+		snprintf(
+			why, sizeof(why),
+			"a request is an object with a member \"verb\", for instance {\"verb\": \"status\"}");
 	} else {
 		while (v->name != NULL && strcmp(v->name, verb) != 0) {
 			v++;
@@ -459,22 +458,23 @@ uint64_t control_waited_ms(const struct control *c)
 	return c->waited_ms;
 }
 
-void control_user(const struct control *c, const json_t *request, char *ret, size_t size)
+void control_user(const struct control *c, const json_t *request, char *ret_text,
+                  size_t size)
 {
 	const char *by = json_string_value(json_object_get(request, "by"));
 
 	if (by != NULL && *by != '\0') {
-		snprintf(ret, size, "%.63s, HTTP by way of %s", by, c->user);
+		snprintf(ret_text, size, "%.63s, HTTP by way of %s", by, c->user);
 	} else {
-		snprintf(ret, size, "%s, control socket", c->user);
+		snprintf(ret_text, size, "%s, control socket", c->user);
 	}
-	text_printable(ret);
+	text_printable(ret_text);
 }
 
 static char *give_up_waiting(void)
 {
-	return strdup("{\"ok\":false,\"error\":\"too many requests wait; try again "
-	              "later\",\"code\":\"busy\"}");
+	return strdup(
+		"{\"ok\":false,\"error\":\"too many requests wait; try again later\",\"code\":\"busy\"}");
 }
 
 /* Runs a request. \return false: it waits. */
@@ -572,11 +572,10 @@ static int open_listener(struct control *c, struct arena *a, const char **ret_wh
 	int ret;
 
 	if (strlen(c->path) >= sizeof(at.sun_path)) {
-		*ret_why =
-			arena_printf(a,
-		                     "the path of the control socket is longer than %zu "
-		                     "bytes: %s; name another with control_socket",
-		                     sizeof(at.sun_path) - 1, c->path);
+		*ret_why = arena_printf(
+			a,
+			"the path of the control socket is longer than %zu bytes: %s; name another with control_socket",
+			sizeof(at.sun_path) - 1, c->path);
 		return -ENAMETOOLONG;
 	}
 	strcpy(at.sun_path, c->path);
@@ -602,8 +601,7 @@ static int open_listener(struct control *c, struct arena *a, const char **ret_wh
 	if (c->has_group && chown(c->path, (uid_t)-1, c->group) != 0) {
 		log_message(
 			MSG_CONTROL_NO_GROUP, source,
-			"cannot give %s to the group %s: %s; only root and the daemon's "
-			"user can use it",
+			"cannot give %s to the group %s: %s; only root and the daemon's user can use it",
 			c->path, c->o.group, strerror(errno));
 		mode = 0600;
 	}
@@ -611,11 +609,11 @@ static int open_listener(struct control *c, struct arena *a, const char **ret_wh
 }
 
 int control_new(const struct control_options *o, struct arena *a, const char **ret_why,
-                struct control **ret)
+                struct control **ret_control)
 {
 	struct control *c = calloc(1, sizeof(*c));
 	struct group *group = o->group ? getgrnam(o->group) : NULL;
-	int err, fd = -1;
+	int ret, fd = -1;
 
 	*ret_why = NULL;
 	if (c == NULL) {
@@ -627,17 +625,17 @@ int control_new(const struct control_options *o, struct arena *a, const char **r
 	c->group = group ? group->gr_gid : 0;
 	c->listener.ready = accept_connection;
 	pthread_mutex_init(&c->lock, NULL);
-	err = c->path == NULL ? -ENOMEM : open_listener(c, a, ret_why, &fd);
-	if (err == E_OK) {
-		err = loop_new(&(struct loop_options){ .turn = turn, .ctx = c }, &c->loop);
+	ret = c->path == NULL ? -ENOMEM : open_listener(c, a, ret_why, &fd);
+	if (ret == E_OK) {
+		ret = loop_new(&(struct loop_options){ .turn = turn, .ctx = c }, &c->loop);
 	}
-	if (err == E_OK) {
-		err = loop_add(c->loop, &c->listener, fd, LOOP_READ);
+	if (ret == E_OK) {
+		ret = loop_add(c->loop, &c->listener, fd, LOOP_READ);
 	}
-	if (err == E_OK) {
-		err = loop_start(c->loop);
+	if (ret == E_OK) {
+		ret = loop_start(c->loop);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		if (fd >= 0) {
 			close(fd);
 		}
@@ -645,9 +643,9 @@ int control_new(const struct control_options *o, struct arena *a, const char **r
 		pthread_mutex_destroy(&c->lock);
 		free(c->path);
 		free(c);
-		return err;
+		return ret;
 	}
-	*ret = c;
+	*ret_control = c;
 	return E_OK;
 }
 

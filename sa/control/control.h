@@ -82,7 +82,7 @@ struct control_options {
  * \retval E_OK \retval -EADDRINUSE  Another process listens there. \retval -errno
  */
 int control_new(const struct control_options *o, struct arena *a, const char **ret_why,
-                struct control **ret);
+                struct control **ret_control);
 
 /*! \brief Carries out the requests that wait. On the fabric thread. Cost: that of the verbs. */
 void control_dispatch(struct control *c);
@@ -95,7 +95,8 @@ uint64_t control_waited_ms(const struct control *c);
  * of the socket, "root, control socket". A door for users of its own names the one in the member
  * "by" of the request; it is trusted to do so, and named, too: "alice, HTTP by way of saguaro".
  */
-void control_user(const struct control *c, const json_t *request, char *ret, size_t size);
+void control_user(const struct control *c, const json_t *request, char *ret_text,
+                  size_t size);
 
 enum { CONTROL_USER_BYTES = 160 }; /*!< room for it */
 

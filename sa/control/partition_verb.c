@@ -81,7 +81,7 @@ static json_t *time_json(int64_t seconds)
 }
 
 /* A P_Key as a number or as text, with or without bit 15. */
-static int take_p_key(const struct call *c, const char *name, uint16_t *ret)
+static int take_p_key(const struct call *c, const char *name, uint16_t *ret_p_key)
 {
 	const json_t *v = json_object_get(c->request, name);
 	uint64_t number = 0;
@@ -94,30 +94,30 @@ static int take_p_key(const struct call *c, const char *name, uint16_t *ret)
 	if (!good || number > UINT16_MAX || (number & P_KEY_BASE) == 0) {
 		return refuse_call(
 			c, E_SYNTAX,
-			"'%s' must be a P_Key from \"0x1\" to \"0x7fff\", with or "
-			"without bit 15",
+			"'%s' must be a P_Key from \"0x1\" to \"0x7fff\", with or without bit 15",
 			name);
 	}
-	*ret = number & P_KEY_BASE;
+	*ret_p_key = number & P_KEY_BASE;
 	return E_OK;
 }
 
-static int take_bool(const struct call *c, const char *name, int *ret)
+static int take_bool(const struct call *c, const char *name, int *ret_value)
 {
 	const json_t *v = json_object_get(c->request, name);
 
-	*ret = RUNTIME_SAME;
+	*ret_value = RUNTIME_SAME;
 	if (v == NULL || json_is_null(v)) {
 		return E_OK;
 	}
 	if (!json_is_boolean(v)) {
 		return refuse_call(c, E_SYNTAX, "'%s' must be true or false", name);
 	}
-	*ret = json_is_true(v);
+	*ret_value = json_is_true(v);
 	return E_OK;
 }
 
-static int take_int(const struct call *c, const char *name, int64_t most, int64_t *ret)
+static int take_int(const struct call *c, const char *name, int64_t most,
+                    int64_t *ret_number)
 {
 	const json_t *v = json_object_get(c->request, name);
 
@@ -130,34 +130,35 @@ static int take_int(const struct call *c, const char *name, int64_t most, int64_
 		                   "'%s' must be a number from 0 to %" PRId64, name,
 		                   most);
 	}
-	*ret = json_integer_value(v);
+	*ret_number = json_integer_value(v);
 	return E_OK;
 }
 
-static int take_code(const struct call *c, const char *name, int *ret)
+static int take_code(const struct call *c, const char *name, int *ret_number)
 {
 	int64_t number = RUNTIME_SAME;
-	int err = take_int(c, name, UINT8_MAX, &number);
+	int ret = take_int(c, name, UINT8_MAX, &number);
 
-	*ret = (int)number;
-	return err;
+	*ret_number = (int)number;
+	return ret;
 }
 
 /* A membership of an object. 0: it has none. */
-static int take_membership(const struct call *c, const json_t *from, uint8_t *ret)
+static int take_membership(const struct call *c, const json_t *from,
+                           uint8_t *ret_membership)
 {
 	static const uint8_t all[] = { PARTITION_FULL, PARTITION_LIMITED,
 		                       PARTITION_BOTH };
 	const json_t *v = json_object_get(from, "membership");
 
-	*ret = 0;
+	*ret_membership = 0;
 	if (v == NULL || json_is_null(v)) {
 		return E_OK;
 	}
 	for (size_t i = 0; json_is_string(v) && i < sizeof(all); i++) {
 		if (strcmp(json_string_value(v), partition_membership_name(all[i])) ==
 		    0) {
-			*ret = all[i];
+			*ret_membership = all[i];
 			return E_OK;
 		}
 	}
@@ -166,20 +167,20 @@ static int take_membership(const struct call *c, const json_t *from, uint8_t *re
 
 /* A member is an object, or just a GUID. */
 static int take_member(const struct call *c, const json_t *from,
-                       struct runtime_member *ret)
+                       struct runtime_member *ret_member)
 {
 	const json_t *guid = json_is_object(from) ? json_object_get(from, "guid") : from;
 
 	if (!json_is_string(guid) ||
-	    text_guid(json_string_value(guid), &ret->guid) != E_OK) {
+	    text_guid(json_string_value(guid), &ret_member->guid) != E_OK) {
 		return refuse_call(
 			c, E_SYNTAX,
 			"a member needs a 'guid' such as \"0x0002c903000e0b72\"");
 	}
-	return take_membership(c, from, &ret->membership);
+	return take_membership(c, from, &ret_member->membership);
 }
 
-static int take_members(const struct call *c, struct runtime_change *ret)
+static int take_members(const struct call *c, struct runtime_change *ret_change)
 {
 	const json_t *list = json_object_get(c->request, "members");
 	size_t n = json_array_size(list);
@@ -187,29 +188,30 @@ static int take_members(const struct call *c, struct runtime_change *ret)
 	if (list != NULL && !json_is_array(list)) {
 		return refuse_call(c, E_SYNTAX, "'members' must be a list");
 	}
-	ret->members = arena_array(c->a, n, sizeof(*ret->members));
-	if (ret->members == NULL) {
+	ret_change->members = arena_array(c->a, n, sizeof(*ret_change->members));
+	if (ret_change->members == NULL) {
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
-		int err = take_member(c, json_array_get(list, i), &ret->members[i]);
+		int ret =
+			take_member(c, json_array_get(list, i), &ret_change->members[i]);
 
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
-	ret->n_members = (uint32_t)n;
+	ret_change->n_members = (uint32_t)n;
 	return E_OK;
 }
 
-static int take_version(const struct call *c, struct runtime_change *ret)
+static int take_version(const struct call *c, struct runtime_change *ret_change)
 {
 	int64_t version = -1;
-	int err = take_int(c, "if_version", INT64_MAX, &version);
+	int ret = take_int(c, "if_version", INT64_MAX, &version);
 
-	ret->has_version = version >= 0;
-	ret->if_version = (uint64_t)version;
-	return err;
+	ret_change->has_version = version >= 0;
+	ret_change->if_version = (uint64_t)version;
+	return ret;
 }
 
 /* --- changes -------------------------------------------------------------------------- */
@@ -223,50 +225,52 @@ enum {
 	MAY_MAKE = 16
 };
 
-static int take_properties(const struct call *c, struct runtime_change *ret)
+static int take_properties(const struct call *c, struct runtime_change *ret_change)
 {
 	const json_t *name = json_object_get(c->request, "name");
-	int err = take_membership(c, c->request, &ret->membership);
+	int ret = take_membership(c, c->request, &ret_change->membership);
 
-	if (err == E_OK && name != NULL && !json_is_null(name) && !json_is_string(name)) {
-		err = refuse_call(c, E_SYNTAX, "'name' must be text");
+	if (ret == E_OK && name != NULL && !json_is_null(name) && !json_is_string(name)) {
+		ret = refuse_call(c, E_SYNTAX, "'name' must be text");
 	}
-	ret->name = json_string_value(name);
-	err = err == E_OK ? take_bool(c, "index0", &ret->indx0) : err;
-	err = err == E_OK ? take_bool(c, "ipoib", &ret->ipoib) : err;
-	err = err == E_OK ? take_code(c, "sl", &ret->sl) : err;
-	err = err == E_OK ? take_code(c, "rate", &ret->rate) : err;
-	return err == E_OK ? take_code(c, "mtu", &ret->mtu) : err;
+	ret_change->name = json_string_value(name);
+	ret = ret == E_OK ? take_bool(c, "index0", &ret_change->indx0) : ret;
+	ret = ret == E_OK ? take_bool(c, "ipoib", &ret_change->ipoib) : ret;
+	ret = ret == E_OK ? take_code(c, "sl", &ret_change->sl) : ret;
+	ret = ret == E_OK ? take_code(c, "rate", &ret_change->rate) : ret;
+	return ret == E_OK ? take_code(c, "mtu", &ret_change->mtu) : ret;
 }
 
-static int take_change(const struct call *c, unsigned takes, struct runtime_change *ret)
+static int take_change(const struct call *c, unsigned takes,
+                       struct runtime_change *ret_change)
 {
-	int create = 0, err = E_OK;
+	int create = 0, ret = E_OK;
 
-	ret->indx0 = ret->ipoib = ret->sl = ret->rate = ret->mtu = RUNTIME_SAME;
+	ret_change->indx0 = ret_change->ipoib = ret_change->sl = ret_change->rate =
+		ret_change->mtu = RUNTIME_SAME;
 	if (!(takes & MAY_CHOOSE) || json_object_get(c->request, "pkey") != NULL) {
-		err = take_p_key(c, "pkey", &ret->p_key);
+		ret = take_p_key(c, "pkey", &ret_change->p_key);
 	}
-	err = err == E_OK ? take_version(c, ret) : err;
-	if (err == E_OK && (takes & TAKES_PROPERTIES)) {
-		err = take_properties(c, ret);
+	ret = ret == E_OK ? take_version(c, ret_change) : ret;
+	if (ret == E_OK && (takes & TAKES_PROPERTIES)) {
+		ret = take_properties(c, ret_change);
 	}
-	if (err == E_OK && (takes & NEEDS_MEMBERS) &&
+	if (ret == E_OK && (takes & NEEDS_MEMBERS) &&
 	    json_object_get(c->request, "members") == NULL) {
-		err = refuse_call(c, E_SYNTAX, "'members' is missing");
+		ret = refuse_call(c, E_SYNTAX, "'members' is missing");
 	}
-	if (err == E_OK && (takes & TAKES_MEMBERS)) {
-		err = take_members(c, ret);
+	if (ret == E_OK && (takes & TAKES_MEMBERS)) {
+		ret = take_members(c, ret_change);
 	}
-	if (err == E_OK && (takes & MAY_MAKE)) {
-		err = take_bool(c, "create", &create);
-		ret->create = create == 1;
+	if (ret == E_OK && (takes & MAY_MAKE)) {
+		ret = take_bool(c, "create", &create);
+		ret_change->create = create == 1;
 	}
-	if (err == E_OK && ret->action == RUNTIME_ADD &&
+	if (ret == E_OK && ret_change->action == RUNTIME_ADD &&
 	    json_object_get(c->request, "from") != NULL) {
-		err = take_p_key(c, "from", &ret->from);
+		ret = take_p_key(c, "from", &ret_change->from);
 	}
-	return err;
+	return ret;
 }
 
 static void reply_version(const struct call *c, const struct partition_outcome *now)
@@ -293,9 +297,9 @@ static int reply_members(const struct call *c, const struct runtime_change *chan
 {
 	json_t *present = json_array(), *absent = json_array(), *stay = json_array();
 	const struct partitions *configured;
-	int err = sweep_configured_partitions(c->sweep, c->a, &configured);
+	int ret = sweep_configured_partitions(c->sweep, c->a, &configured);
 
-	for (uint32_t i = 0; err == E_OK && i < change->n_members; i++) {
+	for (uint32_t i = 0; ret == E_OK && i < change->n_members; i++) {
 		uint64_t guid = change->members[i].guid;
 
 		json_array_append_new(sweep_has_port(c->sweep, guid) ? present : absent,
@@ -311,7 +315,7 @@ static int reply_members(const struct call *c, const struct runtime_change *chan
 	} else {
 		json_decref(stay);
 	}
-	return err;
+	return ret;
 }
 
 static int run_change(const struct call *c, enum runtime_action action, unsigned takes)
@@ -319,16 +323,16 @@ static int run_change(const struct call *c, enum runtime_action action, unsigned
 	char by[CONTROL_USER_BYTES];
 	struct runtime_change change = { .action = action, .by = by };
 	struct partition_outcome out;
-	int err = take_change(c, takes, &change);
+	int ret = take_change(c, takes, &change);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	control_user(c->control, c->request, by, sizeof(by));
-	err = sweep_change_partitions(c->sweep, &change, &out, c->why, c->why_bytes);
+	ret = sweep_change_partitions(c->sweep, &change, &out, c->why, c->why_bytes);
 	reply_version(c, &out);
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	json_object_set_new(c->reply, "changed", json_boolean(out.changed));
 	json_object_set_new(c->reply, "pkey", p_key_json(change.p_key));
@@ -434,16 +438,16 @@ static json_t *partition_json(const struct call *c, const struct partition *t,
 
 /* Partitions in effect, and the version of those made at run time. */
 static int read_partitions(const struct call *c, const struct runtime_partitions **ret_r,
-                           const struct partitions **ret)
+                           const struct partitions **ret_partitions)
 {
 	const struct runtime_partitions *r = sweep_runtime_partitions(c->sweep);
 	const struct partitions *configured;
 	const struct p_keys_port *missing;
 	uint32_t n;
-	int err = sweep_configured_partitions(c->sweep, c->a, &configured);
+	int ret = sweep_configured_partitions(c->sweep, c->a, &configured);
 
-	if (err == E_OK) {
-		err = runtime_merge(configured, r, c->a, ret);
+	if (ret == E_OK) {
+		ret = runtime_merge(configured, r, c->a, ret_partitions);
 	}
 	reply_version(c, &(struct partition_outcome){ .version = r->version,
 	                                              .changed_s = r->changed_s });
@@ -451,27 +455,27 @@ static int read_partitions(const struct call *c, const struct runtime_partitions
 	                    json_integer((json_int_t)sweep_partitions_settled(
 				    c->sweep, &missing, &n)));
 	*ret_r = r;
-	return err;
+	return ret;
 }
 
 static int run_list(const struct call *c)
 {
 	const struct runtime_partitions *r;
 	const struct partitions *p;
-	int members, err = take_bool(c, "members", &members);
+	int members, ret = take_bool(c, "members", &members);
 	json_t *list = json_array();
 
-	if (err == E_OK) {
-		err = read_partitions(c, &r, &p);
+	if (ret == E_OK) {
+		ret = read_partitions(c, &r, &p);
 	}
-	for (uint32_t i = 0; err == E_OK && i < p->n; i++) {
+	for (uint32_t i = 0; ret == E_OK && i < p->n; i++) {
 		json_array_append_new(list,
 		                      partition_json(c, &p->all[i],
 		                                     runtime_find(r, p->all[i].p_key),
 		                                     members != 0));
 	}
 	json_object_set_new(c->reply, "partitions", list);
-	return err;
+	return ret;
 }
 
 static int run_show(const struct call *c)
@@ -480,13 +484,13 @@ static int run_show(const struct call *c)
 	const struct partitions *p;
 	const struct partition *t;
 	uint16_t p_key;
-	int err = take_p_key(c, "pkey", &p_key);
+	int ret = take_p_key(c, "pkey", &p_key);
 
-	if (err == E_OK) {
-		err = read_partitions(c, &r, &p);
+	if (ret == E_OK) {
+		ret = read_partitions(c, &r, &p);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	t = partitions_find(p, p_key);
 	if (t == NULL) {
@@ -506,19 +510,19 @@ static int run_wait(const struct call *c)
 	uint32_t n;
 	uint64_t settled = sweep_partitions_settled(c->sweep, &missing, &n);
 	json_t *ports;
-	int err = take_int(c, "version", INT64_MAX, &version);
+	int ret = take_int(c, "version", INT64_MAX, &version);
 
-	err = err == E_OK ? take_int(c, "timeout_ms", WAIT_MAX_MS, &timeout_ms) : err;
-	if (err == E_OK && version < 0) {
+	ret = ret == E_OK ? take_int(c, "timeout_ms", WAIT_MAX_MS, &timeout_ms) : ret;
+	if (ret == E_OK && version < 0) {
 		version = (int64_t)sweep_runtime_partitions(c->sweep)->version;
 	}
-	if (err == E_OK &&
+	if (ret == E_OK &&
 	    (uint64_t)version > sweep_runtime_partitions(c->sweep)->version) {
-		err = refuse_call(c, E_NOTFOUND, "there is no version %" PRId64 " yet",
+		ret = refuse_call(c, E_NOTFOUND, "there is no version %" PRId64 " yet",
 		                  version);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	bool done = settled >= (uint64_t)version && n == 0 &&
 	            sweep_status(c->sweep)->epoch != 0;
@@ -577,8 +581,7 @@ static int run_action(const struct call *c)
 	}
 	return refuse_call(
 		c, E_SYNTAX,
-		"'action' must be create, add, remove, set, delete, list, show or "
-		"wait");
+		"'action' must be create, add, remove, set, delete, list, show or wait");
 }
 
 int partition_verb(struct sweep *s, const struct control *c, const json_t *request,

@@ -89,7 +89,7 @@ static uint64_t width_shape(uint64_t width)
 }
 
 /* Speeds are shown as one supported, enabled and active, so that nobody asks for another. */
-static void shape_speed(uint64_t speed, uint8_t *ret)
+static void shape_speed(uint64_t speed, uint8_t *ret_data)
 {
 	enum { FDR = 1, EDR = 2, HDR = 4, NDR = 8 };
 	uint64_t ext = speed >= OPA_LINK_100G  ? NDR
@@ -97,11 +97,11 @@ static void shape_speed(uint64_t speed, uint8_t *ret)
 	               : speed >= OPA_LINK_25G ? EDR
 	                                       : FDR;
 
-	field_set(ret, PI_LINK_SPEED_SUPPORTED, 1);
-	field_set(ret, PI_LINK_SPEED_ENABLED, 1);
-	field_set(ret, PI_LINK_SPEED_ACTIVE, 1);
-	field_set(ret, PI_LINK_SPEED_EXT_SUPPORTED, ext);
-	field_set(ret, PI_LINK_SPEED_EXT_ACTIVE, ext);
+	field_set(ret_data, PI_LINK_SPEED_SUPPORTED, 1);
+	field_set(ret_data, PI_LINK_SPEED_ENABLED, 1);
+	field_set(ret_data, PI_LINK_SPEED_ACTIVE, 1);
+	field_set(ret_data, PI_LINK_SPEED_EXT_SUPPORTED, ext);
+	field_set(ret_data, PI_LINK_SPEED_EXT_ACTIVE, ext);
 }
 
 /* --- PortInfo --------------------------------------------------------------------------- */
@@ -136,40 +136,41 @@ static const struct same {
 
 #define N_SAME (sizeof(same) / sizeof(same[0]))
 
-void opa_port_info_shape(const uint8_t info[OPA_BYTES_PORT_INFO], uint8_t ret[64])
+void opa_port_info_shape(const uint8_t info[OPA_BYTES_PORT_INFO], uint8_t ret_info[64])
 {
 	uint64_t tx = field_get(info, OPA_PI_WIDTH_DOWNGRADE_TX_ACTIVE),
 		 rx = field_get(info, OPA_PI_WIDTH_DOWNGRADE_RX_ACTIVE),
 		 width = field_get(info, OPA_PI_LINK_WIDTH_ACTIVE);
 	uint32_t mask = (uint32_t)field_get(info, OPA_PI_CAPABILITY_MASK) & CAP_SAME;
 
-	memset(ret, 0, IB_BYTES);
+	memset(ret_info, 0, IB_BYTES);
 	for (size_t i = 0; i < N_SAME; i++) {
 		const struct same *s = &same[i];
 
-		field_set(ret, s->ib_bit, s->ib_width, field_get(info, s->bit, s->width));
+		field_set(ret_info, s->ib_bit, s->ib_width,
+		          field_get(info, s->bit, s->width));
 	}
-	field_set(ret, PI_LID, lid_shape(field_get(info, OPA_PI_LID)));
-	field_set(ret, PI_LMC, field_get(info, OPA_PI_LMC));
-	field_set(ret, PI_MASTER_SM_LID,
+	field_set(ret_info, PI_LID, lid_shape(field_get(info, OPA_PI_LID)));
+	field_set(ret_info, PI_LMC, field_get(info, OPA_PI_LMC));
+	field_set(ret_info, PI_MASTER_SM_LID,
 	          lid_shape(field_get(info, OPA_PI_MASTER_SM_LID)));
-	field_set(ret, PI_CAPABILITY_MASK, mask | CAP_CLIENT_REREGISTRATION);
+	field_set(ret_info, PI_CAPABILITY_MASK, mask | CAP_CLIENT_REREGISTRATION);
 	width = tx != 0 && tx < width ? tx : width;
 	width = width_shape(rx != 0 && rx < width ? rx : width);
-	field_set(ret, PI_LINK_WIDTH_ACTIVE, width);
+	field_set(ret_info, PI_LINK_WIDTH_ACTIVE, width);
 	/* all of them show as enabled, so that nobody asks for another */
 	width = widths_shape(field_get(info, OPA_PI_LINK_WIDTH_SUPPORTED));
-	field_set(ret, PI_LINK_WIDTH_SUPPORTED, width);
-	field_set(ret, PI_LINK_WIDTH_ENABLED, width);
-	shape_speed(field_get(info, OPA_PI_LINK_SPEED_ACTIVE), ret);
-	field_set(ret, PI_LINK_DOWN_DEFAULT_STATE, POLLING);
-	field_set(ret, PI_NEIGHBOR_MTU, mtu_shape(largest_mtu(info)));
-	field_set(ret, PI_MTU_CAP, mtu_shape(field_get(info, OPA_PI_MTU_CAP)));
-	field_set(ret, PI_VL_CAP, vls_shape(field_get(info, OPA_PI_VL_CAP)));
-	field_set(ret, PI_OPERATIONAL_VLS,
+	field_set(ret_info, PI_LINK_WIDTH_SUPPORTED, width);
+	field_set(ret_info, PI_LINK_WIDTH_ENABLED, width);
+	shape_speed(field_get(info, OPA_PI_LINK_SPEED_ACTIVE), ret_info);
+	field_set(ret_info, PI_LINK_DOWN_DEFAULT_STATE, POLLING);
+	field_set(ret_info, PI_NEIGHBOR_MTU, mtu_shape(largest_mtu(info)));
+	field_set(ret_info, PI_MTU_CAP, mtu_shape(field_get(info, OPA_PI_MTU_CAP)));
+	field_set(ret_info, PI_VL_CAP, vls_shape(field_get(info, OPA_PI_VL_CAP)));
+	field_set(ret_info, PI_OPERATIONAL_VLS,
 	          vls_shape(field_get(info, OPA_PI_OPERATIONAL_VLS)));
-	field_set(ret, PI_VL_STALL_COUNT, field_get(info, OPA_PI_VL_STALL_COUNT(0)));
-	field_set(ret, PI_HOQ_LIFE, field_get(info, OPA_PI_HOQ_LIFE(0)));
+	field_set(ret_info, PI_VL_STALL_COUNT, field_get(info, OPA_PI_VL_STALL_COUNT(0)));
+	field_set(ret_info, PI_HOQ_LIFE, field_get(info, OPA_PI_HOQ_LIFE(0)));
 }
 
 static void overlay_lanes(uint8_t *info, const uint8_t *shown, const uint8_t *want)
@@ -241,7 +242,7 @@ void opa_port_info_overlay(uint8_t info[OPA_BYTES_PORT_INFO], const uint8_t want
 	}
 }
 
-static int encode_port_info(const uint8_t *data, const uint8_t *basis, uint8_t *ret)
+static int encode_port_info(const uint8_t *data, const uint8_t *basis, uint8_t *ret_data)
 {
 	uint64_t vls;
 
@@ -249,22 +250,22 @@ static int encode_port_info(const uint8_t *data, const uint8_t *basis, uint8_t *
 		return E_UNKNOWN;
 	}
 	vls = field_get(basis, OPA_PI_OPERATIONAL_VLS);
-	memcpy(ret, basis, OPA_BYTES_PORT_INFO);
-	opa_port_info_overlay(ret, data, true);
-	if (field_get(ret, OPA_PI_OPERATIONAL_VLS) == vls) {
-		field_set(ret, OPA_PI_OPERATIONAL_VLS, 0);
+	memcpy(ret_data, basis, OPA_BYTES_PORT_INFO);
+	opa_port_info_overlay(ret_data, data, true);
+	if (field_get(ret_data, OPA_PI_OPERATIONAL_VLS) == vls) {
+		field_set(ret_data, OPA_PI_OPERATIONAL_VLS, 0);
 	}
 	/* 0: as they are. A link that is asked for its own width may train anew. */
-	field_set(ret, OPA_PI_LINK_SPEED_ENABLED, 0);
-	field_set(ret, OPA_PI_LINK_WIDTH_ENABLED, 0);
-	field_set(ret, OPA_PI_PORT_LINK_MODE_ENABLED, 0);
-	field_set(ret, OPA_PI_LTP_CRC_ENABLED, 0);
+	field_set(ret_data, OPA_PI_LINK_SPEED_ENABLED, 0);
+	field_set(ret_data, OPA_PI_LINK_WIDTH_ENABLED, 0);
+	field_set(ret_data, OPA_PI_PORT_LINK_MODE_ENABLED, 0);
+	field_set(ret_data, OPA_PI_LTP_CRC_ENABLED, 0);
 	return E_OK;
 }
 
-static void decode_port_info(const uint8_t *data, uint8_t *ret)
+static void decode_port_info(const uint8_t *data, uint8_t *ret_data)
 {
-	opa_port_info_shape(data, ret);
+	opa_port_info_shape(data, ret_data);
 }
 
 /* --- NodeInfo, SwitchInfo, SMInfo ------------------------------------------------------- */
@@ -282,22 +283,22 @@ static const uint16_t node_info_fields[][4] = {
 
 #define N_NODE_INFO (sizeof(node_info_fields) / sizeof(node_info_fields[0]))
 
-static void decode_node_info(const uint8_t *data, uint8_t *ret)
+static void decode_node_info(const uint8_t *data, uint8_t *ret_data)
 {
 	for (size_t i = 0; i < N_NODE_INFO; i++) {
 		const uint16_t *f = node_info_fields[i];
 
-		field_set(ret, f[0], f[1], field_get(data, f[2], f[3]));
+		field_set(ret_data, f[0], f[1], field_get(data, f[2], f[3]));
 	}
 }
 
-void opa_node_info_encode(const uint8_t info[64], uint8_t ret[OPA_BYTES_NODE_INFO])
+void opa_node_info_encode(const uint8_t info[64], uint8_t ret_data[OPA_BYTES_NODE_INFO])
 {
-	memset(ret, 0, OPA_BYTES_NODE_INFO);
+	memset(ret_data, 0, OPA_BYTES_NODE_INFO);
 	for (size_t i = 0; i < N_NODE_INFO; i++) {
 		const uint16_t *f = node_info_fields[i];
 
-		field_set(ret, f[2], f[3], field_get(info, f[0], f[1]));
+		field_set(ret_data, f[2], f[3], field_get(info, f[0], f[1]));
 	}
 }
 
@@ -306,83 +307,87 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 	return value < most ? value : most;
 }
 
-static void decode_switch_info(const uint8_t *data, uint8_t *ret)
+static void decode_switch_info(const uint8_t *data, uint8_t *ret_data)
 {
 	uint64_t p_keys = field_get(data, OPA_SI_PARTITION_ENFORCEMENT_CAP);
 
-	field_set(ret, SI_LINEAR_FDB_CAP,
+	field_set(ret_data, SI_LINEAR_FDB_CAP,
 	          at_most(field_get(data, OPA_SI_LINEAR_FDB_CAP), OPA_LID_END));
-	field_set(ret, SI_LINEAR_FDB_TOP,
+	field_set(ret_data, SI_LINEAR_FDB_TOP,
 	          at_most(field_get(data, OPA_SI_LINEAR_FDB_TOP), OPA_LID_END - 1));
-	field_set(ret, SI_MULTICAST_FDB_CAP,
+	field_set(ret_data, SI_MULTICAST_FDB_CAP,
 	          at_most(field_get(data, OPA_SI_MULTICAST_FDB_CAP), OPA_MLID_MOST));
-	field_set(ret, SI_LIFE_TIME_VALUE, field_get(data, OPA_SI_LIFE_TIME_VALUE));
-	field_set(ret, SI_PORT_STATE_CHANGE, field_get(data, OPA_SI_PORT_STATE_CHANGE));
-	field_set(ret, SI_PARTITION_ENFORCEMENT_CAP, p_keys);
-	field_set(ret, SI_INBOUND_ENFORCEMENT_CAP, p_keys != 0);
-	field_set(ret, SI_OUTBOUND_ENFORCEMENT_CAP, p_keys != 0);
-	field_set(ret, SI_ENHANCED_PORT_0, field_get(data, OPA_SI_ENHANCED_PORT_0));
+	field_set(ret_data, SI_LIFE_TIME_VALUE, field_get(data, OPA_SI_LIFE_TIME_VALUE));
+	field_set(ret_data, SI_PORT_STATE_CHANGE,
+	          field_get(data, OPA_SI_PORT_STATE_CHANGE));
+	field_set(ret_data, SI_PARTITION_ENFORCEMENT_CAP, p_keys);
+	field_set(ret_data, SI_INBOUND_ENFORCEMENT_CAP, p_keys != 0);
+	field_set(ret_data, SI_OUTBOUND_ENFORCEMENT_CAP, p_keys != 0);
+	field_set(ret_data, SI_ENHANCED_PORT_0, field_get(data, OPA_SI_ENHANCED_PORT_0));
 }
 
-static int encode_switch_info(const uint8_t *data, const uint8_t *basis, uint8_t *ret)
+static int encode_switch_info(const uint8_t *data, const uint8_t *basis,
+                              uint8_t *ret_data)
 {
 	uint8_t shown[IB_BYTES] = { 0 };
 
 	if (basis == NULL) {
 		return E_UNKNOWN;
 	}
-	memcpy(ret, basis, OPA_BYTES_SWITCH_INFO);
+	memcpy(ret_data, basis, OPA_BYTES_SWITCH_INFO);
 	decode_switch_info(basis, shown);
 	if (field_get(data, SI_LINEAR_FDB_TOP) != field_get(shown, SI_LINEAR_FDB_TOP)) {
-		field_set(ret, OPA_SI_LINEAR_FDB_TOP, field_get(data, SI_LINEAR_FDB_TOP));
+		field_set(ret_data, OPA_SI_LINEAR_FDB_TOP,
+		          field_get(data, SI_LINEAR_FDB_TOP));
 	}
-	field_set(ret, OPA_SI_LIFE_TIME_VALUE, field_get(data, SI_LIFE_TIME_VALUE));
-	field_set(ret, OPA_SI_PORT_STATE_CHANGE, field_get(data, SI_PORT_STATE_CHANGE));
-	field_set(ret, OPA_SI_ROUTING_MODE_ENABLED, 1); /* linear */
+	field_set(ret_data, OPA_SI_LIFE_TIME_VALUE, field_get(data, SI_LIFE_TIME_VALUE));
+	field_set(ret_data, OPA_SI_PORT_STATE_CHANGE,
+	          field_get(data, SI_PORT_STATE_CHANGE));
+	field_set(ret_data, OPA_SI_ROUTING_MODE_ENABLED, 1); /* linear */
 	return E_OK;
 }
 
-void opa_sm_info_encode(const uint8_t info[64], uint8_t ret[OPA_BYTES_SM_INFO])
+void opa_sm_info_encode(const uint8_t info[64], uint8_t ret_data[OPA_BYTES_SM_INFO])
 {
 	uint64_t priority = field_get(info, SMI_PRIORITY);
 
-	memset(ret, 0, OPA_BYTES_SM_INFO);
-	field_set(ret, OPA_SMI_GUID, field_get(info, SMI_GUID));
-	field_set(ret, OPA_SMI_SM_KEY, field_get(info, SMI_SM_KEY));
-	field_set(ret, OPA_SMI_ACT_COUNT, field_get(info, SMI_ACT_COUNT));
-	field_set(ret, OPA_SMI_PRIORITY, priority);
-	field_set(ret, OPA_SMI_INITIAL_PRIORITY, priority);
-	field_set(ret, OPA_SMI_SM_STATE, field_get(info, SMI_SM_STATE));
+	memset(ret_data, 0, OPA_BYTES_SM_INFO);
+	field_set(ret_data, OPA_SMI_GUID, field_get(info, SMI_GUID));
+	field_set(ret_data, OPA_SMI_SM_KEY, field_get(info, SMI_SM_KEY));
+	field_set(ret_data, OPA_SMI_ACT_COUNT, field_get(info, SMI_ACT_COUNT));
+	field_set(ret_data, OPA_SMI_PRIORITY, priority);
+	field_set(ret_data, OPA_SMI_INITIAL_PRIORITY, priority);
+	field_set(ret_data, OPA_SMI_SM_STATE, field_get(info, SMI_SM_STATE));
 }
 
-static int encode_sm_info(const uint8_t *data, const uint8_t *basis, uint8_t *ret)
+static int encode_sm_info(const uint8_t *data, const uint8_t *basis, uint8_t *ret_data)
 {
 	(void)basis;
-	opa_sm_info_encode(data, ret);
+	opa_sm_info_encode(data, ret_data);
 	return E_OK;
 }
 
-static void decode_sm_info(const uint8_t *data, uint8_t *ret)
+static void decode_sm_info(const uint8_t *data, uint8_t *ret_data)
 {
-	field_set(ret, SMI_GUID, field_get(data, OPA_SMI_GUID));
-	field_set(ret, SMI_SM_KEY, field_get(data, OPA_SMI_SM_KEY));
-	field_set(ret, SMI_ACT_COUNT, field_get(data, OPA_SMI_ACT_COUNT));
-	field_set(ret, SMI_PRIORITY, field_get(data, OPA_SMI_PRIORITY));
-	field_set(ret, SMI_SM_STATE, field_get(data, OPA_SMI_SM_STATE));
+	field_set(ret_data, SMI_GUID, field_get(data, OPA_SMI_GUID));
+	field_set(ret_data, SMI_SM_KEY, field_get(data, OPA_SMI_SM_KEY));
+	field_set(ret_data, SMI_ACT_COUNT, field_get(data, OPA_SMI_ACT_COUNT));
+	field_set(ret_data, SMI_PRIORITY, field_get(data, OPA_SMI_PRIORITY));
+	field_set(ret_data, SMI_SM_STATE, field_get(data, OPA_SMI_SM_STATE));
 }
 
 /* --- blocks that are alike -------------------------------------------------------------- */
 
-static int encode_block(const uint8_t *data, const uint8_t *basis, uint8_t *ret)
+static int encode_block(const uint8_t *data, const uint8_t *basis, uint8_t *ret_block)
 {
 	(void)basis;
-	memcpy(ret, data, OPA_BYTES_BLOCK);
+	memcpy(ret_block, data, OPA_BYTES_BLOCK);
 	return E_OK;
 }
 
-static void decode_block(const uint8_t *data, uint8_t *ret)
+static void decode_block(const uint8_t *data, uint8_t *ret_block)
 {
-	memcpy(ret, data, OPA_BYTES_BLOCK);
+	memcpy(ret_block, data, OPA_BYTES_BLOCK);
 }
 
 /* --- modifiers -------------------------------------------------------------------------- */
@@ -427,8 +432,8 @@ static const struct row {
 	uint8_t joins;       /* enum opa_joins */
 	uint32_t (*mod)(uint32_t mod, bool set);
 	int (*encode)(const uint8_t *data, const uint8_t *basis,
-	              uint8_t *ret); /* NULL: no Set */
-	void (*decode)(const uint8_t *data, uint8_t *ret);
+	              uint8_t *ret_data); /* NULL: no Set */
+	void (*decode)(const uint8_t *data, uint8_t *ret_data);
 } rows[] = {
 	/* clang-format off */
 	{ UMAD_SM_ATTR_NODE_DESC,   OPA_BYTES_BLOCK,       false, OPA_JOINS_AGGREGATE, mod_same,  NULL,               decode_block },
@@ -468,20 +473,20 @@ enum opa_joins opa_smp_joins(bool set, uint16_t attr, uint32_t mod, size_t *ret_
 }
 
 int opa_smp_encode(bool set, uint16_t attr, uint32_t mod, const uint8_t *data,
-                   const uint8_t *basis, struct opa_smp *ret)
+                   const uint8_t *basis, struct opa_smp *ret_smp)
 {
 	const struct row *row = row_of(attr);
 
 	if (row == NULL || (set && row->encode == NULL)) {
 		return E_UNKNOWN;
 	}
-	ret->attr = attr;
-	ret->mod = row->mod(mod, set);
-	ret->len = set || row->asks_with_data ? row->bytes : 0;
-	return ret->len != 0 ? row->encode(data, basis, ret->data) : E_OK;
+	ret_smp->attr = attr;
+	ret_smp->mod = row->mod(mod, set);
+	ret_smp->len = set || row->asks_with_data ? row->bytes : 0;
+	return ret_smp->len != 0 ? row->encode(data, basis, ret_smp->data) : E_OK;
 }
 
-int opa_smp_decode(uint16_t attr, const uint8_t *data, size_t len, uint8_t ret[64])
+int opa_smp_decode(uint16_t attr, const uint8_t *data, size_t len, uint8_t ret_data[64])
 {
 	const struct row *row = row_of(attr);
 
@@ -491,76 +496,84 @@ int opa_smp_decode(uint16_t attr, const uint8_t *data, size_t len, uint8_t ret[6
 	if (len < row->bytes) {
 		return E_MALFORMED;
 	}
-	memset(ret, 0, IB_BYTES);
-	row->decode(data, ret);
+	memset(ret_data, 0, IB_BYTES);
+	row->decode(data, ret_data);
 	return E_OK;
 }
 
 /* --- Notice ----------------------------------------------------------------------------- */
 
-static void decode_violation(const uint8_t *n, unsigned number, uint8_t *ret)
+static void decode_violation(const uint8_t *n, unsigned number, uint8_t *ret_notice)
 {
 	if (number == UMAD_SM_BAD_SWITCH_PKEY_TRAP) {
-		field_set(ret, NTC_259_P_KEY, field_get(n, OPA_NTC_259_P_KEY));
-		field_set(ret, NTC_257_LID_1, lid_shape(field_get(n, OPA_NTC_259_LID_1)));
-		field_set(ret, NTC_257_LID_2, lid_shape(field_get(n, OPA_NTC_259_LID_2)));
-		field_set(ret, NTC_259_SW_LID,
+		field_set(ret_notice, NTC_259_P_KEY, field_get(n, OPA_NTC_259_P_KEY));
+		field_set(ret_notice, NTC_257_LID_1,
+		          lid_shape(field_get(n, OPA_NTC_259_LID_1)));
+		field_set(ret_notice, NTC_257_LID_2,
+		          lid_shape(field_get(n, OPA_NTC_259_LID_2)));
+		field_set(ret_notice, NTC_259_SW_LID,
 		          lid_shape(field_get(n, OPA_NTC_ISSUER_LID)));
 		return;
 	}
-	field_set(ret, NTC_257_LID_1, lid_shape(field_get(n, OPA_NTC_257_LID_1)));
-	field_set(ret, NTC_257_LID_2, lid_shape(field_get(n, OPA_NTC_257_LID_2)));
-	field_set(ret, NTC_257_KEY, field_get(n, OPA_NTC_257_KEY));
+	field_set(ret_notice, NTC_257_LID_1, lid_shape(field_get(n, OPA_NTC_257_LID_1)));
+	field_set(ret_notice, NTC_257_LID_2, lid_shape(field_get(n, OPA_NTC_257_LID_2)));
+	field_set(ret_notice, NTC_257_KEY, field_get(n, OPA_NTC_257_KEY));
 }
 
-static void decode_changes(const uint8_t *n, uint8_t *ret)
+static void decode_changes(const uint8_t *n, uint8_t *ret_data)
 {
 	enum { WIDTH_SPEED_AND_DESCRIPTION = 7 };
 	uint64_t flags =
 		field_get(n, OPA_NTC_144_CHANGE_FLAGS) & WIDTH_SPEED_AND_DESCRIPTION;
 
-	field_set(ret, NTC_144_CAPABILITY_MASK,
+	field_set(ret_data, NTC_144_CAPABILITY_MASK,
 	          field_get(n, OPA_NTC_144_CAPABILITY_MASK));
-	field_set(ret, NTC_144_OTHER_CHANGES, flags != 0);
-	field_set(ret, NTC_144_CHANGE_FLAGS, flags);
+	field_set(ret_data, NTC_144_OTHER_CHANGES, flags != 0);
+	field_set(ret_data, NTC_144_CHANGE_FLAGS, flags);
 }
 
-void opa_notice_decode(const uint8_t notice[OPA_BYTES_NOTICE], uint8_t ret[64])
+void opa_notice_decode(const uint8_t notice[OPA_BYTES_NOTICE], uint8_t ret_notice[64])
 {
 	unsigned number = (unsigned)field_get(notice, OPA_NTC_TRAP_NUMBER);
 	uint64_t lid = lid_shape(field_get(notice, OPA_NTC_LID));
 	bool generic = notice[0] >> 7;
 
-	memset(ret, 0, IB_BYTES);
-	field_set(ret, 0, 32, field_get(notice, OPA_NTC_HEAD));
+	memset(ret_notice, 0, IB_BYTES);
+	field_set(ret_notice, 0, 32, field_get(notice, OPA_NTC_HEAD));
 	if (generic && number == OPA_TRAP_WIDTH) {
-		bool by_switch = field_get(ret, NTC_PRODUCER_TYPE) == NODE_IS_SWITCH;
+		bool by_switch =
+			field_get(ret_notice, NTC_PRODUCER_TYPE) == NODE_IS_SWITCH;
 
 		number = by_switch ? UMAD_SM_LINK_STATE_CHANGED_TRAP
 		                   : UMAD_SM_LOCAL_CHANGES_TRAP;
 	}
-	field_set(ret, NTC_TRAP_NUMBER, number);
-	field_set(ret, NTC_ISSUER_LID, lid_shape(field_get(notice, OPA_NTC_ISSUER_LID)));
+	field_set(ret_notice, NTC_TRAP_NUMBER, number);
+	field_set(ret_notice, NTC_ISSUER_LID,
+	          lid_shape(field_get(notice, OPA_NTC_ISSUER_LID)));
 	if (!generic) {
 		return;
 	}
 	switch (number) {
-	case UMAD_SM_LINK_STATE_CHANGED_TRAP: field_set(ret, NTC_128_LID, lid); break;
+	case UMAD_SM_LINK_STATE_CHANGED_TRAP:
+		field_set(ret_notice, NTC_128_LID, lid);
+		break;
 	case UMAD_SM_LINK_INTEGRITY_THRESHOLD_TRAP:
 	case UMAD_SM_BUFFER_OVERRUN_THRESHOLD_TRAP:
 	case UMAD_SM_WATCHDOG_TIMER_EXPIRED_TRAP:
-		field_set(ret, NTC_144_LID, lid);
-		field_set(ret, NTC_129_PORT, field_get(notice, OPA_NTC_129_PORT));
+		field_set(ret_notice, NTC_144_LID, lid);
+		field_set(ret_notice, NTC_129_PORT, field_get(notice, OPA_NTC_129_PORT));
 		break;
 	case UMAD_SM_LOCAL_CHANGES_TRAP:
-		field_set(ret, NTC_144_LID, lid);
+		field_set(ret_notice, NTC_144_LID, lid);
 		if (field_get(notice, OPA_NTC_TRAP_NUMBER) == number) {
-			decode_changes(notice, ret);
+			decode_changes(notice, ret_notice);
 		}
 		break;
 	case UMAD_SM_BAD_PKEY_TRAP:
 	case UMAD_SM_BAD_QKEY_TRAP:
-	case UMAD_SM_BAD_SWITCH_PKEY_TRAP: decode_violation(notice, number, ret); break;
-	default: field_set(ret, NTC_144_LID, lid); break;
+	case UMAD_SM_BAD_SWITCH_PKEY_TRAP:
+		decode_violation(notice, number, ret_notice);
+		break;
+	default: field_set(ret_notice, NTC_144_LID, lid); break;
 	}
 }

@@ -44,13 +44,13 @@ struct opa_smp {
  * \retval E_UNKNOWN  Omni-Path has no such attribute, or basis is NULL where it is needed.
  */
 int opa_smp_encode(bool set, uint16_t attr, uint32_t mod, const uint8_t *data,
-                   const uint8_t *basis, struct opa_smp *ret);
+                   const uint8_t *basis, struct opa_smp *ret_smp);
 
 /*!
  * \brief Decodes the data of an answer, \a len bytes, into 64 of InfiniBand's layout.
  * \retval E_MALFORMED  It is too short. \retval E_UNKNOWN
  */
-int opa_smp_decode(uint16_t attr, const uint8_t *data, size_t len, uint8_t ret[64]);
+int opa_smp_decode(uint16_t attr, const uint8_t *data, size_t len, uint8_t ret_data[64]);
 
 /*! How requests to one agent may share a MAD. */
 enum opa_joins {
@@ -70,19 +70,19 @@ void opa_port_info_overlay(uint8_t info[OPA_BYTES_PORT_INFO], const uint8_t want
                            bool states);
 
 /*! \brief InfiniBand's form of a PortInfo. */
-void opa_port_info_shape(const uint8_t info[OPA_BYTES_PORT_INFO], uint8_t ret[64]);
+void opa_port_info_shape(const uint8_t info[OPA_BYTES_PORT_INFO], uint8_t ret_info[64]);
 
 /*!
  * \brief A Notice (96 bytes) in InfiniBand's layout. A change of link width (trap 0x800) becomes that of
  *        a link's state on a switch, and a local change on an adapter.
  */
-void opa_notice_decode(const uint8_t notice[OPA_BYTES_NOTICE], uint8_t ret[64]);
+void opa_notice_decode(const uint8_t notice[OPA_BYTES_NOTICE], uint8_t ret_notice[64]);
 
 /*! \brief NodeInfo from InfiniBand's. */
-void opa_node_info_encode(const uint8_t info[64], uint8_t ret[OPA_BYTES_NODE_INFO]);
+void opa_node_info_encode(const uint8_t info[64], uint8_t ret_data[OPA_BYTES_NODE_INFO]);
 
 /*! \brief SMInfo (26 bytes) from InfiniBand's. */
-void opa_sm_info_encode(const uint8_t info[64], uint8_t ret[OPA_BYTES_SM_INFO]);
+void opa_sm_info_encode(const uint8_t info[64], uint8_t ret_data[OPA_BYTES_SM_INFO]);
 
 /*! \brief Where the data of an SMP begins: by class. */
 static inline size_t opa_smp_data_at(const uint8_t *mad)

@@ -122,7 +122,7 @@ static void new_generation(struct requests *rs, struct mad_request *r)
 /* --- slots ----------------------------------------------------------------------- */
 
 int requests_new(struct transport *t, const struct request_client *client, void *ctx,
-                 struct requests **ret)
+                 struct requests **ret_requests)
 {
 	size_t n = (size_t)1 << client->slot_bits;
 	struct requests *rs = calloc(1, sizeof(*rs) + n * sizeof(struct mad_request *));
@@ -137,7 +137,7 @@ int requests_new(struct transport *t, const struct request_client *client, void 
 	for (unsigned i = 0; i < REQUEST_STATE_COUNT; i++) {
 		TAILQ_INIT(&rs->list[i]);
 	}
-	*ret = rs;
+	*ret_requests = rs;
 	return E_OK;
 }
 

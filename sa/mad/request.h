@@ -82,7 +82,7 @@ struct request_client {
 
 /*! \param t,client  Borrowed. \retval -ENOMEM */
 int requests_new(struct transport *t, const struct request_client *client, void *ctx,
-                 struct requests **ret);
+                 struct requests **ret_requests);
 void requests_free(struct requests *rs); /*!< NULL is fine; calls nothing of the client */
 
 /*! \brief From the next request on: at most \a window that wait or are in flight. */

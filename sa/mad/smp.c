@@ -98,7 +98,7 @@ void smp_set_limits(struct smp *s, const struct smp_limits *l)
 	requests_set_limits(s->requests, s->limits.window, l->timeout_ms);
 }
 
-int smp_new(struct transport *t, const struct smp_limits *l, struct smp **ret)
+int smp_new(struct transport *t, const struct smp_limits *l, struct smp **ret_smp)
 {
 	struct smp *s = calloc(1, sizeof(*s));
 
@@ -112,7 +112,7 @@ int smp_new(struct transport *t, const struct smp_limits *l, struct smp **ret)
 	TAILQ_INIT(&s->retry);
 	TAILQ_INIT(&s->failed);
 	TAILQ_INIT(&s->spare);
-	*ret = s;
+	*ret_smp = s;
 	return E_OK;
 }
 
@@ -166,13 +166,13 @@ unsigned smp_pending(const struct smp *s)
 
 /* --- paths and destinations ------------------------------------------------------ */
 
-int smp_path_extend(const struct smp_path *from, uint8_t port, struct smp_path *ret)
+int smp_path_extend(const struct smp_path *from, uint8_t port, struct smp_path *ret_path)
 {
 	if (from->hops >= SMP_HOPS_MAX) {
 		return E_RANGE;
 	}
-	*ret = *from;
-	ret->port[++ret->hops] = port;
+	*ret_path = *from;
+	ret_path->port[++ret_path->hops] = port;
 	return E_OK;
 }
 

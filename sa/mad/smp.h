@@ -130,7 +130,7 @@ struct smp_counters {
 struct smp;
 
 /*! \brief New engine over a transport (borrowed). \retval -ENOMEM */
-int smp_new(struct transport *t, const struct smp_limits *l, struct smp **ret);
+int smp_new(struct transport *t, const struct smp_limits *l, struct smp **ret_smp);
 void smp_free(struct smp *s);
 
 /*! \brief New limits from the next request on. */
@@ -164,7 +164,7 @@ void smp_dest_set_key(struct smp_dest *d, uint64_t key, uint64_t next);
 void smp_dest_revive(struct smp_dest *d);
 
 /*! \brief \a from plus one hop. \retval E_RANGE  Longer than SMP_HOPS_MAX. */
-int smp_path_extend(const struct smp_path *from, uint8_t port, struct smp_path *ret);
+int smp_path_extend(const struct smp_path *from, uint8_t port, struct smp_path *ret_path);
 
 /*! \brief Notes by which port a path enters its last node, if this is known of the nodes before. */
 void smp_path_enter(struct smp_path *p, uint8_t port);

@@ -68,7 +68,7 @@ struct transport_ops {
 	int (*send)(struct transport *t, const struct mad_msg *m);
 	/*! Waits for a MAD until \a deadline_ms (of now_ms). \retval E_OK one MAD. \retval E_TIMEOUT
 	 *  deadline passed. \retval -EINTR  wake() was called. \retval -EIO  the device is gone. */
-	int (*recv)(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret);
+	int (*recv)(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret_msg);
 	void (*wake)(struct transport *t);          /*!< makes a waiting or the next recv return -EINTR; async-signal-safe */
 	uint64_t (*now_ms)(struct transport *t);    /*!< monotonic */
 	int (*set_issm)(struct transport *t, bool on); /*!< IsSM bit of the local port */

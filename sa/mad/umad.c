@@ -129,14 +129,14 @@ static int agent_of(const struct umad_transport *u, const struct mad_msg *m)
 	return -1;
 }
 
-static int send_error(int err)
+static int send_error(int ret)
 {
-	switch (err) {
+	switch (ret) {
 	case EAGAIN:
 	case ENOMEM:
 	case ENOBUFS: return -EAGAIN;
 	case ENODEV: return -EIO;
-	default: return err != 0 ? -err : -EIO;
+	default: return ret != 0 ? -ret : -EIO;
 	}
 }
 
@@ -492,30 +492,26 @@ static void explain_no_port(struct opening *o, int n_cas)
 {
 	bool named = o->ca != NULL && o->ca[0] != '\0';
 	if (n_cas <= 0) {
-		o->why = "no InfiniBand channel adapter on this host (is the driver "
-			 "loaded?); to try without hardware use --fabric sim:FILE";
+		o->why =
+			"no InfiniBand channel adapter on this host (is the driver loaded?); to try without hardware use --fabric sim:FILE";
 	} else if (o->guid != 0) {
 		o->why = arena_printf(
 			o->a,
-			"no InfiniBand port with port GUID 0x%016llx here; see "
-			"ibstat -p, or use --fabric sim:FILE",
+			"no InfiniBand port with port GUID 0x%016llx here; see ibstat -p, or use --fabric sim:FILE",
 			(unsigned long long)o->guid);
 	} else if (named && o->port != 0) {
 		o->why = arena_printf(
 			o->a,
-			"no InfiniBand port %u on channel adapter '%s'; see ibstat, "
-			"or use --fabric sim:FILE",
+			"no InfiniBand port %u on channel adapter '%s'; see ibstat, or use --fabric sim:FILE",
 			o->port, o->ca);
 	} else if (named) {
 		o->why = arena_printf(
 			o->a,
-			"no channel adapter '%s' with an InfiniBand port; see "
-			"ibstat -l, or use --fabric sim:FILE",
+			"no channel adapter '%s' with an InfiniBand port; see ibstat -l, or use --fabric sim:FILE",
 			o->ca);
 	} else {
 		o->why =
-			"no channel adapter of this host has a suitable InfiniBand port; "
-			"see ibstat, or use --fabric sim:FILE";
+			"no channel adapter of this host has a suitable InfiniBand port; see ibstat, or use --fabric sim:FILE";
 	}
 }
 
@@ -551,7 +547,7 @@ static int open_port(struct opening *o, struct umad_transport *u)
 	if (u->portid >= 0) {
 		return E_OK;
 	}
-	int err = errno;
+	int ret = errno;
 	/* the MAD device of the port has the number of its issm device */
 	if (umad_get_issm_path(u->ca, u->port, path, sizeof(path)) < 0) {
 		snprintf(path, sizeof(path), "/dev/infiniband/umad*");
@@ -563,8 +559,7 @@ static int open_port(struct opening *o, struct umad_transport *u)
 	if (access(path, R_OK | W_OK) != 0 && errno == EACCES) {
 		o->why = arena_printf(
 			o->a,
-			"no permission for %s (port %s): run as a user of the group "
-			"that owns it, or set its group with a udev rule",
+			"no permission for %s (port %s): run as a user of the group that owns it, or set its group with a udev rule",
 			path, u->transport.local.name);
 		return -EACCES;
 	}
@@ -576,8 +571,8 @@ static int open_port(struct opening *o, struct umad_transport *u)
 	}
 	o->why = arena_printf(o->a, "cannot open %s (port %s): %s", path,
 	                      u->transport.local.name,
-	                      strerror(err != 0 ? err : -u->portid));
-	return err != 0 ? -err : -EIO;
+	                      strerror(ret != 0 ? ret : -u->portid));
+	return ret != 0 ? -ret : -EIO;
 }
 
 static int register_agents(struct opening *o, struct umad_transport *u)
@@ -594,9 +589,7 @@ static int register_agents(struct opening *o, struct umad_transport *u)
 		if (u->agents[i] < 0 && !r->optional) {
 			o->why = arena_printf(
 				o->a,
-				"cannot serve management class 0x%02x on port %s: "
-				"another subnet manager (opensm?) is bound to it, "
-				"or the driver does not allow it",
+				"cannot serve management class 0x%02x on port %s: another subnet manager (opensm?) is bound to it, or the driver does not allow it",
 				r->mgmt_class, u->transport.local.name);
 			return E_LOCKED;
 		}
@@ -629,7 +622,7 @@ static int start(struct opening *o, struct umad_transport *u)
 }
 
 int umad_transport_open(const char *ca, unsigned port, uint64_t guid, struct arena *a,
-                        const char **ret_why, struct transport **ret)
+                        const char **ret_why, struct transport **ret_transport)
 {
 	struct opening o = { .ca = ca, .port = port, .guid = guid, .a = a };
 	struct umad_transport *u = calloc(1, sizeof(*u));
@@ -655,6 +648,6 @@ int umad_transport_open(const char *ca, unsigned port, uint64_t guid, struct are
 		umad_op_close(&u->transport);
 		return r;
 	}
-	*ret = &u->transport;
+	*ret_transport = &u->transport;
 	return E_OK;
 }

@@ -27,4 +27,4 @@ struct transport;
  * \retval E_NOTFOUND -EACCES E_LOCKED -errno
  */
 int umad_transport_open(const char *ca, unsigned port, uint64_t guid, struct arena *a,
-                        const char **ret_why, struct transport **ret);
+                        const char **ret_why, struct transport **ret_transport);

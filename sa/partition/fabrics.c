@@ -28,10 +28,10 @@ static int add_groups(struct gathering *s, const struct virtual_fabrics *f,
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct device_set set;
-		int err = device_set_group(g, f->groups, groups[i], s->a, &set);
+		int ret = device_set_group(g, f->groups, groups[i], s->a, &set);
 
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
 		for (uint32_t k = 0; k < g->n_end_ports; k++) {
 			uint32_t port = g->end_ports[k];
@@ -77,22 +77,22 @@ static int list_members(const struct gathering *s, struct partition *t)
 
 /* Gathers what the virtual fabrics of a P_Key say. \return false: none has it. */
 static bool gather(struct gathering *s, const struct virtual_fabrics *f, uint16_t p_key,
-                   struct partition *t, int *ret)
+                   struct partition *t, int *ret_n)
 {
 	bool found = false;
 
 	memset(s->membership, 0, s->g->n_ports);
-	for (uint32_t i = 0; i < f->n && *ret == E_OK; i++) {
+	for (uint32_t i = 0; i < f->n && *ret_n == E_OK; i++) {
 		const struct virtual_fabric *vf = &f->all[i];
 
 		if (!virtual_fabric_is_active(vf) || (vf->pkey & P_KEY_BASE) != p_key) {
 			continue;
 		}
-		*ret = add_groups(s, f, vf->limited, vf->n_limited,
-		                  vf->security ? PARTITION_LIMITED : PARTITION_FULL);
-		if (*ret == E_OK) {
-			*ret = add_groups(s, f, vf->members, vf->n_members,
-			                  PARTITION_FULL);
+		*ret_n = add_groups(s, f, vf->limited, vf->n_limited,
+		                    vf->security ? PARTITION_LIMITED : PARTITION_FULL);
+		if (*ret_n == E_OK) {
+			*ret_n = add_groups(s, f, vf->members, vf->n_members,
+			                    PARTITION_FULL);
 		}
 		t->name = found ? t->name : vf->name;
 		t->sl = found ? t->sl : vf->sl;
@@ -116,14 +116,14 @@ static int default_partition(struct gathering *s, bool found, struct partition *
 }
 
 int partitions_of_fabrics(const struct virtual_fabrics *f, const struct graph *g,
-                          struct arena *a, const struct partitions **ret)
+                          struct arena *a, const struct partitions **ret_partitions)
 {
 	struct gathering s = { .g = g, .a = a };
 	struct partitions *list = arena_alloc(a, sizeof(*list));
 	struct partition *all = arena_array(a, f->n + 1, sizeof(*all));
 	bool *used = arena_array(a, P_KEY_BASE + 1, sizeof(*used));
 	uint32_t n = 0;
-	int err = E_OK;
+	int ret = E_OK;
 
 	s.membership = arena_array(a, g->n_ports + 1, sizeof(*s.membership));
 	if (list == NULL || all == NULL || used == NULL || s.membership == NULL) {
@@ -133,25 +133,25 @@ int partitions_of_fabrics(const struct virtual_fabrics *f, const struct graph *g
 		used[f->all[i].pkey & P_KEY_BASE] |= virtual_fabric_is_active(&f->all[i]);
 	}
 	used[PARTITION_DEFAULT] = true;
-	for (uint32_t key = 1; key <= P_KEY_BASE && err == E_OK; key++) {
+	for (uint32_t key = 1; key <= P_KEY_BASE && ret == E_OK; key++) {
 		struct partition *t = &all[n];
 
 		if (!used[key]) {
 			continue;
 		}
 		*t = (struct partition){ .p_key = (uint16_t)key };
-		bool found = gather(&s, f, (uint16_t)key, t, &err);
+		bool found = gather(&s, f, (uint16_t)key, t, &ret);
 		n++;
-		if (err == E_OK) {
-			err = key == PARTITION_DEFAULT ? default_partition(&s, found, t)
+		if (ret == E_OK) {
+			ret = key == PARTITION_DEFAULT ? default_partition(&s, found, t)
 			                               : list_members(&s, t);
 		}
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		*list = (struct partitions){
 			.path = "", .all = all, .n = n, .is_file = true
 		};
-		*ret = list;
+		*ret_partitions = list;
 	}
-	return err;
+	return ret;
 }

@@ -17,9 +17,9 @@ struct virtual_fabrics;
  * default partition, all ports are full members of it.
  *
  * \param f    With at least one that is in effect.
- * \param ret  In \a a; the members are PortGUIDs, or all ports.
+ * \param ret_partitions  In \a a; the members are PortGUIDs, or all ports.
  * \retval -ENOMEM
  * Cost: O(virtual fabrics * (their groups + end ports)).
  */
 int partitions_of_fabrics(const struct virtual_fabrics *f, const struct graph *g,
-                          struct arena *a, const struct partitions **ret);
+                          struct arena *a, const struct partitions **ret_partitions);

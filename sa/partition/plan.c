@@ -151,7 +151,7 @@ static int sort_pairs(const struct planning *s, struct arena *a,
 }
 
 int partition_plan(const struct partitions *p, const struct graph *g, bool allow_both,
-                   struct arena *a, struct partition_plan *ret)
+                   struct arena *a, struct partition_plan *ret_plan)
 {
 	struct partition_plan plan = { .n_ports = g->n_ports };
 	struct planning s = { .g = g, .allow_both = allow_both };
@@ -173,7 +173,7 @@ int partition_plan(const struct partitions *p, const struct graph *g, bool allow
 	}
 	free(s.pairs);
 	if (s.ret == E_OK) {
-		*ret = plan;
+		*ret_plan = plan;
 	}
 	return s.ret;
 }
@@ -197,7 +197,7 @@ static unsigned vport_membership(const struct partitions *p, const struct partit
 }
 
 uint32_t partition_vport_keys(const struct partitions *p, uint64_t guid, bool allow_both,
-                              uint16_t *ret, uint32_t max)
+                              uint16_t *ret_keys, uint32_t max)
 {
 	uint32_t n = 0;
 
@@ -208,24 +208,25 @@ uint32_t partition_vport_keys(const struct partitions *p, uint64_t guid, bool al
 			membership = PARTITION_FULL;
 		}
 		if (membership & PARTITION_LIMITED && n < max) {
-			ret[n++] = p->all[i].p_key;
+			ret_keys[n++] = p->all[i].p_key;
 		}
 		if (membership & PARTITION_FULL && n < max) {
-			ret[n++] = p->all[i].p_key | P_KEY_FULL;
+			ret_keys[n++] = p->all[i].p_key | P_KEY_FULL;
 		}
 	}
 	return n;
 }
 
-uint32_t partition_plan_enforced(const uint16_t *keys, uint32_t n, uint16_t *ret)
+uint32_t partition_plan_enforced(const uint16_t *keys, uint32_t n, uint16_t *ret_keys)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		bool same = kept != 0 && ((ret[kept - 1] ^ keys[i]) & P_KEY_BASE) == 0;
+		bool same =
+			kept != 0 && ((ret_keys[kept - 1] ^ keys[i]) & P_KEY_BASE) == 0;
 
 		kept -= same; /* the full one comes last */
-		ret[kept++] = keys[i];
+		ret_keys[kept++] = keys[i];
 	}
 	return kept;
 }
@@ -287,35 +288,35 @@ static uint16_t key_of_index0(const uint16_t *want, uint32_t n, uint16_t index0)
 }
 
 bool partition_plan_place(const uint16_t *want, uint32_t n, uint16_t index0,
-                          const uint16_t *now, unsigned cap, uint16_t *ret)
+                          const uint16_t *now, unsigned cap, uint16_t *ret_places)
 {
 	uint16_t first = key_of_index0(want, n, index0);
 	bool fits_all = n <= cap;
 
-	memset(ret, 0, cap * sizeof(*ret));
+	memset(ret_places, 0, cap * sizeof(*ret_places));
 	if (cap == 0) {
 		return n == 0;
 	}
 	if (!fits_all) { /* where it does not fit, nothing is kept but what is placed first */
 		now = NULL;
 	}
-	ret[0] = first;
+	ret_places[0] = first;
 	for (unsigned pass = 0; pass < 3; pass++) {
 		for (uint32_t i = 0; i < n; i++) {
 			bool is_default = (want[i] & P_KEY_BASE) == PARTITION_DEFAULT;
 			unsigned at = NO_PLACE;
 
-			if (want[i] == first || is_wanted(ret, cap, want[i])) {
+			if (want[i] == first || is_wanted(ret_places, cap, want[i])) {
 				continue;
 			}
 			if (pass == 0 && now != NULL) {
-				at = place_now(want, n, want[i], now, cap, ret);
+				at = place_now(want, n, want[i], now, cap, ret_places);
 			} else if ((pass == 1 && is_default && now == NULL) ||
 			           pass == 2) {
-				at = free_place(now, cap, ret);
+				at = free_place(now, cap, ret_places);
 			}
 			if (at != NO_PLACE) {
-				ret[at] = want[i];
+				ret_places[at] = want[i];
 			}
 		}
 	}

@@ -31,36 +31,36 @@ struct partition_plan {
  * counts.
  *
  * \param allow_both  Membership "both" means two P_Keys; else it means full membership.
- * \param ret         In \a a. PortGUIDs that are not there are passed over.
+ * \param ret_plan         In \a a. PortGUIDs that are not there are passed over.
  * \retval -ENOMEM
  * Cost: O(sum over the partitions of their members on this fabric).
  */
 int partition_plan(const struct partitions *p, const struct graph *g, bool allow_both,
-                   struct arena *a, struct partition_plan *ret);
+                   struct arena *a, struct partition_plan *ret_plan);
 
 /*! \brief P_Keys of a port. \return How many. */
 static inline uint32_t partition_plan_keys(const struct partition_plan *p, uint32_t port,
-                                           const uint16_t **ret)
+                                           const uint16_t **ret_keys)
 {
-	*ret = p->keys + p->first[port];
+	*ret_keys = p->keys + p->first[port];
 	return p->first[port + 1] - p->first[port];
 }
 
 /*!
  * \brief P_Keys of a virtual port. Members are its GUID, ranges with it, and ALL_VCAS. If none of the
  *        default partition fits, it is a limited member, or a full one without a file.
- * \param ret  [max] by partition, limited before full.
+ * \param ret_keys  [max] by partition, limited before full.
  * \return How many; those beyond \a max are left out.
  */
 uint32_t partition_vport_keys(const struct partitions *p, uint64_t guid, bool allow_both,
-                              uint16_t *ret, uint32_t max);
+                              uint16_t *ret_keys, uint32_t max);
 
 /*!
  * \brief The P_Keys that a switch has to let pass at a port to such an end port: those of
  *        \a keys, of each partition the full one only.
- * \param ret  [n]. \return How many.
+ * \param ret_keys  [n]. \return How many.
  */
-uint32_t partition_plan_enforced(const uint16_t *keys, uint32_t n, uint16_t *ret);
+uint32_t partition_plan_enforced(const uint16_t *keys, uint32_t n, uint16_t *ret_keys);
 
 /*!
  * \brief Places P_Keys in a table.
@@ -73,10 +73,10 @@ uint32_t partition_plan_enforced(const uint16_t *keys, uint32_t n, uint16_t *ret
  * \param want    [n] as of partition_plan_keys().
  * \param index0  Partition whose P_Key is to be at index 0, or 0.
  * \param now     [cap] the table as it is; NULL: unknown, or its places do not count.
- * \param ret     [cap] the table as it is to be, 0 where it is empty.
+ * \param ret_places     [cap] the table as it is to be, 0 where it is empty.
  * \return false: more P_Keys than the table holds; then the first of \a want are placed, those of
  *         the default partition before all others.
  * Cost: O(n * cap).
  */
 bool partition_plan_place(const uint16_t *want, uint32_t n, uint16_t index0,
-                          const uint16_t *now, unsigned cap, uint16_t *ret);
+                          const uint16_t *now, unsigned cap, uint16_t *ret_places);

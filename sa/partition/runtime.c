@@ -118,17 +118,17 @@ static int load_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t
 	return E_OK;
 }
 
-int runtime_load(struct state *state, struct runtime_partitions **ret)
+int runtime_load(struct state *state, struct runtime_partitions **ret_partitions)
 {
 	struct loading l = { .n = 0 };
 	struct runtime_partitions *r;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (state != NULL) {
-		err = state_records(state, RECORDS_PARTITIONS, load_row, &l);
+		ret = state_records(state, RECORDS_PARTITIONS, load_row, &l);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	r = runtime_new(l.n);
 	if (r == NULL) {
@@ -137,14 +137,14 @@ int runtime_load(struct state *state, struct runtime_partitions **ret)
 	l.r = r;
 	l.all = (struct runtime_partition *)r->all;
 	l.members = arena_array(r->arena, l.n_members, sizeof(*l.members));
-	err = l.members == NULL ? -ENOMEM
+	ret = l.members == NULL ? -ENOMEM
 	      : state != NULL   ? state_records(state, RECORDS_PARTITIONS, load_row, &l)
 	                        : E_OK;
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		runtime_free(r);
-		return err;
+		return ret;
 	}
-	*ret = r;
+	*ret_partitions = r;
 	return E_OK;
 }
 
@@ -231,19 +231,19 @@ static int merge_partition(const struct partition *of_file,
 }
 
 int runtime_merge(const struct partitions *configured, const struct runtime_partitions *r,
-                  struct arena *a, const struct partitions **ret)
+                  struct arena *a, const struct partitions **ret_partitions)
 {
 	struct partitions *list = arena_alloc(a, sizeof(*list));
 	struct partition *all = arena_array(a, configured->n + r->n, sizeof(*all));
 	uint32_t i = 0, k = 0;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (list == NULL || all == NULL) {
 		return -ENOMEM;
 	}
 	*list = *configured;
 	list->all = all;
-	for (list->n = 0; err == E_OK && (i < configured->n || k < r->n); list->n++) {
+	for (list->n = 0; ret == E_OK && (i < configured->n || k < r->n); list->n++) {
 		const struct partition *t =
 			i < configured->n ? &configured->all[i] : NULL;
 		const struct runtime_partition *x = k < r->n ? &r->all[k] : NULL;
@@ -254,12 +254,12 @@ int runtime_merge(const struct partitions *configured, const struct runtime_part
 			continue;
 		}
 		t = t != NULL && t->p_key == x->p_key ? t : NULL;
-		err = merge_partition(t, x, a, &all[list->n]);
+		ret = merge_partition(t, x, a, &all[list->n]);
 		i += t != NULL;
 		k++;
 	}
-	if (err == E_OK) {
-		*ret = list;
+	if (ret == E_OK) {
+		*ret_partitions = list;
 	}
-	return err;
+	return ret;
 }

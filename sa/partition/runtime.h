@@ -55,7 +55,7 @@ struct runtime_partitions {
  * \param state  NULL: there are none.
  * \retval E_MALFORMED  It is damaged. \retval -ENOMEM and others
  */
-int runtime_load(struct state *state, struct runtime_partitions **ret);
+int runtime_load(struct state *state, struct runtime_partitions **ret_partitions);
 void runtime_free(struct runtime_partitions *r); /*!< NULL is fine */
 
 /*! \brief An empty list with room for \a n partitions. \return NULL: out of memory. */
@@ -72,8 +72,8 @@ int runtime_store(struct state *state, struct state_batch *batch);
 /*!
  * \brief Partitions in effect: those of the configuration with what was made at run time.
  *        Members made at run time come last, so they count where both name a port.
- * \param ret  In \a a; borrows from \a configured, but not from \a r.
+ * \param ret_partitions  In \a a; borrows from \a configured, but not from \a r.
  * \retval -ENOMEM
  */
 int runtime_merge(const struct partitions *configured, const struct runtime_partitions *r,
-                  struct arena *a, const struct partitions **ret);
+                  struct arena *a, const struct partitions **ret_partitions);

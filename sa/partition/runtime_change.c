@@ -78,9 +78,9 @@ static int check_request(struct changing *s)
 	}
 	if (!is_in(c->sl, 0, SL_MAX) || !is_in(c->mtu, 1, MTU_MAX) ||
 	    !is_in(c->rate, RATE_MIN, RATE_MAX)) {
-		return refuse_change(s, E_RANGE,
-		                     "'sl' must be from 0 to 15, 'mtu' a code from 1 to "
-		                     "5, 'rate' a code from 2 to 63");
+		return refuse_change(
+			s, E_RANGE,
+			"'sl' must be from 0 to 15, 'mtu' a code from 1 to 5, 'rate' a code from 2 to 63");
 	}
 	if (c->name != NULL && (*c->name == '\0' || strlen(c->name) > RUNTIME_NAME_MAX)) {
 		return refuse_change(s, E_RANGE, "a name has 1 to %d bytes",
@@ -190,10 +190,10 @@ static int set_properties(struct changing *s, struct runtime_partition *t)
 
 	if (c->name != NULL && owner != t->p_key) {
 		if (partitions_find(s->configured, t->p_key) != NULL) {
-			return refuse_change(s, E_UNSUITABLE,
-			                     "partition 0x%04x has its name from the "
-			                     "configuration",
-			                     t->p_key);
+			return refuse_change(
+				s, E_UNSUITABLE,
+				"partition 0x%04x has its name from the configuration",
+				t->p_key);
 		}
 		if (owner != 0) {
 			return refuse_change(s, E_DUPLICATE,
@@ -261,10 +261,10 @@ static int draft_create(struct changing *s)
 	is = runtime_find(s->now, c->p_key);
 	of_file = partitions_find(s->configured, c->p_key);
 	if (of_file != NULL) {
-		return refuse_change(s, E_DUPLICATE,
-		                     "partition 0x%04x is one of the configuration; "
-		                     "members can be added to it",
-		                     c->p_key);
+		return refuse_change(
+			s, E_DUPLICATE,
+			"partition 0x%04x is one of the configuration; members can be added to it",
+			c->p_key);
 	}
 	if (is != NULL && c->n_members == 0) {
 		return check_same(s, is);
@@ -286,9 +286,9 @@ static int draft_leave(struct changing *s)
 	const struct runtime_partition *is = runtime_find(s->now, s->c->from);
 
 	if (s->c->from == s->c->p_key) {
-		return refuse_change(s, E_RANGE,
-		                     "members cannot leave the partition that "
-		                     "they are added to");
+		return refuse_change(
+			s, E_RANGE,
+			"members cannot leave the partition that they are added to");
 	}
 	if (is == NULL) {
 		return partitions_find(s->configured, s->c->from) != NULL
@@ -326,9 +326,7 @@ static int draft_delete(struct changing *s)
 	if (partitions_find(s->configured, s->c->p_key) != NULL) {
 		return refuse_change(
 			s, E_UNSUITABLE,
-			"partition 0x%04x is one of the configuration, where it "
-			"is to be deleted; members that were added at run time "
-			"can be removed",
+			"partition 0x%04x is one of the configuration, where it is to be deleted; members that were added at run time can be removed",
 			s->c->p_key);
 	}
 	if (runtime_find(s->now, s->c->p_key) == NULL) {
@@ -447,29 +445,29 @@ static int put_differences(struct state_batch *b, uint16_t p_key,
 }
 
 static int make_batch(const struct changing *s, const struct runtime_partitions *next,
-                      struct state_batch **ret)
+                      struct state_batch **ret_batch)
 {
 	const struct row_runtime_head head = { next->version, next->changed_s };
 	const uint8_t key[PARTITION_KEY_BYTES] = { 0 };
 	struct state_batch *b;
-	int err = state_batch_new(&b);
+	int ret = state_batch_new(&b);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
-	for (unsigned i = 0; i < s->n_drafts && err == E_OK; i++) {
-		err = put_differences(b, s->key[i], &s->draft[i],
+	for (unsigned i = 0; i < s->n_drafts && ret == E_OK; i++) {
+		ret = put_differences(b, s->key[i], &s->draft[i],
 		                      runtime_find(s->now, s->key[i]));
 	}
-	if (err == E_OK) {
-		err = state_batch_put(b, RECORDS_PARTITIONS, key, sizeof(key), &head,
+	if (ret == E_OK) {
+		ret = state_batch_put(b, RECORDS_PARTITIONS, key, sizeof(key), &head,
 		                      sizeof(head));
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		state_batch_free(b);
-		return err;
+		return ret;
 	}
-	*ret = b;
+	*ret_batch = b;
 	return E_OK;
 }
 
@@ -516,10 +514,11 @@ static int copy_all(const struct changing *s, struct runtime_partitions *to)
 	return ret;
 }
 
-static int make_next(struct changing *s, int64_t now_s, struct runtime_partitions **ret)
+static int make_next(struct changing *s, int64_t now_s,
+                     struct runtime_partitions **ret_partitions)
 {
 	struct runtime_partitions *next = runtime_new(s->now->n + s->n_drafts);
-	int err;
+	int ret;
 
 	if (next == NULL) {
 		return -ENOMEM;
@@ -530,18 +529,18 @@ static int make_next(struct changing *s, int64_t now_s, struct runtime_partition
 		s->draft[i].version = next->version;
 		s->draft[i].changed_s = now_s;
 	}
-	err = copy_all(s, next);
-	if (err == E_OK && next->n_members > RUNTIME_MEMBERS_MAX) {
-		err = refuse_change(s, E_FULL,
-		                    "partitions made at run time have %d members "
-		                    "at most, all together",
-		                    RUNTIME_MEMBERS_MAX);
+	ret = copy_all(s, next);
+	if (ret == E_OK && next->n_members > RUNTIME_MEMBERS_MAX) {
+		ret = refuse_change(
+			s, E_FULL,
+			"partitions made at run time have %d members at most, all together",
+			RUNTIME_MEMBERS_MAX);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		runtime_free(next);
-		return err;
+		return ret;
 	}
-	*ret = next;
+	*ret_partitions = next;
 	return E_OK;
 }
 
@@ -571,7 +570,8 @@ static int draft_change(struct changing *s)
 int runtime_apply(const struct runtime_partitions *now,
                   const struct partitions *configured, struct runtime_change *c,
                   int64_t now_s, char *why, size_t why_bytes,
-                  struct runtime_partitions **ret, struct state_batch **ret_batch)
+                  struct runtime_partitions **ret_partitions,
+                  struct state_batch **ret_batch)
 {
 	struct changing s = { .now = now,
 		              .configured = configured,
@@ -581,23 +581,23 @@ int runtime_apply(const struct runtime_partitions *now,
 		              .why_bytes = why_bytes };
 	struct runtime_partitions *next = NULL;
 	struct state_batch *batch = NULL;
-	int err = s.a != NULL ? draft_change(&s) : -ENOMEM;
+	int ret = s.a != NULL ? draft_change(&s) : -ENOMEM;
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		drop_same(&s);
 	}
-	if (err == E_OK && s.n_drafts != 0) {
-		err = make_next(&s, now_s, &next);
+	if (ret == E_OK && s.n_drafts != 0) {
+		ret = make_next(&s, now_s, &next);
 	}
-	if (err == E_OK && next != NULL) {
-		err = make_batch(&s, next, &batch);
+	if (ret == E_OK && next != NULL) {
+		ret = make_batch(&s, next, &batch);
 	}
 	arena_free(s.a);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		runtime_free(next);
-		return err;
+		return ret;
 	}
-	*ret = next;
+	*ret_partitions = next;
 	*ret_batch = batch;
 	return E_OK;
 }

@@ -54,8 +54,8 @@ struct runtime_change {
  * \param configured  Partitions of the configuration.
  * \param now_s       Seconds since 1970.
  * \param why         [why_bytes] On failure a sentence.
- * \param ret         What there is then; the caller's. NULL: nothing changes.
- * \param ret_batch   Rows for the state; the caller's. NULL with \a ret.
+ * \param ret_partitions         What there is then; the caller's. NULL: nothing changes.
+ * \param ret_batch   Rows for the state; the caller's. NULL with \a ret_partitions.
  *
  * \retval E_OK       With RUNTIME_CREATE c->p_key is the one that was chosen.
  * \retval E_STALE      The version is not c->if_version.
@@ -70,4 +70,5 @@ struct runtime_change {
 int runtime_apply(const struct runtime_partitions *now,
                   const struct partitions *configured, struct runtime_change *c,
                   int64_t now_s, char *why, size_t why_bytes,
-                  struct runtime_partitions **ret, struct state_batch **ret_batch);
+                  struct runtime_partitions **ret_partitions,
+                  struct state_batch **ret_batch);

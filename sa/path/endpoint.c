@@ -350,29 +350,29 @@ static int seek_forms(struct seek *k)
 	}
 	split_port(k);
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && k->total == 0; i++) {
-		int err = forms[i](k);
-		if (err != E_OK && err != E_NOTFOUND) {
-			return err;
+		int ret = forms[i](k);
+		if (ret != E_OK && ret != E_NOTFOUND) {
+			return ret;
 		}
 	}
 	return E_OK;
 }
 
-int endpoint_find(struct snap_reader *r, const char *text, struct endpoint *ret)
+int endpoint_find(struct snap_reader *r, const char *text, struct endpoint *ret_endpoint)
 {
 	struct seek k = { .r = r, .text = text };
-	int err = seek_forms(&k);
+	int ret = seek_forms(&k);
 
-	if (err == E_OK && k.total == 1) {
-		*ret = k.found[0];
+	if (ret == E_OK && k.total == 1) {
+		*ret_endpoint = k.found[0];
 	}
-	return err != E_OK || k.total == 1 ? err
+	return ret != E_OK || k.total == 1 ? ret
 	       : k.total == 0              ? E_NOTFOUND
 	                                   : E_AMBIGUOUS;
 }
 
-int endpoint_resolve(struct snap_reader *r, const char *text, struct endpoint *ret,
-                     struct endpoint_candidates *c)
+int endpoint_resolve(struct snap_reader *r, const char *text,
+                     struct endpoint *ret_endpoint, struct endpoint_candidates *c)
 {
 	struct seek k = { .r = r, .text = text };
 	struct near near = { .n = 0 };
@@ -380,18 +380,18 @@ int endpoint_resolve(struct snap_reader *r, const char *text, struct endpoint *r
 	if (c != NULL) {
 		memset(c, 0, sizeof(*c));
 	}
-	int err = seek_forms(&k);
-	if (err != E_OK) {
-		return err;
+	int ret = seek_forms(&k);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (k.total == 0) {
-		err = scan(&k, &near);
-		if (err != E_OK) {
-			return err;
+		ret = scan(&k, &near);
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	if (k.total == 1) {
-		*ret = k.found[0];
+		*ret_endpoint = k.found[0];
 		return E_OK;
 	}
 	if (k.total == 0) {

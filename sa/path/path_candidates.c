@@ -6,14 +6,14 @@
 
 /* An end by its position, and the alias GUID by which it is there, 0: by its PortGUID. */
 static int read_end(struct snap_reader *r, const struct snap_ends *all, uint32_t i,
-                    struct snap_end *ret, uint64_t *ret_alias)
+                    struct snap_end *ret_end, uint64_t *ret_alias)
 {
 	const struct snap_end_name *name = &all->name[i];
-	int err = name->is_alias ? snap_port_guid(r, name->guid, ret)
-	                         : snap_lid(r, name->lid, ret);
+	int ret = name->is_alias ? snap_port_guid(r, name->guid, ret_end)
+	                         : snap_lid(r, name->lid, ret_end);
 
 	*ret_alias = name->is_alias ? name->guid : 0;
-	return err == E_NOTFOUND ? E_MALFORMED : err;
+	return ret == E_NOTFOUND ? E_MALFORMED : ret;
 }
 
 /* Position of the first GUID that is not below. */
@@ -37,9 +37,9 @@ int path_candidates_begin(struct path_candidates *w, struct snap_reader *r, bool
                      bool any_dst, const struct path_place *from)
 {
 	*w = (struct path_candidates){ .any_src = any_src, .any_dst = any_dst };
-	int err = snap_ends(r, &w->all);
-	if (err != E_OK) {
-		return err;
+	int ret = snap_ends(r, &w->all);
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (any_src) {
 		w->src = position(w->all, from->key);
@@ -53,11 +53,11 @@ int path_candidates_begin(struct path_candidates *w, struct snap_reader *r, bool
 	return E_OK;
 }
 
-int path_candidates_next(struct path_candidates *w, struct snap_reader *r, struct path_query *q,
-                    struct path_place *ret)
+int path_candidates_next(struct path_candidates *w, struct snap_reader *r,
+                         struct path_query *q, struct path_place *ret_place)
 {
 	uint32_t n_src = w->any_src ? w->all->n : 1, n_dst = w->any_dst ? w->all->n : 1;
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (w->dst >= n_dst) {
 		w->dst = 0;
@@ -68,18 +68,18 @@ int path_candidates_next(struct path_candidates *w, struct snap_reader *r, struc
 		return E_NOTFOUND;
 	}
 	if (w->any_src && !w->src_is_read) {
-		err = read_end(r, w->all, w->src, &q->src, &q->src_alias);
+		ret = read_end(r, w->all, w->src, &q->src, &q->src_alias);
 	}
-	if (err == E_OK && w->any_dst) {
-		err = read_end(r, w->all, w->dst, &q->dst, &q->dst_alias);
+	if (ret == E_OK && w->any_dst) {
+		ret = read_end(r, w->all, w->dst, &q->dst, &q->dst_alias);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	uint64_t src = w->any_src ? w->all->name[w->src].guid : 0;
 	uint64_t dst = w->any_dst ? w->all->name[w->dst].guid : 0;
-	ret->key = w->any_src ? src : dst;
-	ret->sub = w->any_src ? dst : 0;
+	ret_place->key = w->any_src ? src : dst;
+	ret_place->sub = w->any_src ? dst : 0;
 	w->src_is_read = true;
 	w->dst++;
 	return E_OK;

@@ -36,5 +36,5 @@ int path_candidates_begin(struct path_candidates *w, struct snap_reader *r, bool
  * \retval E_NOTFOUND  No more. \retval E_MALFORMED E_STALE
  * Cost: O(1).
  */
-int path_candidates_next(struct path_candidates *w, struct snap_reader *r, struct path_query *q,
-                    struct path_place *ret);
+int path_candidates_next(struct path_candidates *w, struct snap_reader *r,
+                         struct path_query *q, struct path_place *ret_place);

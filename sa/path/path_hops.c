@@ -116,18 +116,18 @@ int path_walk(struct snap_reader *r, const struct snap_end *src,
 	return E_OK;
 }
 
-int path_hops(struct snap_reader *r, uint32_t slid, uint32_t dlid, struct path_hop *ret,
-              unsigned *ret_n)
+int path_hops(struct snap_reader *r, uint32_t slid, uint32_t dlid,
+              struct path_hop *ret_hop, unsigned *ret_n)
 {
 	struct snap_end src, dst;
 	struct path_route route;
 
-	int err = snap_lid(r, slid, &src);
-	if (err == E_OK) {
-		err = snap_lid(r, dlid, &dst);
+	int ret = snap_lid(r, slid, &src);
+	if (ret == E_OK) {
+		ret = snap_lid(r, dlid, &dst);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (src.base_lid == dst.base_lid) {
 		*ret_n = 0;
@@ -137,9 +137,9 @@ int path_hops(struct snap_reader *r, uint32_t slid, uint32_t dlid, struct path_h
 		*ret_n = 0;
 		return src.peer_port_guid == dst.port_guid ? E_OK : E_NOPATH;
 	}
-	err = path_walk(r, &src, &dst, dlid, ret, &route);
-	if (err == E_OK || err == E_NOPATH || err == E_LOOP) {
+	ret = path_walk(r, &src, &dst, dlid, ret_hop, &route);
+	if (ret == E_OK || ret == E_NOPATH || ret == E_LOOP) {
 		*ret_n = route.hops;
 	}
-	return err;
+	return ret;
 }

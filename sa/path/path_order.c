@@ -26,7 +26,7 @@ static unsigned other_offset(unsigned m, unsigned not, unsigned j)
 /* The free side's k-th offset, of \a free LIDs, against offset \a f of a side that has
  * \a fixed LIDs. */
 static bool order_fixed_one(enum path_selection mode, unsigned fixed, unsigned free,
-                            unsigned f, unsigned k, unsigned *ret)
+                            unsigned f, unsigned k, unsigned *ret_index)
 {
 	unsigned m = (fixed < free ? fixed : free) - 1;
 	unsigned n_pairwise = free / (m + 1);
@@ -43,11 +43,11 @@ static bool order_fixed_one(enum path_selection mode, unsigned fixed, unsigned f
 		return false;
 	}
 	if (mode == PATH_SRCDSTALL) {
-		*ret = k;
+		*ret_index = k;
 	} else if (k < n_pairwise) {
-		*ret = (f & m) + k * (m + 1);
+		*ret_index = (f & m) + k * (m + 1);
 	} else {
-		*ret = other_offset(m, f, k - n_pairwise);
+		*ret_index = other_offset(m, f, k - n_pairwise);
 	}
 	return true;
 }

@@ -31,20 +31,20 @@ struct asked {
 	bool service_is_known;     /* some virtual fabric has the ServiceID */
 };
 
-static int prepare(struct snap_reader *r, const struct policy *p, const struct path_query *q,
-               struct asked *ret)
+static int prepare(struct snap_reader *r, const struct policy *p,
+                   const struct path_query *q, struct asked *ret_asked)
 {
-	*ret = (struct asked){ .r = r, .p = p, .q = q };
-	ret->src = policy_set(p, q->src.p_key_set);
-	ret->dst = policy_set(p, q->dst.p_key_set);
-	ret->loopback = q->src.base_lid == q->dst.base_lid;
-	if (p->head.words != 0 && (ret->src == NULL || ret->dst == NULL)) {
+	*ret_asked = (struct asked){ .r = r, .p = p, .q = q };
+	ret_asked->src = policy_set(p, q->src.p_key_set);
+	ret_asked->dst = policy_set(p, q->dst.p_key_set);
+	ret_asked->loopback = q->src.base_lid == q->dst.base_lid;
+	if (p->head.words != 0 && (ret_asked->src == NULL || ret_asked->dst == NULL)) {
 		return E_MALFORMED;
 	}
 	for (uint32_t i = 0; p->head.kind == POLICY_EACH && q->has_service_id &&
-	                     !ret->service_is_known && i < p->head.n_rules;
+	                     !ret_asked->service_is_known && i < p->head.n_rules;
 	     i++) {
-		ret->service_is_known =
+		ret_asked->service_is_known =
 			policy_has(p, &p->rules[i].services, q->service_id);
 	}
 	return E_OK;
@@ -90,7 +90,7 @@ static uint32_t first_level(const struct asked *a)
 
 /* The P_Key that is asked for has to be one of the level's. Raw packets have none. */
 static int listed_p_key(const struct asked *a, const struct policy_level *l,
-                        uint16_t *ret)
+                        uint16_t *ret_p_key)
 {
 	const struct path_query *q = a->q;
 	bool has = q->has_p_key && !q->raw_traffic;
@@ -101,9 +101,9 @@ static int listed_p_key(const struct asked *a, const struct policy_level *l,
 		return E_PARTITION;
 	}
 	if (has || q->raw_traffic || l->p_keys.n == 0) {
-		return snap_common_p_key(a->r, &q->src, &q->dst, want, ret);
+		return snap_common_p_key(a->r, &q->src, &q->dst, want, ret_p_key);
 	}
-	return snap_listed_p_key(a->r, &q->src, &q->dst, a->p, &l->p_keys, ret);
+	return snap_listed_p_key(a->r, &q->src, &q->dst, a->p, &l->p_keys, ret_p_key);
 }
 
 static struct path_level level_of(const struct policy_level *l)
@@ -118,7 +118,7 @@ static struct path_level level_of(const struct policy_level *l)
 	};
 }
 
-static int only_level(const struct asked *a, struct path_level *ret)
+static int only_level(const struct asked *a, struct path_level *ret_level)
 {
 	const struct policy_level *l = &a->p->levels[first_level(a)];
 	uint16_t p_key;
@@ -126,25 +126,25 @@ static int only_level(const struct asked *a, struct path_level *ret)
 	if (l->sl != POLICY_ANY && l->qos == POLICY_NO_QOS) {
 		return E_POLICY;
 	}
-	int err = listed_p_key(a, l, &p_key);
-	if (err == E_OK) {
-		*ret = level_of(l);
-		ret->p_key = p_key;
+	int ret = listed_p_key(a, l, &p_key);
+	if (ret == E_OK) {
+		*ret_level = level_of(l);
+		ret_level->p_key = p_key;
 	}
-	return err;
+	return ret;
 }
 
 /* --- virtual fabrics -------------------------------------------------------------- */
 
 /* Its P_Key for this pair. */
 static int fabric_p_key(const struct asked *a, const struct policy_level *l,
-                        uint16_t *ret)
+                        uint16_t *ret_p_key)
 {
-	int err = snap_common_p_key(a->r, &a->q->src, &a->q->dst, l->p_key, ret);
+	int ret = snap_common_p_key(a->r, &a->q->src, &a->q->dst, l->p_key, ret_p_key);
 
-	return err == E_PARTITION
-	               ? snap_common_p_key(a->r, &a->q->src, &a->q->dst, 0, ret)
-	               : err;
+	return ret == E_PARTITION
+	               ? snap_common_p_key(a->r, &a->q->src, &a->q->dst, 0, ret_p_key)
+	               : ret;
 }
 
 static bool service_fits(const struct asked *a, const struct policy_rule *rule)
@@ -158,7 +158,7 @@ static bool service_fits(const struct asked *a, const struct policy_rule *rule)
 }
 
 /* \retval E_NOTFOUND  It is not for this query. */
-static int fabric_level(const struct asked *a, uint32_t i, struct path_level *ret)
+static int fabric_level(const struct asked *a, uint32_t i, struct path_level *ret_level)
 {
 	const struct policy_rule *rule = &a->p->rules[i];
 	const struct policy_level *l = &a->p->levels[rule->level];
@@ -168,15 +168,15 @@ static int fabric_level(const struct asked *a, uint32_t i, struct path_level *re
 	    !service_fits(a, rule)) {
 		return E_NOTFOUND;
 	}
-	int err = fabric_p_key(a, l, &p_key);
-	if (err != E_OK) {
-		return err == E_PARTITION ? E_NOTFOUND : err;
+	int ret = fabric_p_key(a, l, &p_key);
+	if (ret != E_OK) {
+		return ret == E_PARTITION ? E_NOTFOUND : ret;
 	}
 	if (a->q->has_p_key && !a->q->raw_traffic && ((p_key ^ a->q->p_key) & P_KEY_BASE) != 0) {
 		return E_NOTFOUND;
 	}
-	*ret = level_of(l);
-	ret->p_key = p_key;
+	*ret_level = level_of(l);
+	ret_level->p_key = p_key;
 	return E_OK;
 }
 
@@ -209,43 +209,44 @@ static void tighten_level(struct path_level *to, const struct path_level *from)
 	}
 }
 
-static int each_level(const struct asked *a, uint32_t *at, struct path_level *ret)
+static int each_level(const struct asked *a, uint32_t *at, struct path_level *ret_level)
 {
 	struct path_level level, more;
-	int err = E_NOTFOUND;
+	int ret = E_NOTFOUND;
 
-	for (; err == E_NOTFOUND && *at < a->p->head.n_rules; ++*at) {
-		err = fabric_level(a, *at, &level);
-		if (err == E_OK && is_repeated(a, *at, &level)) {
-			err = E_NOTFOUND;
+	for (; ret == E_NOTFOUND && *at < a->p->head.n_rules; ++*at) {
+		ret = fabric_level(a, *at, &level);
+		if (ret == E_OK && is_repeated(a, *at, &level)) {
+			ret = E_NOTFOUND;
 		}
 	}
-	for (uint32_t i = *at; err == E_OK && i < a->p->head.n_rules; i++) {
+	for (uint32_t i = *at; ret == E_OK && i < a->p->head.n_rules; i++) {
 		if (fabric_level(a, i, &more) == E_OK && is_same(&more, &level)) {
 			tighten_level(&level, &more);
 		}
 	}
-	if (err == E_OK) {
-		*ret = level;
+	if (ret == E_OK) {
+		*ret_level = level;
 	}
-	return err;
+	return ret;
 }
 
 int path_policy_next(struct snap_reader *r, const struct policy *p,
-                     const struct path_query *q, uint32_t *at, struct path_level *ret)
+                     const struct path_query *q, uint32_t *at,
+                     struct path_level *ret_level)
 {
 	bool is_first = *at == 0;
 	struct asked a;
-	int err = *at == LAST ? E_NOTFOUND : prepare(r, p, q, &a);
+	int ret = *at == LAST ? E_NOTFOUND : prepare(r, p, q, &a);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (p->head.kind == POLICY_FIRST) {
-		err = only_level(&a, ret);
+		ret = only_level(&a, ret_level);
 		*at = LAST;
-		return err;
+		return ret;
 	}
-	err = each_level(&a, at, ret);
-	return err == E_NOTFOUND && is_first ? E_POLICY : err;
+	ret = each_level(&a, at, ret_level);
+	return ret == E_NOTFOUND && is_first ? E_POLICY : ret;
 }

@@ -17,4 +17,5 @@
  * Private to the query core.
  */
 int path_policy_next(struct snap_reader *r, const struct policy *p,
-                     const struct path_query *q, uint32_t *at, struct path_level *ret);
+                     const struct path_query *q, uint32_t *at,
+                     struct path_level *ret_level);

@@ -139,16 +139,16 @@ static bool limit_life(const struct path_limit *l, uint8_t *life)
 	return false;
 }
 
-static int fixed_offset(const struct snap_end *e, uint32_t lid, int *ret)
+static int fixed_offset(const struct snap_end *e, uint32_t lid, int *ret_offset)
 {
 	if (lid == 0) {
-		*ret = -1;
+		*ret_offset = -1;
 		return E_OK;
 	}
 	if (lid < e->base_lid || lid - e->base_lid >= 1u << e->lmc) {
 		return E_RANGE;
 	}
-	*ret = (int)(lid - e->base_lid);
+	*ret_offset = (int)(lid - e->base_lid);
 	return E_OK;
 }
 
@@ -228,57 +228,58 @@ static int find_route(struct snap_reader *r, const struct snap_end *from,
 }
 
 /* SL of the QoS level that has this SL on this lane. \retval E_NOTFOUND  None has. */
-static int find_sl(const struct path_iter *it, uint8_t lane, uint8_t want, uint8_t *ret)
+static int find_sl(const struct path_iter *it, uint8_t lane, uint8_t want,
+                   uint8_t *ret_sl)
 {
 	uint8_t sl = 0;
-	int err = E_OK;
+	int ret = E_OK;
 
-	for (unsigned level = 1; err == E_OK && level < VL_SLS; level++) {
-		err = snap_sl(it->r, level, lane, &sl);
-		if (err == E_OK && sl == want) {
-			*ret = sl;
+	for (unsigned level = 1; ret == E_OK && level < VL_SLS; level++) {
+		ret = snap_sl(it->r, level, lane, &sl);
+		if (ret == E_OK && sl == want) {
+			*ret_sl = sl;
 			return E_OK;
 		}
 	}
-	return err == E_OK ? E_NOTFOUND : err;
+	return ret == E_OK ? E_NOTFOUND : ret;
 }
 
 /* What the SL of the path's partition stands for on this lane.
  * \retval E_NOTFOUND  The partition has none, or it has no effect. */
-static int partition_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
+static int partition_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret_sl)
 {
 	uint16_t p_key = it->level.p_key & P_KEY_BASE;
 	struct snap_partition p;
 	struct snap_vl_rule rule;
-	int err;
+	int ret;
 
 	if (!snap_meta(it->r)->qos || it->q->raw_traffic || p_key == 0) {
 		return E_NOTFOUND;
 	}
-	err = snap_partition_from(it->r, p_key, &p);
-	if (err != E_OK || p.p_key != p_key || p.is.sl == 0) {
-		return err != E_OK ? err : E_NOTFOUND;
+	ret = snap_partition_from(it->r, p_key, &p);
+	if (ret != E_OK || p.p_key != p_key || p.is.sl == 0) {
+		return ret != E_OK ? ret : E_NOTFOUND;
 	}
-	err = snap_vl_rule(it->r, &rule);
-	if (err == E_OK && rule.levels != 0) {
+	ret = snap_vl_rule(it->r, &rule);
+	if (ret == E_OK && rule.levels != 0) {
 		return snap_sl(it->r, (p.is.sl >> rule.level_shift) % rule.levels, lane,
-		               ret);
+		               ret_sl);
 	}
-	return err == E_NOTFOUND ? find_sl(it, lane, p.is.sl, ret) : err;
+	return ret == E_NOTFOUND ? find_sl(it, lane, p.is.sl, ret_sl) : ret;
 }
 
 /* SL of a lane: what was asked for or what the partition has, if a QoS level has it, else that
  * of QoS level 0; with a policy the one that its SL stands for on this lane. */
-static int choose_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
+static int choose_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret_sl)
 {
-	int err;
+	int ret;
 
 	if (it->level.sl != POLICY_ANY) {
-		return snap_sl(it->r, it->level.qos, lane, ret);
+		return snap_sl(it->r, it->level.qos, lane, ret_sl);
 	}
-	err = it->q->has_sl ? find_sl(it, lane, it->q->sl, ret)
-	                    : partition_sl(it, lane, ret);
-	return err == E_NOTFOUND ? snap_sl(it->r, 0, lane, ret) : err;
+	ret = it->q->has_sl ? find_sl(it, lane, it->q->sl, ret_sl)
+	                    : partition_sl(it, lane, ret_sl);
+	return ret == E_NOTFOUND ? snap_sl(it->r, 0, lane, ret_sl) : ret;
 }
 
 /* Applies the limits of a policy to what the route can do. */
@@ -354,10 +355,10 @@ static bool wanted(const struct path_query *q, struct path_record *rec)
 /* The pairs once more, as the next level has them. */
 static bool next_level(struct path_iter *it)
 {
-	int err = it->policy != NULL ? choose_level(it) : E_NOTFOUND;
+	int ret = it->policy != NULL ? choose_level(it) : E_NOTFOUND;
 
-	if (err != E_OK) {
-		it->ret = err == E_NOTFOUND ? E_OK : err;
+	if (ret != E_OK) {
+		it->ret = ret == E_NOTFOUND ? E_OK : ret;
 		return false;
 	}
 	it->k = 0;
@@ -365,7 +366,7 @@ static bool next_level(struct path_iter *it)
 	return true;
 }
 
-bool path_iter_next(struct path_iter *it, struct path_record *ret)
+bool path_iter_next(struct path_iter *it, struct path_record *ret_record)
 {
 	const struct path_query *q = it->q;
 	unsigned s, d;
@@ -379,19 +380,19 @@ bool path_iter_next(struct path_iter *it, struct path_record *ret)
 			continue;
 		}
 		it->k++;
-		*ret = it->same;
-		ret->slid = q->src.base_lid + s;
-		ret->dlid = q->dst.base_lid + d;
-		int err = route_record(it, ret);
-		if (err == E_NOPATH) {
+		*ret_record = it->same;
+		ret_record->slid = q->src.base_lid + s;
+		ret_record->dlid = q->dst.base_lid + d;
+		int ret = route_record(it, ret_record);
+		if (ret == E_NOPATH) {
 			continue;
 		}
-		if (err != E_OK) {
-			it->ret = err == E_NOTFOUND ? E_MALFORMED : err;
+		if (ret != E_OK) {
+			it->ret = ret == E_NOTFOUND ? E_MALFORMED : ret;
 			return false;
 		}
 		it->routed++;
-		if (wanted(q, ret)) {
+		if (wanted(q, ret_record)) {
 			it->given++;
 			return true;
 		}
@@ -400,16 +401,16 @@ bool path_iter_next(struct path_iter *it, struct path_record *ret)
 }
 
 int path_query_run(struct snap_reader *r, const struct path_query *q,
-                   struct path_record *ret, size_t max, size_t *ret_n)
+                   struct path_record *ret_record, size_t max, size_t *ret_n)
 {
 	struct path_iter it;
 	size_t n = 0;
 
-	int err = path_iter_init(&it, r, q);
-	if (err != E_OK) {
-		return err;
+	int ret = path_iter_init(&it, r, q);
+	if (ret != E_OK) {
+		return ret;
 	}
-	while (n < max && path_iter_next(&it, &ret[n])) {
+	while (n < max && path_iter_next(&it, &ret_record[n])) {
 		n++;
 	}
 	if (it.ret != E_OK) {

@@ -116,13 +116,13 @@ struct path_iter {
 int path_iter_init(struct path_iter *it, struct snap_reader *r, const struct path_query *q);
 
 /*! \brief Is this why a pair of ports has no paths, which is no failure? */
-static inline bool path_none(int err)
+static inline bool path_none(int ret)
 {
-	return err == E_NOPATH || err == E_PARTITION || err == E_POLICY;
+	return ret == E_NOPATH || ret == E_PARTITION || ret == E_POLICY;
 }
 
 /*! \brief Next record that matches. \return false: no more, or it->ret is set. */
-bool path_iter_next(struct path_iter *it, struct path_record *ret);
+bool path_iter_next(struct path_iter *it, struct path_record *ret_record);
 
 /*!
  * \brief Answers a query from a pinned snapshot.
@@ -139,7 +139,7 @@ bool path_iter_next(struct path_iter *it, struct path_record *ret);
  * of a level means a QoS class: on routing that takes several lanes the paths have the SL that
  * the class has on their lane.
  *
- * \param ret    At most \a max records, in the mode's order, those that match.
+ * \param ret_record    At most \a max records, in the mode's order, those that match.
  * \param ret_n  How many; may be 0 with E_OK when selectors exclude all.
  * \retval E_NOPATH     Routes of every pair are missing (different parts, holes).
  * \retval E_PARTITION  No common P_Key, or not the one asked for.
@@ -149,12 +149,13 @@ bool path_iter_next(struct path_iter *it, struct path_record *ret);
  * Cost: two array reads per record, and two more to see whether the route back exists.
  * Source: IBA vol. 1, 15.2.5.16 and 15.2.5.17 (PathRecord components and selectors).
  */
-int path_query_run(struct snap_reader *r, const struct path_query *q, struct path_record *ret,
-                   size_t max, size_t *ret_n);
+int path_query_run(struct snap_reader *r, const struct path_query *q,
+                   struct path_record *ret_record, size_t max, size_t *ret_n);
 
 /*!
  * \brief Walks the LFTs from a source LID to a destination LID.
- * \param ret    At most PATH_HOPS_MAX hops. None between the ends of one cable, or from a port to itself.
+ * \param ret_hop    At most PATH_HOPS_MAX hops. None between the ends of one cable, or
+ *        from a port to itself.
  * \param ret_n  Filled on E_OK, E_NOPATH and E_LOOP.
  * \retval E_NOTFOUND  Nobody has one of the LIDs.
  * \retval E_NOPATH    A hole; the hops up to and with the switch without a route are filled (its out_port: where
@@ -162,7 +163,7 @@ int path_query_run(struct snap_reader *r, const struct path_query *q, struct pat
  * \retval E_LOOP      The hops up to the switch that is passed twice are filled.
  */
 int path_hops(struct snap_reader *r, uint32_t slid, uint32_t dlid,
-              struct path_hop *ret, unsigned *ret_n);
+              struct path_hop *ret_hop, unsigned *ret_n);
 
 /*! The meaning of a selector text. */
 struct endpoint {
@@ -191,11 +192,11 @@ struct endpoint_candidates {
  * \retval E_NOTFOUND E_AMBIGUOUS
  * Cost: a few look-ups; a walk over all nodes when the text is no exact name.
  */
-int endpoint_resolve(struct snap_reader *r, const char *text, struct endpoint *ret,
-                     struct endpoint_candidates *c);
+int endpoint_resolve(struct snap_reader *r, const char *text,
+                     struct endpoint *ret_endpoint, struct endpoint_candidates *c);
 
 /*!
  * \brief Likewise, but only as written, and without candidates: for many texts at once.
  * \retval E_SYNTAX E_NOTFOUND E_AMBIGUOUS  Cost: a few look-ups.
  */
-int endpoint_find(struct snap_reader *r, const char *text, struct endpoint *ret);
+int endpoint_find(struct snap_reader *r, const char *text, struct endpoint *ret_endpoint);

@@ -67,7 +67,7 @@ struct path_hop_why {
  */
 int path_hop_why(struct snap_reader *r, const struct snap_end *dst, uint32_t dlid,
                  const struct path_hop *hop, unsigned rest, uint8_t sl,
-                 struct path_hop_why *ret);
+                 struct path_hop_why *ret_why);
 
 /*! The first slowest cable of a path and the first with the least MTU. Between the end ports
  * of one node, and on the way to a port 0 behind the last cable, there is none: guid 0. */
@@ -81,4 +81,4 @@ struct path_bounds {
  * \retval E_NOTFOUND E_MALFORMED E_STALE  Cost: two look-ups per hop.
  */
 int path_bounds(struct snap_reader *r, const struct snap_end *src,
-                const struct path_hop *hops, unsigned n, struct path_bounds *ret);
+                const struct path_hop *hops, unsigned n, struct path_bounds *ret_bounds);

@@ -458,9 +458,9 @@ enum mad_kind perf_receive(struct perf *p, const struct mad_msg *m)
 	return kind;
 }
 
-bool perf_next_alarm(struct perf *p, struct perf_alarm *ret)
+bool perf_next_alarm(struct perf *p, struct perf_alarm *ret_alarm)
 {
-	return p != NULL && perf_alarms_next(&p->alarms, ret);
+	return p != NULL && perf_alarms_next(&p->alarms, ret_alarm);
 }
 
 const struct perf_counters *perf_counters(const struct perf *p)
@@ -644,7 +644,7 @@ int perf_fabric(struct perf *p, const struct graph *g, const struct lids *l,
 /* --- life --------------------------------------------------------------------------------- */
 
 int perf_new(struct transport *t, struct stats *stats, const struct config *config,
-             int64_t (*wall_clock)(void), struct perf **ret)
+             int64_t (*wall_clock)(void), struct perf **ret_perf)
 {
 	struct perf *p = calloc(1, sizeof(*p));
 
@@ -673,7 +673,7 @@ int perf_new(struct transport *t, struct stats *stats, const struct config *conf
 	if (stats != NULL) {
 		stats_counters_history(stats, config->perfmgr_history);
 	}
-	*ret = p;
+	*ret_perf = p;
 	return E_OK;
 }
 

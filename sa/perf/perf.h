@@ -47,7 +47,7 @@ struct perf;
  * \retval -ENOMEM
  */
 int perf_new(struct transport *t, struct stats *stats, const struct config *config,
-             int64_t (*wall_clock)(void), struct perf **ret);
+             int64_t (*wall_clock)(void), struct perf **ret_perf);
 void perf_free(struct perf *p); /*!< NULL is fine */
 
 /*!
@@ -74,7 +74,7 @@ enum mad_kind perf_receive(struct perf *p, const struct mad_msg *m);
 uint64_t perf_deadline(const struct perf *p, bool may_send);
 
 /*! \brief Takes the oldest alarm. \return false: there is none. */
-bool perf_next_alarm(struct perf *p, struct perf_alarm *ret);
+bool perf_next_alarm(struct perf *p, struct perf_alarm *ret_alarm);
 
 struct perf_counters {
 	uint64_t sent;       /*!< MADs */

@@ -63,12 +63,12 @@ void perf_alarms_watch(struct perf_alarms *a, const struct port_counters *c, uin
 	describe(c, wait, poor, to->what, sizeof(to->what));
 }
 
-bool perf_alarms_next(struct perf_alarms *a, struct perf_alarm *ret)
+bool perf_alarms_next(struct perf_alarms *a, struct perf_alarm *ret_alarm)
 {
 	if (a->n == 0) {
 		return false;
 	}
-	*ret = a->list[a->first];
+	*ret_alarm = a->list[a->first];
 	a->first = (a->first + 1) % PERF_ALARMS_MAX;
 	a->n--;
 	return true;

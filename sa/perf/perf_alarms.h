@@ -38,4 +38,4 @@ struct perf_alarms {
 void perf_alarms_watch(struct perf_alarms *a, const struct port_counters *c, uint8_t *ret_left);
 
 /*! \brief Takes the oldest one. \return false: there is none. */
-bool perf_alarms_next(struct perf_alarms *a, struct perf_alarm *ret);
+bool perf_alarms_next(struct perf_alarms *a, struct perf_alarm *ret_alarm);

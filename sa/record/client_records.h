@@ -28,17 +28,17 @@ struct client_record {
  * \param key_len  0: the first row of the table.
  * \retval E_NOTFOUND  There is none. \retval E_STALE E_MALFORMED
  */
-int client_record_seek(struct snap_reader *r, const struct sa_query *q, enum record_table table,
-                 const void *key, size_t key_len, struct client_walk *w,
-                 struct client_record *ret);
+int client_record_seek(struct snap_reader *r, const struct sa_query *q,
+                       enum record_table table, const void *key, size_t key_len,
+                       struct client_walk *w, struct client_record *ret_record);
 
 /*! \brief client_record_seek() at the page of the query: from its from_key on, if it has one. */
 int client_record_seek_page(struct snap_reader *r, const struct sa_query *q,
-                       enum record_table table, const void *key, size_t key_len,
-                       struct client_walk *w, struct client_record *ret);
+                            enum record_table table, const void *key, size_t key_len,
+                            struct client_walk *w, struct client_record *ret_record);
 
 /*! \brief The next row. No other walk of the same table may begin between two calls. */
-int client_record_next(struct client_walk *w, struct client_record *ret);
+int client_record_next(struct client_walk *w, struct client_record *ret_record);
 
 /*! \brief Whether the row's key begins with these bytes. */
 bool client_record_has_prefix(const struct client_record *rec, const void *key, size_t key_len);

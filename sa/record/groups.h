@@ -40,14 +40,14 @@ struct group_member {
  * \retval E_NOTFOUND  There is none. \retval E_STALE E_MALFORMED
  */
 int group_from(struct snap_reader *r, const uint8_t *key, size_t key_len,
-               struct group *ret);
+               struct group *ret_group);
 
 /*! \brief The group with this MGID. \retval E_NOTFOUND \retval E_STALE E_MALFORMED */
 int group_find(struct snap_reader *r, uint64_t mgid_prefix, uint64_t mgid_suffix,
-               struct group *ret);
+               struct group *ret_group);
 
 /*! \brief The group after the last one that group_from() or group_next() found. */
-int group_next(struct snap_reader *r, struct group *ret);
+int group_next(struct snap_reader *r, struct group *ret_group);
 
 /*!
  * \brief The first member of a group with a key not below the given one.
@@ -55,17 +55,17 @@ int group_next(struct snap_reader *r, struct group *ret);
  * \retval E_NOTFOUND  The group has no more members. \retval E_STALE E_MALFORMED
  */
 int group_member_from(struct snap_reader *r, const struct group *g, const uint8_t *key,
-                      struct group_member *ret);
+                      struct group_member *ret_member);
 
 /*! \brief The member after the last one that was found. No other group's members may have
  *  been read meanwhile. */
 int group_member_next(struct snap_reader *r, const struct group *g,
-                      struct group_member *ret);
+                      struct group_member *ret_member);
 
 /*!
  * \brief Ports of a switch that send the packets of an MLID on, from its multicast table.
- * \param ret  A bit for each port; none is set where the table has no entry.
+ * \param ret_ports  A bit for each port; none is set where the table has no entry.
  * \retval E_STALE E_MALFORMED
  */
 int group_egress_ports(struct snap_reader *r, uint64_t sw_guid, uint8_t n_ports,
-                       uint32_t mlid, uint64_t ret[GROUP_PORT_WORDS]);
+                       uint32_t mlid, uint64_t ret_ports[GROUP_PORT_WORDS]);

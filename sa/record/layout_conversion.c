@@ -45,7 +45,7 @@ static bool copy_value(const struct sa_field *f, const uint8_t *from, const stru
 }
 
 int sa_convert_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
-                       struct sa_query *ret)
+                       struct sa_query *ret_query)
 {
 	const struct sa_attr *own = q->attr, *base = own->converts->base;
 	bool writes = (q->method & (SA_SET | SA_DELETE)) != 0;
@@ -63,31 +63,32 @@ int sa_convert_request(struct snap_reader *r, const struct sa_query *q, uint8_t 
 		fits &= held || !(asked || writes);
 		mask |= (uint64_t)asked << k;
 	}
-	int err = own->converts->ask ? own->converts->ask(r, q, record, &mask) : E_OK;
-	if (err != E_OK || !fits) {
-		return err != E_OK ? err : writes ? E_RANGE : E_NOTFOUND;
+	int ret = own->converts->ask ? own->converts->ask(r, q, record, &mask) : E_OK;
+	if (ret != E_OK || !fits) {
+		return ret != E_OK ? ret : writes ? E_RANGE : E_NOTFOUND;
 	}
-	*ret = *q;
-	ret->attr = base;
-	ret->shown = own;
-	ret->record = record;
-	ret->comp_mask = mask;
+	*ret_query = *q;
+	ret_query->attr = base;
+	ret_query->shown = own;
+	ret_query->record = record;
+	ret_query->comp_mask = mask;
 	return E_OK;
 }
 
 void sa_convert_record(struct snap_reader *r, const struct sa_attr *shown,
-                       const uint8_t *record, uint8_t *ret)
+                       const uint8_t *record, uint8_t *ret_record)
 {
 	const struct sa_attr *base = shown->converts->base;
 
-	memset(ret, 0, shown->size);
+	memset(ret_record, 0, shown->size);
 	for (unsigned i = 0; i < shown->n_fields; i++) {
 		int k = sa_convert_component(shown, i, base);
 		if (k != SA_NONE) {
-			(void)copy_value(&base->fields[k], record, &shown->fields[i], ret);
+			(void)copy_value(&base->fields[k], record, &shown->fields[i],
+			                 ret_record);
 		}
 	}
 	if (shown->converts->show) {
-		shown->converts->show(r, record, ret);
+		shown->converts->show(r, record, ret_record);
 	}
 }

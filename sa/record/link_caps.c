@@ -42,19 +42,19 @@ static uint16_t speeds_of(const uint8_t *info)
 }
 
 int link_caps(struct snap_reader *r, uint64_t node_guid, uint8_t port,
-              struct link_caps *ret)
+              struct link_caps *ret_caps)
 {
 	const uint8_t *info;
 	uint16_t len;
-	int err = snap_attr(r, UMAD_SM_ATTR_PORT_INFO, node_guid, port, &info, &len);
+	int ret = snap_attr(r, UMAD_SM_ATTR_PORT_INFO, node_guid, port, &info, &len);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (len < PORT_INFO_BYTES) {
 		return E_MALFORMED;
 	}
-	*ret = (struct link_caps){
+	*ret_caps = (struct link_caps){
 		.speeds = speeds_of(info),
 		.widths = (uint8_t)field_get(info, PI_LINK_WIDTH_SUPPORTED),
 		.physical_state = (uint8_t)field_get(info, PI_PORT_PHYSICAL_STATE),

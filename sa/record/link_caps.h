@@ -28,7 +28,7 @@ const char *link_physical_state(uint8_t state);
  * \retval E_NOTFOUND  It is not in the snapshot. \retval E_MALFORMED E_STALE
  */
 int link_caps(struct snap_reader *r, uint64_t node_guid, uint8_t port,
-              struct link_caps *ret);
+              struct link_caps *ret_caps);
 
 /*!
  * \brief The widest width and the highest speed that both ends of a cable support.

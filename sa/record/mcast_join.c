@@ -210,13 +210,13 @@ static bool is_zero(const uint8_t *mgid)
 }
 
 /* The broadcast group is ff1s:401b:<P_Key>::ffff:ffff. */
-static void broadcast_of(const uint8_t *mgid, uint8_t ret[MGID_BYTES])
+static void broadcast_of(const uint8_t *mgid, uint8_t ret_mgid[MGID_BYTES])
 {
-	memset(ret, 0, MGID_BYTES);
-	memcpy(ret, mgid, 6);
-	ret[2] = SIGNATURE_IPV4 >> 8;
-	ret[3] = SIGNATURE_IPV4 & 0xff;
-	memset(ret + 12, 0xff, 4);
+	memset(ret_mgid, 0, MGID_BYTES);
+	memcpy(ret_mgid, mgid, 6);
+	ret_mgid[2] = SIGNATURE_IPV4 >> 8;
+	ret_mgid[3] = SIGNATURE_IPV4 & 0xff;
+	memset(ret_mgid + 12, 0xff, 4);
 }
 
 static bool is_broadcast(const uint8_t *mgid)

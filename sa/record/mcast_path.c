@@ -102,28 +102,29 @@ static bool is_member(const struct sa_store *st, const uint8_t *mgid, uint64_t p
 
 /* The port that sends: named by GID, LID, both, or the requester. */
 static int read_source(struct snap_reader *r, const struct sa_query *q,
-                       struct snap_end *ret)
+                       struct snap_end *ret_end)
 {
 	struct snap_end by_lid;
 	bool off_subnet;
 	uint32_t lid;
-	int err = E_OK;
+	int ret = E_OK;
 
-	*ret = *q->requester;
+	*ret_end = *q->requester;
 	if (sa_asked(q, PR_SGID)) {
-		err = path_request_gid(r, q->store,
+		ret = path_request_gid(r, q->store,
 		                       q->record + path_fields[PR_SGID].bit / 8, false,
-		                       ret, &off_subnet, &lid);
+		                       ret_end, &off_subnet, &lid);
 	}
-	if (err != E_OK || !sa_asked(q, PR_SLID)) {
-		return err;
+	if (ret != E_OK || !sa_asked(q, PR_SLID)) {
+		return ret;
 	}
-	err = snap_lid(r, (uint32_t)sa_component(q, PR_SLID), &by_lid);
-	if (err == E_OK && sa_asked(q, PR_SGID) && by_lid.port_guid != ret->port_guid) {
+	ret = snap_lid(r, (uint32_t)sa_component(q, PR_SLID), &by_lid);
+	if (ret == E_OK && sa_asked(q, PR_SGID) &&
+	    by_lid.port_guid != ret_end->port_guid) {
 		return E_NOTFOUND;
 	}
-	*ret = by_lid;
-	return err;
+	*ret_end = by_lid;
+	return ret;
 }
 
 static void offer(const struct sa_query *q, const uint8_t *group,

@@ -69,20 +69,20 @@ int path_request_common(struct snap_reader *r, const struct sa_query *q,
 
 /* Omni-Path's GIDs of LIDs; GUIDs of real ports may begin with the same OUI. */
 static int by_guid_or_lid(struct snap_reader *r, const struct sa_store *st, uint64_t guid,
-                          struct snap_end *ret, uint32_t *ret_lid)
+                          struct snap_end *ret_end, uint32_t *ret_lid)
 {
 	uint64_t lid = guid & ((UINT64_C(1) << OUI_SHIFT) - 1);
 
-	int err = alias_port(r, st, guid, ret);
-	if (err == E_NOTFOUND && guid >> OUI_SHIFT == OPA_OUI && lid <= UINT32_MAX) {
-		err = snap_lid(r, (uint32_t)lid, ret);
-		*ret_lid = err == E_OK ? (uint32_t)lid : 0;
+	int ret = alias_port(r, st, guid, ret_end);
+	if (ret == E_NOTFOUND && guid >> OUI_SHIFT == OPA_OUI && lid <= UINT32_MAX) {
+		ret = snap_lid(r, (uint32_t)lid, ret_end);
+		*ret_lid = ret == E_OK ? (uint32_t)lid : 0;
 	}
-	return err;
+	return ret;
 }
 
 int path_request_gid(struct snap_reader *r, const struct sa_store *st,
-                     const uint8_t gid[16], bool is_dst, struct snap_end *ret,
+                     const uint8_t gid[16], bool is_dst, struct snap_end *ret_end,
                      bool *ret_off_subnet, uint32_t *ret_lid)
 {
 	uint64_t prefix = field_get(gid, 0, 64), guid = field_get(gid, 64, 64);
@@ -91,14 +91,14 @@ int path_request_gid(struct snap_reader *r, const struct sa_store *st,
 	*ret_off_subnet = false;
 	*ret_lid = 0;
 	if (prefix == LINK_LOCAL_PREFIX || prefix == snap_meta(r)->subnet_prefix) {
-		return by_guid_or_lid(r, st, guid, ret, ret_lid);
+		return by_guid_or_lid(r, st, guid, ret_end, ret_lid);
 	}
-	int err = is_dst ? snap_prefix_route(r, prefix, &route) : E_NOTFOUND;
-	if (err == E_OK) {
+	int ret = is_dst ? snap_prefix_route(r, prefix, &route) : E_NOTFOUND;
+	if (ret == E_OK) {
 		*ret_off_subnet = true;
-		err = snap_port_guid(r, route.router_port_guid, ret);
+		ret = snap_port_guid(r, route.router_port_guid, ret_end);
 	}
-	return err;
+	return ret;
 }
 
 void path_request_encode(const struct path_record *p, const struct path_request *a,

@@ -37,7 +37,7 @@ struct path_components {
 /*! \brief Reads all but the ends. \retval E_RANGE  Refused in \a out. */
 int path_request_common(struct snap_reader *r, const struct sa_query *q,
                         const struct path_components *c, struct sa_out *out,
-                        struct path_request *ret);
+                        struct path_request *ret_request);
 
 /*!
  * \brief The end port that a GID names: by PortGUID or alias GUID in this subnet, or by
@@ -47,7 +47,7 @@ int path_request_common(struct snap_reader *r, const struct sa_query *q,
  * \retval E_NOTFOUND
  */
 int path_request_gid(struct snap_reader *r, const struct sa_store *st,
-                     const uint8_t gid[16], bool is_dst, struct snap_end *ret,
+                     const uint8_t gid[16], bool is_dst, struct snap_end *ret_end,
                      bool *ret_off_subnet, uint32_t *ret_lid);
 
 /*! \brief A PathRecord of \a a as it goes on the wire: GIDs as they were asked for. */
@@ -65,7 +65,7 @@ void path_request_high_lids(const struct path_record *p, struct snap_reader *r,
 
 /*! \brief Reads a request with the components of rec_path. \retval E_RANGE E_NOTFOUND */
 int path_request_read(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
-                      struct path_request *ret);
+                      struct path_request *ret_request);
 
 /*! Components of a PathRecord. */
 enum path_component {

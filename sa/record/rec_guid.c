@@ -187,7 +187,7 @@ static int find_guid(const struct change *c, uint64_t guid)
 }
 
 /* \retval E_FULL  All numbers are taken. */
-static int choose_guid(const struct change *c, unsigned i, uint64_t *ret)
+static int choose_guid(const struct change *c, unsigned i, uint64_t *ret_guid)
 {
 	uint64_t first = OPENFABRICS_GUIDS | (uint64_t)c->q->sm_assigned_guid << 32;
 	uint64_t place = c->block * ALIAS_BLOCK_GUIDS + i;
@@ -202,13 +202,13 @@ static int choose_guid(const struct change *c, unsigned i, uint64_t *ret)
 		if (guid == first || alias_find(c->q->store, guid, &row)) {
 			continue;
 		}
-		int err = find_guid(c, guid);
-		if (err == E_NOTFOUND) {
-			*ret = guid;
+		int ret = find_guid(c, guid);
+		if (ret == E_NOTFOUND) {
+			*ret_guid = guid;
 			return E_OK;
 		}
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	return E_FULL;

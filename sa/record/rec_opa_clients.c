@@ -146,14 +146,14 @@ static int ask_by_lid(struct snap_reader *r, const struct sa_query *q, unsigned 
 }
 
 static void show_lid(struct snap_reader *r, const struct sa_attr *shown, unsigned lid,
-                     unsigned gid, const uint8_t *record, uint8_t *ret)
+                     unsigned gid, const uint8_t *record, uint8_t *ret_record)
 {
 	const struct sa_field *f = &shown->converts->base->fields[gid];
 	struct snap_end end;
 
 	if (snap_port_guid(r, field_get(record, f->bit + GUID_BITS, GUID_BITS), &end) ==
 	    E_OK) {
-		sa_put(shown, ret, (int)lid, end.base_lid);
+		sa_put(shown, ret_record, (int)lid, end.base_lid);
 	}
 }
 
@@ -280,11 +280,11 @@ static int narrow(const struct sa_query *q, unsigned own, unsigned base, bool co
 }
 
 static void widen(const struct sa_attr *shown, const uint8_t *record, unsigned base,
-                  uint8_t *ret, unsigned own)
+                  uint8_t *ret_record, unsigned own)
 {
 	uint64_t lid = base_get(shown->converts->base, record, base);
 
-	sa_put(shown, ret, (int)own, lid == INFORM_ALL_LIDS ? UINT32_MAX : lid);
+	sa_put(shown, ret_record, (int)own, lid == INFORM_ALL_LIDS ? UINT32_MAX : lid);
 }
 
 static int inform_ask(struct snap_reader *r, const struct sa_query *q, uint8_t *record,

@@ -14,18 +14,18 @@
 #include "routing/graph/graph.h"
 #include "sa/record/record.h"
 
-int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret)
+int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret_end)
 {
 	uint32_t top = snap_meta(r)->top_lid;
 
 	for (uint32_t l = *lid ? *lid : 1; l <= top; l++) {
-		int err = snap_lid(r, l, ret);
-		if (err == E_OK) {
-			*lid = ret->base_lid + (1u << ret->lmc);
+		int ret = snap_lid(r, l, ret_end);
+		if (ret == E_OK) {
+			*lid = ret_end->base_lid + (1u << ret_end->lmc);
 			return E_OK;
 		}
-		if (err != E_NOTFOUND) {
-			return err;
+		if (ret != E_NOTFOUND) {
+			return ret;
 		}
 	}
 	return E_NOTFOUND;
@@ -37,7 +37,7 @@ static bool is_input(const struct sa_query *q, int component)
 }
 
 void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int port,
-                   const struct snap_end *end, struct sa_row_walk *ret)
+                   const struct snap_end *end, struct sa_row_walk *ret_row_walk)
 {
 	bool all_ports = end->type == NODE_SWITCH && port != SA_NONE;
 	uint32_t first = all_ports ? 0 : end->port;
@@ -51,7 +51,7 @@ void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int p
 		first = there ? want : 1;
 		last = there ? want : 0;
 	}
-	*ret = (struct sa_row_walk){
+	*ret_row_walk = (struct sa_row_walk){
 		.guid = end->node_guid,
 		.next = (uint64_t)first << shift,
 		.last = last >= first ? (last << shift) | ((1u << shift) - 1) : 0,
@@ -60,19 +60,20 @@ void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int p
 	};
 }
 
-int sa_rows_next(struct snap_reader *r, struct sa_row_walk *w, struct snap_attr_row *ret)
+int sa_rows_next(struct snap_reader *r, struct sa_row_walk *w,
+                 struct snap_attr_row *ret_attr_row)
 {
 	if (w->next > w->last) {
 		return E_NOTFOUND;
 	}
-	int err = snap_attr_from(r, w->attr, w->guid, (uint32_t)w->next, ret);
-	if (err != E_OK) {
-		return err;
+	int ret = snap_attr_from(r, w->attr, w->guid, (uint32_t)w->next, ret_attr_row);
+	if (ret != E_OK) {
+		return ret;
 	}
-	if (ret->guid != w->guid || ret->block > w->last) {
+	if (ret_attr_row->guid != w->guid || ret_attr_row->block > w->last) {
 		return E_NOTFOUND;
 	}
-	w->next = (uint64_t)ret->block + 1;
+	w->next = (uint64_t)ret_attr_row->block + 1;
 	return E_OK;
 }
 

@@ -238,15 +238,16 @@ static inline const struct sa_attr *sa_reply_attr(const struct sa_attr *attr)
 
 /*!
  * \brief Converts a request for an attribute with a second layout to one for its base.
- * \param record  [SA_CONVERTED_BYTES] for the request's record. \param ret  A copy of \a q but
+ * \param record  [SA_CONVERTED_BYTES] for the request's record. \param ret_query  A copy
+ *        of \a q but
  * for what differs. \retval E_NOTFOUND  Nothing can match. \retval E_RANGE  A value that
  * the record cannot hold.
  */
 int sa_convert_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
-                       struct sa_query *ret);
+                       struct sa_query *ret_query);
 /*! \brief Converts a record of the base to the layout of \a shown. */
 void sa_convert_record(struct snap_reader *r, const struct sa_attr *shown,
-                       const uint8_t *record, uint8_t *ret);
+                       const uint8_t *record, uint8_t *ret_record);
 /*! \brief Component of \a to that has the name of one of \a from. SA_NONE: it has none.
  */
 int sa_convert_component(const struct sa_attr *from, unsigned component,
@@ -266,7 +267,7 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out 
 int sa_walk_none(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
 
 /*! \brief End port of the lowest LID from *lid on; *lid is where to go on, 0 at first. \retval E_NOTFOUND  no more. */
-int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret);
+int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret_end);
 
 /*! A walk over rows of `attrs` that go under one end port: ports first to last, numbered port << shift | block. */
 struct sa_row_walk {
@@ -278,7 +279,7 @@ struct sa_row_walk {
 
 /*! \brief Begins at an end port; \a port is the component that names one port, or SA_NONE. As an SA_INPUT it counts for switches only. */
 void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int port,
-                   const struct snap_end *end, struct sa_row_walk *ret);
+                   const struct snap_end *end, struct sa_row_walk *ret_row_walk);
 
 /*! \brief SMInfo.ActCount of the SM with this PortGUID: the own one as the request brings
  * it, else \a read, as it answered the last sweep. */
@@ -286,7 +287,8 @@ uint32_t sa_act_count(struct snap_reader *r, const struct sa_query *q, uint64_t 
                       uint32_t read);
 
 /*! \brief Next row. \retval E_NOTFOUND  no more */
-int sa_rows_next(struct snap_reader *r, struct sa_row_walk *w, struct snap_attr_row *ret);
+int sa_rows_next(struct snap_reader *r, struct sa_row_walk *w,
+                 struct snap_attr_row *ret_attr_row);
 
 /*! \brief Writes a component of a record of \a attr. */
 static inline void sa_put(const struct sa_attr *attr, uint8_t *record, int component, uint64_t value)

@@ -84,7 +84,7 @@ static bool is_request(const struct umad_sa_packet *in)
 }
 
 int sa_request_read(const struct mad_msg *m, const struct sa_limits *l,
-                    struct sa_request *ret)
+                    struct sa_request *ret_request)
 {
 	struct umad_sa_packet in;
 	bool read_only = m->addr.origin != NULL; /* and sees all */
@@ -117,7 +117,7 @@ int sa_request_read(const struct mad_msg *m, const struct sa_limits *l,
 		status = UMAD_SA_STATUS_REQ_INVALID << SA_STATUS_SHIFT;
 	}
 	uint64_t mask = be64toh(in.comp_mask);
-	*ret = (struct sa_request){
+	*ret_request = (struct sa_request){
 		.attr = status == UMAD_STATUS_SUCCESS ? attr : NULL,
 		.comp_mask = mask,
 		.attr_mod = be32toh(in.mad_hdr.attr_mod),
@@ -211,14 +211,14 @@ struct sa_work {
 	struct sa_out out;
 };
 
-int sa_work_new(struct sa_work **ret)
+int sa_work_new(struct sa_work **ret_work)
 {
 	struct sa_work *w = calloc(1, sizeof(*w));
 
 	if (w == NULL) {
 		return -ENOMEM;
 	}
-	*ret = w;
+	*ret_work = w;
 	return E_OK;
 }
 
@@ -254,24 +254,24 @@ static void take_vport(struct snap_reader *r, uint64_t guid, struct snap_end *en
 
 int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
                   const struct sa_limits *l, const struct sa_request *request,
-                  const struct mad_msg *m, struct sa_reply *ret)
+                  const struct mad_msg *m, struct sa_reply *ret_reply)
 {
 	const struct sa_attr *attr = request->attr;
 	bool from_fabric = m->addr.origin == NULL;
 
-	ret->too_large = NULL;
+	ret_reply->too_large = NULL;
 	if (r == NULL) {
-		return encode_refusal(m->data, UMAD_STATUS_BUSY, ret);
+		return encode_refusal(m->data, UMAD_STATUS_BUSY, ret_reply);
 	}
 	if (attr == NULL || (attr->client_records && st == NULL)) {
 		return encode_refusal(m->data,
 		                      attr == NULL ? request->status
 		                                   : UMAD_STATUS_ATTR_NOT_SUPPORTED,
-		                      ret);
+		                      ret_reply);
 	}
 	size_t needed = SA_HDR_BYTES + (size_t)attr->size;
 	/* A change is not undone, so nothing may fail after it. 8: AttributeOffset counts eights. */
-	if (reserve_reply(ret, needed + 8) != E_OK) {
+	if (reserve_reply(ret_reply, needed + 8) != E_OK) {
 		return -ENOMEM;
 	}
 	size_t came = m->len < needed ? m->len : needed;
@@ -342,7 +342,7 @@ int sa_work_continue(struct sa_work *w, struct snap_reader *r, size_t steps,
 
 int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,
              const uint8_t *mad, size_t len, const struct mad_addr *from,
-             struct sa_reply *ret)
+             struct sa_reply *ret_reply)
 {
 	const struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
 		                   .addr = *from,
@@ -350,20 +350,20 @@ int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits 
 		                   .data = (uint8_t *)mad };
 	struct sa_request request;
 	struct sa_work w;
-	int err = sa_request_read(&m, l, &request);
+	int ret = sa_request_read(&m, l, &request);
 
-	if (err == E_OK) {
-		err = sa_work_begin(&w, r, st, l, &request, &m, ret);
+	if (ret == E_OK) {
+		ret = sa_work_begin(&w, r, st, l, &request, &m, ret_reply);
 	}
-	return err == -EINPROGRESS ? sa_work_continue(&w, r, 0, ret) : err;
+	return ret == -EINPROGRESS ? sa_work_continue(&w, r, 0, ret_reply) : ret;
 }
 
 int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *mad,
-              size_t len, uint32_t src_lid, struct sa_reply *ret)
+              size_t len, uint32_t src_lid, struct sa_reply *ret_reply)
 {
 	const struct mad_addr from = { .lid = src_lid, .qpn = 1 };
 
-	return sa_serve(r, NULL, l, mad, len, &from, ret);
+	return sa_serve(r, NULL, l, mad, len, &from, ret_reply);
 }
 
 void sa_reply_done(struct sa_reply *r)

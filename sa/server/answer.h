@@ -61,7 +61,8 @@ uint16_t sa_status(int ret);
  *                       version or class): drop and count.
  * \retval -EPERM        Wrong SM_Key: drop and count.
  */
-int sa_request_read(const struct mad_msg *m, const struct sa_limits *l, struct sa_request *ret);
+int sa_request_read(const struct mad_msg *m, const struct sa_limits *l,
+                    struct sa_request *ret_request);
 
 /*!
  * \brief Answers one SA MAD: reads the request, begins and ends the answer.
@@ -69,7 +70,7 @@ int sa_request_read(const struct mad_msg *m, const struct sa_limits *l, struct s
  * \param r    Pinned reader; borrowed for the call. NULL: nothing is published yet, the reply says BUSY.
  * \param mad  \a len bytes as received. Of a longer one the first SA_REQUEST_BYTES count.
  * \param src_lid  Who asks.
- * \param ret  Zeroed or used before; sa_reply_done().
+ * \param ret_reply  Zeroed or used before; sa_reply_done().
  * \retval E_OK          Send ret->data.
  * \retval E_MALFORMED -EPERM  As sa_request_read(). \retval -ENOMEM
  *
@@ -77,8 +78,8 @@ int sa_request_read(const struct mad_msg *m, const struct sa_limits *l, struct s
  * 256 bytes; a GetTable reply has RMPP Active and 56 bytes and its records, none when empty.
  * Cost: no memory is taken once the reply has grown, but for tables over all end ports.
  */
-int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *mad, size_t len,
-              uint32_t src_lid, struct sa_reply *ret);
+int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *mad,
+              size_t len, uint32_t src_lid, struct sa_reply *ret_reply);
 void sa_reply_done(struct sa_reply *r);
 
 /*!
@@ -88,7 +89,8 @@ void sa_reply_done(struct sa_reply *r);
  * reply has to wait until they are durable.
  */
 int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,
-             const uint8_t *mad, size_t len, const struct mad_addr *from, struct sa_reply *ret);
+             const uint8_t *mad, size_t len, const struct mad_addr *from,
+             struct sa_reply *ret_reply);
 
 /*!
  * \brief Begins the answer to a request that was read.
@@ -100,11 +102,11 @@ int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits 
 struct sa_work;
 int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
                   const struct sa_limits *l, const struct sa_request *request,
-                  const struct mad_msg *m, struct sa_reply *ret);
+                  const struct mad_msg *m, struct sa_reply *ret_reply);
 /*! \param steps  Places (end ports, pairs of them) to look at before it pauses; 0: all.
  *  \retval E_OK \retval -EINPROGRESS */
 int sa_work_continue(struct sa_work *w, struct snap_reader *r, size_t steps, struct sa_reply *reply);
-int sa_work_new(struct sa_work **ret); /*!< \retval -ENOMEM */
+int sa_work_new(struct sa_work **ret_work); /*!< \retval -ENOMEM */
 void sa_work_free(struct sa_work *w);
 
 /*! \brief A reply without records that says why, by enum err or -errno. \param mad  The request, or

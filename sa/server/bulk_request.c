@@ -38,20 +38,20 @@ struct bulk_requests {
 
 static int create_slots(struct bulk_requests *t, const struct snap_reader *r)
 {
-	int err = fair_queue_new(WAITING, &t->waiting);
+	int ret = fair_queue_new(WAITING, &t->waiting);
 
-	for (unsigned i = 0; err == E_OK && i < SLOTS; i++) {
-		err = sa_work_new(&t->slot[i].work);
-		if (err == E_OK) {
-			err = snap_reader_clone(r, &t->slot[i].reader);
+	for (unsigned i = 0; ret == E_OK && i < SLOTS; i++) {
+		ret = sa_work_new(&t->slot[i].work);
+		if (ret == E_OK) {
+			ret = snap_reader_clone(r, &t->slot[i].reader);
 		}
 	}
-	return err;
+	return ret;
 }
 
 int bulk_requests_new(const struct snap_reader *r, struct sa_store *st,
-                    const struct sa_limits *l, const struct bulk_requests_user *user,
-                    struct bulk_requests **ret)
+                      const struct sa_limits *l, const struct bulk_requests_user *user,
+                      struct bulk_requests **ret_requests)
 {
 	struct bulk_requests *t = calloc(1, sizeof(*t));
 
@@ -61,12 +61,12 @@ int bulk_requests_new(const struct snap_reader *r, struct sa_store *st,
 	t->store = st;
 	t->limits = l;
 	t->user = *user;
-	int err = create_slots(t, r);
-	if (err != E_OK) {
+	int ret = create_slots(t, r);
+	if (ret != E_OK) {
 		bulk_requests_free(t);
-		return err;
+		return ret;
 	}
-	*ret = t;
+	*ret_requests = t;
 	return E_OK;
 }
 

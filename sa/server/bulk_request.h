@@ -33,8 +33,9 @@ struct bulk_requests_user {
 };
 
 /*! \param r  Reader to clone. \param st  As for sa_serve(), borrowed, as is \a l. \retval -ENOMEM */
-int bulk_requests_new(const struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,
-                    const struct bulk_requests_user *user, struct bulk_requests **ret);
+int bulk_requests_new(const struct snap_reader *r, struct sa_store *st,
+                      const struct sa_limits *l, const struct bulk_requests_user *user,
+                      struct bulk_requests **ret_requests);
 void bulk_requests_free(struct bulk_requests *t);
 
 /*! \brief Makes one slice of an answer, about a quarter of a millisecond. \retval E_OK \retval -EINPROGRESS */

@@ -39,7 +39,7 @@ struct fair_queue {
 	struct line lines[LINES];
 };
 
-int fair_queue_new(unsigned capacity, struct fair_queue **ret)
+int fair_queue_new(unsigned capacity, struct fair_queue **ret_queue)
 {
 	struct fair_queue *q = calloc(1, sizeof(*q));
 
@@ -55,7 +55,7 @@ int fair_queue_new(unsigned capacity, struct fair_queue **ret)
 		q->slots[i].next = i + 1 < capacity ? i + 1 : NONE;
 	}
 	q->first = q->last = NONE;
-	*ret = q;
+	*ret_queue = q;
 	return E_OK;
 }
 

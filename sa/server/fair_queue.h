@@ -35,7 +35,7 @@ enum fair_outcome { FAIR_TAKEN, FAIR_REFUSED, FAIR_EVICTED };
 struct fair_queue;
 
 /*! \param capacity  Most requests that wait or are taken. \retval -ENOMEM */
-int fair_queue_new(unsigned capacity, struct fair_queue **ret);
+int fair_queue_new(unsigned capacity, struct fair_queue **ret_queue);
 void fair_queue_free(struct fair_queue *q);
 
 /*!

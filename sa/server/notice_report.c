@@ -66,7 +66,7 @@ struct reports {
 
 static const struct request_client client;
 
-int reports_new(struct transport *t, struct reports **ret)
+int reports_new(struct transport *t, struct reports **ret_reports)
 {
 	struct reports *rp = calloc(1, sizeof(*rp));
 
@@ -75,7 +75,7 @@ int reports_new(struct transport *t, struct reports **ret)
 		return -ENOMEM;
 	}
 	requests_set_limits(rp->requests, 1 << SLOT_BITS, AGAIN_MS);
-	*ret = rp;
+	*ret_reports = rp;
 	return E_OK;
 }
 
@@ -191,49 +191,51 @@ static bool may_know(struct snap_reader *r, const struct snap_end *who,
  */
 
 /* Details of a generic trap; false: the layout of this one is not known. */
-static bool opa_details(unsigned trap, const uint8_t *notice, uint8_t *ret)
+static bool opa_details(unsigned trap, const uint8_t *notice, uint8_t *ret_data)
 {
 	switch (trap) {
 	case UMAD_SM_GID_IN_SERVICE_TRAP:
 	case UMAD_SM_GID_OUT_OF_SERVICE_TRAP:
 	case UMAD_SM_MGID_CREATED_TRAP:
 	case UMAD_SM_MGID_DESTROYED_TRAP:
-		field_set(ret, OPA_NTC_FIRST, field_get(notice, NTC_64_GID_PREFIX));
-		field_set(ret, OPA_NTC_SECOND, field_get(notice, NTC_64_GID_GUID));
+		field_set(ret_data, OPA_NTC_FIRST, field_get(notice, NTC_64_GID_PREFIX));
+		field_set(ret_data, OPA_NTC_SECOND, field_get(notice, NTC_64_GID_GUID));
 		return true;
 	case UMAD_SM_LINK_STATE_CHANGED_TRAP:
-		field_set(ret, OPA_NTC_LID, field_get(notice, NTC_128_LID));
+		field_set(ret_data, OPA_NTC_LID, field_get(notice, NTC_128_LID));
 		return true;
 	case UMAD_SM_LINK_INTEGRITY_THRESHOLD_TRAP:
 	case UMAD_SM_BUFFER_OVERRUN_THRESHOLD_TRAP:
 	case UMAD_SM_WATCHDOG_TIMER_EXPIRED_TRAP:
-		field_set(ret, OPA_NTC_LID, field_get(notice, NTC_129_LID));
-		field_set(ret, OPA_NTC_129_PORT, field_get(notice, NTC_129_PORT));
+		field_set(ret_data, OPA_NTC_LID, field_get(notice, NTC_129_LID));
+		field_set(ret_data, OPA_NTC_129_PORT, field_get(notice, NTC_129_PORT));
 		return true;
 	case UMAD_SM_LOCAL_CHANGES_TRAP:
-		field_set(ret, OPA_NTC_LID, field_get(notice, NTC_144_LID));
-		field_set(ret, OPA_NTC_144_MASK,
+		field_set(ret_data, OPA_NTC_LID, field_get(notice, NTC_144_LID));
+		field_set(ret_data, OPA_NTC_144_MASK,
 		          field_get(notice, NTC_144_CAPABILITY_MASK));
 		return true;
 	case UMAD_SM_SYS_IMG_GUID_CHANGED_TRAP:
-		field_set(ret, OPA_NTC_FIRST,
+		field_set(ret_data, OPA_NTC_FIRST,
 		          field_get(notice, NTC_145_SYSTEM_IMAGE_GUID));
-		field_set(ret, OPA_NTC_145_LID, field_get(notice, NTC_129_LID));
+		field_set(ret_data, OPA_NTC_145_LID, field_get(notice, NTC_129_LID));
 		return true;
 	default: return false;
 	}
 }
 
-static bool opa_notice(const uint8_t *notice, uint8_t ret[OPA_NOTICE_BYTES])
+static bool opa_notice(const uint8_t *notice, uint8_t ret_notice[OPA_NOTICE_BYTES])
 {
 	enum { ATTRIBUTES = 6, GID_BYTES = 16 };
 
-	memset(ret, 0, OPA_NOTICE_BYTES);
-	memcpy(ret, notice, ATTRIBUTES);
-	field_set(ret, OPA_NTC_ISSUER_LID, field_get(notice, NTC_ISSUER_LID));
-	memcpy(ret + OPA_NTC_ISSUER_GID_AT, notice + NOTICE_ISSUER_GID_AT, GID_BYTES);
+	memset(ret_notice, 0, OPA_NOTICE_BYTES);
+	memcpy(ret_notice, notice, ATTRIBUTES);
+	field_set(ret_notice, OPA_NTC_ISSUER_LID, field_get(notice, NTC_ISSUER_LID));
+	memcpy(ret_notice + OPA_NTC_ISSUER_GID_AT, notice + NOTICE_ISSUER_GID_AT,
+	       GID_BYTES);
 	return field_get(notice, NTC_IS_GENERIC) &&
-	       opa_details((unsigned)field_get(notice, NTC_TRAP_NUMBER), notice, ret);
+	       opa_details((unsigned)field_get(notice, NTC_TRAP_NUMBER), notice,
+	                   ret_notice);
 }
 
 /* --- what waits for its answer -------------------------------------------------------

@@ -32,7 +32,7 @@ struct report_counters {
 };
 
 /*! \param t  Borrowed. \retval -ENOMEM */
-int reports_new(struct transport *t, struct reports **ret);
+int reports_new(struct transport *t, struct reports **ret_reports);
 void reports_free(struct reports *rp); /*!< NULL is fine */
 
 /*!

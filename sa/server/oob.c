@@ -174,8 +174,7 @@ static void log_bad_client(struct oob *o)
 	if (log_allowed(&o->bad_lines, monotonic_ms(), BAD_LINES, BAD_LINES_MS,
 	                skipped)) {
 		log_message(MSG_SA_TCP_NO_REQUEST, source,
-		            "a client of %s sends something else than requests: "
-		            "closed%s",
+		            "a client of %s sends something else than requests: closed%s",
 		            o->listening.address, skipped);
 	}
 }
@@ -455,15 +454,15 @@ static void log_listening(const struct oob *o)
 	if (o->listening.loopback) {
 		log_info(source, "requests over TCP on %s", address);
 	} else {
-		log_message(MSG_SA_TCP_PUBLIC, source,
-		            "requests over TCP on %s: whoever reaches it sees every "
-		            "record of the fabric; 127.0.0.1:%u is for this host alone",
-		            address, o->listening.port);
+		log_message(
+			MSG_SA_TCP_PUBLIC, source,
+			"requests over TCP on %s: whoever reaches it sees every record of the fabric; 127.0.0.1:%u is for this host alone",
+			address, o->listening.port);
 	}
 }
 
 int oob_new(const struct oob_options *options, struct sa_server *s, struct arena *a,
-            const char **ret_why, struct oob **ret)
+            const char **ret_why, struct oob **ret_oob)
 {
 	struct oob *o = calloc(1, sizeof(*o));
 
@@ -482,25 +481,25 @@ int oob_new(const struct oob_options *options, struct sa_server *s, struct arena
 	o->listener.ready = accept_connection;
 	pthread_mutex_init(&o->lock, NULL);
 	o->listening.fd = -1;
-	int err = listen_on(options->listen, "oob_listen", a, ret_why, &o->listening);
-	if (err == E_OK) {
+	int ret = listen_on(options->listen, "oob_listen", a, ret_why, &o->listening);
+	if (ret == E_OK) {
 		/* connections have it from the socket that accepts them */
 		(void)setsockopt(o->listening.fd, SOL_SOCKET, SO_SNDBUF,
 		                 &(int){ SEND_BYTES }, sizeof(int));
-		err = loop_new(&(struct loop_options){ .turn = turn, .ctx = o }, &o->loop);
+		ret = loop_new(&(struct loop_options){ .turn = turn, .ctx = o }, &o->loop);
 	}
-	if (err == E_OK) {
-		err = loop_add(o->loop, &o->listener, o->listening.fd, LOOP_READ);
+	if (ret == E_OK) {
+		ret = loop_add(o->loop, &o->listener, o->listening.fd, LOOP_READ);
 	}
-	if (err == E_OK) {
-		err = loop_start(o->loop);
+	if (ret == E_OK) {
+		ret = loop_start(o->loop);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		oob_free(o);
-		return err;
+		return ret;
 	}
 	log_listening(o);
-	*ret = o;
+	*ret_oob = o;
 	return E_OK;
 }
 

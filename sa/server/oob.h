@@ -38,7 +38,7 @@ struct oob_options {
  * \retval E_SYNTAX -errno
  */
 int oob_new(const struct oob_options *o, struct sa_server *s, struct arena *a,
-            const char **ret_why, struct oob **ret);
+            const char **ret_why, struct oob **ret_oob);
 
 /*! \brief Ends the thread: no more requests. To be called before the server is freed, which may still bring answers. */
 void oob_stop(struct oob *o);

@@ -19,7 +19,7 @@
 
 enum { PREFIX_BYTES = 8, VERSION = 0x80 };
 
-int oob_frame_read(const uint8_t *data, size_t len, struct oob_frame *ret)
+int oob_frame_read(const uint8_t *data, size_t len, struct oob_frame *ret_frame)
 {
 	if (len < PREFIX_BYTES) {
 		return -EAGAIN;
@@ -36,17 +36,17 @@ int oob_frame_read(const uint8_t *data, size_t len, struct oob_frame *ret)
 	if (field_get(data, OOB_VERSION) != VERSION || mad_len > bytes - OOB_HEAD_BYTES) {
 		return E_MALFORMED;
 	}
-	*ret = (struct oob_frame){ .mad = data + OOB_HEAD_BYTES,
-		                   .mad_len = mad_len,
-		                   .bytes = bytes };
+	*ret_frame = (struct oob_frame){ .mad = data + OOB_HEAD_BYTES,
+		                         .mad_len = mad_len,
+		                         .bytes = bytes };
 	return E_OK;
 }
 
-void oob_frame_head(size_t mad_len, uint8_t ret[OOB_HEAD_BYTES])
+void oob_frame_head(size_t mad_len, uint8_t ret_head[OOB_HEAD_BYTES])
 {
-	memset(ret, 0, OOB_HEAD_BYTES);
-	field_set(ret, OOB_MAGIC_FIELD, OOB_MAGIC);
-	field_set(ret, OOB_LENGTH, OOB_HEAD_BYTES + mad_len);
-	field_set(ret, OOB_VERSION, VERSION);
-	field_set(ret, OOB_MAD_LENGTH, mad_len);
+	memset(ret_head, 0, OOB_HEAD_BYTES);
+	field_set(ret_head, OOB_MAGIC_FIELD, OOB_MAGIC);
+	field_set(ret_head, OOB_LENGTH, OOB_HEAD_BYTES + mad_len);
+	field_set(ret_head, OOB_VERSION, VERSION);
+	field_set(ret_head, OOB_MAD_LENGTH, mad_len);
 }

@@ -35,7 +35,7 @@ struct oob_frame {
  * \brief First frame of a stream.
  * \retval E_OK \retval -EAGAIN  The rest has not come yet. \retval E_MALFORMED  No frame.
  */
-int oob_frame_read(const uint8_t *data, size_t len, struct oob_frame *ret);
+int oob_frame_read(const uint8_t *data, size_t len, struct oob_frame *ret_frame);
 
 /*! \brief Head of a frame with a MAD of \a mad_len bytes, at most UINT32_MAX - OOB_HEAD_BYTES. */
-void oob_frame_head(size_t mad_len, uint8_t ret[OOB_HEAD_BYTES]);
+void oob_frame_head(size_t mad_len, uint8_t ret_head[OOB_HEAD_BYTES]);

@@ -23,21 +23,21 @@ static int compare_ports(const void *a, const void *b)
 
 /* Copies a set's keys behind the others, once. */
 static int add_keys(struct snap_reader *r, struct port_list *l, uint16_t set,
-                    struct listed_port *ret)
+                    struct listed_port *ret_port)
 {
 	const void *keys;
 	size_t n;
-	int err = snap_p_keys(r, set, &keys, &n);
+	int ret = snap_p_keys(r, set, &keys, &n);
 
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	if (VECTOR_RESERVE(l->keys, l->cap_keys, l->n_keys + n) != E_OK) {
 		return -ENOMEM;
 	}
 	memcpy(l->keys + l->n_keys, keys, n * sizeof(*l->keys));
-	ret->first = (uint32_t)l->n_keys;
-	ret->n_keys = (uint32_t)n;
+	ret_port->first = (uint32_t)l->n_keys;
+	ret_port->n_keys = (uint32_t)n;
 	l->n_keys += n;
 	return E_OK;
 }
@@ -48,37 +48,37 @@ static int read_ports(struct snap_reader *r, struct port_list *l, size_t cap,
 {
 	struct snap_end end;
 	uint32_t lid = 0;
-	int err = E_OK;
+	int ret = E_OK;
 
-	while (l->n < cap && (err = sa_end_from(r, &lid, &end)) == E_OK) {
+	while (l->n < cap && (ret = sa_end_from(r, &lid, &end)) == E_OK) {
 		struct listed_port *set = &sets[end.p_key_set];
 		if (set->n_keys == 0) {
-			err = add_keys(r, l, end.p_key_set, set);
+			ret = add_keys(r, l, end.p_key_set, set);
 		}
-		if (err != E_OK) {
-			return err;
+		if (ret != E_OK) {
+			return ret;
 		}
 		l->ports[l->n] = *set;
 		l->ports[l->n++].guid = end.port_guid;
 	}
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-int port_watch_read(struct snap_reader *r, struct port_list *ret)
+int port_watch_read(struct snap_reader *r, struct port_list *ret_list)
 {
 	size_t cap = snap_meta(r)->n_end_ports;
 	struct port_list l = { .ports = calloc(cap + 1, sizeof(*l.ports)) };
 	struct listed_port *sets = calloc(SETS, sizeof(*sets));
-	int err =
+	int ret =
 		l.ports != NULL && sets != NULL ? read_ports(r, &l, cap, sets) : -ENOMEM;
 
 	free(sets);
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		port_watch_done(&l);
-		return err;
+		return ret;
 	}
 	qsort(l.ports, l.n, sizeof(*l.ports), compare_ports);
-	*ret = l;
+	*ret_list = l;
 	return E_OK;
 }
 

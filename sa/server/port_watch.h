@@ -27,7 +27,7 @@ struct port_list {
 };
 
 /*! \retval E_STALE E_MALFORMED -ENOMEM  Cost: O(LIDs). */
-int port_watch_read(struct snap_reader *r, struct port_list *ret);
+int port_watch_read(struct snap_reader *r, struct port_list *ret_list);
 void port_watch_done(struct port_list *l);
 
 /*! \brief Is this port in it? O(log n) */

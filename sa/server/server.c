@@ -321,30 +321,30 @@ static int create_parts(struct sa_server *s, struct snap_writer *w)
 	if (s->arriving == NULL || s->events == NULL) {
 		return -ENOMEM;
 	}
-	int err = fair_queue_new(QUEUE, &s->queue);
-	if (err == E_OK) {
-		err = reports_new(s->transport, &s->reports);
+	int ret = fair_queue_new(QUEUE, &s->queue);
+	if (ret == E_OK) {
+		ret = reports_new(s->transport, &s->reports);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		s->lease_clock = steady_clock_start();
-		err = store_new(s->state, s->lease_clock.start_s, &s->store);
+		ret = store_new(s->state, s->lease_clock.start_s, &s->store);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		store_set_owner_limit(s->store, s->limits.records_of_a_port);
 	}
-	if (err == E_OK) {
-		err = snap_reader_local(w, &s->reader);
+	if (ret == E_OK) {
+		ret = snap_reader_local(w, &s->reader);
 	}
-	if (err == E_OK) {
-		err = sa_work_new(&s->work);
+	if (ret == E_OK) {
+		ret = sa_work_new(&s->work);
 	}
-	return err == E_OK ? bulk_requests_new(s->reader, s->store, &s->limits, &user,
+	return ret == E_OK ? bulk_requests_new(s->reader, s->store, &s->limits, &user,
 	                                       &s->bulk)
-	                   : err;
+	                   : ret;
 }
 
 int sa_server_new(struct transport *t, struct snap_writer *w, struct state *state,
-                  const struct sa_limits *l, struct sa_server **ret)
+                  const struct sa_limits *l, struct sa_server **ret_server)
 {
 	struct sa_server *s = aligned_alloc(_Alignof(struct sa_server), sizeof(*s));
 	if (s == NULL) {
@@ -359,19 +359,19 @@ int sa_server_new(struct transport *t, struct snap_writer *w, struct state *stat
 	if (s->limits.max_response == 0) {
 		s->limits.max_response = SA_RESPONSE_BYTES;
 	}
-	int err = create_parts(s, w);
-	if (err == E_OK) {
-		err = start(s);
+	int ret = create_parts(s, w);
+	if (ret == E_OK) {
+		ret = start(s);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		free_parts(s);
-		return err;
+		return ret;
 	}
 	const struct transport_receiver receiver = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
 		                                     .take = sa_server_receive,
 		                                     .ctx = s };
 	transport_divert(t, &receiver);
-	*ret = s;
+	*ret_server = s;
 	return E_OK;
 }
 
@@ -401,9 +401,9 @@ void sa_server_activity(struct sa_server *s, uint64_t act_count)
 	atomic_store_explicit(&s->act_count, act_count, memory_order_relaxed);
 }
 
-void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
+void sa_server_counters(struct sa_server *s, struct sa_counters *ret_counters)
 {
-	*ret = (struct sa_counters){
+	*ret_counters = (struct sa_counters){
 		.requests = s->requests,
 		.answered = s->answered,
 		.dropped_malformed = s->dropped_malformed,

@@ -41,7 +41,7 @@ struct sa_counters {
  * \retval -ENOMEM \retval others  The records that are there cannot be read.
  */
 int sa_server_new(struct transport *t, struct snap_writer *w, struct state *state,
-                  const struct sa_limits *l, struct sa_server **ret);
+                  const struct sa_limits *l, struct sa_server **ret_server);
 void sa_server_free(struct sa_server *s);
 
 /*!
@@ -80,4 +80,4 @@ void sa_server_trap(struct sa_server *s, const uint8_t notice[64]);
 void sa_server_swept(struct sa_server *s);
 /*! \brief What SMInfo.ActCount is from now on. Any thread. */
 void sa_server_activity(struct sa_server *s, uint64_t act_count);
-void sa_server_counters(struct sa_server *s, struct sa_counters *ret);
+void sa_server_counters(struct sa_server *s, struct sa_counters *ret_counters);

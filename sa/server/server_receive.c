@@ -124,15 +124,15 @@ void sa_server_receive(void *server, const struct mad_msg *m, unsigned n, bool p
 				server_drop(&m->addr);
 				continue;
 			}
-			int err = sa_request_read(m, &s->limits, q);
-			if (err == E_MALFORMED && reports_is_response(m->data, m->len)) {
+			int ret = sa_request_read(m, &s->limits, q);
+			if (ret == E_MALFORMED && reports_is_response(m->data, m->len)) {
 				*q = (struct sa_request){ .is_report_resp = true };
-				err = E_OK;
+				ret = E_OK;
 			}
-			if (err == E_OK) {
+			if (ret == E_OK) {
 				a[admitted++].msg = m;
 			} else {
-				(void)server_reply(s, &m->addr, err, NULL, 1);
+				(void)server_reply(s, &m->addr, ret, NULL, 1);
 			}
 		}
 		while (!pressed && shorts < admitted && a[shorts].request.is_short) {

@@ -42,13 +42,12 @@ static void report_large(struct sa_server *s, const struct fair_request *q,
 	s->refused_large++;
 	if (log_allowed(&s->large_lines, monotonic_ms(), LARGE_LINES, LARGE_LINES_MS,
 	                skipped)) {
-		log_message(MSG_SA_TOO_LARGE, source,
-		            "%s %u asks for %s of more than %zu bytes "
-		            "(sa_max_response): refused; saguaro-gateway streams it: "
-		            "GET /v1/records/%s?stream=1%s",
-		            q->addr.origin ? "TCP client" : "LID",
-		            q->addr.origin ? q->addr.qpn : q->addr.lid, reply->too_large,
-		            s->limits.max_response, reply->too_large, skipped);
+		log_message(
+			MSG_SA_TOO_LARGE, source,
+			"%s %u asks for %s of more than %zu bytes (sa_max_response): refused; saguaro-gateway streams it: GET /v1/records/%s?stream=1%s",
+			q->addr.origin ? "TCP client" : "LID",
+			q->addr.origin ? q->addr.qpn : q->addr.lid, reply->too_large,
+			s->limits.max_response, reply->too_large, skipped);
 	}
 }
 
@@ -125,13 +124,12 @@ static void on_commit(void *ctx, int ret)
 
 		if (log_allowed(&s->commit_lines, monotonic_ms(), COMMIT_LINES,
 		                COMMIT_LINES_MS, skipped)) {
-			log_message(MSG_SA_NOT_STORED, source,
-			            "client records are not stored, requests are "
-			            "refused: %s%s%s",
-			            err_text(ret),
-			            ret == E_FULL ? "; free space in the state folder"
-			                          : "",
-			            skipped);
+			log_message(
+				MSG_SA_NOT_STORED, source,
+				"client records are not stored, requests are refused: %s%s%s",
+				err_text(ret),
+				ret == E_FULL ? "; free space in the state folder" : "",
+				skipped);
 		}
 		s->reload = true;
 		free(w->events);

@@ -81,9 +81,9 @@ const char *preload_path(const char *path, char *buf)
 	    (!has_prefix(path, sys_class) && !has_prefix(path, dev))) {
 		return path;
 	}
-	int err = errno;
+	int ret = errno;
 	pthread_once(&once, find_host);
-	errno = err;
+	errno = ret;
 	const char *below = path[1] == 's' ? path + strlen("/sys") : path;
 	snprintf(buf, PRELOAD_PATH, "%s%s",
 	         host_dir[0] != '\0' ? host_dir : "/proc/no-simulator", below);
@@ -298,9 +298,9 @@ int preload_ioctl(int fd, unsigned long request, void *arg)
 
 /* --- MADs ------------------------------------------------------------------------ */
 
-static int fail(int err)
+static int fail(int ret)
 {
-	errno = err;
+	errno = ret;
 	return -1;
 }
 

@@ -57,8 +57,7 @@ static const struct option_row serve_rows[] = {
 	  .more = "There are none at first; see vport below. With 0 hosts do not show the capability." },
 	{ .name = "omnipath", .type = OPT_BOOL, MEMBER(omni_path), .def = "FALSE", .flags_long = "omnipath",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "The nodes are Omni-Path devices: their agents answer SMPs and counters of class version 0x80, too",
-	  .more = "Omni-Path's tools (opainfo, opasmaquery, opapmaquery, opasaquery) and its fabric manager run on it; see "
-	          "OMNI-PATH below. SMPs of InfiniBand are answered as before." },
+	  .more = "Omni-Path's tools (opainfo, opasmaquery, opapmaquery, opasaquery) and its fabric manager run on it; see OMNI-PATH below. SMPs of InfiniBand are answered as before." },
 	{ .name = "strict", .type = OPT_BOOL, MEMBER(strict), .def = "FALSE", .flags_long = "strict",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "A line of the topology file that is not understood is an error, not a warning" },
 	{ .name = "no_optimized_slvl", .type = OPT_BOOL, MEMBER(slvl_one_by_one), .def = "FALSE", .flags_long = "no-optimized-slvl",
@@ -73,8 +72,7 @@ static const struct option_row run_rows[] = {
 	SOCKET_ROW,
 	{ .name = "host", .type = OPT_STRING, MEMBER(host), .flags_long = "host", .arg = "NAME", .flags = OPT_CLI_ONLY,
 	  .help = "Host of the command: id in the file, description or GUID; several adapters with commas; default: SIM_HOST, else the first host",
-	  .more = "The GUID is that of a node or a port, and the first word of the descriptions of several adapters names all of "
-	          "them. The command sees them as sim0, sim1 and so on. A switch is a host, too." },
+	  .more = "The GUID is that of a node or a port, and the first word of the descriptions of several adapters names all of them. The command sees them as sim0, sim1 and so on. A switch is a host, too." },
 	{ .name = NULL },
 };
 
@@ -90,19 +88,16 @@ static const struct form {
 	const char *program, *args, *doc;
 	const struct option_row *rows;
 } serve_form = { NULL, "saguaro-sim", "FILE",
-	         "Serves the fabric of a topology file (what ibnetdiscover prints) to "
-	         "programs that use libibumad.\v"
-	         "'saguaro-sim --run COMMAND' runs such a program on one of the hosts, "
-	         "and 'saguaro-sim ctl WORDS' changes the fabric; each of them has "
-	         "--help.\n\nManual: man saguaro-sim",
+	         "Serves the fabric of a topology file (what ibnetdiscover prints) to programs that use libibumad.\v'saguaro-sim --run COMMAND' runs such a program on one of the hosts, and 'saguaro-sim ctl WORDS' changes the fabric; each of them has --help.\n\nManual: man saguaro-sim",
 	         serve_rows },
   run_form = { "--run", "saguaro-sim --run", "COMMAND [ARGS]",
 	       "Runs a program that uses libibumad on a host of a simulated fabric.",
 	       run_rows },
-  ctl_form = { "ctl", "saguaro-sim ctl", "WORDS",
-	       "Changes or shows a simulated fabric. 'saguaro-sim ctl help' lists the "
-	       "words.",
-	       ctl_rows };
+  ctl_form = {
+	  "ctl", "saguaro-sim ctl", "WORDS",
+	  "Changes or shows a simulated fabric. 'saguaro-sim ctl help' lists the words.",
+	  ctl_rows
+  };
 
 static int usage_error(const char *text, const char *word)
 {
@@ -112,7 +107,7 @@ static int usage_error(const char *text, const char *word)
 
 /* Reads the command line of a form. In argv its word is left out. */
 static int read_args(const struct form *form, int argc, char **argv, struct arena *a,
-                     struct args *ret)
+                     struct args *ret_args)
 {
 	struct option_sets sets = { .flags_first = form->word != NULL };
 	char socket[128], *program = arena_strdup(a, form->program);
@@ -124,21 +119,21 @@ static int read_args(const struct form *form, int argc, char **argv, struct aren
 	}
 	argv[0] = program;
 	diags_init(&d, a);
-	int err = option_sets_add(&sets, form->rows, ret);
-	if (err == E_OK) {
-		err = option_read_argv(&sets, a, argc, argv, form->doc, form->args,
+	int ret = option_sets_add(&sets, form->rows, ret_args);
+	if (ret == E_OK) {
+		ret = option_read_argv(&sets, a, argc, argv, form->doc, form->args,
 		                       &first, &d);
 	}
 	diags_print(&d, stderr, DIAG_WARNING);
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
-	if (ret->socket == NULL) {
+	if (ret_args->socket == NULL) {
 		sim_socket_path(socket);
-		ret->socket = arena_strdup(a, socket);
+		ret_args->socket = arena_strdup(a, socket);
 	}
-	ret->rest = argv + first;
-	return ret->socket != NULL ? E_OK : -ENOMEM;
+	ret_args->rest = argv + first;
+	return ret_args->socket != NULL ? E_OK : -ENOMEM;
 }
 
 /* The form of a command line; its word is taken out. */
@@ -221,9 +216,7 @@ static int run_command(const struct args *a)
 	}
 	if (!find_preload(preload, sizeof(preload))) {
 		fprintf(stderr,
-		        "saguaro-sim: no %s; run 'make install', or run this program "
-		        "where "
-		        "it was built\n",
+		        "saguaro-sim: no %s; run 'make install', or run this program where it was built\n",
 		        preload);
 		return EXIT_FAILED;
 	}

@@ -76,7 +76,7 @@ static int fabric_init(struct sim *s, bool keep_lids)
 }
 
 int sim_new(const struct graph *g, const struct sim_options *o, bool keep_lids,
-            struct sim **ret)
+            struct sim **ret_sim)
 {
 	uint32_t sm_port = choose_sm_port(g, o);
 	if (sm_port == GRAPH_NONE) {
@@ -108,7 +108,7 @@ int sim_new(const struct graph *g, const struct sim_options *o, bool keep_lids,
 		return r;
 	}
 	l->port_guid = sim_port_guid(s, sm_port);
-	*ret = s;
+	*ret_sim = s;
 	return E_OK;
 }
 

@@ -66,7 +66,8 @@ struct sim_noise {
 struct sim;
 
 /*! \brief New simulated fabric. All ports start INIT without LIDs unless \a keep_lids (as found in the graph). */
-int sim_new(const struct graph *g, const struct sim_options *o, bool keep_lids, struct sim **ret);
+int sim_new(const struct graph *g, const struct sim_options *o, bool keep_lids,
+            struct sim **ret_sim);
 void sim_free(struct sim *s);
 
 /*! \brief Transport at the SM's port. Owned by the sim: close() only detaches, so that a new SM can attach (restart test). */

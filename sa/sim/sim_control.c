@@ -147,14 +147,14 @@ static int read_port(struct run *r, uint32_t *ret_node, unsigned *ret_num)
 	return E_OK;
 }
 
-/* Reads one of the words; its index is in ret. */
-static int read_choice(struct run *r, const char *const *words, unsigned *ret)
+/* Reads one of the words; its index is in ret_choice. */
+static int read_choice(struct run *r, const char *const *words, unsigned *ret_choice)
 {
 	char word[WORD] = "";
 	next_word(r, word);
 	for (unsigned i = 0; words[i] != NULL; i++) {
 		if (strcmp(word, words[i]) == 0) {
-			*ret = i;
+			*ret_choice = i;
 			return E_OK;
 		}
 	}
@@ -258,7 +258,7 @@ static int read_adapter(struct run *r, uint64_t *ret_guid, uint8_t *ret_port)
 	return E_OK;
 }
 
-static int read_vport_index(struct run *r, uint16_t *ret)
+static int read_vport_index(struct run *r, uint16_t *ret_value)
 {
 	char word[WORD] = "";
 	uint64_t index;
@@ -267,16 +267,16 @@ static int read_vport_index(struct run *r, uint16_t *ret)
 	if (text_u64(word, UINT16_MAX, &index) != E_OK) {
 		return fail(r, E_SYNTAX, "which virtual port? '%.40s' is no index", word);
 	}
-	*ret = (uint16_t)index;
+	*ret_value = (uint16_t)index;
 	return E_OK;
 }
 
-static int read_vport_guid(struct run *r, uint64_t *ret)
+static int read_vport_guid(struct run *r, uint64_t *ret_guid)
 {
 	char word[WORD] = "";
 
 	next_word(r, word);
-	return text_guid(word, ret) == E_OK
+	return text_guid(word, ret_guid) == E_OK
 	               ? E_OK
 	               : fail(r, E_SYNTAX, "'%.40s' is no GUID", word);
 }
@@ -333,12 +333,13 @@ static int run_vport(struct run *r)
 }
 
 /* Reads a number up to \a most, with what it is for the error. */
-static int read_number(struct run *r, const char *what, uint64_t most, uint64_t *ret)
+static int read_number(struct run *r, const char *what, uint64_t most,
+                       uint64_t *ret_number)
 {
 	char word[WORD] = "";
 
 	next_word(r, word);
-	if (text_u64(word, most, ret) != E_OK) {
+	if (text_u64(word, most, ret_number) != E_OK) {
 		return fail(r, E_RANGE, "%s '%.40s' is not a number from 0 to %" PRIu64, what, word,
 		            most);
 	}
@@ -405,8 +406,7 @@ static int run_lanes(struct run *r)
 	                    (unsigned)lanes);
 	return ret == E_UNSUITABLE
 	               ? fail(r, ret,
-	                      "the link is not up, it has so many lanes already, or the "
-	                      "port may not run on so few (--omnipath)")
+	                      "the link is not up, it has so many lanes already, or the port may not run on so few (--omnipath)")
 	               : ret;
 }
 
@@ -427,9 +427,7 @@ static int run_lie(struct run *r)
 	                  value);
 	return ret == E_UNKNOWN
 	               ? fail(r, ret,
-	                      "Omni-Path's nodes (--omnipath) say NodeGUID, NumPorts, "
-	                      "PartitionCap, LinearFDBCap, MTUCap, VLCap, PacketFormats, "
-	                      "NeighborFWAuthBypass or CableTemperature, not '%.40s'",
+	                      "Omni-Path's nodes (--omnipath) say NodeGUID, NumPorts, PartitionCap, LinearFDBCap, MTUCap, VLCap, PacketFormats, NeighborFWAuthBypass or CableTemperature, not '%.40s'",
 	                      name)
 	               : ret;
 }
@@ -501,8 +499,7 @@ static int run_drop(struct run *r)
 	if (text_u64(word, MILLION, &ppm) != E_OK) {
 		return fail(
 			r, E_RANGE,
-			"how many MADs of a million are lost? '%.40s' is not a number "
-			"from 0 to 1000000",
+			"how many MADs of a million are lost? '%.40s' is not a number from 0 to 1000000",
 			word);
 	}
 	sim_set_drop(r->c->sim, (uint32_t)ppm);

@@ -62,10 +62,10 @@ static void write_mad(struct sim_device *d, const struct ib_user_mad *h,
 	/* a device would fail the write(), but here the program has finished it already */
 	if (ret != E_OK &&
 	    log_allowed(&limit, wakeup_now_us() / 1000, 10, 60000, skipped)) {
-		log_message(MSG_SIM_REFUSED, "saguaro-sim",
-		            "process %d: a MAD of class 0x%02x, method 0x%02x was "
-		            "refused: %s%s",
-		            (int)d->data->pid, mad[1], mad[3], err_text(ret), skipped);
+		log_message(
+			MSG_SIM_REFUSED, "saguaro-sim",
+			"process %d: a MAD of class 0x%02x, method 0x%02x was refused: %s%s",
+			(int)d->data->pid, mad[1], mad[3], err_text(ret), skipped);
 	}
 }
 

@@ -451,7 +451,8 @@ int kernel_unregister(struct kernel_file *f, uint32_t id)
 	return known ? E_OK : -EINVAL;
 }
 
-int kernel_open(struct kernel *k, uint32_t port, void *owner, struct kernel_file **ret)
+int kernel_open(struct kernel *k, uint32_t port, void *owner,
+                struct kernel_file **ret_file)
 {
 	struct kernel_file *f = calloc(1, sizeof(*f));
 	if (f == NULL) {
@@ -467,7 +468,7 @@ int kernel_open(struct kernel *k, uint32_t port, void *owner, struct kernel_file
 	}
 	k->files = f;
 	pthread_mutex_unlock(&k->s->lock);
-	*ret = f;
+	*ret_file = f;
 	return E_OK;
 }
 
@@ -518,7 +519,7 @@ void kernel_issm(struct kernel *k, uint32_t port, bool on)
 
 static const struct sim_receiver receiver = { .take = take, .timer = on_timer };
 
-int kernel_new(struct sim *s, kernel_readable_f *readable, struct kernel **ret)
+int kernel_new(struct sim *s, kernel_readable_f *readable, struct kernel **ret_kernel)
 {
 	struct kernel *k = calloc(1, sizeof(*k));
 	if (k == NULL) {
@@ -533,7 +534,7 @@ int kernel_new(struct sim *s, kernel_readable_f *readable, struct kernel **ret)
 	}
 	s->receiver = &receiver;
 	s->receiver_ctx = k;
-	*ret = k;
+	*ret_kernel = k;
 	return E_OK;
 }
 

@@ -36,7 +36,7 @@ struct kernel_file;
 typedef void kernel_readable_f(void *owner);
 
 /*! \brief Creates kernels for all hosts of \a s, which is borrowed. \retval -ENOMEM */
-int kernel_new(struct sim *s, kernel_readable_f *readable, struct kernel **ret);
+int kernel_new(struct sim *s, kernel_readable_f *readable, struct kernel **ret_kernel);
 /*! \brief Closes all files too. */
 void kernel_free(struct kernel *k);
 
@@ -48,7 +48,8 @@ void kernel_free(struct kernel *k);
 uint64_t kernel_run(struct kernel *k, uint64_t until_us);
 
 /*! \brief Opens the device of an end port (index in graph.ports). \retval -ENOMEM */
-int kernel_open(struct kernel *k, uint32_t port, void *owner, struct kernel_file **ret);
+int kernel_open(struct kernel *k, uint32_t port, void *owner,
+                struct kernel_file **ret_file);
 void kernel_close(struct kernel_file *f);
 
 /*! A registration, as struct ib_user_mad_reg_req2. */

@@ -55,11 +55,11 @@ static void explain_not_found(const struct graph *g, const char *name, char *why
 			}
 		}
 	}
-	snprintf(why, SIM_NAME_WHY,
-	         "no node '%.80s' in this fabric%s%.80s%s; 'saguaro-sim ctl list' shows "
-	         "all",
-	         name, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-	         near != NULL ? "'?" : "");
+	snprintf(
+		why, SIM_NAME_WHY,
+		"no node '%.80s' in this fabric%s%.80s%s; 'saguaro-sim ctl list' shows all",
+		name, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+		near != NULL ? "'?" : "");
 }
 
 int sim_name_node(const struct graph *g, const char *name, uint32_t *ret_node,
@@ -73,12 +73,11 @@ int sim_name_node(const struct graph *g, const char *name, uint32_t *ret_node,
 		}
 		for (uint32_t j = i + 1; j < g->n_nodes; j++) {
 			if (strcmp(g->nodes[j].description, name) == 0) {
-				snprintf(ret_why, SIM_NAME_WHY,
-				         "several nodes are called '%.80s'; take the id "
-				         "in the topology file, '%.60s' or '%.60s', or a "
-				         "GUID",
-				         name, show_id(&g->nodes[i]),
-				         show_id(&g->nodes[j]));
+				snprintf(
+					ret_why, SIM_NAME_WHY,
+					"several nodes are called '%.80s'; take the id in the topology file, '%.60s' or '%.60s', or a GUID",
+					name, show_id(&g->nodes[i]),
+					show_id(&g->nodes[j]));
 				return E_AMBIGUOUS;
 			}
 		}
@@ -133,10 +132,10 @@ static int add_component(const struct graph *g, const char *part, uint32_t *node
 		ret = E_FULL;
 	}
 	if (ret == E_FULL) {
-		snprintf(why, SIM_NAME_WHY,
-		         "'%.80s' matches more than %d adapters; name them one by one, "
-		         "with commas",
-		         part, SIM_HOST_NODES);
+		snprintf(
+			why, SIM_NAME_WHY,
+			"'%.80s' matches more than %d adapters; name them one by one, with commas",
+			part, SIM_HOST_NODES);
 	}
 	return ret;
 }

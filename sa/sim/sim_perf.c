@@ -119,12 +119,13 @@ void sim_perf_settle(struct sim *s, uint32_t port)
 	      up && peer != GRAPH_NONE ? s->ports[peer].perf.rate : 0, sim_now_us(s));
 }
 
-static int find_port(const struct sim *s, uint64_t node_guid, uint8_t port, uint32_t *ret)
+static int find_port(const struct sim *s, uint64_t node_guid, uint8_t port,
+                     uint32_t *ret_port)
 {
 	uint32_t node = graph_node_by_guid(s->g, node_guid);
 
-	*ret = node != GRAPH_NONE ? graph_port(s->g, node, port) : GRAPH_NONE;
-	return *ret != GRAPH_NONE ? E_OK : E_NOTFOUND;
+	*ret_port = node != GRAPH_NONE ? graph_port(s->g, node, port) : GRAPH_NONE;
+	return *ret_port != GRAPH_NONE ? E_OK : E_NOTFOUND;
 }
 
 int sim_perf_traffic(struct sim *s, uint64_t node_guid, uint8_t port, uint64_t bytes_per_s)

@@ -109,9 +109,9 @@ void conn_close(struct conn *c)
 	}
 }
 
-void conn_welcome(struct conn *c, int err, const char *text, int along)
+void conn_welcome(struct conn *c, int ret, const char *text, int along)
 {
-	struct sim_welcome w = { .error = err };
+	struct sim_welcome w = { .error = ret };
 	snprintf(w.text, sizeof(w.text), "%s", text);
 	if (sim_socket_put(c->fd, &w, sizeof(w), NULL, 0, along, MSG_DONTWAIT) != 0) {
 		conn_close(c);
@@ -213,10 +213,10 @@ static void read_hello(struct conn *c)
 		c->pid = cred.pid;
 	}
 	if (h.version != SIM_VERSION) {
-		conn_welcome(c, EPROTO,
-		             "saguaro-sim and its preload library are of different "
-		             "versions; install both from one build",
-		             -1);
+		conn_welcome(
+			c, EPROTO,
+			"saguaro-sim and its preload library are of different versions; install both from one build",
+			-1);
 	} else if (h.kind == SIM_CONTROL) {
 		c->kind = CONN_CONTROL;
 		conn_welcome(c, 0, "", -1);
@@ -405,10 +405,10 @@ static int start_server(struct sim_server *v, const char *path, char *why)
 {
 	enum { BACKLOG = 1024 };
 	if (strlen(path) >= sizeof(v->path)) {
-		snprintf(why, SIM_SERVER_WHY,
-		         "the socket's path is longer than %zu characters; choose a "
-		         "shorter one with --socket",
-		         sizeof(v->path) - 1);
+		snprintf(
+			why, SIM_SERVER_WHY,
+			"the socket's path is longer than %zu characters; choose a shorter one with --socket",
+			sizeof(v->path) - 1);
 		return -ENAMETOOLONG;
 	}
 	snprintf(v->path, sizeof(v->path), "%s", path);
@@ -444,7 +444,7 @@ static int start_server(struct sim_server *v, const char *path, char *why)
 }
 
 int sim_server_new(struct sim *s, const struct graph *g, const char *path, char *ret_why,
-                   struct sim_server **ret)
+                   struct sim_server **ret_server)
 {
 	struct sim_server *v = calloc(1, sizeof(*v));
 	if (v == NULL) {
@@ -464,7 +464,7 @@ int sim_server_new(struct sim *s, const struct graph *g, const char *path, char 
 		sim_server_free(v);
 		return r;
 	}
-	*ret = v;
+	*ret_server = v;
 	return E_OK;
 }
 

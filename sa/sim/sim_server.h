@@ -23,7 +23,7 @@ enum { SIM_SERVER_WHY = 400 };
  * \retval E_LOCKED  Another server has the socket. \retval -errno
  */
 int sim_server_new(struct sim *s, const struct graph *g, const char *path, char *ret_why,
-                   struct sim_server **ret);
+                   struct sim_server **ret_server);
 
 /*! \brief Serves until sim_server_stop(). \retval -errno */
 int sim_server_run(struct sim_server *v);

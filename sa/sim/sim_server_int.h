@@ -59,7 +59,7 @@ struct sim_server {
 struct conn *conn_new(struct sim_server *v, int fd, enum conn_kind kind);
 void conn_close(struct conn *c);
 void conn_watch(struct conn *c, bool out);
-void conn_welcome(struct conn *c, int err, const char *text, int along);
+void conn_welcome(struct conn *c, int ret, const char *text, int along);
 
 /* sim_device.c: umad devices */
 void device_open(struct conn *c, uint32_t port);

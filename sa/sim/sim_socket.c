@@ -97,9 +97,9 @@ int sim_socket_memory(const void *data, size_t len)
 			continue;
 		}
 		if (n <= 0) {
-			int err = n < 0 ? errno : ENOSPC;
+			int ret = n < 0 ? errno : ENOSPC;
 			close(fd);
-			return -err;
+			return -ret;
 		}
 		done += (size_t)n;
 	}
@@ -151,17 +151,16 @@ int sim_socket_put_mad(int fd, const void *header, const void *mad, size_t len, 
 	return ret;
 }
 
-static int explain_failure(struct sim_welcome *w, int err, const char *path)
+static int explain_failure(struct sim_welcome *w, int ret, const char *path)
 {
-	const char *remedy = err == ENOENT || err == ECONNREFUSED
-	                             ? "start one with 'saguaro-sim FILE', or name its "
-	                               "socket in " SIM_SOCKET_ENV
-	                             : "see " SIM_SOCKET_ENV
-	                               " and the socket's permissions";
-	w->error = err;
+	const char *remedy =
+		ret == ENOENT || ret == ECONNREFUSED
+			? "start one with 'saguaro-sim FILE', or name its socket in " SIM_SOCKET_ENV
+			: "see " SIM_SOCKET_ENV " and the socket's permissions";
+	w->error = ret;
 	snprintf(w->text, sizeof(w->text), "no simulator at %s (%s): %s", path,
-	         strerror(err), remedy);
-	return -err;
+	         strerror(ret), remedy);
+	return -ret;
 }
 
 static int connect_to(const char *path)
@@ -176,43 +175,44 @@ static int connect_to(const char *path)
 		return -errno;
 	}
 	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) != 0) {
-		int err = errno;
+		int ret = errno;
 		close(fd);
-		return -err;
+		return -ret;
 	}
 	return fd;
 }
 
 int sim_socket_call(const char *path, const struct sim_hello *hello,
-                    struct sim_welcome *ret, int *ret_data)
+                    struct sim_welcome *ret_welcome, int *ret_data)
 {
 	struct sim_hello h = *hello;
 	int along = -1;
 	int fd = connect_to(path);
 
 	if (fd < 0) {
-		return explain_failure(ret, -fd, path);
+		return explain_failure(ret_welcome, -fd, path);
 	}
 	h.magic = SIM_MAGIC;
 	h.version = SIM_VERSION;
-	int err = sim_socket_put(fd, &h, sizeof(h), NULL, 0, -1, 0);
-	ssize_t n = err == 0 ? sim_socket_get(fd, ret, sizeof(*ret), NULL, 0, &along, 0)
-	                     : err;
-	if (n != sizeof(*ret)) {
-		err = n < 0 ? (int)-n : EPROTO;
-		explain_failure(ret, err, path);
+	int ret = sim_socket_put(fd, &h, sizeof(h), NULL, 0, -1, 0);
+	ssize_t n = ret == 0 ? sim_socket_get(fd, ret_welcome, sizeof(*ret_welcome), NULL,
+	                                      0, &along, 0)
+	                     : ret;
+	if (n != sizeof(*ret_welcome)) {
+		ret = n < 0 ? (int)-n : EPROTO;
+		explain_failure(ret_welcome, ret, path);
 	} else {
-		err = ret->error;
-		ret->text[sizeof(ret->text) - 1] = '\0';
+		ret = ret_welcome->error;
+		ret_welcome->text[sizeof(ret_welcome->text) - 1] = '\0';
 	}
-	if (ret_data != NULL && err == 0) {
+	if (ret_data != NULL && ret == 0) {
 		*ret_data = along;
 	} else if (along >= 0) {
 		close(along);
 	}
-	if (err != 0) {
+	if (ret != 0) {
 		close(fd);
-		return -err;
+		return -ret;
 	}
 	return fd;
 }

@@ -20,12 +20,12 @@ void sim_socket_path(char *buf);
 /*!
  * \brief Connects and sends the hello.
  *
- * \param ret      Welcome; on failure its text says what to do.
+ * \param ret_welcome      Welcome; on failure its text says what to do.
  * \param ret_data Descriptor of the reply, -1: none. May be NULL.
  * \return The connection, or -errno.
  */
 int sim_socket_call(const char *path, const struct sim_hello *hello,
-                    struct sim_welcome *ret, int *ret_data);
+                    struct sim_welcome *ret_welcome, int *ret_data);
 
 /*! \brief Sends one packet, with a descriptor or -1. \param flags of sendmsg.
  * \retval -errno */

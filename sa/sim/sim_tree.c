@@ -47,9 +47,9 @@ struct sim_host {
 	int error; /* the first error of writing */
 };
 
-static void set_error(struct sim_host *h, int err)
+static void set_error(struct sim_host *h, int ret)
 {
-	h->error = h->error == E_OK ? -err : h->error;
+	h->error = h->error == E_OK ? -ret : h->error;
 }
 
 /* Makes the folders of a path below the host's. */
@@ -282,7 +282,7 @@ static int write_files(struct sim_host *h)
 }
 
 int sim_host_new(struct sim *s, const char *dir, const uint32_t *nodes, unsigned n,
-                 struct sim_host **ret)
+                 struct sim_host **ret_host)
 {
 	struct sim_host *h = calloc(1, sizeof(*h));
 	if (h == NULL) {
@@ -297,7 +297,7 @@ int sim_host_new(struct sim *s, const char *dir, const uint32_t *nodes, unsigned
 		sim_host_free(h);
 		return r;
 	}
-	*ret = h;
+	*ret_host = h;
 	return E_OK;
 }
 

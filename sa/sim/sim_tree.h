@@ -22,7 +22,7 @@ struct sim_host;
  * \param nodes  [n] node indices, copied. \retval -errno
  */
 int sim_host_new(struct sim *s, const char *dir, const uint32_t *nodes, unsigned n,
-                 struct sim_host **ret);
+                 struct sim_host **ret_host);
 /*! \brief Removes the folder too. */
 void sim_host_free(struct sim_host *h);
 

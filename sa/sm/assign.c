@@ -116,8 +116,7 @@ static int take_file(struct sm *sm, struct arena *a, struct assignment *as)
 	} else {
 		log_message(
 			MSG_LID_FILE_UNUSED, source,
-			"%s (honor_guid2lid_file) is not used: LIDs are those that the "
-			"state remembers",
+			"%s (honor_guid2lid_file) is not used: LIDs are those that the state remembers",
 			path);
 	}
 	sm->lids_file_bad = d->n_errors != 0;
@@ -319,9 +318,9 @@ static void note_recycled(struct sm *sm, const struct assignment *as,
 }
 
 /* What the state holds of a port that is not in the fabric, when a file was merged or ports
- * lost their LIDs. \return Number of rows in ret. */
+ * lost their LIDs. \return Number of rows in ret_memory. */
 static size_t absent_rows(const struct assignment *as, const struct graph *g,
-                          struct lid_memory *ret)
+                          struct lid_memory *ret_memory)
 {
 	size_t n = 0, next = 0;
 
@@ -336,7 +335,7 @@ static size_t absent_rows(const struct assignment *as, const struct graph *g,
 		}
 		if (lost ||
 		    (as->from_file && graph_port_by_guid(g, m.guid) == GRAPH_NONE)) {
-			ret[n++] = m;
+			ret_memory[n++] = m;
 		}
 	}
 	return n;
@@ -381,7 +380,7 @@ int assign_keep(struct sm *sm, const struct graph *g, struct arena *a,
 
 /* Rows of ports that are gone or back since the last sweep. \return How many. */
 static size_t presence_rows(const struct sm *sm, const struct graph *g,
-                            const struct assignment *as, struct lid_memory *ret)
+                            const struct assignment *as, struct lid_memory *ret_memory)
 {
 	uint64_t epoch = sm->status.epoch + !sm->status.epoch;
 	int64_t now = sm_wall_clock(sm);
@@ -403,13 +402,13 @@ static size_t presence_rows(const struct sm *sm, const struct graph *g,
 		    as->lids.recycled[lost].guid == m.guid) {
 			lost++;
 		} else if (there && m.gone_epoch != 0) {
-			ret[n++] = (struct lid_memory){
+			ret_memory[n++] = (struct lid_memory){
 				.guid = m.guid, .range = as->lids.of[g->by_guid[at]]
 			};
 		} else if (!there && m.gone_epoch == 0) {
 			m.gone_epoch = epoch;
 			m.gone_time = now;
-			ret[n++] = m;
+			ret_memory[n++] = m;
 		}
 	}
 	return n;

@@ -44,11 +44,11 @@ struct assignment {
  * A guid2lid_file that cannot be read, or has wrong lines, counts for nothing; the log says so.
  *
  * \param how  Of enum assign_how.
- * \param ret  In \a a; set on success only.
+ * \param ret_assignment  In \a a; set on success only.
  * \retval -ENOMEM and errors of lids_assign() and state_lids(), with sm_fail().
  */
 int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned how,
-                struct assignment *ret);
+                struct assignment *ret_assignment);
 
 /*!
  * \brief Assigns the LIDs of virtual ports that were read, behind those of ports. From then on

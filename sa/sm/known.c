@@ -85,21 +85,21 @@ static struct known_node row_of(const struct graph *g, const struct lids *lids, 
 {
 	const struct port *p = &g->ports[port];
 	const struct node *node = &g->nodes[p->node];
-	struct known_node ret = { .node_guid = node->guid,
+	struct known_node row = { .node_guid = node->guid,
 		                  .port_guid = p->guid,
 		                  .lid = lids->of[port].base,
 		                  .port = p->num,
 		                  .type = node->type };
 
-	take_name(ret.name, node);
+	take_name(row.name, node);
 	if (p->num != 0 && p->peer != GRAPH_NONE) {
 		const struct port *peer = &g->ports[p->peer];
 
-		ret.switch_guid = g->nodes[peer->node].guid;
-		ret.switch_port = peer->num;
-		take_name(ret.switch_name, &g->nodes[peer->node]);
+		row.switch_guid = g->nodes[peer->node].guid;
+		row.switch_port = peer->num;
+		take_name(row.switch_name, &g->nodes[peer->node]);
 	}
-	return ret;
+	return row;
 }
 
 /* Why a known port is not in the fabric. */
@@ -341,10 +341,10 @@ static int choose(const struct known *k, const char *what, uint64_t *ret_guid, c
 		}
 	}
 	if (gone == NULL && there == NULL) {
-		snprintf(why, why_bytes,
-		         "no node '%s' is known; 'saguaro nodes --gone' lists those that "
-		         "are gone",
-		         what);
+		snprintf(
+			why, why_bytes,
+			"no node '%s' is known; 'saguaro nodes --gone' lists those that are gone",
+			what);
 		return E_NOTFOUND;
 	}
 	if (gone == NULL) {

@@ -142,14 +142,15 @@ static int gather_members(struct gather *c)
 
 /* ---- trees and tables ---- */
 
-/* [n_switches] switches without a multicast table. NULL: none, or out of memory (ret). */
-static const uint8_t *without_mft(const struct disc *d, struct arena *a, int *ret)
+/* [n_switches] switches without a multicast table. NULL: none, or out of memory
+ * (ret_count). */
+static const uint8_t *without_mft(const struct disc *d, struct arena *a, int *ret_count)
 {
 	const struct graph *g = d->g;
 	uint8_t *list = arena_array(a, g->n_switches, 1);
 	bool any = false;
 
-	*ret = list == NULL ? -ENOMEM : E_OK;
+	*ret_count = list == NULL ? -ENOMEM : E_OK;
 	for (uint32_t i = 0; i < g->n_switches && list != NULL; i++) {
 		list[i] = field_get(d->of[g->switches[i]]->switch_info,
 		                    SI_MULTICAST_FDB_CAP) == 0;
@@ -165,7 +166,7 @@ static int by_number(const void *a, const void *b)
 
 /* Blocks with the MLID of a group, each once. */
 static int used_blocks(const struct mcast_in *in, struct arena *a,
-                       struct program_mft *ret)
+                       struct program_mft *ret_mft)
 {
 	uint16_t *used = arena_array(a, in->n_groups, sizeof(*used));
 	uint32_t n = 0;
@@ -182,18 +183,18 @@ static int used_blocks(const struct mcast_in *in, struct arena *a,
 			used[n++] = used[i];
 		}
 	}
-	ret->used = used;
-	ret->n_used = n;
+	ret_mft->used = used;
+	ret_mft->n_used = n;
 	return E_OK;
 }
 
 static int make_tables(const struct job *j, const struct mcast_in *in, struct arena *a,
-                       struct program_mft *ret)
+                       struct program_mft *ret_mft)
 {
 	struct mcast_tree *trees = arena_array(a, in->n_groups, sizeof(*trees));
 	struct mft_block *blocks;
 	struct why why = { "" };
-	int err = trees == NULL ? -ENOMEM
+	int ret = trees == NULL ? -ENOMEM
 	                        : route_multicast(&j->request, j->route.used, in, a,
 	                                          trees, &why);
 
@@ -201,14 +202,14 @@ static int make_tables(const struct job *j, const struct mcast_in *in, struct ar
 		log_message_lines(MSG_ROUTE_MULTICAST, source,
 		                  "multicast trees are those of minhop: ", why.text);
 	}
-	if (err == E_OK) {
-		err = mcast_blocks(in, trees, a, &blocks, &ret->n);
+	if (ret == E_OK) {
+		ret = mcast_blocks(in, trees, a, &blocks, &ret_mft->n);
 	}
-	if (err == E_OK) {
-		ret->blocks = blocks;
-		err = used_blocks(in, a, ret);
+	if (ret == E_OK) {
+		ret_mft->blocks = blocks;
+		ret = used_blocks(in, a, ret_mft);
 	}
-	return err;
+	return ret;
 }
 
 static uint64_t version(const struct multicast *m)

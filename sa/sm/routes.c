@@ -51,7 +51,7 @@ static double cpu_now(const struct routes *r)
 /* Plans how the switches get from tables that they have to others. */
 static int plan(const struct routes *r, const struct lft *from,
                 const struct lanes *from_lanes, const struct route_result *to,
-                struct arena *a, struct transition *ret, double *ret_seconds)
+                struct arena *a, struct transition *ret_transition, double *ret_seconds)
 {
 	double start = cpu_now(r);
 	const struct transition_in in = { .g = r->job->disc.g,
@@ -65,9 +65,9 @@ static int plan(const struct routes *r, const struct lft *from,
 	if (r->sm->d.config->transition != TRANSITION_SAFE || !has_routes(from)) {
 		return E_OK;
 	}
-	int code = transition_plan(&in, a, ret);
+	int ret = transition_plan(&in, a, ret_transition);
 	*ret_seconds = cpu_now(r) - start;
-	return code;
+	return ret;
 }
 
 /* Routes without earlier tables, and judges whether the switches should get those tables in
@@ -111,8 +111,8 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 			refused = true;
 		}
 	} else {
-		f.refusal = "the routes are balanced, and no link is idle that fresh "
-		            "ones would use";
+		f.refusal =
+			"the routes are balanced, and no link is idle that fresh ones would use";
 	}
 	if (refused && f.refusal == NULL) {
 		return -ENOMEM;
@@ -381,13 +381,13 @@ static uint64_t digest_switches(const struct graph *g)
 }
 
 /* Notes where the switches may get other entries. */
-static void note_sent(struct routes *r, const struct route_result *res)
+static void note_sent(struct routes *r, const struct route_result *result)
 {
-	r->any_sent = !res->incremental || r->job->vport_lids.n_own != 0 ||
-	              VECTOR_RESERVE(r->sent, r->cap_sent, res->n_changed + 1) != E_OK;
+	r->any_sent = !result->incremental || r->job->vport_lids.n_own != 0 ||
+	              VECTOR_RESERVE(r->sent, r->cap_sent, result->n_changed + 1) != E_OK;
 	r->n_sent = 0;
-	for (uint32_t i = 0; !r->any_sent && i < res->n_changed; i++) {
-		r->sent[r->n_sent++] = res->changed_lid[i];
+	for (uint32_t i = 0; !r->any_sent && i < result->n_changed; i++) {
+		r->sent[r->n_sent++] = result->changed_lid[i];
 	}
 }
 
@@ -588,29 +588,29 @@ static const char *refusal_text(const struct job *j, int ret)
 	return text != NULL && text[0] ? text : err_text(ret);
 }
 
-static void log_cache(struct routes *r, const struct route_result *res)
+static void log_cache(struct routes *r, const struct route_result *result)
 {
 	if (r->memory.cache == NULL) {
 		return;
 	}
-	if (res->cached) {
+	if (result->cached) {
 		r->sm->status.cache_hits++;
 		log_info(source, "routing: the routes of the last computation serve on");
 		return;
 	}
 	r->sm->status.cache_misses++;
 	log_lines(LOG_LEVEL_INFO, source,
-	          "routing: computed anew: ", res->cache_miss.text);
+	          "routing: computed anew: ", result->cache_miss.text);
 }
 
-static void log_incremental(const struct route_result *res)
+static void log_incremental(const struct route_result *result)
 {
-	if (res->incremental) {
+	if (result->incremental) {
 		log_info(source, "routing: %u LIDs changed, the other routes serve on",
-		         res->n_changed);
-	} else if (res->full_reason.text[0]) {
+		         result->n_changed);
+	} else if (result->full_reason.text[0]) {
 		log_lines(LOG_LEVEL_INFO, source,
-		          "routing: all routes are computed: ", res->full_reason.text);
+		          "routing: all routes are computed: ", result->full_reason.text);
 	}
 }
 
@@ -627,10 +627,10 @@ static void log_transition(const struct job *j)
 			"transition: no order of updates is safe: ", t->why.text);
 		return;
 	}
-	log_info(source,
-	         "transition: %u LIDs change in %u stages, %u of them are withdrawn first; planned "
-	         "in %.3f s",
-	         t->changed, t->n_stages, t->withdrawn, j->seconds_transition);
+	log_info(
+		source,
+		"transition: %u LIDs change in %u stages, %u of them are withdrawn first; planned in %.3f s",
+		t->changed, t->n_stages, t->withdrawn, j->seconds_transition);
 	if (t->why.text[0]) {
 		log_lines(LOG_LEVEL_DEBUG, source, "transition: ", t->why.text);
 	}
@@ -641,12 +641,10 @@ static void log_transition(const struct job *j)
 static const char *gain_text(const struct fresh_routes *f, char *text, size_t bytes)
 {
 	const struct load *now = &f->now, *fresh = &f->route.load;
-	(void)snprintf(text, bytes,
-	               "routes on the busiest link %u -> %u, on 99 of 100 links at most "
-	               "%u -> %u, "
-	               "links without routes %u -> %u",
-	               now->max, fresh->max, now->p99, fresh->p99, now->idle,
-	               fresh->idle);
+	(void)snprintf(
+		text, bytes,
+		"routes on the busiest link %u -> %u, on 99 of 100 links at most %u -> %u, links without routes %u -> %u",
+		now->max, fresh->max, now->p99, fresh->p99, now->idle, fresh->idle);
 	return text;
 }
 
@@ -673,7 +671,7 @@ static void log_rebalance(const struct routes *r)
 int routes_end(struct routes *r)
 {
 	struct job *j = r->job;
-	const struct route_result *res = &j->route;
+	const struct route_result *result = &j->route;
 
 	join_thread(r);
 	if (r->ret != E_OK) {
@@ -681,26 +679,27 @@ int routes_end(struct routes *r)
 		               "computed tables were refused, the running ones stay: %s",
 		               refusal_text(j, r->ret));
 	}
-	note_sent(r, res);
-	log_cache(r, res);
-	log_incremental(res);
-	if (res->fallback_reason.text[0]) {
-		const char *text = arena_printf(
-			j->arena, "%s was asked for, %s is used: %s", res->engine_asked,
-			res->used->name, res->fallback_reason.text);
+	note_sent(r, result);
+	log_cache(r, result);
+	log_incremental(result);
+	if (result->fallback_reason.text[0]) {
+		const char *text =
+			arena_printf(j->arena, "%s was asked for, %s is used: %s",
+		                     result->engine_asked, result->used->name,
+		                     result->fallback_reason.text);
 
-		events_routing(r->sm, res->engine_asked,
-		               text != NULL ? text : res->fallback_reason.text);
+		events_routing(r->sm, result->engine_asked,
+		               text != NULL ? text : result->fallback_reason.text);
 	} else {
-		events_routing(r->sm, res->engine_asked, NULL);
+		events_routing(r->sm, result->engine_asked, NULL);
 	}
-	if (res->warning.text[0]) {
+	if (result->warning.text[0]) {
 		log_message_lines(MSG_ROUTE_WARNING, source,
-		                  "routing: ", res->warning.text);
+		                  "routing: ", result->warning.text);
 	}
-	if (res->out.notes.text[0]) {
+	if (result->out.notes.text[0]) {
 		log_message_lines(MSG_ROUTE_NOTE, source,
-		                  "routing: ", res->out.notes.text);
+		                  "routing: ", result->out.notes.text);
 	}
 	log_rebalance(r);
 	log_transition(j);
@@ -892,13 +891,11 @@ void routes_rebalance_end(struct rebalance *b)
 			sm_request_heavy(b->sm, "rebalance: %s",
 			                 gain_text(f, gain, sizeof(gain)));
 		} else {
-			events_say(b->sm, EVENT_REBALANCE_ADVISED,
-			           "fresh routes would gain: %s%s%s; 'saguaro rebalance' "
-			           "moves "
-			           "the routes",
-			           gain_text(f, gain, sizeof(gain)),
-			           f->refusal ? ", but " : "",
-			           f->refusal ? f->refusal : "");
+			events_say(
+				b->sm, EVENT_REBALANCE_ADVISED,
+				"fresh routes would gain: %s%s%s; 'saguaro rebalance' moves the routes",
+				gain_text(f, gain, sizeof(gain)),
+				f->refusal ? ", but " : "", f->refusal ? f->refusal : "");
 		}
 	}
 	compare_done(b->routes);

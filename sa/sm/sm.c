@@ -198,10 +198,10 @@ static void tell_health(void *ctx, const struct health_port *p, enum health_cond
 		snprintf(detail, sizeof(detail), "%s; it is tried again in %u s",
 		         health_condition_name(why), sm->health.policy.release_s);
 	} else if (news == HEALTH_SPARED) {
-		snprintf(detail, sizeof(detail),
-		         "%s; it is not isolated, because others could not be reached "
-		         "then",
-		         health_condition_name(why));
+		snprintf(
+			detail, sizeof(detail),
+			"%s; it is not isolated, because others could not be reached then",
+			health_condition_name(why));
 	} else {
 		snprintf(detail, sizeof(detail), "%s", health_condition_name(why));
 	}

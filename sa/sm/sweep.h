@@ -84,7 +84,7 @@ struct sweep_deps {
  * \param d  Copied; what it points to is borrowed.
  * \retval -ENOMEM
  */
-int sweep_new(const struct sweep_deps *d, struct sweep **ret);
+int sweep_new(const struct sweep_deps *d, struct sweep **ret_sweep);
 void sweep_free(struct sweep *s);
 
 /*!
@@ -146,7 +146,7 @@ struct port_choice {
  * \retval E_UNSUITABLE  No switch could switch it on again.
  */
 int sweep_request_port(struct sweep *s, const struct port_request *rq,
-                       struct port_choice *ret, char *why, size_t why_bytes);
+                       struct port_choice *ret_choice, char *why, size_t why_bytes);
 
 /*!
  * \brief Forgets nodes that are gone: known_forget(). An event for each tells who wanted it.
@@ -167,30 +167,33 @@ struct partition_outcome {
  * \brief Changes partitions at run time: durable when it returns, programmed when the fabric
  *        thread is idle.
  * \param c    Its P_Key and members are as they were taken afterwards.
- * \param ret  Set in any case. \param why  [why_bytes] On failure a sentence.
+ * \param ret_outcome  Set in any case. \param why  [why_bytes] On failure a sentence.
  * \retval E_NOTREADY  We are no master.
  * \retval E_FULL  The P_Key table of a port is too small; nothing is changed.
  * \retval others  Of runtime_apply() and runtime_store().
  */
 int sweep_change_partitions(struct sweep *s, struct runtime_change *c,
-                            struct partition_outcome *ret, char *why, size_t why_bytes);
+                            struct partition_outcome *ret_outcome, char *why,
+                            size_t why_bytes);
 
 /*! \brief Partitions made at run time. Borrowed until the next change or sweep_run_once(). */
 const struct runtime_partitions *sweep_runtime_partitions(struct sweep *s);
 
-/*! \brief Partitions of the configuration. \param ret  In \a a or borrowed. \retval -ENOMEM */
+/*! \brief Partitions of the configuration. \param ret_partitions  In \a a or borrowed.
+ * \retval -ENOMEM */
 int sweep_configured_partitions(const struct sweep *s, struct arena *a,
-                                const struct partitions **ret);
+                                const struct partitions **ret_partitions);
 
 /*! \brief Is an end port or a virtual port with this GUID in the fabric as it is known? */
 bool sweep_has_port(const struct sweep *s, uint64_t guid);
 
 /*!
  * \brief Version of the partitions made at run time that ports and SA answers have.
- * \param ret  [*ret_n, at most P_KEYS_MISSING_MAX] Ports that did not take theirs. Borrowed until
- *             the next sweep_run_once().
+ * \param ret_keys_port  [*ret_n, at most P_KEYS_MISSING_MAX] Ports that did not take
+ *             theirs. Borrowed until the next sweep_run_once().
  */
-uint64_t sweep_partitions_settled(const struct sweep *s, const struct p_keys_port **ret,
+uint64_t sweep_partitions_settled(const struct sweep *s,
+                                  const struct p_keys_port **ret_keys_port,
                                   uint32_t *ret_n);
 
 /*! \brief Takes new dependencies of the same process: configuration, engine options and list. A sweep

@@ -57,7 +57,7 @@ static uint64_t get64(const uint8_t *from)
 	return be64toh(v);
 }
 
-int frame_read(const uint8_t *data, size_t len, struct frame *ret)
+int frame_read(const uint8_t *data, size_t len, struct frame *ret_frame)
 {
 	static const uint8_t zero[3];
 	uint32_t payload;
@@ -73,10 +73,10 @@ int frame_read(const uint8_t *data, size_t len, struct frame *ret)
 	if (len - FRAME_HEAD_BYTES < payload) {
 		return -EAGAIN;
 	}
-	*ret = (struct frame){ .type = (enum frame_type)data[4],
-		               .payload = data + FRAME_HEAD_BYTES,
-		               .len = payload,
-		               .bytes = FRAME_HEAD_BYTES + payload };
+	*ret_frame = (struct frame){ .type = (enum frame_type)data[4],
+		                     .payload = data + FRAME_HEAD_BYTES,
+		                     .len = payload,
+		                     .bytes = FRAME_HEAD_BYTES + payload };
 	return E_OK;
 }
 
@@ -94,12 +94,12 @@ void frame_number(uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES],
 	put64(bytes + FRAME_HEAD_BYTES, number);
 }
 
-int frame_read_number(const struct frame *f, uint64_t *ret)
+int frame_read_number(const struct frame *f, uint64_t *ret_number)
 {
 	if (f->len != FRAME_NUMBER_BYTES) {
 		return E_MALFORMED;
 	}
-	*ret = get64(f->payload);
+	*ret_number = get64(f->payload);
 	return E_OK;
 }
 
@@ -123,7 +123,7 @@ void frame_hello(uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES],
 	p[29] = h->joins;
 }
 
-int frame_read_hello(const struct frame *f, struct frame_hello *ret)
+int frame_read_hello(const struct frame *f, struct frame_hello *ret_hello)
 {
 	const uint8_t *p = f->payload;
 	uint32_t order;
@@ -139,11 +139,11 @@ int frame_read_hello(const struct frame *f, struct frame_hello *ret)
 	if (order != ORDER_MARK) {
 		return E_FOREIGN;
 	}
-	*ret = (struct frame_hello){ .guid = get64(p + 12),
-		                     .prefix = get64(p + 20),
-		                     .master = p[28] == 1,
-		                     .joins = p[29] == 1 };
-	return ret->guid != 0 && p[28] <= 1 ? E_OK : E_MALFORMED;
+	*ret_hello = (struct frame_hello){ .guid = get64(p + 12),
+		                           .prefix = get64(p + 20),
+		                           .master = p[28] == 1,
+		                           .joins = p[29] == 1 };
+	return ret_hello->guid != 0 && p[28] <= 1 ? E_OK : E_MALFORMED;
 }
 
 /* --- rows ------------------------------------------------------------------------------------ */
@@ -190,7 +190,7 @@ static bool row_fits(const struct state_write *w)
 	return store_row_fits(table, w->key_len, w->value != NULL, w->len);
 }
 
-int frame_read_row(const uint8_t **at, const uint8_t *end, struct state_write *ret)
+int frame_read_row(const uint8_t **at, const uint8_t *end, struct state_write *ret_write)
 {
 	const uint8_t *p = *at;
 	size_t left = (size_t)(end - p);
@@ -220,6 +220,6 @@ int frame_read_row(const uint8_t **at, const uint8_t *end, struct state_write *r
 		return E_MALFORMED;
 	}
 	*at = p + FRAME_ROW_HEAD_BYTES + w.key_len + w.len;
-	*ret = w;
+	*ret_write = w;
 	return E_OK;
 }

@@ -59,7 +59,7 @@ struct frame {
 };
 
 /*! \brief The first frame of a stream. \retval -EAGAIN  It has not come whole. \retval E_MALFORMED */
-int frame_read(const uint8_t *data, size_t len, struct frame *ret);
+int frame_read(const uint8_t *data, size_t len, struct frame *ret_frame);
 
 void frame_head(uint8_t head[FRAME_HEAD_BYTES], enum frame_type type, size_t len);
 
@@ -67,7 +67,7 @@ void frame_head(uint8_t head[FRAME_HEAD_BYTES], enum frame_type type, size_t len
 void frame_number(uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES],
                   enum frame_type type, uint64_t number);
 /*! \retval E_MALFORMED */
-int frame_read_number(const struct frame *f, uint64_t *ret);
+int frame_read_number(const struct frame *f, uint64_t *ret_number);
 
 /*! Who speaks. */
 struct frame_hello {
@@ -83,7 +83,7 @@ void frame_hello(uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES],
  * \retval E_LAYOUT   The peer's rows have other layouts: another version of Saguaro.
  * \retval E_FOREIGN  The peer's machine has another byte order.
  */
-int frame_read_hello(const struct frame *f, struct frame_hello *ret);
+int frame_read_hello(const struct frame *f, struct frame_hello *ret_hello);
 
 /*! \brief Bytes of a row in a frame. */
 size_t frame_row_bytes(const struct state_write *w);
@@ -93,4 +93,4 @@ void frame_put_row(uint8_t *to, const struct state_write *w);
  * \retval E_NOTFOUND  There is none any more.
  * \retval E_MALFORMED  Also when the state or the readers of its rows could not take it.
  */
-int frame_read_row(const uint8_t **at, const uint8_t *end, struct state_write *ret);
+int frame_read_row(const uint8_t **at, const uint8_t *end, struct state_write *ret_write);

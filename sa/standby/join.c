@@ -84,16 +84,16 @@ static int add(struct rows *r, const struct state_write *w)
 }
 
 /* Rows of frames; the bytes are borrowed. */
-static int read_rows(const uint8_t *bytes, size_t len, struct rows *ret)
+static int read_rows(const uint8_t *bytes, size_t len, struct rows *ret_rows)
 {
 	const uint8_t *at = bytes, *end = bytes + len;
 	struct state_write w;
-	int err = E_OK;
+	int ret = E_OK;
 
-	while (err == E_OK && (err = frame_read_row(&at, end, &w)) == E_OK) {
-		err = add(ret, &w);
+	while (ret == E_OK && (ret = frame_read_row(&at, end, &w)) == E_OK) {
+		ret = add(ret_rows, &w);
 	}
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 /* --- the log of changes ---------------------------------------------------------------------- */
@@ -173,10 +173,10 @@ int join_log_compact(struct join_log *l)
 	return E_OK;
 }
 
-int join_log_copy(const struct join_log *l, struct join_log *ret)
+int join_log_copy(const struct join_log *l, struct join_log *ret_log)
 {
 	struct join_log copy = { 0 };
-	int err = E_OK;
+	int ret = E_OK;
 
 	if (l->n > 0) {
 		if (VECTOR_RESERVE(copy.bytes, copy.cap, l->n) != E_OK) {
@@ -184,13 +184,13 @@ int join_log_copy(const struct join_log *l, struct join_log *ret)
 		}
 		memcpy(copy.bytes, l->bytes, l->n);
 		copy.n = l->n;
-		err = join_log_compact(&copy);
+		ret = join_log_compact(&copy);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		join_log_done(&copy);
-		return err;
+		return ret;
 	}
-	*ret = copy;
+	*ret_log = copy;
 	return E_OK;
 }
 
@@ -351,15 +351,13 @@ static const char *conflict(const struct join *j, const struct state_write *w,
 	enum record_table table = table_of(w);
 
 	if (find(&j->own, w) != NULL) {
-		return "this master was told something else about it, too, and stays "
-		       "with that";
+		return "this master was told something else about it, too, and stays with that";
 	}
 	if (table == RECORDS_GROUPS && w->value == NULL && has_members(j, w)) {
 		return "the group has members here";
 	}
 	if (table == RECORDS_GROUPS && w->value != NULL && here != NULL) {
-		return "this master has the group with other parameters, which its "
-		       "members use";
+		return "this master has the group with other parameters, which its members use";
 	}
 	if (table == RECORDS_GROUPS && w->value != NULL &&
 	    (mlid_is_taken(&j->state, w) || mlid_is_taken(&j->taken, w))) {
@@ -397,46 +395,46 @@ static int join_row(struct join *j, const struct state_write *w, const char *fro
 }
 
 /* All rows that the state has now; the bytes are borrowed until the copy ends. */
-static int read_state(struct state_copy *c, struct rows *ret)
+static int read_state(struct state_copy *c, struct rows *ret_rows)
 {
 	struct state_write w;
-	int err = E_OK;
+	int ret = E_OK;
 
-	while (err == E_OK && (err = state_copy_next(c, &w)) == E_OK) {
-		err = w.table >= COPIED_RECORDS ? add(ret, &w) : E_OK;
+	while (ret == E_OK && (ret = state_copy_next(c, &w)) == E_OK) {
+		ret = w.table >= COPIED_RECORDS ? add(ret_rows, &w) : E_OK;
 	}
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 int join_rows(struct state *s, const struct join_log *own, const uint8_t *rows,
               size_t len, const char *from, void (*done)(void *ctx, int ret), void *ctx,
-              struct join_counts *ret)
+              struct join_counts *ret_counts)
 {
 	struct join j = { .batch = NULL };
 	struct state_copy *c = NULL;
-	int err = state_copy_begin(s, NULL, NULL, NULL, &c);
+	int ret = state_copy_begin(s, NULL, NULL, NULL, &c);
 
-	if (err == E_OK) {
-		err = state_batch_new(&j.batch);
+	if (ret == E_OK) {
+		ret = state_batch_new(&j.batch);
 	}
-	if (err == E_OK) {
-		err = read_state(c, &j.state);
+	if (ret == E_OK) {
+		ret = read_state(c, &j.state);
 	}
-	if (err == E_OK) {
-		err = read_rows(own->bytes, own->n, &j.own);
+	if (ret == E_OK) {
+		ret = read_rows(own->bytes, own->n, &j.own);
 	}
-	if (err == E_OK) {
-		err = read_rows(rows, len, &j.theirs);
+	if (ret == E_OK) {
+		ret = read_rows(rows, len, &j.theirs);
 	}
-	if (err == E_OK && j.theirs.n > 0) {
+	if (ret == E_OK && j.theirs.n > 0) {
 		qsort(j.theirs.w, j.theirs.n, sizeof(*j.theirs.w), compare_changes);
 	}
-	for (size_t i = 0; err == E_OK && i < j.theirs.n; i++) {
-		err = join_row(&j, &j.theirs.w[i], from);
+	for (size_t i = 0; ret == E_OK && i < j.theirs.n; i++) {
+		ret = join_row(&j, &j.theirs.w[i], from);
 	}
 	state_copy_end(c);
-	if (err == E_OK) {
-		*ret = j.counts;
+	if (ret == E_OK) {
+		*ret_counts = j.counts;
 		state_batch_commit(s, j.batch, done, ctx);
 	} else {
 		state_batch_free(j.batch);
@@ -445,5 +443,5 @@ int join_rows(struct state *s, const struct join_log *own, const uint8_t *rows,
 	free(j.own.w);
 	free(j.theirs.w);
 	free(j.taken.w);
-	return err;
+	return ret;
 }

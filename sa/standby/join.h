@@ -54,7 +54,7 @@ void join_log_done(struct join_log *l);
 int join_log_compact(struct join_log *l);
 
 /*! \brief A compacted copy. \retval -ENOMEM */
-int join_log_copy(const struct join_log *l, struct join_log *ret);
+int join_log_copy(const struct join_log *l, struct join_log *ret_log);
 
 /*! Changes that a master makes for a standby that joins. */
 struct join_counts {
@@ -73,7 +73,7 @@ struct join_counts {
  */
 int join_rows(struct state *s, const struct join_log *own, const uint8_t *rows,
               size_t len, const char *from, void (*done)(void *ctx, int ret), void *ctx,
-              struct join_counts *ret);
+              struct join_counts *ret_counts);
 
 /*! \brief Logs each row as one that is not known any more. \param why  Ends the line, with what separates it. */
 void join_log_drop(struct join_log *l, const char *why);

@@ -26,16 +26,14 @@ static int check_file(const char *file, int fd, struct arena *a, const char **re
 	if (st.st_uid != 0 && st.st_uid != geteuid()) {
 		*ret_why = arena_printf(
 			a,
-			"standby_secret %s belongs to user %u; it has to belong to root "
-			"or to user %u, as whom saguarod runs",
+			"standby_secret %s belongs to user %u; it has to belong to root or to user %u, as whom saguarod runs",
 			file, (unsigned)st.st_uid, (unsigned)geteuid());
 		return -EPERM;
 	}
 	if ((st.st_mode & 077) != 0) {
 		*ret_why = arena_printf(
 			a,
-			"standby_secret %s has mode %04o, so others could read it; "
-			"chmod 0600 %s",
+			"standby_secret %s has mode %04o, so others could read it; chmod 0600 %s",
 			file, (unsigned)st.st_mode & 07777, file);
 		return -EPERM;
 	}
@@ -77,9 +75,7 @@ int secret_read(const char *file, struct arena *a, const char **ret_why,
 	if (len < SECRET_BYTES_MIN || len > SECRET_BYTES_MAX) {
 		*ret_why = arena_printf(
 			a,
-			"standby_secret %s holds %zu bytes, and %d to %d are needed; "
-			"make one "
-			"with: (umask 077; head -c 32 /dev/urandom | base64 >%s)",
+			"standby_secret %s holds %zu bytes, and %d to %d are needed; make one with: (umask 077; head -c 32 /dev/urandom | base64 >%s)",
 			file, len, SECRET_BYTES_MIN, SECRET_BYTES_MAX, file);
 		return E_RANGE;
 	}

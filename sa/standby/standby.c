@@ -57,9 +57,8 @@ static int read_secret(struct standby *l, struct arena *a, const char **ret_why)
 	int ret;
 
 	if (l->o.secret == NULL) {
-		*ret_why = "standby_listen and standby_peer need standby_secret, a file "
-			   "with the secret "
-			   "that all subnet managers of the subnet share";
+		*ret_why =
+			"standby_listen and standby_peer need standby_secret, a file with the secret that all subnet managers of the subnet share";
 		return E_SYNTAX;
 	}
 	ret = secret_read(l->o.secret, a, ret_why, &secret, &len);
@@ -68,10 +67,8 @@ static int read_secret(struct standby *l, struct arena *a, const char **ret_why)
 		explicit_bzero((void *)secret, len);
 	}
 	if (ret == -ENOTSUP) {
-		*ret_why = "this saguarod was built without GnuTLS, so it has no link to "
-			   "a standby; "
-			   "build it with GnuTLS, or take out standby_listen and "
-			   "standby_peer";
+		*ret_why =
+			"this saguarod was built without GnuTLS, so it has no link to a standby; build it with GnuTLS, or take out standby_listen and standby_peer";
 	}
 	return ret;
 }
@@ -108,10 +105,10 @@ static int start(struct standby *l)
 }
 
 int standby_new(const struct standby_options *o, struct arena *a, const char **ret_why,
-                struct standby **ret)
+                struct standby **ret_standby)
 {
 	struct standby *l = calloc(1, sizeof(*l));
-	int err;
+	int ret;
 
 	if (l == NULL) {
 		return -ENOMEM;
@@ -120,24 +117,24 @@ int standby_new(const struct standby_options *o, struct arena *a, const char **r
 	l->follower = (struct state_follower){ standby_link_write, standby_link_committed,
 		                               standby_link_settle, l };
 	l->listening.fd = -1;
-	err = read_secret(l, a, ret_why);
-	if (err == E_OK) {
-		err = read_peers(l, o->peers, a, ret_why);
+	ret = read_secret(l, a, ret_why);
+	if (ret == E_OK) {
+		ret = read_peers(l, o->peers, a, ret_why);
 	}
-	if (err == E_OK && o->listen != NULL) {
-		err = listen_on(o->listen, "standby_listen", a, ret_why, &l->listening);
+	if (ret == E_OK && o->listen != NULL) {
+		ret = listen_on(o->listen, "standby_listen", a, ret_why, &l->listening);
 	}
-	if (err == E_OK) {
-		err = start(l);
+	if (ret == E_OK) {
+		ret = start(l);
 	}
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		free_parts(l);
-		return err;
+		return ret;
 	}
 	if (o->listen != NULL) {
 		log_info("standby", "standbys may connect to %s", l->listening.address);
 	}
-	*ret = l;
+	*ret_standby = l;
 	return E_OK;
 }
 
@@ -234,10 +231,9 @@ void standby_outlived(struct standby *l)
 		return;
 	}
 	if (l->current) {
-		log_message(MSG_STANDBY_SILENT, "standby",
-		            "the master is alive but its link is silent, so "
-		            "the copy of its state "
-		            "lags and is of no use until the link is back");
+		log_message(
+			MSG_STANDBY_SILENT, "standby",
+			"the master is alive but its link is silent, so the copy of its state lags and is of no use until the link is back");
 	}
 	l->current = false;
 	pthread_mutex_unlock(&l->applying);
@@ -274,18 +270,18 @@ bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_b
 	} else if (paused) {
 		snprintf(why, why_bytes, "the copy pauses, because %s", trouble);
 	} else {
-		snprintf(why, why_bytes,
-		         t->complete ? "the copy lags, because the link was lost while "
-		                       "the master lived"
-		                     : "the copy is not complete");
+		snprintf(
+			why, why_bytes,
+			t->complete
+				? "the copy lags, because the link was lost while the master lived"
+				: "the copy is not complete");
 	}
 	l->current = false;
 	if (!usable) { /* the caller drops what clients registered */
 		pthread_mutex_lock(&l->lock);
 		join_log_drop(
 			&l->log,
-			": it was registered while we were master before, and no master "
-			"has taken it");
+			": it was registered while we were master before, and no master has taken it");
 		pthread_mutex_unlock(&l->lock);
 	}
 	pthread_mutex_unlock(&l->applying);
@@ -293,27 +289,29 @@ bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_b
 	return usable;
 }
 
-void standby_status(struct standby *l, struct standby_status *ret)
+void standby_status(struct standby *l, struct standby_status *ret_status)
 {
 	if (l == NULL) {
-		*ret = (struct standby_status){ 0 };
+		*ret_status = (struct standby_status){ 0 };
 		return;
 	}
 	pthread_mutex_lock(&l->lock);
-	*ret = l->status;
-	ret->role = (enum standby_role)(int)l->role;
-	ret->sequence = l->sequence;
+	*ret_status = l->status;
+	ret_status->role = (enum standby_role)(int)l->role;
+	ret_status->sequence = l->sequence;
 	for (unsigned i = 0; i < LINK_PEERS; i++) {
 		const struct peer *p = &l->peer[i];
 
-		ret->n_standbys += p->attached;
-		ret->n_in_step += p->attached && p->complete && p->acked == l->sequence;
+		ret_status->n_standbys += p->attached;
+		ret_status->n_in_step +=
+			p->attached && p->complete && p->acked == l->sequence;
 	}
-	ret->connected = ret->n_standbys > 0;
-	ret->in_step = ret->connected && ret->n_in_step == ret->n_standbys;
-	if (ret->role == STANDBY_TAKES) {
-		ret->connected = l->heard_ms != 0;
-		ret->in_step =
+	ret_status->connected = ret_status->n_standbys > 0;
+	ret_status->in_step =
+		ret_status->connected && ret_status->n_in_step == ret_status->n_standbys;
+	if (ret_status->role == STANDBY_TAKES) {
+		ret_status->connected = l->heard_ms != 0;
+		ret_status->in_step =
 			l->heard_ms != 0 && monotonic_ms() <= l->heard_ms + LINK_HEARD_MS;
 	}
 	pthread_mutex_unlock(&l->lock);

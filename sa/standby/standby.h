@@ -58,7 +58,7 @@ struct standby_options {
  * \retval others  The secret cannot be used, or the address cannot be listened on.
  */
 int standby_new(const struct standby_options *o, struct arena *a, const char **ret_why,
-                struct standby **ret);
+                struct standby **ret_standby);
 /*! \brief Ends the link, before the state is closed. NULL is fine, for all functions below, too:
  *  there is no link. */
 void standby_free(struct standby *l);
@@ -127,4 +127,4 @@ struct standby_status {
 	char trouble[200]; /*!< why it is not connected or the copy was refused, "" */
 };
 
-void standby_status(struct standby *l, struct standby_status *ret);
+void standby_status(struct standby *l, struct standby_status *ret_status);

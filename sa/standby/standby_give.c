@@ -156,9 +156,7 @@ void standby_link_settle(void *ctx)
 		l->status.dropped++;
 		log_message(
 			MSG_STANDBY_SLOW, source,
-			"the standby %s does not acknowledge within %u ms "
-			"(standby_wait): "
-			"clients get their replies without it until it has a new copy",
+			"the standby %s does not acknowledge within %u ms (standby_wait): clients get their replies without it until it has a new copy",
 			p->name, l->o.wait_ms);
 	}
 	pthread_mutex_unlock(&l->lock);

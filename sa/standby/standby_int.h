@@ -121,7 +121,7 @@ void standby_bytes_done(struct bytes *b);
 /* standby_pause.c; of the thread */
 
 /*! \brief A copy cannot be stored. To be called before the peer is closed. */
-void standby_pause_begin(struct standby *l, int err);
+void standby_pause_begin(struct standby *l, int ret);
 /*! \brief There is no pause any more; under the lock. \param in_step  Because the copy is stored.
  *  \return The fabric thread has to be told. */
 bool standby_pause_end(struct standby *l, bool in_step);

@@ -77,20 +77,19 @@ int standby_join_give(struct peer *p)
 		}
 	}
 	if (l->log.missed > 0) {
-		log_message(MSG_STANDBY_JOIN_FAILED, source,
-		            "%zu changes since the last copy had no room in the log of "
-		            "changes "
-		            "and cannot be joined",
-		            l->log.missed);
+		log_message(
+			MSG_STANDBY_JOIN_FAILED, source,
+			"%zu changes since the last copy had no room in the log of changes and cannot be joined",
+			l->log.missed);
 	}
 	pthread_mutex_unlock(&l->lock);
 	if (ret == E_OK) {
 		frame_number(end, FRAME_JOIN_END, n_rows);
 		ret = standby_bytes_add(&p->out, end, sizeof(end));
-		log_info(source,
-		         "gives %zu changes of the time when we were master, too, to the "
-		         "master %s",
-		         n_rows, p->name);
+		log_info(
+			source,
+			"gives %zu changes of the time when we were master, too, to the master %s",
+			n_rows, p->name);
 	}
 	return ret;
 }
@@ -150,13 +149,12 @@ static int join(struct peer *p)
 	}
 	join_log_done(&own);
 	if (ret == E_OK) {
-		log_info(source,
-		         "the standby %s (0x%016" PRIx64
-		         ") was master, too: of %zu changes there %zu are taken, %zu "
-		         "were known, "
-		         "%zu dropped",
-		         p->name, p->guid, p->n_joining, counts.taken, counts.same,
-		         counts.dropped);
+		log_info(
+			source,
+			"the standby %s (0x%016" PRIx64
+			") was master, too: of %zu changes there %zu are taken, %zu were known, %zu dropped",
+			p->name, p->guid, p->n_joining, counts.taken, counts.same,
+			counts.dropped);
 	}
 	return ret;
 }

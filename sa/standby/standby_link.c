@@ -133,7 +133,7 @@ static void connect_next(struct standby *l)
 	struct addrinfo *at = NULL;
 	char host[256];
 	size_t len = (size_t)(colon - name);
-	int err, fd;
+	int ret, fd;
 
 	l->try_ms = monotonic_ms() + LINK_AGAIN_MS;
 	if (name[0] == '[' && name[len - 1] == ']') {
@@ -142,9 +142,9 @@ static void connect_next(struct standby *l)
 	}
 	snprintf(host, sizeof(host), "%.*s", (int)len, name);
 	snprintf(p->name, sizeof(p->name), "%.70s:%.8s", host, colon + 1);
-	err = getaddrinfo(host, colon + 1, &hints, &at);
-	if (err != 0) {
-		log_trouble(p, gai_strerror(err), "see standby_peer");
+	ret = getaddrinfo(host, colon + 1, &hints, &at);
+	if (ret != 0) {
+		log_trouble(p, gai_strerror(ret), "see standby_peer");
 		return;
 	}
 	fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -215,29 +215,30 @@ static void accept_peer(struct loop_watch *w, unsigned events)
 
 /* --- HELLO ------------------------------------------------------------------------------- */
 
-static int check_hello(struct peer *p, const struct frame *f, struct frame_hello *ret)
+static int check_hello(struct peer *p, const struct frame *f,
+                       struct frame_hello *ret_hello)
 {
-	int err = frame_read_hello(f, ret);
+	int ret = frame_read_hello(f, ret_hello);
 
-	if (err == E_LAYOUT) {
-		log_trouble(p,
-		            "it has another version of Saguaro, whose state has another "
-		            "layout",
-		            "use the same version on both");
-	} else if (err == E_FOREIGN) {
+	if (ret == E_LAYOUT) {
+		log_trouble(
+			p,
+			"it has another version of Saguaro, whose state has another layout",
+			"use the same version on both");
+	} else if (ret == E_FOREIGN) {
 		log_trouble(p, "its machine has another byte order",
 		            "use machines of one kind");
-	} else if (err != E_OK) {
+	} else if (ret != E_OK) {
 		log_trouble(p, "it sends something else than HELLO", "");
-	} else if (ret->prefix != p->link->o.prefix) {
+	} else if (ret_hello->prefix != p->link->o.prefix) {
 		log_trouble(p, "it manages a subnet with another prefix",
 		            "standby_peer has to name a saguarod of the same subnet");
-		err = E_FOREIGN;
-	} else if (ret->guid == p->link->o.guid) {
+		ret = E_FOREIGN;
+	} else if (ret_hello->guid == p->link->o.guid) {
 		note_trouble(p->link, "%s: that is this saguarod itself", p->name);
-		err = E_FOREIGN;
+		ret = E_FOREIGN;
 	}
-	return err;
+	return ret;
 }
 
 /* A standby has come. */
@@ -284,9 +285,9 @@ static int greet_master(struct peer *p, const struct frame_hello *hello)
 	}
 	if (p->joins && !hello->joins) { /* an older version */
 		pthread_mutex_lock(&l->lock);
-		join_log_drop(&l->log,
-		              ": the new master has an older version, which takes no "
-		              "rows of a standby");
+		join_log_drop(
+			&l->log,
+			": the new master has an older version, which takes no rows of a standby");
 		pthread_mutex_unlock(&l->lock);
 		p->joins = false;
 	}
@@ -446,10 +447,10 @@ static int go_on_handshake(struct peer *p)
 		note_trouble(l, "%s: handshake: %s", p->name, why);
 		if (log_allowed(&l->handshake_lines, monotonic_ms(), LINES, LINES_MS,
 		                skipped)) {
-			log_message(MSG_STANDBY_NO_HANDSHAKE, source,
-			            "%s: no TLS handshake: %s; is standby_secret the "
-			            "same on both?%s",
-			            p->name, why, skipped);
+			log_message(
+				MSG_STANDBY_NO_HANDSHAKE, source,
+				"%s: no TLS handshake: %s; is standby_secret the same on both?%s",
+				p->name, why, skipped);
 		}
 	}
 	return ret == -EAGAIN ? E_OK : ret;
@@ -501,11 +502,11 @@ static int write_peer(struct peer *p)
 
 static int check_connected(struct peer *p)
 {
-	int err = 0;
-	socklen_t len = sizeof(err);
+	int ret = 0;
+	socklen_t len = sizeof(ret);
 
-	if (getsockopt(p->watch.fd, SOL_SOCKET, SO_ERROR, &err, &len) != 0 || err != 0) {
-		note_trouble(p->link, "%s: %s", p->name, strerror(err));
+	if (getsockopt(p->watch.fd, SOL_SOCKET, SO_ERROR, &ret, &len) != 0 || ret != 0) {
+		note_trouble(p->link, "%s: %s", p->name, strerror(ret));
 		return -ECONNREFUSED;
 	}
 	return begin_handshake(p);

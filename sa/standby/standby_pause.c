@@ -16,7 +16,7 @@
 #include "conf/base/err.h"
 #include "sa/standby/standby_int.h"
 
-void standby_pause_begin(struct standby *l, int err)
+void standby_pause_begin(struct standby *l, int ret)
 {
 	bool is_new;
 
@@ -27,12 +27,12 @@ void standby_pause_begin(struct standby *l, int err)
 	if (is_new) {
 		l->news = STANDBY_PAUSED;
 	}
-	if (err == E_FULL) {
+	if (ret == E_FULL) {
 		snprintf(l->status.trouble, sizeof(l->status.trouble),
 		         "the disk is full; free space in the state folder");
 	} else {
 		snprintf(l->status.trouble, sizeof(l->status.trouble),
-		         "it cannot be stored in the state folder: %s", err_text(err));
+		         "it cannot be stored in the state folder: %s", err_text(ret));
 	}
 	pthread_mutex_unlock(&l->lock);
 	if (is_new && l->o.changed != NULL) {

@@ -15,8 +15,8 @@
 #include <gnutls/gnutls.h>
 
 /* Only key exchanges that need the secret and give each connection keys of its own. */
-static const char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:"
-				 "+ECDHE-PSK:+DHE-PSK";
+static const char priorities[] =
+	"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-PSK:+DHE-PSK";
 static const char identity[] = "saguaro";
 
 struct tls_keys {
@@ -47,7 +47,7 @@ static int on_identity(gnutls_session_t session, const char *name, gnutls_datum_
 	return 0;
 }
 
-int tls_keys_new(const uint8_t *secret, size_t len, struct tls_keys **ret)
+int tls_keys_new(const uint8_t *secret, size_t len, struct tls_keys **ret_keys)
 {
 	struct tls_keys *k = calloc(1, sizeof(*k));
 
@@ -65,7 +65,7 @@ int tls_keys_new(const uint8_t *secret, size_t len, struct tls_keys **ret)
 		return -ENOMEM;
 	}
 	gnutls_psk_set_server_credentials_function(k->server, on_identity);
-	*ret = k;
+	*ret_keys = k;
 	return E_OK;
 }
 
@@ -87,7 +87,7 @@ void tls_keys_free(struct tls_keys *k)
 	free(k);
 }
 
-int tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret)
+int tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret_tls)
 {
 	const unsigned flags = (server ? GNUTLS_SERVER : GNUTLS_CLIENT) |
 	                       GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS;
@@ -108,7 +108,7 @@ int tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret)
 		return -ENOMEM;
 	}
 	gnutls_transport_set_int(t->session, fd);
-	*ret = t;
+	*ret_tls = t;
 	return E_OK;
 }
 
@@ -163,11 +163,11 @@ bool tls_wants_write(const struct tls *t)
 
 #else
 
-int tls_keys_new(const uint8_t *secret, size_t len, struct tls_keys **ret)
+int tls_keys_new(const uint8_t *secret, size_t len, struct tls_keys **ret_keys)
 {
 	(void)secret;
 	(void)len;
-	(void)ret;
+	(void)ret_keys;
 	return -ENOTSUP;
 }
 
@@ -176,12 +176,12 @@ void tls_keys_free(struct tls_keys *k)
 	(void)k;
 }
 
-int tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret)
+int tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret_tls)
 {
 	(void)k;
 	(void)fd;
 	(void)server;
-	(void)ret;
+	(void)ret_tls;
 	return -ENOTSUP;
 }
 

@@ -19,11 +19,11 @@ struct tls;
  * \brief Prepares the secret for both roles.
  * \retval -ENOTSUP  Built without GnuTLS. \retval -ENOMEM
  */
-int tls_keys_new(const uint8_t *secret, size_t len, struct tls_keys **ret);
+int tls_keys_new(const uint8_t *secret, size_t len, struct tls_keys **ret_keys);
 void tls_keys_free(struct tls_keys *k); /*!< NULL is fine */
 
 /*! \brief A session over \a fd, which stays the caller's. \retval -ENOMEM */
-int tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret);
+int tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret_tls);
 void tls_free(struct tls *t); /*!< NULL is fine */
 
 /*!

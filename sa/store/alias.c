@@ -39,31 +39,31 @@ static void block_key(uint8_t key[BLOCK_KEY_BYTES], uint64_t port_guid, unsigned
 	key[GUID_BYTES] = (uint8_t)block;
 }
 
-bool alias_find(const struct sa_store *st, uint64_t guid, struct alias_row *ret)
+bool alias_find(const struct sa_store *st, uint64_t guid, struct alias_row *ret_row)
 {
 	uint8_t key[GUID_BYTES];
 
 	field_set(key, 0, 64, guid);
 	const struct store_row *row = store_find(st, RECORDS_ALIASES, key, sizeof(key));
-	if (row == NULL || row->len != sizeof(*ret)) {
+	if (row == NULL || row->len != sizeof(*ret_row)) {
 		return false;
 	}
-	memcpy(ret, store_value(row), sizeof(*ret));
+	memcpy(ret_row, store_value(row), sizeof(*ret_row));
 	return true;
 }
 
 bool alias_block(const struct sa_store *st, uint64_t port_guid, unsigned block,
-                 struct alias_block *ret)
+                 struct alias_block *ret_block)
 {
 	uint8_t key[BLOCK_KEY_BYTES];
 
 	block_key(key, port_guid, block);
 	const struct store_row *row = store_find(st, RECORDS_GUIDS, key, sizeof(key));
-	if (row == NULL || row->len != sizeof(*ret)) {
-		*ret = (struct alias_block){ .owned = 0 };
+	if (row == NULL || row->len != sizeof(*ret_block)) {
+		*ret_block = (struct alias_block){ .owned = 0 };
 		return false;
 	}
-	memcpy(ret, store_value(row), sizeof(*ret));
+	memcpy(ret_block, store_value(row), sizeof(*ret_block));
 	return true;
 }
 
@@ -138,16 +138,16 @@ int alias_block_put(struct sa_store *st, uint64_t port_guid, unsigned block,
 /* --- the port of a GUID ----------------------------------------------------------- */
 
 int alias_published(struct snap_reader *r, const struct snap_end *end, unsigned block,
-                    const uint8_t **ret)
+                    const uint8_t **ret_bytes)
 {
 	uint16_t len;
-	int err = end->is_vport ? snap_attr(r, VPORT_ATTR_GUID_INFO, end->port_guid,
-	                                    block, ret, &len)
+	int ret = end->is_vport ? snap_attr(r, VPORT_ATTR_GUID_INFO, end->port_guid,
+	                                    block, ret_bytes, &len)
 	                        : snap_attr(r, UMAD_SM_ATTR_GUID_INFO, end->node_guid,
 	                                    (uint32_t)end->port << PORT_SHIFT | block,
-	                                    ret, &len);
+	                                    ret_bytes, &len);
 
-	return err == E_OK && len < ALIAS_BLOCK_BYTES ? E_NOTFOUND : err;
+	return ret == E_OK && len < ALIAS_BLOCK_BYTES ? E_NOTFOUND : ret;
 }
 
 /* Whether a port has lost an alias GUID since it was published with it. */
@@ -171,19 +171,19 @@ static bool has_lost_guid(struct snap_reader *r, const struct sa_store *st,
 }
 
 int alias_port(struct snap_reader *r, const struct sa_store *st, uint64_t guid,
-               struct snap_end *ret)
+               struct snap_end *ret_end)
 {
 	struct alias_row row;
-	int err = snap_port_guid(r, guid, ret);
+	int ret = snap_port_guid(r, guid, ret_end);
 
-	if (st == NULL || (err == E_OK && ret->port_guid == guid) ||
-	    (err != E_OK && err != E_NOTFOUND)) {
-		return err;
+	if (st == NULL || (ret == E_OK && ret_end->port_guid == guid) ||
+	    (ret != E_OK && ret != E_NOTFOUND)) {
+		return ret;
 	}
 	if (alias_find(st, guid, &row)) {
-		return snap_port_guid(r, row.port_guid, ret);
+		return snap_port_guid(r, row.port_guid, ret_end);
 	}
-	return err == E_OK && has_lost_guid(r, st, ret, guid) ? E_NOTFOUND : err;
+	return ret == E_OK && has_lost_guid(r, st, ret_end, guid) ? E_NOTFOUND : ret;
 }
 
 /* --- after a sweep ---------------------------------------------------------------- */

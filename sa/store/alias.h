@@ -48,11 +48,12 @@ uint64_t alias_at(const struct alias_block *b, unsigned index);
 bool alias_owned(const struct alias_block *b, unsigned index);
 
 /*! \brief The place of an alias GUID. \return false: it is not in the store. O(log n) */
-bool alias_find(const struct sa_store *st, uint64_t guid, struct alias_row *ret);
+bool alias_find(const struct sa_store *st, uint64_t guid, struct alias_row *ret_row);
 
-/*! \brief What clients set in a block. \return false: nothing, and \a ret is zero. O(log n) */
+/*! \brief What clients set in a block. \return false: nothing, and \a ret_block is zero.
+ * O(log n) */
 bool alias_block(const struct sa_store *st, uint64_t port_guid, unsigned block,
-                 struct alias_block *ret);
+                 struct alias_block *ret_block);
 
 /*! \brief Overwrites the GUIDs of a port, in wire order, with those that clients set. */
 void alias_overlay(const struct alias_block *b, uint8_t guids[ALIAS_BLOCK_BYTES]);
@@ -66,9 +67,10 @@ int alias_block_put(struct sa_store *st, uint64_t port_guid, unsigned block,
                      const struct alias_block *b);
 
 /*! \brief A block of the GUIDs of an end port or of a virtual port with a LID of its own, as published.
- *  \param ret  [ALIAS_BLOCK_BYTES] borrowed as by snap_attr(). \retval E_NOTFOUND */
+ *  \param ret_bytes  [ALIAS_BLOCK_BYTES] borrowed as by snap_attr(). \retval E_NOTFOUND
+ *        */
 int alias_published(struct snap_reader *r, const struct snap_end *end, unsigned block,
-                    const uint8_t **ret);
+                    const uint8_t **ret_bytes);
 
 /*!
  * \brief The end port with a GUID, as snap_port_guid(), but with the alias GUIDs that
@@ -77,7 +79,7 @@ int alias_published(struct snap_reader *r, const struct snap_end *end, unsigned 
  * Cost: that of snap_port_guid(); for other GUIDs than PortGUIDs also a look-up in the store.
  */
 int alias_port(struct snap_reader *r, const struct sa_store *st, uint64_t guid,
-               struct snap_end *ret);
+               struct snap_end *ret_end);
 
 /*!
  * \brief Updates the store after a new fabric was published: rows of ports that left begin to

@@ -142,93 +142,94 @@ static void on_commit(void *ctx, int ret)
 /* Reads a text into a store of its own, merges that into the state's rows, and commits.
  */
 static int import_text(struct state *state, const char *path, const char *text,
-                       size_t len, int64_t now, struct diags *d, struct dump_counts *ret)
+                       size_t len, int64_t now, struct diags *d,
+                       struct dump_counts *ret_counts)
 {
 	struct sa_store *from = NULL, *to = NULL;
 	struct dump_counts counts = { .kept = 0 };
-	int err = store_new(NULL, now, &from);
+	int ret = store_new(NULL, now, &from);
 
-	if (err == E_OK) {
-		err = dump_read(path, text, len, d, from, &counts);
+	if (ret == E_OK) {
+		ret = dump_read(path, text, len, d, from, &counts);
 	}
-	if (err == E_OK) {
-		err = store_new(state, now, &to);
+	if (ret == E_OK) {
+		ret = store_new(state, now, &to);
 	}
-	if (err == E_OK) {
-		err = dump_merge(from, to, &counts);
+	if (ret == E_OK) {
+		ret = dump_merge(from, to, &counts);
 	}
-	struct state_batch *batch = err == E_OK ? store_take_changes(to) : NULL;
+	struct state_batch *batch = ret == E_OK ? store_take_changes(to) : NULL;
 	if (batch != NULL) {
-		state_batch_commit(state, batch, on_commit, &err);
+		state_batch_commit(state, batch, on_commit, &ret);
 		state_flush(state);
 	}
 	store_free(from);
 	store_free(to);
-	if (err == E_OK) {
-		*ret = counts;
+	if (ret == E_OK) {
+		*ret_counts = counts;
 	}
-	return err;
+	return ret;
 }
 
 int dump_import(struct state *state, const char *path, int64_t now, struct diags *d,
-                struct dump_counts *ret)
+                struct dump_counts *ret_counts)
 {
 	static const char *const marks[] = { MARK_IMPORTED, MARK_EXPORTED };
 	uint64_t mark = 0, old;
 	char *text = NULL;
 	size_t len = 0;
 	bool known = false;
-	int err = text_file_read(path, &dump_kind, d, &text, &len);
+	int ret = text_file_read(path, &dump_kind, d, &text, &len);
 
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		mark = digest(text, len);
 	}
-	for (unsigned i = 0; i < 2 && err == E_OK; i++) {
-		err = state_mark_get(state, marks[i], &old);
-		known |= err == E_OK && old == mark;
-		err = err == E_NOTFOUND ? E_OK : err;
+	for (unsigned i = 0; i < 2 && ret == E_OK; i++) {
+		ret = state_mark_get(state, marks[i], &old);
+		known |= ret == E_OK && old == mark;
+		ret = ret == E_NOTFOUND ? E_OK : ret;
 	}
-	if (err == E_OK && known) {
-		*ret = (struct dump_counts){ .kept = 0 };
-	} else if (err == E_OK) {
-		err = import_text(state, path, text, len, now, d, ret);
-		if (err == E_OK) {
-			err = state_mark_put(state, MARK_IMPORTED, mark);
+	if (ret == E_OK && known) {
+		*ret_counts = (struct dump_counts){ .kept = 0 };
+	} else if (ret == E_OK) {
+		ret = import_text(state, path, text, len, now, d, ret_counts);
+		if (ret == E_OK) {
+			ret = state_mark_put(state, MARK_IMPORTED, mark);
 		}
 	}
 	free(text);
-	return err;
+	return ret;
 }
 
 /* ---- export ---- */
 
 int dump_export(struct state *state, const char *dir, int64_t now, uint64_t subnet_prefix,
-                struct dump_counts *ret)
+                struct dump_counts *ret_counts)
 {
 	struct sa_store *st = NULL;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
-	int err = f == NULL ? -ENOMEM : store_new(state, now, &st);
+	int ret = f == NULL ? -ENOMEM : store_new(state, now, &st);
 
-	if (err == E_OK) {
-		dump_write(f, st, subnet_prefix, ret);
+	if (ret == E_OK) {
+		dump_write(f, st, subnet_prefix, ret_counts);
 	}
 	if (f != NULL && fclose(f) != 0) {
-		err = -ENOMEM;
+		ret = -ENOMEM;
 	}
 	store_free(st);
-	if (err == E_OK) {
-		err = state_mark_put(state, MARK_EXPORTED, digest(text, len));
+	if (ret == E_OK) {
+		ret = state_mark_put(state, MARK_EXPORTED, digest(text, len));
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		char path[4096];
 
 		snprintf(path, sizeof(path), "%s/" DUMP_FILE_NAME, dir);
-		err = strlen(dir) + sizeof("/" DUMP_FILE_NAME) > sizeof(path)
+		ret = strlen(dir) + sizeof("/" DUMP_FILE_NAME) > sizeof(path)
 		              ? -ENAMETOOLONG
 		              : text_file_replace(path, text, len);
 	}
 	free(text);
-	return err;
+	return ret;
 }

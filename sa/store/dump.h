@@ -34,7 +34,7 @@ struct dump_counts {
  * \retval E_OK \retval E_SYNTAX \retval -ENOMEM
  */
 int dump_read(const char *path, const char *text, size_t len, struct diags *d,
-              struct sa_store *st, struct dump_counts *ret);
+              struct sa_store *st, struct dump_counts *ret_counts);
 
 /*!
  * \brief Copies the rows of a store that another store does not have. A group is left out if
@@ -46,20 +46,20 @@ int dump_merge(const struct sa_store *from, struct sa_store *to, struct dump_cou
 /*! \brief Writes all of a store. Rows that the text cannot represent (a name with a line break) are
  * left out. */
 void dump_write(FILE *f, const struct sa_store *st, uint64_t subnet_prefix,
-                struct dump_counts *ret);
+                struct dump_counts *ret_counts);
 
 /*!
  * \brief Imports the dump at \a path into the durable state. A bad line refuses the whole dump.
  *        The same content is imported only once, so that deleted records stay deleted.
- * \param ret  All 0 if the content was imported before.
+ * \param ret_counts  All 0 if the content was imported before.
  * \retval -errno E_SYNTAX  The messages are in \a d. \retval others  The state cannot be read or written.
  */
 int dump_import(struct state *state, const char *path, int64_t now, struct diags *d,
-                struct dump_counts *ret);
+                struct dump_counts *ret_counts);
 
 /*!
  * \brief Exports the state to \a dir / opensm-sa.dump. The file is replaced as a whole.
  *        dump_import() does not import its content later.
  */
 int dump_export(struct state *state, const char *dir, int64_t now, uint64_t subnet_prefix,
-                struct dump_counts *ret);
+                struct dump_counts *ret_counts);

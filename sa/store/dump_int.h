@@ -51,7 +51,7 @@ extern const struct dump_kind dump_group, dump_member, dump_service, dump_inform
  * \return false: there is such a key.
  */
 bool dump_line_read(const struct dump_kind *kind, const char *line,
-                    struct dump_value ret[DUMP_FIELDS_MAX], const char **ret_bad);
+                    struct dump_value ret_value[DUMP_FIELDS_MAX], const char **ret_bad);
 
 /*! \brief Writes the fields. */
 void dump_line_write(FILE *f, const struct dump_kind *kind,

@@ -94,7 +94,7 @@ _Static_assert(sizeof(inform_fields) / sizeof(inform_fields[0]) == DUMP_FIELDS_M
                "most");
 
 /* \return The text after the number, NULL: no number, or more than so many bits. */
-static const char *read_number(const char *p, unsigned bits, uint64_t *ret)
+static const char *read_number(const char *p, unsigned bits, uint64_t *ret_number)
 {
 	uint64_t v = 0;
 	unsigned n = 0;
@@ -112,40 +112,42 @@ static const char *read_number(const char *p, unsigned bits, uint64_t *ret)
 	if (n == 0 || isxdigit((unsigned char)*p) || (bits < 64 && v >> bits != 0)) {
 		return NULL;
 	}
-	*ret = v;
+	*ret_number = v;
 	return p;
 }
 
 /* A text ends with the quote before the next key, because it may contain quotes. */
-static const char *read_text(const char *p, const char *next_key, struct dump_value *ret)
+static const char *read_text(const char *p, const char *next_key,
+                             struct dump_value *ret_value)
 {
 	char after[40];
 
 	snprintf(after, sizeof(after), "' %s=", next_key);
 	const char *end = *p == '\'' ? strstr(p + 1, after) : NULL;
-	if (end == NULL || (size_t)(end - p - 1) >= sizeof(ret->text)) {
+	if (end == NULL || (size_t)(end - p - 1) >= sizeof(ret_value->text)) {
 		return NULL;
 	}
-	memcpy(ret->text, p + 1, (size_t)(end - p - 1));
-	ret->text[end - p - 1] = '\0';
+	memcpy(ret_value->text, p + 1, (size_t)(end - p - 1));
+	ret_value->text[end - p - 1] = '\0';
 	return end + 1;
 }
 
 static const char *read_value(const struct dump_field *field, const char *p,
-                              struct dump_value *ret)
+                              struct dump_value *ret_value)
 {
 	switch ((enum dump_form)field->form) {
-	case DUMP_NUMBER: return read_number(p, field->bits, &ret->n[0]);
+	case DUMP_NUMBER: return read_number(p, field->bits, &ret_value->n[0]);
 	case DUMP_PAIR:
-		p = read_number(p, 64, &ret->n[0]);
-		return p != NULL && *p == ':' ? read_number(p + 1, 64, &ret->n[1]) : NULL;
-	case DUMP_TEXT: return read_text(p, field[1].key, ret);
+		p = read_number(p, 64, &ret_value->n[0]);
+		return p != NULL && *p == ':' ? read_number(p + 1, 64, &ret_value->n[1])
+		                              : NULL;
+	case DUMP_TEXT: return read_text(p, field[1].key, ret_value);
 	}
 	return NULL;
 }
 
 bool dump_line_read(const struct dump_kind *kind, const char *line,
-                    struct dump_value ret[DUMP_FIELDS_MAX], const char **ret_bad)
+                    struct dump_value ret_value[DUMP_FIELDS_MAX], const char **ret_bad)
 {
 	const char *p = line;
 
@@ -157,7 +159,7 @@ bool dump_line_read(const struct dump_kind *kind, const char *line,
 		*ret_bad = field->key;
 		p = strstr(p, key);
 		if (p != NULL) {
-			p = read_value(field, p + len, &ret[i]);
+			p = read_value(field, p + len, &ret_value[i]);
 		}
 		if (p == NULL || (*p != '\0' && *p != ' ')) {
 			return false;

@@ -133,10 +133,10 @@ static void read_group(struct reading *rd, const char *line, const struct dump_v
 	memcpy(rd->mgid, g.record, MGID_BYTES);
 	if (store_first_of_owner(rd->st, RECORDS_GROUPS, mlid) != NULL &&
 	    store_find(rd->st, RECORDS_GROUPS, rd->mgid, MGID_BYTES) == NULL) {
-		diag_add(rd->d, DIAG_WARNING, rd->path, rd->line,
-		         "MLID 0x%04x belongs to another group, so this group is left "
-		         "out; its members have to join again",
-		         (unsigned)v[DG_MLID].n[0]);
+		diag_add(
+			rd->d, DIAG_WARNING, rd->path, rd->line,
+			"MLID 0x%04x belongs to another group, so this group is left out; its members have to join again",
+			(unsigned)v[DG_MLID].n[0]);
 		rd->counts->left_out++;
 		return;
 	}
@@ -275,9 +275,8 @@ static void read_line(struct reading *rd, const char *line)
 		}
 	}
 	if (kind == NULL) {
-		report(rd, "expected MC Group, mcm_port, Service Record, InformInfo "
-		           "Record or "
-		           "GUIDInfo Record");
+		report(rd,
+		       "expected MC Group, mcm_port, Service Record, InformInfo Record or GUIDInfo Record");
 		return;
 	}
 	if (!dump_line_read(kind, line + strlen(kind->word), v, &key)) {
@@ -300,7 +299,7 @@ static void read_line(struct reading *rd, const char *line)
 }
 
 int dump_read(const char *path, const char *text, size_t len, struct diags *d,
-              struct sa_store *st, struct dump_counts *ret)
+              struct sa_store *st, struct dump_counts *ret_counts)
 {
 	struct dump_counts counts = { .kept = 0 };
 	struct reading rd = { .path = path, .d = d, .st = st, .counts = &counts };
@@ -327,16 +326,16 @@ int dump_read(const char *path, const char *text, size_t len, struct diags *d,
 	if (rd.ret != E_OK) {
 		return rd.ret;
 	}
-	*ret = counts;
+	*ret_counts = counts;
 	return d->n_errors == errors ? E_OK : E_SYNTAX;
 }
 
 /* ---- writing ---- */
 
-static void get_pair(const uint8_t *record, unsigned bit, struct dump_value *ret)
+static void get_pair(const uint8_t *record, unsigned bit, struct dump_value *ret_value)
 {
-	ret->n[0] = field_get(record, bit, 64);
-	ret->n[1] = field_get(record, bit + 64, 64);
+	ret_value->n[0] = field_get(record, bit, 64);
+	ret_value->n[1] = field_get(record, bit + 64, 64);
 }
 
 /* Writes a whole line. */
@@ -467,7 +466,7 @@ static bool write_guids(FILE *f, const struct store_row *row)
 }
 
 void dump_write(FILE *f, const struct sa_store *st, uint64_t subnet_prefix,
-                struct dump_counts *ret)
+                struct dump_counts *ret_counts)
 {
 	struct dump_counts counts = { .kept = 0 };
 	int64_t now = store_now(st);
@@ -498,5 +497,5 @@ void dump_write(FILE *f, const struct sa_store *st, uint64_t subnet_prefix,
 	for (; row != NULL; row = store_next(st, RECORDS_GUIDS, row)) {
 		counts.guids += write_guids(f, row);
 	}
-	*ret = counts;
+	*ret_counts = counts;
 }

@@ -55,36 +55,39 @@ void mcast_put(uint8_t *record, unsigned component, uint64_t value)
 
 /* ---- rows ---- */
 
-bool mcast_group_of(const struct store_row *row, struct mcast_group_row *ret)
+bool mcast_group_of(const struct store_row *row, struct mcast_group_row *ret_group_row)
 {
-	if (row == NULL || row->len != sizeof(*ret)) {
+	if (row == NULL || row->len != sizeof(*ret_group_row)) {
 		return false;
 	}
-	memcpy(ret, store_value(row), sizeof(*ret));
+	memcpy(ret_group_row, store_value(row), sizeof(*ret_group_row));
 	return true;
 }
 
 bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
-                      struct mcast_group_row *ret)
+                      struct mcast_group_row *ret_group_row)
 {
-	return mcast_group_of(store_find(st, RECORDS_GROUPS, mgid, MGID_BYTES), ret);
+	return mcast_group_of(store_find(st, RECORDS_GROUPS, mgid, MGID_BYTES),
+	                      ret_group_row);
 }
 
-bool mcast_group_decode(const struct client_row *row, struct mcast_group_row *ret)
+bool mcast_group_decode(const struct client_row *row,
+                        struct mcast_group_row *ret_group_row)
 {
-	if (row->key_len != MGID_BYTES || row->len != sizeof(*ret)) {
+	if (row->key_len != MGID_BYTES || row->len != sizeof(*ret_group_row)) {
 		return false;
 	}
-	memcpy(ret, row->value, sizeof(*ret));
+	memcpy(ret_group_row, row->value, sizeof(*ret_group_row));
 	return true;
 }
 
-bool mcast_member_decode(const struct client_row *row, struct mcast_member_row *ret)
+bool mcast_member_decode(const struct client_row *row,
+                         struct mcast_member_row *ret_member_row)
 {
-	if (row->key_len != MC_MEMBER_KEY_BYTES || row->len != sizeof(*ret)) {
+	if (row->key_len != MC_MEMBER_KEY_BYTES || row->len != sizeof(*ret_member_row)) {
 		return false;
 	}
-	memcpy(ret, row->value, sizeof(*ret));
+	memcpy(ret_member_row, row->value, sizeof(*ret_member_row));
 	return true;
 }
 
@@ -95,34 +98,37 @@ static void member_key(uint8_t key[MC_MEMBER_KEY_BYTES], const uint8_t *mgid,
 	memcpy(key + MGID_BYTES, port_gid, MGID_BYTES);
 }
 
-static bool member_of(const struct store_row *row, struct mcast_member_row *ret)
+static bool member_of(const struct store_row *row,
+                      struct mcast_member_row *ret_member_row)
 {
-	if (row == NULL || row->len != sizeof(*ret)) {
+	if (row == NULL || row->len != sizeof(*ret_member_row)) {
 		return false;
 	}
-	memcpy(ret, store_value(row), sizeof(*ret));
+	memcpy(ret_member_row, store_value(row), sizeof(*ret_member_row));
 	return true;
 }
 
 bool mcast_member_find(const struct sa_store *st, const uint8_t *mgid,
-                       const uint8_t *port_gid, struct mcast_member_row *ret)
+                       const uint8_t *port_gid, struct mcast_member_row *ret_member_row)
 {
 	uint8_t key[MC_MEMBER_KEY_BYTES];
 
 	member_key(key, mgid, port_gid);
-	return member_of(store_find(st, RECORDS_MEMBERS, key, sizeof(key)), ret);
+	return member_of(store_find(st, RECORDS_MEMBERS, key, sizeof(key)),
+	                 ret_member_row);
 }
 
 const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
                                  const struct store_row **at,
-                                 struct mcast_member_row *ret)
+                                 struct mcast_member_row *ret_member_row)
 {
 	const struct store_row *row =
 		*at != NULL ? store_next(st, RECORDS_MEMBERS, *at)
 			    : store_seek(st, RECORDS_MEMBERS, mgid, MGID_BYTES);
 
 	if (row == NULL || row->key_len != MC_MEMBER_KEY_BYTES ||
-	    memcmp(row->bytes, mgid, MGID_BYTES) != 0 || !member_of(row, ret)) {
+	    memcmp(row->bytes, mgid, MGID_BYTES) != 0 ||
+	    !member_of(row, ret_member_row)) {
 		return NULL;
 	}
 	*at = row;
@@ -262,7 +268,7 @@ int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *
 /* ---- MLIDs ---- */
 
 int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, bool broadcast,
-                   uint32_t *ret)
+                   uint32_t *ret_lid)
 {
 	enum { KEPT_OF = 16, KEPT_MAX = 64 };
 	uint32_t cap = snap_meta(r)->multicast_fdb_cap, n = MLID_LAST - MLID_FIRST + 1;
@@ -287,7 +293,7 @@ int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, bool broadc
 	if (free - MLID_FIRST >= n) {
 		return E_FULL;
 	}
-	*ret = free;
+	*ret_lid = free;
 	return E_OK;
 }
 
@@ -306,26 +312,27 @@ bool mcast_partition_has(const struct sa_store *st, uint16_t p_key, size_t n)
 /* The group that a partition has from the start; without its MLID. */
 static void make_group(const struct snap_meta *m, uint16_t p_key,
                        const struct snap_partition_group *from,
-                       struct mcast_group_row *ret)
+                       struct mcast_group_row *ret_group_row)
 {
 	enum { LINK_LOCAL = 2, ROUTED = 0xff };
 
-	*ret = (struct mcast_group_row){ .well_known = 1 };
-	field_set(ret->record, 0, 64, from->prefix);
-	field_set(ret->record, 64, 64, from->guid);
-	mcast_put(ret->record, MC_Q_KEY, from->q_key);
-	mcast_put(ret->record, MC_MTU_SELECTOR, MC_EXACTLY);
-	mcast_put(ret->record, MC_MTU, from->mtu);
-	mcast_put(ret->record, MC_T_CLASS, from->tclass);
-	mcast_put(ret->record, MC_P_KEY, p_key | P_KEY_FULL);
-	mcast_put(ret->record, MC_RATE_SELECTOR, MC_EXACTLY);
-	mcast_put(ret->record, MC_RATE, from->rate);
-	mcast_put(ret->record, MC_LIFE_SELECTOR, MC_EXACTLY);
-	mcast_put(ret->record, MC_LIFE, m->packet_life_time);
-	mcast_put(ret->record, MC_SL, from->broadcast && !m->qos ? 0 : from->sl);
-	mcast_put(ret->record, MC_FLOW_LABEL, from->flow_label);
-	mcast_put(ret->record, MC_SCOPE, from->prefix >> 48 & 0xf);
-	mcast_put(ret->record, MC_HOP_LIMIT,
+	*ret_group_row = (struct mcast_group_row){ .well_known = 1 };
+	field_set(ret_group_row->record, 0, 64, from->prefix);
+	field_set(ret_group_row->record, 64, 64, from->guid);
+	mcast_put(ret_group_row->record, MC_Q_KEY, from->q_key);
+	mcast_put(ret_group_row->record, MC_MTU_SELECTOR, MC_EXACTLY);
+	mcast_put(ret_group_row->record, MC_MTU, from->mtu);
+	mcast_put(ret_group_row->record, MC_T_CLASS, from->tclass);
+	mcast_put(ret_group_row->record, MC_P_KEY, p_key | P_KEY_FULL);
+	mcast_put(ret_group_row->record, MC_RATE_SELECTOR, MC_EXACTLY);
+	mcast_put(ret_group_row->record, MC_RATE, from->rate);
+	mcast_put(ret_group_row->record, MC_LIFE_SELECTOR, MC_EXACTLY);
+	mcast_put(ret_group_row->record, MC_LIFE, m->packet_life_time);
+	mcast_put(ret_group_row->record, MC_SL,
+	          from->broadcast && !m->qos ? 0 : from->sl);
+	mcast_put(ret_group_row->record, MC_FLOW_LABEL, from->flow_label);
+	mcast_put(ret_group_row->record, MC_SCOPE, from->prefix >> 48 & 0xf);
+	mcast_put(ret_group_row->record, MC_HOP_LIMIT,
 	          (from->prefix >> 48 & 0xf) == LINK_LOCAL ? 0 : ROUTED);
 }
 
@@ -357,20 +364,21 @@ static int put_group(struct sa_store *st, struct snap_reader *r, uint16_t p_key,
 }
 
 /* Does its partition have this group from the start? */
-static int is_given(struct snap_reader *r, const struct mcast_group_row *g, bool *ret)
+static int is_given(struct snap_reader *r, const struct mcast_group_row *g,
+                    bool *ret_given)
 {
 	uint16_t p_key = (uint16_t)(mcast_get(g->record, MC_P_KEY) & P_KEY_BASE);
 	struct snap_partition p;
-	int err = snap_partition_from(r, p_key, &p);
+	int ret = snap_partition_from(r, p_key, &p);
 
-	*ret = false;
-	for (uint32_t i = 0; err == E_OK && p.p_key == p_key && i < p.is.n_groups; i++) {
+	*ret_given = false;
+	for (uint32_t i = 0; ret == E_OK && p.p_key == p_key && i < p.is.n_groups; i++) {
 		struct snap_partition_group from = snap_partition_group(&p, i);
 
-		*ret |= field_get(g->record, 0, 64) == from.prefix &&
-		        field_get(g->record, 64, 64) == from.guid;
+		*ret_given |= field_get(g->record, 0, 64) == from.prefix &&
+		              field_get(g->record, 64, 64) == from.guid;
 	}
-	return err == E_NOTFOUND ? E_OK : err;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 /* Groups that no partition has any more stay only as long as they have members. */

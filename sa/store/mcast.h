@@ -86,23 +86,25 @@ uint64_t mcast_get(const uint8_t *record, unsigned component);
 void mcast_put(uint8_t *record, unsigned component, uint64_t value);
 
 /*! \brief Decodes the row of a group or a member. \return false: the row is damaged. */
-bool mcast_group_decode(const struct client_row *row, struct mcast_group_row *ret);
-bool mcast_member_decode(const struct client_row *row, struct mcast_member_row *ret);
+bool mcast_group_decode(const struct client_row *row,
+                        struct mcast_group_row *ret_group_row);
+bool mcast_member_decode(const struct client_row *row,
+                         struct mcast_member_row *ret_member_row);
 
 /*! \brief The group with this MGID. \return false: there is none. O(log n) */
 bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
-                      struct mcast_group_row *ret);
+                      struct mcast_group_row *ret_group_row);
 /*! \brief Decodes a row of the store. \return false: NULL, or the row is damaged. */
-bool mcast_group_of(const struct store_row *row, struct mcast_group_row *ret);
+bool mcast_group_of(const struct store_row *row, struct mcast_group_row *ret_group_row);
 
 /*! \brief The membership of a PortGID. \return false: it has none. */
 bool mcast_member_find(const struct sa_store *st, const uint8_t *mgid,
-                       const uint8_t *port_gid, struct mcast_member_row *ret);
+                       const uint8_t *port_gid, struct mcast_member_row *ret_member_row);
 
 /*! \brief Enumerates the members of a group; \a *at is NULL for the first. \return PortGID, NULL: no more. */
 const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
                                  const struct store_row **at,
-                                 struct mcast_member_row *ret);
+                                 struct mcast_member_row *ret_member_row);
 
 /*! \brief Whether a port joined any group with this GUID in its PortGID. Cost: its memberships. */
 bool mcast_is_member_by(const struct sa_store *st, uint64_t port_guid, uint64_t guid);
@@ -134,7 +136,7 @@ int mcast_group_drop_unused(struct sa_store *st, const uint8_t *mgid);
  * \retval E_FULL  None is free. Cost: one look-up per group below it.
  */
 int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, bool broadcast,
-                   uint32_t *ret);
+                   uint32_t *ret_lid);
 
 /*! \brief Whether a partition has at least \a n groups. Cost: a look at each group. */
 bool mcast_partition_has(const struct sa_store *st, uint16_t p_key, size_t n);

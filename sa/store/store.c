@@ -257,13 +257,13 @@ int store_add_event(struct sa_store *st, const struct store_event *e)
 	return E_OK;
 }
 
-size_t store_take_events(struct sa_store *st, struct store_event **ret)
+size_t store_take_events(struct sa_store *st, struct store_event **ret_event)
 {
 	size_t n = st->n_events;
 
-	*ret = NULL;
+	*ret_event = NULL;
 	if (n > 0) {
-		*ret = st->events;
+		*ret_event = st->events;
 		st->events = NULL;
 		st->n_events = st->cap_events = 0;
 	}
@@ -412,7 +412,7 @@ int store_reload(struct sa_store *st)
 	return ret;
 }
 
-int store_new(struct state *state, int64_t now, struct sa_store **ret)
+int store_new(struct state *state, int64_t now, struct sa_store **ret_store)
 {
 	struct sa_store *st = calloc(1, sizeof(*st));
 
@@ -431,12 +431,12 @@ int store_new(struct state *state, int64_t now, struct sa_store **ret)
 			                          .len = tables[k].owner_len,
 			                          .last = &st->last[2 * k + 1] };
 	}
-	int err = store_reload(st);
-	if (err != E_OK) {
+	int ret = store_reload(st);
+	if (ret != E_OK) {
 		store_free(st);
-		return err;
+		return ret;
 	}
-	*ret = st;
+	*ret_store = st;
 	return E_OK;
 }
 

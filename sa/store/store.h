@@ -52,7 +52,7 @@ static inline const uint8_t *store_value(const struct store_row *row)
  * \param state  Borrowed; NULL: nothing is durable. \param now  Seconds since 1970.
  * \retval -ENOMEM \retval E_MALFORMED and others  The state is damaged or cannot be read.
  */
-int store_new(struct state *state, int64_t now, struct sa_store **ret);
+int store_new(struct state *state, int64_t now, struct sa_store **ret_store);
 void store_free(struct sa_store *st); /*!< NULL is fine */
 
 /*! \brief Discards the rows in memory and loads them again, after a batch that was not committed. */
@@ -124,5 +124,6 @@ struct store_event {
 /*! \brief Adds an event. A deletion right after the creation of the same group cancels both. \retval -ENOMEM */
 int store_add_event(struct sa_store *st, const struct store_event *e);
 
-/*! \brief Hands over the events since the last call. \return Their number; the caller frees *ret, which is NULL if there are none. */
-size_t store_take_events(struct sa_store *st, struct store_event **ret);
+/*! \brief Hands over the events since the last call. \return Their number; the caller
+ * frees *ret_event, which is NULL if there are none. */
+size_t store_take_events(struct sa_store *st, struct store_event **ret_event);

@@ -262,11 +262,7 @@ static void measure(struct bench *b, const char *what)
 	sm = sm_seconds() - sm;
 	st = sweep_status(b->sweep);
 	j = sweep_job(b->sweep);
-	printf("{\"bench\": \"changes\", \"hosts\": %u, \"change\": \"%s\", "
-	       "\"heavy_sweeps\": %u, "
-	       "\"local_sweeps\": %u, \"smps\": %u, \"port_infos_set\": %u, "
-	       "\"lft_blocks\": %u, "
-	       "\"seconds\": %.4f, \"cpu\": %.4f, \"sm\": %.4f, \"stages\": {",
+	printf("{\"bench\": \"changes\", \"hosts\": %u, \"change\": \"%s\", \"heavy_sweeps\": %u, \"local_sweeps\": %u, \"smps\": %u, \"port_infos_set\": %u, \"lft_blocks\": %u, \"seconds\": %.4f, \"cpu\": %.4f, \"sm\": %.4f, \"stages\": {",
 	       b->g->n_hosts, what, st->heavy_sweeps - was.heavy_sweeps,
 	       st->local_sweeps - was.local_sweeps,
 	       (unsigned)(st->smps_sent - was.smps_sent),

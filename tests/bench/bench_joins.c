@@ -123,10 +123,10 @@ static int on_send(struct transport *t, const struct mad_msg *m)
 	return E_OK;
 }
 
-static int on_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret)
+static int on_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret_msg)
 {
 	(void)t;
-	return b.inner->ops->recv(b.inner, deadline, ret);
+	return b.inner->ops->recv(b.inner, deadline, ret_msg);
 }
 
 static uint64_t on_now(struct transport *t)
@@ -549,16 +549,12 @@ int main(int argc, char **argv)
 	b.inner->ops->wake(b.inner);
 	pthread_join(fabric_thread, NULL);
 	pthread_join(watcher, NULL);
-	printf("{\"bench\": \"joins\", \"fabric\": \"ft3 %s\", \"hosts\": %u, "
-	       "\"members\": %u, "
-	       "\"groups\": %u, \"asked_per_second\": %.0f, \"per_second\": %.0f, "
-	       "\"errors\": %llu",
+	printf("{\"bench\": \"joins\", \"fabric\": \"ft3 %s\", \"hosts\": %u, \"members\": %u, \"groups\": %u, \"asked_per_second\": %.0f, \"per_second\": %.0f, \"errors\": %llu",
 	       argc > 4 ? argv[4] : standard, b.n_hosts + 1, members, b.n_groups + 1,
 	       rate, n / took, (unsigned long long)b.errors);
 	print("answer_ms", b.answer_ms, n);
 	print_probes();
-	printf(", \"mirrors\": %u, \"mft_sets\": %llu, \"light_sweeps\": %u, "
-	       "\"snapshot_mib\": %.0f, \"cpu\": {\"sweep\": %.2f, \"all\": %.2f}}\n",
+	printf(", \"mirrors\": %u, \"mft_sets\": %llu, \"light_sweeps\": %u, \"snapshot_mib\": %.0f, \"cpu\": {\"sweep\": %.2f, \"all\": %.2f}}\n",
 	       b.mirrors, (unsigned long long)b.status.mft_sets, b.status.light_sweeps,
 	       snapshot_mib(), b.fabric_cpu / took, cpu / took);
 	stop();

@@ -168,8 +168,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < RUNS; i++) {
 		lookups(&b, &lid[i], &path[i]);
 	}
-	printf("{\n  \"fabric\": \"%s\", \"lids\": %u, \"attrs\": %zu, \"lmdb\": "
-	       "\"%s\",\n",
+	printf("{\n  \"fabric\": \"%s\", \"lids\": %u, \"attrs\": %zu, \"lmdb\": \"%s\",\n",
 	       spec, full.lids.count, n_attrs, mdb_version(NULL, NULL, NULL));
 	print("publish_first_ms", first, 1e3, ",");
 	print("publish_same_ms", same, 1e3, ",");
@@ -177,8 +176,7 @@ int main(int argc, char **argv)
 	print("publish_all_ms", all, 1e3, ",");
 	print("snap_lid_ns", lid, 1e9, ",");
 	print("snap_path_ns", path, 1e9, ",");
-	printf("  \"first\": {\"rows\": %u, \"bytes\": %llu}, \"small\": {\"rows\": %u, "
-	       "\"bytes\": %llu}, \"all\": {\"rows\": %u, \"bytes\": %llu},\n",
+	printf("  \"first\": {\"rows\": %u, \"bytes\": %llu}, \"small\": {\"rows\": %u, \"bytes\": %llu}, \"all\": {\"rows\": %u, \"bytes\": %llu},\n",
 	       p_first.rows, (unsigned long long)p_first.bytes, p_small.rows,
 	       (unsigned long long)p_small.bytes, p_all.rows,
 	       (unsigned long long)p_all.bytes);

@@ -349,8 +349,8 @@ static void use_policy(struct bench *b)
 	      "end-port-group\nend-port-groups\nqos-match-rules\n",
 	      f);
 	for (unsigned i = 0; i < RULES; i++) {
-		fprintf(f, "qos-match-rule\nqos-level-name: a\nservice-id: %u, %u\n%s%s"
-		           "end-qos-match-rule\n",
+		fprintf(f,
+		        "qos-match-rule\nqos-level-name: a\nservice-id: %u, %u\n%s%send-qos-match-rule\n",
 		        i + (i + 1 < RULES ? 1000 : 0), 2000 + i,
 		        i % 2 ? "source: cas\n" : "", i % 4 ? "" : "qos-class: 7\n");
 	}
@@ -368,15 +368,14 @@ static char *fabrics_text(size_t *ret_len)
 
 	fputs("<C><Applications>", f);
 	for (unsigned i = 0; i < FABRICS; i++) {
-		fprintf(f, "<Application><Name>a%u</Name><ServiceID>%u</ServiceID>"
-		           "</Application>",
+		fprintf(f,
+		        "<Application><Name>a%u</Name><ServiceID>%u</ServiceID></Application>",
 		        i, RULES - FABRICS + i);
 	}
 	fputs("</Applications><VirtualFabrics>", f);
 	for (unsigned i = 0; i < FABRICS; i++) {
-		fprintf(f, "<VirtualFabric><Name>f%u</Name><Enable>1</Enable>"
-		           "<PKey>%u</PKey><Member>All</Member>"
-		           "<Application>a%u</Application></VirtualFabric>",
+		fprintf(f,
+		        "<VirtualFabric><Name>f%u</Name><Enable>1</Enable><PKey>%u</PKey><Member>All</Member><Application>a%u</Application></VirtualFabric>",
 		        i, i + 1, i);
 	}
 	fputs("</VirtualFabrics></C>", f);
@@ -436,11 +435,7 @@ int main(int argc, char **argv)
 	double policy = median_ns(&b, get_by_service);
 	use_fabrics(&b);
 	double fabric = median_ns(&b, get_by_service);
-	printf("{\"bench\": \"sa\", \"fabric\": \"ft3 %s\", \"lmc\": %u, \"hosts\": %u, "
-	       "\"ns_per_record\": {\"query_single\": %.0f, \"table_one_to_all\": %.0f}, "
-	       "\"answers_per_second\": {\"get_by_lid\": %.0f, \"get_by_gid\": %.0f, "
-	       "\"get_by_policy\": %.0f, \"get_by_fabric\": %.0f, "
-	       "\"services_set\": %.0f, \"multicast_joins\": %.0f}}\n",
+	printf("{\"bench\": \"sa\", \"fabric\": \"ft3 %s\", \"lmc\": %u, \"hosts\": %u, \"ns_per_record\": {\"query_single\": %.0f, \"table_one_to_all\": %.0f}, \"answers_per_second\": {\"get_by_lid\": %.0f, \"get_by_gid\": %.0f, \"get_by_policy\": %.0f, \"get_by_fabric\": %.0f, \"services_set\": %.0f, \"multicast_joins\": %.0f}}\n",
 	       argc > 1 ? argv[1] : standard, lmc, b.n_hosts, query, table, 1e9 / lid,
 	       1e9 / gid, 1e9 / policy, 1e9 / fabric, services, joins);
 	query_fixture_free(b.w);

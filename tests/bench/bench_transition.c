@@ -41,7 +41,7 @@ static const struct graph *make(char *ports, double fail, struct arena *a)
 }
 
 static void route(const struct graph *g, struct lids *lids, const struct lft *prev,
-                  struct arena *a, struct route_result *ret)
+                  struct arena *a, struct route_result *ret_result)
 {
 	struct lids_in in = { .g = g };
 	struct route_memory memory = { .tables = prev };
@@ -52,7 +52,7 @@ static void route(const struct graph *g, struct lids *lids, const struct lft *pr
 	diags_init(d, a);
 	if (lids_assign(&in, a, d, lids, NULL, NULL) != E_OK ||
 	    route_list_parse("minhop", &r.list, &why) != E_OK ||
-	    route_run(&r, a, ret) != E_OK) {
+	    route_run(&r, a, ret_result) != E_OK) {
 		fprintf(stderr, "bench_transition: cannot route\n");
 		exit(EXIT_FAILURE);
 	}
@@ -94,11 +94,7 @@ int main(int argc, char **argv)
 		seconds[i] = now() - start;
 	}
 	qsort(seconds, RUNS, sizeof(*seconds), by_value);
-	printf("{\"bench\": \"transition\", \"hosts\": %u, \"cables_lost\": %u, "
-	       "\"lids_changed\": %u, "
-	       "\"stages\": %u, \"withdrawn\": %u, \"seconds\": {\"median\": %.4f, "
-	       "\"min\": %.4f, "
-	       "\"max\": %.4f}}\n",
+	printf("{\"bench\": \"transition\", \"hosts\": %u, \"cables_lost\": %u, \"lids_changed\": %u, \"stages\": %u, \"withdrawn\": %u, \"seconds\": {\"median\": %.4f, \"min\": %.4f, \"max\": %.4f}}\n",
 	       whole->n_hosts, (whole->n_adj - g->n_adj) / 2, t.changed, t.n_stages,
 	       t.withdrawn, seconds[RUNS / 2], seconds[0], seconds[RUNS - 1]);
 	arena_free(a);

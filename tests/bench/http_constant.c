@@ -39,9 +39,9 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *conn, const char
 	struct MHD_Response *r =
 		MHD_create_response_from_buffer(c->len, c->text, MHD_RESPMEM_MUST_COPY);
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
-	enum MHD_Result ret = MHD_queue_response(conn, MHD_HTTP_OK, r);
+	enum MHD_Result answered = MHD_queue_response(conn, MHD_HTTP_OK, r);
 	MHD_destroy_response(r);
-	return ret;
+	return answered;
 }
 
 int main(int argc, char **argv)

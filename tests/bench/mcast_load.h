@@ -10,13 +10,13 @@
 #include "tests/lib/query_fixture.h"
 
 /*! Multicast groups by number, written where a daemon finds them when it starts. */
-static inline void mcast_load_mgid(uint32_t group, uint8_t ret[MGID_BYTES])
+static inline void mcast_load_mgid(uint32_t group, uint8_t ret_mgid[MGID_BYTES])
 {
 	static const uint8_t begin[] = { 0xff, 0x15, 0xca, 0xfe };
 
-	memset(ret, 0, MGID_BYTES);
-	memcpy(ret, begin, sizeof(begin));
-	field_set(ret, 96, 32, group);
+	memset(ret_mgid, 0, MGID_BYTES);
+	memcpy(ret_mgid, begin, sizeof(begin));
+	field_set(ret_mgid, 96, 32, group);
 }
 
 static inline void mcast_load_group(struct sa_store *st, uint32_t group)
@@ -34,10 +34,10 @@ static inline void mcast_load_group(struct sa_store *st, uint32_t group)
 }
 
 static inline void mcast_load_gid(uint64_t prefix, uint64_t port_guid,
-                                  uint8_t ret[MGID_BYTES])
+                                  uint8_t ret_gid[MGID_BYTES])
 {
-	field_set(ret, 0, 64, prefix);
-	field_set(ret, 64, 64, port_guid);
+	field_set(ret_gid, 0, 64, prefix);
+	field_set(ret_gid, 64, 64, port_guid);
 }
 
 static inline void mcast_load_member(struct sa_store *st, uint32_t group, uint64_t prefix,

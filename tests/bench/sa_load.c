@@ -492,8 +492,7 @@ int main(int argc, char **argv)
 
 	l.kind = argc > 1 ? kind_of(argv[1]) : KINDS;
 	if (l.kind == KINDS || (l.kind == FLOOD && argc != 3)) {
-		fputs("Usage: sa_load lid|gid|blind|join|table [SECONDS|COUNTx [WINDOW "
-		      "[PID]]], sa_load flood COUNT, sa_load echo\n",
+		fputs("Usage: sa_load lid|gid|blind|join|table [SECONDS|COUNTx [WINDOW [PID]]], sa_load flood COUNT, sa_load echo\n",
 		      stderr);
 		return 2;
 	}

@@ -232,10 +232,8 @@ END_TEST
 START_TEST(test_command_line)
 {
 	ck_assert_int_eq(
-		read_words("-l 3 -R updn,minhop --fabric sim:/f.topo --state-dir /s "
-	                   "--snapshot-dir /r --check --dump-config --once -vv "
-	                   "--path-selection orderall --credit-loops=refuse "
-	                   "--snapshot-grace 5000 -n 64 -g 0x0002c90300001234"),
+		read_words(
+			"-l 3 -R updn,minhop --fabric sim:/f.topo --state-dir /s --snapshot-dir /r --check --dump-config --once -vv --path-selection orderall --credit-loops=refuse --snapshot-grace 5000 -n 64 -g 0x0002c90300001234"),
 		E_OK);
 	ck_assert_str_eq(take_problems(&diags), "");
 	ck_assert_uint_eq(c.lmc, 3);
@@ -303,8 +301,7 @@ static const struct {
 	int ret;
 } refused[] = {
 	{ "-F /nonexistent/x",
-	  "/nonexistent/x: error: cannot be read: No such file or directory; correct the "
-	  "name, or write a file of options there\n",
+	  "/nonexistent/x: error: cannot be read: No such file or directory; correct the name, or write a file of options there\n",
 	  -ENOENT },
 	{ "--instance ../x",
 	  "error: instance '../x': expected 1 to 64 letters, digits, '-', '_' or '.'\n",
@@ -564,41 +561,28 @@ static const struct {
 	const char *said;
 } site_files[] = {
 	{ "a key that OpenSM does not know either", "lmc 1\nsm_piority 3\n", "", E_OK,
-	  "%s: warning: 1 unknown key without effect: sm_piority (line 2, did you mean "
-	  "sm_priority); 'saguaro config check' lists them, --strict-config refuses "
-	  "them\n" },
+	  "%s: warning: 1 unknown key without effect: sm_piority (line 2, did you mean sm_priority); 'saguaro config check' lists them, --strict-config refuses them\n" },
 	{ "many of them", "lmc 1\nzz_c 0\nzz_d 0\nzz_e 0\nzz_a 1\nzz_b 2\n", "", E_OK,
-	  "%s: warning: 5 unknown keys without effect: zz_c (line 2), zz_d (line 3), "
-	  "zz_e "
-	  "(line 4), zz_a (line 5), ...; 'saguaro config check' lists them, "
-	  "--strict-config refuses them\n" },
+	  "%s: warning: 5 unknown keys without effect: zz_c (line 2), zz_d (line 3), zz_e (line 4), zz_a (line 5), ...; 'saguaro config check' lists them, --strict-config refuses them\n" },
 	{ "keys of MLNX_OFED without effect", "smp_threads 0\ngmp_threads 0\nreports 2\n",
 	  "--strict-config", E_OK, "%s:3: warning: reports '2': no effect here\n" },
 	{ "not even strictly", "lmc 1\nzz_threads 0\n", "--strict-config", E_SYNTAX,
 	  "%s:2: error: unknown key 'zz_threads'\n" },
 	{ "another file altogether", "port-group\nname: a\nend-port-group\n", "",
 	  E_SYNTAX,
-	  "%s:1: error: unknown key 'port-group', and no other key of the file is known: "
-	  "expected a file of options; partitions, policies and lists of GUIDs have keys "
-	  "that name their files\n" },
+	  "%s:1: error: unknown key 'port-group', and no other key of the file is known: expected a file of options; partitions, policies and lists of GUIDs have keys that name their files\n" },
 	{ "the prefix of another installation",
 	  "partition_config_file /nonexistent/opensm/partitions.conf\n"
 	  "prefix_routes_file /nonexistent/opensm/prefix-routes.conf\n",
 	  "", E_OK,
-	  "/nonexistent/opensm/partitions.conf: note: there is no such file, at the "
-	  "usual place of another installation: as if there were none at "
-	  "/etc/opensm/partitions.conf\n"
-	  "/nonexistent/opensm/prefix-routes.conf: note: there is no such file, at the "
-	  "usual place of another installation: as if there were none at "
-	  "/etc/opensm/prefix-routes.conf\n" },
+	  "/nonexistent/opensm/partitions.conf: note: there is no such file, at the usual place of another installation: as if there were none at /etc/opensm/partitions.conf\n"
+	  "/nonexistent/opensm/prefix-routes.conf: note: there is no such file, at the usual place of another installation: as if there were none at /etc/opensm/prefix-routes.conf\n" },
 	{ "a partitions.conf in its role", "partition_config_file /dev/null\n", "", E_OK,
 	  "" },
 	{ "a partitions.conf that is not there", "partition_config_file /nonexistent/x\n",
 	  "", E_SYNTAX,
-	  "/nonexistent/x: error: cannot be read: No such file or directory; correct the "
-	  "name, or write a list of partitions there\n"
-	  "%s:1: error: partition_config_file '/nonexistent/x': No such file or "
-	  "directory\n" },
+	  "/nonexistent/x: error: cannot be read: No such file or directory; correct the name, or write a list of partitions there\n"
+	  "%s:1: error: partition_config_file '/nonexistent/x': No such file or directory\n" },
 	{ "protection that is left off",
 	  "m_key_per_port FALSE\nallowed_sm_guids (null)\ncc_key_enable 0\n"
 	  "vs_key_enable 1\nsa_enhanced_trust_model no\n",
@@ -606,69 +590,45 @@ static const struct {
 	{ "protection that is not here",
 	  "tenants_policy_enabled TRUE\nvs_key_enable 2\nn2n_key_enable 2\n", "",
 	  E_SYNTAX,
-	  "%s:1: error: tenants_policy_enabled 'TRUE': there is no such protection here; "
-	  "only "
-	  "'FALSE' can be set, or give --ignore-unsupported to run without it\n"
-	  "%s:2: error: vs_key_enable '2': there is no such protection here; only "
-	  "'0' can be set, or give --ignore-unsupported to run without it\n"
-	  "%s:3: error: n2n_key_enable '2': there is no such protection here; only '0' "
-	  "can be set, or give --ignore-unsupported to run without it\n" },
+	  "%s:1: error: tenants_policy_enabled 'TRUE': there is no such protection here; only 'FALSE' can be set, or give --ignore-unsupported to run without it\n"
+	  "%s:2: error: vs_key_enable '2': there is no such protection here; only '0' can be set, or give --ignore-unsupported to run without it\n"
+	  "%s:3: error: n2n_key_enable '2': there is no such protection here; only '0' can be set, or give --ignore-unsupported to run without it\n" },
 	{ "protection that is not here, knowingly",
 	  "tenants_policy_enabled TRUE\nm_key_protection_level 2\npart_enforce in\n",
 	  "--ignore-unsupported", E_OK,
-	  "%s:1: warning: tenants_policy_enabled 'TRUE': there is no such protection "
-	  "here\n"
-	  "%s: warning: m_key_protection_level 2 protects nothing without an m_key; set "
-	  "m_key\n"
-	  "%s: warning: part_enforce in: switches enforce nothing without a file of "
-	  "partitions; name one in partition_config_file\n" },
+	  "%s:1: warning: tenants_policy_enabled 'TRUE': there is no such protection here\n"
+	  "%s: warning: m_key_protection_level 2 protects nothing without an m_key; set m_key\n"
+	  "%s: warning: part_enforce in: switches enforce nothing without a file of partitions; name one in partition_config_file\n" },
 	{ "protection that another setting takes away",
 	  "m_key_protection_level 2\npart_enforce out\n", "", E_RANGE,
-	  "%s: error: m_key_protection_level 2 protects nothing without an m_key; set "
-	  "m_key, or give --ignore-unsupported to run without it\n"
-	  "%s: error: part_enforce out: switches enforce nothing without a file of "
-	  "partitions; name one in partition_config_file, or give --ignore-unsupported "
-	  "to "
-	  "run without it\n" },
+	  "%s: error: m_key_protection_level 2 protects nothing without an m_key; set m_key, or give --ignore-unsupported to run without it\n"
+	  "%s: error: part_enforce out: switches enforce nothing without a file of partitions; name one in partition_config_file, or give --ignore-unsupported to run without it\n" },
 	{ "keys of ports without a key to make them of", "m_key_per_port TRUE\n", "",
 	  E_OK, "" },
 	{ "keys of ports that show nothing",
 	  "m_key 0x5\nm_key_per_port TRUE\nm_key_protection_level 2\n", "", E_RANGE,
-	  "%s: error: m_key_protection_level 2: with m_key_per_port it is 1, because the "
-	  "key of "
-	  "a node that shows nothing cannot be found; set it to 1, or m_key_per_port "
-	  "FALSE, or give --ignore-unsupported to run without it\n" NO_KEYS_OF_PORTS },
+	  "%s: error: m_key_protection_level 2: with m_key_per_port it is 1, because the key of a node that shows nothing cannot be found; set it to 1, or m_key_per_port FALSE, or give --ignore-unsupported to run without it\n" NO_KEYS_OF_PORTS },
 	{ "protection that is there",
-	  "m_key 0x1\nm_key_per_port FALSE\nm_key_protection_level 2\npart_enforce "
-	  "out\npartition_config_file "
-	  "/dev/null\n",
+	  "m_key 0x1\nm_key_per_port FALSE\nm_key_protection_level 2\npart_enforce out\npartition_config_file /dev/null\n",
 	  "", E_OK, "" },
 	{ "no switch to be careless in a file", "ignore_unsupported TRUE\n", "", E_SYNTAX,
-	  "%s:1: error: 'ignore_unsupported' is a flag of the command line, not a key of "
-	  "the file\n" },
+	  "%s:1: error: 'ignore_unsupported' is a flag of the command line, not a key of the file\n" },
 	{ "values of MLNX_OFED",
 	  "guid 0x1,0x2 , 3\nforce_link_speed 0x000f\nforce_link_speed_ext 0x1F\n"
 	  "max_op_vls_ca 0\nmax_op_vls_sw 3\nrouting_threads_num 24\nvirt_enabled 2\n"
 	  "routing_engine ar_ftree,ar_updn\nar_mode 3\n",
 	  "", E_OK, "" },
 	{ "none of them", "guid ,\nguid 0x1,x\n", "", E_SYNTAX,
-	  "%s:1: error: guid ',': expected up to 16 times 0x and up to 16 hex digits, "
-	  "with "
-	  "commas between\n"
+	  "%s:1: error: guid ',': expected up to 16 times 0x and up to 16 hex digits, with commas between\n"
 	  "%s:2: warning: guid was already set in line 1; the last one counts\n"
-	  "%s:2: error: guid '0x1,x': expected up to 16 times 0x and up to 16 hex "
-	  "digits, "
-	  "with commas between\n" },
+	  "%s:2: error: guid '0x1,x': expected up to 16 times 0x and up to 16 hex digits, with commas between\n" },
 	{ "a list that is gone", "device_groups_file /nonexistent/x\n", "", E_OK,
-	  "%s:1: warning: device_groups_file '/nonexistent/x': there is no such file; "
-	  "taken as (null)\n" },
+	  "%s:1: warning: device_groups_file '/nonexistent/x': there is no such file; taken as (null)\n" },
 	{ "nor that strictly",
 	  "prefix_routes_file /dev/null\ndevice_groups_file /nonexistent/x\n",
 	  "--strict-config", E_SYNTAX,
-	  "/nonexistent/x: error: cannot be read: No such file or directory; correct the "
-	  "name, or write a file of options there\n"
-	  "%s:2: error: device_groups_file '/nonexistent/x': No such file or "
-	  "directory\n" },
+	  "/nonexistent/x: error: cannot be read: No such file or directory; correct the name, or write a file of options there\n"
+	  "%s:2: error: device_groups_file '/nonexistent/x': No such file or directory\n" },
 };
 
 /* \a text with the path in place of each %s. */
@@ -745,11 +705,10 @@ START_TEST(test_extra)
 	option_sets_add(&extra, rows, &engine);
 	ck_assert_int_eq(config_read(&c, &extra, arena, 4, argv, &diags), E_OK);
 	ck_assert_str_eq(engine.roots, "/of/file");
-	ck_assert_str_eq(take_problems(&diags),
-	                 arena_printf(arena,
-	                              "%s:2: warning: io_guid_file '/x': no effect "
-	                              "here\n",
-	                              path));
+	ck_assert_str_eq(
+		take_problems(&diags),
+		arena_printf(arena, "%s:2: warning: io_guid_file '/x': no effect here\n",
+	                     path));
 	ck_assert_int_eq(config_read(&c, &extra, arena, 6, argv, &diags), E_OK);
 	ck_assert_str_eq(engine.roots, "/of/flag");
 	ck_assert_int_eq(config_dump_file(&c, &extra, arena, path, &diags), E_OK);

@@ -52,14 +52,11 @@ static void fail_next(size_t n, int i)
 static const char *const files[] = {
 	"lmc 2\nsm_priority 7\nrouting_engine updn,minhop\nm_key 0x77\nno_such_key 1\n",
 	"<?xml version=\"1.0\"?>\n<Config>\n<Common>\n<Shared><Priority>3</Priority></Shared>\n"
-	"<DeviceGroups>\n" GROUP("Compute", "<NodeDesc>n[1-20]*</NodeDesc>")
-	GROUP("Other", "<DeviceGroup>Compute</DeviceGroup><NodeGUID>0x12</NodeGUID>")
-	"</DeviceGroups>\n<Applications>\n<Application><Name>Storage</Name>"
-	"<ServiceID>0x10603DB</ServiceID></Application>\n</Applications>\n"
-	"<VirtualFabrics>\n<VirtualFabric><Name>Default</Name><Enable>1</Enable>"
-	"<PKey>0x8001</PKey><Member>Compute</Member><Application>Storage</Application>"
-	"</VirtualFabric>\n</VirtualFabrics>\n</Common>\n"
-	"<Fm>\n<Sm><RoutingAlgorithm>fattree</RoutingAlgorithm></Sm></Fm>\n</Config>\n",
+	"<DeviceGroups>\n" GROUP("Compute", "<NodeDesc>n[1-20]*</NodeDesc>") GROUP(
+		"Other",
+		"<DeviceGroup>Compute</DeviceGroup><NodeGUID>0x12</NodeGUID>") "</DeviceGroups>\n<Applications>\n<Application><Name>Storage</Name><ServiceID>0x10603DB</ServiceID></Application>\n</Applications>\n"
+									       "<VirtualFabrics>\n<VirtualFabric><Name>Default</Name><Enable>1</Enable><PKey>0x8001</PKey><Member>Compute</Member><Application>Storage</Application></VirtualFabric>\n</VirtualFabrics>\n</Common>\n"
+									       "<Fm>\n<Sm><RoutingAlgorithm>fattree</RoutingAlgorithm></Sm></Fm>\n</Config>\n",
 };
 
 enum { N_FILES = sizeof(files) / sizeof(files[0]) };
@@ -122,7 +119,7 @@ READER(prefix_routes, prefix_routes)
 /* clang-format off */
 static const struct {
 	const char *what;
-	int (*read)(const char *text, struct arena *a, struct diags *d, const void **ret);
+	int (*read)(const char *text, struct arena *a, struct diags *d, const void **ret_value);
 	const char *text;
 } policies[] = {
 	{ "partitions", read_partitions,

@@ -176,13 +176,14 @@ static bool plain_match(const char *p, const char *s)
 	}
 }
 
-static void random_word(uint64_t *state, const char *letters, uint32_t most, char *ret)
+static void random_word(uint64_t *state, const char *letters, uint32_t most,
+                        char *ret_text)
 {
 	uint32_t n = below(state, most + 1);
 	for (uint32_t i = 0; i < n; i++) {
-		ret[i] = letters[below(state, (uint32_t)strlen(letters))];
+		ret_text[i] = letters[below(state, (uint32_t)strlen(letters))];
 	}
-	ret[n] = '\0';
+	ret_text[n] = '\0';
 }
 
 START_TEST(test_random_patterns)
@@ -240,12 +241,12 @@ END_TEST
 
 /* --- groups ---------------------------------------------------------------------- */
 
-static int parse(const char *text, const struct device_groups **ret)
+static int parse(const char *text, const struct device_groups **ret_groups)
 {
 	struct xml_element *root = NULL;
 	ck_assert_int_eq(xml_parse("g.xml", text, strlen(text), arena, &diags, &root),
 	                 E_OK);
-	return device_groups_parse("g.xml", &root, 1, arena, &diags, ret);
+	return device_groups_parse("g.xml", &root, 1, arena, &diags, ret_groups);
 }
 
 #define GROUP(name, rules) "<DeviceGroup><Name>" name "</Name>" rules "</DeviceGroup>\n"
@@ -255,15 +256,14 @@ static int parse(const char *text, const struct device_groups **ret)
 START_TEST(test_groups)
 {
 	const struct device_groups *g = NULL;
-	int ret = parse(GROUPS(GROUP("Storage", "<NodeGUID>0x11</NodeGUID>"
-	                             "<PortGUID>0000:0000:0000:0012</PortGUID>"
-	                             "<SystemImageGUID>0x13</SystemImageGUID>"
-	                             "<NodeDesc>io[1-4]:1</NodeDesc>"
-	                             "<NodeType>SW</NodeType>" INCLUDE("Later")
-	                             "<Select>TFIs</Select>")
+	int ret = parse(
+		GROUPS(GROUP(
+			"Storage",
+			"<NodeGUID>0x11</NodeGUID><PortGUID>0000:0000:0000:0012</PortGUID><SystemImageGUID>0x13</SystemImageGUID><NodeDesc>io[1-4]:1</NodeDesc><NodeType>SW</NodeType>" INCLUDE(
+				"Later") "<Select>TFIs</Select>")
 	                       GROUP("Later", "<Select>AllSMs</Select>")
-	                       GROUP("Self", "<NodeGUID>0x5</NodeGUID>")),
-	                &g);
+	                               GROUP("Self", "<NodeGUID>0x5</NodeGUID>")),
+		&g);
 	ck_assert_int_eq(ret, E_OK);
 	ck_assert_uint_eq(diags.n, 0);
 	ck_assert_uint_eq(g->n, 9 + 2);

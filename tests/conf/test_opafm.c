@@ -94,37 +94,17 @@ static void good(const char *text)
 #define SM(in) "<Sm>\n" in "</Sm>\n"
 #define GROUP(name, in) "<DeviceGroup><Name>" name "</Name>" in "</DeviceGroup>\n"
 
-static const char site[] = CONFIG(
-	COMMON("<DeviceGroups>\n" GROUP("Core", "<NodeDesc>core[1-4]</NodeDesc>")
-                       GROUP("Compute", "<NodeDesc>cn*</NodeDesc>")
-                               GROUP("Storage", "<IncludeGroup>AllTFIs</IncludeGroup>")
-               "</DeviceGroups>\n"
-               "<Shared><Priority>3</Priority><LogLevel>2</LogLevel></Shared>\n"
-               SM("<RoutingAlgorithm>FatTree</RoutingAlgorithm>"
-                  "<Lmc>2</Lmc><LmcE0>1</LmcE0>"
-                  "<PathSelection>OrderAll</PathSelection>"
-                  "<FatTreeTopology><TierCount>2</TierCount>"
-                  "<CoreSwitches>Core</CoreSwitches></FatTreeTopology>"
-                  "<DGShortestPathTopology><RoutingOrder>"
-                  "<DeviceGroup>Compute</DeviceGroup><DeviceGroup>All</DeviceGroup>"
-                  "<DeviceGroup>Storage</DeviceGroup>"
-                  "</RoutingOrder></DGShortestPathTopology>"
-                  "<AdaptiveRouting><Enable>1</Enable><FineGrained>1</FineGrained>"
-                  "<LostRouteOnly>1</LostRouteOnly><Algorithm>0</Algorithm>"
-                  "<ARFrequency>5</ARFrequency><Threshold>7</Threshold></AdaptiveRouting>"
-                  "<SwitchLifetime>33ms</SwitchLifetime><HoqLife>8ms</HoqLife>"
-                  "<VLStallCount>5</VLStallCount><PacketLifetime>1s</PacketLifetime>"
-                  "<DynamicPacketLifetime><Enable>1</Enable><Hops01>67ms</Hops01>"
-                  "<Hops03>134ms</Hops03></DynamicPacketLifetime>"
-                  "<SweepInterval>300</SweepInterval><IgnoreTraps>1</IgnoreTraps>"
-                  "<MaxAttempts>3</MaxAttempts><RespTimeout>250</RespTimeout>"
-                  "<DbSyncInterval>15</DbSyncInterval>"
-                  "<Multicast><EnablePruning>0</EnablePruning></Multicast>"))
-		FM("fm0", SM("<Lmc>3</Lmc>")) FM("fm1", "<DeviceGroups>" GROUP(
-							 "Core", "<NodeGUID>0x5</NodeGUID>")
-                                                 "</DeviceGroups>"
-                                                 "<Shared><SubnetPrefix>0xfe80000000001001"
-                                                 "</SubnetPrefix><Priority>5</Priority></Shared>"));
+static const char site[] =
+	CONFIG(COMMON(
+		"<DeviceGroups>\n" GROUP("Core",
+                                         "<NodeDesc>core[1-4]</NodeDesc>") GROUP("Compute",
+                                                                                 "<NodeDesc>cn*</NodeDesc>") GROUP("Storage", "<IncludeGroup>AllTFIs</IncludeGroup>") "</DeviceGroups>\n"
+																				      "<Shared><Priority>3</Priority><LogLevel>2</LogLevel></Shared>\n" SM("<RoutingAlgorithm>FatTree</RoutingAlgorithm><Lmc>2</Lmc><LmcE0>1</LmcE0><PathSelection>OrderAll</PathSelection><FatTreeTopology><TierCount>2</TierCount><CoreSwitches>Core</CoreSwitches></FatTreeTopology><DGShortestPathTopology><RoutingOrder><DeviceGroup>Compute</DeviceGroup><DeviceGroup>All</DeviceGroup><DeviceGroup>Storage</DeviceGroup></RoutingOrder></DGShortestPathTopology><AdaptiveRouting><Enable>1</Enable><FineGrained>1</FineGrained><LostRouteOnly>1</LostRouteOnly><Algorithm>0</Algorithm><ARFrequency>5</ARFrequency><Threshold>7</Threshold></AdaptiveRouting><SwitchLifetime>33ms</SwitchLifetime><HoqLife>8ms</HoqLife><VLStallCount>5</VLStallCount><PacketLifetime>1s</PacketLifetime><DynamicPacketLifetime><Enable>1</Enable><Hops01>67ms</Hops01><Hops03>134ms</Hops03></DynamicPacketLifetime><SweepInterval>300</SweepInterval><IgnoreTraps>1</IgnoreTraps><MaxAttempts>3</MaxAttempts><RespTimeout>250</RespTimeout><DbSyncInterval>15</DbSyncInterval><Multicast><EnablePruning>0</EnablePruning></Multicast>"))
+                       FM("fm0", SM("<Lmc>3</Lmc>")) FM(
+			       "fm1",
+			       "<DeviceGroups>" GROUP(
+				       "Core",
+				       "<NodeGUID>0x5</NodeGUID>") "</DeviceGroups><Shared><SubnetPrefix>0xfe80000000001001</SubnetPrefix><Priority>5</Priority></Shared>"));
 
 START_TEST(test_site)
 {
@@ -198,8 +178,8 @@ START_TEST(test_little)
 	ck_assert_ptr_null(config.path_life_times); /* subnet_timeout */
 	good(CONFIG(COMMON(SM("<PacketLifetime>67ms</PacketLifetime>"))));
 	ck_assert_str_eq(config.path_life_times, "14");
-	good(CONFIG(COMMON(SM("<PacketLifetime>1s</PacketLifetime><DynamicPacketLifetime>"
-	                      "<Enable>1</Enable><Hops03>134ms</Hops03></DynamicPacketLifetime>"))));
+	good(CONFIG(COMMON(SM(
+		"<PacketLifetime>1s</PacketLifetime><DynamicPacketLifetime><Enable>1</Enable><Hops03>134ms</Hops03></DynamicPacketLifetime>"))));
 	ck_assert_str_eq(config.path_life_times, "18,18,15,15,15,15,15,15,15");
 	/* keys and values are still understood */
 	good("lmc 2\n");
@@ -210,12 +190,10 @@ END_TEST
 /* The ends of the ranges of adaptive routing are good. */
 START_TEST(test_adaptive_limits)
 {
-	good(CONFIG(COMMON(SM("<AdaptiveRouting><Algorithm>2</Algorithm><ARFrequency>7</ARFrequency>"
-	                      "<Threshold>7</Threshold><LostRouteOnly>1</LostRouteOnly>"
-	                      "</AdaptiveRouting>"))));
-	good(CONFIG(COMMON(SM("<AdaptiveRouting><Algorithm>0</Algorithm><ARFrequency>0</ARFrequency>"
-	                      "<Threshold>0</Threshold><LostRouteOnly>0</LostRouteOnly>"
-	                      "</AdaptiveRouting>"))));
+	good(CONFIG(COMMON(SM(
+		"<AdaptiveRouting><Algorithm>2</Algorithm><ARFrequency>7</ARFrequency><Threshold>7</Threshold><LostRouteOnly>1</LostRouteOnly></AdaptiveRouting>"))));
+	good(CONFIG(COMMON(SM(
+		"<AdaptiveRouting><Algorithm>0</Algorithm><ARFrequency>0</ARFrequency><Threshold>0</Threshold><LostRouteOnly>0</LostRouteOnly></AdaptiveRouting>"))));
 }
 END_TEST
 
@@ -253,20 +231,23 @@ END_TEST
 static const struct {
 	const char *what, *text, *problems; /* all of them, in order */
 } warned[] = {
-	{ "an unknown element", CONFIG(COMMON(SM("<Lmc>1</Lmc>\n<Colour>red</Colour>\n"))),
+	{ "an unknown element",
+	  CONFIG(COMMON(SM("<Lmc>1</Lmc>\n<Colour>red</Colour>\n"))),
 	  "6: unknown element Sm/Colour: no effect\n" },
-	{ "an unknown section", CONFIG(COMMON("<Garden><Tree>1</Tree></Garden>\n") "<Fun>1</Fun>\n"),
+	{ "an unknown section",
+	  CONFIG(COMMON("<Garden><Tree>1</Tree></Garden>\n") "<Fun>1</Fun>\n"),
 	  "4: unknown element Garden: no effect\n6: unknown element Fun: no effect\n" },
 	{ "an unknown element of a known section",
-	  CONFIG(COMMON(SM("<FatTreeTopology>\n<TierCount>2</TierCount>\n<Colour>red</Colour>\n"
-	                   "</FatTreeTopology>\n"))),
+	  CONFIG(COMMON(
+		  SM("<FatTreeTopology>\n<TierCount>2</TierCount>\n<Colour>red</Colour>\n"
+	             "</FatTreeTopology>\n"))),
 	  "7: unknown element Sm/FatTreeTopology/Colour: no effect\n" },
 	{ "the same twice", CONFIG(COMMON(SM("<Lmc>1</Lmc>\n<Lmc>2</Lmc>\n"))),
 	  "6: Sm/Lmc was already set in line 5; the last one counts\n" },
 	{ "fine grained alone",
-	  CONFIG(COMMON(SM("<AdaptiveRouting><FineGrained>1</FineGrained></AdaptiveRouting>"))),
-	  "0: fine-grained adaptive routing (adaptive_fine_grained, FineGrained) is off, because "
-	  "adaptive routing itself (adaptive_routing, Enable) is off\n" },
+	  CONFIG(COMMON(
+		  SM("<AdaptiveRouting><FineGrained>1</FineGrained></AdaptiveRouting>"))),
+	  "0: fine-grained adaptive routing (adaptive_fine_grained, FineGrained) is off, because adaptive routing itself (adaptive_routing, Enable) is off\n" },
 };
 
 START_TEST(test_warned)
@@ -286,81 +267,97 @@ static const struct {
 	{ "groups alone", "<DeviceGroups/>", 1, "expected Config" },
 	{ "an LMC too large", CONFIG(COMMON(SM("<Lmc>8</Lmc>\n"))), 5,
 	  "Sm/Lmc '8': expected a number from 0 to 7" },
-	{ "an LMC of the instance", CONFIG(COMMON(SM("<Lmc>1</Lmc>\n")) FM("a", SM("<Lmc>9</Lmc>"))),
-	  11, "Sm/Lmc '9': expected" },
+	{ "an LMC of the instance",
+	  CONFIG(COMMON(SM("<Lmc>1</Lmc>\n")) FM("a", SM("<Lmc>9</Lmc>"))), 11,
+	  "Sm/Lmc '9': expected" },
 	{ "LmcE0 above Lmc", CONFIG(COMMON(SM("<Lmc>1</Lmc>\n<LmcE0>2</LmcE0>\n"))), 6,
 	  "Sm/LmcE0 '2': expected a number not above Lmc, which is 1" },
 	{ "TierCount is no number",
-	  CONFIG(COMMON(SM("<FatTreeTopology>\n<TierCount>three</TierCount></FatTreeTopology>\n"))), 6,
-	  "Sm/FatTreeTopology/TierCount 'three': expected a number from 0 to 10" },
+	  CONFIG(COMMON(SM(
+		  "<FatTreeTopology>\n<TierCount>three</TierCount></FatTreeTopology>\n"))),
+	  6, "Sm/FatTreeTopology/TierCount 'three': expected a number from 0 to 10" },
 	{ "TierCount without a value",
 	  CONFIG(COMMON(SM("<FatTreeTopology><TierCount/></FatTreeTopology>\n"))), 5,
 	  "Sm/FatTreeTopology/TierCount '': expected a number" },
 	{ "a core group that is not there",
-	  CONFIG(COMMON(SM("<FatTreeTopology>\n<CoreSwitches>Spines</CoreSwitches></FatTreeTopology>\n"))),
+	  CONFIG(COMMON(SM(
+		  "<FatTreeTopology>\n<CoreSwitches>Spines</CoreSwitches></FatTreeTopology>\n"))),
 	  6, "unknown device group 'Spines'" },
 	{ "two core groups",
-	  CONFIG(COMMON(SM("<FatTreeTopology>\n<CoreSwitches>All, Self</CoreSwitches></FatTreeTopology>"))),
+	  CONFIG(COMMON(SM(
+		  "<FatTreeTopology>\n<CoreSwitches>All, Self</CoreSwitches></FatTreeTopology>"))),
 	  6, "expected the name of one device group" },
 	{ "an order with an unknown group",
-	  CONFIG(COMMON(SM("<DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>AllSW</DeviceGroup>"
-	                   "</RoutingOrder></DGShortestPathTopology>\n"))),
+	  CONFIG(COMMON(SM(
+		  "<DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>AllSW</DeviceGroup></RoutingOrder></DGShortestPathTopology>\n"))),
 	  6, "unknown device group 'AllSW'; did you mean 'AllSWs'?" },
 	{ "an order whose third group is unknown",
-	  CONFIG(COMMON(SM("<DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>All</DeviceGroup>\n"
-	                   "<DeviceGroup>Self</DeviceGroup>\n<DeviceGroup>Nobody</DeviceGroup>"
-	                   "</RoutingOrder></DGShortestPathTopology>\n"))),
+	  CONFIG(COMMON(SM(
+		  "<DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>All</DeviceGroup>\n"
+		  "<DeviceGroup>Self</DeviceGroup>\n<DeviceGroup>Nobody</DeviceGroup></RoutingOrder></DGShortestPathTopology>\n"))),
 	  8, "RoutingOrder/DeviceGroup: unknown device group 'Nobody'" },
 	{ "a group in the order twice",
-	  CONFIG(COMMON(SM("<DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>All</DeviceGroup>"
-	                   "<DeviceGroup>All</DeviceGroup></RoutingOrder></DGShortestPathTopology>\n"))),
+	  CONFIG(COMMON(SM(
+		  "<DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>All</DeviceGroup><DeviceGroup>All</DeviceGroup></RoutingOrder></DGShortestPathTopology>\n"))),
 	  6, "each once" },
 	{ "a cycle of groups",
-	  CONFIG(COMMON("<DeviceGroups>\n" GROUP("a", "<IncludeGroup>b</IncludeGroup>")
-	                        GROUP("b", "<IncludeGroup>a</IncludeGroup>") "</DeviceGroups>\n")),
+	  CONFIG(COMMON(
+		  "<DeviceGroups>\n" GROUP("a", "<IncludeGroup>b</IncludeGroup>") GROUP(
+			  "b", "<IncludeGroup>a</IncludeGroup>") "</DeviceGroups>\n")),
 	  6, "a cycle, 'a' includes 'b' includes 'a'" },
 	{ "a range without end",
-	  CONFIG(COMMON("<DeviceGroups>\n" GROUP("a", "<NodeDesc>n[1-</NodeDesc>") "</DeviceGroups>\n")),
+	  CONFIG(COMMON("<DeviceGroups>\n" GROUP(
+		  "a", "<NodeDesc>n[1-</NodeDesc>") "</DeviceGroups>\n")),
 	  5, "NodeDesc 'n[1-': a range without its end" },
-	{ "a path selection", CONFIG(COMMON(SM("<PathSelection>All</PathSelection>\n"))), 5,
+	{ "a path selection", CONFIG(COMMON(SM("<PathSelection>All</PathSelection>\n"))),
+	  5,
 	  "Sm/PathSelection 'All': expected minimal, pairwise, orderall or srcdstall" },
 	{ "a time", CONFIG(COMMON(SM("<HoqLife>8 fortnights</HoqLife>\n"))), 5,
 	  "Sm/HoqLife '8 fortnights': expected a time" },
 	{ "a life time", CONFIG(COMMON(SM("<PacketLifetime>soon</PacketLifetime>\n"))), 5,
 	  "Sm/PacketLifetime 'soon': expected a time" },
 	{ "a life time of so many hops",
-	  CONFIG(COMMON(SM("<DynamicPacketLifetime>\n<Hops04>5h</Hops04></DynamicPacketLifetime>\n"))), 6,
-	  "Sm/DynamicPacketLifetime/Hops04 '5h': expected a time" },
-	{ "a time too long", CONFIG(COMMON(SM("<SwitchLifetime>9999h</SwitchLifetime>\n"))), 5,
+	  CONFIG(COMMON(SM(
+		  "<DynamicPacketLifetime>\n<Hops04>5h</Hops04></DynamicPacketLifetime>\n"))),
+	  6, "Sm/DynamicPacketLifetime/Hops04 '5h': expected a time" },
+	{ "a time too long",
+	  CONFIG(COMMON(SM("<SwitchLifetime>9999h</SwitchLifetime>\n"))), 5,
 	  "Sm/SwitchLifetime '9999h': expected a time" },
 	{ "no attempts", CONFIG(COMMON(SM("<MaxAttempts>0</MaxAttempts>\n"))), 5,
 	  "Sm/MaxAttempts '0': expected a number of attempts" },
-	{ "a switch that is no switch", CONFIG(COMMON(SM("<IgnoreTraps>maybe</IgnoreTraps>\n"))), 5,
+	{ "a switch that is no switch",
+	  CONFIG(COMMON(SM("<IgnoreTraps>maybe</IgnoreTraps>\n"))), 5,
 	  "Sm/IgnoreTraps 'maybe': expected 0 or 1" },
-	{ "protection that is not here", CONFIG(COMMON(SM("<McDosThreshold>5</McDosThreshold>\n"))), 5,
+	{ "protection that is not here",
+	  CONFIG(COMMON(SM("<McDosThreshold>5</McDosThreshold>\n"))), 5,
 	  "Sm/McDosThreshold '5': there is no such protection here" },
 	{ "an algorithm of adaptive routing that there is not",
-	  CONFIG(COMMON(SM("<AdaptiveRouting>\n<Algorithm>3</Algorithm></AdaptiveRouting>\n"))), 6,
-	  "Sm/AdaptiveRouting/Algorithm '3': expected a number from 0 to 2" },
+	  CONFIG(COMMON(
+		  SM("<AdaptiveRouting>\n<Algorithm>3</Algorithm></AdaptiveRouting>\n"))),
+	  6, "Sm/AdaptiveRouting/Algorithm '3': expected a number from 0 to 2" },
 	{ "too rare an adjustment",
-	  CONFIG(COMMON(SM("<AdaptiveRouting>\n<ARFrequency>8</ARFrequency></AdaptiveRouting>\n"))), 6,
-	  "Sm/AdaptiveRouting/ARFrequency '8': expected a number from 0 to 7" },
+	  CONFIG(COMMON(SM(
+		  "<AdaptiveRouting>\n<ARFrequency>8</ARFrequency></AdaptiveRouting>\n"))),
+	  6, "Sm/AdaptiveRouting/ARFrequency '8': expected a number from 0 to 7" },
 	{ "a threshold in percent, of the instance",
-	  CONFIG(COMMON(SM("<Lmc>1</Lmc>\n")) FM("a", SM("<AdaptiveRouting>\n"
-	                   "<Threshold>55</Threshold></AdaptiveRouting>"))),
+	  CONFIG(COMMON(SM("<Lmc>1</Lmc>\n"))
+	                 FM("a", SM("<AdaptiveRouting>\n"
+	                            "<Threshold>55</Threshold></AdaptiveRouting>"))),
 	  12, "Sm/AdaptiveRouting/Threshold '55': expected a number from 0 to 7" },
 	{ "a threshold without a value",
 	  CONFIG(COMMON(SM("<AdaptiveRouting>\n<Threshold/></AdaptiveRouting>\n"))), 6,
 	  "Sm/AdaptiveRouting/Threshold '': expected a number" },
 	{ "lost routes: neither yes nor no",
-	  CONFIG(COMMON(SM("<AdaptiveRouting>\n<LostRouteOnly>2</LostRouteOnly></AdaptiveRouting>\n"))), 6,
-	  "Sm/AdaptiveRouting/LostRouteOnly '2': expected 0 or 1" },
+	  CONFIG(COMMON(SM(
+		  "<AdaptiveRouting>\n<LostRouteOnly>2</LostRouteOnly></AdaptiveRouting>\n"))),
+	  6, "Sm/AdaptiveRouting/LostRouteOnly '2': expected 0 or 1" },
 	{ "an unknown member",
-	  CONFIG(COMMON("<VirtualFabrics>\n<VirtualFabric><Name>v</Name>\n<Member>Alll</Member>"
-	                "</VirtualFabric></VirtualFabrics>\n")),
+	  CONFIG(COMMON(
+		  "<VirtualFabrics>\n<VirtualFabric><Name>v</Name>\n<Member>Alll</Member></VirtualFabric></VirtualFabrics>\n")),
 	  6, "Member: unknown device group 'Alll'; did you mean 'All'?" },
 	{ "cut off", "<Config>\n<Common>\n<Sm><Lmc>2", 3, "not well-formed XML" },
-	{ "a bomb", "<!DOCTYPE Config [<!ENTITY a \"2\">]><Config/>", 1, "document type" },
+	{ "a bomb", "<!DOCTYPE Config [<!ENTITY a \"2\">]><Config/>", 1,
+	  "document type" },
 };
 
 /* Refused with line and element; what ran before stays as it was. */

@@ -157,8 +157,7 @@ static const struct {
 	{ "limit", "-2147483648", E_OK, "-2147483648", NULL },
 	{ "limit", "0x10", E_OK, "16", NULL },
 	{ "limit", "2147483648", E_RANGE, "-1",
-	  "f:7: error: limit '2147483648': expected a number from -2147483648 to "
-	  "2147483647\n" },
+	  "f:7: error: limit '2147483648': expected a number from -2147483648 to 2147483647\n" },
 	{ "limit", "--1", E_SYNTAX, "-1",
 	  "f:7: error: limit '--1': expected a number from -2147483648 to 2147483647\n" },
 	{ "guid", "0x0002c9030000abcd", E_OK, "0x0002c9030000abcd", NULL },
@@ -222,8 +221,7 @@ START_TEST(test_unknown)
 		"f:2: error: unknown key 'Number'; did you mean 'number'?\n"
 		"f:3: error: unknown key 'zzzzzz'\n"
 		"f:4: error: unknown key 'cuont'\n"
-		"f:5: error: 'count' is a flag of the command line, not a key of the "
-		"file\n");
+		"f:5: error: 'count' is a flag of the command line, not a key of the file\n");
 	ck_assert_uint_eq(v.number, 18);
 }
 END_TEST
@@ -485,8 +483,7 @@ START_TEST(test_keep)
 	ck_assert_uint_eq(next.guid, 2);
 	ck_assert_str_eq(take_problems(&diags),
 	                 "warning: number: '6' needs a restart; '5' stays in use\n"
-	                 "warning: text: '(null)' needs a restart; 'old' stays in "
-	                 "use\n");
+	                 "warning: text: '(null)' needs a restart; 'old' stays in use\n");
 	ck_assert_int_eq(option_keep(&a, &b, arena, &diags), E_OK);
 	ck_assert_str_eq(take_problems(&diags), "");
 }

@@ -28,7 +28,7 @@ static void teardown(void)
 }
 
 /* A file of the three sections in <Common>. */
-static int parse(const char *text, const struct virtual_fabrics **ret)
+static int parse(const char *text, const struct virtual_fabrics **ret_fabrics)
 {
 	struct xml_element *root = NULL;
 	struct vf_sections s = { .n_fabrics = 0 };
@@ -37,7 +37,8 @@ static int parse(const char *text, const struct virtual_fabrics **ret)
 	s.n_fabrics = (s.fabrics[0] = xml_child(root, "VirtualFabrics")) != NULL;
 	s.n_qos_groups = (s.qos_groups[0] = xml_child(root, "QOSGroups")) != NULL;
 	s.n_applications = (s.applications[0] = xml_child(root, "Applications")) != NULL;
-	return virtual_fabrics_parse("v.xml", &s, device_groups_builtin(), arena, &diags, ret);
+	return virtual_fabrics_parse("v.xml", &s, device_groups_builtin(), arena, &diags,
+	                             ret_fabrics);
 }
 
 #define FILE_OF(in) "<Common>\n" in "</Common>\n"
@@ -53,27 +54,17 @@ START_TEST(test_fabrics)
 {
 	const struct virtual_fabrics *v = NULL;
 	int ret = parse(
-		FILE_OF(APPS(APP("Storage", "<ServiceID>0x10603DB</ServiceID>"
-	                                    "<ServiceIDRange>0x10-0x1f</ServiceIDRange>"
-	                                    "<ServiceIDMasked>0x100*0xff00</ServiceIDMasked>"
-	                                    "<MGID>0xff12:0x1</MGID>"
-	                                    "<MGIDRange>0:0-1:0xffffffffffffffff</MGIDRange>"
-	                                    "<MGIDMasked>0xff00:0*0xff00:0</MGIDMasked>")
-	                     APP("Others", "<Select>UnmatchedServiceID</Select>"
-	                                   "<Select>UnmatchedMGID</Select>"
-	                                   "<IncludeApplication>Storage</IncludeApplication>")
-	                     APP("Admin", "<Select>SA</Select><Select>PM</Select>"))
-	        VFS(VF("Data", ON "<PKey>0x8002</PKey><Security>1</Security><Bandwidth>70%</Bandwidth>"
-	                          "<MaxMTU>4096</MaxMTU><MaxRate>100g</MaxRate><BaseSL>3</BaseSL>"
-	                          "<MulticastSL>4</MulticastSL><PktLifeTimeMult>3</PktLifeTimeMult>"
-	                          "<PreemptRank>127</PreemptRank><HoqLife>8ms</HoqLife>"
-	                          "<FlowControlDisable>1</FlowControlDisable>"
-	                          "<Member>AllFIs</Member><Member>AllSWE0s</Member>"
-	                          "<LimitedMember>All</LimitedMember>"
-	                          "<Application>Storage</Application>")
-	            VF("Admin", "<Enable>1</Enable><Standby>1</Standby><PKey>0x7fff</PKey>"
-	                        "<Application>Admin</Application>"
-	                        "<Application>Others</Application>"))),
+		FILE_OF(APPS(
+			APP("Storage",
+	                    "<ServiceID>0x10603DB</ServiceID><ServiceIDRange>0x10-0x1f</ServiceIDRange><ServiceIDMasked>0x100*0xff00</ServiceIDMasked><MGID>0xff12:0x1</MGID><MGIDRange>0:0-1:0xffffffffffffffff</MGIDRange><MGIDMasked>0xff00:0*0xff00:0</MGIDMasked>")
+				APP("Others",
+	                            "<Select>UnmatchedServiceID</Select><Select>UnmatchedMGID</Select><IncludeApplication>Storage</IncludeApplication>")
+					APP("Admin",
+	                                    "<Select>SA</Select><Select>PM</Select>"))
+	                        VFS(VF("Data", ON
+	                               "<PKey>0x8002</PKey><Security>1</Security><Bandwidth>70%</Bandwidth><MaxMTU>4096</MaxMTU><MaxRate>100g</MaxRate><BaseSL>3</BaseSL><MulticastSL>4</MulticastSL><PktLifeTimeMult>3</PktLifeTimeMult><PreemptRank>127</PreemptRank><HoqLife>8ms</HoqLife><FlowControlDisable>1</FlowControlDisable><Member>AllFIs</Member><Member>AllSWE0s</Member><LimitedMember>All</LimitedMember><Application>Storage</Application>")
+	                                    VF("Admin",
+	                                       "<Enable>1</Enable><Standby>1</Standby><PKey>0x7fff</PKey><Application>Admin</Application><Application>Others</Application>"))),
 		&v);
 	ck_assert_msg(ret == E_OK, "%s", diags_first_error(&diags));
 	ck_assert_uint_eq(diags.n, 0);
@@ -156,9 +147,11 @@ START_TEST(test_qos_groups)
 {
 	const struct virtual_fabrics *v = NULL;
 	ck_assert_int_eq(
-		parse(FILE_OF(QOS(QG("Low", "<Enable>1</Enable><Bandwidth>30%</Bandwidth>"
-	                                    "<BaseSL>2</BaseSL>"))
-	                      VFS(VF("a", "<Enable>1</Enable><PKey>0x5</PKey><QOSGroup>Low</QOSGroup>"))),
+		parse(FILE_OF(QOS(QG(
+			      "Low",
+			      "<Enable>1</Enable><Bandwidth>30%</Bandwidth><BaseSL>2</BaseSL>"))
+	                              VFS(VF("a",
+	                                     "<Enable>1</Enable><PKey>0x5</PKey><QOSGroup>Low</QOSGroup>"))),
 	              &v),
 		E_OK);
 	ck_assert(v->all[0].qos);
@@ -335,10 +328,12 @@ END_TEST
 START_TEST(test_written_sl_is_taken)
 {
 	const struct virtual_fabrics *v = NULL;
-	int ret = parse(FILE_OF(VFS(VF("B", ON "<PKey>2</PKey><BaseSL>1</BaseSL>"
-	                                       "<MulticastSL>0</MulticastSL>")
-	                            VF("D", ON "<PKey>4</PKey>"))),
-	                &v);
+	int ret = parse(
+		FILE_OF(VFS(
+			VF("B", ON
+	                   "<PKey>2</PKey><BaseSL>1</BaseSL><MulticastSL>0</MulticastSL>")
+				VF("D", ON "<PKey>4</PKey>"))),
+		&v);
 
 	ck_assert_msg(ret == E_OK, "%s", diags_first_error(&diags));
 	ck_assert_str_eq(v->all[1].name, "D");
@@ -367,10 +362,10 @@ START_TEST(test_no_sl_left)
 
 	for (unsigned i = 0; i < 17; i++) {
 		size_t len = strlen(text);
-		snprintf(text + len, sizeof(text) - len,
-		         "<VirtualFabric><Name>v%u</Name><Enable>1</Enable>"
-		         "<QOS>1</QOS></VirtualFabric>\n",
-		         i);
+		snprintf(
+			text + len, sizeof(text) - len,
+			"<VirtualFabric><Name>v%u</Name><Enable>1</Enable><QOS>1</QOS></VirtualFabric>\n",
+			i);
 	}
 	strcat(text, "</VirtualFabrics>\n</Common>\n");
 	ck_assert_int_eq(parse(text, &v), E_SYNTAX);

@@ -114,10 +114,10 @@ static void fill_state(void)
 {
 	struct lid_memory *m = calloc(LIDS, sizeof(*m));
 	const char *why;
-	int err;
-	struct state *s = open_state(&err, &why);
+	int ret;
+	struct state *s = open_state(&ret, &why);
 
-	ck_assert_msg(err == E_OK, "%s", why);
+	ck_assert_msg(ret == E_OK, "%s", why);
 	for (uint32_t i = 0; i < LIDS; i++) {
 		m[i] = (struct lid_memory){ .guid = i + 1, .range = { i + 1, 0 } };
 	}
@@ -139,18 +139,18 @@ START_TEST(cut_state)
 		const char *why;
 		struct stat st;
 		size_t n = 0;
-		int err;
+		int ret;
 
 		cut(length);
-		struct state *s = open_state(&err, &why);
+		struct state *s = open_state(&ret, &why);
 
-		if (err == E_OK) {
+		if (ret == E_OK) {
 			ck_assert_int_eq(state_lids(s, arena, &got, &n), E_OK);
 			ck_assert_uint_eq(n, LIDS);
 			n_good++;
 		} else {
-			ck_assert_msg(err == E_MALFORMED || err == E_FOREIGN,
-			              "%lld bytes: %d", (long long)length, err);
+			ck_assert_msg(ret == E_MALFORMED || ret == E_FOREIGN,
+			              "%lld bytes: %d", (long long)length, ret);
 			ck_assert_msg(strstr(why, dir) && strstr(why, "move it away"),
 			              "%lld bytes: %s", (long long)length, why);
 			ck_assert_msg(length < 2 * PAGE || strstr(why, "truncated"),
@@ -180,15 +180,15 @@ START_TEST(cut_open_state)
 		struct stat st;
 		const char *why;
 		size_t n;
-		int err;
-		struct state *s = open_state(&err, &why);
+		int ret;
+		struct state *s = open_state(&ret, &why);
 
-		ck_assert_int_eq(err, E_OK);
+		ck_assert_int_eq(ret, E_OK);
 		cut(lengths[i]);
 		ck_assert_int_eq(state_lids(s, arena, &got, &n), E_MALFORMED);
-		err = state_put_lids(s, &m, 1, false);
-		ck_assert_int_eq(err, E_MALFORMED);
-		why = state_err_text(s, err, arena);
+		ret = state_put_lids(s, &m, 1, false);
+		ck_assert_int_eq(ret, E_MALFORMED);
+		why = state_err_text(s, ret, arena);
 		ck_assert_msg(strstr(why, dir) && strstr(why, "move it away"), "%s", why);
 		ck_assert_int_eq(stat(file, &st), 0);
 		ck_assert_int_eq(st.st_size, lengths[i]); /* nothing was written to it */
@@ -302,16 +302,16 @@ START_TEST(cut_under_a_reader)
 		struct snap_reader *r = NULL;
 		struct snap_node n = { .guid = 0 };
 		uint64_t from = 0;
-		int err;
+		int ret;
 
 		ck_assert_int_eq(snap_reader_open(dir, arena, &why, &r), E_OK);
 		ck_assert_int_eq(snap_pin(r), E_OK);
 		cut(length);
-		while ((err = snap_node_from(r, from, &n)) == E_OK) {
+		while ((ret = snap_node_from(r, from, &n)) == E_OK) {
 			from = n.guid + 1;
 		}
-		ck_assert_msg(err == E_NOTFOUND || err == E_STALE || err == E_MALFORMED,
-		              "%lld bytes: %d", (long long)length, err);
+		ck_assert_msg(ret == E_NOTFOUND || ret == E_STALE || ret == E_MALFORMED,
+		              "%lld bytes: %d", (long long)length, ret);
 		if (length < 2 * PAGE) {
 			ck_assert_int_ne(snap_check(r), E_OK);
 			ck_assert_int_ne(snap_pin(r), E_OK);

@@ -304,15 +304,15 @@ static void check_all_pairs(unsigned first, bool exact)
 	snap_reader_close(r);
 }
 
-static int oldest(uint64_t *ret)
+static int oldest(uint64_t *ret_oldest)
 {
 	struct snap_reader *r;
 
 	ck_assert_int_eq(snap_reader_local(w, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
-	int err = snap_changes_oldest(r, ret);
+	int ret = snap_changes_oldest(r, ret_oldest);
 	snap_reader_close(r);
-	return err;
+	return ret;
 }
 
 static void run(unsigned epochs)

@@ -25,13 +25,14 @@ static struct snap_writer *w, *other;
 static struct fabric fabric;
 static uint8_t p_keys[ATTRS_MAX][64], guids[ATTRS_MAX][64];
 
-static void open_writer(char path[256], struct snap_writer **ret)
+static void open_writer(char path[256], struct snap_writer **ret_writer)
 {
 	struct snap_options o = { .grace_ms = 10000 };
 	const char *why = "";
 
 	make_tmp(path);
-	ck_assert_msg(snap_writer_open(path, &o, arena, &why, ret) == E_OK, "%s", why);
+	ck_assert_msg(snap_writer_open(path, &o, arena, &why, ret_writer) == E_OK, "%s",
+	              why);
 }
 
 static void setup(void)

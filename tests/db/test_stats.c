@@ -309,8 +309,7 @@ START_TEST(test_event_row)
 	ck_assert_str_eq(f->detail, e.detail);
 	ck_assert_str_eq(
 		event_text(f, text, sizeof(text)),
-		"cable lost: 'leaf {port}' port 3 - 'spine' (0x0000000000000010) "
-		"port 254");
+		"cable lost: 'leaf {port}' port 3 - 'spine' (0x0000000000000010) port 254");
 	ck_assert_str_eq(event_text(f, text, 9), "cable lo");
 }
 END_TEST

@@ -38,10 +38,10 @@ struct answer {
 	uint8_t *records; /* n of the attribute's size; NULL: not here yet */
 };
 
-void diff_port_open(struct diff_port *ret)
+void diff_port_open(struct diff_port *ret_port)
 {
-	*ret = (struct diff_port){ .tid = 0 };
-	host_port_open(UMAD_RMPP_VERSION, NULL, &ret->host);
+	*ret_port = (struct diff_port){ .tid = 0 };
+	host_port_open(UMAD_RMPP_VERSION, NULL, &ret_port->host);
 }
 
 void diff_port_close(struct diff_port *p)
@@ -126,36 +126,36 @@ static int by_bytes(const void *a, const void *b)
 }
 
 static void decode(const struct umad_sa_packet *m, size_t len, const struct sa_attr *attr,
-                   struct answer *ret)
+                   struct answer *ret_answer)
 {
 	size_t size = sa_reply_attr(attr)->size;
 	size_t step = 8 * (size_t)be16toh(m->attr_offset), n = 0;
 	bool table = (m->rmpp_hdr.rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE) != 0;
 
-	ret->status = be16toh(m->mad_hdr.status);
-	if (ret->status == 0 && !table) {
+	ret_answer->status = be16toh(m->mad_hdr.status);
+	if (ret_answer->status == 0 && !table) {
 		n = 1;
 		step = size;
-	} else if (ret->status == 0 && step > 0) {
+	} else if (ret_answer->status == 0 && step > 0) {
 		n = (len - SA_HDR_BYTES) / step;
 	}
 	if (n > 0 && step < size) {
 		diff_die("records are shorter than they should be", attr->name);
 	}
-	ret->n = n;
-	ret->records = malloc(n * size + 1);
-	if (ret->records == NULL) {
+	ret_answer->n = n;
+	ret_answer->records = malloc(n * size + 1);
+	if (ret_answer->records == NULL) {
 		diff_die("out of memory", NULL);
 	}
 	for (size_t i = 0; i < n; i++) {
-		memcpy(ret->records + i * size,
+		memcpy(ret_answer->records + i * size,
 		       (const uint8_t *)m + SA_HDR_BYTES + i * step, size);
 	}
 	for (size_t i = 0; i < n; i++) {
-		leave_out(sa_reply_attr(attr), ret->records + i * size);
+		leave_out(sa_reply_attr(attr), ret_answer->records + i * size);
 	}
 	record_size = size;
-	qsort(ret->records, n, size, by_bytes);
+	qsort(ret_answer->records, n, size, by_bytes);
 }
 
 /* Waits for an answer; its transaction ID, the lower half. */

@@ -188,22 +188,22 @@ static bool fits_life(const struct line *l, const uint8_t *asked, const uint8_t 
 static uint64_t mismatches(const struct line *l, const uint8_t *asked,
                            const uint8_t *record)
 {
-	uint64_t ret = fits_life(l, asked, record) ? 0 : UINT64_C(1) << MC_LIFE;
+	uint64_t mask = fits_life(l, asked, record) ? 0 : UINT64_C(1) << MC_LIFE;
 
 	for (unsigned c = 0; c < l->attr->n_fields; c++) {
 		if (is_equal_asked(l, c) &&
 		    !same_bits(&l->attr->fields[c], asked, record)) {
-			ret |= UINT64_C(1) << c;
+			mask |= UINT64_C(1) << c;
 		}
 	}
-	return ret;
+	return mask;
 }
 
 /* Takes out the records that do not match. \return By which components. */
 static uint64_t keep_matches(const struct line *l, struct side *s)
 {
 	uint8_t asked[DIFF_DATA_BYTES];
-	uint64_t ret = 0;
+	uint64_t kept = 0;
 	size_t n = 0;
 
 	if (l->attr->reply != NULL) {
@@ -215,10 +215,10 @@ static uint64_t keep_matches(const struct line *l, struct side *s)
 		if (why == 0) {
 			memmove(record_at(s, n++), record_at(s, i), s->size);
 		}
-		ret |= why;
+		kept |= why;
 	}
 	s->n = n;
-	return ret;
+	return kept;
 }
 
 static size_t record_size; /* for qsort() */
@@ -361,18 +361,18 @@ static bool is_shown_group(const struct line *l, const uint8_t *asked, uint8_t *
 	if (l->attr != &rec_mcmember) {
 		return true;
 	}
-	bool ret = fits_limit(l, asked, record, MC_MTU) &&
-	           fits_limit(l, asked, record, MC_RATE);
+	bool shown = fits_limit(l, asked, record, MC_MTU) &&
+	             fits_limit(l, asked, record, MC_RATE);
 	for (unsigned i = 0; i < 3; i++) {
-		ret &= (l->mask >> member[i] & 1) == 0 ||
-		       same_bits(&f[member[i]], asked, record) ||
-		       (member[i] == MC_JOIN_STATE &&
-		        mcast_get(asked, MC_JOIN_STATE) == 0);
+		shown &= (l->mask >> member[i] & 1) == 0 ||
+		         same_bits(&f[member[i]], asked, record) ||
+		         (member[i] == MC_JOIN_STATE &&
+		          mcast_get(asked, MC_JOIN_STATE) == 0);
 	}
 	for (unsigned i = 0; i < 3 && !l->trusted; i++) {
 		diff_copy_bits(&f[member[i]], zero, record);
 	}
-	return ret;
+	return shown;
 }
 
 /* Is this group one of the list? */
@@ -420,9 +420,9 @@ static bool is_as_read(const struct line *l, const struct diff_values *v,
 			seen.n--;
 		}
 	}
-	bool ret = same_records(&all, &seen);
+	bool as_read = same_records(&all, &seen);
 	free(all.data);
-	return ret;
+	return as_read;
 }
 
 /* --- values in which records differ
@@ -434,15 +434,15 @@ enum { PAIRS_MAX = 8, SHOWN_MAX = 8 };
 static struct side with_rest(const struct sa_attr *attr, const struct side *s,
                              uint64_t mask)
 {
-	struct side ret = { .n = s->n, .size = 2 * s->size };
+	struct side side = { .n = s->n, .size = 2 * s->size };
 	static const uint8_t zero[DIFF_DATA_BYTES];
 
-	ret.data = calloc(s->n + 1, ret.size);
-	if (ret.data == NULL) {
+	side.data = calloc(s->n + 1, side.size);
+	if (side.data == NULL) {
 		diff_die("out of memory", NULL);
 	}
 	for (size_t i = 0; i < s->n; i++) {
-		uint8_t *to = record_at(&ret, i);
+		uint8_t *to = record_at(&side, i);
 		memcpy(to, record_at(s, i), s->size);
 		memcpy(to + s->size, record_at(s, i), s->size);
 		for (unsigned c = 0; c < attr->n_fields; c++) {
@@ -451,25 +451,25 @@ static struct side with_rest(const struct sa_attr *attr, const struct side *s,
 			}
 		}
 	}
-	sort(&ret);
-	return ret;
+	sort(&side);
+	return side;
 }
 
 /* Components of the first pair that differ in what is not in the mask. */
 static uint64_t next_difference(const struct sa_attr *attr, const struct side *a,
                                 const struct side *b)
 {
-	uint64_t ret = 0;
+	uint64_t next = 0;
 
-	for (size_t i = 0; i < a->n && ret == 0; i++) {
+	for (size_t i = 0; i < a->n && next == 0; i++) {
 		for (unsigned c = 0; c < attr->n_fields; c++) {
 			if (!same_bits(&attr->fields[c], record_at(a, i),
 			               record_at(b, i))) {
-				ret |= UINT64_C(1) << c;
+				next |= UINT64_C(1) << c;
 			}
 		}
 	}
-	return ret;
+	return next;
 }
 
 static void write_pair(FILE *out, const struct sa_field *f, const uint8_t *a,

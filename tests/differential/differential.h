@@ -63,19 +63,19 @@ struct diff_values {
 };
 
 /*! \brief Reads what `read` wrote; ends the program with a message when it cannot. */
-void diff_values_read(const char *path, struct diff_values *ret);
+void diff_values_read(const char *path, struct diff_values *ret_values);
 void diff_values_free(struct diff_values *v);
 
 /*! \brief The query with this number. */
 void diff_query_make(const struct diff_values *v, uint64_t seed, uint64_t number,
-                     struct diff_query *ret);
+                     struct diff_query *ret_query);
 
 /* Through libibumad: */
 struct diff_port {
 	struct host_port host;
 	uint32_t tid; /*!< of the last table that was read: each has its own, as RMPP needs */
 };
-void diff_port_open(struct diff_port *ret);
+void diff_port_open(struct diff_port *ret_port);
 void diff_port_close(struct diff_port *p);
 
 /*! \brief Asks queries first .. first + count - 1, writes a line each, in order. */
@@ -130,5 +130,5 @@ void diff_copy_bits(const struct sa_field *f, const uint8_t *from, uint8_t *to);
 
 void diff_hex(FILE *out, const uint8_t *data, size_t n);
 /*! \return Bytes, or -1 when it is no hexadecimal text of at most \a max bytes. */
-int diff_unhex(const char *text, uint8_t *ret, size_t max);
+int diff_unhex(const char *text, uint8_t *ret_bytes, size_t max);
 _Noreturn void diff_die(const char *what, const char *of);

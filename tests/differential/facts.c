@@ -105,8 +105,9 @@ void diff_put(const struct sa_attr *attr, const char *name, uint8_t *record, uin
 	field_set(record, f->bit, f->width, to);
 }
 
-/* Is it asked for? \param ret  Its value, of at most 64 bits; for a GID the GUID. */
-static bool asked(const struct asked_paths *p, const char *name, uint64_t *ret)
+/* Is it asked for? \param ret_value  Its value, of at most 64 bits; for a GID the GUID.
+ * */
+static bool asked(const struct asked_paths *p, const char *name, uint64_t *ret_value)
 {
 	int c = component(p->q->attr, name);
 
@@ -115,7 +116,7 @@ static bool asked(const struct asked_paths *p, const char *name, uint64_t *ret)
 	}
 	const struct sa_field *f = &p->q->attr->fields[c];
 	unsigned skip = f->width > 64 ? f->width - 64 : 0;
-	*ret = field_get(p->data, f->bit + skip, f->width - skip);
+	*ret_value = field_get(p->data, f->bit + skip, f->width - skip);
 	return true;
 }
 
@@ -207,7 +208,7 @@ void diff_own_base_lids(const struct diff_values *v, const struct sa_attr *attr,
 
 /* One end of a PathRecord. */
 static void read_end(struct asked_paths *p, FILE *out, const char *gid, const char *lid,
-                     const struct end_port **ret, unsigned *ret_n, unsigned *ret_lid)
+                     const struct end_port **ret_port, unsigned *ret_n, unsigned *ret_lid)
 {
 	const struct end_port *by_gid = NULL, *by_lid = NULL;
 	int c = component(p->q->attr, gid);
@@ -236,7 +237,7 @@ static void read_end(struct asked_paths *p, FILE *out, const char *gid, const ch
 	for (unsigned i = 0; i < known.n_ports; i++) {
 		const struct end_port *port = &known.port[i];
 		if ((!has_gid || port == by_gid) && (!has_lid || port == by_lid)) {
-			ret[(*ret_n)++] = port;
+			ret_port[(*ret_n)++] = port;
 		}
 	}
 }
@@ -347,12 +348,13 @@ struct wanted {
 	int life;
 };
 
-static bool fits(const struct asked_paths *p, const uint8_t *own, struct wanted *ret)
+static bool fits(const struct asked_paths *p, const uint8_t *own,
+                 struct wanted *ret_wanted)
 {
-	ret->mtu = fit_mtu(&p->mtu, (unsigned)value(own, "Mtu"));
-	ret->speed = fit_rate(&p->rate, (unsigned)value(own, "Rate"));
-	ret->life = fit_life(&p->life, (unsigned)value(own, "PacketLifeTime"));
-	return ret->mtu != 0 && ret->speed != 0 && ret->life >= 0;
+	ret_wanted->mtu = fit_mtu(&p->mtu, (unsigned)value(own, "Mtu"));
+	ret_wanted->speed = fit_rate(&p->rate, (unsigned)value(own, "Rate"));
+	ret_wanted->life = fit_life(&p->life, (unsigned)value(own, "PacketLifeTime"));
+	return ret_wanted->mtu != 0 && ret_wanted->speed != 0 && ret_wanted->life >= 0;
 }
 
 /* A path of the list between two ports. */
@@ -471,20 +473,20 @@ static int by_number(const void *a, const void *b)
 static bool all_differ(const struct diff_asked *q)
 {
 	uint32_t *pair = calloc(q->n + 1, sizeof(*pair));
-	bool ret = pair != NULL;
+	bool differ = pair != NULL;
 
-	for (size_t i = 0; ret && i < q->n; i++) {
+	for (size_t i = 0; differ && i < q->n; i++) {
 		const uint8_t *record = q->records + i * rec_path.size;
 		pair[i] = (uint32_t)(value(record, "SLID") << 16 | value(record, "DLID"));
 	}
-	if (ret) {
+	if (differ) {
 		qsort(pair, q->n, sizeof(*pair), by_number);
 	}
-	for (size_t i = 1; ret && i < q->n; i++) {
-		ret = pair[i] != pair[i - 1];
+	for (size_t i = 1; differ && i < q->n; i++) {
+		differ = pair[i] != pair[i - 1];
 	}
 	free(pair);
-	return ret;
+	return differ;
 }
 
 /* Do two paths end at one cable? A switch has many, and from a port to itself there is

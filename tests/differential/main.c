@@ -30,7 +30,7 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-int diff_unhex(const char *text, uint8_t *ret, size_t max)
+int diff_unhex(const char *text, uint8_t *ret_bytes, size_t max)
 {
 	size_t len = strlen(text);
 
@@ -42,7 +42,7 @@ int diff_unhex(const char *text, uint8_t *ret, size_t max)
 		if (high < 0 || low < 0) {
 			return -1;
 		}
-		ret[i] = (uint8_t)(high << 4 | low);
+		ret_bytes[i] = (uint8_t)(high << 4 | low);
 	}
 	return (int)(len / 2);
 }
@@ -69,14 +69,14 @@ static void add_value(struct diff_value_list *l, const uint8_t *record, size_t s
 	memcpy(l->data + l->n++ * size, record, size);
 }
 
-void diff_values_read(const char *path, struct diff_values *ret)
+void diff_values_read(const char *path, struct diff_values *ret_values)
 {
 	char name[64], hex[2 * DIFF_DATA_BYTES + 1];
 	uint8_t record[DIFF_DATA_BYTES];
 	FILE *f = fopen(path, "r");
 
-	ret->lists = calloc(n_diff_attrs, sizeof(*ret->lists));
-	if (f == NULL || ret->lists == NULL) {
+	ret_values->lists = calloc(n_diff_attrs, sizeof(*ret_values->lists));
+	if (f == NULL || ret_values->lists == NULL) {
 		diff_die("cannot read", path);
 	}
 	while (fscanf(f, "%63s %400s", name, hex) == 2) {
@@ -85,7 +85,8 @@ void diff_values_read(const char *path, struct diff_values *ret)
 		                         (int)diff_attrs[which].attr->size) {
 			diff_die("not a list of values", path);
 		}
-		add_value(&ret->lists[which], record, diff_attrs[which].attr->size);
+		add_value(&ret_values->lists[which], record,
+		          diff_attrs[which].attr->size);
 	}
 	fclose(f);
 }
@@ -169,9 +170,7 @@ int main(int argc, char **argv)
 	     strcmp(argv[6], "policy") == 0)) {
 		return talk(argc, argv);
 	}
-	fputs("Usage: sa_differential write | read | ask VALUES SEED FIRST COUNT "
-	      "[policy] | "
-	      "compare VALUES ANSWERS ANSWERS [PLAIN-VALUES]\n",
+	fputs("Usage: sa_differential write | read | ask VALUES SEED FIRST COUNT [policy] | compare VALUES ANSWERS ANSWERS [PLAIN-VALUES]\n",
 	      stderr);
 	return 2;
 }

@@ -223,7 +223,7 @@ static uint8_t some_method(uint64_t *rng, const struct sa_attr *attr)
 }
 
 void diff_query_make(const struct diff_values *v, uint64_t seed, uint64_t number,
-                     struct diff_query *ret)
+                     struct diff_query *ret_query)
 {
 	uint64_t rng = seed * UINT64_C(0xd1342543de82ef95) + number;
 	unsigned which =
@@ -233,26 +233,26 @@ void diff_query_make(const struct diff_values *v, uint64_t seed, uint64_t number
 	const struct sa_attr *attr = diff_attrs[which].attr;
 	const struct diff_value_list *l = &v->lists[which];
 
-	*ret = (struct diff_query){ .attr = attr, .number = number };
-	ret->method = some_method(&rng, attr);
-	ret->trusted = below(&rng, 2);
-	ret->mask = some_mask(&rng, attr->n_fields);
+	*ret_query = (struct diff_query){ .attr = attr, .number = number };
+	ret_query->method = some_method(&rng, attr);
+	ret_query->trusted = below(&rng, 2);
+	ret_query->mask = some_mask(&rng, attr->n_fields);
 	if (attr == &rec_port_info && below(&rng, 3) == 0) {
-		ret->attr_mod = UINT32_C(0x80000000);
+		ret_query->attr_mod = UINT32_C(0x80000000);
 	}
 	const uint8_t *record = some_record(&rng, l, attr->size);
 	if (record != NULL && below(&rng, 2)) {
-		memcpy(ret->data, record, attr->size);
+		memcpy(ret_query->data, record, attr->size);
 	} else {
-		mix_values(&rng, l, ret);
+		mix_values(&rng, l, ret_query);
 	}
 	if (attr == &rec_slvl_table) {
-		keep_alive(&rng, l, ret);
+		keep_alive(&rng, l, ret_query);
 	}
 	if (attr->methods & SA_GETMULTI) {
-		add_gids(&rng, v, ret);
+		add_gids(&rng, v, ret_query);
 	}
 	if (v->policy) {
-		ask_policy(&rng, v, ret);
+		ask_policy(&rng, v, ret_query);
 	}
 }

@@ -59,9 +59,9 @@ static void read_users(const char *text, size_t len)
 
 	require(a != NULL);
 	diags_init(&d, a);
-	int err = users_parse("fuzz", text, len, a, &d, &list);
-	require(err == E_OK || err == E_SYNTAX);
-	require((err == E_OK) == (d.n_errors == 0));
+	int ret = users_parse("fuzz", text, len, a, &d, &list);
+	require(ret == E_OK || ret == E_SYNTAX);
+	require((ret == E_OK) == (d.n_errors == 0));
 	for (unsigned i = 0; i < list.n; i++) {
 		require(user_name_is_good(list.user[i].name) &&
 		        users_find(&list, list.user[i].name) == &list.user[i]);

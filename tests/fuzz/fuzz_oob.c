@@ -45,9 +45,9 @@ static void answer(const struct oob_frame *f)
 	uint8_t head[OOB_FRAME_MAX + OOB_HEAD_BYTES];
 	struct oob_frame back;
 
-	int ret = sa_answer(NULL, &limits, f->mad, f->mad_len, 1, &reply);
-	require(ret == E_OK || ret == E_MALFORMED || ret == -EPERM);
-	if (ret == E_OK) {
+	int answered = sa_answer(NULL, &limits, f->mad, f->mad_len, 1, &reply);
+	require(answered == E_OK || answered == E_MALFORMED || answered == -EPERM);
+	if (answered == E_OK) {
 		require(reply.len >= 56 && reply.len <= OOB_FRAME_MAX);
 		oob_frame_head(reply.len, head);
 		memcpy(head + OOB_HEAD_BYTES, reply.data, reply.len);

@@ -36,10 +36,10 @@ static void same(const struct sa_store *a, const struct sa_store *b)
 }
 
 static int read_into(const char *text, size_t size, struct diags *d,
-                     struct sa_store **ret, struct dump_counts *counts)
+                     struct sa_store **ret_store, struct dump_counts *counts)
 {
-	require(store_new(NULL, 1000, ret) == E_OK);
-	return dump_read("fuzz", text, size, d, *ret, counts);
+	require(store_new(NULL, 1000, ret_store) == E_OK);
+	return dump_read("fuzz", text, size, d, *ret_store, counts);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -43,19 +43,19 @@ static void read_again(const struct graph *g, struct arena *a)
 }
 
 static int parse(const uint8_t *data, size_t size, bool strict, struct arena *a,
-                 struct graph **ret)
+                 struct graph **ret_graph)
 {
 	struct diags d;
 
 	diags_init(&d, a);
-	int err = topo_parse((const char *)data, size, "fuzz", strict, a, &d, ret);
-	require(err == E_OK || err == E_SYNTAX);
-	require((err == E_OK) == (d.n_errors == 0));
+	int ret = topo_parse((const char *)data, size, "fuzz", strict, a, &d, ret_graph);
+	require(ret == E_OK || ret == E_SYNTAX);
+	require((ret == E_OK) == (d.n_errors == 0));
 	if (!strict) {
 		require(d.n_errors <= 1 && d.n_warnings <= 21);
-		require(err == E_OK || d.n_warnings == 0);
+		require(ret == E_OK || d.n_warnings == 0);
 	}
-	return err;
+	return ret;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -64,16 +64,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(a != NULL);
 
 	struct graph *strict = NULL, *g = NULL;
-	int err = parse(data, size, true, a, &strict);
-	if (err == E_OK) {
+	int ret = parse(data, size, true, a, &strict);
+	if (ret == E_OK) {
 		read_again(strict, a);
 	}
 	if (parse(data, size, false, a, &g) == E_OK) {
 		require(g->n_nodes > 0 && g->sm_port < g->n_ports);
 	} else {
-		require(err != E_OK);
+		require(ret != E_OK);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		require(g->n_nodes == strict->n_nodes && g->n_links == strict->n_links);
 		require(g->n_end_ports == strict->n_end_ports);
 		require(g->sm_port == strict->sm_port);

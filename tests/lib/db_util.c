@@ -176,14 +176,16 @@ void fabric_done(struct fabric *f)
 }
 
 int read_port_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,
-                       struct arena *a, struct port_counters *ret)
+                       struct arena *a, struct port_counters *ret_counters)
 {
 	struct stats_counter_list list;
-	int err = stats_read_counters(r, node_guid, port, 1, true, a, &list);
+	int ret = stats_read_counters(r, node_guid, port, 1, true, a, &list);
 
-	if (err != E_OK || list.n == 0) {
-		return err != E_OK ? err : E_NOTFOUND;
+	if (ret != E_OK || list.n == 0) {
+		return ret != E_OK ? ret : E_NOTFOUND;
 	}
-	*ret = list.ports[0];
-	return ret->node_guid == node_guid && ret->port == port ? E_OK : E_NOTFOUND;
+	*ret_counters = list.ports[0];
+	return ret_counters->node_guid == node_guid && ret_counters->port == port
+	               ? E_OK
+	               : E_NOTFOUND;
 }

@@ -57,4 +57,4 @@ void fabric_done(struct fabric *f);
 
 /*! \brief Counters of one port. \retval E_NOTFOUND  It has none yet. \retval E_NOTREADY */
 int read_port_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,
-                       struct arena *a, struct port_counters *ret);
+                       struct arena *a, struct port_counters *ret_counters);

@@ -30,8 +30,8 @@ void gateway_fixture_route(struct gateway_fixture *w, uint32_t lmc)
 	                 E_OK);
 	ck_assert_int_eq(route_list_parse("minhop", &rq.list, NULL), E_OK);
 	rq.lids = &w->lids;
-	int err = route_run(&rq, w->arena, &w->route);
-	ck_assert_msg(err == E_OK, "%s: %s", err_name(err),
+	int ret = route_run(&rq, w->arena, &w->route);
+	ck_assert_msg(ret == E_OK, "%s: %s", err_name(ret),
 	              proof_text(&w->route.proof, w->g, w->arena));
 }
 

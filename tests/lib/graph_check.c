@@ -134,8 +134,8 @@ static void number_component(const struct graph *g, uint32_t start, uint32_t par
 	}
 }
 
-int graph_check_components(const struct graph *g, struct arena *a, uint32_t **ret,
-                           uint32_t *ret_n)
+int graph_check_components(const struct graph *g, struct arena *a,
+                           uint32_t **ret_components, uint32_t *ret_n)
 {
 	uint32_t *of = arena_array(a, g->n_nodes, sizeof(*of));
 	uint32_t *queue = arena_array(a, g->n_nodes, sizeof(*queue));
@@ -150,7 +150,7 @@ int graph_check_components(const struct graph *g, struct arena *a, uint32_t **re
 			number_component(g, node, n++, of, queue);
 		}
 	}
-	*ret = of;
+	*ret_components = of;
 	*ret_n = n;
 	return E_OK;
 }

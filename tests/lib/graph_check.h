@@ -22,8 +22,8 @@ void graph_check_same(const struct graph *a, const struct graph *b);
 /*!
  * \brief Connected component of each node, numbered from 0 in node order.
  *
- * \param ret  [n_nodes]
+ * \param ret_components  [n_nodes]
  * \retval -ENOMEM
  */
-int graph_check_components(const struct graph *g, struct arena *a, uint32_t **ret,
-                           uint32_t *ret_n);
+int graph_check_components(const struct graph *g, struct arena *a,
+                           uint32_t **ret_components, uint32_t *ret_n);

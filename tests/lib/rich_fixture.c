@@ -49,7 +49,7 @@ static void add_counters(struct stats *stats)
 	}
 }
 
-void rich_fixture_start(struct query_fixture **ret, struct stats **ret_stats)
+void rich_fixture_start(struct query_fixture **ret_fixture, struct stats **ret_stats)
 {
 	struct query_fixture *w;
 	struct stats *stats = NULL;
@@ -95,7 +95,7 @@ void rich_fixture_start(struct query_fixture **ret, struct stats **ret_stats)
 	add_events(stats);
 	add_counters(stats);
 	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
-	*ret = w;
+	*ret_fixture = w;
 	*ret_stats = stats;
 }
 

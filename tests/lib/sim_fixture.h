@@ -239,10 +239,10 @@ static inline void activate(void)
 }
 
 /* Next message for the SM within ms; false: none. */
-static inline bool next(uint64_t ms, struct mad_msg *ret)
+static inline bool next(uint64_t ms, struct mad_msg *ret_msg)
 {
 	return fixture.t->ops->recv(fixture.t, fixture.t->ops->now_ms(fixture.t) + ms,
-	                            ret) == E_OK;
+	                            ret_msg) == E_OK;
 }
 
 /* The same, LID routed. */

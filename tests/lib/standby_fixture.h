@@ -144,9 +144,9 @@ static inline const char *dump(struct state *s)
 	}
 	state_copy_end(c);
 	fclose(text);
-	const char *ret = arena_strdup(arena, bytes);
+	const char *dumped = arena_strdup(arena, bytes);
 	free(bytes);
-	return ret;
+	return dumped;
 }
 
 static inline void on_done(void *ctx, int ret)

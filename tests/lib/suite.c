@@ -171,9 +171,7 @@ int test_suite_run(const struct test_suite *s)
 	if (passes_in_one_process()) {
 		return EXIT_SUCCESS;
 	}
-	printf("%s fails with all cases in one process. If a process for each mends it, "
-	       "free or "
-	       "reset what cases leave behind, or register it with TEST_SUITE_FORKED:\n",
+	printf("%s fails with all cases in one process. If a process for each mends it, free or reset what cases leave behind, or register it with TEST_SUITE_FORKED:\n",
 	       s->name);
 	run_suites();
 	return EXIT_FAILURE; /* also if it passes now */

@@ -246,35 +246,36 @@ static uint64_t tap_now(struct transport *t)
 	return tap_of(t)->inner->ops->now_ms(tap_of(t)->inner);
 }
 
-static int tap_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret)
+static int tap_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret_msg)
 {
 	struct tap *tap = tap_of(t);
-	int err;
+	int ret;
 
 	if (tap->has_in) {
 		tap->has_in = false;
-		*ret = tap->in_msg;
-		ret->data = tap->in;
+		*ret_msg = tap->in_msg;
+		ret_msg->data = tap->in;
 		return E_OK;
 	}
 	if (tap->step_ms != 0 && deadline > tap_now(t) + tap->step_ms) {
 		deadline = tap_now(t) + tap->step_ms;
 	}
-	err = tap->inner->ops->recv(tap->inner, deadline, ret);
-	if (err == E_OK && ret->status == 0 && ret->data[3] == UMAD_METHOD_GET_RESP &&
-	    (field_get(ret->data, MAD_STATUS) & 0x7fff) == 0) {
-		record_smp(tap, TAP_ANSWERED, ret);
+	ret = tap->inner->ops->recv(tap->inner, deadline, ret_msg);
+	if (ret == E_OK && ret_msg->status == 0 &&
+	    ret_msg->data[3] == UMAD_METHOD_GET_RESP &&
+	    (field_get(ret_msg->data, MAD_STATUS) & 0x7fff) == 0) {
+		record_smp(tap, TAP_ANSWERED, ret_msg);
 	}
-	if (err == E_OK && tap->other_guid && is_smp(ret) &&
-	    ret->data[3] == UMAD_METHOD_GET_RESP) {
-		tap_disguise(tap, ret);
+	if (ret == E_OK && tap->other_guid && is_smp(ret_msg) &&
+	    ret_msg->data[3] == UMAD_METHOD_GET_RESP) {
+		tap_disguise(tap, ret_msg);
 	}
-	if (err == E_OK && tap->in_filter != NULL && ret->len == MAD_BYTES) {
-		memmove(tap->changed, ret->data, MAD_BYTES);
+	if (ret == E_OK && tap->in_filter != NULL && ret_msg->len == MAD_BYTES) {
+		memmove(tap->changed, ret_msg->data, MAD_BYTES);
 		tap->in_filter(tap->changed);
-		ret->data = tap->changed;
+		ret_msg->data = tap->changed;
 	}
-	return err;
+	return ret;
 }
 
 static void tap_wake(struct transport *t)

@@ -31,24 +31,24 @@ static inline void host_fail(const char *what)
  * as in umad_register(), NULL: none). rmpp: UMAD_RMPP_VERSION for answers of any length,
  * 0 for one MAD at a time.
  */
-static inline void host_port_open(uint8_t rmpp, long *methods, struct host_port *ret)
+static inline void host_port_open(uint8_t rmpp, long *methods, struct host_port *ret_port)
 {
 	umad_port_t port;
 
 	if (umad_init() < 0 || umad_get_port(NULL, 0, &port) != 0) {
 		host_fail("no InfiniBand port");
 	}
-	*ret = (struct host_port){ .fd = umad_open_port(port.ca_name, port.portnum),
-		                   .sm_lid = (uint16_t)port.sm_lid,
-		                   .gid_prefix = be64toh(port.gid_prefix),
-		                   .guid = be64toh(port.port_guid) };
+	*ret_port = (struct host_port){ .fd = umad_open_port(port.ca_name, port.portnum),
+		                        .sm_lid = (uint16_t)port.sm_lid,
+		                        .gid_prefix = be64toh(port.gid_prefix),
+		                        .guid = be64toh(port.port_guid) };
 	umad_release_port(&port);
-	if (ret->fd < 0) {
+	if (ret_port->fd < 0) {
 		host_fail("cannot open the port");
 	}
-	ret->agent = umad_register(ret->fd, UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION,
-	                           rmpp, methods);
-	if (ret->agent < 0) {
+	ret_port->agent = umad_register(ret_port->fd, UMAD_CLASS_SUBN_ADM,
+	                                UMAD_SA_CLASS_VERSION, rmpp, methods);
+	if (ret_port->agent < 0) {
 		host_fail("cannot register with the port");
 	}
 }

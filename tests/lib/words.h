@@ -9,10 +9,11 @@
 
 /*!
  * \brief Splits a text at its spaces, as a shell splits a command without quotes.
- * \param ret  [room] Words, in \a a. Aborts where there are more.
+ * \param ret_text  [room] Words, in \a a. Aborts where there are more.
  * \return How many.
  */
-static inline int words_split(const char *text, struct arena *a, char **ret, int room)
+static inline int words_split(const char *text, struct arena *a, char **ret_text,
+                              int room)
 {
 	char *save = NULL, *word = strtok_r(arena_strdup(a, text), " ", &save);
 	int n = 0;
@@ -21,7 +22,7 @@ static inline int words_split(const char *text, struct arena *a, char **ret, int
 		if (n == room) {
 			abort();
 		}
-		ret[n++] = word;
+		ret_text[n++] = word;
 	}
 	return n;
 }

@@ -129,29 +129,30 @@ START_TEST(healthy)
 {
 	struct graph *g = fabric_make("ft3 4", 0, 1, arena);
 	struct route_request r = request(g, 1, "");
-	struct route_result res;
+	struct route_result result;
 
 	r.now = tick;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.engine_asked, "minhop");
-	ck_assert_str_eq(res.used->name, "minhop");
-	ck_assert_str_eq(res.fallback_reason.text, "");
-	ck_assert_str_eq(res.warning.text, "");
-	ck_assert(proof_passed(&res.proof, false));
-	ck_assert_uint_eq(res.proof.pairs, 16 * 15 * 2);
-	ck_assert_uint_eq(res.proof.vls_used, 1);
-	ck_assert_uint_eq(res.paths.n_sources, 8);
-	ck_assert_uint_eq(res.paths.n_lids, r.lids->top + 1);
-	ck_assert_uint_gt(res.load.max, 0);
-	ck_assert(res.seconds_route == 0.5 && res.seconds_prove == 0.5);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.engine_asked, "minhop");
+	ck_assert_str_eq(result.used->name, "minhop");
+	ck_assert_str_eq(result.fallback_reason.text, "");
+	ck_assert_str_eq(result.warning.text, "");
+	ck_assert(proof_passed(&result.proof, false));
+	ck_assert_uint_eq(result.proof.pairs, 16 * 15 * 2);
+	ck_assert_uint_eq(result.proof.vls_used, 1);
+	ck_assert_uint_eq(result.paths.n_sources, 8);
+	ck_assert_uint_eq(result.paths.n_lids, r.lids->top + 1);
+	ck_assert_uint_gt(result.load.max, 0);
+	ck_assert(result.seconds_route == 0.5 && result.seconds_prove == 0.5);
 
 	struct route_result bare;
 
 	r.no_paths = true;
 	ck_assert_int_eq(route_run(&r, arena, &bare), E_OK);
 	ck_assert_ptr_null(bare.paths.rows);
-	ck_assert_uint_eq(bare.load.max, res.load.max);
-	ck_assert_mem_eq(bare.load.all, res.load.all, g->n_adj * sizeof(*res.load.all));
+	ck_assert_uint_eq(bare.load.max, result.load.max);
+	ck_assert_mem_eq(bare.load.all, result.load.all,
+	                 g->n_adj * sizeof(*result.load.all));
 }
 END_TEST
 
@@ -160,24 +161,23 @@ START_TEST(credit_loop)
 {
 	struct graph *g = fabric_make("torus 5 1", 0, 1, arena);
 	struct route_request r = request(g, 0, "minhop,no_fallback");
-	struct route_result res;
+	struct route_result result;
 
 	r.credit_loops = (enum credit_loops)_i;
 	if (r.credit_loops == CREDIT_PROGRAM) {
-		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-		ck_assert_ptr_nonnull(strstr(res.warning.text,
-		                             "can deadlock: credit loop of 5 "
-		                             "channels"));
-		ck_assert_uint_eq(res.paths.n_sources, 5);
+		ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+		ck_assert_ptr_nonnull(strstr(result.warning.text,
+		                             "can deadlock: credit loop of 5 channels"));
+		ck_assert_uint_eq(result.paths.n_sources, 5);
 	} else {
-		ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
-		ck_assert_str_eq(res.warning.text, "");
-		ck_assert_ptr_null(res.paths.rows);
+		ck_assert_int_eq(route_run(&r, arena, &result), E_CREDITLOOP);
+		ck_assert_str_eq(result.warning.text, "");
+		ck_assert_ptr_null(result.paths.rows);
 	}
-	ck_assert_str_eq(res.used->name, "minhop");
-	ck_assert_uint_eq(res.proof.credit_loops, 2);
-	ck_assert_uint_eq(res.proof.cycle[0].n, 5);
-	ck_assert_ptr_nonnull(res.out.lft.rows);
+	ck_assert_str_eq(result.used->name, "minhop");
+	ck_assert_uint_eq(result.proof.credit_loops, 2);
+	ck_assert_uint_eq(result.proof.cycle[0].n, 5);
+	ck_assert_ptr_nonnull(result.out.lft.rows);
 }
 END_TEST
 
@@ -186,18 +186,18 @@ START_TEST(credit_loop_leads_to_another)
 {
 	struct graph *g = fabric_make("torus 5 1", 0, 1, arena);
 	struct route_request r = request(g, 0, "");
-	struct route_result res;
+	struct route_result result;
 
 	r.max_lanes = (uint8_t)_i;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.engine_asked, "minhop");
-	ck_assert_uint_gt(res.used->deadlock_free_order, 0);
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "minhop: credit loop"));
-	ck_assert_str_eq(res.warning.text, "");
-	ck_assert(proof_passed(&res.proof, false));
-	ck_assert(_i == 0 || res.proof.vls_used <= (unsigned)_i);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.engine_asked, "minhop");
+	ck_assert_uint_gt(result.used->deadlock_free_order, 0);
+	ck_assert_ptr_nonnull(strstr(result.fallback_reason.text, "minhop: credit loop"));
+	ck_assert_str_eq(result.warning.text, "");
+	ck_assert(proof_passed(&result.proof, false));
+	ck_assert(_i == 0 || result.proof.vls_used <= (unsigned)_i);
 	r.credit_loops = CREDIT_REFUSE;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_CREDITLOOP);
 }
 END_TEST
 
@@ -223,29 +223,29 @@ START_TEST(deadlock_free)
 {
 	struct graph *g = fabric_make(choices[_i].fabric, 0, 1, arena);
 	struct route_request r = request(g, 0, "deadlockfree");
-	struct route_result res;
+	struct route_result result;
 
 	r.max_lanes = choices[_i].lanes;
 	r.credit_loops = (enum credit_loops)(_i % 3); /* makes no difference */
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.engine_asked, "deadlockfree");
-	ck_assert_str_eq(res.fallback_reason.text, "");
-	ck_assert(proof_passed(&res.proof, false));
-	ck_assert_uint_gt(res.used->deadlock_free_order, 0);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.engine_asked, "deadlockfree");
+	ck_assert_str_eq(result.fallback_reason.text, "");
+	ck_assert(proof_passed(&result.proof, false));
+	ck_assert_uint_gt(result.used->deadlock_free_order, 0);
 	if (choices[_i].used) {
-		ck_assert_str_eq(res.used->name, choices[_i].used);
+		ck_assert_str_eq(result.used->name, choices[_i].used);
 	}
-	if (res.used != engine_find("updn")) {
-		ck_assert_ptr_nonnull(strstr(res.out.notes.text, "updn: "));
+	if (result.used != engine_find("updn")) {
+		ck_assert_ptr_nonnull(strstr(result.out.notes.text, "updn: "));
 	}
-	if (lanes_vls(&res.out.lanes) > 1) {
-		ck_assert_ptr_nonnull(strstr(res.out.notes.text,
-		                             "lanes: of the engines that route well "
-		                             "without, none fits"));
+	if (lanes_vls(&result.out.lanes) > 1) {
+		ck_assert_ptr_nonnull(strstr(
+			result.out.notes.text,
+			"lanes: of the engines that route well without, none fits"));
 	}
-	ck_assert_ptr_nonnull(strstr(res.out.notes.text,
-	                             arena_printf(arena, "deadlockfree chose %s, which",
-	                                          res.used->name)));
+	ck_assert_ptr_nonnull(strstr(
+		result.out.notes.text,
+		arena_printf(arena, "deadlockfree chose %s, which", result.used->name)));
 }
 END_TEST
 
@@ -267,25 +267,24 @@ END_TEST
 /* A fall-back takes them in that order, and says so. */
 START_TEST(fallback_without_lanes)
 {
-	struct route_result res;
+	struct route_result result;
 	unsigned n = 0;
 
 	for (uint32_t seed = 1; seed <= 40; seed++) {
 		struct graph *g = fabric_make("ft3 6", 0.25, seed, arena);
 		struct route_request r = request(g, 0, "sssp");
 
-		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-		if (res.used->deadlock_free_order == 0) {
+		ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+		if (result.used->deadlock_free_order == 0) {
 			continue;
 		}
 		n++;
-		ck_assert_uint_eq(lanes_vls(&res.out.lanes), 1);
+		ck_assert_uint_eq(lanes_vls(&result.out.lanes), 1);
 		ck_assert_ptr_nonnull(
-			strstr(res.fallback_reason.text, "sssp: credit loop"));
+			strstr(result.fallback_reason.text, "sssp: credit loop"));
 		ck_assert_ptr_nonnull(
-			strstr(res.out.notes.text,
-		               "the search for an engine without credit loops "
-		               "chose "));
+			strstr(result.out.notes.text,
+		               "the search for an engine without credit loops chose "));
 	}
 	ck_assert_uint_gt(n, 0);
 }
@@ -313,17 +312,18 @@ START_TEST(strict)
 {
 	struct graph *g = fabric_make("ft3 4", 0, 1, arena);
 	struct route_request r = request(g, 0, NULL);
-	struct route_result res;
+	struct route_result result;
 
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_uint_gt(res.proof.management_credit_loops, 0);
-	ck_assert(res.proof.cycle[0].management);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_uint_gt(result.proof.management_credit_loops, 0);
+	ck_assert(result.proof.cycle[0].management);
 	r.strict = true;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_uint_eq(res.proof.management_credit_loops, 0);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_uint_eq(result.proof.management_credit_loops, 0);
 	r.list.no_fallback = true;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "management credit loop"));
+	ck_assert_int_eq(route_run(&r, arena, &result), E_CREDITLOOP);
+	ck_assert_ptr_nonnull(
+		strstr(result.fallback_reason.text, "management credit loop"));
 }
 END_TEST
 
@@ -332,16 +332,16 @@ START_TEST(degraded_tree)
 {
 	struct graph *g = fabric_make("ft3 8", _i ? 0.05 : 0.01, 1, arena);
 	struct route_request r = request(g, 0, NULL);
-	struct route_result res;
+	struct route_result result;
 
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.fallback_reason.text, "");
-	ck_assert_str_eq(res.warning.text, "");
-	ck_assert_uint_eq(res.proof.credit_loops, 0);
-	ck_assert_uint_gt(res.proof.management_credit_loops, 0);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.fallback_reason.text, "");
+	ck_assert_str_eq(result.warning.text, "");
+	ck_assert_uint_eq(result.proof.credit_loops, 0);
+	ck_assert_uint_gt(result.proof.management_credit_loops, 0);
 	r.strict = true;
 	r.credit_loops = CREDIT_REFUSE;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_CREDITLOOP);
 }
 END_TEST
 
@@ -353,28 +353,30 @@ static int refuse(const struct route_in *in, struct why *why)
 	return E_UNSUITABLE;
 }
 
-static int never(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int never(const struct route_in *in, struct arena *a, struct route_out *ret_out)
 {
 	ck_abort_msg("route called after check refused: %p %p %p", (const void *)in,
-	             (void *)a, (void *)ret);
+	             (void *)a, (void *)ret_out);
 	return E_UNSUITABLE;
 }
 
-static int empty_tables(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int empty_tables(const struct route_in *in, struct arena *a,
+                        struct route_out *ret_out)
 {
-	ret->lanes.n = 1;
-	return lft_init(&ret->lft, in->g->n_switches, in->lids->top, a);
+	ret_out->lanes.n = 1;
+	return lft_init(&ret_out->lft, in->g->n_switches, in->lids->top, a);
 }
 
 /* Tosses every LID between the first two switches that are cabled. */
-static int loops_only(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int loops_only(const struct route_in *in, struct arena *a,
+                      struct route_out *ret_out)
 {
-	int ret_code = empty_tables(in, a, ret);
+	int ret = empty_tables(in, a, ret_out);
 	const struct sw_link *l = &in->g->adj[0];
 
-	ck_assert_int_eq(ret_code, E_OK);
-	memset(lft_row(&ret->lft, 0), l->port, in->lids->top + 1);
-	memset(lft_row(&ret->lft, l->to), l->to_port, in->lids->top + 1);
+	ck_assert_int_eq(ret, E_OK);
+	memset(lft_row(&ret_out->lft, 0), l->port, in->lids->top + 1);
+	memset(lft_row(&ret_out->lft, l->to), l->to_port, in->lids->top + 1);
 	return E_OK;
 }
 
@@ -402,20 +404,22 @@ START_TEST(fallback)
 {
 	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
 	struct route_request r = request(g, 1, NULL);
-	struct route_result res;
+	struct route_result result;
 
 	r.list.engine[0] = bad_engines[_i].engine;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.engine_asked, bad_engines[_i].engine->name);
-	ck_assert_str_eq(res.used->name, "minhop");
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, bad_engines[_i].reason));
-	ck_assert(proof_passed(&res.proof, true));
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.engine_asked, bad_engines[_i].engine->name);
+	ck_assert_str_eq(result.used->name, "minhop");
+	ck_assert_ptr_nonnull(
+		strstr(result.fallback_reason.text, bad_engines[_i].reason));
+	ck_assert(proof_passed(&result.proof, true));
 
 	r.list.no_fallback = true;
-	ck_assert_int_eq(route_run(&r, arena, &res), bad_engines[_i].alone);
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, bad_engines[_i].reason));
-	ck_assert_int_eq(res.used == NULL, bad_engines[_i].alone == E_UNSUITABLE);
-	ck_assert_ptr_null(res.paths.rows);
+	ck_assert_int_eq(route_run(&r, arena, &result), bad_engines[_i].alone);
+	ck_assert_ptr_nonnull(
+		strstr(result.fallback_reason.text, bad_engines[_i].reason));
+	ck_assert_int_eq(result.used == NULL, bad_engines[_i].alone == E_UNSUITABLE);
+	ck_assert_ptr_null(result.paths.rows);
 }
 END_TEST
 
@@ -424,39 +428,40 @@ START_TEST(nothing_works)
 {
 	struct graph *g = fabric_make("torus 5 1", 0, 1, arena);
 	struct route_request r = request(g, 1, NULL);
-	struct route_result res;
+	struct route_result result;
 
 	r.list = (struct route_list){ .engine = { &picky, &dizzy, &lazy,
 		                                  engine_find("minhop") },
 		                      .n = 4,
 		                      .no_fallback = true };
-	ck_assert_int_eq(route_run(&r, arena, &res), E_LOOP);
-	ck_assert_ptr_eq(res.used, &dizzy);
-	ck_assert_uint_gt(res.proof.forwarding_loops, 0);
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "picky"));
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "lazy"));
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "minhop: credit loop"));
+	ck_assert_int_eq(route_run(&r, arena, &result), E_LOOP);
+	ck_assert_ptr_eq(result.used, &dizzy);
+	ck_assert_uint_gt(result.proof.forwarding_loops, 0);
+	ck_assert_ptr_nonnull(strstr(result.fallback_reason.text, "picky"));
+	ck_assert_ptr_nonnull(strstr(result.fallback_reason.text, "lazy"));
+	ck_assert_ptr_nonnull(strstr(result.fallback_reason.text, "minhop: credit loop"));
 	/* programming is allowed for credit loops only */
 	r.credit_loops = CREDIT_PROGRAM;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.used->name, "minhop");
-	ck_assert_str_ne(res.warning.text, "");
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.used->name, "minhop");
+	ck_assert_str_ne(result.warning.text, "");
 }
 END_TEST
 
 /* minhop's tables, every other LID in the second lane. */
-static int two_lanes(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int two_lanes(const struct route_in *in, struct arena *a,
+                     struct route_out *ret_out)
 {
-	int err = engine_find("minhop")->route(in, a, ret);
-	struct lft *t = &ret->lft;
+	int ret = engine_find("minhop")->route(in, a, ret_out);
+	struct lft *t = &ret_out->lft;
 
 	ck_assert_uint_ge(in->max_lanes, 1);
-	ck_assert_int_eq(err, E_OK);
-	ret->lanes = (struct lanes){ .rows = arena_array(a, t->n_switches, t->stride),
-		                     .stride = t->stride,
-		                     .n = 2 };
+	ck_assert_int_eq(ret, E_OK);
+	ret_out->lanes = (struct lanes){ .rows = arena_array(a, t->n_switches, t->stride),
+		                         .stride = t->stride,
+		                         .n = 2 };
 	for (size_t i = 0; i < t->n_switches * t->stride; i++) {
-		ret->lanes.rows[i] = i % t->stride & 1;
+		ret_out->lanes.rows[i] = i % t->stride & 1;
 	}
 	return E_OK;
 }
@@ -470,25 +475,25 @@ START_TEST(lanes_there_are)
 	struct route_request r = request(g, 0, NULL);
 	struct port *odd =
 		&g->ports[g->nodes[g->switches[0]].first_port + g->adj[0].port];
-	struct route_result res;
+	struct route_result result;
 
 	r.list.engine[0] = &twin;
 	ck_assert_uint_eq(route_lanes(g), 8); /* topogen's ports have VLCap 4 */
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_ptr_eq(res.used, &twin);
-	ck_assert_uint_eq(res.proof.vls_used, 2);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_ptr_eq(result.used, &twin);
+	ck_assert_uint_eq(result.proof.vls_used, 2);
 	r.max_lanes = 1;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.used->name, "minhop");
-	ck_assert_str_eq(res.fallback_reason.text, "twin: uses 2 lanes, there are 1");
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.used->name, "minhop");
+	ck_assert_str_eq(result.fallback_reason.text, "twin: uses 2 lanes, there are 1");
 	r.max_lanes = 0;
 	odd->vls = 1;
 	ck_assert_uint_eq(route_lanes(g), 1);
 	r.list.no_fallback = true;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_UNSUITABLE);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_UNSUITABLE);
 	odd->vls = 5;
 	g->ports[g->hosts[0]].vls = 1; /* a host's own cable does not count */
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
 }
 END_TEST
 
@@ -501,50 +506,31 @@ static const struct {
 } asked[] = {
 	{ "nothing", "lmc 0\n", "minhop", 0, "" },
 	{ "names of MLNX_OFED", "routing_engine ar_ftree,ar_updn\n", "ftree", 3,
-	  "%s: warning: routing engine ar_ftree is ftree with alternates of adaptive "
-	  "routing: "
-	  "they are computed and shown, but switches of InfiniBand are not programmed with them\n"
-	  "%s: warning: routing engine ar_updn is updn with alternates of adaptive "
-	  "routing: "
-	  "they are computed and shown, but switches of InfiniBand are not programmed with them\n" },
+	  "%s: warning: routing engine ar_ftree is ftree with alternates of adaptive routing: they are computed and shown, but switches of InfiniBand are not programmed with them\n"
+	  "%s: warning: routing engine ar_updn is updn with alternates of adaptive routing: they are computed and shown, but switches of InfiniBand are not programmed with them\n" },
 	{ "one of several", "routing_engine lash,ar_torus\n", "lash", 2,
-	  "%s: warning: routing engine ar_torus is torus-2QoS with alternates of "
-	  "adaptive "
-	  "routing: they are computed and shown, but switches of InfiniBand are not programmed with them\n" },
+	  "%s: warning: routing engine ar_torus is torus-2QoS with alternates of adaptive routing: they are computed and shown, but switches of InfiniBand are not programmed with them\n" },
 	{ "off again", "routing_engine ar_dor\nar_mode 0\n", "dor", 0,
-	  "%s: note: routing engine ar_dor is dor, without alternates of adaptive "
-	  "routing "
-	  "because ar_mode is 0\n" },
+	  "%s: note: routing engine ar_dor is dor, without alternates of adaptive routing because ar_mode is 0\n" },
 	{ "lanes without quality of service", "routing_engine nue,lash\nqos FALSE\n",
 	  "nue", 0,
-	  "%s: warning: qos FALSE: routing engine 'lash' has virtual lane 0 alone; on a "
-	  "fabric "
-	  "that needs more, the next engine is taken; leave qos out, or set it to "
-	  "TRUE\n" },
+	  "%s: warning: qos FALSE: routing engine 'lash' has virtual lane 0 alone; on a fabric that needs more, the next engine is taken; leave qos out, or set it to TRUE\n" },
 	{ "options of another engine",
 	  "routing_engine nue\nlash_start_vl 2\nnue_max_num_vls 4\n", "nue", 0,
-	  "%s:2: warning: lash_start_vl '2': no effect with routing engine nue; it is "
-	  "for lash\n" },
+	  "%s:2: warning: lash_start_vl '2': no effect with routing engine nue; it is for lash\n" },
 	{ "their defaults", "routing_engine nue\nlash_start_vl 0\nconnect_roots no\n",
 	  "nue", 0, "" },
 	{ "the defaults of OpenSM",
 	  "torus_config /usr/local/etc/opensm/torus-2QoS.conf\n", "minhop", 0,
-	  "/usr/local/etc/opensm/torus-2QoS.conf: note: there is no such file, at the "
-	  "usual "
-	  "place of another installation: as if there were none at "
-	  "/etc/opensm/torus-2QoS.conf\n" },
+	  "/usr/local/etc/opensm/torus-2QoS.conf: note: there is no such file, at the usual place of another installation: as if there were none at /etc/opensm/torus-2QoS.conf\n" },
 	{ "an older name", "routing_engine nue,sssp\ndimn_ports_file /dev/null\n", "nue",
 	  0,
-	  "%s:2: warning: dimn_ports_file '/dev/null': no effect with routing engine "
-	  "nue, sssp; "
-	  "it is for minhop, updn, dnup, dor\n" },
+	  "%s:2: warning: dimn_ports_file '/dev/null': no effect with routing engine nue, sssp; it is for minhop, updn, dnup, dor\n" },
 	{ "options that steps of a chain read",
 	  "routing_engine chains\nlash_start_vl 2\n", "chains", 0, "" },
 	{ "another name of MLNX_OFED", "routing_engine chain\n", "chains", 0, "" },
 	{ "the shared balancing", "routing_engine lash\nscatter_ports 8\n", "lash", 0,
-	  "%s:2: warning: scatter_ports '8': no effect with routing engine lash; it is "
-	  "for "
-	  "minhop, updn, dnup, dor\n" },
+	  "%s:2: warning: scatter_ports '8': no effect with routing engine lash; it is for minhop, updn, dnup, dor\n" },
 };
 
 static const char *with_path(const char *text, const char *path)
@@ -583,17 +569,17 @@ START_TEST(adaptive_names)
 	const struct adaptive_options off = { .port_groups = 255 };
 	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
 	struct route_request r = request(g, 0, _i ? "ar_updn" : "updn");
-	struct route_result res;
+	struct route_result result;
 
 	r.adaptive = &off;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.used->name, "updn");
-	ck_assert_uint_eq(res.alternates.served > 0, (unsigned)_i);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.used->name, "updn");
+	ck_assert_uint_eq(result.alternates.served > 0, (unsigned)_i);
 	r.list.engine[0] = &picky;
 	r.list.adaptive = 1;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.used->name, "minhop");
-	ck_assert_uint_eq(res.alternates.served, 0);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.used->name, "minhop");
+	ck_assert_uint_eq(result.alternates.served, 0);
 }
 END_TEST
 
@@ -614,12 +600,12 @@ START_TEST(threads)
 		                               .check = count_threads };
 	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
 	struct route_request r = request(g, 0, NULL);
-	struct route_result res;
+	struct route_result result;
 
 	column_use_threads(3);
 	r.list = (struct route_list){ .engine = { &witness }, .n = 1 };
 	for (r.threads = 0; r.threads < 7; r.threads += 5) {
-		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+		ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
 		ck_assert_uint_eq(threads_seen, r.threads ? r.threads : 3);
 		ck_assert_uint_eq(column_threads(), 3);
 	}
@@ -634,18 +620,18 @@ START_TEST(usual)
 {
 	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
 	struct route_request r = request(g, 0, NULL);
-	struct route_result res;
+	struct route_result result;
 
 	r.list = (struct route_list){ .engine = { &picky },
 		                      .n = 1,
 		                      .usual = engine_find("shortestpath") };
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.used->name, "shortestpath");
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.used->name, "shortestpath");
 	r.list.no_fallback = true;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_UNSUITABLE);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_UNSUITABLE);
 	r.list.n = 0;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.engine_asked, "shortestpath");
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.engine_asked, "shortestpath");
 }
 END_TEST
 
@@ -653,12 +639,12 @@ START_TEST(cancel)
 {
 	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
 	struct route_request r = request(g, 0, NULL);
-	struct route_result res;
+	struct route_result result;
 	_Atomic bool stop = true;
 
 	r.cancel = &stop;
-	ck_assert_int_eq(route_run(&r, arena, &res), -ECANCELED);
-	ck_assert_ptr_null(res.used);
+	ck_assert_int_eq(route_run(&r, arena, &result), -ECANCELED);
+	ck_assert_ptr_null(result.used);
 }
 END_TEST
 
@@ -666,21 +652,21 @@ START_TEST(foreign_tables)
 {
 	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
 	struct route_request r = request(g, 0, NULL);
-	struct route_result res, again;
+	struct route_result result, again;
 	uint32_t leaf = graph_switch_of(g, g->hosts[0]),
 		 lid = r.lids->of[g->hosts[0]].base;
 	uint8_t *entry;
 
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_int_eq(route_check(&r, &res.out.lft, NULL, arena, &again), E_OK);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_int_eq(route_check(&r, &result.out.lft, NULL, arena, &again), E_OK);
 	ck_assert_str_eq(again.used->name, "foreign");
-	ck_assert_uint_eq(again.load.max, res.load.max);
-	entry = &lft_row(&res.out.lft, leaf)[lid];
+	ck_assert_uint_eq(again.load.max, result.load.max);
+	entry = &lft_row(&result.out.lft, leaf)[lid];
 	*entry = LFT_NO_ROUTE;
-	ck_assert_int_eq(route_check(&r, &res.out.lft, NULL, arena, &again), E_NOPATH);
+	ck_assert_int_eq(route_check(&r, &result.out.lft, NULL, arena, &again), E_NOPATH);
 	ck_assert_uint_eq(again.proof.hole[0].lid, lid);
 	*entry = g->adj[g->adj_first[leaf]].port;
-	ck_assert_int_eq(route_check(&r, &res.out.lft, NULL, arena, &again), E_LOOP);
+	ck_assert_int_eq(route_check(&r, &result.out.lft, NULL, arena, &again), E_LOOP);
 	ck_assert_uint_eq(again.proof.loop[0].lid, lid);
 	ck_assert_ptr_null(again.paths.rows);
 }
@@ -691,16 +677,16 @@ START_TEST(strict_reaches_switches)
 {
 	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
 	struct route_request r = request(g, 0, NULL);
-	struct route_result res, again;
+	struct route_result result, again;
 	uint32_t spine = 0, lid, n = 0;
 
 	while (g->host_first[spine] != g->host_first[spine + 1]) {
 		spine++;
 	}
 	lid = r.lids->of[graph_port(g, g->switches[spine], 0)].base;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
 	for (uint32_t s = 0; s < g->n_switches; s++) {
-		uint8_t *entry = &lft_row(&res.out.lft, s)[lid];
+		uint8_t *entry = &lft_row(&result.out.lft, s)[lid];
 
 		if (s == spine || (_i == 0 && g->host_first[s] != g->host_first[s + 1])) {
 			continue; /* alone, the other spine has no entry */
@@ -709,10 +695,10 @@ START_TEST(strict_reaches_switches)
 		n++;
 	}
 	ck_assert_uint_eq(n, _i ? 5 : 1);
-	ck_assert_int_eq(route_check(&r, &res.out.lft, NULL, arena, &again), E_OK);
+	ck_assert_int_eq(route_check(&r, &result.out.lft, NULL, arena, &again), E_OK);
 	ck_assert_uint_eq(again.proof.management_unreachable, n);
 	r.strict = true;
-	ck_assert_int_eq(route_check(&r, &res.out.lft, NULL, arena, &again), E_NOPATH);
+	ck_assert_int_eq(route_check(&r, &result.out.lft, NULL, arena, &again), E_NOPATH);
 }
 END_TEST
 
@@ -740,7 +726,7 @@ START_TEST(fabric_files)
 	char *path = arena_printf(arena, "%s/tests/fabrics/%s.topo", dir ? dir : ".",
 	                          files[_i].file);
 	struct diags *d = arena_alloc(arena, sizeof(*d));
-	struct route_result res;
+	struct route_result result;
 	struct route_request r;
 	struct graph *g;
 
@@ -748,9 +734,9 @@ START_TEST(fabric_files)
 	ck_assert_msg(topo_read(path, true, arena, d, &g) == E_OK, "%s", diags_first_error(d));
 	for (uint32_t lmc = 0; lmc < 3; lmc += 2) {
 		r = request(g, lmc, "no_fallback");
-		ck_assert_int_eq(route_run(&r, arena, &res), files[_i].ret);
-		ck_assert_uint_eq(res.proof.unreachable_pairs + res.proof.holes, 0);
-		ck_assert_uint_eq(res.proof.pairs, files[_i].pairs << lmc);
+		ck_assert_int_eq(route_run(&r, arena, &result), files[_i].ret);
+		ck_assert_uint_eq(result.proof.unreachable_pairs + result.proof.holes, 0);
+		ck_assert_uint_eq(result.proof.pairs, files[_i].pairs << lmc);
 	}
 }
 END_TEST
@@ -759,14 +745,15 @@ END_TEST
 START_TEST(uneven_load)
 {
 	struct route_request r = request(fabric_make("torus 6x6x6 2", 0, 1, arena), 0, "dnup");
-	struct route_result res;
+	struct route_result result;
 
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_ptr_nonnull(strstr(res.out.notes.text, "dnup: the busiest link has "));
-	ck_assert_ptr_nonnull(strstr(res.out.notes.text, " times the "));
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_ptr_nonnull(
+		strstr(result.out.notes.text, "dnup: the busiest link has "));
+	ck_assert_ptr_nonnull(strstr(result.out.notes.text, " times the "));
 	r = request(fabric_make("ft3 8", 0.2, 1, arena), 0, "minhop");
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_ptr_null(strstr(res.out.notes.text, "busiest link"));
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_ptr_null(strstr(result.out.notes.text, "busiest link"));
 }
 END_TEST
 

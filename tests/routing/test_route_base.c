@@ -118,36 +118,37 @@ static void change_fabric(struct life *l, uint64_t *state)
 	make_fabric(l);
 }
 
-static void check_rows(const struct life *l, const struct route_result *res)
+static void check_rows(const struct life *l, const struct route_result *result)
 {
 	struct paths paths;
 	struct load load;
 
-	ck_assert_int_eq(paths_load_build(l->g, &l->lids, &res->out.lft, &res->out.lanes,
-	                                  arena, &paths, &load),
+	ck_assert_int_eq(paths_load_build(l->g, &l->lids, &result->out.lft,
+	                                  &result->out.lanes, arena, &paths, &load),
 	                 E_OK);
-	ck_assert_uint_eq(paths.n_sources, res->paths.n_sources);
-	ck_assert_uint_eq(paths.n_lids, res->paths.n_lids);
+	ck_assert_uint_eq(paths.n_sources, result->paths.n_sources);
+	ck_assert_uint_eq(paths.n_lids, result->paths.n_lids);
 	ck_assert_int_eq(
-		memcmp(paths.rows, res->paths.rows,
+		memcmp(paths.rows, result->paths.rows,
 	               (size_t)paths.n_sources * paths.n_lids * sizeof(*paths.rows)),
 		0);
-	ck_assert_int_eq(memcmp(load.all, res->load.all, l->g->n_adj * sizeof(*load.all)),
-	                 0);
 	ck_assert_int_eq(
-		memcmp(load.base, res->load.base, l->g->n_adj * sizeof(*load.base)), 0);
-	ck_assert_uint_eq(load.max, res->load.max);
-	ck_assert_uint_eq(load.p99, res->load.p99);
+		memcmp(load.all, result->load.all, l->g->n_adj * sizeof(*load.all)), 0);
+	ck_assert_int_eq(
+		memcmp(load.base, result->load.base, l->g->n_adj * sizeof(*load.base)),
+		0);
+	ck_assert_uint_eq(load.max, result->load.max);
+	ck_assert_uint_eq(load.p99, result->load.p99);
 }
 
-static void check_proof(const struct life *l, const struct route_result *res)
+static void check_proof(const struct life *l, const struct route_result *result)
 {
-	const struct proof *q = &res->proof;
+	const struct proof *q = &result->proof;
 	struct proof p;
 
-	ck_assert_int_eq(
-		proof_run(l->g, &l->lids, &res->out.lft, &res->out.lanes, arena, &p),
-		E_OK);
+	ck_assert_int_eq(proof_run(l->g, &l->lids, &result->out.lft, &result->out.lanes,
+	                           arena, &p),
+	                 E_OK);
 	ck_assert_msg(proof_passed(&p, false), "%s", proof_text(&p, l->g, arena));
 	ck_assert_uint_eq(p.pairs, q->pairs);
 	ck_assert_uint_eq(p.unreachable_pairs, q->unreachable_pairs);
@@ -159,7 +160,7 @@ static void check_proof(const struct life *l, const struct route_result *res)
 }
 
 /* No LID has an entry that nobody owns, and the list of those that changed is complete. */
-static void check_entries(const struct life *l, const struct route_result *res)
+static void check_entries(const struct life *l, const struct route_result *result)
 {
 	uint32_t at = 0;
 
@@ -167,29 +168,29 @@ static void check_entries(const struct life *l, const struct route_result *res)
 		bool changed = false, listed;
 
 		for (uint32_t s = 0; s < l->g->n_switches; s++) {
-			uint8_t entry = lft_row(&res->out.lft, s)[lid];
+			uint8_t entry = lft_row(&result->out.lft, s)[lid];
 
 			changed |= entry != lft_row(&l->prev, s)[lid];
 			ck_assert(l->lids.owner[lid] != GRAPH_NONE ||
 			          entry == LFT_NO_ROUTE);
 		}
-		listed = at < res->n_changed && res->changed_lid[at] == lid;
+		listed = at < result->n_changed && result->changed_lid[at] == lid;
 		at += listed;
 		ck_assert(listed || !changed);
 	}
-	ck_assert_uint_eq(at, res->n_changed);
+	ck_assert_uint_eq(at, result->n_changed);
 }
 
-static void check_transition(const struct life *l, const struct route_result *res)
+static void check_transition(const struct life *l, const struct route_result *result)
 {
 	struct transition_in in = { .g = l->g,
 		                    .lids = &l->lids,
 		                    .from = &l->prev,
-		                    .to = &res->out.lft,
+		                    .to = &result->out.lft,
 		                    .to_is_proven = true };
 	struct transition t;
 
-	if (!res->mixtures_proven) {
+	if (!result->mixtures_proven) {
 		return;
 	}
 	ck_assert_int_eq(transition_plan(&in, arena, &t), E_OK);
@@ -197,59 +198,60 @@ static void check_transition(const struct life *l, const struct route_result *re
 	for (uint32_t lid = 1; lid <= l->lids.top; lid++) {
 		bool circles = false;
 
-		for (uint32_t i = 0; i < res->n_circling; i++) {
-			circles |= res->circling[i] == lid;
+		for (uint32_t i = 0; i < result->n_circling; i++) {
+			circles |= result->circling[i] == lid;
 		}
 		ck_assert(circles || t.stage[lid] != TRANSITION_WITHDRAWN);
 	}
 }
 
 /* Routes that were moved are not heaped on one link. */
-static void check_load(const struct life *l, const struct route_result *res)
+static void check_load(const struct life *l, const struct route_result *result)
 {
 	struct route_request fresh = l->request;
 	struct route_result anew;
 
 	fresh.memory = NULL;
 	ck_assert_int_eq(route_run(&fresh, arena, &anew), E_OK);
-	ck_assert_uint_le(res->load.max, 2 * anew.load.max + 4);
+	ck_assert_uint_le(result->load.max, 2 * anew.load.max + 4);
 }
 
-static uint64_t count_hops(const struct graph *g, const struct route_result *res)
+static uint64_t count_hops(const struct graph *g, const struct route_result *result)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < g->n_adj; i++) {
-		sum += res->load.all[i];
+		sum += result->load.all[i];
 	}
 	return sum;
 }
 
 /* A full run, which may keep all entries, finds nothing to move. */
-static void check_full_run(const struct life *l, const struct route_result *res)
+static void check_full_run(const struct life *l, const struct route_result *result)
 {
 	struct route_request full = l->request;
 	struct route_result again;
 	struct route_memory kept = { .base = NULL };
 	struct lft prev;
 
-	if (!l->routes || strcmp(res->used->name, "dmodc") == 0) {
+	if (!l->routes || strcmp(result->used->name, "dmodc") == 0) {
 		return; /* it compares what it kept with new routes in full runs alone */
 	}
 	ck_assert_int_eq(lft_init(&prev, l->g->n_switches, l->lids.top, arena), E_OK);
 	for (uint32_t s = 0; s < l->g->n_switches; s++) {
-		memcpy(lft_row(&prev, s), lft_row(&res->out.lft, s), prev.n_lids);
+		memcpy(lft_row(&prev, s), lft_row(&result->out.lft, s), prev.n_lids);
 	}
 	kept.tables = &prev;
-	kept.lanes = &res->out.lanes;
+	kept.lanes = &result->out.lanes;
 	full.memory = &kept;
 	full.incremental = false;
 	ck_assert_int_eq(route_run(&full, arena, &again), E_OK);
-	if (again.used != res->used || count_hops(l->g, &again) != count_hops(l->g, res)) {
+	if (again.used != result->used ||
+	    count_hops(l->g, &again) != count_hops(l->g, result)) {
 		return; /* another engine serves, or minhop avoids turns in another way */
 	}
 	for (uint32_t s = 0; s < l->g->n_switches; s++) {
-		const uint8_t *row = lft_row(&res->out.lft, s),
+		const uint8_t *row = lft_row(&result->out.lft, s),
 			      *full_row = lft_row(&again.out.lft, s);
 
 		for (uint32_t lid = 1; lid <= l->lids.top; lid++) {
@@ -272,23 +274,23 @@ static void keep_tables(struct life *l, const struct lft *t)
 START_TEST(lost_cable_is_spread)
 {
 	struct life l = { 0 };
-	struct route_result res, whole;
+	struct route_result result, whole;
 	uint32_t port = 0;
 
 	start(&l, "ft3 8", _i ? "updn" : "minhop", 1, 0);
-	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
-	keep_tables(&l, &res.out.lft);
+	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
+	keep_tables(&l, &result.out.lft);
 	while (!between_switches(l.whole, port)) {
 		port++;
 	}
 	l.cut[port] = true;
 	make_fabric(&l);
 	l.request.incremental = true;
-	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
-	ck_assert(res.incremental);
+	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
+	ck_assert(result.incremental);
 	l.left.base = NULL;
 	ck_assert_int_eq(route_run(&l.request, arena, &whole), E_OK);
-	ck_assert_uint_le(res.load.max, whole.load.max + whole.load.max / 8);
+	ck_assert_uint_le(result.load.max, whole.load.max + whole.load.max / 8);
 }
 END_TEST
 
@@ -312,22 +314,22 @@ START_TEST(small_changes)
 	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
 		struct life l = { 0 };
 		uint64_t state = seed * 7919 + (unsigned)_i;
-		struct route_result res;
+		struct route_result result;
 
 		start(&l, lives[_i].fabric, lives[_i].engines, seed, lives[_i].lmc);
 		l.request.incremental = true;
 		for (unsigned step = 0; step < STEPS; step++) {
-			if (route_run(&l.request, arena, &res) == E_OK) {
-				check_proof(&l, &res);
-				check_rows(&l, &res);
-				if (res.incremental) {
-					check_entries(&l, &res);
-					check_transition(&l, &res);
-					check_load(&l, &res);
-					check_full_run(&l, &res);
+			if (route_run(&l.request, arena, &result) == E_OK) {
+				check_proof(&l, &result);
+				check_rows(&l, &result);
+				if (result.incremental) {
+					check_entries(&l, &result);
+					check_transition(&l, &result);
+					check_load(&l, &result);
+					check_full_run(&l, &result);
 				}
-				n_small += res.incremental;
-				keep_tables(&l, &res.out.lft);
+				n_small += result.incremental;
+				keep_tables(&l, &result.out.lft);
 			}
 			change_fabric(&l, &state);
 		}
@@ -348,14 +350,14 @@ START_TEST(same_on_all_threads)
 	for (unsigned threads = 1; threads <= 3; threads += 2) {
 		struct life l = { 0 };
 		uint64_t state = 5;
-		struct route_result res;
+		struct route_result result;
 
 		start(&l, "tree3 2 3 2 3 3", "minhop", 1, 0);
 		l.request.incremental = true;
 		l.request.threads = threads;
 		for (unsigned step = 0; step < STEPS / 2; step++) {
-			ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
-			keep_tables(&l, &res.out.lft);
+			ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
+			keep_tables(&l, &result.out.lft);
 			change_fabric(&l, &state);
 		}
 		if (threads > 1) {
@@ -373,7 +375,7 @@ START_TEST(resumed)
 {
 	struct life l = { 0 };
 	struct route_base *mine = base;
-	struct route_result made, res, same;
+	struct route_result made, result, same;
 	uint64_t state = 11;
 
 	start(&l, "ft3 8", _i ? "updn" : "minhop", 1, 0);
@@ -381,21 +383,21 @@ START_TEST(resumed)
 	keep_tables(&l, &made.out.lft);
 	l.left.base = route_base_new();
 	ck_assert_int_eq(route_resume(&l.request, made.used, &l.prev, &made.out.lanes,
-	                              arena, &res),
+	                              arena, &result),
 	                 E_OK);
-	ck_assert_ptr_ne(res.out.lft.rows, l.prev.rows);
-	ck_assert_uint_eq(res.load.max, made.load.max);
+	ck_assert_ptr_ne(result.out.lft.rows, l.prev.rows);
+	ck_assert_uint_eq(result.load.max, made.load.max);
 	l.request.incremental = true;
 	change_fabric(&l, &state);
-	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
-	ck_assert_msg(res.incremental, "%s", res.full_reason.text);
-	check_proof(&l, &res);
-	check_rows(&l, &res);
-	check_entries(&l, &res);
+	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
+	ck_assert_msg(result.incremental, "%s", result.full_reason.text);
+	check_proof(&l, &result);
+	check_rows(&l, &result);
+	check_entries(&l, &result);
 	base = l.left.base; /* for teardown() */
 	l.left.base = mine;
 	ck_assert_int_eq(route_run(&l.request, arena, &same), E_OK);
-	ck_assert_int_eq(memcmp(same.out.lft.rows, res.out.lft.rows,
+	ck_assert_int_eq(memcmp(same.out.lft.rows, result.out.lft.rows,
 	                        same.out.lft.n_switches * same.out.lft.stride),
 	                 0);
 	route_base_free(mine);
@@ -406,18 +408,18 @@ END_TEST
 START_TEST(other_tables)
 {
 	struct life l = { 0 };
-	struct route_result res;
+	struct route_result result;
 
 	start(&l, "ft2 6 3 3", "minhop", 1, 0);
-	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
-	keep_tables(&l, &res.out.lft);
+	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
+	keep_tables(&l, &result.out.lft);
 	l.request.incremental = true;
-	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
-	ck_assert(res.incremental && res.n_changed == 0);
+	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
+	ck_assert(result.incremental && result.n_changed == 0);
 	lft_row(&l.prev, 0)[1] ^= 1;
-	ck_assert_int_eq(route_run(&l.request, arena, &res), E_OK);
-	ck_assert(!res.incremental);
-	ck_assert_ptr_nonnull(strstr(res.full_reason.text, "other tables"));
+	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
+	ck_assert(!result.incremental);
+	ck_assert_ptr_nonnull(strstr(result.full_reason.text, "other tables"));
 }
 END_TEST
 

@@ -58,14 +58,14 @@ static struct lids lids_of(const struct graph *g)
 }
 
 static int route(const struct graph *g, const struct lids *l, const char *list,
-                 struct route_result *ret)
+                 struct route_result *ret_result)
 {
 	struct route_memory memory = { .cache = cache };
 	struct route_request r = { .g = g, .lids = l, .memory = &memory };
 	struct why why = { "" };
 
 	ck_assert_int_eq(route_list_parse(list, &r.list, &why), E_OK);
-	return route_run(&r, arena, ret);
+	return route_run(&r, arena, ret_result);
 }
 
 /* The cached tables are freed before they are requested again: only a copy is left here. */
@@ -226,21 +226,22 @@ static uint32_t spine(void)
 
 /* Entries of LIDs that are still there bit for bit, no route to the others. */
 static void check_kept(const struct graph *g, const struct lids *l,
-                       const struct route_result *res)
+                       const struct route_result *result)
 {
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		const struct node *n = &g->nodes[g->switches[s]];
 		uint32_t was = base->nodes[graph_node_by_guid(base, n->guid)].sw;
-		const uint8_t *row = lft_row(&res->out.lft, s);
+		const uint8_t *row = lft_row(&result->out.lft, s);
 		const uint8_t *old = lft_row(&base_result.out.lft, was);
 
-		for (uint32_t lid = 0; lid < res->out.lft.stride; lid++) {
+		for (uint32_t lid = 0; lid < result->out.lft.stride; lid++) {
 			bool there = lid && lid <= l->top && l->owner[lid] != GRAPH_NONE;
 
 			ck_assert_uint_eq(row[lid], there ? old[lid] : LFT_NO_ROUTE);
 			if (there) {
-				ck_assert_uint_eq(lane_of(&res->out.lanes, s, lid),
-				                  lane_of(&base_result.out.lanes, was, lid));
+				ck_assert_uint_eq(
+					lane_of(&result->out.lanes, s, lid),
+					lane_of(&base_result.out.lanes, was, lid));
 			}
 		}
 	}
@@ -269,27 +270,27 @@ static void expect_hit(const struct change *c, const char *list)
 {
 	struct graph *g = changed(c);
 	struct lids l = lids_of(g);
-	struct route_result res;
+	struct route_result result;
 
-	ck_assert_int_eq(route(g, &l, list, &res), E_OK);
-	ck_assert_msg(res.cached, "%s", res.cache_miss.text);
-	ck_assert_ptr_eq(res.used, base_result.used);
-	ck_assert_str_eq(res.engine_asked, base_result.engine_asked);
-	ck_assert(proof_passed(&res.proof, false));
-	ck_assert_ptr_nonnull(res.paths.rows);
-	check_kept(g, &l, &res);
-	check_rule(g, &res.out.lanes);
+	ck_assert_int_eq(route(g, &l, list, &result), E_OK);
+	ck_assert_msg(result.cached, "%s", result.cache_miss.text);
+	ck_assert_ptr_eq(result.used, base_result.used);
+	ck_assert_str_eq(result.engine_asked, base_result.engine_asked);
+	ck_assert(proof_passed(&result.proof, false));
+	ck_assert_ptr_nonnull(result.paths.rows);
+	check_kept(g, &l, &result);
+	check_rule(g, &result.out.lanes);
 }
 
 static void expect_miss(const struct graph *g, const char *list, const char *reason)
 {
 	struct lids l = lids_of(g);
-	struct route_result res;
+	struct route_result result;
 
-	ck_assert_int_eq(route(g, &l, list, &res), E_OK);
-	ck_assert(!res.cached);
-	ck_assert_msg(strstr(res.cache_miss.text, reason), "'%s' is not in '%s'", reason,
-	              res.cache_miss.text);
+	ck_assert_int_eq(route(g, &l, list, &result), E_OK);
+	ck_assert(!result.cached);
+	ck_assert_msg(strstr(result.cache_miss.text, reason), "'%s' is not in '%s'",
+	              reason, result.cache_miss.text);
 }
 
 /* --- kept --------------------------------------------------------------------------- */
@@ -361,10 +362,10 @@ START_TEST(switch_cable_lost)
 	/* what was computed last is what the next one is compared with */
 	struct graph *g = changed(&c);
 	struct lids l = lids_of(g);
-	struct route_result res;
+	struct route_result result;
 
-	ck_assert_int_eq(route(g, &l, "minhop", &res), E_OK);
-	ck_assert(res.cached);
+	ck_assert_int_eq(route(g, &l, "minhop", &result), E_OK);
+	ck_assert(result.cached);
 	c = nothing();
 	expect_miss(changed(&c), "minhop", "has a new cable");
 }
@@ -413,10 +414,10 @@ START_TEST(new_node)
 	take_node(&c, _i ? base->n_nodes - 1 : base->ports[base->hosts[0]].node);
 	struct graph *part = changed(&c);
 	struct lids l = lids_of(part);
-	struct route_result res;
+	struct route_result result;
 
 	route_cache_drop(cache);
-	ck_assert_int_eq(route(part, &l, "minhop", &res), E_OK);
+	ck_assert_int_eq(route(part, &l, "minhop", &result), E_OK);
 	expect_miss(whole, "minhop", "is new");
 }
 END_TEST
@@ -447,21 +448,21 @@ START_TEST(other_lids)
 {
 	struct change none = nothing();
 	struct graph *g;
-	struct route_result res;
+	struct route_result result;
 
 	start("ft2 6 4 3", "minhop");
 	g = changed(&none);
 	struct lids l = fabric_lids(g, 1, 0, arena);
 
-	ck_assert_int_eq(route(g, &l, "minhop", &res), E_OK);
-	ck_assert(!res.cached);
-	ck_assert_ptr_nonnull(strstr(res.cache_miss.text, "has other LIDs now"));
+	ck_assert_int_eq(route(g, &l, "minhop", &result), E_OK);
+	ck_assert(!result.cached);
+	ck_assert_ptr_nonnull(strstr(result.cache_miss.text, "has other LIDs now"));
 }
 END_TEST
 
 START_TEST(other_lanes)
 {
-	struct route_result res;
+	struct route_result result;
 	struct route_request r = { .g = NULL };
 	struct route_memory memory = { .cache = cache };
 	struct why why = { "" };
@@ -472,15 +473,15 @@ START_TEST(other_lanes)
 		                    .memory = &memory,
 		                    .max_lanes = 2 };
 	ck_assert_int_eq(route_list_parse("dfsssp", &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_ptr_nonnull(strstr(res.cache_miss.text, "2 virtual lanes now"));
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_ptr_nonnull(strstr(result.cache_miss.text, "2 virtual lanes now"));
 }
 END_TEST
 
 /* A failure leaves nothing behind that could be taken for routes. */
 START_TEST(failure)
 {
-	struct route_result res;
+	struct route_result result;
 	struct route_request r = { .g = NULL };
 	struct route_memory memory = { .cache = cache };
 	struct why why = { "" };
@@ -495,9 +496,9 @@ START_TEST(failure)
 
 	r = (struct route_request){ .g = g, .lids = &l, .memory = &memory, .cancel = &stop };
 	ck_assert_int_eq(route_list_parse("minhop", &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), -ECANCELED);
-	ck_assert_int_eq(route(base, &base_lids, "minhop", &res), E_OK);
-	ck_assert_ptr_nonnull(strstr(res.cache_miss.text, "nothing is remembered"));
+	ck_assert_int_eq(route_run(&r, arena, &result), -ECANCELED);
+	ck_assert_int_eq(route(base, &base_lids, "minhop", &result), E_OK);
+	ck_assert_ptr_nonnull(strstr(result.cache_miss.text, "nothing is remembered"));
 }
 END_TEST
 

@@ -349,7 +349,7 @@ static const struct engine sour = { .name = "sour", .check = refuse };
 START_TEST(tried_once)
 {
 	struct route_memory memory = { 0 };
-	struct route_result res;
+	struct route_result result;
 	struct life f;
 
 	n_refused = 0;
@@ -361,13 +361,13 @@ START_TEST(tried_once)
 
 		r.list = (struct route_list){ .engine = { &sour }, .n = 1 };
 		for (unsigned again = 0; again < 3; again++) {
-			ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-			ck_assert_str_eq(res.used->name, "minhop");
-			ck_assert_str_eq(res.fallback_reason.text, "sour: no");
+			ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+			ck_assert_str_eq(result.used->name, "minhop");
+			ck_assert_str_eq(result.fallback_reason.text, "sour: no");
 			ck_assert_uint_eq(n_refused, step + 1);
 		}
 		r.max_lanes = 2; /* other lanes, another question */
-		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+		ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
 		ck_assert_uint_eq(n_refused, step + 2);
 		n_refused = step + 1;
 	}

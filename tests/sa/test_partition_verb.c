@@ -130,69 +130,57 @@ static void settle(void)
 
 START_TEST(changes)
 {
-	ask("{'action':'create', 'pkey':'0x8010', 'name':'tenant-a', 'ipoib':true, "
-	    "'by':'eve'}",
+	ask("{'action':'create', 'pkey':'0x8010', 'name':'tenant-a', 'ipoib':true, 'by':'eve'}",
 	    E_OK,
-	    "{'version':1, 'last_updated':'" NOW "', 'changed':true, 'pkey':'0x0010', "
-	    "'present':[], 'absent':[]}",
+	    "{'version':1, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0010', 'present':[], 'absent':[]}",
 	    NULL);
 	ask("{'action':'create', 'pkey':16, 'name':'tenant-a', 'ipoib':true}", E_OK,
-	    "{'version':1, 'last_updated':'" NOW "', 'changed':false, 'pkey':'0x0010', "
-	    "'present':[], 'absent':[]}",
+	    "{'version':1, 'last_updated':'" NOW
+	    "', 'changed':false, 'pkey':'0x0010', 'present':[], 'absent':[]}",
 	    NULL);
-	ask("{'action':'create', 'name':'tenant-b', 'membership':'limited', "
-	    "'members':['%1']}",
+	ask("{'action':'create', 'name':'tenant-b', 'membership':'limited', 'members':['%1']}",
 	    E_OK,
-	    "{'version':2, 'last_updated':'" NOW "', 'changed':true, 'pkey':'0x0001', "
-	    "'present':['%1'], 'absent':[]}",
+	    "{'version':2, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0001', 'present':['%1'], 'absent':[]}",
 	    NULL);
-	ask("{'action':'add', 'pkey':'0x10', 'members':['%0', {'guid':'%1', "
-	    "'membership':'both'}, '0x1234']}",
+	ask("{'action':'add', 'pkey':'0x10', 'members':['%0', {'guid':'%1', 'membership':'both'}, '0x1234']}",
 	    E_OK,
-	    "{'version':3, 'last_updated':'" NOW "', 'changed':true, 'pkey':'0x0010', "
-	    "'present':['%0', '%1'], 'absent':['0x0000000000001234']}",
+	    "{'version':3, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0010', 'present':['%0', '%1'], 'absent':['0x0000000000001234']}",
 	    NULL);
 	/* from one partition to another, in one change */
 	ask("{'action':'add', 'pkey':'0x1', 'from':'0x10', 'members':['%0']}", E_OK,
-	    "{'version':4, 'last_updated':'" NOW "', 'changed':true, 'pkey':'0x0001', "
-	    "'present':['%0'], 'absent':[]}",
+	    "{'version':4, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0001', 'present':['%0'], 'absent':[]}",
 	    NULL);
 	/* a member of the file stays when the one made at run time leaves */
 	ask("{'action':'add', 'pkey':'0x100', 'members':['0x10', '0x2f', '0x30']}", E_OK,
-	    "{'version':5, 'last_updated':'" NOW "', 'changed':true, 'pkey':'0x0100', "
-	    "'present':[], 'absent':['0x0000000000000010', '0x000000000000002f', "
-	    "'0x0000000000000030']}",
+	    "{'version':5, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0100', 'present':[], 'absent':['0x0000000000000010', '0x000000000000002f', '0x0000000000000030']}",
 	    NULL);
 	ask("{'action':'remove', 'pkey':'0x100', 'members':['0x10', '0x2f', '0x30']}",
 	    E_OK,
-	    "{'version':6, 'last_updated':'" NOW "', 'changed':true, 'pkey':'0x0100', "
-	    "'present':[], 'absent':['0x0000000000000010', '0x000000000000002f', "
-	    "'0x0000000000000030'], 'configured':['0x0000000000000010', "
-	    "'0x000000000000002f']}",
+	    "{'version':6, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0100', 'present':[], 'absent':['0x0000000000000010', '0x000000000000002f', '0x0000000000000030'], 'configured':['0x0000000000000010', '0x000000000000002f']}",
 	    NULL);
-	ask("{'action':'set', 'pkey':'0x20', 'create':true, 'members':['%2'], 'sl':3, "
-	    "'rate':2, 'mtu':3, 'index0':true}",
+	ask("{'action':'set', 'pkey':'0x20', 'create':true, 'members':['%2'], 'sl':3, 'rate':2, 'mtu':3, 'index0':true}",
 	    E_OK,
-	    "{'version':7, 'last_updated':'" NOW "', 'changed':true, 'pkey':'0x0020', "
-	    "'present':['%2'], 'absent':[]}",
+	    "{'version':7, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0020', 'present':['%2'], 'absent':[]}",
 	    NULL);
 	ask("{'action':'delete', 'pkey':'0x10', 'if_version':7}", E_OK,
-	    "{'version':8, 'last_updated':'" NOW "', 'changed':true, 'pkey':'0x0010', "
-	    "'present':[], 'absent':[]}",
+	    "{'version':8, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0010', 'present':[], 'absent':[]}",
 	    NULL);
 	settle();
 	ask("{'action':'show', 'pkey':'0x20'}", E_OK,
-	    "{'version':8, 'last_updated':'" NOW "', 'programmed_version':8, 'partition':"
-	    "{'pkey':'0x0020', 'name':'', 'source':'runtime', 'runtime':true, "
-	    "'index0':true, 'ipoib':false, 'sl':3, 'member_count':1, "
-	    "'runtime_member_count':1, 'membership':'full', 'rate':2, 'mtu':3, "
-	    "'changed_version':7, 'last_updated':'" NOW
-	    "', 'members':[{'membership':'full', "
-	    "'source':'runtime', 'guid':'%2', 'present':true}]}}",
+	    "{'version':8, 'last_updated':'" NOW
+	    "', 'programmed_version':8, 'partition':{'pkey':'0x0020', 'name':'', 'source':'runtime', 'runtime':true, 'index0':true, 'ipoib':false, 'sl':3, 'member_count':1, 'runtime_member_count':1, 'membership':'full', 'rate':2, 'mtu':3, 'changed_version':7, 'last_updated':'" NOW
+	    "', 'members':[{'membership':'full', 'source':'runtime', 'guid':'%2', 'present':true}]}}",
 	    NULL);
 	ask("{'action':'wait', 'version':8, 'timeout_ms':0}", E_OK,
-	    "{'programmed':true, 'version':8, 'programmed_version':8, 'ports':[], "
-	    "'port_count':0}",
+	    "{'programmed':true, 'version':8, 'programmed_version':8, 'ports':[], 'port_count':0}",
 	    NULL);
 }
 END_TEST
@@ -201,29 +189,10 @@ END_TEST
 START_TEST(shows_file)
 {
 	ask("{'action':'list', 'members':false}", E_OK,
-	    "{'version':0, 'last_updated':null, 'programmed_version':0, 'partitions':["
-	    "{'pkey':'0x0100', 'name':'File', 'source':'file', 'runtime':false, "
-	    "'index0':false, 'ipoib':false, 'sl':1, 'member_count':2, "
-	    "'runtime_member_count':0}, "
-	    "{'pkey':'0x7fff', 'name':'Default', 'source':'file', 'runtime':false, "
-	    "'index0':false, 'ipoib':true, 'sl':0, 'member_count':3, "
-	    "'runtime_member_count':0}]}",
+	    "{'version':0, 'last_updated':null, 'programmed_version':0, 'partitions':[{'pkey':'0x0100', 'name':'File', 'source':'file', 'runtime':false, 'index0':false, 'ipoib':false, 'sl':1, 'member_count':2, 'runtime_member_count':0}, {'pkey':'0x7fff', 'name':'Default', 'source':'file', 'runtime':false, 'index0':false, 'ipoib':true, 'sl':0, 'member_count':3, 'runtime_member_count':0}]}",
 	    NULL);
 	ask("{'action':'list'}", E_OK,
-	    "{'version':0, 'last_updated':null, 'programmed_version':0, 'partitions':["
-	    "{'pkey':'0x0100', 'name':'File', 'source':'file', 'runtime':false, "
-	    "'index0':false, 'ipoib':false, 'sl':1, 'member_count':2, "
-	    "'runtime_member_count':0, 'members':["
-	    "{'membership':'full', 'source':'file', 'guid':'0x0000000000000010', "
-	    "'present':false}, "
-	    "{'membership':'limited', 'source':'file', 'first':'0x0000000000000020', "
-	    "'last':'0x000000000000002f'}]}, "
-	    "{'pkey':'0x7fff', 'name':'Default', 'source':'file', 'runtime':false, "
-	    "'index0':false, 'ipoib':true, 'sl':0, 'member_count':3, "
-	    "'runtime_member_count':0, 'members':["
-	    "{'membership':'limited', 'source':'file', 'who':'ALL'}, "
-	    "{'membership':'full', 'source':'file', 'who':'SELF'}, {'membership':'both', "
-	    "'source':'file', 'who':'ALL_CAS'}]}]}",
+	    "{'version':0, 'last_updated':null, 'programmed_version':0, 'partitions':[{'pkey':'0x0100', 'name':'File', 'source':'file', 'runtime':false, 'index0':false, 'ipoib':false, 'sl':1, 'member_count':2, 'runtime_member_count':0, 'members':[{'membership':'full', 'source':'file', 'guid':'0x0000000000000010', 'present':false}, {'membership':'limited', 'source':'file', 'first':'0x0000000000000020', 'last':'0x000000000000002f'}]}, {'pkey':'0x7fff', 'name':'Default', 'source':'file', 'runtime':false, 'index0':false, 'ipoib':true, 'sl':0, 'member_count':3, 'runtime_member_count':0, 'members':[{'membership':'limited', 'source':'file', 'who':'ALL'}, {'membership':'full', 'source':'file', 'who':'SELF'}, {'membership':'both', 'source':'file', 'who':'ALL_CAS'}]}]}",
 	    NULL);
 }
 END_TEST
@@ -232,20 +201,18 @@ END_TEST
 START_TEST(waits)
 {
 	ask("{'action':'create', 'pkey':'0x10', 'members':['%0', '%1']}", E_OK,
-	    "{'version':1, 'last_updated':'" NOW "', 'changed':true, 'pkey':'0x0010', "
-	    "'present':['%0', '%1'], 'absent':[]}",
+	    "{'version':1, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0010', 'present':['%0', '%1'], 'absent':[]}",
 	    NULL);
 	ask("{'action':'wait'}", CONTROL_WAIT, "{}", NULL);
 	ask("{'action':'wait', 'version':1, 'timeout_ms':600000}", CONTROL_WAIT, "{}",
 	    NULL);
 	ask("{'action':'wait', 'timeout_ms':0}", E_OK,
-	    "{'programmed':false, 'version':1, 'programmed_version':0, 'ports':[], "
-	    "'port_count':0}",
+	    "{'programmed':false, 'version':1, 'programmed_version':0, 'ports':[], 'port_count':0}",
 	    NULL);
 	settle();
 	ask("{'action':'wait'}", E_OK,
-	    "{'programmed':true, 'version':1, 'programmed_version':1, 'ports':[], "
-	    "'port_count':0}",
+	    "{'programmed':true, 'version':1, 'programmed_version':1, 'ports':[], 'port_count':0}",
 	    NULL);
 }
 END_TEST
@@ -311,8 +278,7 @@ static const struct {
 	{ "{'action':'wait', 'version':1}", E_NOTFOUND, "{'code':'not_found'}",
 	  "there is no version 1 yet" },
 	{ "{'action':'show', 'pkey':'0x11'}", E_NOTFOUND,
-	  "{'version':0, 'last_updated':null, 'programmed_version':0, "
-	  "'code':'not_found'}",
+	  "{'version':0, 'last_updated':null, 'programmed_version':0, 'code':'not_found'}",
 	  "there is no partition 0x0011" },
 	{ "{'action':'add', 'pkey':'0x11', 'members':['%0']}", E_NOTFOUND,
 	  UNCHANGED("not_found"), "" },
@@ -332,8 +298,7 @@ START_TEST(refusals)
 {
 	ask(refused[_i].request, refused[_i].ret, refused[_i].reply, refused[_i].says);
 	ask("{'action':'wait'}", E_OK,
-	    "{'programmed':true, 'version':0, 'programmed_version':0, 'ports':[], "
-	    "'port_count':0}",
+	    "{'programmed':true, 'version':0, 'programmed_version':0, 'ports':[], 'port_count':0}",
 	    NULL);
 }
 END_TEST

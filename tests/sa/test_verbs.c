@@ -170,10 +170,10 @@ START_TEST(rebalance)
 	ck_assert_int_eq(ask("{\"verb\":\"rebalance\",\"by\":\"eve\"}"), E_OK);
 	assert_status();
 	fixture_run_ms(fixture, 5000);
-	ck_assert_uint_eq(fixture_logged(fixture,
-	                                 "rebalance: the routes stay: the routes "
-	                                 "are balanced"),
-	                  1);
+	ck_assert_uint_eq(
+		fixture_logged(fixture,
+	                       "rebalance: the routes stay: the routes are balanced"),
+		1);
 	ck_assert_uint_ne(sweep_status(fixture->sweep)->routes_per_link_fresh, 0);
 }
 END_TEST
@@ -186,9 +186,7 @@ static const struct {
 } refused[] = {
 	{ "{\"verb\":\"sweep\",\"heavy\":1}", E_SYNTAX, "'heavy' must be true or false" },
 	{ "{\"verb\":\"handover\"}", E_NOTREADY,
-	  "there is no other subnet manager on the fabric that could be master; start "
-	  "one, and "
-	  "see its state with sminfo" },
+	  "there is no other subnet manager on the fabric that could be master; start one, and see its state with sminfo" },
 	{ "{\"verb\":\"port\"}", E_SYNTAX,
 	  "'action' must be disable or enable, and 'port' name a port" },
 	{ "{\"verb\":\"port\",\"action\":\"disable\"}", E_SYNTAX,
@@ -233,15 +231,15 @@ START_TEST(port)
 		   *peer = g->nodes[g->ports[host].node].description;
 	char request[200], want[200];
 
-	snprintf(request, sizeof(request),
-	         "{\"verb\":\"port\",\"action\":\"disable\",\"port\":\"%s:%u\",\"by\":"
-	         "\"eve\"}",
-	         name, g->ports[far].num);
+	snprintf(
+		request, sizeof(request),
+		"{\"verb\":\"port\",\"action\":\"disable\",\"port\":\"%s:%u\",\"by\":\"eve\"}",
+		name, g->ports[far].num);
 	ck_assert_msg(ask(request) == E_OK, "%s", why);
-	snprintf(want, sizeof(want),
-	         "{\"node\":\"'%s'\",\"port\":%u,\"peer\":\"'%s'\",\"peer_port\":%u,"
-	         "\"cut_off\":1}",
-	         name, g->ports[far].num, peer, g->ports[host].num);
+	snprintf(
+		want, sizeof(want),
+		"{\"node\":\"'%s'\",\"port\":%u,\"peer\":\"'%s'\",\"peer_port\":%u,\"cut_off\":1}",
+		name, g->ports[far].num, peer, g->ports[host].num);
 	assert_reply(want);
 	fixture_run_ms(fixture, 5000);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, 3);
@@ -249,10 +247,10 @@ START_TEST(port)
 		fixture_logged(fixture, "is disabled: operator request; by eve, HTTP"),
 		1);
 	/* its peer is not known any more, and a port that is switched on cuts off nobody */
-	snprintf(request, sizeof(request),
-	         "{\"verb\":\"port\",\"action\":\"enable\",\"port\":\"%s:%u\",\"by\":"
-	         "\"eve\"}",
-	         name, g->ports[far].num);
+	snprintf(
+		request, sizeof(request),
+		"{\"verb\":\"port\",\"action\":\"enable\",\"port\":\"%s:%u\",\"by\":\"eve\"}",
+		name, g->ports[far].num);
 	ck_assert_msg(ask(request) == E_OK, "%s", why);
 	snprintf(want, sizeof(want), "{\"node\":\"'%s'\",\"port\":%u,\"cut_off\":0}",
 	         name, g->ports[far].num);
@@ -276,11 +274,11 @@ START_TEST(own_port)
 	char request[200];
 
 	for (unsigned force = 0; force < 2; force++) {
-		snprintf(request, sizeof(request),
-		         "{\"verb\":\"port\",\"action\":\"disable\",\"port\":\"%s:%u\","
-		         "\"force\":%s}",
-		         g->nodes[g->ports[g->sm_port].node].description,
-		         g->ports[g->sm_port].num, force ? "true" : "false");
+		snprintf(
+			request, sizeof(request),
+			"{\"verb\":\"port\",\"action\":\"disable\",\"port\":\"%s:%u\",\"force\":%s}",
+			g->nodes[g->ports[g->sm_port].node].description,
+			g->ports[g->sm_port].num, force ? "true" : "false");
 		ck_assert_int_eq(ask(request) == E_OK, force);
 	}
 }
@@ -295,8 +293,8 @@ START_TEST(reload)
 	ck_assert_int_eq(ask("{\"verb\":\"reload\"}"), E_SYNTAX);
 	assert_reply("{}");
 	ck_assert_str_eq(
-		why, "the configuration is refused and the running one stays; the log "
-		     "says why, and so does saguarod --check");
+		why,
+		"the configuration is refused and the running one stays; the log says why, and so does saguarod --check");
 }
 END_TEST
 

@@ -151,9 +151,9 @@ static void encode(const struct manager *m, const struct client_record *c, bool 
 }
 
 /* Sends a request about a record and makes what follows durable, as the SA does before it answers.
- * *ret: was it acknowledged? */
+ * *ret_changed: was it acknowledged? */
 static bool change(struct run *r, struct manager *m, const struct client_record *rec,
-                   bool withdraw, bool *ret)
+                   bool withdraw, bool *ret_changed)
 {
 	struct clients *c = &m->clients;
 	struct snap_end end;
@@ -163,7 +163,7 @@ static bool change(struct run *r, struct manager *m, const struct client_record 
 	int settled = -1;
 	bool good = true;
 
-	*ret = false;
+	*ret_changed = false;
 	if (snap_pin(c->reader) != E_OK ||
 	    snap_port_guid(c->reader, rec->guid, &end) != E_OK || end.is_vport) {
 		/* nobody to ask, or the SA does not know the host yet; a virtual port that claims
@@ -186,7 +186,7 @@ static bool change(struct run *r, struct manager *m, const struct client_record 
 			good = run_fail(r, "%s 0x%" PRIx64 " is not on disk",
 			                kind_name[rec->kind], rec->id);
 		} else {
-			*ret = true;
+			*ret_changed = true;
 		}
 	}
 	snap_unpin(c->reader);
@@ -311,10 +311,10 @@ static bool check_rows(struct run *r, struct manager *m, const struct graph *g,
 			if (snap_lft(m->clients.reader, n->guid, lid, &port) != E_OK ||
 			    (port != real && !may_move(m->clients.reader, n->guid, lid,
 			                               port, real))) {
-				return run_fail(r,
-				                "switch '%s' sends LID %u to port %u, but "
-				                "port %u is published",
-				                n->description, lid, real, port);
+				return run_fail(
+					r,
+					"switch '%s' sends LID %u to port %u, but port %u is published",
+					n->description, lid, real, port);
 			}
 		}
 	}
@@ -345,10 +345,10 @@ bool clients_check_paths(struct run *r, struct manager *m, const struct graph *g
 			field_set(mad, AT_DATA + 336, 16, from);
 			status = ask(m, from, mad, &reply);
 			good = status == 0 ||
-			       run_fail(r,
-			                "LID %u asks for a path to LID %u and gets status "
-			                "0x%x",
-			                from, to, (unsigned)status);
+			       run_fail(
+				       r,
+				       "LID %u asks for a path to LID %u and gets status 0x%x",
+				       from, to, (unsigned)status);
 		}
 	}
 	snap_unpin(m->clients.reader);

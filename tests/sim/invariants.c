@@ -222,23 +222,23 @@ static struct graph *live_fabric(const struct run *r, const bool *reached,
 
 /* The forwarding tables that stand in the switches. */
 static int tables_in(const struct run *r, const struct graph *x, const struct lids *lids,
-                     struct arena *a, struct lft *ret)
+                     struct arena *a, struct lft *ret_lft)
 {
-	int err = lft_init(ret, x->n_switches, lids->top, a);
+	int ret = lft_init(ret_lft, x->n_switches, lids->top, a);
 
-	for (uint32_t s = 0; err == E_OK && s < x->n_switches; s++) {
-		for (uint32_t lid = 0; err == E_OK && lid <= lids->top;
+	for (uint32_t s = 0; ret == E_OK && s < x->n_switches; s++) {
+		for (uint32_t lid = 0; ret == E_OK && lid <= lids->top;
 		     lid += LFT_ENTRIES) {
 			uint8_t block[SMP_DATA_BYTES];
 
-			err = sim_peek(r->sim, x->nodes[x->switches[s]].guid,
+			ret = sim_peek(r->sim, x->nodes[x->switches[s]].guid,
 			               UMAD_SM_ATTR_LINEAR_FT, lid / LFT_ENTRIES, block);
-			if (err == E_OK) {
-				memcpy(lft_row(ret, s) + lid, block, LFT_ENTRIES);
+			if (ret == E_OK) {
+				memcpy(lft_row(ret_lft, s) + lid, block, LFT_ENTRIES);
 			}
 		}
 	}
-	return err;
+	return ret;
 }
 
 /* LIDs of end ports that the subnet manager reaches: unique, and the same for life. */
@@ -345,14 +345,14 @@ bool check_tables(struct run *r, bool settled)
 	struct proof p;
 	bool good = (r->new_master && !settled) ||
 	            (check_lids(r, reached) && vports_check(r, reached, settled));
-	int err;
+	int ret;
 
 	diags_init(d, a);
 	if (!good || x == NULL) {
 		goto out;
 	}
-	err = lids_as_found(x, a, d, &lids);
-	if (err != E_OK) {
+	ret = lids_as_found(x, a, d, &lids);
+	if (ret != E_OK) {
 		good = !settled || run_fail(r, "LIDs are missing: %s", diags_first_error(d));
 		goto out;
 	}

@@ -123,10 +123,10 @@ static bool judge_tables(struct run *r, const struct sweep *s, const struct job 
 			if (t == NULL || b >= table_size(t) ||
 			    !table_holds(t, b,
 			                 lft_row(want, i) + (size_t)b * LFT_BLOCK_LIDS)) {
-				return run_fail(r,
-				                "block %u of the LFT of %s is not what a "
-				                "local sweep computed",
-				                b, n->description);
+				return run_fail(
+					r,
+					"block %u of the LFT of %s is not what a local sweep computed",
+					b, n->description);
 			}
 		}
 		if (!judge_known(r, &s->routes, i, t)) {
@@ -180,8 +180,7 @@ static bool compare_snapshots(struct run *r, struct snap_writer *now,
 		good = same_table(&a, &b, tables[i].id, &row) ||
 		       run_fail(
 			       r,
-			       "row %u of %s, as a local sweep published it, is not what "
-			       "all rows published anew would be",
+			       "row %u of %s, as a local sweep published it, is not what all rows published anew would be",
 			       row, tables[i].name);
 	}
 	db_abort(&a);

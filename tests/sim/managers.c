@@ -29,17 +29,17 @@ static int wire_send(struct transport *t, const struct mad_msg *msg)
 	return disk_crashed(m->state_dir) ? E_OK : transport_send(m->inner, msg);
 }
 
-static int wire_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret)
+static int wire_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret_msg)
 {
 	struct manager *m = manager_of(t);
 	struct transport *inner = m->inner;
 
 	if (m->kept_at < m->n_kept) {
-		*ret = m->kept[m->kept_at++];
+		*ret_msg = m->kept[m->kept_at++];
 		return E_OK;
 	}
 	m->n_kept = m->kept_at = 0;
-	return inner->ops->recv(inner, deadline_ms, ret);
+	return inner->ops->recv(inner, deadline_ms, ret_msg);
 }
 
 static void wire_wake(struct transport *t)

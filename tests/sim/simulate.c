@@ -454,11 +454,11 @@ static bool check_local(struct run *r)
 	sweeps = count_sweeps(r) - sweeps;
 	missed = sweep_status(master)->local_differences - missed;
 	if (sweeps != 1 || missed != 0 || sweep_status(master)->epoch != epoch) {
-		return run_fail(r,
-		                "a heavy sweep finds another fabric than the sweep before: %u "
-		                "sweeps, %u differences to local ones, epoch %u, then %u",
-		                sweeps, missed, (unsigned)epoch,
-		                (unsigned)sweep_status(master)->epoch);
+		return run_fail(
+			r,
+			"a heavy sweep finds another fabric than the sweep before: %u sweeps, %u differences to local ones, epoch %u, then %u",
+			sweeps, missed, (unsigned)epoch,
+			(unsigned)sweep_status(master)->epoch);
 	}
 	sets = count_sets(r) - sets;
 	return sets == 0 ||
@@ -667,19 +667,16 @@ static const struct argp_option options[] = {
 	{ "jobs", 'j', "N", 0, "processes (1)", 0 },
 	{ "only", 'o', "LIST", 0, "do these events of the schedule only: 0,3,4", 0 },
 	{ "nonsense", 'n', NULL, 0,
-	  "also MADs that are late, duplicate or corrupted, nodes that answer nonsense, "
-	  "...",
+	  "also MADs that are late, duplicate or corrupted, nodes that answer nonsense, ...",
 	  0 },
 	{ "crashes", 'c', NULL, 0,
-	  "also crashes at any MAD and at any write to the databases, disks that fail, "
-	  "...",
+	  "also crashes at any MAD and at any write to the databases, disks that fail, ...",
 	  0 },
 	{ "managers", 'm', "N", 0, "subnet managers (1); 0: one to three, by the seed",
 	  0 },
 	{ "any-order", 'a', NULL, 0, "send tables in any order: transition any", 0 },
 	{ "packets", 'p', NULL, 0,
-	  "hosts send packets all the time; their deadlock is a failure, and tables are "
-	  "looked at only at the end",
+	  "hosts send packets all the time; their deadlock is a failure, and tables are looked at only at the end",
 	  0 },
 	{ "vports", 'v', NULL, 0, "also virtual ports that come and go", 0 },
 	{ "omnipath", 'O', NULL, 0,
@@ -735,15 +732,15 @@ static void on_signal(int number)
 
 int main(int argc, char **argv)
 {
-	static const struct argp argp = { options,
-		                          parse,
-		                          NULL,
-		                          "Runs the subnet manager on simulated fabrics "
-		                          "with random faults. Exit status 1: "
-		                          "an invariant was violated.",
-		                          NULL,
-		                          NULL,
-		                          NULL };
+	static const struct argp argp = {
+		options,
+		parse,
+		NULL,
+		"Runs the subnet manager on simulated fabrics with random faults. Exit status 1: an invariant was violated.",
+		NULL,
+		NULL,
+		NULL
+	};
 	struct arguments args = { .seeds = 100, .first = 1, .jobs = 1 };
 	int status = 0;
 

@@ -99,10 +99,7 @@ static bool is_long_zero(const char *value)
 
 static void print_ignored(void)
 {
-	puts(".SH KEYS WITHOUT EFFECT\nThese keys of opensm.conf are accepted, so that a "
-	     "site's file loads as it is, and have no effect here. The value in parentheses "
-	     "asks for nothing; another one is a warning. For keys marked with an asterisk, "
-	     "which ask for protection, it is an error unless --ignore-unsupported is given.");
+	puts(".SH KEYS WITHOUT EFFECT\nThese keys of opensm.conf are accepted, so that a site's file loads as it is, and have no effect here. The value in parentheses asks for nothing; another one is a warning. For keys marked with an asterisk, which ask for protection, it is an error unless --ignore-unsupported is given.");
 	for (const struct option_row *row = config_rows; row->name; row++) {
 		if (row->type != OPT_IGNORED || (row->flags & OPT_CLI_ONLY) ||
 		    has_effect(row->name)) {
@@ -128,11 +125,7 @@ static void print_sentence(const char *s)
 
 static void print_events(void)
 {
-	puts(".SH EVENTS\nWhat happens is logged and kept as a row of the stats database, the "
-	     "newest event_history rows; see saguaro events and /v1/events. A row has a "
-	     "number that never comes again, the time, both ends by name and GUID, and of "
-	     "the sweep that found it the cause, the epoch, the duration, the table entries "
-	     "that moved and the blocks that were sent. Kinds, with their severity:");
+	puts(".SH EVENTS\nWhat happens is logged and kept as a row of the stats database, the newest event_history rows; see saguaro events and /v1/events. A row has a number that never comes again, the time, both ends by name and GUID, and of the sweep that found it the cause, the epoch, the duration, the table entries that moved and the blocks that were sent. Kinds, with their severity:");
 	for (const struct event_text *e = event_texts; e->name != NULL; e++) {
 		printf(".TP\n\\fB%s\\fR (%s)\n", e->name, e->severity);
 		print_sentence(e->help);
@@ -223,7 +216,7 @@ static void print_engine(const struct engine *e, const struct engine_lines *line
 }
 
 /* Reads a line "WORD text". \return false: there is none. */
-static bool read_text(FILE *f, const char *word, char *ret, size_t size)
+static bool read_text(FILE *f, const char *word, char *ret_text, size_t size)
 {
 	char line[1024];
 	size_t len = strlen(word);
@@ -233,8 +226,8 @@ static bool read_text(FILE *f, const char *word, char *ret, size_t size)
 		return false;
 	}
 	line[strcspn(line, "\n")] = '\0';
-	snprintf(ret, size, "%s", line + len + 1);
-	return ret[0] != '\0';
+	snprintf(ret_text, size, "%s", line + len + 1);
+	return ret_text[0] != '\0';
 }
 
 static int complain(const char *path, const char *name, const char *what)
@@ -307,9 +300,7 @@ static int print_routing(const char *path)
 /* Flags of OpenSM that are accepted only; their keys are in saguaro.conf(5). */
 static void print_ignored_flags(void)
 {
-	puts(".SS Flags without effect\nA command line of OpenSM is taken as it is. "
-	     "These flags have no "
-	     "effect here:");
+	puts(".SS Flags without effect\nA command line of OpenSM is taken as it is. These flags have no effect here:");
 	for (const struct option_row *row = config_rows; row->name; row++) {
 		const char *names = row->flags_long;
 
@@ -339,9 +330,7 @@ static void print_ignored_flags(void)
 /* The options of saguarod(8) and what follows them. */
 static void print_daemon(void)
 {
-	puts(".SH OPTIONS\nEach of them is a key of the file, too: the flag with _ for "
-	     "\\-, or the key "
-	     "that is named behind the flag. Only flags are");
+	puts(".SH OPTIONS\nEach of them is a key of the file, too: the flag with _ for \\-, or the key that is named behind the flag. Only flags are");
 	const char *between = "";
 	for (const struct option_row *row = config_rows; row->name; row++) {
 		if ((row->flags & OPT_CLI_ONLY) && row->type != OPT_IGNORED) {
@@ -358,8 +347,7 @@ static void print_daemon(void)
 	}
 	puts(".\n.BR saguaro.conf (5)\nalso lists the keys without effect.");
 	print_groups(false);
-	puts(".SS Routing engines\nThe options of the routing engines are in\n.BR "
-	     "saguaro\\-routing (7).");
+	puts(".SS Routing engines\nThe options of the routing engines are in\n.BR saguaro\\-routing (7).");
 	print_ignored_flags();
 	print_events();
 }

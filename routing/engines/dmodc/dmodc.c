@@ -66,43 +66,43 @@ struct dmodc_options {
 
 static const struct dmodc_options no_options;
 
-static int dmodc_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int dmodc_route(const struct route_in *in, struct arena *a,
+                       struct route_out *ret_out)
 {
 	struct arena *tmp = arena_new();
 	const struct dmodc_options *o = in->options ? in->options : &no_options;
 	const struct dmodc_rule rule = { .engine = "dmodc", .roots = o->root_guid_file };
 	struct lft lft;
 	struct dmodc_job j = { .lft = &lft };
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!tmp) {
 		goto out;
 	}
-	ret_code = dmodc_job_init(&j, &rule, in, tmp, &ret->notes);
-	if (ret_code == E_OK) {
-		ret_code = lft_init(&lft, in->g->n_switches, in->lids->top, a);
+	ret = dmodc_job_init(&j, &rule, in, tmp, &ret_out->notes);
+	if (ret == E_OK) {
+		ret = lft_init(&lft, in->g->n_switches, in->lids->top, a);
 	}
-	if (ret_code == E_OK) {
-		ret_code = dmodc_fill(&j, in->cancel, tmp);
+	if (ret == E_OK) {
+		ret = dmodc_fill(&j, in->cancel, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret_code = dmodc_rebalance(&j, in->cancel, tmp);
+	if (ret == E_OK) {
+		ret = dmodc_rebalance(&j, in->cancel, tmp);
 	}
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		const struct keep_measure m = { .g = in->g, .lids = in->lids };
 
-		ret_code = keep_tables(&m, in->prev, !j.t.full || dmodc_is_broken(&j.t),
-		                       &lft);
+		ret = keep_tables(&m, in->prev, !j.t.full || dmodc_is_broken(&j.t), &lft);
 	}
-	if (ret_code == E_OK) {
-		dmodc_note(&j, &ret->notes);
-		ret->lft = lft;
-		ret->lanes = (struct lanes){ .n = 1 };
-		ret->beyond_rule = j.order.n_conflicts != 0;
+	if (ret == E_OK) {
+		dmodc_note(&j, &ret_out->notes);
+		ret_out->lft = lft;
+		ret_out->lanes = (struct lanes){ .n = 1 };
+		ret_out->beyond_rule = j.order.n_conflicts != 0;
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 /* Routes that a change touches are spread by load over the same paths as in the closed form,

@@ -351,7 +351,7 @@ static bool systems_alternate(const struct dmodc_job *j, uint32_t s)
 }
 
 /* Port per slot; false when a slot is missing or has several cables. */
-static bool ports_by_slot(const struct dmodc_job *j, uint32_t s, uint8_t *ret)
+static bool ports_by_slot(const struct dmodc_job *j, uint32_t s, uint8_t *ret_ports)
 {
 	unsigned n = 0, slots = j->t.slots[s], shift = dmodc_shift(j, j->t.rank[s]);
 
@@ -360,7 +360,7 @@ static bool ports_by_slot(const struct dmodc_job *j, uint32_t s, uint8_t *ret)
 
 		if (group->slot != DMODC_NO_SLOT) {
 			/* LID k of a port belongs to the k-th next slot */
-			ret[(group->slot + slots - shift % slots) % slots] =
+			ret_ports[(group->slot + slots - shift % slots) % slots] =
 				j->t.port[group->first];
 			n += group->n == 1;
 		}

@@ -504,29 +504,26 @@ void dmodc_note(const struct dmodc_job *j, struct why *notes)
 {
 	if (j->t.n_missing) {
 		why_add(notes,
-		        "%s: %" PRIu32 " uplinks are missing that like switches have; "
-		        "what they would take is spread over the others",
+		        "%s: %" PRIu32
+		        " uplinks are missing that like switches have; what they would take is spread over the others",
 		        j->rule->engine, j->t.n_missing);
 	}
 	if (j->t.n_unused) {
 		why_add(notes,
-		        "%s: %" PRIu32 " cables join switches of one rank and are not "
-		        "used",
+		        "%s: %" PRIu32
+		        " cables join switches of one rank and are not used",
 		        j->rule->engine, j->t.n_unused);
 	}
 	if (j->n_unjoined) {
 		why_add(notes,
 		        "%s: %" PRIu64
-		        " pairs of switches with hosts have no switch above both and "
-		        "take longer routes",
+		        " pairs of switches with hosts have no switch above both and take longer routes",
 		        j->rule->engine, j->n_unjoined / 2);
 	}
 	if (j->order.n_conflicts) {
 		why_add(notes,
 		        "%s: %" PRIu32
-		        " switches, such as %s, join a part of the tree that is "
-		        "joined twice; routes between switches without hosts may "
-		        "deadlock there, which only the proof tells",
+		        " switches, such as %s, join a part of the tree that is joined twice; routes between switches without hosts may deadlock there, which only the proof tells",
 		        j->rule->engine, j->order.n_conflicts,
 		        switch_text(j->g, j->lids, j->order.conflict).text);
 	}

@@ -66,7 +66,7 @@ struct climbs {
 /* spread_closer_f for routes that descend where possible, else climb. */
 static void next_by_rank(const void *ctx, uint32_t s, uint32_t t,
                          const struct sw_link *link, uint32_t n_links, unsigned max,
-                         struct spread_ports *ret)
+                         struct spread_ports *ret_ports)
 {
 	const struct climbs *x = ctx;
 	const uint8_t *rank = x->t->rank;
@@ -78,11 +78,11 @@ static void next_by_rank(const void *ctx, uint32_t s, uint32_t t,
 
 		if (rank[to] == rank[s] + step &&
 		    hops_between(&x->hops, to, t) + 1 == d) {
-			ret->port[n] = link[i].port;
-			ret->to[n++] = to;
+			ret_ports->port[n] = link[i].port;
+			ret_ports->to[n++] = to;
 		}
 	}
-	ret->n = n;
+	ret_ports->n = n;
 }
 
 /* Hops of routes by rank: k up, then down to the destination's rank. */
@@ -128,13 +128,13 @@ static int rebalance(struct dmodc_job *j, const _Atomic bool *cancel, struct are
 }
 
 /* Entries of base LIDs, by switch and host. */
-static void copy_base(const struct dmodc_job *j, uint8_t *ret)
+static void copy_base(const struct dmodc_job *j, uint8_t *ret_rows)
 {
 	for (uint32_t s = 0; s < j->t.n; s++) {
 		const uint8_t *row = lft_row(j->lft, s);
 
 		for (uint32_t c = 0; c < j->t.n_cols; c++) {
-			*ret++ = row[j->base[c]];
+			*ret_rows++ = row[j->base[c]];
 		}
 	}
 }

@@ -179,8 +179,7 @@ static int check_ranks(struct shape *x)
 
 		why_add(x->why,
 		        "%s: not a tree: %" PRIu32 " of %" PRIu32
-		        " cables join switches equally far from hosts, for instance "
-		        "%s port %u and %s port %u",
+		        " cables join switches equally far from hosts, for instance %s port %u and %s port %u",
 		        x->rule->engine, n / 2, g->n_adj / 2,
 		        switch_text(g, NULL, example[0]).text, l->port,
 		        switch_text(g, NULL, l->to).text, l->to_port);
@@ -228,7 +227,7 @@ static int find_ranks(struct shape *x)
 
 /* Lists the groups of one switch towards a rank. \return How many. */
 static uint32_t group_links(const struct shape *x, uint32_t s, unsigned rank,
-                            struct dmodc_group *ret, uint32_t *n_ports)
+                            struct dmodc_group *ret_group, uint32_t *n_ports)
 {
 	const struct graph *g = x->g;
 	uint32_t n = 0;
@@ -239,20 +238,22 @@ static uint32_t group_links(const struct shape *x, uint32_t s, unsigned rank,
 		if (x->t->rank[to] != rank) {
 			continue;
 		}
-		while (k < n && ret[k].to < to) {
+		while (k < n && ret_group[k].to < to) {
 			k++;
 		}
-		if (k == n || ret[k].to != to) {
-			memmove(ret + k + 1, ret + k, (n - k) * sizeof(*ret));
-			ret[k] = (struct dmodc_group){ .to = to, .slot = DMODC_NO_SLOT };
+		if (k == n || ret_group[k].to != to) {
+			memmove(ret_group + k + 1, ret_group + k,
+			        (n - k) * sizeof(*ret_group));
+			ret_group[k] =
+				(struct dmodc_group){ .to = to, .slot = DMODC_NO_SLOT };
 			n++;
 		}
-		ret[k].n++;
+		ret_group[k].n++;
 	}
 	for (uint32_t k = 0; k < n; k++) {
-		ret[k].first = *n_ports;
+		ret_group[k].first = *n_ports;
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			if (g->adj[i].to == ret[k].to) {
+			if (g->adj[i].to == ret_group[k].to) {
 				x->t->port[(*n_ports)++] = g->adj[i].port;
 			}
 		}

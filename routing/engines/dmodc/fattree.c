@@ -60,9 +60,8 @@ static int find_core(struct fattree *f, struct arena *a, struct why *why)
 	bool *core;
 
 	if (!f->opt->core) {
-		why_add(why, "fattree: fattree_on_same_tier FALSE needs "
-		             "fattree_core_switches, "
-		             "the group of switches at the top");
+		why_add(why,
+		        "fattree: fattree_on_same_tier FALSE needs fattree_core_switches, the group of switches at the top");
 		return E_UNSUITABLE;
 	}
 	core = arena_array(a, g->n_switches, sizeof(*core));
@@ -75,8 +74,7 @@ static int find_core(struct fattree *f, struct arena *a, struct why *why)
 	}
 	if (n == 0 && g->n_switches) {
 		why_add(why,
-		        "fattree: no switch of group '%s' (fattree_core_switches) is in "
-		        "the fabric",
+		        "fattree: no switch of group '%s' (fattree_core_switches) is in the fabric",
 		        f->opt->core->text);
 		return E_UNSUITABLE;
 	}
@@ -177,9 +175,8 @@ static void note_high_hosts(const struct fattree *f, const struct dmodc_job *j,
 	}
 	if (n) {
 		why_add(notes,
-		        "fattree: %" PRIu32 " hosts hang above the lowest tier, such as "
-		        "those of %s on tier %u; fattree_core_switches with "
-		        "fattree_on_same_tier FALSE says where the top is",
+		        "fattree: %" PRIu32
+		        " hosts hang above the lowest tier, such as those of %s on tier %u; fattree_core_switches with fattree_on_same_tier FALSE says where the top is",
 		        n, switch_text(j->g, j->lids, first).text, j->t.rank[first] + 1U);
 	}
 }
@@ -234,9 +231,8 @@ static void note_unjoined(const struct dmodc_job *j, struct why *notes)
 		         u.switches - u.n_listed);
 	}
 	why_add(notes,
-	        "fattree: %" PRIu64 " pairs of hosts have no route that climbs, then "
-	        "descends; they are routed by an up/down order of switches, which has no "
-	        "credit loops but uses few links%s. Between these switches: %s%s",
+	        "fattree: %" PRIu64
+	        " pairs of hosts have no route that climbs, then descends; they are routed by an up/down order of switches, which has no credit loops but uses few links%s. Between these switches: %s%s",
 	        u.hosts,
 	        u.high ? "; hosts on core switches should not talk to each other" : "",
 	        u.list, more);
@@ -249,13 +245,12 @@ static void fattree_note(const struct fattree *f, const struct dmodc_job *j,
 	uint32_t n, first;
 
 	if (o->core && o->same_tier) {
-		why_add(notes, "fattree: fattree_core_switches is not used, because "
-		               "fattree_on_same_tier is TRUE");
+		why_add(notes,
+		        "fattree: fattree_core_switches is not used, because fattree_on_same_tier is TRUE");
 	}
 	if (o->last && f->n_last == 0) {
 		why_add(notes,
-		        "fattree: no host of group '%s' (fattree_route_last) is in the "
-		        "fabric",
+		        "fattree: no host of group '%s' (fattree_route_last) is in the fabric",
 		        o->last->text);
 	}
 	note_tiers(f, &j->t, notes);
@@ -268,9 +263,8 @@ static void fattree_note(const struct fattree *f, const struct dmodc_job *j,
 	}
 	if (n) {
 		why_add(notes,
-		        "fattree: %" PRIu32 " switches without hosts connect nothing and "
-		        "are in no tier, such as %s; traffic passes them only where "
-		        "there is no other route",
+		        "fattree: %" PRIu32
+		        " switches without hosts connect nothing and are in no tier, such as %s; traffic passes them only where there is no other route",
 		        n, switch_text(j->g, j->lids, first).text);
 	}
 	note_high_hosts(f, j, notes);
@@ -321,21 +315,21 @@ static int fill_tables(struct fattree *f, struct dmodc_job *j, struct arena *tmp
 }
 
 static int fattree_route(const struct route_in *in, struct arena *a,
-                         struct route_out *ret)
+                         struct route_out *ret_out)
 {
 	struct arena *tmp = arena_new();
 	struct lft lft;
 	struct dmodc_job j = { .lft = &lft };
 	struct fattree f;
-	int ret_code = tmp ? fattree_init(&f, in, tmp, &ret->notes) : -ENOMEM;
+	int ret = tmp ? fattree_init(&f, in, tmp, &ret_out->notes) : -ENOMEM;
 
-	if (ret_code == E_OK) {
-		ret_code = lft_init(&lft, in->g->n_switches, in->lids->top, a);
+	if (ret == E_OK) {
+		ret = lft_init(&lft, in->g->n_switches, in->lids->top, a);
 	}
-	if (ret_code == E_OK) {
-		ret_code = fill_tables(&f, &j, tmp, &ret->notes);
+	if (ret == E_OK) {
+		ret = fill_tables(&f, &j, tmp, &ret_out->notes);
 	}
-	if (ret_code == E_OK && f.opt->adaptive && f.opt->fine_grained) {
+	if (ret == E_OK && f.opt->adaptive && f.opt->fine_grained) {
 		const struct graph *g = f.in->g;
 		const struct lids *lids = f.in->lids;
 		uint32_t further = 0;
@@ -355,20 +349,18 @@ static int fattree_route(const struct route_in *in, struct arena *a,
 			}
 		}
 		if (further) {
-			why_add(&ret->notes,
-			        "fattree: fine-grained adaptive routing takes the place "
-			        "of LMC: all "
-			        "LIDs of a port share its route and its alternates");
+			why_add(&ret_out->notes,
+			        "fattree: fine-grained adaptive routing takes the place of LMC: all LIDs of a port share its route and its alternates");
 		}
 	}
-	if (ret_code == E_OK) {
-		fattree_note(&f, &j, &ret->notes);
-		ret->lft = lft;
-		ret->lanes = (struct lanes){ .n = 1 };
-		ret->beyond_rule = j.order.n_conflicts != 0;
+	if (ret == E_OK) {
+		fattree_note(&f, &j, &ret_out->notes);
+		ret_out->lft = lft;
+		ret_out->lanes = (struct lanes){ .n = 1 };
+		ret_out->beyond_rule = j.order.n_conflicts != 0;
 	}
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 #define MEMBER(m) .offset = offsetof(struct fattree_options, m)
@@ -381,8 +373,7 @@ static const struct option_row fattree_rows[] = {
 	  .help = "Tiers of switches that the fat tree should have; they are found, and a different number is noted; 0: any" },
 	{ .name = "fattree_on_same_tier", .type = OPT_BOOL, MEMBER(same_tier), .def = "TRUE",
 	  XML("FIsOnSameTier"),
-	  .help = "All hosts hang on switches of the lowest tier; FALSE: tiers are counted from "
-	          "fattree_core_switches" },
+	  .help = "All hosts hang on switches of the lowest tier; FALSE: tiers are counted from fattree_core_switches" },
 	{ .name = "fattree_core_switches", .type = OPT_DEVICE_GROUP, MEMBER(core),
 	  XML("CoreSwitches"), .arg = "GROUP",
 	  .help = "Device group of the switches at the top of the tree" },
@@ -407,8 +398,8 @@ static const struct option_row fattree_rows[] = {
 
 const struct engine engine_fattree = {
 	.name = "fattree",
-	.summary = "Fat trees of Omni-Path: tiers, core switches, sets of hosts balanced "
-		   "apart",
+	.summary =
+		"Fat trees of Omni-Path: tiers, core switches, sets of hosts balanced apart",
 	.flags = ENGINE_DEADLOCK_FREE,
 	.deadlock_free_order = 15,
 	.options = fattree_rows,

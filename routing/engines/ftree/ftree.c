@@ -96,45 +96,42 @@ static int shape_tree(struct ftree *f, struct arena *tmp, struct why *why)
 /* Adds the routes between non-compute nodes that the operator asks for, and notes which are
  * missing. */
 static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
-                       struct route_out *ret)
+                       struct route_out *ret_out)
 {
 	struct ftree_added n = { 0 };
 
 	if ((f->opt->cn || f->opt->io) && (f->opt->max_reverse_hops || ftree_misses(f))) {
-		int ret_code = ftree_reverse(f, tmp, &n);
+		int ret = ftree_reverse(f, tmp, &n);
 
-		if (ret_code != E_OK) {
-			return ret_code;
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
 	if (n.by_order || n.by_hops) {
-		why_add(&ret->notes,
-		        "ftree: %" PRIu64 " entries by max_reverse_hops climb after "
-		        "they descended: for high availability only, not for high "
-		        "bandwidth",
+		why_add(&ret_out->notes,
+		        "ftree: %" PRIu64
+		        " entries by max_reverse_hops climb after they descended: for high availability only, not for high bandwidth",
 		        n.by_order + n.by_hops);
 	}
 	if (n.back) {
-		why_add(&ret->notes,
-		        "ftree: %" PRIu64 " entries are the way back between hosts that are no "
-		        "compute nodes, of which one reaches the other over a compute node's "
-		        "route; they climb after they descended",
+		why_add(&ret_out->notes,
+		        "ftree: %" PRIu64
+		        " entries are the way back between hosts that are no compute nodes, of which one reaches the other over a compute node's route; they climb after they descended",
 		        n.back);
 	}
 	if (n.by_hops) {
-		why_add(&ret->notes,
-		        "ftree: %" PRIu64 " of them may deadlock: the up/down order, "
-		        "which does not, takes more than %" PRIu32 " reverse hops there",
+		why_add(&ret_out->notes,
+		        "ftree: %" PRIu64
+		        " of them may deadlock: the up/down order, which does not, takes more than %" PRIu32
+		        " reverse hops there",
 		        n.by_hops, f->opt->max_reverse_hops);
-		ret->may_deadlock = true;
+		ret_out->may_deadlock = true;
 	}
 	if ((f->opt->cn || f->opt->io) && ftree_misses(f)) {
 		uint8_t *may_miss;
 
-		why_add(&ret->notes,
-		        "ftree: some hosts that are no compute nodes have no route to "
-		        "each other, because it would climb after it descended; see "
-		        "io_guid_file and max_reverse_hops");
+		why_add(&ret_out->notes,
+		        "ftree: some hosts that are no compute nodes have no route to each other, because it would climb after it descended; see io_guid_file and max_reverse_hops");
 		/* The manual promises no route from one non-compute node to another,
 		 * and nothing less. */
 		may_miss = arena_alloc(a, f->lft->n_lids);
@@ -144,40 +141,40 @@ static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
 		for (uint32_t h = 0; h < f->n_hosts; h++) {
 			may_miss[f->lid[h]] = f->lid[h] && f->non_cn[f->g->hosts[h]];
 		}
-		ret->may_miss = may_miss;
+		ret_out->may_miss = may_miss;
 	}
 	return E_OK;
 }
 
 static int compute(struct ftree *f, struct arena *tmp, struct arena *a,
-                   struct route_out *ret)
+                   struct route_out *ret_out)
 {
-	int ret_code = shape_tree(f, tmp, &ret->notes);
+	int ret = shape_tree(f, tmp, &ret_out->notes);
 
-	if (ret_code == E_OK) {
-		ret_code = ftree_reach(f, tmp, &ret->notes);
+	if (ret == E_OK) {
+		ret = ftree_reach(f, tmp, &ret_out->notes);
 	}
-	if (ret_code == E_OK && f->cancel && *f->cancel) {
-		ret_code = -ECANCELED;
+	if (ret == E_OK && f->cancel && *f->cancel) {
+		ret = -ECANCELED;
 	}
-	if (ret_code == E_OK) {
-		ret_code = ftree_fill(f, tmp);
+	if (ret == E_OK) {
+		ret = ftree_fill(f, tmp);
 	}
-	if (ret_code == E_OK && f->broken) {
-		ret_code = ftree_repair(f, tmp);
+	if (ret == E_OK && f->broken) {
+		ret = ftree_repair(f, tmp);
 	}
-	if (ret_code == E_OK && f->uneven) {
-		ret_code = ftree_even(f, NULL, f->lft, tmp);
+	if (ret == E_OK && f->uneven) {
+		ret = ftree_even(f, NULL, f->lft, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret_code = ftree_fill_order(f, tmp);
+	if (ret == E_OK) {
+		ret = ftree_fill_order(f, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret->beyond_rule = f->order.n_conflicts != 0;
-		ftree_note(f, &ret->notes);
-		ret_code = add_reverse(f, tmp, a, ret);
+	if (ret == E_OK) {
+		ret_out->beyond_rule = f->order.n_conflicts != 0;
+		ftree_note(f, &ret_out->notes);
+		ret = add_reverse(f, tmp, a, ret_out);
 	}
-	return ret_code;
+	return ret;
 }
 
 /* The column of a host that comes was computed beside columns that were not kept, so it may
@@ -200,50 +197,51 @@ static int keep_earlier(struct ftree *f, const struct route_in *in)
 	return keep_tables(&m, in->prev, !f->placed || f->broken, f->lft);
 }
 
-static int ftree_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int ftree_route(const struct route_in *in, struct arena *a,
+                       struct route_out *ret_out)
 {
 	struct arena *tmp = arena_new();
 	struct lft lft;
 	struct ftree f;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	ftree_init(&f, in);
 	if (!tmp || lft_init(&lft, f.n, in->lids->top, a) != E_OK) {
 		goto out;
 	}
 	f.lft = &lft;
-	ret_code = compute(&f, tmp, a, ret);
-	if (ret_code == E_OK) {
-		ret_code = keep_earlier(&f, in);
+	ret = compute(&f, tmp, a, ret_out);
+	if (ret == E_OK) {
+		ret = keep_earlier(&f, in);
 	}
-	if (ret_code == E_OK) {
-		ret->lft = lft;
-		ret->lanes = (struct lanes){ .n = 1 };
+	if (ret == E_OK) {
+		ret_out->lft = lft;
+		ret_out->lanes = (struct lanes){ .n = 1 };
 	}
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
-int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret,
+int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret_text,
                    struct why *why)
 {
 	struct arena *tmp = arena_new();
 	struct ftree f;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	ftree_init(&f, in);
 	if (tmp) {
-		ret_code = shape_tree(&f, tmp, why);
+		ret = shape_tree(&f, tmp, why);
 	}
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		const char *text = ftree_cn_text(&f, a);
 
-		ret_code = text ? E_OK : -ENOMEM;
-		*ret = text ? text : *ret;
+		ret = text ? E_OK : -ENOMEM;
+		*ret_text = text ? text : *ret_text;
 	}
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 static int ftree_bind(void *options, const struct engine_options *all, struct arena *a,
@@ -269,8 +267,7 @@ static const struct option_row ftree_rows[] = {
 	  .help = "Port GUIDs of I/O nodes, which may hang anywhere in a fat tree" },
 	{ .name = "max_reverse_hops", .type = OPT_UINT, MEMBER(max_reverse_hops), .def = "0", .max = 255,
 	  .letter = 'H', .flags_long = "max_reverse_hops", .arg = "HOPS",
-	  .help = "How often a route to an I/O node may climb after it has descended; "
-	          "for high availability only" },
+	  .help = "How often a route to an I/O node may climb after it has descended; for high availability only" },
 	{ .name = "connect_roots", .type = OPT_BOOL, MEMBER(connect_roots), .def = "FALSE",
 	  .letter = 'z', .flags_long = "connect_roots", .flags = OPT_NO_ARG,
 	  .help = "Routes between root switches; ftree, updn and dnup have them always, free of credit loops" },

@@ -214,7 +214,7 @@ struct ftree_added {
 };
 
 /*! \brief Routes between non-compute nodes that climb after they descended. \retval -ENOMEM */
-int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret);
+int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret_added);
 
 /*! \brief Adds to \a notes what the tree lacks. */
 void ftree_note(const struct ftree *f, struct why *notes);
@@ -234,8 +234,8 @@ char *ftree_cn_text(const struct ftree *f, struct arena *a);
  * lines.
  *
  * \param in   As given to the engine.
- * \param ret  Arena string.
+ * \param ret_text  Arena string.
  * \retval E_UNSUITABLE  As the engine, reason in \a why. \retval -ENOMEM
  */
-int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret,
+int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret_text,
                    struct why *why);

@@ -96,17 +96,18 @@ void ftree_load_add_route(struct ftree_load *x, uint32_t i, uint32_t h,
 /* ---- counting all main routes ---- */
 
 /* Lists the links of a route. \return How many, 0: it leaves its main route. */
-static unsigned follow(const struct ftree_load *x, uint32_t s, uint32_t h, uint32_t *ret)
+static unsigned follow(const struct ftree_load *x, uint32_t s, uint32_t h,
+                       uint32_t *ret_switches)
 {
 	const struct ftree *f = x->f;
 	const uint8_t *column = x->port + (size_t)h * f->n;
 	unsigned n = 0;
 
-	for (uint32_t t = x->home[h]; s != t; s = f->link[ret[n++]].to) {
+	for (uint32_t t = x->home[h]; s != t; s = f->link[ret_switches[n++]].to) {
 		if (ftree_is_off(f, s, h)) {
 			return 0;
 		}
-		ret[n] = ftree_link_at(x, column, s);
+		ret_switches[n] = ftree_link_at(x, column, s);
 	}
 	return n;
 }

@@ -31,9 +31,7 @@ static void note_ranks(const struct ftree *f, struct why *notes)
 	}
 	if (n) {
 		why_add(notes,
-		        "ftree: %u compute nodes hang on switches of another rank than "
-		        "most, such as %s; balance is degraded; a cn_guid_file without "
-		        "them helps",
+		        "ftree: %u compute nodes hang on switches of another rank than most, such as %s; balance is degraded; a cn_guid_file without them helps",
 		        n, switch_text(f->g, f->lids, first).text);
 	}
 }
@@ -58,9 +56,7 @@ void ftree_note(const struct ftree *f, struct why *notes)
 	}
 	if (n) {
 		why_add(notes,
-		        "ftree: %u of %u switches have fewer cables up than others of "
-		        "their rank, %u in all, such as %s with %u of %u; balance is "
-		        "degraded",
+		        "ftree: %u of %u switches have fewer cables up than others of their rank, %u in all, such as %s with %u of %u; balance is degraded",
 		        n, f->n, missing, switch_text(f->g, f->lids, first).text,
 		        cables_up(f, first), full[f->rank[first]]);
 	}
@@ -68,9 +64,7 @@ void ftree_note(const struct ftree *f, struct why *notes)
 	/* pairs of switches with hosts that the tree does not join */
 	if (f->n_apart) {
 		why_add(notes,
-		        "ftree: %u pairs of switches with hosts have no route that "
-		        "climbs, then descends; they are routed by an up/down order of "
-		        "switches, which has no credit loops but uses few links%s",
+		        "ftree: %u pairs of switches with hosts have no route that climbs, then descends; they are routed by an up/down order of switches, which has no credit loops but uses few links%s",
 		        f->n_apart / 2,
 		        f->opt->cn || f->opt->io
 		                ? ", unless none of their hosts is a compute node"
@@ -78,9 +72,8 @@ void ftree_note(const struct ftree *f, struct why *notes)
 	}
 	if (f->order.n_conflicts) {
 		why_add(notes,
-		        "ftree: %" PRIu32 " switches, such as %s, join a part of the "
-		        "tree that is joined twice; routes by the up/down order may "
-		        "deadlock there, which only the proof tells",
+		        "ftree: %" PRIu32
+		        " switches, such as %s, join a part of the tree that is joined twice; routes by the up/down order may deadlock there, which only the proof tells",
 		        f->order.n_conflicts,
 		        switch_text(f->g, f->lids, f->order.conflict).text);
 	}

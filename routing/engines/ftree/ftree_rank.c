@@ -218,8 +218,7 @@ static int check_tree(const struct ftree *f, struct why *why)
 	}
 	if (is_flat(f, siblings)) {
 		why_add(why,
-		        "ftree: not a tree: %u of %u cables join switches of equal rank, "
-		        "such as %s and %s; a root_guid_file or cn_guid_file may help",
+		        "ftree: not a tree: %u of %u cables join switches of equal rank, such as %s and %s; a root_guid_file or cn_guid_file may help",
 		        siblings, f->g->n_adj / 2,
 		        switch_text(f->g, f->lids, pair[0]).text,
 		        switch_text(f->g, f->lids, pair[1]).text);

@@ -178,9 +178,8 @@ static int check_leaves(struct ftree *f, struct why *why)
 	}
 	if (apart > pairs / APART_PART) {
 		why_add(why,
-		        "ftree: not a tree: no route that climbs, then descends, joins "
-		        "%" PRIu64 " of %" PRIu64 " pairs of switches with hosts, such "
-		        "as %s and %s",
+		        "ftree: not a tree: no route that climbs, then descends, joins %" PRIu64
+		        " of %" PRIu64 " pairs of switches with hosts, such as %s and %s",
 		        apart, pairs, switch_text(f->g, f->lids, first[0]).text,
 		        switch_text(f->g, f->lids, first[1]).text);
 		return E_UNSUITABLE;

@@ -434,7 +434,7 @@ struct steps {
 /* spread_closer_f for the next hops that the tree allows. */
 static void next_in_tree(const void *ctx, uint32_t s, uint32_t t,
                          const struct sw_link *link, uint32_t n_links, unsigned max,
-                         struct spread_ports *ret)
+                         struct spread_ports *ret_ports)
 {
 	const struct steps *x = ctx;
 	const struct ftree *f = x->f;
@@ -445,12 +445,12 @@ static void next_in_tree(const void *ctx, uint32_t s, uint32_t t,
 		uint32_t to = link[i].to;
 
 		if (ftree_leads_up(f, s, to) == up && ftree_closer(f, s, to, up, t)) {
-			ret->port[n] = link[i].port;
-			ret->to[n] = to;
+			ret_ports->port[n] = link[i].port;
+			ret_ports->to[n] = to;
 			n++;
 		}
 	}
-	ret->n = n;
+	ret_ports->n = n;
 }
 
 int ftree_even(struct ftree *f, const struct lft *prev, struct lft *lft, struct arena *a)

@@ -195,7 +195,7 @@ static int limit_of(const struct search *x, uint32_t s)
 	               : -1;
 }
 
-static void add_paths(const struct search *x, struct ftree_added *ret)
+static void add_paths(const struct search *x, struct ftree_added *ret_added)
 {
 	const struct ftree *f = x->f;
 	bool started = false, found = false;
@@ -218,7 +218,7 @@ static void add_paths(const struct search *x, struct ftree_added *ret)
 			started = true;
 			uint64_t n = try_order(x, f->leaf[i], (unsigned)most);
 
-			*(x->back ? &ret->back : &ret->by_order) += n;
+			*(x->back ? &ret_added->back : &ret_added->by_order) += n;
 		}
 	}
 	for (uint32_t i = 0; started && i < f->n_leaves; i++) {
@@ -233,16 +233,16 @@ static void add_paths(const struct search *x, struct ftree_added *ret)
 		}
 		found = true;
 		if (x->path[s].climbs != NO_PATH && x->path[s].reverse <= (unsigned)most) {
-			ret->by_hops += enter_path(x, s);
+			ret_added->by_hops += enter_path(x, s);
 		}
 	}
 }
 
 /* Adds the paths to all hosts that are no compute nodes. \return false: there was none. */
-static bool add_all(struct search *x, struct ftree_added *ret)
+static bool add_all(struct search *x, struct ftree_added *ret_added)
 {
 	const struct ftree *f = x->f;
-	uint64_t before = ret->by_order + ret->by_hops + ret->back;
+	uint64_t before = ret_added->by_order + ret_added->by_hops + ret_added->back;
 
 	for (uint32_t t = 0; t < f->n; t++) {
 		for (uint32_t h = f->g->host_first[t]; h < f->g->host_first[t + 1]; h++) {
@@ -250,14 +250,14 @@ static bool add_all(struct search *x, struct ftree_added *ret)
 			x->h = h;
 			x->lid = f->lid[h];
 			if (x->lid && f->non_cn[f->g->hosts[h]]) {
-				add_paths(x, ret);
+				add_paths(x, ret_added);
 			}
 		}
 	}
-	return ret->by_order + ret->by_hops + ret->back != before;
+	return ret_added->by_order + ret_added->by_hops + ret_added->back != before;
 }
 
-int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret)
+int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret_added)
 {
 	struct search x = { .f = f };
 
@@ -267,10 +267,10 @@ int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret)
 		return -ENOMEM;
 	}
 	if (f->opt->max_reverse_hops != 0) {
-		(void)add_all(&x, ret);
+		(void)add_all(&x, ret_added);
 	}
 	x.back = true;
-	while (add_all(&x, ret)) { /* what was added may have no way back itself */
+	while (add_all(&x, ret_added)) { /* what was added may have no way back itself */
 	}
 	return E_OK;
 }

@@ -92,8 +92,7 @@ static int lash_check(const struct route_in *in, struct why *why)
 	}
 	if (start_of(in) >= lanes_there(in)) {
 		why_add(why,
-		        "lash: lash_start_vl is %u, but the links have only data lanes 0 "
-		        "to %u",
+		        "lash: lash_start_vl is %u, but the links have only data lanes 0 to %u",
 		        start_of(in), lanes_there(in) - 1);
 		return E_UNSUITABLE;
 	}
@@ -105,7 +104,7 @@ static int lash_check(const struct route_in *in, struct why *why)
 /* Fills the tables over the links that a choice of paths allows. */
 static int fill_tables(struct lash *j, spread_closer_f *closer, const void *ctx,
                        const struct lash_paths *to_switches, const struct lft *prev,
-                       struct lft *ret)
+                       struct lft *ret_lft)
 {
 	const struct spread spread = {
 		.g = j->g,
@@ -120,9 +119,9 @@ static int fill_tables(struct lash *j, spread_closer_f *closer, const void *ctx,
 		.even = closer == spread_shortest || j->has_parallel,
 		.cancel = j->in->cancel,
 	};
-	int ret_code = lft_init(ret, j->g->n_switches, j->in->lids->top, j->a);
+	int ret = lft_init(ret_lft, j->g->n_switches, j->in->lids->top, j->a);
 
-	return ret_code == E_OK ? spread_run(&spread, ret, j->tmp) : ret_code;
+	return ret == E_OK ? spread_run(&spread, ret_lft, j->tmp) : ret;
 }
 
 /* Assigns lanes to the pairs of the tables. E_FULL: there are too few. */
@@ -170,13 +169,13 @@ static int try_tree(struct lash *j)
 	return ret == E_OK ? assign_lanes(j, &j->all_paths, NULL, NULL, true) : ret;
 }
 
-static int mesh_paths(struct lash *j, struct lash_paths *ret)
+static int mesh_paths(struct lash *j, struct lash_paths *ret_paths)
 {
-	int ret_code = lash_cuts_init(&j->cuts, &j->mesh, j->tmp);
+	int ret = lash_cuts_init(&j->cuts, &j->mesh, j->tmp);
 
-	return ret_code == E_OK
-	               ? lash_paths_mesh(j->g, &j->hops, &j->mesh, &j->cuts, j->tmp, ret)
-	               : ret_code;
+	return ret == E_OK ? lash_paths_mesh(j->g, &j->hops, &j->mesh, &j->cuts, j->tmp,
+	                                     ret_paths)
+	                   : ret;
 }
 
 static int try_mesh(struct lash *j)
@@ -286,8 +285,7 @@ static int explain_refusal(struct lash *j)
 		        j->start + j->layers.n, j->start + there);
 	} else if (ret == E_FULL) {
 		why_add(j->notes,
-		        "lash: needs more than %u lanes, the links between switches "
-		        "have %u",
+		        "lash: needs more than %u lanes, the links between switches have %u",
 		        LANES_MAX, j->start + there);
 	}
 	return ret == E_OK || ret == E_FULL ? E_UNSUITABLE : ret;
@@ -333,8 +331,7 @@ static int note_mesh(struct lash *j)
 	}
 	if (missing) {
 		why_add(j->notes,
-		        "lash: do_mesh_analysis found: %s; links missing between "
-		        "neighbours: %" PRIu32,
+		        "lash: do_mesh_analysis found: %s; links missing between neighbours: %" PRIu32,
 		        text, missing);
 	} else {
 		why_add(j->notes, "lash: do_mesh_analysis found: %s", text);
@@ -350,14 +347,13 @@ static int find_hops(struct lash *j)
 		return ret;
 	}
 	why_add(j->notes,
-	        "lash: two switches are more than %u hops apart, or there are more than "
-	        "%u switches",
+	        "lash: two switches are more than %u hops apart, or there are more than %u switches",
 	        HOPS_NONE - 1U, UINT16_MAX);
 	return E_UNSUITABLE;
 }
 
 /* Lanes per LID from lanes per pair of switches. */
-static int fill_lanes(const struct lash *j, struct lanes *ret)
+static int fill_lanes(const struct lash *j, struct lanes *ret_lanes)
 {
 	const struct lids *lids = j->in->lids;
 	uint32_t n = j->g->n_switches;
@@ -366,7 +362,7 @@ static int fill_lanes(const struct lash *j, struct lanes *ret)
 	uint32_t *home = arena_array(j->tmp, (size_t)lids->top + 1, sizeof(*home));
 
 	if (l.n == 1) {
-		*ret = (struct lanes){ .n = 1 };
+		*ret_lanes = (struct lanes){ .n = 1 };
 		return E_OK;
 	}
 	l.rows = arena_array(j->a, n, l.stride);
@@ -389,7 +385,7 @@ static int fill_lanes(const struct lash *j, struct lanes *ret)
 			l.rows[(size_t)s * l.stride + lid] = (uint8_t)(j->start + of);
 		}
 	}
-	*ret = l;
+	*ret_lanes = l;
 	return E_OK;
 }
 
@@ -429,30 +425,31 @@ static int route_fabric(struct lash *j)
 	return ret == E_OK ? try_each(j) : ret;
 }
 
-static int lash_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int lash_route(const struct route_in *in, struct arena *a,
+                      struct route_out *ret_out)
 {
 	const struct lash_options *o = in->options;
 	struct lash j = { .in = in,
 		          .g = in->g,
 		          .a = a,
 		          .tmp = arena_new(),
-		          .notes = &ret->notes,
+		          .notes = &ret_out->notes,
 		          .mesh_first = o && o->do_mesh_analysis,
 		          .start = start_of(in),
 		          .max = lanes_there(in) - start_of(in),
 		          .max_data = lanes_there(in) - start_of(in) };
 	struct lanes lanes;
-	int ret_code = j.tmp ? route_fabric(&j) : -ENOMEM;
+	int ret = j.tmp ? route_fabric(&j) : -ENOMEM;
 
-	if (ret_code == E_OK) {
-		ret_code = fill_lanes(&j, &lanes);
+	if (ret == E_OK) {
+		ret = fill_lanes(&j, &lanes);
 	}
-	if (ret_code == E_OK) {
-		ret->lft = j.lft;
-		ret->lanes = lanes;
+	if (ret == E_OK) {
+		ret_out->lft = j.lft;
+		ret_out->lanes = lanes;
 	}
 	arena_free(j.tmp);
-	return ret_code;
+	return ret;
 }
 
 /* clang-format off */

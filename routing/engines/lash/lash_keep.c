@@ -78,7 +78,7 @@ static uint8_t lane_to(const struct lash_keep *k, uint32_t s, uint32_t t)
 }
 
 /* \return false: some lane no longer exists. */
-static bool fill_lanes(const struct lash_keep *k, unsigned max, uint8_t *ret)
+static bool fill_lanes(const struct lash_keep *k, unsigned max, uint8_t *ret_lanes)
 {
 	unsigned start = k->start;
 	uint32_t n = k->in->g->n_switches;
@@ -94,8 +94,8 @@ static bool fill_lanes(const struct lash_keep *k, unsigned max, uint8_t *ret)
 			} else {
 				lane = (uint8_t)(lane - start);
 			}
-			ret[(size_t)s * n + t] = lane;
-			ret[(size_t)t * n + s] = lane;
+			ret_lanes[(size_t)s * n + t] = lane;
+			ret_lanes[(size_t)t * n + s] = lane;
 		}
 	}
 	return true;
@@ -139,26 +139,27 @@ static bool is_any_new(const struct lash_keep *k)
 }
 
 int lash_keep_init(struct lash_keep *k, const struct route_in *in, const struct hops *h,
-                   unsigned start, unsigned max, struct arena *a, struct lash_kept *ret)
+                   unsigned start, unsigned max, struct arena *a,
+                   struct lash_kept *ret_kept)
 {
 	size_t n = in->g->n_switches;
-	int ret_code;
+	int ret;
 
 	*k = (struct lash_keep){ .in = in, .hops = h, .start = start };
 	if (!in->prev || in->prev->n_switches != n ||
 	    in->prev->n_lids != in->lids->top + 1 || is_any_new(k)) {
 		return E_UNSUITABLE;
 	}
-	ret->lane = arena_array(a, n * n, sizeof(*ret->lane));
-	ret->changed = arena_array(a, n * n, sizeof(*ret->changed));
-	if (!ret->lane || !ret->changed) {
+	ret_kept->lane = arena_array(a, n * n, sizeof(*ret_kept->lane));
+	ret_kept->changed = arena_array(a, n * n, sizeof(*ret_kept->changed));
+	if (!ret_kept->lane || !ret_kept->changed) {
 		return -ENOMEM;
 	}
-	ret_code = list_lids(k, a);
-	if (ret_code == E_OK && !fill_lanes(k, max, ret->lane)) {
-		ret_code = E_UNSUITABLE;
+	ret = list_lids(k, a);
+	if (ret == E_OK && !fill_lanes(k, max, ret_kept->lane)) {
+		ret = E_UNSUITABLE;
 	}
-	return ret_code;
+	return ret;
 }
 
 void lash_keep_compare(const struct lash_keep *k, const struct lft *lft,
@@ -204,7 +205,7 @@ static uint32_t next_switch(const struct lash_keep *k, uint32_t s, uint32_t t,
 }
 
 void lash_keep_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
-                      uint32_t n_links, unsigned max, struct spread_ports *ret)
+                      uint32_t n_links, unsigned max, struct spread_ports *ret_ports)
 {
 	const struct lash_keep *k = ctx;
 	struct spread_ports all;
@@ -214,16 +215,16 @@ void lash_keep_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_l
 	spread_shortest(k->hops, s, t, link, n_links, SPREAD_PORTS_MAX, &all);
 	for (unsigned i = 0; i < all.n && n < max; i++) {
 		if (was_used(k, s, t, all.port[i])) {
-			ret->port[n] = all.port[i];
-			ret->to[n++] = all.to[i];
+			ret_ports->port[n] = all.port[i];
+			ret_ports->to[n++] = all.to[i];
 		}
 	}
 	next = n ? GRAPH_NONE : next_switch(k, s, t, &all);
 	for (unsigned i = 0; next != GRAPH_NONE && i < all.n && n < max; i++) {
 		if (all.to[i] == next) {
-			ret->port[n] = all.port[i];
-			ret->to[n++] = all.to[i];
+			ret_ports->port[n] = all.port[i];
+			ret_ports->to[n++] = all.to[i];
 		}
 	}
-	ret->n = n;
+	ret_ports->n = n;
 }

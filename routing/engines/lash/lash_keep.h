@@ -30,7 +30,8 @@ struct lash_keep {
  *         that were not. \retval -ENOMEM
  */
 int lash_keep_init(struct lash_keep *k, const struct route_in *in, const struct hops *h,
-                   unsigned start, unsigned max, struct arena *a, struct lash_kept *ret);
+                   unsigned start, unsigned max, struct arena *a,
+                   struct lash_kept *ret_kept);
 
 /*! \brief Marks the pairs whose entries differ from those of the last run. */
 void lash_keep_compare(const struct lash_keep *k, const struct lft *lft,

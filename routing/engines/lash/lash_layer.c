@@ -189,24 +189,24 @@ static bool is_any_open(const struct lash_job *j)
 /* Places the open pairs; the lanes have the others. */
 static int layer_open(struct lash_job *j)
 {
-	int ret_code = E_OK;
+	int ret = E_OK;
 
 	if (lash_can_close(j)) {
-		ret_code = lash_close_lanes(j);
+		ret = lash_close_lanes(j);
 	}
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		j->limit = j->in->max_data;
-		ret_code = lash_place_pairs(j, true);
+		ret = lash_place_pairs(j, true);
 		j->limit = j->in->max;
 	}
-	j->data_placed = ret_code == E_OK;
-	if (ret_code == E_OK) {
-		ret_code = lash_place_pairs(j, false);
+	j->data_placed = ret == E_OK;
+	if (ret == E_OK) {
+		ret = lash_place_pairs(j, false);
 	}
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		lash_balance_lanes(j);
 	}
-	return ret_code;
+	return ret;
 }
 
 /* ---- lanes of the last run ---- */
@@ -345,7 +345,7 @@ static int layer_anew(struct lash_job *j)
 
 static int layer_once(const struct lash_layer_in *in, bool far_first,
                       bool management_far_first, struct arena *a, bool *ret_data_placed,
-                      struct lash_layers *ret)
+                      struct lash_layers *ret_layers)
 {
 	struct lash_job j = { .in = in,
 		              .g = in->g,
@@ -355,17 +355,17 @@ static int layer_once(const struct lash_layer_in *in, bool far_first,
 		              .management_far_first = management_far_first,
 		              .tmp = arena_new() };
 	struct lash_layers out = { .n = 0 };
-	int ret_code = j.tmp ? cdg_map_init(&j.map, in->g, j.tmp) : -ENOMEM;
+	int ret = j.tmp ? cdg_map_init(&j.map, in->g, j.tmp) : -ENOMEM;
 
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		j.of = arena_array(a, (size_t)j.n * j.n, sizeof(*j.of));
-		ret_code = j.of ? make_columns(&j) : -ENOMEM;
+		ret = j.of ? make_columns(&j) : -ENOMEM;
 	}
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		unsigned n;
 
 		memset(j.of, LASH_OPEN, (size_t)j.n * j.n);
-		ret_code = j.in->kept ? layer_kept(&j) : layer_anew(&j);
+		ret = j.in->kept ? layer_kept(&j) : layer_anew(&j);
 		n = 1;
 		for (size_t i = 0; i < (size_t)j.n * j.n; i++) {
 			if (j.of[i] != LASH_OPEN && j.of[i] >= n) {
@@ -383,33 +383,33 @@ static int layer_once(const struct lash_layer_in *in, bool far_first,
 		}
 		out.lane = j.of;
 	}
-	if (ret_code == E_OK) {
-		*ret = out;
+	if (ret == E_OK) {
+		*ret_layers = out;
 	}
 	*ret_data_placed = j.data_placed;
 	arena_free(j.tmp);
-	return ret_code;
+	return ret;
 }
 
 /* Placing far pairs first mostly takes fewer lanes. If cuts alone do not suffice, placing near
  * pairs first is tried, too; likewise with the management pairs if there is no lane for some. */
-int lash_layer(const struct lash_layer_in *in, struct arena *a, struct lash_layers *ret)
+int lash_layer(const struct lash_layer_in *in, struct arena *a,
+               struct lash_layers *ret_layers)
 {
 	struct lash_layers near = { .n = 0 };
 	bool placed;
-	int ret_code = layer_once(in, true, !has_cuts(in), a, &placed, ret);
+	int ret = layer_once(in, true, !has_cuts(in), a, &placed, ret_layers);
 
-	if (has_cuts(in)
-	            ? ret_code == E_FULL || (ret_code == E_OK && ret->n > in->cuts->n)
-	            : ret_code == E_FULL && placed && in->kept == NULL) {
+	if (has_cuts(in) ? ret == E_FULL || (ret == E_OK && ret_layers->n > in->cuts->n)
+	                 : ret == E_FULL && placed && in->kept == NULL) {
 		int ret_near = layer_once(in, !has_cuts(in), false, a, &placed, &near);
 
-		if (ret_near == E_OK && (ret_code != E_OK || near.n < ret->n)) {
-			*ret = near;
+		if (ret_near == E_OK && (ret != E_OK || near.n < ret_layers->n)) {
+			*ret_layers = near;
 		}
 		if (ret_near != E_FULL) {
-			ret_code = ret_near;
+			ret = ret_near;
 		}
 	}
-	return ret_code;
+	return ret;
 }

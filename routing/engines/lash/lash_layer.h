@@ -57,4 +57,5 @@ struct lash_layer_in {
 /*! \brief Assigns each pair to the lowest lane that stays acyclic, then balances the
  * lanes. \retval E_FULL More than in->max or in->max_data lanes are needed. \retval -ECANCELED
  * -ENOMEM Cost: 8 bytes per (switch, LID); time about O(S * L) if one lane suffices. */
-int lash_layer(const struct lash_layer_in *in, struct arena *a, struct lash_layers *ret);
+int lash_layer(const struct lash_layer_in *in, struct arena *a,
+               struct lash_layers *ret_layers);

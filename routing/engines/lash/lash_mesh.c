@@ -449,10 +449,10 @@ static int find_mesh(const struct graph *g, bool guess, struct lash_mesh *m)
 	return ret;
 }
 
-int lash_mesh_find(const struct graph *g, struct arena *a, struct lash_mesh *ret)
+int lash_mesh_find(const struct graph *g, struct arena *a, struct lash_mesh *ret_mesh)
 {
 	struct lash_mesh m = { .n_dims = 0 };
-	int ret_code;
+	int ret;
 
 	m.dim = arena_array(a, g->n_adj, sizeof(*m.dim));
 	m.at = arena_array(a, (size_t)g->n_switches * LASH_DIMS_MAX, sizeof(*m.at));
@@ -460,14 +460,14 @@ int lash_mesh_find(const struct graph *g, struct arena *a, struct lash_mesh *ret
 	if (!m.dim || !m.at || !m.order) {
 		return -ENOMEM;
 	}
-	ret_code = find_mesh(g, false, &m);
-	if (ret_code == E_UNSUITABLE) {
-		ret_code = find_mesh(g, true, &m);
+	ret = find_mesh(g, false, &m);
+	if (ret == E_UNSUITABLE) {
+		ret = find_mesh(g, true, &m);
 	}
-	if (ret_code == E_OK) {
-		*ret = m;
+	if (ret == E_OK) {
+		*ret_mesh = m;
 	}
-	return ret_code;
+	return ret;
 }
 
 const char *lash_mesh_text(const struct lash_mesh *m, struct arena *a)

@@ -24,7 +24,7 @@ struct lash_mesh {
 /*! \brief Finds the dimensions. Parallel cables are one link; links may be missing.
  * \retval E_UNSUITABLE It is no mesh: no dimensions explain every link. \retval
  * -ENOMEM */
-int lash_mesh_find(const struct graph *g, struct arena *a, struct lash_mesh *ret);
+int lash_mesh_find(const struct graph *g, struct arena *a, struct lash_mesh *ret_mesh);
 
 /*! \brief "8 x 8 x 4 torus" or "6 x 5 mesh". Arena string, NULL when out of memory. */
 const char *lash_mesh_text(const struct lash_mesh *m, struct arena *a);

@@ -76,13 +76,13 @@ static uint32_t next_over_mesh(const struct graph *g, const struct hops *h,
 
 int lash_paths_mesh(const struct graph *g, const struct hops *h,
                     const struct lash_mesh *m, const struct lash_cuts *cuts,
-                    struct arena *a, struct lash_paths *ret)
+                    struct arena *a, struct lash_paths *ret_paths)
 {
 	struct lash_paths w;
-	int ret_code = paths_init(&w, g->n_switches, a);
+	int ret = paths_init(&w, g->n_switches, a);
 
-	if (ret_code != E_OK) {
-		return ret_code;
+	if (ret != E_OK) {
+		return ret;
 	}
 #pragma omp parallel for schedule(dynamic, 8)
 	for (uint32_t t = 0; t < w.n; t++) {
@@ -95,7 +95,7 @@ int lash_paths_mesh(const struct graph *g, const struct hops *h,
 			}
 		}
 	}
-	*ret = w;
+	*ret_paths = w;
 	return E_OK;
 }
 
@@ -198,14 +198,14 @@ static void grow_tree(const struct grower *w, uint32_t t)
 }
 
 static int grow_all(const struct graph *g, const struct hops *h, const uint32_t *rank,
-                    const uint32_t *place, struct arena *a, struct lash_paths *ret)
+                    const uint32_t *place, struct arena *a, struct lash_paths *ret_paths)
 {
 	struct lash_paths w;
 	struct arena *tmp = arena_new();
 	struct grower b = { .g = g, .h = h, .rank = rank, .place = place };
 	size_t n = g->n_switches;
 	uint32_t *link = tmp ? arena_array(tmp, n * n, sizeof(*link)) : NULL;
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!link) {
 		goto out;
@@ -215,8 +215,8 @@ static int grow_all(const struct graph *g, const struct hops *h, const uint32_t 
 	if (!b.load || !b.turns) {
 		goto out;
 	}
-	ret_code = paths_init(&w, g->n_switches, a);
-	if (ret_code != E_OK) {
+	ret = paths_init(&w, g->n_switches, a);
+	if (ret != E_OK) {
 		goto out;
 	}
 	for (unsigned round = 0; round < (place ? 1 : ROUNDS); round++) {
@@ -229,16 +229,16 @@ static int grow_all(const struct graph *g, const struct hops *h, const uint32_t 
 			grow_tree(&b, t);
 		}
 	}
-	*ret = w;
+	*ret_paths = w;
 out:
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 int lash_paths_balanced(const struct graph *g, const struct hops *h, struct arena *a,
-                        struct lash_paths *ret)
+                        struct lash_paths *ret_paths)
 {
-	return grow_all(g, h, NULL, NULL, a, ret);
+	return grow_all(g, h, NULL, NULL, a, ret_paths);
 }
 
 /* The switch with the least sum of distances to all others. */
@@ -260,7 +260,7 @@ static uint32_t find_center(const struct hops *h)
 }
 
 int lash_paths_few_turns(const struct graph *g, const struct hops *h, struct arena *a,
-                         struct lash_paths *ret)
+                         struct lash_paths *ret_paths)
 {
 	uint32_t n = g->n_switches, root = h->n ? find_center(h) : 0;
 	uint32_t *rank = arena_array(a, n, sizeof(*rank)), n_ranked = 0;
@@ -279,7 +279,7 @@ int lash_paths_few_turns(const struct graph *g, const struct hops *h, struct are
 			rank[at[i]] = n_ranked++;
 		}
 	}
-	return grow_all(g, h, rank, NULL, a, ret);
+	return grow_all(g, h, rank, NULL, a, ret_paths);
 }
 
 /* ---- to switches of a tree ---- */
@@ -289,10 +289,11 @@ static bool has_hosts(const struct graph *g, uint32_t s)
 	return g->host_first[s] != g->host_first[s + 1];
 }
 
-/* Breadth-first search from the n switches in the queue. \a ret: hops to one of them.
+/* Breadth-first search from the n switches in the queue. \a ret_switches: hops to one of
+ * them.
  * \return Length of the queue at the end. */
 static uint32_t search_breadth_first(const struct graph *g, uint32_t *queue, uint32_t n,
-                                     uint32_t *ret)
+                                     uint32_t *ret_switches)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t s = queue[i];
@@ -300,8 +301,8 @@ static uint32_t search_breadth_first(const struct graph *g, uint32_t *queue, uin
 		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
 			uint32_t to = g->adj[c].to;
 
-			if (ret[to] == GRAPH_NONE) {
-				ret[to] = ret[s] + 1;
+			if (ret_switches[to] == GRAPH_NONE) {
+				ret_switches[to] = ret_switches[s] + 1;
 				queue[n++] = to;
 			}
 		}
@@ -326,7 +327,7 @@ static uint32_t find_levels(const struct graph *g, uint32_t *queue, uint32_t *le
 }
 
 int lash_paths_management(const struct graph *g, const struct hops *h, struct arena *a,
-                          struct lash_paths *ret)
+                          struct lash_paths *ret_paths)
 {
 	uint32_t n = g->n_switches, n_ranked = 0, top;
 	uint32_t *queue = arena_array(a, n, sizeof(*queue));
@@ -364,12 +365,12 @@ int lash_paths_management(const struct graph *g, const struct hops *h, struct ar
 			}
 		}
 	}
-	return grow_all(g, h, rank, place, a, ret);
+	return grow_all(g, h, rank, place, a, ret_paths);
 }
 
 void lash_paths_closer(const void *ctx, uint32_t s, uint32_t t,
                        const struct sw_link *link, uint32_t n_links, unsigned max,
-                       struct spread_ports *ret)
+                       struct spread_ports *ret_ports)
 {
 	const struct lash_paths *w = ctx;
 	uint32_t to = w->next[(size_t)t * w->n + s];
@@ -377,10 +378,10 @@ void lash_paths_closer(const void *ctx, uint32_t s, uint32_t t,
 
 	for (uint32_t i = 0; i < n_links && n < max; i++) {
 		if (link[i].to == to) {
-			ret->port[n] = link[i].port;
-			ret->to[n] = to;
+			ret_ports->port[n] = link[i].port;
+			ret_ports->to[n] = to;
 			n++;
 		}
 	}
-	ret->n = n;
+	ret_ports->n = n;
 }

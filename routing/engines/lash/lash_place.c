@@ -266,7 +266,7 @@ static void add_missing_dep(struct missing_deps *l, uint32_t from, uint32_t to)
 /* Collects the dependencies of a route that the lane lacks. \return false: one closes
  * a cycle. */
 static bool find_missing_deps(struct lash_job *j, unsigned lane, uint32_t col, uint32_t s,
-                              struct missing_deps *ret)
+                              struct missing_deps *ret_deps)
 {
 	const uint32_t *chan = j->chan + (size_t)col * j->n;
 	const uint8_t *state = states(j, lane, col);
@@ -281,7 +281,7 @@ static bool find_missing_deps(struct lash_job *j, unsigned lane, uint32_t col, u
 			return false;
 		}
 		if (d != GRAPH_NONE && !reach_leads(r, c, d)) {
-			add_missing_dep(ret, c, d);
+			add_missing_dep(ret_deps, c, d);
 		}
 		at = next;
 	}
@@ -289,10 +289,10 @@ static bool find_missing_deps(struct lash_job *j, unsigned lane, uint32_t col, u
 }
 
 static bool find_missing_of_pair(struct lash_job *j, unsigned lane, uint32_t s,
-                                 uint32_t t, struct missing_deps *ret)
+                                 uint32_t t, struct missing_deps *ret_deps)
 {
 	for (uint32_t c = j->col_first[t]; c < j->col_first[t + 1]; c++) {
-		if (!find_missing_deps(j, lane, c, s, ret)) {
+		if (!find_missing_deps(j, lane, c, s, ret_deps)) {
 			return false;
 		}
 	}
@@ -413,7 +413,7 @@ static void fill_pair(const struct lash_job *j, uint32_t s, uint32_t t, void *ct
 	f->pair[f->end[rank(j, s, t)]++] = (struct pair){ (uint16_t)s, (uint16_t)t };
 }
 
-static int list_pairs(const struct lash_job *j, bool data, struct list *ret)
+static int list_pairs(const struct lash_job *j, bool data, struct list *ret_list)
 {
 	size_t count[HOPS_NONE + 1] = { 0 }, n = 0, size;
 	struct filler f = { .end = count };
@@ -427,17 +427,18 @@ static int list_pairs(const struct lash_job *j, bool data, struct list *ret)
 	}
 	f.pair = arena_array(j->tmp, n, sizeof(*f.pair));
 	size = n / BLOCKS + 1;
-	ret->n_blocks = (uint32_t)((n + size - 1) / size);
-	ret->block = arena_array(j->tmp, ret->n_blocks, sizeof(*ret->block));
-	if (!f.pair || !ret->block) {
+	ret_list->n_blocks = (uint32_t)((n + size - 1) / size);
+	ret_list->block =
+		arena_array(j->tmp, ret_list->n_blocks, sizeof(*ret_list->block));
+	if (!f.pair || !ret_list->block) {
 		return -ENOMEM;
 	}
 	each_pair(j, data, fill_pair, &f);
-	for (uint32_t i = 0; i < ret->n_blocks; i++) {
+	for (uint32_t i = 0; i < ret_list->n_blocks; i++) {
 		size_t first = i * size;
 
-		ret->block[i].pair = f.pair + first;
-		ret->block[i].n = (uint32_t)(n - first < size ? n - first : size);
+		ret_list->block[i].pair = f.pair + first;
+		ret_list->block[i].n = (uint32_t)(n - first < size ? n - first : size);
 	}
 	return E_OK;
 }

@@ -63,24 +63,25 @@ static uint32_t *each_alone(struct arena *a, uint32_t n)
 /* ---- neighbours ---- */
 
 /* Neighbours of one switch, ascending. Returns how many; NEIGHBOURS_MAX + 1: too many. */
-static uint32_t neighbours(const struct graph *g, uint32_t s, uint32_t *ret)
+static uint32_t neighbours(const struct graph *g, uint32_t s, uint32_t *ret_switches)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 		uint32_t to = g->adj[i].to, k = 0;
 
-		while (k < n && ret[k] < to) {
+		while (k < n && ret_switches[k] < to) {
 			k++;
 		}
-		if (k < n && ret[k] == to) {
+		if (k < n && ret_switches[k] == to) {
 			continue;
 		}
 		if (n == NEIGHBOURS_MAX) {
 			return NEIGHBOURS_MAX + 1;
 		}
-		memmove(ret + k + 1, ret + k, (n - k) * sizeof(*ret));
-		ret[k] = to;
+		memmove(ret_switches + k + 1, ret_switches + k,
+		        (n - k) * sizeof(*ret_switches));
+		ret_switches[k] = to;
 		n++;
 	}
 	return n;
@@ -292,21 +293,23 @@ static int by_links(const void *a, const void *b)
 	               : (x->dim > y->dim) - (x->dim < y->dim);
 }
 
-/* Lists dimensions, those with most links first. \a ret: [links]. Returns how many. */
-static uint32_t list_dimensions(struct finder *f, struct dimension *ret)
+/* Lists dimensions, those with most links first. \a ret_dimension: [links]. Returns how
+ * many. */
+static uint32_t list_dimensions(struct finder *f, struct dimension *ret_dimension)
 {
 	uint32_t n_links = f->first[f->n], n = 0;
 
-	memset(ret, 0, n_links * sizeof(*ret));
+	memset(ret_dimension, 0, n_links * sizeof(*ret_dimension));
 	for (uint32_t i = 0; i < n_links; i++) {
-		ret[dim_of(f, i)].n_links++;
+		ret_dimension[dim_of(f, i)].n_links++;
 	}
 	for (uint32_t i = 0; i < n_links; i++) {
-		if (ret[i].n_links) {
-			ret[n++] = (struct dimension){ i, ret[i].n_links };
+		if (ret_dimension[i].n_links) {
+			ret_dimension[n++] =
+				(struct dimension){ i, ret_dimension[i].n_links };
 		}
 	}
-	qsort(ret, n, sizeof(*ret), by_links);
+	qsort(ret_dimension, n, sizeof(*ret_dimension), by_links);
 	return n;
 }
 
@@ -415,7 +418,7 @@ static size_t join_straight(struct joiner *j)
 	return joined;
 }
 
-static int find_directions(struct finder *f, bool guess, struct lash_squares *ret)
+static int find_directions(struct finder *f, bool guess, struct lash_squares *ret_squares)
 {
 	uint32_t n_links = f->first[f->n], n;
 	struct joiner j = { .f = f };
@@ -437,9 +440,9 @@ static int find_directions(struct finder *f, bool guess, struct lash_squares *re
 	while (n > 1 && j.list[n - 1].n_links == 2) {
 		n--;
 	}
-	ret->n_dims = n < LASH_DIMS_MAX ? n : LASH_DIMS_MAX;
-	for (unsigned i = 0; i < ret->n_dims; i++) {
-		ret->dim[i] = j.list[i].dim;
+	ret_squares->n_dims = n < LASH_DIMS_MAX ? n : LASH_DIMS_MAX;
+	for (unsigned i = 0; i < ret_squares->n_dims; i++) {
+		ret_squares->dim[i] = j.list[i].dim;
 	}
 	return n ? E_OK : E_UNSUITABLE;
 }
@@ -447,32 +450,35 @@ static int find_directions(struct finder *f, bool guess, struct lash_squares *re
 /* ---- all steps ---- */
 
 int lash_squares_find(const struct graph *g, bool guess, struct arena *a,
-                      struct lash_squares *ret)
+                      struct lash_squares *ret_squares)
 {
 	struct finder f = { .g = g, .n = g->n_switches, .tmp = a };
-	int ret_code = find_neighbours(&f);
+	int ret = find_neighbours(&f);
 
-	if (ret_code == E_OK) {
-		ret_code = find_classes(&f);
+	if (ret == E_OK) {
+		ret = find_classes(&f);
 	}
-	if (ret_code == E_OK) {
-		ret_code = find_directions(&f, guess, ret);
+	if (ret == E_OK) {
+		ret = find_directions(&f, guess, ret_squares);
 	}
-	if (ret_code == E_OK) {
-		ret->slab = arena_array(a, f.first[f.n], sizeof(*ret->slab));
-		ret->direction = arena_array(a, f.first[f.n], sizeof(*ret->direction));
-		ret_code = ret->slab && ret->direction ? E_OK : -ENOMEM;
+	if (ret == E_OK) {
+		ret_squares->slab =
+			arena_array(a, f.first[f.n], sizeof(*ret_squares->slab));
+		ret_squares->direction =
+			arena_array(a, f.first[f.n], sizeof(*ret_squares->direction));
+		ret = ret_squares->slab && ret_squares->direction ? E_OK : -ENOMEM;
 	}
-	if (ret_code == E_OK) {
+	if (ret == E_OK) {
 		/* the union-find trees become plain numbers */
-		ret->n = f.n;
-		ret->first = f.first;
-		ret->near = f.near;
-		ret->back = f.back;
+		ret_squares->n = f.n;
+		ret_squares->first = f.first;
+		ret_squares->near = f.near;
+		ret_squares->back = f.back;
 		for (uint32_t i = 0; i < f.first[f.n]; i++) {
-			ret->slab[i] = class_of(&f, i);
-			ret->direction[i] = union_find(f.dir, ret->slab[i]);
+			ret_squares->slab[i] = class_of(&f, i);
+			ret_squares->direction[i] =
+				union_find(f.dir, ret_squares->slab[i]);
 		}
 	}
-	return ret_code;
+	return ret;
 }

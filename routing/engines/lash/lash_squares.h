@@ -33,7 +33,7 @@ struct lash_squares {
  * \retval E_UNSUITABLE  It is no mesh. \retval -ENOMEM
  */
 int lash_squares_find(const struct graph *g, bool guess, struct arena *a,
-                      struct lash_squares *ret);
+                      struct lash_squares *ret_squares);
 
 /*! \brief The direction that represents the dimension of a link. */
 static inline uint32_t lash_dim_of(const struct lash_squares *q, uint32_t link)

@@ -87,24 +87,24 @@ static void count_lanes(struct job *j)
 }
 
 /* An up/down order in which switches far from hosts rank highest. */
-static int find_order(struct job *j, const uint32_t **ret)
+static int find_order(struct job *j, const uint32_t **ret_order)
 {
 	struct updown_rule rule = { .keeps_paths = true };
 	uint16_t *rank;
 	uint32_t *order = NULL;
-	int ret_code = leaves_heights(j->g, j->tmp, &rank);
+	int ret = leaves_heights(j->g, j->tmp, &rank);
 
-	for (uint32_t s = 0; ret_code == E_OK && s < j->g->n_switches; s++) {
+	for (uint32_t s = 0; ret == E_OK && s < j->g->n_switches; s++) {
 		rank[s] = rank[s] == UPDOWN_RANK_NONE
 		                  ? rank[s]
 		                  : (uint16_t)(UPDOWN_RANK_NONE - 1 - rank[s]);
 	}
 	rule.rank = rank;
-	if (ret_code == E_OK) {
-		ret_code = updown_order(j->g, &rule, j->tmp, &order, NULL);
+	if (ret == E_OK) {
+		ret = updown_order(j->g, &rule, j->tmp, &order, NULL);
 	}
-	*ret = order;
-	return ret_code;
+	*ret_order = order;
+	return ret;
 }
 
 /* Are all paths shortest, or on a grid all in dimension order? Then other plans are
@@ -165,13 +165,13 @@ static int try_plans(struct job *j)
 /* ---- tables ---- */
 
 static int fill_lanes(const struct job *j, const struct lft *lft, struct arena *a,
-                      struct lanes *ret)
+                      struct lanes *ret_lanes)
 {
 	const struct lids *lids = j->in->lids;
 	struct lanes l = { .stride = lft->stride, .n = (uint8_t)j->n_lanes };
 
 	if (j->n_lanes == 1) {
-		*ret = (struct lanes){ .n = 1 };
+		*ret_lanes = (struct lanes){ .n = 1 };
 		return E_OK;
 	}
 	l.rows = arena_array(a, j->g->n_switches, l.stride);
@@ -188,7 +188,7 @@ static int fill_lanes(const struct job *j, const struct lft *lft, struct arena *
 	for (uint32_t s = 1; s < j->g->n_switches; s++) {
 		memcpy(l.rows + s * l.stride, l.rows, l.stride);
 	}
-	*ret = l;
+	*ret_lanes = l;
 	return E_OK;
 }
 
@@ -232,39 +232,40 @@ struct result {
 	struct lanes lanes;
 };
 
-static int keep_earlier(const struct job *j, struct arena *a, struct result *ret)
+static int keep_earlier(const struct job *j, struct arena *a, struct result *ret_result)
 {
 	const struct keep_lanes k = { .g = j->g,
 		                      .lids = j->in->lids,
 		                      .prev = j->in->prev,
 		                      .prev_lanes = j->in->prev_lanes,
 		                      .n = j->n_lanes };
-	int err = j->in->prev ? lft_init(&ret->lft, j->g->n_switches, j->in->lids->top, a)
+	int ret = j->in->prev ? lft_init(&ret_result->lft, j->g->n_switches,
+	                                 j->in->lids->top, a)
 	                      : E_UNSUITABLE;
 
-	return err == E_OK ? keep_all(&k, a, &ret->lft, &ret->lanes) : err;
+	return ret == E_OK ? keep_all(&k, a, &ret_result->lft, &ret_result->lanes) : ret;
 }
 
 /* Keeps the earlier tables if they are balanced; else the better of earlier and new
  * ones. */
-static int make_tables(struct job *j, struct arena *a, struct result *ret)
+static int make_tables(struct job *j, struct arena *a, struct result *ret_result)
 {
 	const struct keep_measure m = { .g = j->g,
 		                        .lids = j->in->lids,
 		                        .hops = fewest_hops(j) };
 	struct result kept;
 	bool stays = false;
-	int err = keep_earlier(j, a, &kept);
-	bool may_stay = err == E_OK;
+	int ret = keep_earlier(j, a, &kept);
+	bool may_stay = ret == E_OK;
 
 	if (may_stay) {
-		err = keep_is_good(&m, &kept.lft, NULL, &stays);
-	} else if (err == E_UNSUITABLE) {
-		err = E_OK;
+		ret = keep_is_good(&m, &kept.lft, NULL, &stays);
+	} else if (ret == E_UNSUITABLE) {
+		ret = E_OK;
 	}
-	if (err == E_OK && !stays) {
-		err = try_plans(j);
-		if (err == E_OK) {
+	if (ret == E_OK && !stays) {
+		ret = try_plans(j);
+		if (ret == E_OK) {
 			const struct spread spread = { .g = j->g,
 				                       .lids = j->in->lids,
 				                       .hops = &j->links.hops,
@@ -273,52 +274,54 @@ static int make_tables(struct job *j, struct arena *a, struct result *ret)
 				                       .prev = j->in->prev,
 				                       .even = true,
 				                       .cancel = j->in->cancel };
-			int ret_code = lft_init(&ret->lft, j->g->n_switches,
+			int init_ret = lft_init(&ret_result->lft, j->g->n_switches,
 			                        j->in->lids->top, a);
-			err = ret_code == E_OK ? spread_run(&spread, &ret->lft, j->tmp)
-			                       : ret_code;
+			ret = init_ret == E_OK
+			              ? spread_run(&spread, &ret_result->lft, j->tmp)
+			              : init_ret;
 		}
-		err = err == E_OK ? fill_lanes(j, &ret->lft, a, &ret->lanes) : err;
+		ret = ret == E_OK ? fill_lanes(j, &ret_result->lft, a, &ret_result->lanes)
+		                  : ret;
 	}
-	if (err == E_OK && !stays && may_stay) {
-		err = keep_is_good(&m, &kept.lft, &ret->lft, &stays);
+	if (ret == E_OK && !stays && may_stay) {
+		ret = keep_is_good(&m, &kept.lft, &ret_result->lft, &stays);
 	}
-	*ret = err == E_OK && stays ? kept : *ret;
-	return err;
+	*ret_result = ret == E_OK && stays ? kept : *ret_result;
+	return ret;
 }
 
-static int nue_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int nue_route(const struct route_in *in, struct arena *a,
+                     struct route_out *ret_out)
 {
 	const struct nue_options *o = in->options;
 	struct job j = { .in = in,
 		         .g = in->g,
 		         .tmp = arena_new(),
-		         .notes = &ret->notes,
+		         .notes = &ret_out->notes,
 		         .all = o && o->nue_include_switches };
-	int ret_code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (j.tmp) {
 		struct result result;
 
 		count_lanes(&j);
-		ret_code = find_hops(&j);
-		if (ret_code == E_OK) {
-			ret_code = make_tables(&j, a, &result);
+		ret = find_hops(&j);
+		if (ret == E_OK) {
+			ret = make_tables(&j, a, &result);
 		}
-		if (ret_code == E_OK) {
-			ret->lft = result.lft;
-			ret->lanes = result.lanes;
-		} else if (ret_code == E_RANGE) {
+		if (ret == E_OK) {
+			ret_out->lft = result.lft;
+			ret_out->lanes = result.lanes;
+		} else if (ret == E_RANGE) {
 			why_add(j.notes,
-			        "nue: a route of more than %u hops, or more than %u "
-			        "switches",
+			        "nue: a route of more than %u hops, or more than %u switches",
 			        HOPS_NONE - 1U, UINT16_MAX);
-			ret_code = E_UNSUITABLE;
+			ret = E_UNSUITABLE;
 		}
 	}
 	arena_free(j.links_arena);
 	arena_free(j.tmp);
-	return ret_code;
+	return ret;
 }
 
 #define MEMBER(m) .offset = offsetof(struct nue_options, m)

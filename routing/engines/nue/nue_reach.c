@@ -100,7 +100,7 @@ static uint64_t add_turns(struct nue_reach *x, uint32_t c, unsigned word, uint64
 }
 
 /* Finds the open links behind channel c that may follow it. \return Whether all may. */
-static bool follow(struct nue_reach *x, uint32_t c, bool add, uint64_t *ret)
+static bool follow(struct nue_reach *x, uint32_t c, bool add, uint64_t *ret_reached)
 {
 	const uint64_t *open = open_of(x, x->g->adj[c].to);
 	bool no_lower = x->to_lower && x->strict;
@@ -110,11 +110,11 @@ static bool follow(struct nue_reach *x, uint32_t c, bool add, uint64_t *ret)
 		size_t at = (size_t)c * x->words + w;
 		uint64_t may = open[w] & ~(no_lower ? x->to_lower[at] : 0);
 
-		ret[w] = may & x->lane->cdg.out[at];
-		if (add && may & ~ret[w]) {
-			ret[w] |= add_turns(x, c, w, may & ~ret[w]);
+		ret_reached[w] = may & x->lane->cdg.out[at];
+		if (add && may & ~ret_reached[w]) {
+			ret_reached[w] |= add_turns(x, c, w, may & ~ret_reached[w]);
 		}
-		not |= open[w] & ~ret[w];
+		not |= open[w] & ~ret_reached[w];
 	}
 	return not == 0;
 }

@@ -255,18 +255,19 @@ static int search_all(struct work *x, struct arena *a, struct arena *tmp)
 	return hops_index(&x->links->hops, a);
 }
 
-int nue_search_run(const struct nue_search *in, struct nue_links *ret, struct arena *a)
+int nue_search_run(const struct nue_search *in, struct nue_links *ret_links,
+                   struct arena *a)
 {
 	struct arena *tmp = arena_new();
-	struct work x = { .in = in, .g = in->plan->g, .links = ret };
-	int ret_code = tmp ? search_all(&x, a, tmp) : -ENOMEM;
+	struct work x = { .in = in, .g = in->plan->g, .links = ret_links };
+	int ret = tmp ? search_all(&x, a, tmp) : -ENOMEM;
 
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 void nue_links_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
-                      uint32_t n_links, unsigned max, struct spread_ports *ret)
+                      uint32_t n_links, unsigned max, struct spread_ports *ret_ports)
 {
 	const struct nue_links *w = ctx;
 	const uint64_t *ports = w->ports + ((size_t)t * w->g->n_switches + s) * w->words;
@@ -276,10 +277,10 @@ void nue_links_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_l
 		unsigned p = link[i].port - 1U;
 
 		if (ports[p / WORD] >> p % WORD & 1) {
-			ret->port[n] = link[i].port;
-			ret->to[n] = link[i].to;
+			ret_ports->port[n] = link[i].port;
+			ret_ports->to[n] = link[i].to;
 			n++;
 		}
 	}
-	ret->n = n;
+	ret_ports->n = n;
 }

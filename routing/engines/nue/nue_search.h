@@ -51,7 +51,8 @@ struct nue_search {
  * Cost: O(S * E) and that of adding up to E * P turns per lane; four times as much with
  * weights and several lanes.
  */
-int nue_search_run(const struct nue_search *in, struct nue_links *ret, struct arena *a);
+int nue_search_run(const struct nue_search *in, struct nue_links *ret_links,
+                   struct arena *a);
 
 /*! \brief For spread_run(); \a ctx is the struct nue_ways. */
 spread_closer_f nue_links_closer;

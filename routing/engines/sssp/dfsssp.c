@@ -91,7 +91,8 @@ static int route_hosts(struct job *j, const struct lft *prev, bool *ret_kept,
 }
 
 /* The LIDs of switches without hosts, and nothing else. */
-static int lids_without_hosts(const struct job *j, struct arena *tmp, struct lids *ret)
+static int lids_without_hosts(const struct job *j, struct arena *tmp,
+                              struct lids *ret_lids)
 {
 	struct lids l = { .top = j->lids->top };
 
@@ -114,7 +115,7 @@ static int lids_without_hosts(const struct job *j, struct arena *tmp, struct lid
 			l.count++;
 		}
 	}
-	*ret = l;
+	*ret_lids = l;
 	return E_OK;
 }
 
@@ -154,8 +155,7 @@ static int route_switches(struct job *j, const struct lids *lids, const struct l
 		ret = spread_run(&spread, &j->lft, tmp);
 	} else if (ret == E_RANGE) {
 		why_add(j->notes,
-		        "dfsssp: an up/down path of more than %u hops, or more than %u "
-		        "switches",
+		        "dfsssp: an up/down path of more than %u hops, or more than %u switches",
 		        HOPS_NONE - 1U, UINT16_MAX);
 		ret = E_UNSUITABLE;
 	}
@@ -190,8 +190,7 @@ static int place_management(struct job *j, const struct lids *switches, struct a
 	if (ret == E_OK && left) {
 		why_add(j->notes,
 		        "dfsssp: %" PRIu64
-		        " routes from switches without hosts fit in no lane: "
-		        "management traffic can deadlock",
+		        " routes from switches without hosts fit in no lane: management traffic can deadlock",
 		        left);
 	}
 	if (ret == E_OK && switches->count) {
@@ -207,9 +206,8 @@ static int place_management(struct job *j, const struct lids *switches, struct a
 		}
 		if (layer == j->max) {
 			layers_fit_switches(&j->layers, 0);
-			why_add(j->notes, "dfsssp: no lane left for routes to switches "
-			                  "without hosts: "
-			                  "management traffic can deadlock");
+			why_add(j->notes,
+			        "dfsssp: no lane left for routes to switches without hosts: management traffic can deadlock");
 		} else if (layer == j->n_lanes) {
 			layers_fit_switches(&j->layers, layer);
 			j->n_lanes++;
@@ -434,7 +432,8 @@ static int route(struct job *j, struct arena *a, struct arena *tmp)
 	return ret == E_OK ? route_from_nothing(j, &switches, a, tmp) : ret;
 }
 
-static int dfsssp_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int dfsssp_route(const struct route_in *in, struct arena *a,
+                        struct route_out *ret_out)
 {
 	struct arena *tmp = arena_new();
 	struct job j = {
@@ -443,32 +442,32 @@ static int dfsssp_route(const struct route_in *in, struct arena *a, struct route
 		.lids = in->lids,
 		.max = in->max_lanes && in->max_lanes < LANES_MAX ? in->max_lanes
 		                                                  : LANES_MAX,
-		.notes = &ret->notes,
+		.notes = &ret_out->notes,
 	};
-	int ret_code =
-		tmp ? lft_init(&j.lft, in->g->n_switches, in->lids->top, a) : -ENOMEM;
+	int ret = tmp ? lft_init(&j.lft, in->g->n_switches, in->lids->top, a) : -ENOMEM;
 
-	if (ret_code == E_OK) {
-		ret_code = route(&j, a, tmp);
+	if (ret == E_OK) {
+		ret = route(&j, a, tmp);
 	}
-	if (ret_code == E_OK && !j.anew) {
-		ret_code = leaves_straight(j.g, tmp, &ret->passes_always);
+	if (ret == E_OK && !j.anew) {
+		ret = leaves_straight(j.g, tmp, &ret_out->passes_always);
 	}
-	if (ret_code == E_OK) {
-		ret->passes_always |= j.anew;
-		ret->lft = j.lft;
-		ret->lanes = (struct lanes){ .rows = j.n_lanes > 1 ? j.layers.lane : NULL,
-			                     .stride = j.lft.stride,
-			                     .n = (uint8_t)j.n_lanes };
+	if (ret == E_OK) {
+		ret_out->passes_always |= j.anew;
+		ret_out->lft = j.lft;
+		ret_out->lanes =
+			(struct lanes){ .rows = j.n_lanes > 1 ? j.layers.lane : NULL,
+			                .stride = j.lft.stride,
+			                .n = (uint8_t)j.n_lanes };
 	}
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 const struct engine engine_dfsssp = {
 	.name = "dfsssp",
-	.summary = "Paths of sssp on as many virtual lanes as keep them free of credit "
-		   "loops",
+	.summary =
+		"Paths of sssp on as many virtual lanes as keep them free of credit loops",
 	.deadlock_free_order = 40,
 	.flags = ENGINE_DEADLOCK_FREE | ENGINE_NEEDS_LANES,
 	.options = sssp_rows,

@@ -51,14 +51,14 @@ static bool is_grid(const struct dims *d, const uint8_t *up)
 }
 
 /* Dimensions by port numbers. */
-static int by_ports(const struct graph *g, struct arena *a, uint8_t **ret)
+static int by_ports(const struct graph *g, struct arena *a, uint8_t **ret_dimensions)
 {
 	uint8_t *dimension = arena_array(a, (size_t)g->n_adj + 1, sizeof(*dimension));
 	uint8_t up[KEYS], by_port[KEYS];
 	struct dims d;
-	int ret_code = dims_init(&d, g, NULL, a);
+	int ret = dims_init(&d, g, NULL, a);
 
-	if (ret_code != E_OK || !dimension) {
+	if (ret != E_OK || !dimension) {
 		return -ENOMEM;
 	}
 	for (unsigned i = 0; i < KEYS; i++) {
@@ -78,50 +78,52 @@ static int by_ports(const struct graph *g, struct arena *a, uint8_t **ret)
 			dimension[c] = by_port[g->adj[c].port];
 		}
 	}
-	*ret = is_grid(&d, up) ? dimension : NULL;
+	*ret_dimensions = is_grid(&d, up) ? dimension : NULL;
 	return E_OK;
 }
 
 /* Dimensions by squares of links. Four switches in a square may also be a tree with
  * two spines. */
-static int by_squares(const struct graph *g, struct arena *a, struct dfsssp_grid *ret)
+static int by_squares(const struct graph *g, struct arena *a,
+                      struct dfsssp_grid *ret_grid)
 {
 	struct lash_mesh m;
-	int ret_code = g->n_switches > SQUARE ? lash_mesh_find(g, a, &m) : E_UNSUITABLE;
+	int ret = g->n_switches > SQUARE ? lash_mesh_find(g, a, &m) : E_UNSUITABLE;
 
-	if (ret_code != E_OK) {
-		return ret_code;
+	if (ret != E_OK) {
+		return ret;
 	}
-	ret->up = arena_array(a, (size_t)g->n_adj + 1, sizeof(*ret->up));
-	ret->odd = arena_array(a, g->n_switches, sizeof(*ret->odd));
-	if (!ret->up || !ret->odd) {
+	ret_grid->up = arena_array(a, (size_t)g->n_adj + 1, sizeof(*ret_grid->up));
+	ret_grid->odd = arena_array(a, g->n_switches, sizeof(*ret_grid->odd));
+	if (!ret_grid->up || !ret_grid->odd) {
 		return -ENOMEM;
 	}
-	ret->dimension = m.dim;
+	ret_grid->dimension = m.dim;
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		const uint32_t *at = m.at + (size_t)s * LASH_DIMS_MAX;
 
 		for (unsigned d = 0; d < m.n_dims; d++) {
-			ret->odd[s] |= (uint8_t)((at[d] & 1) << d);
+			ret_grid->odd[s] |= (uint8_t)((at[d] & 1) << d);
 		}
 		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
 			unsigned d = m.dim[c];
 			uint32_t to = m.at[(size_t)g->adj[c].to * LASH_DIMS_MAX + d];
 
-			ret->up[c] = to == (at[d] + 1) % m.size[d];
+			ret_grid->up[c] = to == (at[d] + 1) % m.size[d];
 		}
 	}
 	return E_OK;
 }
 
-int dfsssp_dimensions(const struct graph *g, struct arena *a, struct dfsssp_grid *ret)
+int dfsssp_dimensions(const struct graph *g, struct arena *a,
+                      struct dfsssp_grid *ret_grid)
 {
 	struct dfsssp_grid grid = { NULL };
-	int ret_code = by_squares(g, a, &grid);
+	int ret = by_squares(g, a, &grid);
 
-	if (ret_code == E_UNSUITABLE) {
-		ret_code = by_ports(g, a, &grid.dimension);
+	if (ret == E_UNSUITABLE) {
+		ret = by_ports(g, a, &grid.dimension);
 	}
-	*ret = grid;
-	return ret_code;
+	*ret_grid = grid;
+	return ret;
 }

@@ -20,4 +20,5 @@ struct dfsssp_grid {
 
 /*! \brief Finds dimensions by squares of links, or else by port numbers if cabling is
  * consistent. \retval -ENOMEM */
-int dfsssp_dimensions(const struct graph *g, struct arena *a, struct dfsssp_grid *ret);
+int dfsssp_dimensions(const struct graph *g, struct arena *a,
+                      struct dfsssp_grid *ret_grid);

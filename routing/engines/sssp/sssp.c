@@ -15,7 +15,8 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 
-static int sssp_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int sssp_route(const struct route_in *in, struct arena *a,
+                      struct route_out *ret_out)
 {
 	const struct sssp sssp = {
 		.g = in->g,
@@ -26,18 +27,17 @@ static int sssp_route(const struct route_in *in, struct arena *a, struct route_o
 	};
 	struct arena *tmp = arena_new();
 	struct lft lft;
-	int ret_code =
-		tmp ? lft_init(&lft, in->g->n_switches, in->lids->top, a) : -ENOMEM;
+	int ret = tmp ? lft_init(&lft, in->g->n_switches, in->lids->top, a) : -ENOMEM;
 
-	if (ret_code == E_OK) {
-		ret_code = sssp_fill(&sssp, &lft, NULL, &ret->notes, tmp);
+	if (ret == E_OK) {
+		ret = sssp_fill(&sssp, &lft, NULL, &ret_out->notes, tmp);
 	}
-	if (ret_code == E_OK) {
-		ret->lft = lft;
-		ret->lanes = (struct lanes){ .n = 1 };
+	if (ret == E_OK) {
+		ret_out->lft = lft;
+		ret_out->lanes = (struct lanes){ .n = 1 };
 	}
 	arena_free(tmp);
-	return ret_code;
+	return ret;
 }
 
 /* clang-format off */

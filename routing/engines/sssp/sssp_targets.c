@@ -135,8 +135,8 @@ uint32_t sssp_longest_range(const struct sssp *in)
 	return UINT32_C(1) << lmc;
 }
 
-int sssp_targets_init(struct sssp_targets *ret, const struct sssp *in, struct why *notes,
-                      struct arena *a)
+int sssp_targets_init(struct sssp_targets *ret_targets, const struct sssp *in,
+                      struct why *notes, struct arena *a)
 {
 	struct sssp_targets t = { .n = 0 };
 	size_t n_lids = in->lids->count;
@@ -158,6 +158,6 @@ int sssp_targets_init(struct sssp_targets *ret, const struct sssp *in, struct wh
 			           order[i], of);
 		}
 	}
-	*ret = t;
+	*ret_targets = t;
 	return E_OK;
 }

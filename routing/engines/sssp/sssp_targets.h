@@ -31,8 +31,8 @@ struct sssp_targets {
 /*! \brief Lists destinations: base LIDs of all groups first; in a group switches with
  * most hosts first, equal ones in an order that follows the cables. \param notes
  * GUIDs of the lists that are no end port of the fabric. \retval -ENOMEM */
-int sssp_targets_init(struct sssp_targets *ret, const struct sssp *in, struct why *notes,
-                      struct arena *a);
+int sssp_targets_init(struct sssp_targets *ret_targets, const struct sssp *in,
+                      struct why *notes, struct arena *a);
 
 /*! \brief Group of each port. \return [graph.n_ports], NULL: out of memory. */
 uint8_t *sssp_groups(const struct sssp *in, struct why *notes, struct arena *a);

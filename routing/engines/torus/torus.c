@@ -65,17 +65,14 @@ static int torus_check(const struct route_in *in, struct why *why)
 
 	if (o && o->conf && o->conf->absent) {
 		why_add(why,
-		        "torus-2QoS: torus_config %s does not exist; '(null)' leaves "
-		        "it to the cables",
+		        "torus-2QoS: torus_config %s does not exist; '(null)' leaves it to the cables",
 		        o->conf->path);
 		return E_UNSUITABLE;
 	}
 	for (unsigned i = 0; o && o->conf && i < o->conf->n_order; i++) {
 		if (o->conf->order[i] > in->g->max_port) {
 			why_add(why,
-			        "torus-2QoS: %s: port_order %u: no switch of the fabric "
-			        "has "
-			        "more than %u ports",
+			        "torus-2QoS: %s: port_order %u: no switch of the fabric has more than %u ports",
 			        o->conf->path, o->conf->order[i], in->g->max_port);
 			return E_UNSUITABLE;
 		}
@@ -88,8 +85,8 @@ static int check_vls(const struct torus *t, const struct route_in *in, struct wh
 	bool closed = t->closed[0] || t->closed[1] || t->closed[2];
 
 	if (closed && vls_there(in) < VLS_DATELINE) {
-		why_add(notes, "torus-2QoS: a torus needs 2 data VLs, the links between "
-		               "switches have 1");
+		why_add(notes,
+		        "torus-2QoS: a torus needs 2 data VLs, the links between switches have 1");
 		return E_UNSUITABLE;
 	}
 	return E_OK;
@@ -115,7 +112,7 @@ static unsigned vl_of(unsigned in, unsigned out, unsigned sl, unsigned vls)
 }
 
 static int make_rule(const struct torus *t, unsigned vls, struct arena *a,
-                     const struct vl_rule **ret)
+                     const struct vl_rule **ret_rule)
 {
 	const struct graph *g = t->g;
 	struct vl_rule *r = arena_alloc(a, sizeof(*r));
@@ -141,7 +138,7 @@ static int make_rule(const struct torus *t, unsigned vls, struct arena *a,
 				(uint8_t)(i % TORUS_DIRS / 2 + 1);
 		}
 	}
-	*ret = r;
+	*ret_rule = r;
 	return E_OK;
 }
 
@@ -160,9 +157,7 @@ static int find_config(struct torus *t, const struct torus_options *o, struct ar
 	if (ret == E_OK) {
 		why_add(notes,
 		        "torus-2QoS: a %" PRIu32 " x %" PRIu32 " x %" PRIu32
-		        " torus by its cables: SLs of paths stay the same through "
-		        "failures "
-		        "only with torus_config",
+		        " torus by its cables: SLs of paths stay the same through failures only with torus_config",
 		        t->conf->radix[0], t->conf->radix[1], t->conf->radix[2]);
 	}
 	return ret;
@@ -171,12 +166,12 @@ static int find_config(struct torus *t, const struct torus_options *o, struct ar
 static int locate_once(struct torus *t, const struct route_in *in, struct arena *tmp,
                        struct why *notes)
 {
-	int err = torus_place(t, tmp, notes);
+	int ret = torus_place(t, tmp, notes);
 
-	if (err == E_OK) {
-		err = check_vls(t, in, notes);
+	if (ret == E_OK) {
+		ret = check_vls(t, in, notes);
 	}
-	return err == E_OK ? torus_fit(t, tmp, notes) : err;
+	return ret == E_OK ? torus_fit(t, tmp, notes) : ret;
 }
 
 /* Bit set of the open dimensions that are long enough to have their ends joined. */
@@ -194,91 +189,90 @@ static unsigned open_dims(const struct torus *t)
 static int find_torus(struct torus *t, const struct route_in *in, struct arena *tmp,
                       struct why *notes)
 {
-	int err = dims_init(&t->dims, t->g, NULL, tmp);
+	int ret = dims_init(&t->dims, t->g, NULL, tmp);
 
-	if (err == E_OK) {
-		err = find_config(t, in->options, tmp, notes);
+	if (ret == E_OK) {
+		ret = find_config(t, in->options, tmp, notes);
 	}
-	if (err == E_OK) {
+	if (ret == E_OK) {
 		struct why as_said = *notes;
 		unsigned open = open_dims(t);
 
 		/* First place switches as the file says. If that fails, assume that
 		 * cables join the ends of all or some open dimensions. If nothing
 		 * helps, report the errors of the first attempt. */
-		err = locate_once(t, in, tmp, &as_said);
-		for (unsigned joined = open; err == E_UNSUITABLE && joined;
+		ret = locate_once(t, in, tmp, &as_said);
+		for (unsigned joined = open; ret == E_UNSUITABLE && joined;
 		     joined = (joined - 1) & open) {
 			struct why now = *notes;
 
 			for (unsigned d = 0; d < TORUS_DIMS; d++) {
 				t->joined[d] = joined >> d & 1;
 			}
-			err = locate_once(t, in, tmp, &now);
-			if (err == E_OK) {
+			ret = locate_once(t, in, tmp, &now);
+			if (ret == E_OK) {
 				as_said = now;
 			}
 		}
 		*notes = as_said;
 	}
-	return err;
+	return ret;
 }
 
 static int route(struct torus *t, const struct route_in *in, struct arena *a,
-                 struct arena *tmp, struct route_out *ret)
+                 struct arena *tmp, struct route_out *ret_out)
 {
 	struct lft lft = { 0 };
 	struct lanes lanes = { 0 };
 	unsigned vls = vls_there(in);
-	int err = find_torus(t, in, tmp, &ret->notes);
+	int ret = find_torus(t, in, tmp, &ret_out->notes);
 
-	if (err == E_OK) {
-		err = torus_fill(t, in, a, &lft, &lanes);
+	if (ret == E_OK) {
+		ret = torus_fill(t, in, a, &lft, &lanes);
 	}
-	if (err == E_OK) {
-		err = make_rule(t, vls, a, &lanes.rule);
+	if (ret == E_OK) {
+		ret = make_rule(t, vls, a, &lanes.rule);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
-	ret->lft = lft;
-	ret->lanes = lanes;
+	ret_out->lft = lft;
+	ret_out->lanes = lanes;
 	if (t->n_missing && vls < VLS_TURN) {
-		ret->beyond_rule = true;
-		why_add(&ret->notes,
-		        "torus-2QoS: routes around a missing switch should "
-		        "have 4 data VLs, the links between switches have "
-		        "%u",
+		ret_out->beyond_rule = true;
+		why_add(&ret_out->notes,
+		        "torus-2QoS: routes around a missing switch should have 4 data VLs, the links between switches have %u",
 		        vls);
 	}
 	return E_OK;
 }
 
-static int torus_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int torus_route(const struct route_in *in, struct arena *a,
+                       struct route_out *ret_out)
 {
 	struct arena *tmp = arena_new();
 	struct torus t = { .g = in->g };
-	int err = tmp ? route(&t, in, a, tmp, ret) : -ENOMEM;
+	int ret = tmp ? route(&t, in, a, tmp, ret_out) : -ENOMEM;
 
 	arena_free(tmp);
-	return err;
+	return ret;
 }
 
 static int torus_multicast(const struct route_in *in, const struct mcast_in *m,
-                           struct arena *a, struct mcast_tree *ret, struct why *why)
+                           struct arena *a, struct mcast_tree *ret_tree, struct why *why)
 {
 	struct arena *tmp = arena_new();
 	struct torus t = { .g = in->g };
 	struct why notes = { "" };
-	int err = tmp ? find_torus(&t, in, tmp, &notes) : -ENOMEM;
+	int ret = tmp ? find_torus(&t, in, tmp, &notes) : -ENOMEM;
 
-	if (err == E_OK) {
-		err = torus_tree_groups(&t, m, a, ret, why);
-	} else if (err == E_UNSUITABLE) {
+	if (ret == E_OK) {
+		ret = torus_tree_groups(&t, m, a, ret_tree, why);
+	} else if (ret == E_UNSUITABLE) {
 		why_add(why, "%s", notes.text);
 	}
 	arena_free(tmp);
-	return err;
+	return ret;
 }
 
 /* clang-format off */
@@ -293,8 +287,8 @@ static const struct option_row torus_rows[] = {
 const struct engine engine_torus = {
 	.name = "torus-2QoS",
 	.adaptive_name = "ar_torus",
-	.summary = "Dimension order on a mesh or torus of two or three dimensions, with "
-		   "two QoS levels",
+	.summary =
+		"Dimension order on a mesh or torus of two or three dimensions, with two QoS levels",
 	.deadlock_free_order = 30,
 	.flags = ENGINE_DEADLOCK_FREE | ENGINE_NEEDS_LANES | ENGINE_IGNORES_PREV,
 	.options = torus_rows,

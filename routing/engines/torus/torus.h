@@ -70,10 +70,10 @@ const char *torus_place_text(const struct torus *t, uint32_t cell, struct arena 
 
 /*! \brief Derives a configuration from the cables if ports lead in the same directions
  * at all switches: the shape, and as seed the switch with the lowest GUID that has
- * neighbours in all directions. \param ret In \a a. \retval E_UNSUITABLE It is no
+ * neighbours in all directions. \param ret_conf In \a a. \retval E_UNSUITABLE It is no
  * mesh or torus of up to three dimensions; reason in \a why. \retval -ENOMEM */
 int torus_guess(const struct graph *g, const struct dims *dims, struct arena *a,
-                struct why *why, const struct torus_conf **ret);
+                struct why *why, const struct torus_conf **ret_conf);
 
 /*! \brief Gives every switch its coordinates, starting from a seed. Fills shape, sw
  * and cell. \param t g, conf, dims and joined are set. \retval E_UNSUITABLE No seed
@@ -106,11 +106,11 @@ struct torus_tree {
  * with a gap. Its traffic needs SL 0 or that of the second QoS level, so no dateline
  * is crossed on links where unicast dependencies could close a cycle. \retval
  * E_UNSUITABLE Some switch is not reached; reason in \a why. \retval -ENOMEM */
-int torus_tree(const struct torus *t, struct arena *a, struct torus_tree *ret,
+int torus_tree(const struct torus *t, struct arena *a, struct torus_tree *ret_tree,
                struct why *why);
 
 /*! \brief Computes the subtree of each group. The MLID selects among parallel cables.
- * \param ret [m->n_groups] in \a a. \retval E_UNSUITABLE Some switch is not reached
+ * \param ret_tree [m->n_groups] in \a a. \retval E_UNSUITABLE Some switch is not reached
  * or has no multicast table; reason in \a why. \retval -ENOMEM */
 int torus_tree_groups(const struct torus *t, const struct mcast_in *m, struct arena *a,
-                      struct mcast_tree *ret, struct why *why);
+                      struct mcast_tree *ret_tree, struct why *why);

@@ -86,9 +86,7 @@ static void group_cables(struct torus *t, uint32_t s, struct list *strays,
 			n_closing[dir] += s < to ? d->dim[i].n : 0;
 		} else if (s < to && strays->n++ < strays->max) {
 			why_add(strays->notes,
-			        "torus-2QoS: no route takes the cables from %s to "
-			        "%s, "
-			        "which are no neighbours on the torus",
+			        "torus-2QoS: no route takes the cables from %s to %s, which are no neighbours on the torus",
 			        switch_text(t->g, NULL, s).text,
 			        switch_text(t->g, NULL, to).text);
 		}
@@ -139,8 +137,7 @@ static int check_groups(const struct torus *t, struct why *notes)
 		if (n > max) {
 			why_add(notes,
 			        "torus-2QoS: switch %s has %" PRIu32
-			        " ports in a group, portgroup_max_ports of %s allows "
-			        "%" PRIu32,
+			        " ports in a group, portgroup_max_ports of %s allows %" PRIu32,
 			        switch_text(t->g, NULL, s).text, n, t->conf->path, max);
 			return E_UNSUITABLE;
 		}
@@ -183,8 +180,7 @@ static void note_missing_cables(struct list *l)
 			    !t->group[s * TORUS_DIRS + dir].n) {
 				if (l->n++ < l->max) {
 					why_add(l->notes,
-					        "torus-2QoS: no cable from %s at %s to "
-					        "%s at %s",
+					        "torus-2QoS: no cable from %s at %s to %s at %s",
 					        switch_text(l->t->g, NULL, s).text,
 					        torus_place_text(l->t, l->t->cell[s],
 					                         l->a),
@@ -218,9 +214,7 @@ static int find_gaps(struct torus *t, struct arena *a, struct why *notes)
 				t->gap[d][cell] = at;
 			} else {
 				why_add(notes,
-				        "torus-2QoS: %s along %c through %s is in "
-				        "pieces: "
-				        "one gap can be routed around, not more",
+				        "torus-2QoS: %s along %c through %s is in pieces: one gap can be routed around, not more",
 				        t->closed[d] ? "the ring" : "the open line",
 				        dim_name[d], torus_place_text(t, cell, a));
 				return E_UNSUITABLE;
@@ -269,8 +263,8 @@ static int check_missing(struct torus *t, struct arena *a, struct why *notes)
 	t->n_missing = l.n;
 	note_more(&l, "missing switches");
 	if (!missing_in_one_place(t)) {
-		why_add(notes, "torus-2QoS: switches are missing in more than one place: "
-		               "routes around them could wait for each other");
+		why_add(notes,
+		        "torus-2QoS: switches are missing in more than one place: routes around them could wait for each other");
 		return E_UNSUITABLE;
 	}
 	return E_OK;

@@ -198,7 +198,7 @@ static bool find_seed(struct guess *x)
 }
 
 int torus_guess(const struct graph *g, const struct dims *dims, struct arena *a,
-                struct why *why, const struct torus_conf **ret)
+                struct why *why, const struct torus_conf **ret_conf)
 {
 	struct guess *x = arena_alloc(a, sizeof(*x));
 	struct torus_conf *c = arena_alloc(a, sizeof(*c));
@@ -223,11 +223,11 @@ int torus_guess(const struct graph *g, const struct dims *dims, struct arena *a,
 	if (find_dimensions(x)) {
 		find_neighbours(x);
 		if (find_seed(x)) {
-			*ret = c;
+			*ret_conf = c;
 			return E_OK;
 		}
 	}
-	why_add(why, "torus-2QoS: the cables show no mesh or torus of up to three "
-	             "dimensions; torus_config names a file that describes one");
+	why_add(why,
+	        "torus-2QoS: the cables show no mesh or torus of up to three dimensions; torus_config names a file that describes one");
 	return E_UNSUITABLE;
 }

@@ -429,8 +429,7 @@ int torus_place(struct torus *t, struct arena *a, struct why *why)
 	}
 	if (!place_seed(p, seed)) {
 		why_add(why,
-		        "torus-2QoS: %s:%u: the switches of this seed can't be "
-		        "neighbours like that",
+		        "torus-2QoS: %s:%u: the switches of this seed can't be neighbours like that",
 		        t->conf->path, seed->line);
 		return E_UNSUITABLE;
 	}

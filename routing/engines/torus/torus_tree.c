@@ -106,7 +106,7 @@ static bool build_any_tree(struct builder *b)
 	return false;
 }
 
-int torus_tree(const struct torus *t, struct arena *a, struct torus_tree *ret,
+int torus_tree(const struct torus *t, struct arena *a, struct torus_tree *ret_tree,
                struct why *why)
 {
 	uint32_t n = t->g->n_switches;
@@ -120,11 +120,11 @@ int torus_tree(const struct torus *t, struct arena *a, struct torus_tree *ret,
 		return -ENOMEM;
 	}
 	if (!build_any_tree(&b)) {
-		why_add(why, "torus-2QoS: no spanning tree in the order of dimensions "
-		             "reaches all switches");
+		why_add(why,
+		        "torus-2QoS: no spanning tree in the order of dimensions reaches all switches");
 		return E_UNSUITABLE;
 	}
-	*ret = tree;
+	*ret_tree = tree;
 	return E_OK;
 }
 
@@ -154,21 +154,21 @@ static const struct sw_link *up_cable(void *ctx, uint32_t mlid, uint32_t sw)
 }
 
 int torus_tree_groups(const struct torus *t, const struct mcast_in *m, struct arena *a,
-                      struct mcast_tree *ret, struct why *why)
+                      struct mcast_tree *ret_tree, struct why *why)
 {
 	uint32_t *seen = arena_array(a, t->g->n_switches, sizeof(*seen));
 	struct torus_tree tree;
 	struct climb c = { .t = t, .tree = &tree };
-	int err = seen ? torus_tree(t, a, &tree, why) : -ENOMEM;
+	int ret = seen ? torus_tree(t, a, &tree, why) : -ENOMEM;
 
-	if (err == E_OK &&
+	if (ret == E_OK &&
 	    (m->barred && memchr(m->barred, 1, t->g->n_switches) != NULL)) {
 		why_add(why, "torus-2QoS: a switch has no multicast forwarding table");
 		return E_UNSUITABLE;
 	}
-	for (uint32_t i = 0; i < m->n_groups && err == E_OK; i++) {
-		err = mcast_prune(t->g, m, &m->groups[i], tree.root, up_cable, &c, seen,
-		                  a, &ret[i]);
+	for (uint32_t i = 0; i < m->n_groups && ret == E_OK; i++) {
+		ret = mcast_prune(t->g, m, &m->groups[i], tree.root, up_cable, &c, seen,
+		                  a, &ret_tree[i]);
 	}
-	return err;
+	return ret;
 }

@@ -103,11 +103,11 @@ static uint8_t choose(struct opa_device *d, unsigned group, uint8_t now, bool lo
 }
 
 /* Number of LIDs by egress port. */
-static void count_lids(const struct opa_device *d, uint32_t end, unsigned *ret)
+static void count_lids(const struct opa_device *d, uint32_t end, unsigned *ret_counts)
 {
-	memset(ret, 0, 256 * sizeof(*ret));
+	memset(ret_counts, 0, 256 * sizeof(*ret_counts));
 	for (uint32_t lid = 0; lid < end; lid++) {
-		ret[d->lft[lid]]++;
+		ret_counts[d->lft[lid]]++;
 	}
 }
 

@@ -255,7 +255,7 @@ void opa_device_reset(struct opa_device *d)
 }
 
 int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *rows,
-                   struct opa_device **ret)
+                   struct opa_device **ret_device)
 {
 	struct opa_device *d = calloc(1, sizeof(*d));
 
@@ -288,7 +288,7 @@ int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *
 		d->ports[n].num = (uint8_t)n;
 		reset_port(&d->ports[n], &rows[n]);
 	}
-	*ret = d;
+	*ret_device = d;
 	return E_OK;
 }
 

@@ -181,7 +181,7 @@ static inline uint64_t opa_port_guid(uint64_t node_guid, unsigned num)
 }
 /*! \brief New device, as after power-on, without a link. \a rows: [n_ports + 1]. \retval -ENOMEM */
 int opa_device_new(const struct opa_device_row *row, const struct opa_port_row *rows,
-                   struct opa_device **ret);
+                   struct opa_device **ret_device);
 void opa_device_free(struct opa_device *d); /*!< NULL is fine */
 /*! \brief As after power-on. Links stay as they are, in INIT. */
 void opa_device_reset(struct opa_device *d);

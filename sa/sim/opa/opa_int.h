@@ -39,19 +39,20 @@ struct opa_ports {
 };
 /*! \brief Reads port, N and A of a modifier. \param most  Values that fit. \retval false  It is wrong. */
 static inline bool opa_named_ports(const struct opa_access *a, unsigned most,
-                                   struct opa_ports *ret)
+                                   struct opa_ports *ret_ports)
 {
 	const unsigned n = opa_count(a), port = a->mod & 0xFF;
 
 	if (!a->d->is_switch) { /* an adapter's agent has one port at a time */
-		ret->first = port == 0 ? a->in_port : port;
-		ret->n = 1;
-		ret->end = ret->first + 1;
-		return n == 1 && ret->first >= 1 && ret->first <= a->d->n_ports;
+		ret_ports->first = port == 0 ? a->in_port : port;
+		ret_ports->n = 1;
+		ret_ports->end = ret_ports->first + 1;
+		return n == 1 && ret_ports->first >= 1 &&
+		       ret_ports->first <= a->d->n_ports;
 	}
-	ret->first = port;
-	ret->n = n;
-	ret->end = a->set && (a->mod & OPA_MOD_ALL) ? a->d->n_ports + 1u : port + n;
+	ret_ports->first = port;
+	ret_ports->n = n;
+	ret_ports->end = a->set && (a->mod & OPA_MOD_ALL) ? a->d->n_ports + 1u : port + n;
 	return n >= 1 && n <= most && port + n <= a->d->n_ports + 1u;
 }
 

@@ -228,12 +228,7 @@ static bool ask_with_next_key(struct disc_node *n, struct disc_port *p,
 		if (!p->foreign) {
 			disc_problem(
 				d,
-				"%s seems to hold an M_Key that is not known here (its "
-				"protection is set and it shows none): it cannot be set "
-			        "up "
-				"until its key is in a guid2mkey file or its lease of %u "
-			        "s "
-				"ends",
+				"%s seems to hold an M_Key that is not known here (its protection is set and it shows none): it cannot be set up until its key is in a guid2mkey file or its lease of %u s ends",
 				disc_place(d, n, p->num),
 				(unsigned)field_get(info, PI_M_KEY_LEASE_PERIOD));
 		}
@@ -268,10 +263,9 @@ static bool take_key(struct disc_node *n, struct disc_port *p, const uint8_t *in
 	p->keys_tried = 0;
 	k->shared |= n->from == NULL && k->per_port && key != 0 && key == k->m_key;
 	if (k->shared && n->from == NULL) {
-		disc_problem(n->disc,
-		             "every host may know the m_key, because ports held it itself "
-		             "before each got an M_Key of its own: make another one with "
-		             "'saguaro keys init', and name this one in m_key_old");
+		disc_problem(
+			n->disc,
+			"every host may know the m_key, because ports held it itself before each got an M_Key of its own: make another one with 'saguaro keys init', and name this one in m_key_old");
 	}
 	disc_error(n->disc, keyring_note(k, p->guid, key));
 	/* A port without a key takes any, so it is not asked without one while it gets its own. */
@@ -509,12 +503,12 @@ static void add_known_node(struct disc_node *n, struct probe *p, const uint8_t *
 		return;
 	}
 	if (!disc_same_node(n->node_info, ni)) {
-		disc_problem(p->disc,
-		             "GUID 0x%016" PRIx64
-		             " is there twice, on different nodes: behind %s "
-		             "and behind %s; the second is left out",
-		             n->guid, disc_place(p->disc, n->from, n->from_port),
-		             disc_place(p->disc, p->from, p->port));
+		disc_problem(
+			p->disc,
+			"GUID 0x%016" PRIx64
+			" is there twice, on different nodes: behind %s and behind %s; the second is left out",
+			n->guid, disc_place(p->disc, n->from, n->from_port),
+			disc_place(p->disc, p->from, p->port));
 		return;
 	}
 	cable(p->from, p->port, n, num);

@@ -220,15 +220,15 @@ int disc_finish(struct disc *d, const struct graph *prev);
 
 /*!
  * \brief For tests: the graph of all nodes that are known, with nothing taken from an earlier one.
- * \param ret  In \a a. \retval -ENOMEM
+ * \param ret_graph  In \a a. \retval -ENOMEM
  */
-int disc_graph_anew(const struct disc *d, struct arena *a, struct graph **ret);
+int disc_graph_anew(const struct disc *d, struct arena *a, struct graph **ret_graph);
 
 /*! \brief Frees the nodes and what is not in the arena. Zeroed is fine. */
 void disc_done(struct disc *d);
 
 /*! \brief Adds guid_port_key() of every silent port. */
-int disc_silent(const struct disc *d, struct hash_table *ret);
+int disc_silent(const struct disc *d, struct hash_table *ret_table);
 
 /*! \brief Logs the problems, at most 20 of them. */
 void disc_log_problems(const struct disc *d);

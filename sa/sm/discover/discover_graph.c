@@ -99,16 +99,13 @@ static void report_duplicates(struct disc *d, const struct disc_node *n)
 			continue;
 		}
 		d->clean = false;
-		disc_problem(d,
-		             "GUID 0x%016" PRIx64
-		             " is there twice, or its cables are being moved: "
-		             "%s is cabled to %s, but a node with the same GUID and port "
-		             "is behind "
-		             "%s; the second is left out",
-		             p->peer->guid, disc_place(d, p->peer, p->peer_port),
-		             far->peer ? disc_place(d, far->peer, far->peer_port)
-		                       : "nothing",
-		             disc_place(d, n, i));
+		disc_problem(
+			d,
+			"GUID 0x%016" PRIx64
+			" is there twice, or its cables are being moved: %s is cabled to %s, but a node with the same GUID and port is behind %s; the second is left out",
+			p->peer->guid, disc_place(d, p->peer, p->peer_port),
+			far->peer ? disc_place(d, far->peer, far->peer_port) : "nothing",
+			disc_place(d, n, i));
 	}
 }
 
@@ -207,20 +204,20 @@ static void report(struct disc *d, const struct graph *prev)
 	hash_done(&counted);
 }
 
-int disc_silent(const struct disc *d, struct hash_table *ret)
+int disc_silent(const struct disc *d, struct hash_table *ret_table)
 {
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
 		const struct disc_node *n = d->nodes[i];
 
 		for (unsigned k = 1; n->n_silent != 0 && k <= n->n_ports; k++) {
-			int err = E_OK;
+			int ret = E_OK;
 
 			if (n->reached && n->ports[k].silent) {
-				err = hash_put(ret, guid_port_key(n->guid, (uint8_t)k),
-				               1);
+				ret = hash_put(ret_table,
+				               guid_port_key(n->guid, (uint8_t)k), 1);
 			}
-			if (err != E_OK) {
-				return err;
+			if (ret != E_OK) {
+				return ret;
 			}
 		}
 	}
@@ -668,33 +665,33 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	return ret;
 }
 
-int disc_graph_anew(const struct disc *d, struct arena *a, struct graph **ret)
+int disc_graph_anew(const struct disc *d, struct arena *a, struct graph **ret_graph)
 {
 	struct disc x = *d;
 	uint8_t *changed = arena_array(a, d->g->n_nodes, 1);
-	int err;
+	int ret;
 
 	x.local = false;
 	x.arena = a;
 	x.g = graph_new(a);
-	err = changed == NULL || x.g == NULL ? -ENOMEM : E_OK;
-	for (uint32_t i = 0; err == E_OK && i < d->g->n_nodes; i++) {
+	ret = changed == NULL || x.g == NULL ? -ENOMEM : E_OK;
+	for (uint32_t i = 0; ret == E_OK && i < d->g->n_nodes; i++) {
 		changed[i] = d->of[i]->changed;
 	}
-	if (err == E_OK) {
-		err = make_graph(&x, NULL, d->of, d->g->n_nodes);
+	if (ret == E_OK) {
+		ret = make_graph(&x, NULL, d->of, d->g->n_nodes);
 	}
-	if (err == E_OK) {
-		err = freeze(&x, d->of, d->g->n_nodes);
+	if (ret == E_OK) {
+		ret = freeze(&x, d->of, d->g->n_nodes);
 	}
-	for (uint32_t i = 0; err == E_OK && i < d->g->n_nodes; i++) {
+	for (uint32_t i = 0; ret == E_OK && i < d->g->n_nodes; i++) {
 		d->of[i]->changed = changed[i];
 		d->of[i]->graph_node = i;
 	}
-	if (err == E_OK) {
-		*ret = x.g;
+	if (ret == E_OK) {
+		*ret_graph = x.g;
 	}
-	return err;
+	return ret;
 }
 
 struct disc_port *disc_port_of(const struct disc *d, uint32_t port)

@@ -74,9 +74,9 @@ static void on_own_p_keys(void *ctx, const struct smp_reply *r)
 		return;
 	}
 	if (index == P_KEYS && r->ret != E_TIMEOUT) {
-		disc_problem(o->disc,
-		             "the local port has no P_Key 0xFFFF, with which Omni-Path's "
-		             "devices are managed, and does not take it");
+		disc_problem(
+			o->disc,
+			"the local port has no P_Key 0xFFFF, with which Omni-Path's devices are managed, and does not take it");
 	}
 	smp_set_omni_path(o->disc->smp,
 	                  index != P_KEYS ? index : smp_p_key_index(o->disc->smp));

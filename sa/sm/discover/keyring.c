@@ -125,15 +125,15 @@ int keyring_note(struct keyring *k, uint64_t guid, uint64_t key)
 	return E_OK;
 }
 
-static void add_candidate(uint64_t ret[KEYRING_TRIES], unsigned *n, uint64_t key)
+static void add_candidate(uint64_t ret_keys[KEYRING_TRIES], unsigned *n, uint64_t key)
 {
 	bool there = key == 0 || *n == KEYRING_TRIES;
 
 	for (unsigned i = 0; i < *n; i++) {
-		there |= ret[i] == key;
+		there |= ret_keys[i] == key;
 	}
 	if (!there) {
-		ret[(*n)++] = key;
+		ret_keys[(*n)++] = key;
 	}
 }
 
@@ -161,7 +161,7 @@ static void find_others(struct keyring *k)
 }
 
 unsigned keyring_candidates(struct keyring *k, uint64_t guid, bool own,
-                            uint64_t ret[KEYRING_TRIES])
+                            uint64_t ret_keys[KEYRING_TRIES])
 {
 	unsigned n = 0;
 
@@ -170,20 +170,20 @@ unsigned keyring_candidates(struct keyring *k, uint64_t guid, bool own,
 	}
 
 	if (guid != 0) {
-		add_candidate(ret, &n, keyring_held(k, guid));
-		add_candidate(ret, &n, keyring_wanted(k, guid));
+		add_candidate(ret_keys, &n, keyring_held(k, guid));
+		add_candidate(ret_keys, &n, keyring_wanted(k, guid));
 	}
 	if (!k->per_port || k->shared || own) {
-		add_candidate(ret, &n, k->m_key);
+		add_candidate(ret_keys, &n, k->m_key);
 	}
-	add_candidate(ret, &n, k->m_key_old);
+	add_candidate(ret_keys, &n, k->m_key_old);
 	for (unsigned i = 0; i < k->n_others; i++) {
-		add_candidate(ret, &n, k->others[i]);
+		add_candidate(ret_keys, &n, k->others[i]);
 	}
 	return n;
 }
 
-bool keyring_next(struct keyring *k, unsigned *tried, uint64_t *ret)
+bool keyring_next(struct keyring *k, unsigned *tried, uint64_t *ret_key)
 {
 	uint64_t keys[KEYRING_TRIES];
 	unsigned n = keyring_candidates(k, 0, false, keys);
@@ -194,7 +194,7 @@ bool keyring_next(struct keyring *k, unsigned *tried, uint64_t *ret)
 	if (*tried >= n) {
 		return false;
 	}
-	*ret = keys[(*tried)++];
+	*ret_key = keys[(*tried)++];
 	return true;
 }
 
@@ -293,11 +293,10 @@ int keyring_load(struct keyring *k, const char *path, struct diags *d)
 		return E_OK;
 	}
 	if (stat(path, &st) == 0 && (st.st_mode & 077) != 0) {
-		diag_add(d, DIAG_WARNING, path, 0,
-		         "M_Keys are in this file, and its mode %04o lets others read "
-		         "them; "
-		         "chmod 0600 it",
-		         (unsigned)st.st_mode & 07777);
+		diag_add(
+			d, DIAG_WARNING, path, 0,
+			"M_Keys are in this file, and its mode %04o lets others read them; chmod 0600 it",
+			(unsigned)st.st_mode & 07777);
 	}
 	ret = text_file_read(path, &kind, d, &text, &len);
 	if (ret == E_OK) {

@@ -76,7 +76,7 @@ int keyring_note(struct keyring *k, uint64_t guid, uint64_t key);
  * \return How many. Cost: O(ports) after a note changed, else O(1).
  */
 unsigned keyring_candidates(struct keyring *k, uint64_t guid, bool own,
-                            uint64_t ret[KEYRING_TRIES]);
+                            uint64_t ret_keys[KEYRING_TRIES]);
 
 /*!
  * \brief The key with which a node is asked next that did not answer without a key, or with that of
@@ -84,7 +84,7 @@ unsigned keyring_candidates(struct keyring *k, uint64_t guid, bool own,
  * \param tried  0 at first; counts.
  * \return false: there is none left. Cost: that of keyring_candidates().
  */
-bool keyring_next(struct keyring *k, unsigned *tried, uint64_t *ret);
+bool keyring_next(struct keyring *k, unsigned *tried, uint64_t *ret_key);
 
 /*! \brief Does this PortInfo hide an M_Key? So do ports without one whose protection is set. */
 bool keyring_is_hidden(const uint8_t *port_info);

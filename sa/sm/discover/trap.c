@@ -173,21 +173,21 @@ enum trap_verdict trap_believe(const struct trap_fabric *f, const struct mad_msg
 	}
 	if (returned) {
 		if (log_allowed(lines, now_ms, FORGED_LINES, FORGED_LINES_MS, skipped)) {
-			log_info(source,
-			         "trap %u from LID %u, whose port was away: the fabric "
-			         "is looked at%s",
-			         (unsigned)field_get(notice, NTC_TRAP_NUMBER),
-			         m->addr.lid, skipped);
+			log_info(
+				source,
+				"trap %u from LID %u, whose port was away: the fabric is looked at%s",
+				(unsigned)field_get(notice, NTC_TRAP_NUMBER), m->addr.lid,
+				skipped);
 		}
 		return TRAP_RETURNED;
 	}
 	if (log_allowed(lines, now_ms, FORGED_LINES, FORGED_LINES_MS, skipped)) {
-		log_message(MSG_SM_TRAP_FORGED, source,
-		            "trap %u is not believed: %s (issuer LID %u, sent from LID "
-		            "%u)%s",
-		            (unsigned)field_get(notice, NTC_TRAP_NUMBER), fault,
-		            (unsigned)field_get(notice, NTC_ISSUER_LID), m->addr.lid,
-		            skipped);
+		log_message(
+			MSG_SM_TRAP_FORGED, source,
+			"trap %u is not believed: %s (issuer LID %u, sent from LID %u)%s",
+			(unsigned)field_get(notice, NTC_TRAP_NUMBER), fault,
+			(unsigned)field_get(notice, NTC_ISSUER_LID), m->addr.lid,
+			skipped);
 	}
 	return TRAP_FORGED;
 }

@@ -71,8 +71,7 @@ const char *trust_fault(const struct config *c, const uint8_t *info, uint64_t at
 		return NULL;
 	}
 	if (c->sm_key != 0 && field_get(info, SMI_SM_KEY) != c->sm_key) {
-		return "has another SM_Key; set sm_key to the same value on all subnet "
-		       "managers of a subnet";
+		return "has another SM_Key; set sm_key to the same value on all subnet managers of a subnet";
 	}
 	return NULL;
 }

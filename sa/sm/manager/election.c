@@ -659,11 +659,11 @@ static bool has_copy(struct election *e, const struct other_sm *o)
 	if (sm_now(e->sm) < e->copying.until) {
 		return false;
 	}
-	log_message(MSG_SM_PEER_NO_COPY, source,
-	            "the SM 0x%016" PRIx64 " has no copy of the state (standby_peer, "
-	            "standby_secret), so clients have to "
-	            "register again there",
-	            o->guid);
+	log_message(
+		MSG_SM_PEER_NO_COPY, source,
+		"the SM 0x%016" PRIx64
+		" has no copy of the state (standby_peer, standby_secret), so clients have to register again there",
+		o->guid);
 	return true;
 }
 
@@ -682,16 +682,15 @@ int election_yield(struct election *e, char *why, size_t why_bytes)
 		snprintf(why, why_bytes, "this subnet manager is not master, but %s",
 		         state_names[e->state]);
 	} else if (o->guid == 0) {
-		snprintf(why, why_bytes,
-		         "there is no other subnet manager on the fabric that could be "
-		         "master; start "
-		         "one, and see its state with sminfo");
+		snprintf(
+			why, why_bytes,
+			"there is no other subnet manager on the fabric that could be master; start one, and see its state with sminfo");
 	} else if (!is_higher(o, 0, e->sm->d.transport->local.port_guid)) {
-		snprintf(why, why_bytes,
-		         "the subnet manager 0x%016" PRIx64
-		         " has priority 0 and would hand back at once; give it a higher "
-		         "priority",
-		         o->guid);
+		snprintf(
+			why, why_bytes,
+			"the subnet manager 0x%016" PRIx64
+			" has priority 0 and would hand back at once; give it a higher priority",
+			o->guid);
 	} else {
 		e->yielded = YIELD_ASKED;
 		return E_OK;

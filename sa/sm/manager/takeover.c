@@ -32,11 +32,10 @@ static int drop_state(struct takeover *t, const char *why)
 	const struct state_copy_mark ours = { 0 };
 	struct state_write clear[RECORDS_OF_CLIENTS];
 
-	log_message(MSG_SM_NO_COPY, source,
-	            "takes over without the state of the last master: %s; LIDs stay as "
-	            "the ports "
-	            "have them, and clients have to register again",
-	            why);
+	log_message(
+		MSG_SM_NO_COPY, source,
+		"takes over without the state of the last master: %s; LIDs stay as the ports have them, and clients have to register again",
+		why);
 	for (unsigned i = 0; i < RECORDS_OF_CLIENTS; i++) {
 		clear[i] = (struct state_write){ .table = (uint8_t)(COPIED_RECORDS + i),
 			                         .clears = true };
@@ -64,10 +63,10 @@ int takeover_begin(struct takeover *t, uint64_t from)
 		              standby_take_over(sm->d.standby, from, text, sizeof(text));
 
 		if (!waited) {
-			snprintf(text, sizeof(text),
-			         "the copy is from before this start, of the master "
-			         "0x%016" PRIx64,
-			         mark.guid);
+			snprintf(
+				text, sizeof(text),
+				"the copy is from before this start, of the master 0x%016" PRIx64,
+				mark.guid);
 		}
 		ret = usable ? use_copy(t, from, text) : drop_state(t, text);
 	}

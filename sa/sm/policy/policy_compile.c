@@ -296,16 +296,16 @@ static void warn_level(const struct policy_build *b, const struct qos_level *fro
 		         "qos-level %s has no paths: ports drop SL %u", name, l->sl);
 	} else if (l->sl != POLICY_ANY && l->sl != 0 && in->lanes->rule == NULL &&
 	           in->lanes->n > 1) {
-		diag_add(in->d, DIAG_WARNING, in->policy->path, from->line,
-		         "SL %u of qos-level %s has no effect: the routing takes SLs for "
-		         "its lanes",
-		         l->sl, name);
+		diag_add(
+			in->d, DIAG_WARNING, in->policy->path, from->line,
+			"SL %u of qos-level %s has no effect: the routing takes SLs for its lanes",
+			l->sl, name);
 	}
 	if (from->rate_limit != 0 && l->rate == 0) {
-		diag_add(in->d, DIAG_WARNING, in->policy->path, from->line,
-		         "rate-limit %u of qos-level %s has no effect: there is no such "
-		         "rate",
-		         from->rate_limit, name);
+		diag_add(
+			in->d, DIAG_WARNING, in->policy->path, from->line,
+			"rate-limit %u of qos-level %s has no effect: there is no such rate",
+			from->rate_limit, name);
 	}
 }
 
@@ -374,10 +374,10 @@ static void add_group(struct policy_build *b, uint32_t rule, uint32_t group, boo
 {
 	const struct graph *g = b->in->g;
 	struct device_set set;
-	int err = device_set_group(g, b->in->fabrics->groups, group, b->arena, &set);
+	int ret = device_set_group(g, b->in->fabrics->groups, group, b->arena, &set);
 
-	if (err != E_OK) {
-		b->ret = err;
+	if (ret != E_OK) {
+		b->ret = ret;
 		return;
 	}
 	for (uint32_t i = 0; i < g->n_end_ports; i++) {
@@ -637,7 +637,8 @@ bool policy_needs_qos(const struct qos_policy *policy,
 	return false;
 }
 
-int policy_compile(const struct policy_in *in, struct arena *a, const struct policy **ret)
+int policy_compile(const struct policy_in *in, struct arena *a,
+                   const struct policy **ret_policy)
 {
 	struct policy_build b = { .in = in, .arena = a };
 	bool fabrics = virtual_fabrics_active(in->fabrics) != 0;
@@ -647,7 +648,7 @@ int policy_compile(const struct policy_in *in, struct arena *a, const struct pol
 		return -ENOMEM;
 	}
 	if (!fabrics && !has_default(in->policy)) {
-		*ret = NULL;
+		*ret_policy = NULL;
 		return E_OK;
 	}
 	if (fabrics) {
@@ -664,7 +665,7 @@ int policy_compile(const struct policy_in *in, struct arena *a, const struct pol
 			              .ids = b.ids,
 			              .sets = b.sets,
 			              .n_sets = in->g->n_ports };
-		*ret = p;
+		*ret_policy = p;
 	}
 	return b.ret;
 }

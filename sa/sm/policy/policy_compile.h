@@ -35,9 +35,10 @@ struct policy_in {
 bool policy_needs_qos(const struct qos_policy *policy, const struct virtual_fabrics *fabrics);
 
 /*!
- * \param ret  In \a a, sets by index of graph.ports; NULL: there is no policy. Virtual fabrics
- *             come before a qos-policy.conf, which then has no effect.
+ * \param ret_policy  In \a a, sets by index of graph.ports; NULL: there is no policy.
+ *             Virtual fabrics come before a qos-policy.conf, which then has no effect.
  * \retval E_FULL  More than POLICY_RULES_MAX rules. \retval -ENOMEM
  * Cost: O(rules * end ports + groups * (N + P)).
  */
-int policy_compile(const struct policy_in *in, struct arena *a, const struct policy **ret);
+int policy_compile(const struct policy_in *in, struct arena *a,
+                   const struct policy **ret_policy);

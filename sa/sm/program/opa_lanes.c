@@ -454,7 +454,7 @@ static unsigned next_turn(const struct weight w[OPA_LANES])
 }
 
 static unsigned put_low(const struct opa_profile *f, uint32_t vls, unsigned cap,
-                        uint8_t *ret)
+                        uint8_t *ret_bytes)
 {
 	struct weight w[OPA_LANES];
 	unsigned unit = SHARE_WEIGHT, n = weigh(f, vls, unit, w);
@@ -466,8 +466,8 @@ static unsigned put_low(const struct opa_profile *f, uint32_t vls, unsigned cap,
 	for (unsigned i = 0; i < n && i < cap; i++) {
 		unsigned vl = next_turn(w);
 
-		ret[2 * i] = (uint8_t)vl;
-		ret[2 * i + 1] =
+		ret_bytes[2 * i] = (uint8_t)vl;
+		ret_bytes[2 * i + 1] =
 			(uint8_t)(w[vl].sent < w[vl].full ? PAIR_MOST : w[vl].rest);
 		w[vl].sent++;
 	}
@@ -475,30 +475,32 @@ static unsigned put_low(const struct opa_profile *f, uint32_t vls, unsigned cap,
 }
 
 static unsigned put_high(const struct opa_profile *f, uint32_t vls, unsigned cap,
-                         uint8_t *ret)
+                         uint8_t *ret_bytes)
 {
 	unsigned n = 0;
 
 	for (unsigned vl = 0; vl < OPA_LANES; vl++) {
 		if (has(vls, vl) && n++ < cap) {
-			ret[2 * (n - 1)] = (uint8_t)vl;
-			ret[2 * (n - 1) + 1] = (uint8_t)packet_weight(f, vl);
+			ret_bytes[2 * (n - 1)] = (uint8_t)vl;
+			ret_bytes[2 * (n - 1) + 1] = (uint8_t)packet_weight(f, vl);
 		}
 	}
 	return n > cap ? n - cap : 0;
 }
 
 void opa_lanes_profile(const struct opa_lanes *l, const struct opa_link *k,
-                       struct opa_profile *ret)
+                       struct opa_profile *ret_profile)
 {
 	uint32_t low, high;
 
-	*ret = (struct opa_profile){ .link = *k };
-	fill_vls(l, ret);
-	low = vls_of(ret, l->scs & ~l->high);
-	high = vls_of(ret, l->high) & ~low;
-	ret->missing = (uint8_t)(put_low(ret, low, k->low_cap, ret->arb[LOW]) +
-	                         put_high(ret, high, k->high_cap, ret->arb[HIGH]));
+	*ret_profile = (struct opa_profile){ .link = *k };
+	fill_vls(l, ret_profile);
+	low = vls_of(ret_profile, l->scs & ~l->high);
+	high = vls_of(ret_profile, l->high) & ~low;
+	ret_profile->missing =
+		(uint8_t)(put_low(ret_profile, low, k->low_cap, ret_profile->arb[LOW]) +
+	                  put_high(ret_profile, high, k->high_cap,
+	                           ret_profile->arb[HIGH]));
 }
 
 /* --- buffers -------------------------------------------------------------------------------- */
@@ -576,7 +578,7 @@ static void divide(struct room r[OPA_LANES], uint32_t vls, unsigned rest)
 
 void opa_lanes_buffers(const struct opa_profile *f, const uint8_t *own,
                        const uint8_t *far, bool shared,
-                       uint8_t ret[OPA_BYTES_BUFFER_CONTROL])
+                       uint8_t ret_bytes[OPA_BYTES_BUFFER_CONTROL])
 {
 	unsigned unit = 8U << field_get(far, OPA_PI_BUFFER_ALLOC);
 	unsigned space = (unsigned)field_get(far, OPA_PI_OVERALL_BUFFER_SPACE), rest;
@@ -603,12 +605,13 @@ void opa_lanes_buffers(const struct opa_profile *f, const uint8_t *own,
 		divide(r, f->vls, rest);
 		rest = 0;
 	}
-	memset(ret, 0, OPA_BYTES_BUFFER_CONTROL);
-	field_set(ret, OPA_BC_SHARED_LIMIT, rest);
+	memset(ret_bytes, 0, OPA_BYTES_BUFFER_CONTROL);
+	field_set(ret_bytes, OPA_BC_SHARED_LIMIT, rest);
 	for (unsigned vl = 0; vl < OPA_LANES; vl++) {
 		if (r[vl].used) {
-			field_set(ret, OPA_BC_DEDICATED(vl), r[vl].packet + r[vl].wire);
-			field_set(ret, OPA_BC_SHARED(vl), rest);
+			field_set(ret_bytes, OPA_BC_DEDICATED(vl),
+			          r[vl].packet + r[vl].wire);
+			field_set(ret_bytes, OPA_BC_SHARED(vl), rest);
 		}
 	}
 }

@@ -82,7 +82,7 @@ struct opa_profile {
 
 /*! \brief Computes what ports have. */
 void opa_lanes_profile(const struct opa_lanes *l, const struct opa_link *k,
-                       struct opa_profile *ret);
+                       struct opa_profile *ret_profile);
 
 /*!
  * \brief BufferControl of a transmitter.
@@ -91,4 +91,4 @@ void opa_lanes_profile(const struct opa_lanes *l, const struct opa_link *k,
  */
 void opa_lanes_buffers(const struct opa_profile *f, const uint8_t *own,
                        const uint8_t *far, bool shared,
-                       uint8_t ret[OPA_BYTES_BUFFER_CONTROL]);
+                       uint8_t ret_bytes[OPA_BYTES_BUFFER_CONTROL]);

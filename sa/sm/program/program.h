@@ -115,22 +115,25 @@ int program_read_lfts(struct program *p);
 /*!
  * \brief Tables as the switches have them.
  *
- * \param lid  [n] NULL: any entry may have changed. Else \a ret has the tables as they were, and only
+ * \param lid  [n] NULL: any entry may have changed. Else \a ret_lft has the tables as
+ *             they were, and only
  *             those of the switches that are looked at and the blocks of these LIDs are others now.
- * \param ret  Of the shape of the present graph and LIDs. Unknown blocks have no routes.
+ * \param ret_lft  Of the shape of the present graph and LIDs. Unknown blocks have no
+ *        routes.
  */
 void program_known_tables(const struct program *p, const uint32_t *lid, uint32_t n,
-                          struct lft *ret);
+                          struct lft *ret_lft);
 
 /*!
  * \brief Lanes of the routing that made those tables.
  *
  * \param t    Tables of program_known_tables().
- * \param ret  In \a p->arena: rows of the shape of \a t, LANE_UNKNOWN where not known;
- *             n is 0 when nothing is known.
+ * \param ret_lanes  In \a p->arena: rows of the shape of \a t, LANE_UNKNOWN where not
+ *             known; n is 0 when nothing is known.
  * \retval -ENOMEM
  */
-int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret);
+int program_known_lanes(const struct program *p, const struct lft *t,
+                        struct lanes *ret_lanes);
 
 /*!
  * \brief Maps of SLs, SCs and VLs, arbitration and buffer control, before program_ports(). Nothing on InfiniBand.

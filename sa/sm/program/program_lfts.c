@@ -296,19 +296,19 @@ static uint8_t entry_after_step(const struct program *p, uint32_t lid, uint8_t o
 
 /* The block as it should be after this step. Where nothing is known of the old entries,
  * they count as none, as they do in the plan. */
-static void fill_block(const struct lft_job *j, uint32_t block, uint8_t *ret)
+static void fill_block(const struct lft_job *j, uint32_t block, uint8_t *ret_block)
 {
 	const struct program *p = j->p;
 	const uint8_t *want = lft_row(p->lft, j->sw) + (size_t)block * LFT_BLOCK_LIDS;
 	const uint8_t *old = table_block(j->t, block);
 	uint32_t first = block * LFT_BLOCK_LIDS;
 
-	memcpy(ret, want, LFT_BLOCK_LIDS);
+	memcpy(ret_block, want, LFT_BLOCK_LIDS);
 	if (is_last_step(p)) {
 		return;
 	}
 	for (uint32_t k = 0; k < LFT_BLOCK_LIDS && first + k < p->lft->n_lids; k++) {
-		ret[k] = entry_after_step(p, first + k, old[k], want[k]);
+		ret_block[k] = entry_after_step(p, first + k, old[k], want[k]);
 	}
 }
 

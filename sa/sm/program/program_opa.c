@@ -210,35 +210,35 @@ void program_opa_clear_reasons(uint8_t info[OPA_BYTES_PORT_INFO])
 }
 
 void program_opa_plan(const struct program *p, uint32_t port, const uint8_t want[64],
-                      bool restart, uint8_t ret[OPA_BYTES_PORT_INFO])
+                      bool restart, uint8_t ret_info[OPA_BYTES_PORT_INFO])
 {
 	const struct port *gp = &p->disc->g->ports[port];
 
-	memcpy(ret, disc_port_of(p->disc, port)->opa_info, OPA_BYTES_PORT_INFO);
-	opa_port_info_overlay(ret, want, false);
+	memcpy(ret_info, disc_port_of(p->disc, port)->opa_info, OPA_BYTES_PORT_INFO);
+	opa_port_info_overlay(ret_info, want, false);
 	if (gp->peer == GRAPH_NONE) {
 		return;
 	}
-	plan_link(p, port, restart, ret);
+	plan_link(p, port, restart, ret_info);
 	if (gp->state <= PORT_INIT) {
-		program_opa_clear_reasons(ret);
+		program_opa_clear_reasons(ret_info);
 	}
 }
 
-bool program_opa_plan_switch(const struct disc_node *n, uint8_t *ret)
+bool program_opa_plan_switch(const struct disc_node *n, uint8_t *ret_info)
 {
 	uint64_t cap, most = OPA_MLID_MOST;
 
 	if (n->opa_switch_info == NULL) {
 		return false;
 	}
-	memcpy(ret, n->opa_switch_info, OPA_BYTES_SWITCH_INFO);
-	cap = field_get(ret, OPA_SI_MULTICAST_FDB_CAP);
+	memcpy(ret_info, n->opa_switch_info, OPA_BYTES_SWITCH_INFO);
+	cap = field_get(ret_info, OPA_SI_MULTICAST_FDB_CAP);
 	cap = cap < most ? cap : most;
 	if (cap != 0) {
-		field_set(ret, OPA_SI_MULTICAST_FDB_TOP, OPA_MLID_FIRST + cap - 1);
+		field_set(ret_info, OPA_SI_MULTICAST_FDB_TOP, OPA_MLID_FIRST + cap - 1);
 	}
-	return memcmp(ret, n->opa_switch_info, OPA_BYTES_SWITCH_INFO) != 0;
+	return memcmp(ret_info, n->opa_switch_info, OPA_BYTES_SWITCH_INFO) != 0;
 }
 
 uint64_t program_opa_hash(const uint8_t info[OPA_BYTES_PORT_INFO])

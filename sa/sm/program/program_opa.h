@@ -27,7 +27,7 @@ struct table;
  * \param restart  The link goes down for it; else an MTU of a link beyond INIT stays.
  */
 void program_opa_plan(const struct program *p, uint32_t port, const uint8_t want[64],
-                      bool restart, uint8_t ret[OPA_BYTES_PORT_INFO]);
+                      bool restart, uint8_t ret_info[OPA_BYTES_PORT_INFO]);
 
 /*! \brief As shadow_port_info_hash(). */
 uint64_t program_opa_hash(const uint8_t info[OPA_BYTES_PORT_INFO]);
@@ -58,13 +58,14 @@ int program_opa_mfts(struct program *p, const struct program_mft *m, struct aren
  * \return false: nothing is known of it.
  */
 bool program_opa_mft_shape(const struct table *t, unsigned position, uint32_t number,
-                           uint8_t ret[64]);
+                           uint8_t ret_block[64]);
 
 /*! \brief A port gets a state by itself. In program.c. */
 void program_port_state(struct program *p, uint32_t port, unsigned state);
 
 /*!
  * \brief What a switch of Omni-Path needs beyond InfiniBand's form of SwitchInfo.
- * \param ret  [OPA_BYTES_SWITCH_INFO] the basis of a Set. \return true: it is not so yet.
+ * \param ret_info  [OPA_BYTES_SWITCH_INFO] the basis of a Set. \return true: it is not so
+ *        yet.
  */
-bool program_opa_plan_switch(const struct disc_node *n, uint8_t *ret);
+bool program_opa_plan_switch(const struct disc_node *n, uint8_t *ret_info);

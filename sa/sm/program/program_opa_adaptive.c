@@ -153,11 +153,11 @@ int program_read_port_groups(struct program *p)
 }
 
 /* The ports of a group by the copy. \return false: it is not known. */
-static bool group_of(const struct table *t, unsigned group, struct port_set *ret)
+static bool group_of(const struct table *t, unsigned group, struct port_set *ret_set)
 {
 	uint32_t col = group / OPA_GROUPS_OF_BLOCK;
 
-	*ret = (struct port_set){ { 0 } };
+	*ret_set = (struct port_set){ { 0 } };
 	for (unsigned row = 0; row < t->rows; row++) {
 		uint32_t block = table_at(t, row, col);
 		uint64_t mask;
@@ -172,7 +172,7 @@ static bool group_of(const struct table *t, unsigned group, struct port_set *ret
 			unsigned port = row * OPA_GROUP_PORTS + i + 1;
 
 			if ((mask & 1) && port < PORT_SET_WORDS * 64) {
-				port_set_add(ret, port);
+				port_set_add(ret_set, port);
 			}
 		}
 	}
@@ -180,15 +180,15 @@ static bool group_of(const struct table *t, unsigned group, struct port_set *ret
 }
 
 /* The group of a LID by the copy, PORT_GROUP_NONE: none. \return false: it is not known. */
-static bool group_number(const struct table *t, uint32_t lid, uint8_t *ret)
+static bool group_number(const struct table *t, uint32_t lid, uint8_t *ret_number)
 {
 	uint32_t block = lid / LFT_BLOCK_LIDS;
 
-	*ret = PORT_GROUP_NONE;
+	*ret_number = PORT_GROUP_NONE;
 	if (t == NULL || block >= t->cols || !table_is_sure(t, block)) {
 		return false;
 	}
-	*ret = table_block(t, block)[lid % LFT_BLOCK_LIDS];
+	*ret_number = table_block(t, block)[lid % LFT_BLOCK_LIDS];
 	return true;
 }
 
@@ -238,16 +238,16 @@ static bool same_set(const struct port_set *a, const struct port_set *b)
 
 /* Gives each group a number below \a cap: that which it has on the switch, else a free one. */
 static void number_groups(const struct adaptive_job *j, const struct port_groups *g,
-                          unsigned cap, uint8_t *ret)
+                          unsigned cap, uint8_t *ret_numbers)
 {
 	bool used[GROUPS_MAX] = { false };
 	unsigned next = 0;
 
 	for (uint32_t i = 0; i < g->n; i++) {
-		ret[i] = PORT_GROUP_NONE;
+		ret_numbers[i] = PORT_GROUP_NONE;
 		for (unsigned k = 0; k < j->n_had && k < cap; k++) {
 			if (!used[k] && same_set(&j->had[k], &g->set[i])) {
-				ret[i] = (uint8_t)k;
+				ret_numbers[i] = (uint8_t)k;
 				used[k] = true;
 				break;
 			}
@@ -257,8 +257,8 @@ static void number_groups(const struct adaptive_job *j, const struct port_groups
 		while (next < cap && used[next]) {
 			next++;
 		}
-		if (ret[i] == PORT_GROUP_NONE && next < cap) {
-			ret[i] = (uint8_t)next;
+		if (ret_numbers[i] == PORT_GROUP_NONE && next < cap) {
+			ret_numbers[i] = (uint8_t)next;
 			used[next] = true;
 		}
 	}
@@ -301,16 +301,16 @@ static int fit(struct adaptive_job *j)
 }
 
 /* The number of a LID's group that was in force. \return false: it is not known. */
-static bool had_number(const struct adaptive_job *j, uint32_t lid, uint8_t *ret)
+static bool had_number(const struct adaptive_job *j, uint32_t lid, uint8_t *ret_number)
 {
 	bool known = true;
 
-	*ret = PORT_GROUP_NONE;
+	*ret_number = PORT_GROUP_NONE;
 	if (j->in_force && lid < lid_cap(j->node)) {
-		known = group_number(j->of_lid, lid, ret);
+		known = group_number(j->of_lid, lid, ret_number);
 	}
-	if (*ret >= j->n_had) {
-		*ret = PORT_GROUP_NONE;
+	if (*ret_number >= j->n_had) {
+		*ret_number = PORT_GROUP_NONE;
 	}
 	return known;
 }
@@ -533,11 +533,11 @@ int program_adaptive_begin(struct program *p, struct alternates *x, struct lft *
 
 /* The groups of a block as their bytes. */
 static void fill_groups(const struct adaptive_job *j, unsigned row, uint32_t col,
-                        uint8_t *ret)
+                        uint8_t *ret_bytes)
 {
 	const struct port_groups *g = &j->p->alternates->groups[j->sw];
 
-	memset(ret, 0, TABLE_BLOCK_BYTES);
+	memset(ret_bytes, 0, TABLE_BLOCK_BYTES);
 	for (unsigned i = 0; i < OPA_GROUPS_OF_BLOCK; i++) {
 		uint32_t group = col * OPA_GROUPS_OF_BLOCK + i;
 		uint64_t mask = 0;
@@ -550,7 +550,7 @@ static void fill_groups(const struct adaptive_job *j, unsigned row, uint32_t col
 				mask |= UINT64_C(1) << k;
 			}
 		}
-		field_set(ret, i * OPA_GROUP_PORTS, OPA_GROUP_PORTS, mask);
+		field_set(ret_bytes, i * OPA_GROUP_PORTS, OPA_GROUP_PORTS, mask);
 	}
 }
 
@@ -560,26 +560,26 @@ static uint32_t cols_of_groups(const struct adaptive_job *j)
 }
 
 static bool want_groups(struct table_cursor *c, uint32_t place, uint32_t *ret_block,
-                        uint8_t *ret)
+                        uint8_t *ret_bytes)
 {
 	const struct adaptive_job *j = c->q.ctx;
 	uint32_t cols = cols_of_groups(j), row = place / cols, col = place % cols;
 
 	*ret_block = table_at(c->q.t, row, col);
-	fill_groups(j, row, col, ret);
+	fill_groups(j, row, col, ret_bytes);
 	return true;
 }
 
 static bool want_of_lid(struct table_cursor *c, uint32_t place, uint32_t *ret_block,
-                        uint8_t *ret)
+                        uint8_t *ret_bytes)
 {
 	const struct adaptive_job *j = c->q.ctx;
 	uint32_t n_lids = j->p->lft->n_lids, first = place * LFT_BLOCK_LIDS;
 
 	*ret_block = place;
-	memset(ret, PORT_GROUP_NONE, TABLE_BLOCK_BYTES);
+	memset(ret_bytes, PORT_GROUP_NONE, TABLE_BLOCK_BYTES);
 	for (uint32_t i = 0; i < LFT_BLOCK_LIDS && first + i < n_lids; i++) {
-		ret[i] = row_of(j)[first + i];
+		ret_bytes[i] = row_of(j)[first + i];
 	}
 	return true;
 }

@@ -51,7 +51,7 @@ static const struct mft_block *find(const struct opa_mft_job *j, unsigned positi
 }
 
 static void fill(const struct opa_mft_job *j, unsigned row, uint32_t number,
-                 unsigned quarter, uint8_t *ret)
+                 unsigned quarter, uint8_t *ret_block)
 {
 	uint64_t mask[OPA_MFT_MLIDS] = { 0 };
 
@@ -64,7 +64,7 @@ static void fill(const struct opa_mft_job *j, unsigned row, uint32_t number,
 		}
 	}
 	for (unsigned k = 0; k < OPA_MFT_MLIDS; k++) {
-		field_set(ret, k * OPA_MFT_PORTS, OPA_MFT_PORTS, mask[k]);
+		field_set(ret_block, k * OPA_MFT_PORTS, OPA_MFT_PORTS, mask[k]);
 	}
 }
 
@@ -76,12 +76,12 @@ static bool is_used(const struct program_mft *m, uint32_t number)
 }
 
 static bool want(struct table_cursor *c, uint32_t place, uint32_t *ret_block,
-                 uint8_t *ret)
+                 uint8_t *ret_bytes)
 {
 	struct opa_mft_job *j = (struct opa_mft_job *)c;
 	uint32_t cols = c->q.t->cols;
 
-	memset(ret, 0, TABLE_BLOCK_BYTES);
+	memset(ret_bytes, 0, TABLE_BLOCK_BYTES);
 	if (place >= j->n_places) {
 		*ret_block = place - j->n_places;
 		return table_knows(c->q.t, *ret_block) &&
@@ -95,7 +95,7 @@ static bool want(struct table_cursor *c, uint32_t place, uint32_t *ret_block,
 		return false;
 	}
 	*ret_block = table_at(c->q.t, place / in_row, col);
-	fill(j, place / in_row, number, at % QUARTERS, ret);
+	fill(j, place / in_row, number, at % QUARTERS, ret_bytes);
 	return true;
 }
 
@@ -149,13 +149,13 @@ int program_opa_mfts(struct program *p, const struct program_mft *m, struct aren
 }
 
 bool program_opa_mft_shape(const struct table *t, unsigned position, uint32_t number,
-                           uint8_t ret[64])
+                           uint8_t ret_block[64])
 {
 	unsigned row = position / ABREAST,
 		 shift = position % ABREAST * MFT_POSITION_PORTS;
 	bool any = false;
 
-	memset(ret, 0, TABLE_BLOCK_BYTES);
+	memset(ret_block, 0, TABLE_BLOCK_BYTES);
 	for (unsigned i = 0; i < MFT_BLOCK_MLIDS && row < t->rows; i++) {
 		uint32_t col = number * QUARTERS + i / OPA_MFT_MLIDS;
 		uint32_t block = col < t->cols ? table_at(t, row, col) : 0;
@@ -168,7 +168,8 @@ bool program_opa_mft_shape(const struct table *t, unsigned position, uint32_t nu
 		                  i % OPA_MFT_MLIDS * OPA_MFT_PORTS, OPA_MFT_PORTS);
 
 		any = true;
-		field_set(ret, i * MFT_POSITION_PORTS, MFT_POSITION_PORTS, mask >> shift);
+		field_set(ret_block, i * MFT_POSITION_PORTS, MFT_POSITION_PORTS,
+		          mask >> shift);
 	}
 	return any;
 }

@@ -113,17 +113,17 @@ static void lanes_fail(struct opa_job *j, unsigned num, const char *what)
 
 /* --- what a port should have ----------------------------------------------------------------- */
 
-static void want_arb(struct opa_job *j, unsigned num, unsigned col, uint8_t *ret)
+static void want_arb(struct opa_job *j, unsigned num, unsigned col, uint8_t *ret_bytes)
 {
 	const struct opa_profile *f = program_opa_profile(j->p, j->first_port + num);
 
 	if (f->missing != 0) {
 		lanes_fail(j, num, "has no room in its VL arbitration tables for all");
 	}
-	memcpy(ret, f->arb[col], OPA_BYTES_VL_ARB);
+	memcpy(ret_bytes, f->arb[col], OPA_BYTES_VL_ARB);
 }
 
-static void want_buffers(const struct opa_job *j, unsigned num, uint8_t *ret)
+static void want_buffers(const struct opa_job *j, unsigned num, uint8_t *ret_bytes)
 {
 	const struct disc *d = j->p->disc;
 	uint32_t peer = graph_port_of(j, num)->peer;
@@ -136,7 +136,7 @@ static void want_buffers(const struct opa_job *j, unsigned num, uint8_t *ret)
 			field_get(far_node->ports[0].opa_info, OPA_PI_SHARED_SPACE) != 0;
 	}
 	opa_lanes_buffers(program_opa_profile(j->p, j->first_port + num),
-	                  j->node->ports[num].opa_info, far->opa_info, shared, ret);
+	                  j->node->ports[num].opa_info, far->opa_info, shared, ret_bytes);
 }
 
 static bool has_vl_r(const struct opa_job *j)
@@ -147,7 +147,8 @@ static bool has_vl_r(const struct opa_job *j)
 }
 
 /* The table of a port. \return false: it has none, or it does not matter. */
-static bool want(struct opa_job *j, const struct place *w, unsigned num, uint8_t *ret)
+static bool want(struct opa_job *j, const struct place *w, unsigned num,
+                 uint8_t *ret_bytes)
 {
 	const struct program *p = j->p;
 	bool cabled = is_cabled(j, num), port0 = j->is_switch && num == 0;
@@ -159,20 +160,21 @@ static bool want(struct opa_job *j, const struct place *w, unsigned num, uint8_t
 	}
 	switch ((unsigned)w->kind) {
 	case TABLE_OPA_SL2SC:
-		memcpy(ret, p->opa->sl_to_sc, OPA_BYTES_MAP);
+		memcpy(ret_bytes, p->opa->sl_to_sc, OPA_BYTES_MAP);
 		return port0 || !j->is_switch;
 	case TABLE_OPA_SC2SL:
-		memcpy(ret, p->opa->sc_to_sl, OPA_BYTES_MAP);
+		memcpy(ret_bytes, p->opa->sc_to_sl, OPA_BYTES_MAP);
 		return port0 || !j->is_switch;
 	case TABLE_OPA_SC2VL_R:
-		memcpy(ret, program_opa_profile(p, port)->sc_to_vl_r, OPA_BYTES_MAP);
+		memcpy(ret_bytes, program_opa_profile(p, port)->sc_to_vl_r,
+		       OPA_BYTES_MAP);
 		return has_vl_r(j);
 	case TABLE_OPA_SC2VL_T:
-		memcpy(ret, program_opa_profile(p, port)->sc_to_vl, OPA_BYTES_MAP);
+		memcpy(ret_bytes, program_opa_profile(p, port)->sc_to_vl, OPA_BYTES_MAP);
 		return true;
 	case TABLE_OPA_SC2VL_NT:
 		if (cabled) {
-			memcpy(ret,
+			memcpy(ret_bytes,
 			       program_opa_profile(p, graph_port_of(j, num)->peer)
 			               ->sc_to_vl,
 			       OPA_BYTES_MAP);
@@ -180,12 +182,12 @@ static bool want(struct opa_job *j, const struct place *w, unsigned num, uint8_t
 		return cabled;
 	case TABLE_OPA_VL_ARB:
 		if (cabled) {
-			want_arb(j, num, w->col, ret);
+			want_arb(j, num, w->col, ret_bytes);
 		}
 		return cabled;
 	case TABLE_OPA_BUFFERS:
 		if (cabled) {
-			want_buffers(j, num, ret);
+			want_buffers(j, num, ret_bytes);
 		}
 		return cabled;
 	default: return false;
@@ -223,17 +225,16 @@ static void keep_map(struct opa_job *j, unsigned num)
 	if (lanes_vls(p->lanes) > 1) {
 		p->opa_restart[j->first_port + num] = 1;
 	} else if (p->first_trouble == NULL) {
-		p->first_trouble = arena_printf(p->arena,
-		                                "%s maps SCs to other VLs than it "
-		                                "should, which can change only when its "
-		                                "link comes up",
-		                                disc_place(p->disc, j->node, num));
+		p->first_trouble = arena_printf(
+			p->arena,
+			"%s maps SCs to other VLs than it should, which can change only when its link comes up",
+			disc_place(p->disc, j->node, num));
 	}
 }
 
-/* What is to be done with the table of a port. ret: what it should have. */
+/* What is to be done with the table of a port. ret_bytes: what it should have. */
 static enum action action_of(struct opa_job *j, const struct place *w, unsigned num,
-                             uint8_t ret[TABLE_BYTES_MOST])
+                             uint8_t ret_bytes[TABLE_BYTES_MOST])
 {
 	struct table *t = table_of(j, w->kind, num);
 	uint32_t block;
@@ -243,8 +244,8 @@ static enum action action_of(struct opa_job *j, const struct place *w, unsigned 
 		return NOTHING;
 	}
 	block = is_of_port(w->kind) ? 0 : table_at(t, num, w->col);
-	if (!want(j, w, num, ret) || table_length(j->node, t, block) == 0 ||
-	    table_holds(t, block, ret)) {
+	if (!want(j, w, num, ret_bytes) || table_length(j->node, t, block) == 0 ||
+	    table_holds(t, block, ret_bytes)) {
 		return NOTHING;
 	}
 	if (!is_live(j, num)) {
@@ -444,17 +445,18 @@ static void mark(uint8_t *mask, unsigned port)
 }
 
 /* The block of two classes: ports in, ports out, map. */
-static void fill_pair(const struct opa_job *j, unsigned in, unsigned out, uint8_t *ret)
+static void fill_pair(const struct opa_job *j, unsigned in, unsigned out,
+                      uint8_t *ret_bytes)
 {
 	for (unsigned num = 0; num < j->end; num++) {
 		if (passes(j, num) && class_of(j, num) == in) {
-			mark(ret, num);
+			mark(ret_bytes, num);
 		}
 		if (passes(j, num) && class_of(j, num) == out) {
-			mark(ret + OPA_BYTES_MAP, num);
+			mark(ret_bytes + OPA_BYTES_MAP, num);
 		}
 	}
-	memcpy(ret + (size_t)2 * OPA_BYTES_MAP, j->p->opa->sc_to_sc[in][out],
+	memcpy(ret_bytes + (size_t)2 * OPA_BYTES_MAP, j->p->opa->sc_to_sc[in][out],
 	       OPA_BYTES_MAP);
 }
 
@@ -666,9 +668,8 @@ int program_opa_qos(struct program *p, uint32_t sls)
 	}
 	if (!opa_lanes_init(l, p->lanes, p->qos ? p->config->virtual_fabrics : NULL,
 	                    sls)) {
-		p->lane_trouble = "the routing and the QoS levels in use need more than "
-		                  "the 31 SCs that "
-				  "Omni-Path has";
+		p->lane_trouble =
+			"the routing and the QoS levels in use need more than the 31 SCs that Omni-Path has";
 		return E_OK;
 	}
 	ret = program_opa_begin(p, l);

@@ -274,7 +274,7 @@ static struct row_plan plan_row(struct qos_job *j, unsigned out, const uint8_t *
 
 /* The table that saves requests when it is sent for all ingress and egress ports at once.
  * \return false: none does. */
-static bool table_for_all(struct qos_job *j, uint8_t ret[SL2VL_BYTES])
+static bool table_for_all(struct qos_job *j, uint8_t ret_sl2vl[SL2VL_BYTES])
 {
 	struct distinct d = { .n = 0 };
 	unsigned with = 1, without = 0;
@@ -296,7 +296,7 @@ static bool table_for_all(struct qos_job *j, uint8_t ret[SL2VL_BYTES])
 		with += after;
 		without += takes_part(j, out, true) ? plan_row(j, out, NULL).cost : 0;
 	}
-	memcpy(ret, top, SL2VL_BYTES);
+	memcpy(ret_sl2vl, top, SL2VL_BYTES);
 	return with < without;
 }
 
@@ -354,8 +354,7 @@ static void check_wildcard(struct qos_request *t, const uint8_t *shown)
 		if (p->first_trouble == NULL) {
 			p->first_trouble = arena_printf(
 				p->arena,
-				"%s does not keep SL-to-VL tables that it is "
-				"given by one request; they are sent one by one",
+				"%s does not keep SL-to-VL tables that it is given by one request; they are sent one by one",
 				disc_place(p->disc, j->node, 0));
 		}
 	}

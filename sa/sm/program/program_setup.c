@@ -54,8 +54,7 @@ static void warn_overruled(const struct program *p, const char *engine, unsigned
 		if (sl < QOS_SLS) {
 			log_message(
 				MSG_QOS_SL2VL_OVERRULED, source,
-				"%s_sl2vl gives SL %u VL %u, but %s needs VL %u there "
-				"and has it",
+				"%s_sl2vl gives SL %u VL %u, but %s needs VL %u there and has it",
 				key[of], sl, p->qos_setup[of].sl2vl[sl], engine, sl);
 		}
 		return;
@@ -69,8 +68,7 @@ static void warn_overruled(const struct program *p, const char *engine, unsigned
 	    qos_table_uneven(&p->qos_setup[of], p->lanes->rule)) {
 		log_message(
 			MSG_QOS_WEIGHTS, source,
-			"%s_vlarb_high and %s_vlarb_low weigh VLs differently that %s "
-			"uses alike",
+			"%s_vlarb_high and %s_vlarb_low weigh VLs differently that %s uses alike",
 			key[of], key[of], engine);
 	}
 }

@@ -87,7 +87,7 @@ int program_read_lfts(struct program *p)
 }
 
 void program_known_tables(const struct program *p, const uint32_t *lid, uint32_t n,
-                          struct lft *ret)
+                          struct lft *ret_lft)
 {
 	const struct graph *g = p->disc->g;
 
@@ -96,14 +96,14 @@ void program_known_tables(const struct program *p, const uint32_t *lid, uint32_t
 		                                   g->nodes[g->switches[i]].guid, 0);
 		bool all = lid == NULL || p->look == NULL || p->look[g->switches[i]];
 		uint32_t known = t != NULL ? t->cols * LFT_BLOCK_LIDS : 0;
-		uint8_t *row = lft_row(ret, i);
+		uint8_t *row = lft_row(ret_lft, i);
 
-		known = known < ret->n_lids ? known : ret->n_lids;
+		known = known < ret_lft->n_lids ? known : ret_lft->n_lids;
 		if (all && known != 0) {
 			memcpy(row, t->data, known);
 		}
 		if (all) {
-			memset(row + known, LFT_NO_ROUTE, ret->n_lids - known);
+			memset(row + known, LFT_NO_ROUTE, ret_lft->n_lids - known);
 		}
 		for (uint32_t k = 0; k < n && !all; k++) {
 			uint32_t at = lid[k] / LFT_BLOCK_LIDS * LFT_BLOCK_LIDS;
@@ -118,42 +118,43 @@ void program_known_tables(const struct program *p, const uint32_t *lid, uint32_t
 }
 
 /* Has a switch of the fabric lanes of a routing that had several? \retval -ENOMEM */
-static int find_lanes(const struct program *p, bool *ret)
+static int find_lanes(const struct program *p, bool *ret_any)
 {
 	const struct graph *g = p->disc->g;
 
-	*ret = p->shadow->n_lanes > 1;
-	for (uint32_t i = 0; i < g->n_switches && !*ret; i++) {
+	*ret_any = p->shadow->n_lanes > 1;
+	for (uint32_t i = 0; i < g->n_switches && !*ret_any; i++) {
 		struct shadow_switch *c =
 			shadow_switch_get(p->shadow, g->nodes[g->switches[i]].guid);
 
 		if (c == NULL) {
 			return -ENOMEM;
 		}
-		*ret = c->lanes != NULL;
+		*ret_any = c->lanes != NULL;
 	}
 	return E_OK;
 }
 
-int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret)
+int program_known_lanes(const struct program *p, const struct lft *t,
+                        struct lanes *ret_lanes)
 {
 	const struct graph *g = p->disc->g;
 	bool several = false;
-	int err = p->shadow->n_lanes != 0 ? find_lanes(p, &several) : E_OK;
+	int ret = p->shadow->n_lanes != 0 ? find_lanes(p, &several) : E_OK;
 
-	*ret = (struct lanes){ .n = p->shadow->n_lanes, .stride = t->stride };
-	if (err != E_OK || !several) {
-		return err;
+	*ret_lanes = (struct lanes){ .n = p->shadow->n_lanes, .stride = t->stride };
+	if (ret != E_OK || !several) {
+		return ret;
 	}
-	ret->rows = arena_alloc(p->arena, t->n_switches * t->stride);
-	if (ret->rows == NULL) {
+	ret_lanes->rows = arena_alloc(p->arena, t->n_switches * t->stride);
+	if (ret_lanes->rows == NULL) {
 		return -ENOMEM;
 	}
 	/* A switch that was away has the lanes of its time, which may have been more. */
 	for (uint32_t i = 0; i < t->n_switches; i++) {
 		struct shadow_switch *c =
 			shadow_switch_get(p->shadow, g->nodes[g->switches[i]].guid);
-		uint8_t *row = ret->rows + i * t->stride;
+		uint8_t *row = ret_lanes->rows + i * t->stride;
 
 		if (c == NULL) {
 			return -ENOMEM;
@@ -165,8 +166,8 @@ int program_known_lanes(const struct program *p, const struct lft *t, struct lan
 			uint8_t lane = c->lanes[lid];
 
 			row[lid] = lane;
-			if (lane != LANE_UNKNOWN && lane >= ret->n) {
-				ret->n = (uint8_t)(lane + 1);
+			if (lane != LANE_UNKNOWN && lane >= ret_lanes->n) {
+				ret_lanes->n = (uint8_t)(lane + 1);
 			}
 		}
 	}
@@ -186,7 +187,7 @@ struct mft_job {
 };
 
 static bool want_used(struct mft_job *j, uint32_t place, uint32_t *ret_block,
-                      uint8_t *ret)
+                      uint8_t *ret_bytes)
 {
 	uint32_t pos = place / j->m.n_used, number = j->m.used[place % j->m.n_used];
 	const struct mft_block *b = &j->m.blocks[j->at];
@@ -194,7 +195,7 @@ static bool want_used(struct mft_job *j, uint32_t place, uint32_t *ret_block,
 	if (j->at < j->m.n && b->sw == j->sw && b->position == pos &&
 	    b->block == number) {
 		for (unsigned k = 0; k < MFT_BLOCK_MLIDS; k++) {
-			field_set(ret, k * 16, 16, b->mask[k]);
+			field_set(ret_bytes, k * 16, 16, b->mask[k]);
 		}
 		j->at++;
 	}
@@ -210,13 +211,13 @@ static bool is_used(const struct program_mft *m, uint32_t number)
 }
 
 static bool want_mft(struct table_cursor *c, uint32_t place, uint32_t *ret_block,
-                     uint8_t *ret)
+                     uint8_t *ret_bytes)
 {
 	struct mft_job *j = (struct mft_job *)c;
 
-	memset(ret, 0, TABLE_BLOCK_BYTES);
+	memset(ret_bytes, 0, TABLE_BLOCK_BYTES);
 	if (place < j->n_places) {
-		return want_used(j, place, ret_block, ret);
+		return want_used(j, place, ret_block, ret_bytes);
 	}
 	*ret_block = place - j->n_places;
 	return table_knows(c->q.t, *ret_block) &&

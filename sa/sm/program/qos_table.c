@@ -36,11 +36,11 @@ static uint8_t vl_of(const struct qos_port *p, unsigned class_in, unsigned sl)
 	                                          : fold(p, p->setup->sl2vl[sl]);
 }
 
-void qos_table_sl2vl(const struct qos_port *p, unsigned class_in, uint8_t ret[8])
+void qos_table_sl2vl(const struct qos_port *p, unsigned class_in, uint8_t ret_sl2vl[8])
 {
 	for (unsigned sl = 0; sl < QOS_SLS; sl += 2) {
-		ret[sl / 2] = (uint8_t)(vl_of(p, class_in, sl) << 4 |
-		                        vl_of(p, class_in, sl + 1));
+		ret_sl2vl[sl / 2] = (uint8_t)(vl_of(p, class_in, sl) << 4 |
+		                              vl_of(p, class_in, sl + 1));
 	}
 }
 
@@ -153,7 +153,7 @@ static unsigned vls_used(const struct qos_port *p)
 }
 
 unsigned qos_table_arb(const struct qos_port *p, unsigned low_cap, unsigned high_cap,
-                       uint8_t ret[4][64])
+                       uint8_t ret_arb[4][64])
 {
 	struct qos_weights low = folded(p, &p->setup->low, low_cap);
 	struct qos_weights high = folded(p, &p->setup->high, high_cap);
@@ -166,8 +166,8 @@ unsigned qos_table_arb(const struct qos_port *p, unsigned low_cap, unsigned high
 		           !add_weight(&low, low_cap, vl) &&
 		           !add_weight(&high, high_cap, vl);
 	}
-	put_pairs(&low, ret);
-	put_pairs(&high, ret + 2);
+	put_pairs(&low, ret_arb);
+	put_pairs(&high, ret_arb + 2);
 	return missing;
 }
 

@@ -31,7 +31,7 @@ struct qos_port {
  *
  * \param class_in  0 for a CA, a router, or without a rule.
  */
-void qos_table_sl2vl(const struct qos_port *p, unsigned class_in, uint8_t ret[8]);
+void qos_table_sl2vl(const struct qos_port *p, unsigned class_in, uint8_t ret_sl2vl[8]);
 
 /*!
  * \brief Both VL arbitration tables for ports that hold \a low_cap and \a high_cap pairs
@@ -48,7 +48,7 @@ void qos_table_sl2vl(const struct qos_port *p, unsigned class_in, uint8_t ret[8]
  * \return Number of VLs that stay without a weight because both tables are full.
  */
 unsigned qos_table_arb(const struct qos_port *p, unsigned low_cap, unsigned high_cap,
-                       uint8_t ret[4][64]);
+                       uint8_t ret_arb[4][64]);
 
 /*! \brief Weights that are the same for all VLs below \a vls, in place of those there. */
 void qos_table_even(struct qos_setup *q, unsigned vls);

@@ -132,18 +132,18 @@ static bool wait_for(struct waves *w, uint32_t sw, uint32_t other)
 	return false;
 }
 
-bool waves_find(struct waves *w, uint32_t sw, struct wave_route *ret)
+bool waves_find(struct waves *w, uint32_t sw, struct wave_route *ret_route)
 {
 	struct walk_end to, back, to_parent, from_parent;
 	enum found there = walk_from_sm(w, sw, &to);
 	enum found home = walk(w, sw, w->sm_lid, &back);
 
-	*ret = (struct wave_route){ .parent = GRAPH_NONE };
+	*ret_route = (struct wave_route){ .parent = GRAPH_NONE };
 	if (there == WAITS || home == WAITS) {
 		return wait_for(w, sw, there == WAITS ? to.sw : back.sw);
 	}
-	ret->by_lid = there == ARRIVES && home == ARRIVES;
-	ret->blocked = there == BLOCKED || home == BLOCKED;
+	ret_route->by_lid = there == ARRIVES && home == ARRIVES;
+	ret_route->blocked = there == BLOCKED || home == BLOCKED;
 	if (there != ARRIVES || to.sw == GRAPH_NONE) {
 		return true;
 	}
@@ -153,8 +153,8 @@ bool waves_find(struct waves *w, uint32_t sw, struct wave_route *ret)
 		return wait_for(w, sw, there == WAITS ? to_parent.sw : from_parent.sw);
 	}
 	if (there == ARRIVES && home == ARRIVES) {
-		ret->parent = to.sw;
-		ret->port = to.out;
+		ret_route->parent = to.sw;
+		ret_route->port = to.out;
 	}
 	return true;
 }

@@ -78,7 +78,7 @@ int waves_init(struct waves *w, const struct graph *g, const struct lids *lids,
  * \brief Finds the routes to a switch and back.
  * \return false: they pass a switch that is not finished; it waits in that one's list.
  */
-bool waves_find(struct waves *w, uint32_t sw, struct wave_route *ret);
+bool waves_find(struct waves *w, uint32_t sw, struct wave_route *ret_route);
 
 /*! \brief Do tables lead to an end port and back, over finished switches only? */
 bool waves_reach(struct waves *w, uint32_t port);

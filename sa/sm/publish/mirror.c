@@ -116,10 +116,10 @@ static void mirror_rows(struct mirror *m)
 	m->all = ret != E_OK;
 	if (ret != E_OK &&
 	    log_allowed(&m->mirror_lines, sm_now(sm), LINES, LINES_MS, skipped)) {
-		log_message(MSG_SM_NOT_MIRRORED, source,
-		            "the gateway does not see what clients write (groups, "
-		            "services, subscriptions) as it is now: %s%s",
-		            err_text(ret), skipped);
+		log_message(
+			MSG_SM_NOT_MIRRORED, source,
+			"the gateway does not see what clients write (groups, services, subscriptions) as it is now: %s%s",
+			err_text(ret), skipped);
 	}
 }
 

@@ -323,21 +323,23 @@ static int put_guids(const struct vport *v, struct arena *a, struct snap_vport_r
 }
 
 static int put_vport(const struct vport_host *h, const struct vport *v, struct arena *a,
-                     struct snap_vport_row *ret)
+                     struct snap_vport_row *ret_vport_row)
 {
-	*ret = (struct snap_vport_row){ .v = { .guid = v->guid,
-		                               .node_guid = v->node_guid,
-		                               .host_guid = h->node_guid,
-		                               .lid = v->lid,
-		                               .index = v->index,
-		                               .port = h->num,
-		                               .state = v->state,
-		                               .own_lid = v->own_lid },
-		                        .port = h->port,
-		                        .keys = v->keys != NULL ? v->keys->want : NULL,
-		                        .n_keys = v->keys != NULL ? v->keys->n : 0 };
-	memcpy(ret->v.description, v->description, sizeof(ret->v.description));
-	return vports_guid_count(v) != 0 ? put_guids(v, a, ret) : E_OK;
+	*ret_vport_row =
+		(struct snap_vport_row){ .v = { .guid = v->guid,
+		                                .node_guid = v->node_guid,
+		                                .host_guid = h->node_guid,
+		                                .lid = v->lid,
+		                                .index = v->index,
+		                                .port = h->num,
+		                                .state = v->state,
+		                                .own_lid = v->own_lid },
+		                         .port = h->port,
+		                         .keys = v->keys != NULL ? v->keys->want : NULL,
+		                         .n_keys = v->keys != NULL ? v->keys->n : 0 };
+	memcpy(ret_vport_row->v.description, v->description,
+	       sizeof(ret_vport_row->v.description));
+	return vports_guid_count(v) != 0 ? put_guids(v, a, ret_vport_row) : E_OK;
 }
 
 static int list_vports(const struct vports *v, struct arena *a, struct snap_content *c)
@@ -535,17 +537,16 @@ static void log_policy(struct publisher *p, const struct policy *policy,
 	}
 	if (fabrics && c->qos_policy != NULL &&
 	    c->qos_policy->default_level != QOS_LEVEL_NONE) {
-		log_message(MSG_QOS_POLICY_UNUSED, source,
-		            "qos_policy_file has no effect: virtual fabrics say "
-		            "what paths get");
+		log_message(
+			MSG_QOS_POLICY_UNUSED, source,
+			"qos_policy_file has no effect: virtual fabrics say what paths get");
 	}
 	if (fabrics) {
-		log_info(source, "%u virtual fabrics; %s", policy->head.n_fabrics,
-		         c->partitions != NULL && c->partitions->is_file
-		                 ? "ports have the P_Keys of partition_config_file, not theirs: "
-		                   "where the tables of two ports do not both hold one, "
-		                   "paths have a P_Key that they share"
-		                 : "their members have their P_Keys");
+		log_info(
+			source, "%u virtual fabrics; %s", policy->head.n_fabrics,
+			c->partitions != NULL && c->partitions->is_file
+				? "ports have the P_Keys of partition_config_file, not theirs: where the tables of two ports do not both hold one, paths have a P_Key that they share"
+				: "their members have their P_Keys");
 	} else if (policy == NULL && policy_needs_qos(c->qos_policy, NULL)) {
 		log_message(MSG_QOS_POLICY_UNUSED, source,
 		            "qos_policy_file has no effect: qos is FALSE");

@@ -159,18 +159,18 @@ static uint64_t reasons_of(const struct disc_refused *r)
 	       (r->reasons & ADMIT_LIDS ? OPA_QN_LIDS : 0);
 }
 
-static void encode_refused(const struct disc_refused *r, uint8_t *ret)
+static void encode_refused(const struct disc_refused *r, uint8_t *ret_data)
 {
-	uint8_t *info = ret + OPA_QN_NODE_INFO_AT;
+	uint8_t *info = ret_data + OPA_QN_NODE_INFO_AT;
 
-	memset(ret, 0, OPA_BYTES_QUARANTINED);
-	field_set(ret, OPA_QN_PORT_NUM, r->by_port);
-	field_set(ret, OPA_QN_NODE_GUID, r->by->guid);
-	field_set(ret, OPA_QN_NEIGHBOR_NODE_GUID, r->expected_guid);
-	memcpy(ret + OPA_QN_DESCRIPTION_AT, r->description, OPA_BYTES_BLOCK);
+	memset(ret_data, 0, OPA_BYTES_QUARANTINED);
+	field_set(ret_data, OPA_QN_PORT_NUM, r->by_port);
+	field_set(ret_data, OPA_QN_NODE_GUID, r->by->guid);
+	field_set(ret_data, OPA_QN_NEIGHBOR_NODE_GUID, r->expected_guid);
+	memcpy(ret_data + OPA_QN_DESCRIPTION_AT, r->description, OPA_BYTES_BLOCK);
 	opa_node_info_encode(r->node_info, info);
-	field_set(ret, OPA_QN_REASONS, reasons_of(r));
-	field_set(ret, OPA_QN_EXPECTED_NODE_GUID, r->expected_guid);
+	field_set(ret_data, OPA_QN_REASONS, reasons_of(r));
+	field_set(ret_data, OPA_QN_EXPECTED_NODE_GUID, r->expected_guid);
 }
 
 void publish_opa_refused(struct attr_list *l)

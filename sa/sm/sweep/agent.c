@@ -263,13 +263,12 @@ void agent_forged_answer(struct agent *a, const struct mad_msg *m)
 		back.hops = (uint8_t)field_get(m->data, SMP_HOP_COUNT) & SMP_HOPS_MAX;
 		memcpy(back.port, m->data + SMP_RETURN_PATH_AT, sizeof(back.port));
 	}
-	log_message(MSG_SM_ANSWER_FORGED, source,
-	            "an answer of class 0x%02x about attribute 0x%04x is ignored, "
-	            "because nobody asked "
-	            "for it there: sent from LID %u%s%s%s",
-	            m->mgmt_class, (unsigned)field_get(m->data, MAD_ATTR_ID), m->addr.lid,
-	            back.hops != 0 ? ", back over ports " : "",
-	            back.hops != 0 ? smp_path_text(&back, text) : "", skipped);
+	log_message(
+		MSG_SM_ANSWER_FORGED, source,
+		"an answer of class 0x%02x about attribute 0x%04x is ignored, because nobody asked for it there: sent from LID %u%s%s%s",
+		m->mgmt_class, (unsigned)field_get(m->data, MAD_ATTR_ID), m->addr.lid,
+		back.hops != 0 ? ", back over ports " : "",
+		back.hops != 0 ? smp_path_text(&back, text) : "", skipped);
 }
 
 /* Somebody tried to change a port with a wrong M_Key, and may have had the right one elsewhere. */

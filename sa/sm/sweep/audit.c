@@ -191,20 +191,23 @@ static bool is_among(const struct audit_cursor *c, uint64_t guid)
 
 /* The item of a kind in the order of its list. \return Blocks that it has; 0: not audited. */
 static uint32_t item_of(const struct audit *a, const struct audit_cursor *c,
-                        struct place *ret)
+                        struct place *ret_place)
 {
 	uint32_t n;
 
 	if (c->kind == AUDIT_PORTS) {
-		ret->t = NULL;
-		ret->node = a->job->disc.of[c->item];
-		n = ret->node->n_ports + 1U;
+		ret_place->t = NULL;
+		ret_place->node = a->job->disc.of[c->item];
+		n = ret_place->node->n_ports + 1U;
 	} else {
-		ret->t = a->sm->tables.of[c->kind].items[c->item];
-		ret->node = NULL;
-		n = table_live(ret->t);
+		ret_place->t = a->sm->tables.of[c->kind].items[c->item];
+		ret_place->node = NULL;
+		n = table_live(ret_place->t);
 	}
-	return is_among(c, ret->t != NULL ? ret->t->guid : ret->node->guid) ? n : 0;
+	return is_among(c,
+	                ret_place->t != NULL ? ret_place->t->guid : ret_place->node->guid)
+	               ? n
+	               : 0;
 }
 
 static uint32_t n_items(const struct audit *a, unsigned kind)
@@ -216,16 +219,17 @@ static uint32_t n_items(const struct audit *a, unsigned kind)
 }
 
 /* Moves to the next block. \return false: the cursor is at its end. */
-static bool next_block(const struct audit *a, struct audit_cursor *c, struct place *ret)
+static bool next_block(const struct audit *a, struct audit_cursor *c,
+                       struct place *ret_place)
 {
 	while (c->kind < AUDIT_KIND_COUNT) {
 		while (c->item < n_items(a, c->kind)) {
-			bool has = c->block < item_of(a, c, ret);
+			bool has = c->block < item_of(a, c, ret_place);
 
 			c->item++;
 			if (has) {
 				c->any = true;
-				ret->block = c->block;
+				ret_place->block = c->block;
 				return true;
 			}
 		}
@@ -253,7 +257,7 @@ static uint32_t count_blocks(const struct audit *a)
 }
 
 /* The next block that a late Set may have undone. \return false: there is none any more. */
-static bool next_late(struct audit *a, struct place *ret)
+static bool next_late(struct audit *a, struct place *ret_place)
 {
 	for (; a->late.kind < TABLE_KIND_COUNT; a->late.kind++, a->late.item = 0) {
 		const struct table_list *l = &a->sm->tables.of[a->late.kind];
@@ -267,7 +271,8 @@ static bool next_late(struct audit *a, struct place *ret)
 
 				if (t->state[block] & TABLE_LATE_DUE) {
 					t->state[block] ^= TABLE_LATE_DUE;
-					*ret = (struct place){ .t = t, .block = block };
+					*ret_place =
+						(struct place){ .t = t, .block = block };
 					return true;
 				}
 			}
@@ -345,11 +350,11 @@ static void tell_pace(struct audit *a)
 	bool slow = ms > most;
 
 	if (slow && !a->slow) {
-		log_message(MSG_SM_AUDIT_SLOW, source,
-		            "a round of the audit reads %u blocks, which takes %llu s at "
-		            "%d packets a second, and not audit_interval, %llu s",
-		            a->n_blocks, (unsigned long long)(ms + 999) / 1000,
-		            1000 * STEP_READS / STEP_MS, (unsigned long long)most / 1000);
+		log_message(
+			MSG_SM_AUDIT_SLOW, source,
+			"a round of the audit reads %u blocks, which takes %llu s at %d packets a second, and not audit_interval, %llu s",
+			a->n_blocks, (unsigned long long)(ms + 999) / 1000,
+			1000 * STEP_READS / STEP_MS, (unsigned long long)most / 1000);
 	} else {
 		log_info(source, "a round of %u blocks begins, %.1f packets a second",
 		         a->n_blocks,
@@ -366,10 +371,10 @@ static void end_round(struct audit *a)
 	a->running = false;
 	a->sm->status.audits++;
 	if (a->n_differ) {
-		log_message(MSG_SM_TABLES_CHANGED, source,
-		            "%u blocks of tables read back in %.1f s, %u were changed by "
-		            "somebody else",
-		            a->n_read, s, a->n_differ);
+		log_message(
+			MSG_SM_TABLES_CHANGED, source,
+			"%u blocks of tables read back in %.1f s, %u were changed by somebody else",
+			a->n_read, s, a->n_differ);
 	} else {
 		log_info(source,
 		         "%u blocks of tables read back in %.1f s, all are as they were",

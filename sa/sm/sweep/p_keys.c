@@ -84,31 +84,31 @@ unsigned p_keys_enforced(const struct config *c, const struct disc *d,
 }
 
 int p_keys_configured(const struct config *c, const struct graph *g, struct arena *a,
-                      const struct partitions **ret)
+                      const struct partitions **ret_partitions)
 {
 	if (c->partitions != NULL && c->partitions->is_file) {
-		*ret = c->partitions;
+		*ret_partitions = c->partitions;
 		return E_OK;
 	}
 	return virtual_fabrics_active(c->virtual_fabrics) != 0 && g != NULL
-	               ? partitions_of_fabrics(c->virtual_fabrics, g, a, ret)
-	               : partitions_default("", a, ret);
+	               ? partitions_of_fabrics(c->virtual_fabrics, g, a, ret_partitions)
+	               : partitions_default("", a, ret_partitions);
 }
 
 /* The partitions of a configuration, with those that were made at run time, on a fabric. */
 static int plan_of(const struct config *c, const struct runtime_partitions *r,
-                   const struct graph *g, struct arena *a, struct partition_plan *ret,
-                   const struct partitions **ret_p)
+                   const struct graph *g, struct arena *a,
+                   struct partition_plan *ret_plan, const struct partitions **ret_p)
 {
 	const struct partitions *p;
-	int err = p_keys_configured(c, g, a, &p);
+	int ret = p_keys_configured(c, g, a, &p);
 
-	if (err == E_OK && r->n != 0) {
-		err = runtime_merge(p, r, a, &p);
+	if (ret == E_OK && r->n != 0) {
+		ret = runtime_merge(p, r, a, &p);
 	}
-	err = err == E_OK ? partition_plan(p, g, c->allow_both_pkeys, a, ret) : err;
-	*ret_p = err == E_OK ? p : NULL;
-	return err;
+	ret = ret == E_OK ? partition_plan(p, g, c->allow_both_pkeys, a, ret_plan) : ret;
+	*ret_p = ret == E_OK ? p : NULL;
+	return ret;
 }
 
 static bool is_default(uint16_t key)
@@ -143,23 +143,23 @@ static uint16_t index0_of(const struct step *s, uint32_t port, const struct disc
  * beside the full one, and a port from which the fabric is managed both. They come last. A switch of Omni-Path
  * has the full one alone. */
 static uint32_t keys_of(const struct partition_plan *plan, const struct graph *g,
-                        uint32_t port, const struct disc_node *n, uint16_t *ret)
+                        uint32_t port, const struct disc_node *n, uint16_t *ret_keys)
 {
 	const uint16_t *keys;
 	uint32_t n_keys = partition_plan_keys(plan, port, &keys);
 	bool full = port == g->sm_port ||
 	            (n_keys != 0 && keys[n_keys - 1] == (PARTITION_DEFAULT | P_KEY_FULL));
 
-	memcpy(ret, keys, n_keys * sizeof(*ret));
+	memcpy(ret_keys, keys, n_keys * sizeof(*ret_keys));
 	if (is_opa_adapter(n) || is_opa_switch(n)) {
-		while (n_keys != 0 && is_default(ret[n_keys - 1])) {
+		while (n_keys != 0 && is_default(ret_keys[n_keys - 1])) {
 			n_keys--;
 		}
 		if (is_opa_adapter(n)) {
-			ret[n_keys++] = PARTITION_DEFAULT;
+			ret_keys[n_keys++] = PARTITION_DEFAULT;
 		}
 		if (full || is_opa_switch(n)) {
-			ret[n_keys++] = PARTITION_DEFAULT | P_KEY_FULL;
+			ret_keys[n_keys++] = PARTITION_DEFAULT | P_KEY_FULL;
 		}
 	}
 	return n_keys;
@@ -382,8 +382,7 @@ static void report_full_table(struct step *s, const struct disc_node *n, unsigne
 	if (s->n_full++ < LINES) {
 		log_message(
 			MSG_PKEY_TABLE_FULL, source,
-			"%s: its P_Key table has %u entries, too few for its %u P_Keys; "
-			"it gets the first ones, the default partition before others",
+			"%s: its P_Key table has %u entries, too few for its %u P_Keys; it gets the first ones, the default partition before others",
 			disc_place(&s->j->disc, n, num), cap, n_keys);
 	}
 }
@@ -494,9 +493,7 @@ static void tell_unable(struct step *s, const struct disc_node *n)
 	    hash_put(&s->k->reported, n->guid, 0) == E_OK) {
 		log_message(
 			MSG_PKEY_NOT_ENFORCED, source,
-			"%s cannot enforce partitions at all or in the direction that "
-			"part_enforce names: hosts at it are kept apart only by their "
-			"own P_Key tables",
+			"%s cannot enforce partitions at all or in the direction that part_enforce names: hosts at it are kept apart only by their own P_Key tables",
 			disc_place(&s->j->disc, n, 0));
 	}
 }
@@ -705,13 +702,13 @@ static int check_capacity(const struct fitting *f, uint32_t port, uint32_t n_key
 	if (n_keys <= cap) {
 		return E_OK;
 	}
-	snprintf(f->why, f->size,
-	         "the P_Key table of %s port %u (0x%016llx) has %u entries, "
-	         "too few for %u P_Keys",
-	         node_name(&f->d->g->nodes[p->node]), p->num,
-	         (unsigned long long)(graph_is_end_port(f->d->g, port) ? p->guid
-	                                                               : n->guid),
-	         cap, n_keys);
+	snprintf(
+		f->why, f->size,
+		"the P_Key table of %s port %u (0x%016llx) has %u entries, too few for %u P_Keys",
+		node_name(&f->d->g->nodes[p->node]), p->num,
+		(unsigned long long)(graph_is_end_port(f->d->g, port) ? p->guid
+	                                                              : n->guid),
+		cap, n_keys);
 	return E_FULL;
 }
 

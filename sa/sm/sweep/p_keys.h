@@ -102,10 +102,10 @@ void p_keys_done(struct p_keys *k);
  * \brief The partitions of a configuration: those of the file, of virtual fabrics, or the
  *        default one.
  * \param g    For virtual fabrics; NULL: the fabric is not known.
- * \param ret  In \a a or borrowed. \retval -ENOMEM
+ * \param ret_partitions  In \a a or borrowed. \retval -ENOMEM
  */
 int p_keys_configured(const struct config *c, const struct graph *g, struct arena *a,
-                      const struct partitions **ret);
+                      const struct partitions **ret_partitions);
 
 /*!
  * \brief Counts a trap about a wrong P_Key (257, and 259 of a switch) or Q_Key (258),

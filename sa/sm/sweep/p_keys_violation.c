@@ -40,11 +40,10 @@ static void tell_violation(struct sm *sm, const struct sender *from,
 		events_set_node(&e, j->disc.g, j->disc.g->ports[port].node);
 		e.port = j->disc.g->ports[port].num;
 	}
-	snprintf(detail, sizeof(detail),
-	         "(LID %u) sends packets with P_Key 0x%04x to LID %u, which are not "
-	         "accepted "
-	         "there: trap %u of LID %u, %u so far%s",
-	         v->lid, v->p_key, v->other, v->trap, from->lid, v->n, skipped);
+	snprintf(
+		detail, sizeof(detail),
+		"(LID %u) sends packets with P_Key 0x%04x to LID %u, which are not accepted there: trap %u of LID %u, %u so far%s",
+		v->lid, v->p_key, v->other, v->trap, from->lid, v->n, skipped);
 	events_note(sm, &e);
 }
 

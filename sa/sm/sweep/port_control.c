@@ -78,8 +78,8 @@ static uint8_t only_cable(const struct graph *g, uint32_t node)
 }
 
 /* Reads NAME:PORT, or NAME where that is one port. */
-static int find_port(const struct job *j, const char *place, uint32_t *ret, char *why,
-                     size_t why_bytes)
+static int find_port(const struct job *j, const char *place, uint32_t *ret_port,
+                     char *why, size_t why_bytes)
 {
 	const struct graph *g = j->disc.g;
 	const char *colon = strrchr(place, ':');
@@ -97,13 +97,10 @@ static int find_port(const struct job *j, const char *place, uint32_t *ret, char
 		port = only_cable(g, node);
 	}
 	if (n == 0) {
-		snprintf(why, why_bytes,
-		         "there is no '%s' in the fabric; expected NAME:PORT, GUID:PORT "
-		         "or "
-		         "LID:PORT. A host whose port is disabled is not there: name the "
-		         "port "
-		         "of its switch",
-		         place);
+		snprintf(
+			why, why_bytes,
+			"there is no '%s' in the fabric; expected NAME:PORT, GUID:PORT or LID:PORT. A host whose port is disabled is not there: name the port of its switch",
+			place);
 		return E_NOTFOUND;
 	}
 	if (n > 1) {
@@ -116,7 +113,7 @@ static int find_port(const struct job *j, const char *place, uint32_t *ret, char
 		         g->nodes[node].n_ports);
 		return E_RANGE;
 	}
-	*ret = graph_port(g, node, port);
+	*ret_port = graph_port(g, node, port);
 	return E_OK;
 }
 
@@ -182,46 +179,44 @@ static int choose_end(const struct graph *g, const struct port_request *rq,
 	}
 	*ret_lost = g->n_nodes - n;
 	if (g->nodes[here].type != NODE_SWITCH) {
-		snprintf(why, why_bytes,
-		         "no end of this cable is at a switch, which could be told to "
-		         "switch "
-		         "it on again");
+		snprintf(
+			why, why_bytes,
+			"no end of this cable is at a switch, which could be told to switch it on again");
 		return E_UNSUITABLE;
 	}
 	if (rq->disable && n == 1 && g->n_nodes > 1 && !rq->force) {
-		snprintf(why, why_bytes,
-		         "this is the last link of the subnet manager's own port, which "
-		         "could "
-		         "not switch it on again; --force does it nevertheless");
+		snprintf(
+			why, why_bytes,
+			"this is the last link of the subnet manager's own port, which could not switch it on again; --force does it nevertheless");
 		return E_UNSUITABLE;
 	}
 	return E_OK;
 }
 
 int port_control_request(struct port_control *p, const struct port_request *rq,
-                         struct port_choice *ret, char *why, size_t why_bytes)
+                         struct port_choice *ret_choice, char *why, size_t why_bytes)
 {
 	const struct job *j = sm_known_job(p->sm);
 	struct port_choice choice = { .peer = "" };
 	const struct graph *g;
 	uint32_t port, peer;
-	int err;
+	int ret;
 
 	if (j == NULL || !p->sm->status.master || p->wanted) {
-		snprintf(why, why_bytes, "%s",
-		         p->wanted ? "another request for a port is being carried out; "
-		                     "try again"
-		                   : "this subnet manager is not master, or knows no "
-		                     "fabric yet");
+		snprintf(
+			why, why_bytes, "%s",
+			p->wanted
+				? "another request for a port is being carried out; try again"
+				: "this subnet manager is not master, or knows no fabric yet");
 		return E_NOTREADY;
 	}
 	g = j->disc.g;
-	err = find_port(j, rq->place, &port, why, why_bytes);
-	if (err == E_OK) {
-		err = choose_end(g, rq, &port, &choice.cut_off, why, why_bytes);
+	ret = find_port(j, rq->place, &port, why, why_bytes);
+	if (ret == E_OK) {
+		ret = choose_end(g, rq, &port, &choice.cut_off, why, why_bytes);
 	}
-	if (err != E_OK) {
-		return err;
+	if (ret != E_OK) {
+		return ret;
 	}
 	peer = g->ports[port].peer;
 	choice.port = g->ports[port].num;
@@ -237,7 +232,7 @@ int port_control_request(struct port_control *p, const struct port_request *rq,
 	snprintf(p->by, sizeof(p->by), "%s", rq->by != NULL ? rq->by : "");
 	p->guid = g->nodes[g->ports[port].node].guid;
 	p->port = choice.port;
-	*ret = choice;
+	*ret_choice = choice;
 	return E_OK;
 }
 

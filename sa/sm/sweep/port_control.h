@@ -40,7 +40,7 @@ struct port_control {
  * \param why  Sentence on failure.
  */
 int port_control_request(struct port_control *p, const struct port_request *rq,
-                         struct port_choice *ret, char *why, size_t why_bytes);
+                         struct port_choice *ret_choice, char *why, size_t why_bytes);
 
 /*! \brief When idle: begins to carry it out. \return false: there is none. */
 bool port_control_start(struct port_control *p);

@@ -263,11 +263,10 @@ static void check_local(struct sweep *s, struct job *j)
 	n = disc_differences(&s->sm.previous->disc, &j->disc);
 	s->sm.status.local_differences += n;
 	if (n) {
-		log_info(source,
-		         "%u attributes differ from what local sweeps had left: changes "
-		         "since "
-		         "then, or missed by them",
-		         n);
+		log_info(
+			source,
+			"%u attributes differ from what local sweeps had left: changes since then, or missed by them",
+			n);
 	}
 }
 
@@ -537,8 +536,7 @@ static void save_keys(struct sm *sm)
 	if (ret != E_OK) {
 		log_message(
 			MSG_SM_KEYS_NOT_WRITTEN, source,
-			"cannot write %s, by which ports can be set up after m_key was "
-			"changed: %s",
+			"cannot write %s, by which ports can be set up after m_key was changed: %s",
 			sm->d.key_file, err_text(ret));
 	}
 }

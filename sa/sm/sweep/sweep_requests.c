@@ -65,9 +65,9 @@ void sweep_request_light(struct sweep *s, const char *by)
 }
 
 int sweep_request_port(struct sweep *s, const struct port_request *rq,
-                       struct port_choice *ret, char *why, size_t why_bytes)
+                       struct port_choice *ret_choice, char *why, size_t why_bytes)
 {
-	return port_control_request(&s->port_control, rq, ret, why, why_bytes);
+	return port_control_request(&s->port_control, rq, ret_choice, why, why_bytes);
 }
 
 int sweep_request_forget(struct sweep *s, const char *what, const char *by, size_t *ret_n,
@@ -170,27 +170,27 @@ static int change_partitions(struct sweep *s, struct runtime_change *c, char *wh
 }
 
 int sweep_change_partitions(struct sweep *s, struct runtime_change *c,
-                            struct partition_outcome *ret, char *why, size_t why_bytes)
+                            struct partition_outcome *ret_outcome, char *why,
+                            size_t why_bytes)
 {
 	struct sm *sm = &s->sm;
 	bool changed = false;
-	int err = E_NOTREADY;
+	int ret = E_NOTREADY;
 
 	if (s->election.state != SM_MASTER) {
-		snprintf(why, why_bytes,
-		         "this subnet manager is not the master; change partitions at "
-		         "the one "
-		         "that is");
+		snprintf(
+			why, why_bytes,
+			"this subnet manager is not the master; change partitions at the one that is");
 	} else if (sm->d.state == NULL) {
 		snprintf(why, why_bytes, "there is no state folder");
 	} else {
 		snprintf(why, why_bytes, "%s", err_text(-ENOMEM));
-		err = change_partitions(s, c, why, why_bytes, &changed);
+		ret = change_partitions(s, c, why, why_bytes, &changed);
 	}
-	*ret = (struct partition_outcome){ .changed = changed,
-		                           .version = sm->runtime->version,
-		                           .changed_s = sm->runtime->changed_s };
-	return err;
+	*ret_outcome = (struct partition_outcome){ .changed = changed,
+		                                   .version = sm->runtime->version,
+		                                   .changed_s = sm->runtime->changed_s };
+	return ret;
 }
 
 const struct runtime_partitions *sweep_runtime_partitions(struct sweep *s)
@@ -206,11 +206,12 @@ const struct runtime_partitions *sweep_runtime_partitions(struct sweep *s)
 }
 
 int sweep_configured_partitions(const struct sweep *s, struct arena *a,
-                                const struct partitions **ret)
+                                const struct partitions **ret_partitions)
 {
 	const struct job *j = sm_known_job(&s->sm);
 
-	return p_keys_configured(s->sm.d.config, j != NULL ? j->disc.g : NULL, a, ret);
+	return p_keys_configured(s->sm.d.config, j != NULL ? j->disc.g : NULL, a,
+	                         ret_partitions);
 }
 
 bool sweep_has_port(const struct sweep *s, uint64_t guid)
@@ -221,10 +222,11 @@ bool sweep_has_port(const struct sweep *s, uint64_t guid)
 	                     vports_has_guid(&s->sm.vports, guid));
 }
 
-uint64_t sweep_partitions_settled(const struct sweep *s, const struct p_keys_port **ret,
+uint64_t sweep_partitions_settled(const struct sweep *s,
+                                  const struct p_keys_port **ret_keys_port,
                                   uint32_t *ret_n)
 {
-	*ret = s->p_keys.missing;
+	*ret_keys_port = s->p_keys.missing;
 	*ret_n = s->p_keys.n_missing;
 	return s->p_keys.settled;
 }
@@ -330,7 +332,7 @@ static void read_counters(struct sweep *s)
 	s->perf_stale = true;
 }
 
-int sweep_new(const struct sweep_deps *d, struct sweep **ret)
+int sweep_new(const struct sweep_deps *d, struct sweep **ret_sweep)
 {
 	struct smp_limits limits = limits_of(d->config);
 	struct sweep *s = calloc(1, sizeof(*s));
@@ -341,14 +343,14 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		return -ENOMEM;
 	}
 	sm->d = *d;
-	int err = sm_refresh_runtime(sm);
-	if (err != E_OK) {
+	int ret = sm_refresh_runtime(sm);
+	if (ret != E_OK) {
 		log_message(MSG_PKEY_RUNTIME_UNREAD, source,
 		            "partitions made at run time cannot be read: %s",
-		            err_text(err));
+		            err_text(ret));
 		smp_free(sm->smp);
 		free(s);
-		return err;
+		return ret;
 	}
 	sm->vports.tables = &sm->tables;
 	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
@@ -386,7 +388,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	}
 	qos_reads_serve(&s->qos_reads, true);
 	read_counters(s);
-	*ret = s;
+	*ret_sweep = s;
 	return E_OK;
 }
 

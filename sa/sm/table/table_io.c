@@ -70,14 +70,14 @@ uint32_t table_mod(const struct disc_node *n, const struct table *t, uint32_t bl
 }
 
 void table_address(struct disc_node *n, const struct table *t, uint32_t block,
-                   struct smp_request *ret)
+                   struct smp_request *ret_request)
 {
 	const struct table_kind *k = &table_kinds[t->kind];
 
-	ret->attr = k->attr;
-	ret->native_len = k->flags & TABLE_NATIVE ? k->bytes : 0;
-	ret->mod = table_mod(n, t, block);
-	ret->dest = table_agent(t->kind, n, t->unit, row_of(t, block));
+	ret_request->attr = k->attr;
+	ret_request->native_len = k->flags & TABLE_NATIVE ? k->bytes : 0;
+	ret_request->mod = table_mod(n, t, block);
+	ret_request->dest = table_agent(t->kind, n, t->unit, row_of(t, block));
 }
 
 void table_begin_set(struct table_io *io, struct table *t, uint32_t block)

@@ -62,7 +62,7 @@ struct table *table_get_egress(struct table_store *s, enum table_kind_id kind,
 
 /*! \brief Attribute, modifier, length and destination of a request for a block. */
 void table_address(struct disc_node *n, const struct table *t, uint32_t block,
-                   struct smp_request *ret);
+                   struct smp_request *ret_request);
 
 /*! \brief AttributeModifier of a block. */
 uint32_t table_mod(const struct disc_node *n, const struct table *t, uint32_t block);
@@ -135,7 +135,7 @@ struct table_cursor {
 	/*! Block and image of a place. \return false: there is nothing to do. NULL: Gets of unknown
 	 *  blocks. */
 	bool (*want)(struct table_cursor *c, uint32_t place, uint32_t *ret_block,
-	             uint8_t *ret);
+	             uint8_t *ret_bytes);
 	struct table_request *spare; /*!< used by table_io.c */
 	int *ret;                    /*!< takes the first error of ours */
 };

@@ -119,10 +119,11 @@ static int refuse_twins(struct vports *v, const struct graph *g, const struct fo
 		}
 	}
 	if (fresh) {
-		log_message(MSG_VIRT_GUID_TAKEN, source,
-		            "%u virtual ports have the GUID of another port, such as "
-		            "0x%016" PRIx64 ", and are left alone: give them other GUIDs",
-		            n_refused, example);
+		log_message(
+			MSG_VIRT_GUID_TAKEN, source,
+			"%u virtual ports have the GUID of another port, such as 0x%016" PRIx64
+			", and are left alone: give them other GUIDs",
+			n_refused, example);
 	}
 	return E_OK;
 }

@@ -209,7 +209,7 @@ struct vports_lids_in {
  * Cost: O(LIDs + virtual ports * log memory).
  */
 int vports_assign_lids(struct vports *v, const struct vports_lids_in *in, struct arena *a,
-                       struct vports_lids *ret);
+                       struct vports_lids *ret_lids);
 
 /*! \brief Adds to computed routes those to the LIDs of virtual ports: they are the routes to the base
  *  LIDs of their ports. \retval -ENOMEM  Cost: O(switches * LIDs), nothing without such LIDs. */
@@ -217,9 +217,10 @@ int vports_extend_routes(const struct vports_lids *l, struct arena *a,
                          struct route_result *r);
 
 /*! \brief The other way round: tables that switches have, without the LIDs of virtual ports, as routing
- *  sees them. \param ret  In \a a, or \a t itself where there are no such LIDs. \retval -ENOMEM */
+ *  sees them. \param ret_lft  In \a a, or \a t itself where there are no such LIDs.
+ * \retval -ENOMEM */
 int vports_strip_routes(const struct vports_lids *l, const struct lids *ports,
-                        struct arena *a, const struct lft *t, struct lft *ret);
+                        struct arena *a, const struct lft *t, struct lft *ret_lft);
 
 /*! \brief Adds to a list of LIDs whose routes change those of virtual ports that follow them.
  *  \param lid  [n] ascending; a new list in \a a if there are any. \retval -ENOMEM */

@@ -193,15 +193,16 @@ static int compare_lid(const void *x, const void *y)
 }
 
 /* Those that need a LID, by GUID. */
-static uint32_t list_applicants(struct vports *v, struct arena *a, struct applicant **ret)
+static uint32_t list_applicants(struct vports *v, struct arena *a,
+                                struct applicant **ret_applicant)
 {
 	uint32_t n = 0, max = 1;
 
 	for (uint32_t i = 0; i < v->n_hosts; i++) {
 		max += v->hosts[i]->n;
 	}
-	*ret = arena_array(a, max, sizeof(**ret));
-	for (uint32_t i = 0; i < v->n_hosts && *ret != NULL; i++) {
+	*ret_applicant = arena_array(a, max, sizeof(**ret_applicant));
+	for (uint32_t i = 0; i < v->n_hosts && *ret_applicant != NULL; i++) {
 		struct vport_host *h = v->hosts[i];
 
 		for (uint32_t k = 0; k < h->n; k++) {
@@ -209,12 +210,12 @@ static uint32_t list_applicants(struct vports *v, struct arena *a, struct applic
 
 			p->lid = 0;
 			if (h->port != GRAPH_NONE && !p->refused && p->own_lid) {
-				(*ret)[n++] = (struct applicant){ p, h };
+				(*ret_applicant)[n++] = (struct applicant){ p, h };
 			}
 		}
 	}
 	if (n != 0) {
-		qsort(*ret, n, sizeof(**ret), compare_guid);
+		qsort(*ret_applicant, n, sizeof(**ret_applicant), compare_guid);
 	}
 	return n;
 }
@@ -242,34 +243,37 @@ static void share_lids(struct vports *v, const struct lids *l)
 
 /* The table of owners with the LIDs of virtual ports. */
 static int extend_lids(const struct claims *c, const struct applicant *x, uint32_t n,
-                       struct arena *a, struct lids *ret)
+                       struct arena *a, struct lids *ret_lids)
 {
 	const struct lids *l = c->in->lids;
 
-	*ret = *l;
+	*ret_lids = *l;
 	if (c->n_own == 0) {
 		return E_OK;
 	}
-	if (c->own[c->n_own - 1].lid > ret->top) {
-		ret->top = c->own[c->n_own - 1].lid;
+	if (c->own[c->n_own - 1].lid > ret_lids->top) {
+		ret_lids->top = c->own[c->n_own - 1].lid;
 	}
-	ret->owner = arena_array(a, (size_t)ret->top + 1, sizeof(*ret->owner));
-	if (ret->owner == NULL) {
+	ret_lids->owner =
+		arena_array(a, (size_t)ret_lids->top + 1, sizeof(*ret_lids->owner));
+	if (ret_lids->owner == NULL) {
 		return -ENOMEM;
 	}
-	memset(ret->owner, 0xff, ((size_t)ret->top + 1) * sizeof(*ret->owner));
-	memcpy(ret->owner, l->owner, ((size_t)l->top + 1) * sizeof(*ret->owner));
+	memset(ret_lids->owner, 0xff,
+	       ((size_t)ret_lids->top + 1) * sizeof(*ret_lids->owner));
+	memcpy(ret_lids->owner, l->owner,
+	       ((size_t)l->top + 1) * sizeof(*ret_lids->owner));
 	for (uint32_t i = 0; i < n; i++) {
 		if (x[i].vport->lid != 0) {
-			ret->owner[x[i].vport->lid] = x[i].host->port;
+			ret_lids->owner[x[i].vport->lid] = x[i].host->port;
 		}
 	}
-	ret->count += c->n_own;
+	ret_lids->count += c->n_own;
 	return E_OK;
 }
 
 int vports_assign_lids(struct vports *v, const struct vports_lids_in *in, struct arena *a,
-                       struct vports_lids *ret)
+                       struct vports_lids *ret_lids)
 {
 	struct claims c = { .in = in, .v = v };
 	struct applicant *x;
@@ -298,20 +302,18 @@ int vports_assign_lids(struct vports *v, const struct vports_lids_in *in, struct
 	if (c.n_full != 0) {
 		log_message(
 			MSG_VIRT_NO_LID, source,
-			"%u virtual ports get no LID, because none is left or their host "
-			"has %u already: raise unicast_lid_limit, lower the LMC, or "
-			"let them share the LID of their port",
+			"%u virtual ports get no LID, because none is left or their host has %u already: raise unicast_lid_limit, lower the LMC, or let them share the LID of their port",
 			c.n_full, VPORTS_LIDS_MAX);
 	}
 	if (c.n_own != 0) {
 		qsort(c.own, c.n_own, sizeof(*c.own), compare_lid);
 	}
 	share_lids(v, in->lids);
-	*ret = (struct vports_lids){ .own = c.own,
-		                     .n_own = c.n_own,
-		                     .changed = c.changed,
-		                     .n_changed = c.n_changed };
-	return extend_lids(&c, x, n, a, &ret->all);
+	*ret_lids = (struct vports_lids){ .own = c.own,
+		                          .n_own = c.n_own,
+		                          .changed = c.changed,
+		                          .n_changed = c.n_changed };
+	return extend_lids(&c, x, n, a, &ret_lids->all);
 }
 
 /* --- routes ------------------------------------------------------------------------------- */
@@ -385,14 +387,14 @@ int vports_extend_routes(const struct vports_lids *l, struct arena *a,
 }
 
 int vports_strip_routes(const struct vports_lids *l, const struct lids *ports,
-                        struct arena *a, const struct lft *t, struct lft *ret)
+                        struct arena *a, const struct lft *t, struct lft *ret_lft)
 {
 	struct lft less;
-	int err = l->n_own != 0 ? lft_init(&less, t->n_switches, ports->top, a) : E_OK;
+	int ret = l->n_own != 0 ? lft_init(&less, t->n_switches, ports->top, a) : E_OK;
 
-	if (l->n_own == 0 || err != E_OK) {
-		*ret = *t;
-		return err;
+	if (l->n_own == 0 || ret != E_OK) {
+		*ret_lft = *t;
+		return ret;
 	}
 	for (uint32_t s = 0; s < t->n_switches; s++) {
 		uint8_t *row = lft_row(&less, s);
@@ -403,7 +405,7 @@ int vports_strip_routes(const struct vports_lids *l, const struct lids *ports,
 			row[l->own[i].lid] = LFT_NO_ROUTE;
 		}
 	}
-	*ret = less;
+	*ret_lft = less;
 	return E_OK;
 }
 

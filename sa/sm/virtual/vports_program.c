@@ -212,8 +212,7 @@ static int send_keys(struct vport_set *s)
 		s->host->reported = true;
 		log_message(
 			MSG_VIRT_TABLE_FULL, source,
-			"virtual port %u (0x%016llx): its P_Key table has %u entries, "
-			"too few for its %u P_Keys; it gets the first ones",
+			"virtual port %u (0x%016llx): its P_Key table has %u entries, too few for its %u P_Keys; it gets the first ones",
 			s->vport->index, (unsigned long long)s->vport->guid, size,
 			keys->n);
 	}
@@ -291,9 +290,9 @@ int vports_set_p_keys(struct vports_program *p)
 	if (has_members(p->partitions) && p->v->n_hosts != 0 &&
 	    !p->v->reported_unverified) {
 		p->v->reported_unverified = true;
-		log_message(MSG_VIRT_ALL_VCAS, source,
-		            "ALL_VCAS has no effect, because P_Key tables of virtual "
-		            "ports are not written without virt_unverified_layouts");
+		log_message(
+			MSG_VIRT_ALL_VCAS, source,
+			"ALL_VCAS has no effect, because P_Key tables of virtual ports are not written without virt_unverified_layouts");
 	}
 	return for_each(p, forget_keys);
 }
@@ -316,11 +315,10 @@ static void on_guids_read(void *ctx, struct table_request *q, const struct smp_r
 	if (r->ret == E_OK && q->block == 0 && field_get(q->t->data, 0, 64) != v->guid &&
 	    !s->host->reported) {
 		s->host->reported = true;
-		log_message(MSG_VIRT_UNREAD, source,
-		            "virtual port %u (0x%016llx): VPortGUIDInfo does not begin "
-		            "with its GUID, so the adapter does not expect the layout of "
-		            "virt_unverified_layouts; it keeps the GUIDs that it has",
-		            v->index, (unsigned long long)v->guid);
+		log_message(
+			MSG_VIRT_UNREAD, source,
+			"virtual port %u (0x%016llx): VPortGUIDInfo does not begin with its GUID, so the adapter does not expect the layout of virt_unverified_layouts; it keeps the GUIDs that it has",
+			v->index, (unsigned long long)v->guid);
 	}
 }
 

@@ -232,8 +232,7 @@ static void take_limits(struct vport_reader *x, const uint8_t *info)
 	if (top >= VPORTS_MAX || (top > cap && cap != 0)) {
 		complain(
 			x,
-			"it says that it has more virtual ports than its table or 1,024; "
-			"others are left alone");
+			"it says that it has more virtual ports than its table or 1,024; others are left alone");
 		top = top < VPORTS_MAX && top <= cap ? top
 		      : cap < VPORTS_MAX             ? cap
 		                                     : VPORTS_MAX - 1;
@@ -280,9 +279,9 @@ static bool is_time(struct vport_reader *x)
 		              : GAP_MAX_MS;
 		h->next_read_ms =
 			x->round->now_ms + (gap < GAP_MAX_MS ? gap : GAP_MAX_MS);
-		complain(x,
-		         "its virtual ports change without end; they are read ever more "
-		         "rarely");
+		complain(
+			x,
+			"its virtual ports change without end; they are read ever more rarely");
 	}
 	return true;
 }

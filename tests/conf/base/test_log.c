@@ -124,8 +124,9 @@ START_TEST(test_terminal)
 		ck_assert_int_gt(n, 0);
 		len += (size_t)n;
 	}
-	ck_assert_str_eq(text, "\033[1;31merror\033[0m a: SAG-LOG-003: b\r\nerror c: "
-	                       "SAG-LOG-003: d\r\n");
+	ck_assert_str_eq(
+		text,
+		"\033[1;31merror\033[0m a: SAG-LOG-003: b\r\nerror c: SAG-LOG-003: d\r\n");
 	close(terminal);
 	close(master);
 }
@@ -269,10 +270,7 @@ START_TEST(test_json)
 	char *fourth = strchr(third, '\n') + 1;
 	ck_assert(matches(
 		text,
-		"^\\{\"time\":\"[0-9T:.-]+Z\",\"level\":\"warning\",\"source\":\"sweep\","
-		"\"code\":\"SAG-EVENT-004\",\"event\":\"cable_lost\",\"node\":\"evil[?]"
-		"PRIORITY=0 \\\\\"x\\\\\\\\\","
-		"\"text\":\"cable lost\"[}]"));
+		"^\\{\"time\":\"[0-9T:.-]+Z\",\"level\":\"warning\",\"source\":\"sweep\",\"code\":\"SAG-EVENT-004\",\"event\":\"cable_lost\",\"node\":\"evil[?]PRIORITY=0 \\\\\"x\\\\\\\\\",\"text\":\"cable lost\"[}]"));
 	ck_assert_ptr_nonnull(strstr(second, "\"text\":\"and found\"}\n"));
 	ck_assert_ptr_nonnull(strstr(third, "\"code\":\"SAG-LOG-003\",\"text\":"));
 	ck_assert_int_eq(
@@ -321,8 +319,8 @@ START_TEST(test_file)
 	capture_end(&c, sink, sizeof(sink));
 	ck_assert_str_eq(sink, "info a: one\ninfo a: two\ninfo a: three\n");
 
-	static const char stamp[] = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{"
-				    "2}\\.[0-9]{3}Z info a: ";
+	static const char stamp[] =
+		"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z info a: ";
 	read_file(moved, text, sizeof(text));
 	ck_assert_msg(matches(text, stamp) && strstr(text, "Z info a: one\n"), "%s",
 	              text);

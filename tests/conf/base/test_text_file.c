@@ -117,10 +117,10 @@ static int read_pipe(const char *data, size_t n, size_t max)
 	struct flow flow = { fd[1], data, n };
 	ck_assert_int_eq(pthread_create(&writer, NULL, pour, &flow), 0);
 	snprintf(name, sizeof(name), "/dev/fd/%d", fd[0]);
-	int err = text_file_read(name, &of_pipe, &diags, &text, &len);
+	int ret = text_file_read(name, &of_pipe, &diags, &text, &len);
 	close(fd[0]);
 	pthread_join(writer, NULL);
-	return err;
+	return ret;
 }
 
 START_TEST(test_pipe)
@@ -196,11 +196,10 @@ END_TEST
 /* The sentence names the place and what helps. */
 static const struct {
 	const char *path, *said;
-	int err;
+	int ret;
 } unreadable[] = {
 	{ "/nonexistent/x",
-	  "cannot be read: No such file or directory; correct the name, or write a list "
-	  "there",
+	  "cannot be read: No such file or directory; correct the name, or write a list there",
 	  -ENOENT },
 	{ "/dev/null/x",
 	  "cannot be read: Not a directory; correct the name, or write a list there",
@@ -211,12 +210,12 @@ static const struct {
 START_TEST(test_unreadable)
 {
 	ck_assert_int_eq(text_file_read(unreadable[_i].path, &kind, &diags, &text, &len),
-	                 unreadable[_i].err);
+	                 unreadable[_i].ret);
 	ck_assert_str_eq(diags_first_error(&diags), unreadable[_i].said);
 	ck_assert_str_eq(diags.items[0].file, unreadable[_i].path);
 	ck_assert_ptr_null(text);
 	ck_assert_int_eq(text_file_read(unreadable[_i].path, &kind, NULL, &text, &len),
-	                 unreadable[_i].err);
+	                 unreadable[_i].ret);
 }
 END_TEST
 
@@ -228,9 +227,9 @@ START_TEST(test_forbidden)
 	fill("x", 1);
 	ck_assert_int_eq(chmod(path, 0), 0);
 	ck_assert_int_eq(seteuid(who), 0); /* root may read all */
-	int err = text_file_read(path, &kind, &diags, &text, &len);
+	int ret = text_file_read(path, &kind, &diags, &text, &len);
 	ck_assert_int_eq(seteuid(me), 0);
-	ck_assert_int_eq(err, -EACCES);
+	ck_assert_int_eq(ret, -EACCES);
 	snprintf(said, sizeof(said),
 	         "cannot be read: Permission denied; let user %u read it", (unsigned)who);
 	ck_assert_str_eq(diags_first_error(&diags), said);
@@ -242,7 +241,7 @@ START_TEST(test_optional)
 {
 	static const struct {
 		const char *path, *without;
-		int err;
+		int ret;
 		unsigned warnings, errors;
 	} files[] = {
 		{ "/nonexistent/usual", "no rules", E_OK, 0, 0 },
@@ -261,10 +260,10 @@ START_TEST(test_optional)
 		char *got = path;
 		diags_init(&d, arena);
 		ck_assert_int_eq(text_file_read(files[i].path, &may_lack, &d, &got, &len),
-		                 files[i].err);
+		                 files[i].ret);
 		ck_assert_uint_eq(d.n_warnings, files[i].warnings);
 		ck_assert_uint_eq(d.n_errors, files[i].errors);
-		ck_assert_ptr_eq(got, files[i].err == E_OK ? NULL : path);
+		ck_assert_ptr_eq(got, files[i].ret == E_OK ? NULL : path);
 	}
 }
 END_TEST

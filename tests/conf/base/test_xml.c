@@ -24,9 +24,9 @@ static void teardown(void)
 	arena_free(arena);
 }
 
-static int parse(const char *text, size_t len, struct xml_element **ret)
+static int parse(const char *text, size_t len, struct xml_element **ret_element)
 {
-	return xml_parse("f.xml", text, len, arena, &diags, ret);
+	return xml_parse("f.xml", text, len, arena, &diags, ret_element);
 }
 
 /* "name@line=text(children)". */

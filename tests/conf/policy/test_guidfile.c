@@ -143,14 +143,13 @@ START_TEST(test_option)
 
 	const struct guid_file *before = one.list;
 	ck_assert_int_eq(option_set(&sets, arena, "list", path, "f", 4, &diags), -ENOENT);
-	ck_assert_str_eq(take_problems(&diags),
-	                 arena_printf(arena,
-	                              "%s: error: cannot be read: No such file or "
-	                              "directory; correct the name, or write a list of "
-	                              "GUIDs there\n"
-	                              "f:4: error: list '%s': No such file or "
-	                              "directory\n",
-	                              path, path));
+	ck_assert_str_eq(
+		take_problems(&diags),
+		arena_printf(
+			arena,
+			"%s: error: cannot be read: No such file or directory; correct the name, or write a list of GUIDs there\n"
+			"f:4: error: list '%s': No such file or directory\n",
+			path, path));
 	ck_assert_ptr_eq(one.list, before);
 
 	ck_assert_int_eq(option_set(&sets, arena, "list", "(null)", "f", 5, &diags),
@@ -170,12 +169,13 @@ START_TEST(test_option_errors)
 		option_read_argv(&sets, arena, 3, argv, "Doc", NULL, NULL, &diags),
 		E_SYNTAX);
 	unlink(path);
-	ck_assert_str_eq(take_problems(&diags),
-	                 arena_printf(arena,
-	                              "%s:2: error: expected a GUID (0x and up to 16 hex "
-	                              "digits): 'spine-1'\n"
-	                              "error: --the-list '%s': the file has errors\n",
-	                              path, path));
+	ck_assert_str_eq(
+		take_problems(&diags),
+		arena_printf(
+			arena,
+			"%s:2: error: expected a GUID (0x and up to 16 hex digits): 'spine-1'\n"
+			"error: --the-list '%s': the file has errors\n",
+			path, path));
 	ck_assert_ptr_null(one.list);
 	ck_assert_int_eq(option_set(&sets, arena, "list", "/", "f", 1, &diags), -EISDIR);
 	ck_assert_int_eq(option_set(&sets, arena, "list", "/dev/zero", "f", 1, &diags),
@@ -223,7 +223,8 @@ struct words {
 static unsigned n_reads;
 
 /* One word of at most 15 letters. */
-static int read_word(const char *path, struct arena *a, struct diags *d, const void **ret)
+static int read_word(const char *path, struct arena *a, struct diags *d,
+                     const void **ret_value)
 {
 	struct word *w = arena_alloc(a, sizeof(*w));
 	FILE *f = fopen(path, "re");
@@ -240,18 +241,18 @@ static int read_word(const char *path, struct arena *a, struct diags *d, const v
 		return E_SYNTAX;
 	}
 	w->path = arena_strdup(a, path);
-	*ret = w;
+	*ret_value = w;
 	return E_OK;
 }
 
 static int read_nothing(const char *path, struct arena *a, struct diags *d,
-                        const void **ret)
+                        const void **ret_value)
 {
 	struct word *w = arena_alloc(a, sizeof(*w));
 
 	(void)d;
 	w->path = arena_strdup(a, path);
-	*ret = w;
+	*ret_value = w;
 	return E_OK;
 }
 

@@ -98,34 +98,26 @@ static const struct {
 	{ "S=0x80 , defmember=full : 0x1, 0x2;\n# x\nS=0x80 : 0x3, 0x4,0x5=full;\n"
 	  " S=0x80 : defmember=limited : 0x6, 0x7=full ;\n" /* of the manual; OpenSM refuses it */
 	  "S = 0x80 , defmember=full : 0xb, 0xc=limited, 0xd",
-	  "80 S: 1=full 2=full 3=limited 4=limited 5=full 6=limited 7=full b=full "
-	  "c=limited d=full; " DEFAULT,
+	  "80 S: 1=full 2=full 3=limited 4=limited 5=full 6=limited 7=full b=full c=limited d=full; " DEFAULT,
 	  0 },
 	{ "Default=0x7fff,ipoib:\n mgid=ff12:401b::0707,sl=1 # random IPv4 group\n"
-	  " mgid=ff12:601b::16 # MLDv2\n "
-	  "mgid=ff12::1,sl=1,Q_Key=0xDEADBEEF,rate=3,mtu=2\n ALL=full;",
-	  DEFAULT
-	  " ALL=full " BROADCAST("ffff") " [ff12401bffff0000:707 qb1b r3 m4 s1 t0 f0]"
-	                                 " [ff12601bffff0000:16 qb1b r3 m4 s0 t0 f0] "
-	                                 "[ff12000000000000:1 qdeadbeef r3 m2 s1 t0 f0]",
+	  " mgid=ff12:601b::16 # MLDv2\n mgid=ff12::1,sl=1,Q_Key=0xDEADBEEF,rate=3,mtu=2\n ALL=full;",
+	  DEFAULT " ALL=full " BROADCAST(
+		  "ffff") " [ff12401bffff0000:707 qb1b r3 m4 s1 t0 f0] [ff12601bffff0000:16 qb1b r3 m4 s0 t0 f0] [ff12000000000000:1 qdeadbeef r3 m2 s1 t0 f0]",
 	  0 },
-	{ "0x31 : ALL=full;\n=0x6 : ALL=full; : ALL_ROUTERS; "
-	  "X=0x8005,indx0:ALL_SWITCHES=f, ;",
+	{ "0x31 : ALL=full;\n=0x6 : ALL=full; : ALL_ROUTERS; X=0x8005,indx0:ALL_SWITCHES=f, ;",
 	  "1 : RTR=limited; 5 X indx0: SW=full; 6 : ALL=full; 31 : ALL=full; " DEFAULT,
 	  0 },
 	{ "A=0x32:ALL=full; A:0x3; B:0x4; B=0x1:0x5;", /* a P_Key that is written is nobody else's */
 	  "1 B: 5=limited; 2 B: 4=limited; 32 A: ALL=full 3=limited; " DEFAULT, 0 },
 	{ "H=0x28 : mgid=ff1e::99,scope=5,scope=8\n ALL=full;",
-	  "28 H: ALL=full [ff15000000000000:99 q0 r3 m4 s0 t0 f0] [ff18000000000000:99 "
-	  "q0 r3 m4 s0 t0 f0]; " DEFAULT,
+	  "28 H: ALL=full [ff15000000000000:99 q0 r3 m4 s0 t0 f0] [ff18000000000000:99 q0 r3 m4 s0 t0 f0]; " DEFAULT,
 	  0 },
-	{ "T=0x20,ipoib,rate=7,mtu=5,sl=3,scope=5,Q_Key=0x1234,TClass=3,FlowLabel=7:ALL_"
-	  "VCAS=full;",
+	{ "T=0x20,ipoib,rate=7,mtu=5,sl=3,scope=5,Q_Key=0x1234,TClass=3,FlowLabel=7:ALL_VCAS=full;",
 	  "20 T: VCAS=full [ff15401b80200000:ffffffff q1234 r7 m5 s3 t3 f7]; " DEFAULT,
 	  0 },
 	{ "A=0x40: 0x10-0x1f=both, NONE, mgid=ff12::7,mgid=ff12::8,ALL=l;",
-	  "40 A: 10-1f=both ALL=limited [ff12000000000000:7 q0 r3 m4 s0 t0 f0]"
-	  " [ff12000000000000:8 q0 r3 m4 s0 t0 f0]; " DEFAULT,
+	  "40 A: 10-1f=both ALL=limited [ff12000000000000:7 q0 r3 m4 s0 t0 f0] [ff12000000000000:8 q0 r3 m4 s0 t0 f0]; " DEFAULT,
 	  0 },
 	/* warnings */
 	{ "A=0x40,foo=1: ALL=full;", "40 A: ALL=full; " DEFAULT, 1 },

@@ -245,11 +245,10 @@ END_TEST
 /* Groups and levels may stand after the rules that name them. */
 START_TEST(any_order)
 {
-	const struct qos_policy *p =
-		parse("qos-match-rules\nqos-match-rule\nsource: HOSTS\nqos-level-name: "
-	              "Default\nend-qos-match-rule\nend-qos-match-rules\nport-groups\n"
-	              "port-group\nname: hosts\nnode-type: ca\nend-port-group\n"
-	              "end-port-groups\n" LEVELS);
+	const struct qos_policy *p = parse(
+		"qos-match-rules\nqos-match-rule\nsource: HOSTS\nqos-level-name: Default\nend-qos-match-rule\nend-qos-match-rules\nport-groups\n"
+		"port-group\nname: hosts\nnode-type: ca\nend-port-group\n"
+		"end-port-groups\n" LEVELS);
 
 	ck_assert_ptr_nonnull(p);
 	ck_assert_uint_eq(p->rules[0].level, p->default_level);

@@ -318,8 +318,8 @@ START_TEST(test_versions)
 	ck_assert_uint_eq(reply.status, 200);
 	ck_assert_str_eq(reply.etag, "\"7\"");
 	ck_assert_int_eq(json_integer_value(json_object_get(f.asked, "if_version")), 7);
-	f.reply = "{\"ok\": false, \"error\": \"it is 8\", \"code\": \"conflict\", "
-		  "\"version\": 8}";
+	f.reply =
+		"{\"ok\": false, \"error\": \"it is 8\", \"code\": \"conflict\", \"version\": 8}";
 	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 412);
 	rq.if_match = "*";
 	f.reply = "{\"ok\": true, \"version\": 8}";
@@ -391,26 +391,12 @@ END_TEST
 /* ---- what clients of the other interface read ---- */
 
 static const char listing[] =
-	"{\"ok\": true, \"version\": 3, \"last_updated\": \"2020-09-03T11:42:38Z\", "
-	"\"partitions\": ["
-	"{\"pkey\": \"0x0005\", \"name\": \"five\", \"ipoib\": true, \"index0\": true, "
-	"\"members\": ["
-	"{\"guid\": \"0x020000000000003E\", \"membership\": \"full\", \"source\": "
-	"\"runtime\"},"
-	"{\"who\": \"ALL\", \"membership\": \"limited\", \"source\": \"file\"},"
-	"{\"first\": \"0x0000000000000010\", \"last\": \"0x0000000000000011\", "
-	"\"membership\": \"both\"}]},"
-	"{\"pkey\": \"0x7fff\", \"name\": \"Default\", \"ipoib\": true, \"members\": "
-	"[]}]}";
+	"{\"ok\": true, \"version\": 3, \"last_updated\": \"2020-09-03T11:42:38Z\", \"partitions\": [{\"pkey\": \"0x0005\", \"name\": \"five\", \"ipoib\": true, \"index0\": true, \"members\": [{\"guid\": \"0x020000000000003E\", \"membership\": \"full\", \"source\": \"runtime\"},{\"who\": \"ALL\", \"membership\": \"limited\", \"source\": \"file\"},{\"first\": \"0x0000000000000010\", \"last\": \"0x0000000000000011\", \"membership\": \"both\"}]},{\"pkey\": \"0x7fff\", \"name\": \"Default\", \"ipoib\": true, \"members\": []}]}";
 
 START_TEST(test_listing)
 {
 	json_t *want = loads(
-		"{'0x5': {'partition': 'five', 'ip_over_ib': true, 'guids': ["
-		"{'guid': '020000000000003e', 'membership': 'full', 'index0': true},"
-		"{'guid': '0000000000000010', 'membership': 'both', 'index0': true},"
-		"{'guid': '0000000000000011', 'membership': 'both', 'index0': true}]},"
-		"'0x7fff': {'partition': 'Default', 'ip_over_ib': true, 'guids': []}}");
+		"{'0x5': {'partition': 'five', 'ip_over_ib': true, 'guids': [{'guid': '020000000000003e', 'membership': 'full', 'index0': true},{'guid': '0000000000000010', 'membership': 'both', 'index0': true},{'guid': '0000000000000011', 'membership': 'both', 'index0': true}]},'0x7fff': {'partition': 'Default', 'ip_over_ib': true, 'guids': []}}");
 
 	f.reply = listing;
 	ck_assert_uint_eq(ask("GET", "/ufmRest/resources/pkeys/?guids_data=true", NULL),
@@ -424,8 +410,8 @@ START_TEST(test_listing)
 	ck_assert_uint_eq(ask("GET", "/ufmRest/resources/pkeys/last_updated", NULL), 200);
 	/* a second later than the change: see ufm.c */
 	ck_assert_str_eq(text_of("last_updated"), "Thu Sep 3 11:42:39 UTC 2020");
-	f.reply = "{\"ok\": true, \"version\": 0, \"last_updated\": null, "
-		  "\"partitions\": []}";
+	f.reply =
+		"{\"ok\": true, \"version\": 0, \"last_updated\": null, \"partitions\": []}";
 	ck_assert_uint_eq(ask("GET", "/ufmRest/resources/pkeys/last_updated", NULL), 200);
 	ck_assert(json_is_null(json_object_get(body, "last_updated")));
 }
@@ -433,10 +419,8 @@ END_TEST
 
 START_TEST(test_show)
 {
-	f.reply = "{\"ok\": true, \"version\": 3, \"partition\": {\"pkey\": \"0x0005\", "
-		  "\"name\": \"five\","
-		  " \"ipoib\": false, \"members\": [{\"guid\": \"0x1\", \"membership\": "
-		  "\"limited\"}]}}";
+	f.reply =
+		"{\"ok\": true, \"version\": 3, \"partition\": {\"pkey\": \"0x0005\", \"name\": \"five\", \"ipoib\": false, \"members\": [{\"guid\": \"0x1\", \"membership\": \"limited\"}]}}";
 	ck_assert_uint_eq(
 		ask("GET", "/ufmRest/resources/pkeys/0x0005?guids_data=true", NULL), 200);
 	ck_assert_str_eq(text_of("partition"), "five");

@@ -92,8 +92,7 @@ START_TEST(a_crowd_keeps_no_user_out)
 		"",
 		"GET /v1/user HTTP/1.1\r\n",
 		"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
-		"POST /v1/sweep HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-		"1000\r\n\r\n{",
+		"POST /v1/sweep HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{",
 	};
 	int crowd[CROWD];
 	int first = connect_here();

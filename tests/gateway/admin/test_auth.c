@@ -40,13 +40,13 @@ static int check_from(const char *authorization, const char *certificate,
 		                   .now = f.now,
 		                   .now_ms = f.now_ms };
 	struct arena *a = arena_new();
-	struct problem p = { .err = 0 };
-	int err = auth_check(f.admin.auth, &rq, a, &p, &who, &wait_s);
+	struct problem p = { .ret = 0 };
+	int ret = auth_check(f.admin.auth, &rq, a, &p, &who, &wait_s);
 
-	ck_assert(err == E_OK || p.err == err);
+	ck_assert(ret == E_OK || p.ret == ret);
 	problem_clear(&p);
 	arena_free(a);
-	return err;
+	return ret;
 }
 
 static int check(const char *authorization)
@@ -167,8 +167,8 @@ START_TEST(test_file_changes)
 	ck_assert_int_eq(check(good), E_OK);
 	ck_assert_int_eq(who.role, ROLE_VIEWER);
 	/* Another hash: the secret that was right is not any more. */
-	replace_users("operator viewer never $2b$04$abcdefghijklmnopqrstuu"
-	              "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n");
+	replace_users(
+		"operator viewer never $2b$04$abcdefghijklmnopqrstuuAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n");
 	ck_assert_int_eq(check(good), E_HTTP_AUTH);
 	replace_users("operator viewer never\n");
 	ck_assert_int_eq(check(good), E_NOTREADY);

@@ -19,7 +19,7 @@
 
 static const struct {
 	const char *method, *target;
-	int err;
+	int ret;
 	const char *path, *capture;
 } matches[] = {
 	{ "GET", "/paths", E_OK, "/paths", NULL },
@@ -47,14 +47,14 @@ static const struct {
 START_TEST(test_match)
 {
 	struct arena *a = arena_new();
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 	struct uri u;
 	const struct resource *row = NULL;
 	const char *capture[RESOURCE_CAPTURES] = { NULL };
 
 	ck_assert_int_eq(uri_parse(matches[_i].target, a, &u, &p), E_OK);
 	ck_assert_int_eq(resource_match(&api_resources, matches[_i].method, &u, &row, capture),
-	                 matches[_i].err);
+	                 matches[_i].ret);
 	ck_assert_pstr_eq(row != NULL ? row->path : NULL, matches[_i].path);
 	ck_assert_pstr_eq(capture[0], matches[_i].capture);
 	arena_free(a);
@@ -65,7 +65,7 @@ START_TEST(test_rows_reach_themselves)
 {
 	const struct resource *want = &api_resources.row[_i], *row = NULL;
 	struct arena *a = arena_new();
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 	struct uri u;
 	const char *capture[RESOURCE_CAPTURES];
 

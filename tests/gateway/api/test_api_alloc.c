@@ -56,14 +56,14 @@ static const char *const targets[] = {
 
 enum { N_TARGETS = sizeof(targets) / sizeof(targets[0]) };
 
-static unsigned ask(const char *target, struct body *ret)
+static unsigned ask(const char *target, struct body *ret_body)
 {
 	struct api_request rq = { .method = "GET", .target = target };
 	struct api_reply reply = { 0 };
 
 	api_serve(&thread, &rq, &reply);
 	stream_free(reply.stream);
-	*ret = reply.base.body;
+	*ret_body = reply.base.body;
 	return reply.base.status;
 }
 

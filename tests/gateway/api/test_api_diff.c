@@ -89,8 +89,8 @@ static json_int_t number(const json_t *o, const char *name)
 	return json_integer_value(json_object_get(o, name));
 }
 
-/* \return How many changes of a kind there are; the first one in \a ret. */
-static unsigned find(const json_t *body, const char *kind, json_t **ret)
+/* \return How many changes of a kind there are; the first one in \a ret_json. */
+static unsigned find(const json_t *body, const char *kind, json_t **ret_json)
 {
 	unsigned n = 0;
 	size_t i;
@@ -99,8 +99,8 @@ static unsigned find(const json_t *body, const char *kind, json_t **ret)
 	json_array_foreach(json_object_get(body, "changes"), i, c)
 	{
 		if (strcmp(json_string_value(json_object_get(c, "kind")), kind) == 0 &&
-		    n++ == 0 && ret != NULL) {
-			*ret = c;
+		    n++ == 0 && ret_json != NULL) {
+			*ret_json = c;
 		}
 	}
 	return n;
@@ -262,28 +262,17 @@ static const struct {
 	unsigned p_key;
 } every_field_rows[] = {
 	{ "routing_changed",
-	  "engine minhop -> updn, pairs 12 -> 1, unreachable_pairs 0 -> 2, "
-	  "forwarding_loops 0 -> 3, "
-	  "credit_loops 0 -> 4, vls_used 1 -> 5, lmc 0 -> 1, sm_port_guid "
-	  "0x0000000000000099 -> "
-	  "0x000000000000009a, sm_lid 7 -> 8",
+	  "engine minhop -> updn, pairs 12 -> 1, unreachable_pairs 0 -> 2, forwarding_loops 0 -> 3, credit_loops 0 -> 4, vls_used 1 -> 5, lmc 0 -> 1, sm_port_guid 0x0000000000000099 -> 0x000000000000009a, sm_lid 7 -> 8",
 	  0, 0, 0 },
 	{ "node_changed",
-	  "ca 'named': name node1 -> named, description node1 -> described, "
-	  "system_image_guid "
-	  "0x0000000000000000 -> 0x0000000000000051, vendor_id 0 -> 82, device_id 0 -> "
-	  "83, revision "
-	  "0 -> 84",
+	  "ca 'named': name node1 -> named, description node1 -> described, system_image_guid 0x0000000000000000 -> 0x0000000000000051, vendor_id 0 -> 82, device_id 0 -> 83, revision 0 -> 84",
 	  0x0002c90400000000, 0, 0 },
 	{ "port_changed", "'leaf-0000' port 0: lid 2 -> 1", 0x0002c90300000000, 0, 0 },
 	{ "port_changed", "'leaf-0001' port 0: lid 3 -> 4", 0x0002c90300001000, 0, 0 },
 	{ "port_changed", "'spine-0000' port 0: lid 4 -> 5", 0x0002c90300002000, 0, 0 },
 	{ "port_changed", "'spine-0001' port 0: lid 5 -> 6", 0x0002c90300003000, 0, 0 },
 	{ "port_changed",
-	  "'named' port 1: state init -> armed, width 4x -> 1x, speed EDR -> FDR, mtu 5 "
-	  "-> 2, vls 4 "
-	  "-> 1, lid 1 -> 2, lmc 0 -> 1, port_guid 0x0002c90400000001 -> "
-	  "0x0000000000000055",
+	  "'named' port 1: state init -> armed, width 4x -> 1x, speed EDR -> FDR, mtu 5 -> 2, vls 4 -> 1, lid 1 -> 2, lmc 0 -> 1, port_guid 0x0002c90400000001 -> 0x0000000000000055",
 	  0x0002c90400000000, 1, 0 },
 	{ "port_changed", "'node2' port 1: lid 6 -> 8, lmc 0 -> 1", 0x0002c90400001000, 1,
 	  0 },
@@ -292,8 +281,7 @@ static const struct {
 	{ "port_changed", "'node4' port 1: lid 8 -> 12, lmc 0 -> 1", 0x0002c90400003000,
 	  1, 0 },
 	{ "partition_changed",
-	  "partition 0x0010 'Red': full_members 7 -> 8, group_count 1 -> 0, sl 0 -> 3, "
-	  "indx0 0 -> 1",
+	  "partition 0x0010 'Red': full_members 7 -> 8, group_count 1 -> 0, sl 0 -> 3, indx0 0 -> 1",
 	  0, 0, 0x10 },
 	{ "partition_gone", "partition 0x0020 'Blue' is gone", 0, 0, 0x20 },
 	{ "partition_new", "partition 0x0030 'Green' is new", 0, 0, 0x30 },
@@ -333,8 +321,8 @@ START_TEST(every_field)
 	change_everything();
 	publish_again(8, "Red=0x10,sl=3,indx0:SELF=full,ALL=limited;Green=0x30:ALL=full;",
 	              0x9a);
-	body = ask("/v1/diff?from=7&to=8&kind=node_changed,port_changed,routing_changed,"
-	           "partition_new,partition_gone,partition_changed");
+	body = ask(
+		"/v1/diff?from=7&to=8&kind=node_changed,port_changed,routing_changed,partition_new,partition_gone,partition_changed");
 	ck_assert_uint_eq(json_array_size(json_object_get(body, "changes")),
 	                  sizeof(every_field_rows) / sizeof(every_field_rows[0]));
 	json_array_foreach(json_object_get(body, "changes"), i, one)

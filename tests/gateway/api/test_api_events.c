@@ -99,13 +99,7 @@ START_TEST(members)
 	ck_assert_ptr_null(json_object_get(body, "resync"));
 	e = json_array_get(json_object_get(body, "events"), 0);
 	want = json_loads(
-		"{\"id\":1,\"time\":\"2026-01-01T00:00:00Z\",\"kind\":\"cable_lost\","
-		"\"severity\":\"warning\",\"text\":\"cable lost: 'leaf\\u001b\\ufffd' port "
-		"3 - 'spine' port 4\",\"node\":{\"guid\":\"0x0000000000000010\","
-		"\"name\":\"leaf\\u001b\\ufffd\",\"port\":3},"
-		"\"peer\":{\"guid\":\"0x0000000000000007\",\"name\":\"spine\",\"port\":4},"
-		"\"cause\":\"trap: x\",\"epoch\":5,\"duration_ms\":0,\"paths_moved\":0,"
-		"\"lft_blocks\":0,\"clock_ms\":0}",
+		"{\"id\":1,\"time\":\"2026-01-01T00:00:00Z\",\"kind\":\"cable_lost\",\"severity\":\"warning\",\"text\":\"cable lost: 'leaf\\u001b\\ufffd' port 3 - 'spine' port 4\",\"node\":{\"guid\":\"0x0000000000000010\",\"name\":\"leaf\\u001b\\ufffd\",\"port\":3},\"peer\":{\"guid\":\"0x0000000000000007\",\"name\":\"spine\",\"port\":4},\"cause\":\"trap: x\",\"epoch\":5,\"duration_ms\":0,\"paths_moved\":0,\"lft_blocks\":0,\"clock_ms\":0}",
 		0, NULL);
 	ck_assert_ptr_nonnull(want);
 	ck_assert_msg(json_equal(e, want), "%s", json_dumps(e, 0));
@@ -287,10 +281,10 @@ START_TEST(feed_resyncs)
 		check_feed(&out, 20, 1, 1);
 	} else {
 		char text[200];
-		size_t len = (size_t)snprintf(text, sizeof(text),
-		                              "event: resync\nid: 15\ndata: {\"reason\":\"%s\","
-		                              "\"first\":16,\"next\":21}\n\n",
-		                              why[_i]);
+		size_t len = (size_t)snprintf(
+			text, sizeof(text),
+			"event: resync\nid: 15\ndata: {\"reason\":\"%s\",\"first\":16,\"next\":21}\n\n",
+			why[_i]);
 
 		ck_assert_msg(strncmp(out.data, text, len) == 0, "%s", out.data);
 		memmove(out.data, out.data + len, out.len - len + 1);

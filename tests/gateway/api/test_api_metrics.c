@@ -229,15 +229,15 @@ static void want_uplinks(uint8_t type, const char *word)
 			continue;
 		}
 		const struct port *to = &g->ports[p->peer];
-		body_printf(&wanted,
-		            "%s{guid=\"0x%016" PRIx64
-		            "\",port=\"%u\",%s=\"%s\",uplink=\"%s\","
-		            "uplink_guid=\"0x%016" PRIx64 "\",uplink_type=\"%s\","
-		            "uplink_port=\"%u\",uplink_lid=\"%u\"} 1\n",
-		            name, exporter_guid(p), p->num, word, name_of(p->node),
-		            name_of(to->node), exporter_guid(to),
-		            g->nodes[to->node].type == NODE_CA ? "CA" : "SW", to->num,
-		            lid_of(to));
+		body_printf(
+			&wanted,
+			"%s{guid=\"0x%016" PRIx64
+			"\",port=\"%u\",%s=\"%s\",uplink=\"%s\",uplink_guid=\"0x%016" PRIx64
+			"\",uplink_type=\"%s\",uplink_port=\"%u\",uplink_lid=\"%u\"} 1\n",
+			name, exporter_guid(p), p->num, word, name_of(p->node),
+			name_of(to->node), exporter_guid(to),
+			g->nodes[to->node].type == NODE_CA ? "CA" : "SW", to->num,
+			lid_of(to));
 	}
 }
 

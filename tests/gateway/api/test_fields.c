@@ -114,8 +114,7 @@ START_TEST(test_path_record)
 
 	expect("service_id=0x0000000000001111\ndgid=fe80:0:0:2::3\nsgid=fe80:0:0:4::5\n"
 	       "dlid=106\nslid=107\nraw_traffic=111\nflow_label=108\nhop_limit=112\n"
-	       "t_class=113\nreversible=114\nnumb_path=115\np_key=109\nqos_class=110\nsl="
-	       "116\n"
+	       "t_class=113\nreversible=114\nnumb_path=115\np_key=109\nqos_class=110\nsl=116\n"
 	       "mtu_selector=117\nmtu=4\nmtu_bytes=2048\nrate_selector=119\nrate=3\n"
 	       "rate_gbps=10\npacket_life_time_selector=121\npacket_life_time=122\n"
 	       "preference=123\nhop_count=124\n");
@@ -198,12 +197,9 @@ START_TEST(test_routing)
 {
 	expect("epoch=101\nengine_asked=asked\nengine_used=used\nfallback_reason=reason\n"
 	       "notes=notes\nwarning=warning\npairs=127\nunreachable_pairs=128\n"
-	       "forwarding_loops=129\ncredit_loops=130\nmanagement_pairs.unreachable="
-	       "131\n"
-	       "management_pairs.credit_loops=132\nmanagement_pairs.vls=122\nvls_used="
-	       "121\nload.max=133\n"
-	       "load.mean=135.5\nload.p99=134\nseconds.route=136.5\nseconds.prove=137."
-	       "5\n"
+	       "forwarding_loops=129\ncredit_loops=130\nmanagement_pairs.unreachable=131\n"
+	       "management_pairs.credit_loops=132\nmanagement_pairs.vls=122\nvls_used=121\nload.max=133\n"
+	       "load.mean=135.5\nload.p99=134\nseconds.route=136.5\nseconds.prove=137.5\n"
 	       "transition.epoch=100\ntransition.safe=true\ntransition.lids_changed=141\n"
 	       "transition.stages=142\ntransition.lids_withdrawn=143\n"
 	       "transition.in_any_order.credit_loops=145\n"
@@ -356,8 +352,7 @@ static void expect_node(const char *at, const struct node *n)
 	       at, n->description, at, node_lid(n));
 	expect("%ssystem_image_guid=0x%016" PRIx64 "\n%snum_ports=%u\n%svendor_id=%u\n",
 	       at, n->system_image_guid, at, n->n_ports, at, n->vendor_id);
-	expect("%sdevice_id=%u\n%srevision=%u\n%senhanced_port_0=%s\n%saggregation_node="
-	       "false\n",
+	expect("%sdevice_id=%u\n%srevision=%u\n%senhanced_port_0=%s\n%saggregation_node=false\n",
 	       at, n->device_id, at, n->revision, at, n->esp0 ? "true" : "false", at);
 	expect("%sports=[%u]\n", at, n->n_ports + 1 - first);
 	for (unsigned p = first; p <= n->n_ports; p++) {
@@ -431,8 +426,7 @@ START_TEST(test_links)
 		expect("links[%u].width=%s\nlinks[%u].speed=%s\nlinks[%u].rate=%u\n"
 		       "links[%u].rate_gbps=%g\nlinks[%u].best_width=null\n"
 		       "links[%u].best_speed=null\nlinks[%u].best_rate_gbps=null\n"
-		       "links[%u].degraded=null\nlinks[%u].mtu=%u\nlinks[%u].mtu_bytes=%"
-		       "u\n",
+		       "links[%u].degraded=null\nlinks[%u].mtu=%u\nlinks[%u].mtu_bytes=%u\n",
 		       n, link_width_name(p->width), n, link_speed_name(p->speed), n,
 		       rate_of(p), n, speed_of(p) / 10.0, n, n, n, n, n, mtu, n,
 		       bytes_of_mtu(mtu));
@@ -461,8 +455,8 @@ START_TEST(test_lids)
 		}
 		const struct port *p = &g->ports[i];
 		const struct node *node = node_of(p);
-		expect("lids[%u].lid=%u\nlids[%u].lmc=%u\nlids[%u].port_guid=0x%"
-		       "016" PRIx64 "\nlids[%u].node_guid=0x%016" PRIx64
+		expect("lids[%u].lid=%u\nlids[%u].lmc=%u\nlids[%u].port_guid=0x%016" PRIx64
+		       "\nlids[%u].node_guid=0x%016" PRIx64
 		       "\nlids[%u].port=%u\nlids[%u].type=%s\n"
 		       "lids[%u].name=%s\nlids[%u].description=%s\n",
 		       n, lid, n, fixture.lids.of[i].lmc, n, p->guid, n, node->guid, n,

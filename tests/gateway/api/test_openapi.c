@@ -460,8 +460,8 @@ static const struct {
 	{ "A?",
 	  "{\"oneOf\":[{\"$ref\":\"#/components/schemas/A\"},{\"type\":\"null\"}]}" },
 	{ "a|b?", "{\"type\":[\"string\",\"null\"],\"enum\":[\"a\",\"b\",null]}" },
-	{ "[[bool]]?", "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"array\","
-	               "\"items\":{\"type\":\"boolean\"}}}" },
+	{ "[[bool]]?",
+	  "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"array\",\"items\":{\"type\":\"boolean\"}}}" },
 	{ "{int}",
 	  "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}}" },
 	{ "any", "{}" },

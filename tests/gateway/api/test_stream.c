@@ -68,12 +68,12 @@ static void start_large(void)
 	start_gateway(10000, args);
 }
 
-static void ask(const char *target, struct api_reply *ret)
+static void ask(const char *target, struct api_reply *ret_reply)
 {
 	struct api_request rq = { .method = "GET", .target = target };
 
-	memset(ret, 0, sizeof(*ret));
-	api_serve(&thread, &rq, ret);
+	memset(ret_reply, 0, sizeof(*ret_reply));
+	api_serve(&thread, &rq, ret_reply);
 }
 
 static struct stream *open_stream(const char *target)

@@ -493,8 +493,9 @@ START_TEST(test_status)
 	                 (json_int_t)p->pairs);
 	json_decref(body);
 	ck_assert_int_eq(run("status"), 0);
-	assert_has(out, "subnet           up\nepoch            7, computed at "
-	                "2026-01-01T00:00:00Z\n");
+	assert_has(
+		out,
+		"subnet           up\nepoch            7, computed at 2026-01-01T00:00:00Z\n");
 	assert_has(out, "%u switches, %u hosts, %u cables, %u LIDs up to %u, LMC 0\n",
 	           g->n_switches, g->n_hosts, g->n_links, fixture.lids.count,
 	           fixture.lids.top);
@@ -616,8 +617,8 @@ START_TEST(test_whatif)
 	ck_assert_int_eq(pairs_at(o, "gone"), 2 * (n - 1));
 	ck_assert_int_eq(int_at(json_object_get(o, "hosts"), "gone"), 1);
 	json_decref(o);
-	o = run_json("whatif --json --down leaf-0000:1 --switch edge=4 "
-	             "--link leaf-0000:1=edge:1 --host=one=edge:2 --host two=edge:3");
+	o = run_json(
+		"whatif --json --down leaf-0000:1 --switch edge=4 --link leaf-0000:1=edge:1 --host=one=edge:2 --host two=edge:3");
 	ck_assert_int_eq(int_at(json_object_get(o, "hosts"), "new"), 2);
 	ck_assert_int_eq(int_at(json_object_get(o, "after"), "hosts"), n + 1);
 	ck_assert_int_eq(int_at(json_object_get(o, "after"), "unreachable_pairs"), 0);
@@ -708,8 +709,8 @@ static void mirror_group(void)
 
 START_TEST(test_groups)
 {
-	static const char line[] = "ff12:401b:ffff::77                       0xc005  "
-				   "0x8abc   1024     40   2        1\n";
+	static const char line[] =
+		"ff12:401b:ffff::77                       0xc005  0x8abc   1024     40   2        1\n";
 
 	ck_assert_int_eq(run("groups"), 0);
 	ck_assert_uint_eq(lines_of(out), 1);

@@ -66,15 +66,15 @@ static void setup_fabric(int which)
 }
 
 /* Any table: the port is a function of switch and LID. */
-static int some_row(void *arg, uint32_t sw, uint8_t *ret)
+static int some_row(void *arg, uint32_t sw, uint8_t *ret_row)
 {
 	(void)arg;
 	for (uint32_t lid = 0; lid <= lids.top; lid++) {
 		const struct node *n = &g->nodes[g->switches[sw]];
 
-		ret[lid] = lids.owner[lid] == GRAPH_NONE || (lid + sw) % 7 == 0
-		                   ? LFT_NO_ROUTE
-		                   : (uint8_t)((lid * 31 + sw) % n->n_ports + 1);
+		ret_row[lid] = lids.owner[lid] == GRAPH_NONE || (lid + sw) % 7 == 0
+		                       ? LFT_NO_ROUTE
+		                       : (uint8_t)((lid * 31 + sw) % n->n_ports + 1);
 	}
 	return E_OK;
 }

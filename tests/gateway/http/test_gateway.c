@@ -1166,8 +1166,7 @@ START_TEST(test_metrics)
 		"saguaro_nodes{type=\"ca\"} 12",
 		"saguaro_daemon_up 1",
 		"saguaro_subnet_up 1",
-		("# HELP saguaro_mad_sent_total Management datagrams sent, by class; "
-		 "without repeats."),
+		("# HELP saguaro_mad_sent_total Management datagrams sent, by class; without repeats."),
 		"saguaro_mad_sent_total{class=\"smp\"} 41",
 		"saguaro_mad_sent 2.5",
 		"saguaro_mad_sent_total{class=\"sa\",x=\"q\\\"\"} 1",

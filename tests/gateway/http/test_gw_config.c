@@ -57,10 +57,8 @@ END_TEST
 START_TEST(test_each_option)
 {
 	ck_assert_int_eq(
-		read_words("--listen [::1]:1 --instance two --snapshot-dir /three "
-	                   "--log-file /four --port-file /five --threads 6 "
-	                   "--connections-per-address 7 --log-format json "
-	                   "--verbose 1"),
+		read_words(
+			"--listen [::1]:1 --instance two --snapshot-dir /three --log-file /four --port-file /five --threads 6 --connections-per-address 7 --log-format json --verbose 1"),
 		E_OK);
 	ck_assert_str_eq(config.listen, "[::1]:1");
 	ck_assert_str_eq(config.instance, "two");

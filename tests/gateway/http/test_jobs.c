@@ -108,9 +108,8 @@ START_TEST(answers)
 	ck_assert_int_eq(moved_by("{}"), 0);
 	ck_assert_int_eq(moved_by("{\"down\":[\"spine-0000\"]}"), n * (n - 2) / 2);
 	ck_assert_int_eq(
-		moved_by("{\"down\":[\"leaf-0000:1\"],\"switch\":[\"new=8\"],"
-	                 "\"link\":[\"leaf-0000:1=new:1\"],\"host\":[\"h=new:2\"],"
-	                 "\"limit\":0,\"routing_engine\":\"minhop\",\"lmc\":0}"),
+		moved_by(
+			"{\"down\":[\"leaf-0000:1\"],\"switch\":[\"new=8\"],\"link\":[\"leaf-0000:1=new:1\"],\"host\":[\"h=new:2\"],\"limit\":0,\"routing_engine\":\"minhop\",\"lmc\":0}"),
 		0);
 	check_roots("[\"0x0002c90300003000\"]", "updn");
 	check_roots("[\"0x0002c90300003999\"]", "minhop"); /* no switch has this GUID */
@@ -206,8 +205,7 @@ END_TEST
 static int ask_on_socket(void)
 {
 	static const char request[] =
-		"POST /v1/whatif HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
-		"application/json\r\nContent-Length: 2\r\n\r\n{}";
+		"POST /v1/whatif HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
 	struct sockaddr_in to = { .sin_family = AF_INET,
 		                  .sin_port = htons((uint16_t)http_port(http)),
 		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };

@@ -65,16 +65,16 @@ static void teardown(void)
 	rmdir(dir);
 }
 
-static int ask(unsigned timeout_ms, json_t **ret)
+static int ask(unsigned timeout_ms, json_t **ret_json)
 {
 	json_t *request = json_pack("{s:s}", "verb", "sweep");
-	int err;
+	int ret;
 
 	ck_assert_int_eq(pthread_create(&peer, NULL, serve, NULL), 0);
-	err = control_ask(path, request, timeout_ms, ret);
+	ret = control_ask(path, request, timeout_ms, ret_json);
 	ck_assert_int_eq(pthread_join(peer, NULL), 0);
 	json_decref(request);
-	return err;
+	return ret;
 }
 
 START_TEST(test_reply)

@@ -16,9 +16,9 @@ static void check_same(struct ends *e, struct snap_reader *r, const char *text)
 {
 	struct endpoint found, want;
 
-	int err = endpoint_find(r, text, &want);
-	ck_assert_msg(ends_find(e, r, text, &found) == err, "'%s'", text);
-	if (err == E_OK) {
+	int ret = endpoint_find(r, text, &want);
+	ck_assert_msg(ends_find(e, r, text, &found) == ret, "'%s'", text);
+	if (ret == E_OK) {
 		ck_assert_msg(found.end.port_guid == want.end.port_guid &&
 		                      found.end.base_lid == want.end.base_lid &&
 		                      found.end.p_key_set == want.end.p_key_set &&
@@ -43,16 +43,16 @@ static unsigned ask_lids(struct ends *e, struct snap_reader *r, unsigned first,
 }
 
 /* A text: a name that some host has at times, a LID, a GUID, or what no end port is called. */
-static void draw(uint64_t *state, char *ret, size_t bytes)
+static void draw(uint64_t *state, char *ret_text, size_t bytes)
 {
 	unsigned i = (unsigned)random_below(state, HOSTS);
 
 	switch (random_below(state, 5)) {
-	case 0: snprintf(ret, bytes, "%u", i + 1); break;
-	case 1: snprintf(ret, bytes, "0x%x", 0x100 * (i + 1) + 1); break;
-	case 2: snprintf(ret, bytes, "nobody%u", i); break;
-	case 3: snprintf(ret, bytes, "%0100u", i); break; /* too long to be kept */
-	default: snprintf(ret, bytes, "host%u", i); break;
+	case 0: snprintf(ret_text, bytes, "%u", i + 1); break;
+	case 1: snprintf(ret_text, bytes, "0x%x", 0x100 * (i + 1) + 1); break;
+	case 2: snprintf(ret_text, bytes, "nobody%u", i); break;
+	case 3: snprintf(ret_text, bytes, "%0100u", i); break; /* too long to be kept */
+	default: snprintf(ret_text, bytes, "host%u", i); break;
 	}
 }
 

@@ -85,7 +85,7 @@ static const char *partition_reason(const struct end_keys *a, const struct end_k
 static char text[8][24];
 
 static const char *limit(uint64_t *state, unsigned at, unsigned least, unsigned n,
-                         struct path_limit *ret)
+                         struct path_limit *ret_limit)
 {
 	static const char *const signs[] = { ">", "<", "=", "" };
 	unsigned sign = random_below(state, 4);
@@ -93,15 +93,16 @@ static const char *limit(uint64_t *state, unsigned at, unsigned least, unsigned 
 	if (random_below(state, 3) != 0) {
 		return NULL;
 	}
-	*ret = (struct path_limit){ .given = true,
-		                    .selector = sign == 3 ? SEL_EXACT : (uint8_t)sign,
-		                    .value = (uint8_t)(least + random_below(state, n)) };
+	*ret_limit =
+		(struct path_limit){ .given = true,
+		                     .selector = sign == 3 ? SEL_EXACT : (uint8_t)sign,
+		                     .value = (uint8_t)(least + random_below(state, n)) };
 	if (random_below(state, 5) == 0) {
-		ret->selector = SEL_LARGEST;
-		ret->value = (uint8_t)least;
+		ret_limit->selector = SEL_LARGEST;
+		ret_limit->value = (uint8_t)least;
 		return "largest";
 	}
-	snprintf(text[at], sizeof(text[at]), "%s%u", signs[sign], ret->value);
+	snprintf(text[at], sizeof(text[at]), "%s%u", signs[sign], ret_limit->value);
 	return text[at];
 }
 
@@ -180,7 +181,7 @@ static void check_excluded(const struct path_query *q, const json_t *list)
 static void check_records(struct path_answer *answer, const struct path_record *want,
                           struct arena *a)
 {
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 	struct body out = { .len = 0 };
 	json_t *body, *path;
 	size_t i;
@@ -219,16 +220,16 @@ static void ask(uint64_t *state, struct ends *ends_of, struct components *compon
 	struct path_query q;
 	struct path_params params = draw(state, a, b, &q);
 	struct path_answer answer = { .n = 0 };
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 	struct arena *arena = arena_new();
 	struct path_record want[4];
 	size_t n = 0;
 
-	int err = path_query_run(w->r, &q, want, 4, &n);
+	int want_ret = path_query_run(w->r, &q, want, 4, &n);
 	int ret = path_params_answer(w->r, &params, ends_of, components, arena, &answer,
 	                             &p);
-	ck_assert_msg(ret == err, "%s, not %s", err_name(ret), err_name(err));
-	if (err == E_OK) {
+	ck_assert_msg(ret == want_ret, "%s, not %s", err_name(ret), err_name(want_ret));
+	if (want_ret == E_OK) {
 		ck_assert_uint_eq(answer.n, n);
 		ck_assert((n == 0) == (answer.excluded != NULL));
 		if (n == 0) {
@@ -237,12 +238,12 @@ static void ask(uint64_t *state, struct ends *ends_of, struct components *compon
 		} else {
 			check_records(&answer, want, arena);
 		}
-	} else if (err == E_PARTITION) {
+	} else if (want_ret == E_PARTITION) {
 		ck_assert_str_eq(reason_of(&p), partition_reason(a, b, &q));
-	} else if (err == E_NOPATH) {
+	} else if (want_ret == E_NOPATH) {
 		ck_assert_str_eq(reason_of(&p), "different-part");
 	} else {
-		ck_assert_int_eq(err, E_RANGE); /* a rate code that does not exist */
+		ck_assert_int_eq(want_ret, E_RANGE); /* a rate code that does not exist */
 	}
 	problem_clear(&p);
 	arena_free(arena);
@@ -291,7 +292,7 @@ START_TEST(names_ports_without_lid)
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct path_params params = { .src = "host", .dst = cases[i].text };
 		struct path_answer answer;
-		struct problem p = { .err = 0 };
+		struct problem p = { .ret = 0 };
 		struct arena *arena = arena_new();
 
 		ck_assert_int_eq(path_params_answer(w->r, &params, &known, &components,
@@ -373,7 +374,7 @@ START_TEST(reads_parameters)
 	struct path_params params = read_as[_i].params;
 	struct path_query want = read_as[_i].want;
 	struct ends known = { .slots = NULL };
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 	struct arena *arena = arena_new();
 	struct path_wildcard is;
 
@@ -410,7 +411,7 @@ END_TEST
 /* The first value that each parameter does not take, and the sentence that says so. */
 static const struct {
 	struct path_params params;
-	int err;
+	int ret;
 	const char *says;
 } refused[] = {
 	{ { .numb_path = "0" },
@@ -460,14 +461,14 @@ START_TEST(refuses_parameters)
 {
 	struct path_params params = refused[_i].params;
 	struct ends known = { .slots = NULL };
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 	struct arena *arena = arena_new();
 	struct path_wildcard is;
 
 	start_small();
 	params.src = params.dst = "*";
 	ck_assert_int_eq(path_params_wildcard(w->r, &params, &known, arena, &is, &p),
-	                 refused[_i].err);
+	                 refused[_i].ret);
 	ck_assert_msg(strncmp(p.detail, refused[_i].says, strlen(refused[_i].says)) == 0,
 	              "%s", p.detail);
 	problem_clear(&p);

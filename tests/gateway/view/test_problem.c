@@ -18,15 +18,15 @@
 
 START_TEST(test_every_error_has_a_status)
 {
-	for (int err = E_SYNTAX; err < E_END; err++) {
-		unsigned status = gw_status(err);
-		ck_assert_msg(status >= 400 && status <= 599, "%s", err_name(err));
+	for (int ret = E_SYNTAX; ret < E_END; ret++) {
+		unsigned status = gw_status(ret);
+		ck_assert_msg(status >= 400 && status <= 599, "%s", err_name(ret));
 		/* 500 means that nobody thought about it, but for stored bytes that make
 		 * no sense. */
-		ck_assert_msg(status != 500 || err == E_MALFORMED, "%s", err_name(err));
+		ck_assert_msg(status != 500 || ret == E_MALFORMED, "%s", err_name(ret));
 	}
-	for (int err = E_HTTP_METHOD; err < E_HTTP_END; err++) {
-		ck_assert_uint_lt(gw_status(err), 500);
+	for (int ret = E_HTTP_METHOD; ret < E_HTTP_END; ret++) {
+		ck_assert_uint_lt(gw_status(ret), 500);
 	}
 	ck_assert_uint_eq(gw_status(-EIO), 500);
 	ck_assert_uint_eq(gw_status(E_NOPATH), 422);
@@ -45,7 +45,7 @@ static const char *text_of(const json_t *o, const char *name)
 START_TEST(test_members)
 {
 	struct arena *a = arena_new();
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 
 	ck_assert_int_eq(
 		problem_param(&p, a, E_AMBIGUOUS, "src", "'%s' stands for %d", "n1", 2),
@@ -68,7 +68,7 @@ END_TEST
 
 START_TEST(test_bare)
 {
-	struct problem p = { .err = E_HTTP_GONE };
+	struct problem p = { .ret = E_HTTP_GONE };
 
 	json_t *o = problem_json(&p, 0);
 	ck_assert_str_eq(text_of(o, "type"), "urn:saguaro:problem:epoch-gone");

@@ -55,9 +55,9 @@ static uint64_t seen_by(struct source *s, uint64_t now_ms)
 	struct snap_reader *snap = NULL;
 	const char *why = NULL;
 
-	int err = source_pin(s, now_ms, &why, &snap);
-	if (err != E_OK) {
-		ck_assert_int_eq(err, E_NOTREADY);
+	int ret = source_pin(s, now_ms, &why, &snap);
+	if (ret != E_OK) {
+		ck_assert_int_eq(ret, E_NOTREADY);
 		ck_assert_str_ne(why, "");
 		return 0;
 	}
@@ -186,9 +186,9 @@ START_TEST(full_or_gone)
 		                .folder = "/run/saguaro/main" };
 	const char *full = ready_reason(&c, 1, NULL, 3 * minute, a);
 
-	ck_assert_ptr_nonnull(strstr(full,
-	                             "the folder /run/saguaro/main is full: saguarod "
-	                             "(process 77) runs"));
+	ck_assert_ptr_nonnull(strstr(
+		full,
+		"the folder /run/saguaro/main is full: saguarod (process 77) runs"));
 	ck_assert_ptr_nonnull(strstr(full, "since 2026-01-01T00:00:00Z"));
 	ck_assert_ptr_nonnull(
 		strstr(ready_reason(&c, 1, NULL, 9 * minute, a), "daemon gone since"));

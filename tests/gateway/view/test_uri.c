@@ -49,7 +49,7 @@ static void flatten(const struct uri *u, char *text, size_t room)
 
 static const struct {
 	const char *target;
-	int err;
+	int ret;
 	const char *want; /* flattened, or a word of the detail */
 } cases[] = {
 	{ "/", E_OK, "" },
@@ -87,9 +87,9 @@ START_TEST(test_parse)
 	struct uri u = { .n_params = 77 };
 	char text[256];
 
-	int err = uri_parse(cases[_i].target, arena, &u, &problem);
-	ck_assert_msg(err == cases[_i].err, "%s: %d", cases[_i].target, err);
-	if (err != E_OK) {
+	int ret = uri_parse(cases[_i].target, arena, &u, &problem);
+	ck_assert_msg(ret == cases[_i].ret, "%s: %d", cases[_i].target, ret);
+	if (ret != E_OK) {
 		ck_assert_uint_eq(u.n_params, 77); /* untouched on failure */
 		ck_assert_ptr_nonnull(problem.detail);
 		ck_assert_msg(strstr(problem.detail, cases[_i].want) != NULL, "%s",
@@ -152,7 +152,7 @@ START_TEST(test_random)
 	for (unsigned round = 0; round < 20000; round++) {
 		char target[96];
 		struct uri u;
-		struct problem p = { .err = 0 };
+		struct problem p = { .ret = 0 };
 		struct arena *a = arena_new();
 		unsigned len = (unsigned)rand_r(&seed) % (sizeof(target) - 1);
 		for (unsigned i = 0; i < len; i++) {
@@ -165,9 +165,9 @@ START_TEST(test_random)
 		}
 		/* An exact copy on the heap: AddressSanitizer sees reads past its end. */
 		char *copy = strdup(target);
-		int err = uri_parse(copy, a, &u, &p);
+		int ret = uri_parse(copy, a, &u, &p);
 		free(copy);
-		if (err == E_OK) {
+		if (ret == E_OK) {
 			ck_assert_uint_le(u.n_params, URI_PARAMS_MAX);
 			ck_assert_uint_le(u.n_segments, URI_SEGMENTS_MAX);
 			for (unsigned i = 0; i < u.n_params; i++) {
@@ -175,7 +175,7 @@ START_TEST(test_random)
 				                 u.param[i].value);
 			}
 		} else {
-			ck_assert_int_eq(err, p.err);
+			ck_assert_int_eq(ret, p.ret);
 			ck_assert_ptr_nonnull(p.detail);
 		}
 		problem_clear(&p);
@@ -201,7 +201,7 @@ static const struct { const char *target, *path, *first, *second; bool fits; } t
 START_TEST(test_templates)
 {
 	struct arena *a = arena_new();
-	struct problem p = { .err = 0 };
+	struct problem p = { .ret = 0 };
 	const char *capture[2] = { NULL, NULL };
 	struct uri u;
 

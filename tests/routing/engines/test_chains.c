@@ -274,7 +274,7 @@ END_TEST
 
 /* Routes by files; NULL where there is none. */
 static int run(const struct graph *g, const struct lids *l, const char *groups_text,
-               const char *topologies, const char *steps, struct route_result *ret)
+               const char *topologies, const char *steps, struct route_result *ret_result)
 {
 	struct engine_options *o = arena_alloc(arena, sizeof(*o));
 	struct route_request r = { .g = g, .lids = l, .options = o };
@@ -284,35 +284,35 @@ static int run(const struct graph *g, const struct lids *l, const char *groups_t
 		    { "topo_policy_file", "topologies", topologies },
 		    { "rch_policy_file", "steps", steps } };
 	struct why why = { "" };
-	int code;
+	int ret;
 
 	ck_assert_int_eq(engine_options_init(o, arena), E_OK);
 	ck_assert_int_eq(option_set_defaults(&o->sets, arena), E_OK);
 	for (unsigned i = 0; i < 3; i++) {
 		if (set[i].text) {
-			code = option_set(&o->sets, arena, set[i].key,
-			                  file(set[i].name, set[i].text), NULL, 0, &diags);
-			ck_assert_msg(code == E_OK, "%s", diags_first_error(&diags));
+			ret = option_set(&o->sets, arena, set[i].key,
+			                 file(set[i].name, set[i].text), NULL, 0, &diags);
+			ck_assert_msg(ret == E_OK, "%s", diags_first_error(&diags));
 		}
 	}
-	code = engine_options_bind(o, arena, &diags);
-	if (code != E_OK) {
-		return code;
+	ret = engine_options_bind(o, arena, &diags);
+	if (ret != E_OK) {
+		return ret;
 	}
 	ck_assert_int_eq(route_list_parse("chains,no_fallback", &r.list, &why), E_OK);
-	return route_run(&r, arena, ret);
+	return route_run(&r, arena, ret_result);
 }
 
 static struct route_result alone(const struct graph *g, const struct lids *l,
                                  const char *engine)
 {
 	struct route_request r = { .g = g, .lids = l };
-	struct route_result res;
+	struct route_result result;
 	struct why why = { "" };
 
 	ck_assert_int_eq(route_list_parse(engine, &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	return res;
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	return result;
 }
 
 static const char left_groups[] = GROUP("name: left\nport-regexp: ^(leaf-000[0-2]|spine-.*)$");
@@ -325,12 +325,13 @@ START_TEST(last_step_wins)
 {
 	struct graph *g = fabric_make("ft2 6 4 3", 0, 1, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
-	struct route_result whole = alone(g, &l, "minhop"), res, part;
+	struct route_result whole = alone(g, &l, "minhop"), result, part;
 	struct device_set sw, cas;
 	struct subgraph x;
 	uint32_t from_step_2 = 0;
 
-	ck_assert_int_eq(run(g, &l, left_groups, left_topology, two_steps, &res), E_OK);
+	ck_assert_int_eq(run(g, &l, left_groups, left_topology, two_steps, &result),
+	                 E_OK);
 	const struct port_policy *p = groups(left_groups);
 
 	sw = set_of(g, p, "left");
@@ -348,12 +349,12 @@ START_TEST(last_step_wins)
 				want = lft_row(&part.out.lft, k)[lid];
 				from_step_2++;
 			}
-			ck_assert_uint_eq(lft_row(&res.out.lft, s)[lid], want);
+			ck_assert_uint_eq(lft_row(&result.out.lft, s)[lid], want);
 		}
 		k += in;
 	}
 	ck_assert_uint_gt(from_step_2, 0);
-	ck_assert_str_eq(res.used->name, "chains");
+	ck_assert_str_eq(result.used->name, "chains");
 }
 END_TEST
 
@@ -361,31 +362,33 @@ START_TEST(fallbacks)
 {
 	struct graph *g = fabric_make("torus 5 1", 0, 1, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
-	struct route_result res, dnup = alone(g, &l, "dnup");
+	struct route_result result, dnup = alone(g, &l, "dnup");
 
 	/* ftree refuses a ring; the step behind it takes over, and only then */
-	ck_assert_int_eq(run(g, &l, NULL, NULL,
-	                     STEP("id: 1\nengine: ftree")
-	                     STEP("id: 2\nengine: dnup\nfallback-to: 1")
-	                     STEP("id: 3\nengine: minhop\nfallback-to: 2")
-	                     STEP("id: 4\nengine: minhop\nfallback-to: 9"),
-	                     &res),
-	                 E_OK);
-	ck_assert_mem_eq(res.out.lft.rows, dnup.out.lft.rows,
-	                 res.out.lft.stride * res.out.lft.n_switches);
-	ck_assert_ptr_nonnull(strstr(res.out.notes.text, "step 1 failed: ftree"));
+	ck_assert_int_eq(
+		run(g, &l, NULL, NULL,
+	            STEP("id: 1\nengine: ftree")
+	                    STEP("id: 2\nengine: dnup\nfallback-to: 1")
+	                            STEP("id: 3\nengine: minhop\nfallback-to: 2")
+	                                    STEP("id: 4\nengine: minhop\nfallback-to: 9"),
+	            &result),
+		E_OK);
+	ck_assert_mem_eq(result.out.lft.rows, dnup.out.lft.rows,
+	                 result.out.lft.stride * result.out.lft.n_switches);
+	ck_assert_ptr_nonnull(strstr(result.out.notes.text, "step 1 failed: ftree"));
 	ck_assert_uint_eq(diags.n_warnings, 2);
 	ck_assert_ptr_nonnull(strstr(diags.items[0].text, "step 3 is left out"));
 	/* a fallback that is not needed does not run */
 	ck_assert_int_eq(run(g, &l, NULL, NULL,
 	                     STEP("id: 1\nengine: dnup")
-	                     STEP("id: 2\nengine: minhop\nfallback-to: 1"),
-	                     &res),
+	                             STEP("id: 2\nengine: minhop\nfallback-to: 1"),
+	                     &result),
 	                 E_OK);
 	/* nobody routes the whole fabric */
-	ck_assert_int_eq(run(g, &l, NULL, NULL, STEP("id: 1\nengine: ftree"), &res),
+	ck_assert_int_eq(run(g, &l, NULL, NULL, STEP("id: 1\nengine: ftree"), &result),
 	                 E_UNSUITABLE);
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "the first step failed"));
+	ck_assert_ptr_nonnull(
+		strstr(result.fallback_reason.text, "the first step failed"));
 }
 END_TEST
 
@@ -394,12 +397,13 @@ START_TEST(deadlock_is_caught)
 {
 	struct graph *g = fabric_make("torus 5 1", 0, 1, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
-	struct route_result res;
+	struct route_result result;
 
 	ck_assert_int_eq(run(g, &l, NULL, NULL,
-	                     STEP("id: 1\nengine: dnup") STEP("id: 2\nengine: minhop"), &res),
+	                     STEP("id: 1\nengine: dnup") STEP("id: 2\nengine: minhop"),
+	                     &result),
 	                 E_CREDITLOOP);
-	ck_assert_uint_gt(res.proof.credit_loops, 0);
+	ck_assert_uint_gt(result.proof.credit_loops, 0);
 }
 END_TEST
 
@@ -408,25 +412,25 @@ START_TEST(path_bits)
 {
 	struct graph *g = fabric_make("ft3 4", 0, 1, arena);
 	struct lids l = fabric_lids(g, 1, 0, arena);
-	struct route_result res, second, first = alone(g, &l, "minhop");
+	struct route_result result, second, first = alone(g, &l, "minhop");
 	uint32_t others = 0;
 
 	ck_assert_int_eq(run(g, &l, NULL, NULL,
 	                     STEP("id: 1\nengine: minhop")
-	                     STEP("id: 2\nengine: ftree\npath-bit: 1"),
-	                     &res),
+	                             STEP("id: 2\nengine: ftree\npath-bit: 1"),
+	                     &result),
 	                 E_OK);
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		for (uint32_t lid = 1; lid <= l.top; lid++) {
 			uint32_t owner = l.owner[lid];
-			uint8_t is = lft_row(&res.out.lft, s)[lid];
+			uint8_t is = lft_row(&result.out.lft, s)[lid];
 			bool base = owner != GRAPH_NONE && l.of[owner].base == lid;
 
 			ck_assert(!base || is == lft_row(&first.out.lft, s)[lid]);
 			others += is != lft_row(&first.out.lft, s)[lid];
 		}
 	}
-	second = res;
+	second = result;
 	ck_assert_uint_gt(others, 0);
 	/* a place that no range has fails the step, and its fallback takes over */
 	ck_assert_int_eq(
@@ -434,12 +438,12 @@ START_TEST(path_bits)
 	            STEP("id: 1\nengine: minhop")
 	                    STEP("id: 2\nengine: ftree\npath-bit: 2") STEP(
 				    "id: 3\nengine: ftree\npath-bit: 1\nfallback-to: 2"),
-	            &res),
+	            &result),
 		E_OK);
-	ck_assert_ptr_nonnull(strstr(res.out.notes.text,
+	ck_assert_ptr_nonnull(strstr(result.out.notes.text,
 	                             "step 2 failed: path-bit 2 is beyond the 2 LIDs"));
-	ck_assert_mem_eq(res.out.lft.rows, second.out.lft.rows,
-	                 res.out.lft.stride * res.out.lft.n_switches);
+	ck_assert_mem_eq(result.out.lft.rows, second.out.lft.rows,
+	                 result.out.lft.stride * result.out.lft.n_switches);
 }
 END_TEST
 
@@ -448,7 +452,7 @@ START_TEST(step_options)
 {
 	struct graph *g = fabric_make("torus 3x3 1", 0, 1, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
-	struct route_result res;
+	struct route_result result;
 	const char *roots = file("groups", arena_printf(arena, "0x%llx\n",
 	                                                (unsigned long long)g->nodes[g->switches[4]].guid));
 	const char *extra =
@@ -456,12 +460,13 @@ START_TEST(step_options)
 	             arena_printf(arena, "root_guid_file %s\nqos TRUE\nlash_start_vl 1\n",
 	                          roots));
 
-	int without = run(g, &l, NULL, NULL, STEP("id: 1\nengine: updn"), &res);
+	int without = run(g, &l, NULL, NULL, STEP("id: 1\nengine: updn"), &result);
 	ck_assert_int_eq(without, E_UNSUITABLE);
-	ck_assert_int_eq(run(g, &l, NULL, NULL,
-	                     arena_printf(arena, STEP("id: 1\nengine: updn\nconfig: %s"), extra),
-	                     &res),
-	                 E_OK);
+	ck_assert_int_eq(
+		run(g, &l, NULL, NULL,
+	            arena_printf(arena, STEP("id: 1\nengine: updn\nconfig: %s"), extra),
+	            &result),
+		E_OK);
 	ck_assert_uint_eq(diags.n_warnings, 2); /* each of which has no effect there */
 	ck_assert_uint_eq(diags.items[0].line, 2);
 	ck_assert_str_eq(
@@ -469,10 +474,11 @@ START_TEST(step_options)
 		"qos 'TRUE': no effect in step 1, because engine updn does not read it");
 	ck_assert_uint_eq(diags.items[1].line, 3);
 	file("extra", "no_such_key 1\n");
-	ck_assert_int_eq(run(g, &l, NULL, NULL,
-	                     arena_printf(arena, STEP("id: 1\nengine: updn\nconfig: %s"), extra),
-	                     &res),
-	                 E_SYNTAX);
+	ck_assert_int_eq(
+		run(g, &l, NULL, NULL,
+	            arena_printf(arena, STEP("id: 1\nengine: updn\nconfig: %s"), extra),
+	            &result),
+		E_SYNTAX);
 	ck_assert_ptr_nonnull(strstr(diags_first_error(&diags), "no_such_key"));
 }
 END_TEST
@@ -482,29 +488,33 @@ START_TEST(lanes)
 {
 	struct graph *g = fabric_make("torus 5x5 1", 0, 1, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
-	struct route_result res, plain = alone(g, &l, "lash"), torus = alone(g, &l, "torus-2QoS");
+	struct route_result result, plain = alone(g, &l, "lash"),
+				    torus = alone(g, &l, "torus-2QoS");
 
 	ck_assert_int_eq(run(g, &l, NULL, NULL,
-	                     STEP("id: 1\nengine: dnup") STEP("id: 2\nengine: lash"), &res),
+	                     STEP("id: 1\nengine: dnup") STEP("id: 2\nengine: lash"),
+	                     &result),
 	                 E_OK);
-	ck_assert_uint_eq(res.out.lanes.n, plain.out.lanes.n);
+	ck_assert_uint_eq(result.out.lanes.n, plain.out.lanes.n);
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		for (uint32_t lid = 1; lid <= l.top; lid++) {
-			ck_assert_uint_eq(lane_of(&res.out.lanes, s, lid),
+			ck_assert_uint_eq(lane_of(&result.out.lanes, s, lid),
 			                  lane_of(&plain.out.lanes, s, lid));
 		}
 	}
-	ck_assert_int_eq(run(g, &l, NULL, NULL, STEP("id: 1\nengine: torus-2QoS"), &res), E_OK);
-	ck_assert_ptr_nonnull(res.out.lanes.rule);
-	ck_assert_mem_eq(res.out.lanes.rule->vl, torus.out.lanes.rule->vl,
+	ck_assert_int_eq(
+		run(g, &l, NULL, NULL, STEP("id: 1\nengine: torus-2QoS"), &result), E_OK);
+	ck_assert_ptr_nonnull(result.out.lanes.rule);
+	ck_assert_mem_eq(result.out.lanes.rule->vl, torus.out.lanes.rule->vl,
 	                 sizeof(torus.out.lanes.rule->vl));
-	ck_assert_uint_eq(res.proof.credit_loops, 0);
+	ck_assert_uint_eq(result.proof.credit_loops, 0);
 	ck_assert_int_eq(run(g, &l, NULL, NULL,
-	                     STEP("id: 1\nengine: lash") STEP("id: 2\nengine: torus-2QoS"),
-	                     &res),
+	                     STEP("id: 1\nengine: lash")
+	                             STEP("id: 2\nengine: torus-2QoS"),
+	                     &result),
 	                 E_OK);
-	ck_assert_ptr_nonnull(strstr(res.out.notes.text, "do not go with those"));
-	ck_assert_ptr_null(res.out.lanes.rule);
+	ck_assert_ptr_nonnull(strstr(result.out.notes.text, "do not go with those"));
+	ck_assert_ptr_null(result.out.lanes.rule);
 }
 END_TEST
 
@@ -525,10 +535,10 @@ START_TEST(what_is_not_there)
 {
 	struct graph *g = fabric_make("ft2 6 4 3", 0, 1, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
-	struct route_result res;
+	struct route_result result;
 
 	ck_assert_int_eq(run(g, &l, unbound[_i].groups, unbound[_i].topologies,
-	                     unbound[_i].steps, &res),
+	                     unbound[_i].steps, &result),
 	                 E_UNKNOWN);
 	ck_assert_msg(strstr(diags_first_error(&diags), unbound[_i].says), "%s",
 	              diags_first_error(&diags));
@@ -541,12 +551,12 @@ END_TEST
 /* Tables of an engine with a root file. */
 static int with_roots(const struct graph *g, const struct lids *l, const char *engine,
                       const char *roots, const char *groups_text,
-                      struct route_result *ret)
+                      struct route_result *ret_result)
 {
 	struct engine_options o;
 	struct route_request r = { .g = g, .lids = l, .options = &o };
 	struct why why = { "" };
-	int code;
+	int ret;
 
 	ck_assert_int_eq(engine_options_init(&o, arena), E_OK);
 	ck_assert_int_eq(option_set_defaults(&o.sets, arena), E_OK);
@@ -558,14 +568,14 @@ static int with_roots(const struct graph *g, const struct lids *l, const char *e
 	ck_assert_int_eq(option_set(&o.sets, arena, "root_guid_file",
 	                            file("extra", roots), NULL, 0, &diags),
 	                 E_OK);
-	code = engine_options_bind(&o, arena, &diags);
-	if (code != E_OK) {
-		return code;
+	ret = engine_options_bind(&o, arena, &diags);
+	if (ret != E_OK) {
+		return ret;
 	}
 	ck_assert_int_eq(route_list_parse(engine, &r.list, &why), E_OK);
 	r.list.no_fallback = true;
 	r.credit_loops = CREDIT_PROGRAM;
-	return route_run(&r, arena, ret);
+	return route_run(&r, arena, ret_result);
 }
 
 /* The GUIDs of some switches and the name of a group of them give the same tables. */
@@ -618,14 +628,16 @@ START_TEST(empty_topology)
 {
 	struct graph *g = fabric_make("ft2 6 4 3", 0, 1, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
-	struct route_result res;
+	struct route_result result;
 
 	ck_assert_int_eq(run(g, &l, GROUP("name: left\nport-guid: 0xdead"), left_topology,
-	                     two_steps, &res),
+	                     two_steps, &result),
 	                 E_OK);
-	ck_assert_ptr_nonnull(strstr(res.out.notes.text, "no switch is in topology 1"));
-	ck_assert_int_eq(run(g, &l, NULL, NULL, NULL, &res), E_UNSUITABLE);
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "give rch_policy_file"));
+	ck_assert_ptr_nonnull(
+		strstr(result.out.notes.text, "no switch is in topology 1"));
+	ck_assert_int_eq(run(g, &l, NULL, NULL, NULL, &result), E_UNSUITABLE);
+	ck_assert_ptr_nonnull(
+		strstr(result.fallback_reason.text, "give rch_policy_file"));
 }
 END_TEST
 

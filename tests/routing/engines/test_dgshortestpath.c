@@ -80,11 +80,7 @@ static const struct device_groups *groups_of(const struct graph *g, enum pattern
 {
 	const char *text = arena_printf(
 		arena,
-		"<DeviceGroups><DeviceGroup><Name>Storage</Name>%s</DeviceGroup>"
-		"<DeviceGroup><Name>Compute</Name>%s</DeviceGroup>"
-		"<DeviceGroup><Name>Nobody</Name></DeviceGroup>"
-		"<DeviceGroup><Name>Everything</Name><Select>All</Select></DeviceGroup>"
-		"%s</DeviceGroups>",
+		"<DeviceGroups><DeviceGroup><Name>Storage</Name>%s</DeviceGroup><DeviceGroup><Name>Compute</Name>%s</DeviceGroup><DeviceGroup><Name>Nobody</Name></DeviceGroup><DeviceGroup><Name>Everything</Name><Select>All</Select></DeviceGroup>%s</DeviceGroups>",
 		guids(g, p, true), guids(g, p, false), more);
 	const struct device_groups *groups = NULL;
 	struct xml_element *root = NULL;
@@ -373,10 +369,11 @@ START_TEST(many_groups)
 		struct proof p;
 
 		for (uint32_t h = g->host_first[g->n_switches]; h-- > 0;) {
-			more = arena_printf(arena,
-			                    "%s<DeviceGroup><Name>g%u</Name><PortGUID>"
-			                    "0x%" PRIx64 "</PortGUID></DeviceGroup>",
-			                    more, h, g->ports[g->hosts[h]].guid);
+			more = arena_printf(
+				arena,
+				"%s<DeviceGroup><Name>g%u</Name><PortGUID>0x%" PRIx64
+				"</PortGUID></DeviceGroup>",
+				more, h, g->ports[g->hosts[h]].guid);
 			order = arena_printf(arena, "%s%sg%u", order, *order ? "," : "", h);
 		}
 		groups = groups_of(g, LAST_PORT, more);
@@ -405,7 +402,7 @@ static struct route_result run_job(const struct graph *g, const struct lids *l,
 {
 	struct engine_options o;
 	struct route_request r = { .g = g, .lids = l, .options = &o };
-	struct route_result res;
+	struct route_result result;
 	struct why why;
 
 	ck_assert_int_eq(engine_options_init(&o, arena), E_OK);
@@ -418,8 +415,8 @@ static struct route_result run_job(const struct graph *g, const struct lids *l,
 		                 E_OK);
 	}
 	ck_assert_int_eq(route_list_parse("dgshortestpath", &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	return res;
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	return result;
 }
 
 /* On a tree without some of its cables shortest paths close a credit loop. The engine in whose
@@ -469,11 +466,9 @@ START_TEST(fallback_without_order)
 
 	ck_assert_ptr_ne(with.used, engine_find("dgshortestpath"));
 	ck_assert_ptr_eq(with.used, without.used);
-	ck_assert_ptr_nonnull(
-		strstr(with.fallback_reason.text,
-	               "dg_routing_order, in opafm.xml "
-	               "Sm/DGShortestPathTopology/RoutingOrder/DeviceGroup of "
-	               "dgshortestpath no longer counts: "));
+	ck_assert_ptr_nonnull(strstr(
+		with.fallback_reason.text,
+		"dg_routing_order, in opafm.xml Sm/DGShortestPathTopology/RoutingOrder/DeviceGroup of dgshortestpath no longer counts: "));
 	ck_assert_ptr_nonnull(strstr(with.fallback_reason.text, with.used->name));
 	ck_assert_ptr_null(strstr(without.fallback_reason.text, "no longer counts"));
 }

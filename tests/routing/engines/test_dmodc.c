@@ -29,12 +29,12 @@ static void teardown(void)
 }
 
 static int try_route(const struct graph *g, const struct lids *l, const void *options,
-                     struct route_out *ret)
+                     struct route_out *ret_out)
 {
 	struct route_in in = { .g = g, .lids = l, .options = options };
 
-	*ret = (struct route_out){ 0 };
-	return engine_find("dmodc")->route(&in, arena, ret);
+	*ret_out = (struct route_out){ 0 };
+	return engine_find("dmodc")->route(&in, arena, ret_out);
 }
 
 static struct route_out *route(const struct graph *g, const struct lids *l)

@@ -263,8 +263,8 @@ END_TEST
 static const struct {
 	const char *command, *note;
 } rings[] = {
-	{ "torus 5 1", "1 rings in the dimension of ports 1 and 2, such as that of 5 "
-	               "switches through 't-000'" },
+	{ "torus 5 1",
+	  "1 rings in the dimension of ports 1 and 2, such as that of 5 switches through 't-000'" },
 	{ "torus 4x3 1", "3 rings in the dimension of ports 1 and 2" },
 	{ "torus 3x6 2", "3 rings in the dimension of ports 3 and 4" },
 	{ "torus 4x4x4 1", "16 rings in the dimension of ports 5 and 6" },

@@ -369,11 +369,11 @@ START_TEST(cancelled)
 		if (e->check && e->check(&in, &why) != E_OK) {
 			continue;
 		}
-		int err = e->route(&in, arena, &out);
-		ck_assert_msg(err == -ECANCELED || err == E_UNSUITABLE, "%s on %s: %s",
-		              e->name, fabrics[f].command, err_text(err));
+		int ret = e->route(&in, arena, &out);
+		ck_assert_msg(ret == -ECANCELED || ret == E_UNSUITABLE, "%s on %s: %s",
+		              e->name, fabrics[f].command, err_text(ret));
 		ck_assert_ptr_null(out.lft.rows);
-		suited += err == -ECANCELED;
+		suited += ret == -ECANCELED;
 	}
 	ck_assert_msg(suited > 0, "%s", e->name);
 }

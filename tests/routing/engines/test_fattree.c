@@ -90,10 +90,10 @@ static uint64_t guid_of(const struct graph *g, uint32_t port)
 /* A group with these rules, as an option has it. */
 static const struct device_list *group(const char *rules)
 {
-	const char *text = arena_printf(arena,
-	                                "<DeviceGroups><DeviceGroup><Name>x</Name>%s"
-	                                "</DeviceGroup></DeviceGroups>",
-	                                rules);
+	const char *text = arena_printf(
+		arena,
+		"<DeviceGroups><DeviceGroup><Name>x</Name>%s</DeviceGroup></DeviceGroups>",
+		rules);
 	struct diags *d = arena_alloc(arena, sizeof(*d));
 	const struct device_groups *groups = NULL;
 	struct device_list *list = NULL;
@@ -264,8 +264,7 @@ static const struct {
 	  "is 2 and is not used, because the fabric has 3 tiers above its hosts" },
 	{ "ft3 4", "core", 3, NULL },
 	{ "ft3 4", "core", 4,
-	  "is 4 and is not used, because the fabric has 3 tiers below its core "
-	  "switches" },
+	  "is 4 and is not used, because the fabric has 3 tiers below its core switches" },
 	{ "ft2 6 4 3", "spine", 2, NULL },
 	{ "director 6 4 2 3 2", NULL, 3, NULL },
 	{ "ft2 1 4 1", NULL, 1,
@@ -346,7 +345,7 @@ START_TEST(fallback_is_told)
 	struct lids l = fabric_lids(g, 0, 0, arena);
 	struct engine_options o;
 	struct diags *d = arena_alloc(arena, sizeof(*d));
-	struct route_result res;
+	struct route_result result;
 	struct why why = { "" };
 
 	diags_init(d, arena);
@@ -360,10 +359,10 @@ START_TEST(fallback_is_told)
 	ck_assert_int_eq(route_list_parse("fattree", &r.list, &why), E_OK);
 	r.lids = &l;
 	r.options = &o;
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.engine_asked, "fattree");
-	ck_assert_str_ne(res.used->name, "fattree");
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "fattree: not a tree"));
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.engine_asked, "fattree");
+	ck_assert_str_ne(result.used->name, "fattree");
+	ck_assert_ptr_nonnull(strstr(result.fallback_reason.text, "fattree: not a tree"));
 }
 END_TEST
 
@@ -524,14 +523,14 @@ static uint32_t *count_up(const struct graph *g, const struct lids *l,
 }
 
 /* Largest count at height 0, and above. */
-static void most_up(const struct graph *g, const uint32_t *n, uint32_t ret[2])
+static void most_up(const struct graph *g, const uint32_t *n, uint32_t ret_up[2])
 {
-	ret[0] = ret[1] = 0;
+	ret_up[0] = ret_up[1] = 0;
 	for (uint32_t p = 0; p < g->n_ports; p++) {
 		uint32_t s = g->nodes[g->ports[p].node].sw;
 
 		if (s != GRAPH_NONE) {
-			uint32_t *most = &ret[hosts_on(g, s) == 0];
+			uint32_t *most = &ret_up[hosts_on(g, s) == 0];
 
 			*most = n[p] > *most ? n[p] : *most;
 		}
@@ -697,12 +696,12 @@ END_TEST
 
 /* Switches between leaf s and a LID. */
 static unsigned walk(const struct graph *g, const struct lft *lft, uint32_t s, uint32_t t,
-                     uint32_t lid, uint32_t ret[8])
+                     uint32_t lid, uint32_t ret_switches[8])
 {
 	unsigned n = 0;
 
 	while ((s = next_switch(g, lft, s, lid)) != t) {
-		ret[n++] = s;
+		ret_switches[n++] = s;
 	}
 	return n;
 }

@@ -76,12 +76,12 @@ static struct given *lfts(const char *text)
 }
 
 static int run(const char *engine, const struct graph *g, const struct lids *l,
-               const struct given *o, struct route_out **ret)
+               const struct given *o, struct route_out **ret_out)
 {
 	struct route_in in = { .g = g, .lids = l, .options = o ? o->base : NULL };
 
-	*ret = arena_alloc(arena, sizeof(**ret));
-	return engine_find(engine)->route(&in, arena, *ret);
+	*ret_out = arena_alloc(arena, sizeof(**ret_out));
+	return engine_find(engine)->route(&in, arena, *ret_out);
 }
 
 static struct route_out *route(const char *engine, const struct graph *g,
@@ -415,7 +415,7 @@ START_TEST(the_proof_decides)
 	struct lids l = fabric_lids(g, 0, 0, arena);
 	struct route_request r = { .g = g, .lids = &l };
 	struct engine_options o;
-	struct route_result res;
+	struct route_result result;
 	struct why why = { "" };
 	char *text = arena_strdup(arena, HEAD("0"));
 
@@ -433,13 +433,13 @@ START_TEST(the_proof_decides)
 	                 E_OK);
 	r.options = &o;
 	ck_assert_int_eq(route_list_parse("file", &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.used->name, "minhop");
-	ck_assert_str_eq(res.engine_asked, "file");
-	ck_assert_msg(strstr(res.fallback_reason.text, "loop"), "%s",
-	              res.fallback_reason.text);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.used->name, "minhop");
+	ck_assert_str_eq(result.engine_asked, "file");
+	ck_assert_msg(strstr(result.fallback_reason.text, "loop"), "%s",
+	              result.fallback_reason.text);
 	ck_assert_int_eq(route_list_parse("file,no_fallback", &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), E_LOOP);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_LOOP);
 }
 END_TEST
 

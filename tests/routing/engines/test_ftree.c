@@ -696,7 +696,7 @@ START_TEST(reverse_hops_in_a_job)
 	struct engine_options eo;
 	struct route_memory memory = { .tables = NULL };
 	struct route_request r = { .credit_loops = CREDIT_REFUSE, .options = &eo };
-	struct route_result res;
+	struct route_result result;
 	const struct guid_file *io;
 	unsigned n[3];
 	struct maker_by_hand m = picture(n, &io);
@@ -721,11 +721,11 @@ START_TEST(reverse_hops_in_a_job)
 	for (unsigned again = 0; again < 2; again++) {
 		const char *list;
 
-		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-		ck_assert_str_eq(res.used->name, "ftree");
-		ck_assert_int_eq(res.cached, again);
-		ck_assert_int_eq(res.proof.unreachable_pairs > 0, reverse[_i].max < 2);
-		list = strstr(res.out.notes.text, "pairs of hosts have no route: 'n");
+		ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+		ck_assert_str_eq(result.used->name, "ftree");
+		ck_assert_int_eq(result.cached, again);
+		ck_assert_int_eq(result.proof.unreachable_pairs > 0, reverse[_i].max < 2);
+		list = strstr(result.out.notes.text, "pairs of hosts have no route: 'n");
 		ck_assert_int_eq(list != NULL, reverse[_i].max < 2);
 		ck_assert(!list || !strstr(list + 1, "pairs of hosts have no route"));
 	}
@@ -917,13 +917,13 @@ START_TEST(hosts_on_spines)
 	struct graph *g = fabric_make(command, seed ? 0.05 : 0, seed + 1, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
 	struct route_request r = { .g = g, .lids = &l, .strict = true };
-	struct route_result res;
+	struct route_result result;
 	struct why why;
 
 	ck_assert_int_eq(route_list_parse("ftree,no_fallback", &r.list, &why), E_OK);
-	ck_assert_msg(route_run(&r, arena, &res) == E_OK, "%s: %s %s", command,
-	              res.fallback_reason.text, proof_text(&res.proof, g, arena));
-	ck_assert_uint_eq(res.proof.unreachable_pairs, 0);
+	ck_assert_msg(route_run(&r, arena, &result) == E_OK, "%s: %s %s", command,
+	              result.fallback_reason.text, proof_text(&result.proof, g, arena));
+	ck_assert_uint_eq(result.proof.unreachable_pairs, 0);
 }
 END_TEST
 
@@ -1091,16 +1091,16 @@ START_TEST(lmc_falls_back)
 	struct graph *g = fabric_make("ft2 3 2 2", 0, 1, arena);
 	struct lids l = fabric_lids(g, 1, 0, arena);
 	struct route_request r = { .g = g, .lids = &l };
-	struct route_result res;
+	struct route_result result;
 	struct why why;
 
 	ck_assert_int_eq(route_list_parse("ftree", &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_str_eq(res.used->name, "minhop");
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_str_eq(result.used->name, "minhop");
 	ck_assert_ptr_nonnull(
-		strstr(res.fallback_reason.text, "ftree: works with LMC 0"));
+		strstr(result.fallback_reason.text, "ftree: works with LMC 0"));
 	ck_assert_int_eq(route_list_parse("ftree no_fallback", &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), E_UNSUITABLE);
+	ck_assert_int_eq(route_run(&r, arena, &result), E_UNSUITABLE);
 }
 END_TEST
 

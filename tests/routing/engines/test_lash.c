@@ -53,15 +53,15 @@ static const void *options(const char *mesh, const char *start)
 }
 
 static int route(const struct graph *g, const struct lids *l, const void *opts,
-                 unsigned max_lanes, struct route_out *ret)
+                 unsigned max_lanes, struct route_out *ret_out)
 {
 	const struct engine *e = engine_find("lash");
 	struct route_in in = {
 		.g = g, .lids = l, .options = opts, .max_lanes = (uint8_t)max_lanes
 	};
-	int ret_code = e->check(&in, &ret->notes);
+	int ret = e->check(&in, &ret_out->notes);
 
-	return ret_code == E_OK ? e->route(&in, arena, ret) : ret_code;
+	return ret == E_OK ? e->route(&in, arena, ret_out) : ret;
 }
 
 /* ---- what is promised of every table ---- */
@@ -587,9 +587,9 @@ START_TEST(says_which_mesh)
 	g = fabric_make("torus 7x5 1", 0.03, 1, arena);
 	out = (struct route_out){ 0 };
 	ck_assert_int_eq(route(g, &l, options("TRUE", "0"), 8, &out), E_OK);
-	ck_assert_str_eq(out.notes.text,
-	                 "lash: do_mesh_analysis found: 7 x 5 torus; links "
-	                 "missing between neighbours: 2");
+	ck_assert_str_eq(
+		out.notes.text,
+		"lash: do_mesh_analysis found: 7 x 5 torus; links missing between neighbours: 2");
 	out = (struct route_out){ 0 };
 	ck_assert_int_eq(route(g, &l, options("FALSE", "0"), 8, &out), E_OK);
 	ck_assert_str_eq(out.notes.text, "");

@@ -99,7 +99,7 @@ static void *default_options(const struct engine *e)
 /* LIDs that every port of \a all has keep; what is gone leaves its own unused. */
 static struct lids lids_kept(const struct graph *g, const struct graph *all)
 {
-	struct lids of_all = fabric_lids(all, 0, 0, arena), ret;
+	struct lids of_all = fabric_lids(all, 0, 0, arena), lids;
 	struct lid_memory *m = arena_array(arena, all->n_end_ports, sizeof(*m));
 	struct lids_in in = { .g = g, .memory = m, .n_memory = all->n_end_ports };
 
@@ -109,8 +109,8 @@ static struct lids lids_kept(const struct graph *g, const struct graph *all)
 		m[i] = (struct lid_memory){ .guid = all->ports[port].guid,
 			                    .range = of_all.of[port] };
 	}
-	ck_assert_int_eq(lids_assign(&in, arena, NULL, &ret, NULL, NULL), E_OK);
-	return ret;
+	ck_assert_int_eq(lids_assign(&in, arena, NULL, &lids, NULL, NULL), E_OK);
+	return lids;
 }
 
 /* Rows of earlier tables by today's switches and LIDs. */
@@ -118,9 +118,9 @@ static uint8_t *carry(const struct routed *from, const struct routed *to,
                       const uint8_t *rows, size_t stride, size_t to_stride, uint8_t empty)
 {
 	uint32_t n = to->g->n_switches;
-	uint8_t *ret = arena_array(arena, n, to_stride);
+	uint8_t *carried = arena_array(arena, n, to_stride);
 
-	memset(ret, empty, n * to_stride);
+	memset(carried, empty, n * to_stride);
 	for (uint32_t s = 0; s < n; s++) {
 		uint32_t node = graph_node_by_guid(from->g,
 		                                   to->g->nodes[to->g->switches[s]].guid);
@@ -128,11 +128,11 @@ static uint8_t *carry(const struct routed *from, const struct routed *to,
 			from->lids.top < to->lids.top ? from->lids.top : to->lids.top;
 
 		if (node != GRAPH_NONE) {
-			memcpy(ret + s * to_stride,
+			memcpy(carried + s * to_stride,
 			       rows + from->g->nodes[node].sw * stride, top + 1);
 		}
 	}
-	return ret;
+	return carried;
 }
 
 static int route(const struct engine *e, struct routed *r, const struct routed *before)

@@ -87,15 +87,16 @@ static bool is_closed(const struct grid *x, unsigned d)
 	return x->closed && x->radix[d] > 2;
 }
 
-static void coordinates(const struct graph *g, uint32_t s, uint32_t ret[TORUS_DIMS])
+static void coordinates(const struct graph *g, uint32_t s,
+                        uint32_t ret_coordinates[TORUS_DIMS])
 {
 	const char *p = g->nodes[g->switches[s]].description + 1;
 
-	memset(ret, 0, TORUS_DIMS * sizeof(*ret));
+	memset(ret_coordinates, 0, TORUS_DIMS * sizeof(*ret_coordinates));
 	for (unsigned d = 0; *p == '-'; d++) {
 		char *end;
 
-		ret[d] = (uint32_t)strtoul(p + 1, &end, 10);
+		ret_coordinates[d] = (uint32_t)strtoul(p + 1, &end, 10);
 		p = end;
 	}
 }
@@ -306,7 +307,7 @@ struct torus_opts {
 };
 
 static int run(const struct graph *g, const struct lids *l, const struct torus_conf *c,
-               unsigned vls, struct route_out *ret)
+               unsigned vls, struct route_out *ret_out)
 {
 	const struct engine *e = engine_find("torus-2QoS");
 	struct torus_opts o = { c };
@@ -314,15 +315,17 @@ static int run(const struct graph *g, const struct lids *l, const struct torus_c
 		.g = g, .lids = l, .options = &o, .max_lanes = (uint8_t)vls
 	};
 
-	*ret = (struct route_out){ 0 };
-	return e->route(&in, arena, ret);
+	*ret_out = (struct route_out){ 0 };
+	return e->route(&in, arena, ret_out);
 }
 
 static void check_proof(const struct graph *g, const struct lids *l,
-                        const struct route_out *out, const char *what, struct proof *ret)
+                        const struct route_out *out, const char *what,
+                        struct proof *ret_proof)
 {
-	ck_assert_int_eq(proof_run(g, l, &out->lft, &out->lanes, arena, ret), E_OK);
-	ck_assert_msg(proof_passed(ret, true), "%s: %s", what, proof_text(ret, g, arena));
+	ck_assert_int_eq(proof_run(g, l, &out->lft, &out->lanes, arena, ret_proof), E_OK);
+	ck_assert_msg(proof_passed(ret_proof, true), "%s: %s", what,
+	              proof_text(ret_proof, g, arena));
 }
 
 /* Next switch on the way to a LID. */

@@ -71,13 +71,13 @@ static void *options(const char *roots, const char *ids)
 }
 
 static int run(const struct graph *g, const struct lids *l, const void *o,
-               const struct lft *prev, struct route_out *ret)
+               const struct lft *prev, struct route_out *ret_out)
 {
 	const struct engine *e = engine_find("updn");
 	struct route_in in = { .g = g, .lids = l, .options = o, .prev = prev };
-	int ret_code = e->check(&in, &ret->notes);
+	int ret = e->check(&in, &ret_out->notes);
 
-	return ret_code == E_OK ? e->route(&in, arena, ret) : ret_code;
+	return ret == E_OK ? e->route(&in, arena, ret_out) : ret;
 }
 
 static struct lft route(const struct graph *g, const struct lids *l, const void *o,
@@ -130,12 +130,12 @@ static unsigned level(const struct graph *g, uint32_t s)
 
 static uint8_t *levels(const struct graph *g)
 {
-	uint8_t *ret = arena_alloc(arena, g->n_switches);
+	uint8_t *found = arena_alloc(arena, g->n_switches);
 
 	for (uint32_t s = 0; s < g->n_switches; s++) {
-		ret[s] = (uint8_t)level(g, s);
+		found[s] = (uint8_t)level(g, s);
 	}
-	return ret;
+	return found;
 }
 
 /* Which switches a path of steps up, then steps down reaches from s. */

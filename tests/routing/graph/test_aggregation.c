@@ -16,15 +16,15 @@
 #include "tests/lib/suite.h"
 
 static struct route_result routed(const struct graph *g, const struct lids *l,
-                                  const char *list, struct arena *a, int *ret)
+                                  const char *list, struct arena *a, int *ret_error)
 {
 	struct route_request r = { .g = g, .lids = l };
-	struct route_result res = { .used = NULL };
+	struct route_result result = { .used = NULL };
 	struct why why = { "" };
 
 	ck_assert_int_eq(route_list_parse(list, &r.list, &why), E_OK);
-	*ret = route_run(&r, a, &res);
-	return res;
+	*ret_error = route_run(&r, a, &result);
+	return result;
 }
 
 /* --- recognition -------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ START_TEST(test_engines_serve)
 	struct graph *g = fabric_make(command, 0, 1, a);
 	struct lids l = fabric_lids(g, _i % 2 ? 1 : 0, 0, a);
 	int ret;
-	struct route_result res =
+	struct route_result result =
 		routed(g, &l, arena_printf(a, "%s,no_fallback", engine), a, &ret);
 
 	if (ret == E_UNSUITABLE && l.of[g->hosts[0]].lmc) { /* not every engine has an LMC */
@@ -155,15 +155,15 @@ START_TEST(test_engines_serve)
 		return;
 	}
 	ck_assert_msg(ret == E_OK, "%s on %s: %s", engine, command,
-	              res.fallback_reason.text);
-	ck_assert_uint_eq(res.proof.unreachable_pairs, 0);
-	ck_assert_uint_eq(res.proof.management_credit_loops, 0);
+	              result.fallback_reason.text);
+	ck_assert_uint_eq(result.proof.unreachable_pairs, 0);
+	ck_assert_uint_eq(result.proof.management_credit_loops, 0);
 	ck_assert_uint_eq(g->n_aggregation, g->n_switches);
 	for (uint32_t i = 0; i < g->n_end_ports; i++) {
 		uint32_t p = g->end_ports[i];
 
 		for (uint32_t k = 0; !graph_is_host(g, p) && k < 1U << l.of[p].lmc; k++) {
-			must_arrive(g, &res.out.lft, p, l.of[p].base + k, engine);
+			must_arrive(g, &result.out.lft, p, l.of[p].base + k, engine);
 		}
 	}
 	arena_free(a);
@@ -253,12 +253,12 @@ START_TEST(test_spine_hosts_served)
 		g = fabric_renamed(g, 11 + (uint32_t)_i, a);
 	}
 	l = fabric_lids(g, 0, 0, a);
-	struct route_result res =
+	struct route_result result =
 		routed(g, &l, arena_printf(a, "%s,no_fallback", engine), a, &ret);
 
 	ck_assert_msg(ret == E_OK, "%s on %s: %s", engine, command,
-	              res.fallback_reason.text);
-	ck_assert_uint_eq(res.proof.unreachable_pairs, 0);
+	              result.fallback_reason.text);
+	ck_assert_uint_eq(result.proof.unreachable_pairs, 0);
 	arena_free(a);
 }
 END_TEST

@@ -83,10 +83,10 @@ static const char *shown(const struct device_set *s)
 
 static const struct device_groups *groups_of(const char *rules)
 {
-	const char *text = arena_printf(arena,
-	                                "<DeviceGroups><DeviceGroup><Name>x</Name>%s"
-	                                "</DeviceGroup></DeviceGroups>",
-	                                rules);
+	const char *text = arena_printf(
+		arena,
+		"<DeviceGroups><DeviceGroup><Name>x</Name>%s</DeviceGroup></DeviceGroups>",
+		rules);
 	struct xml_element *root = NULL;
 	const struct device_groups *groups = NULL;
 	ck_assert_int_eq(xml_parse("g", text, strlen(text), arena, &diags, &root), E_OK);
@@ -119,9 +119,9 @@ static const struct {
 	{ "<Select>TFIs</Select>", "io1:1" },
 	{ "<Select>AllMgmtAllowed</Select>", "cn2:1 io1:1" },
 	{ "<Select>HFIDirectConnect</Select>", "" },
-	{ "<IncludeGroup>AllEndNodes</IncludeGroup>", "core:0 cn1:1 cn2:1 cn10:1 cn10:2 io1:1" },
-	{ "<IncludeGroup>AllTFIs</IncludeGroup><IncludeGroup>Self</IncludeGroup>"
-	  "<NodeDesc>rt</NodeDesc>",
+	{ "<IncludeGroup>AllEndNodes</IncludeGroup>",
+	  "core:0 cn1:1 cn2:1 cn10:1 cn10:2 io1:1" },
+	{ "<IncludeGroup>AllTFIs</IncludeGroup><IncludeGroup>Self</IncludeGroup><NodeDesc>rt</NodeDesc>",
 	  "cn2:1 io1:1 rt:1" },
 };
 

@@ -23,8 +23,7 @@ static struct graph *g;
 static const char text[] =
 	"switchguid=0xa1\nSwitch 4 \"a\" # \"leaf\" base port 0 lid 11 lmc 0\n"
 	"[1] \"b\"[1]\n[2] \"h\"[1]\n\n"
-	"switchguid=0xa2\nSwitch 4 \"b\" # \"leaf\" base port 0 lid 0 lmc 0\n[2] "
-        "\"c\"[1]\n\n"
+	"switchguid=0xa2\nSwitch 4 \"b\" # \"leaf\" base port 0 lid 0 lmc 0\n[2] \"c\"[1]\n\n"
 	"switchguid=0xa3\nSwitch 4 \"c\" # \"\" base port 0 lid 13 lmc 0\n\n"
 	"caguid=0xc0\nCa 2 \"h\" # \"node 1\"\n[1] \"a\"[2] # lid 7 lmc 0\n";
 

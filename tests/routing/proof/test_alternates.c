@@ -43,7 +43,7 @@ static void route_by(const char *engine, const char *fabric, double fail, uint32
                      uint32_t lmc)
 {
 	struct route_request r = { .g = NULL };
-	struct route_result res;
+	struct route_result result;
 	struct why why = { "" };
 
 	g = fabric_make(fabric, fail, seed, arena);
@@ -51,10 +51,10 @@ static void route_by(const char *engine, const char *fabric, double fail, uint32
 	r.g = g;
 	r.lids = &lids;
 	ck_assert_int_eq(route_list_parse(engine, &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	ck_assert_uint_eq(res.proof.credit_loops, 0);
-	ck_assert_ptr_null(res.alternates.rows); /* nobody asked */
-	out = res.out;
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	ck_assert_uint_eq(result.proof.credit_loops, 0);
+	ck_assert_ptr_null(result.alternates.rows); /* nobody asked */
+	out = result.out;
 }
 
 static void build(const struct adaptive_options *o)
@@ -479,7 +479,7 @@ START_TEST(thinned_without_hosts)
 
 	for (unsigned bits = 3; bits <= 0xff; bits += 4) {
 		struct route_request r = { .max_lanes = 1 };
-		struct route_result res;
+		struct route_result result;
 		struct why why = { "" };
 		uint64_t n = 99;
 
@@ -488,8 +488,8 @@ START_TEST(thinned_without_hosts)
 		r.g = g;
 		r.lids = &lids;
 		ck_assert_int_eq(route_list_parse("dor,nue", &r.list, &why), E_OK);
-		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-		out = res.out;
+		ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+		out = result.out;
 		build(&o);
 		ck_assert_int_eq(alternates_thin(g, &lids, &out.lft, &out.lanes, &o, arena,
 		                                 &x),
@@ -509,7 +509,7 @@ static struct route_result job(const char *fabric, const char *list,
 {
 	struct adaptive_options o = options(fine);
 	struct route_request r = { .adaptive = &o, .credit_loops = policy };
-	struct route_result res;
+	struct route_result result;
 	struct why why = { "" };
 
 	g = fabric_make(fabric, 0, 1, arena);
@@ -518,35 +518,38 @@ static struct route_result job(const char *fabric, const char *list,
 	r.lids = &lids;
 	o.enable = enable;
 	ck_assert_int_eq(route_list_parse(list, &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	return res;
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	return result;
 }
 
 START_TEST(jobs)
 {
-	struct route_result res = job("ft3 4", "minhop", CREDIT_FALLBACK, true, false);
+	struct route_result result = job("ft3 4", "minhop", CREDIT_FALLBACK, true, false);
 
-	ck_assert_ptr_nonnull(res.alternates.rows);
-	ck_assert_uint_gt(res.alternates.served, 0);
-	ck_assert_str_eq(res.warning.text, "");
+	ck_assert_ptr_nonnull(result.alternates.rows);
+	ck_assert_uint_gt(result.alternates.served, 0);
+	ck_assert_str_eq(result.warning.text, "");
 
-	res = job("ft3 4", "minhop", CREDIT_FALLBACK, false, true);
-	ck_assert_ptr_null(res.alternates.rows);
+	result = job("ft3 4", "minhop", CREDIT_FALLBACK, false, true);
+	ck_assert_ptr_null(result.alternates.rows);
 
-	res = job("mesh 4x4 1", "dor", CREDIT_FALLBACK, true, true);
-	ck_assert_uint_gt(res.alternates.thinned, 0);
-	ck_assert_uint_gt(res.alternates.served, 0);
-	ck_assert_ptr_nonnull(strstr(res.out.notes.text, "are left out as alternates"));
-	ck_assert_str_eq(res.warning.text, "");
+	result = job("mesh 4x4 1", "dor", CREDIT_FALLBACK, true, true);
+	ck_assert_uint_gt(result.alternates.thinned, 0);
+	ck_assert_uint_gt(result.alternates.served, 0);
+	ck_assert_ptr_nonnull(
+		strstr(result.out.notes.text, "are left out as alternates"));
+	ck_assert_str_eq(result.warning.text, "");
 
-	res = job("mesh 4x4 1", "dor", CREDIT_PROGRAM, true, true);
-	ck_assert_uint_eq(res.alternates.thinned, 0);
-	ck_assert_ptr_nonnull(strstr(res.warning.text, "alternates of adaptive routing can"));
+	result = job("mesh 4x4 1", "dor", CREDIT_PROGRAM, true, true);
+	ck_assert_uint_eq(result.alternates.thinned, 0);
+	ck_assert_ptr_nonnull(
+		strstr(result.warning.text, "alternates of adaptive routing can"));
 
 	/* the SL says which datelines the way of the tables crosses */
-	res = job("torus 4x4 1", "torus-2QoS", CREDIT_FALLBACK, true, true);
-	ck_assert_ptr_null(res.alternates.rows);
-	ck_assert_ptr_nonnull(strstr(res.out.notes.text, "no alternates, the SL-to-VL rule"));
+	result = job("torus 4x4 1", "torus-2QoS", CREDIT_FALLBACK, true, true);
+	ck_assert_ptr_null(result.alternates.rows);
+	ck_assert_ptr_nonnull(
+		strstr(result.out.notes.text, "no alternates, the SL-to-VL rule"));
 }
 END_TEST
 

@@ -181,7 +181,7 @@ static struct lids *keep_lids(const struct graph *g, struct graph *to,
                               const struct lids *lids, unsigned lmc)
 {
 	const struct lids_in in = { .g = to, .lmc = lmc };
-	struct lids *ret = arena_alloc(arena, sizeof(*ret));
+	struct lids *kept = arena_alloc(arena, sizeof(*kept));
 
 	for (uint32_t i = 0; i < to->n_ports; i++) {
 		uint32_t port = graph_port_by_guid(g, to->ports[i].guid);
@@ -190,8 +190,8 @@ static struct lids *keep_lids(const struct graph *g, struct graph *to,
 			to->ports[i].lmc = lids->of[port].lmc;
 		}
 	}
-	ck_assert_int_eq(lids_assign(&in, arena, &diags, ret, NULL, NULL), E_OK);
-	return ret;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, kept, NULL, NULL), E_OK);
+	return kept;
 }
 
 START_TEST(counts_what_moves)

@@ -870,11 +870,10 @@ START_TEST(holes_in_spines)
 		ck_assert_uint_eq(p.management_hole.lid, lid);
 		ck_assert_int_eq(proof_passed(&p, false), !used);
 		ck_assert(!proof_passed(&p, true));
-		ck_assert_ptr_nonnull(
-			strstr(proof_text(&p, g, arena),
-		               used ? " has no route to LID"
-		                    : "management pairs without a route: 1; "
-		                      "the first is switch '"));
+		ck_assert_ptr_nonnull(strstr(
+			proof_text(&p, g, arena),
+			used ? " has no route to LID"
+			     : "management pairs without a route: 1; the first is switch '"));
 		lft_row(&lft, s)[lid] = kept;
 	}
 	ck_assert_uint_eq(n_used, 1);

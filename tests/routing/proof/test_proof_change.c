@@ -48,35 +48,35 @@ static void start_without(struct proven *p, const char *fabric, double fail, uin
                           bool management)
 {
 	struct route_request r = { .no_paths = true };
-	struct route_result res;
+	struct route_result result;
 	struct proof_deps deps;
 	struct why why = { "" };
 	struct proof proof;
-	int code;
+	int ret;
 
 	p->g = fabric_make(fabric, fail, seed, arena);
 	p->lids = fabric_lids(p->g, 0, 0, arena);
 	r.g = p->g;
 	r.lids = &p->lids;
 	ck_assert_int_eq(route_list_parse("dnup", &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
-	p->lft = res.out.lft;
+	ck_assert_int_eq(route_run(&r, arena, &result), E_OK);
+	p->lft = result.out.lft;
 	ck_assert_int_eq(proof_run_keeping(p->g, &p->lids, &p->lft, NULL, NULL, arena,
 	                                   &proof, &deps),
 	                 E_OK);
 	ck_assert(proof_passed(&proof, false));
 	ck_assert_int_eq(shape_init(&p->shape, p->g, &p->lids, arena), E_OK);
-	code = E_CREDITLOOP;
+	ret = E_CREDITLOOP;
 	if (management) {
-		code = dep_order_init(&p->order, &p->shape, deps.base, deps.management,
-		                      arena);
-		ck_assert_int_eq(code,
+		ret = dep_order_init(&p->order, &p->shape, deps.base, deps.management,
+		                     arena);
+		ck_assert_int_eq(ret,
 		                 proof.management_credit_loops ? E_CREDITLOOP : E_OK);
 	}
-	if (code == E_CREDITLOOP) {
-		code = dep_order_init(&p->order, &p->shape, deps.base, NULL, arena);
+	if (ret == E_CREDITLOOP) {
+		ret = dep_order_init(&p->order, &p->shape, deps.base, NULL, arena);
 	}
-	ck_assert_int_eq(code, E_OK);
+	ck_assert_int_eq(ret, E_OK);
 }
 
 static void start(struct proven *p, const char *fabric, double fail, uint32_t seed)
@@ -152,18 +152,18 @@ static uint32_t change_entries(const struct proven *p, struct lft *t, uint64_t *
 
 /* Old or new entries by the toss of a coin; LIDs that may circle have either at all switches. */
 static void mix(const struct proven *p, const struct lft *to, const uint32_t *circling,
-                uint32_t n_circling, uint64_t *state, struct lft *ret)
+                uint32_t n_circling, uint64_t *state, struct lft *ret_lft)
 {
-	copy_tables(ret, to);
+	copy_tables(ret_lft, to);
 	for (uint32_t lid = 1; lid <= p->lids.top; lid++) {
 		bool whole = false, coin = random_next(state) >> 63;
 
 		for (uint32_t i = 0; i < n_circling; i++) {
 			whole |= circling[i] == lid;
 		}
-		for (uint32_t s = 0; s < ret->n_switches; s++) {
+		for (uint32_t s = 0; s < ret_lft->n_switches; s++) {
 			if (whole ? coin : random_next(state) >> 63) {
-				lft_row(ret, s)[lid] = lft_row(&p->lft, s)[lid];
+				lft_row(ret_lft, s)[lid] = lft_row(&p->lft, s)[lid];
 			}
 		}
 	}
@@ -200,15 +200,15 @@ static void check_changes(const char *fabric, unsigned number, uint32_t seeds,
 				                  .order = &p.order };
 			bool mixtures = i % 2;
 			struct why why = { "" };
-			int code;
+			int ret;
 
 			copy_tables(&to, &p.lft);
 			c.n = change_entries(&p, &to, &state, entry);
-			code = proof_change_run(&c, mixtures ? circling : NULL, &n, &why);
-			ck_assert(code == E_OK || code == E_UNSUITABLE);
-			ck_assert_int_eq(code == E_OK, why.text[0] == '\0');
+			ret = proof_change_run(&c, mixtures ? circling : NULL, &n, &why);
+			ck_assert(ret == E_OK || ret == E_UNSUITABLE);
+			ck_assert_int_eq(ret == E_OK, why.text[0] == '\0');
 			check_order(&p.order);
-			if (code != E_OK) {
+			if (ret != E_OK) {
 				n_refused_loops += !passes(&p, &to, true);
 				continue;
 			}

@@ -59,13 +59,13 @@ static bool is_up(const uint32_t *d, uint32_t from, uint32_t to)
 
 /* Shortest of the routes that go down only where there is one, else up first. */
 static void route_updown(const struct graph *g, const struct lids *lids, uint32_t root,
-                         struct lft *ret)
+                         struct lft *ret_lft)
 {
 	uint32_t *d = distances(g, root), n = g->n_switches;
 	uint32_t *down = arena_array(arena, n, sizeof(*down));
 	uint32_t *cost = arena_array(arena, n, sizeof(*cost));
 
-	ck_assert_int_eq(lft_init(ret, n, lids->top, arena), E_OK);
+	ck_assert_int_eq(lft_init(ret_lft, n, lids->top, arena), E_OK);
 	for (uint32_t lid = 1; lid <= lids->top; lid++) {
 		uint32_t owner = lids->owner[lid], home;
 		bool more = true;
@@ -77,7 +77,7 @@ static void route_updown(const struct graph *g, const struct lids *lids, uint32_
 		memset(down, 0xff, n * sizeof(*down));
 		memset(cost, 0xff, n * sizeof(*cost));
 		down[home] = cost[home] = 0;
-		lft_row(ret, home)[lid] = graph_switch_port_of(g, owner);
+		lft_row(ret_lft, home)[lid] = graph_switch_port_of(g, owner);
 		for (unsigned pass = 0; pass < 2; pass++) {
 			for (more = true; more;) {
 				more = false;
@@ -99,7 +99,7 @@ static void route_updown(const struct graph *g, const struct lids *lids, uint32_
 						if (!pass) {
 							down[s] = by + 1;
 						}
-						lft_row(ret, s)[lid] = g->adj[k].port;
+						lft_row(ret_lft, s)[lid] = g->adj[k].port;
 						more = true;
 					}
 				}
@@ -117,13 +117,13 @@ static void check_proven(const struct graph *g, const struct lids *lids,
 	ck_assert_msg(proof_passed(&p, false), "%s", proof_text(&p, g, arena));
 }
 
-static void make_lids(const struct graph *g, struct lids *ret)
+static void make_lids(const struct graph *g, struct lids *ret_lids)
 {
 	struct lids_in in = { .g = g };
 	struct diags *d = arena_alloc(arena, sizeof(*d));
 
 	diags_init(d, arena);
-	ck_assert_int_eq(lids_assign(&in, arena, d, ret, NULL, NULL), E_OK);
+	ck_assert_int_eq(lids_assign(&in, arena, d, ret_lids, NULL, NULL), E_OK);
 }
 
 /* ---- an independent look at mixtures ---- */
@@ -140,12 +140,12 @@ static uint8_t mixed_entry(const struct transition_in *in, const struct transiti
 
 /* A mixture that may stand in the switches during a stage. */
 static void mix(const struct transition_in *in, const struct transition *t,
-                unsigned stage, uint64_t *state, struct lft *ret)
+                unsigned stage, uint64_t *state, struct lft *ret_lft)
 {
-	for (uint32_t s = 0; s < ret->n_switches; s++) {
-		for (uint32_t lid = 1; lid < ret->n_lids; lid++) {
-			lft_row(ret, s)[lid] = mixed_entry(in, t, stage, s, lid,
-			                                   random_next(state) >> 63);
+	for (uint32_t s = 0; s < ret_lft->n_switches; s++) {
+		for (uint32_t lid = 1; lid < ret_lft->n_lids; lid++) {
+			lft_row(ret_lft, s)[lid] = mixed_entry(in, t, stage, s, lid,
+			                                       random_next(state) >> 63);
 		}
 	}
 }
@@ -335,14 +335,14 @@ static const struct {
 enum { N_REPAIRS = sizeof(repairs) / sizeof(*repairs) };
 
 static void route_by(const char *engine, const struct graph *g, const struct lids *lids,
-                     const struct lft *prev, struct route_result *ret)
+                     const struct lft *prev, struct route_result *ret_result)
 {
 	struct route_memory memory = { .tables = prev };
 	struct route_request r = { .g = g, .lids = lids, .memory = &memory, .no_paths = true };
 	struct why why = { "" };
 
 	ck_assert_int_eq(route_list_parse(engine, &r.list, &why), E_OK);
-	ck_assert_int_eq(route_run(&r, arena, ret), E_OK);
+	ck_assert_int_eq(route_run(&r, arena, ret_result), E_OK);
 }
 
 START_TEST(cable_lost)
@@ -548,9 +548,9 @@ enum { SIDE = 5 };
 
 /* Dimension-order routing over a mesh of SIDE x SIDE switches. */
 static void route_mesh(const struct graph *g, const struct lids *lids, bool x_first,
-                       struct lft *ret)
+                       struct lft *ret_lft)
 {
-	ck_assert_int_eq(lft_init(ret, g->n_switches, lids->top, arena), E_OK);
+	ck_assert_int_eq(lft_init(ret_lft, g->n_switches, lids->top, arena), E_OK);
 	for (uint32_t lid = 1; lid <= lids->top; lid++) {
 		uint32_t home = graph_switch_of(g, lids->owner[lid]);
 
@@ -559,7 +559,7 @@ static void route_mesh(const struct graph *g, const struct lids *lids, bool x_fi
 			bool turn_x = x != home / SIDE && (x_first || y == home % SIDE);
 
 			if (s == home) {
-				lft_row(ret, s)[lid] =
+				lft_row(ret_lft, s)[lid] =
 					graph_switch_port_of(g, lids->owner[lid]);
 				continue;
 			}
@@ -567,10 +567,10 @@ static void route_mesh(const struct graph *g, const struct lids *lids, bool x_fi
 			            : (y < home % SIDE ? s + 1 : s - 1);
 			for (uint32_t k = g->adj_first[s]; k < g->adj_first[s + 1]; k++) {
 				if (g->adj[k].to == to) {
-					lft_row(ret, s)[lid] = g->adj[k].port;
+					lft_row(ret_lft, s)[lid] = g->adj[k].port;
 				}
 			}
-			ck_assert_uint_ne(lft_row(ret, s)[lid], LFT_NO_ROUTE);
+			ck_assert_uint_ne(lft_row(ret_lft, s)[lid], LFT_NO_ROUTE);
 		}
 	}
 }

@@ -95,13 +95,13 @@ static void check_list(const struct validation *v)
 	for (uint32_t i = 0; i < v->n_list; i++) {
 		const struct validate_route *f = &v->list[i];
 		struct walk w;
-		int code = walk_route(g, &lids, &lft, f->src, f->lid, &w);
+		int ret = walk_route(g, &lids, &lft, f->src, f->lid, &w);
 
-		ck_assert_int_eq(code == E_LOOP, f->fault == VALIDATE_LOOP);
-		ck_assert_int_ne(code, E_OK);
+		ck_assert_int_eq(ret == E_LOOP, f->fault == VALIDATE_LOOP);
+		ck_assert_int_ne(ret, E_OK);
 		ck_assert_uint_ge(f->lid, lid);
 		lid = f->lid;
-		if (code == E_NOPATH && g->nodes[w.hop[w.n - 1].node].sw != GRAPH_NONE) {
+		if (ret == E_NOPATH && g->nodes[w.hop[w.n - 1].node].sw != GRAPH_NONE) {
 			ck_assert_uint_eq(g->nodes[w.hop[w.n - 1].node].sw, f->at);
 		}
 	}

@@ -26,9 +26,9 @@ static void teardown(void)
 	arena_free(arena);
 }
 
-static int read_text(const char *text, struct lid_memory **ret, size_t *ret_n)
+static int read_text(const char *text, struct lid_memory **ret_memory, size_t *ret_n)
 {
-	return guid2lid_read("f", text, strlen(text), arena, &diags, ret, ret_n);
+	return guid2lid_read("f", text, strlen(text), arena, &diags, ret_memory, ret_n);
 }
 
 /* The form in which OpenSM writes it: the key, the value, an empty line. */

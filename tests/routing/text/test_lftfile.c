@@ -341,8 +341,9 @@ START_TEST(binary_data)
 	                              &lft, NULL),
 	                 E_SYNTAX);
 	ck_assert_uint_eq(diags.n, 1);
-	ck_assert_str_eq(diags.items[0].text, "holds binary data, not text: expected a "
-	                                      "dump of forwarding tables");
+	ck_assert_str_eq(
+		diags.items[0].text,
+		"holds binary data, not text: expected a dump of forwarding tables");
 }
 END_TEST
 

@@ -191,9 +191,7 @@ static const struct {
 	{ "towards a switch that is farther",
 	  ROW("1", "0x4: 01 ff 01 # portguid 0x0002c90300002000\n"),
 	  { 0, 1, 2, 1, 0, 1, 2, 1, 0 },
-	  ":2: hops of 1 pairs of switches do not fit the cables, such as from 't-001' "
-	  "to "
-	  "'t-002'" },
+	  ":2: hops of 1 pairs of switches do not fit the cables, such as from 't-001' to 't-002'" },
 	{ "over a port without a cable",
 	  ROW("2", "0x2: 02 02 # portguid 0x0002c90300000000\n"),
 	  { 0, 1, 2, 1, 0, 1, 2, 1, 0 },

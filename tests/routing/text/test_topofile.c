@@ -79,12 +79,9 @@ static const char discovered[] =
 	"devid=0xd2f0\n"
 	"sysimgguid=0x2c90600000200\n"
 	"switchguid=0x2c90600000200(2c90600000207)\n"
-	"Switch\t6 \"S-0002c90600000200\"\t\t# \"MF0;sw-b:MSX6036/U1\" base port 0 lid 5 "
-	"lmc 0\n"
-	"[1]\t\"H-0002c90500001000\"[2](2c90500001002) \t\t# \"node1 HCA-1\" lid 8 "
-	"4xEDR\n"
-	"[3]\t\"R-0002c90700000100\"[1](2c90700000101) \t\t# \"router \"x\" 1\" lid 12 "
-	"1xFDR10\n"
+	"Switch\t6 \"S-0002c90600000200\"\t\t# \"MF0;sw-b:MSX6036/U1\" base port 0 lid 5 lmc 0\n"
+	"[1]\t\"H-0002c90500001000\"[2](2c90500001002) \t\t# \"node1 HCA-1\" lid 8 4xEDR\n"
+	"[3]\t\"R-0002c90700000100\"[1](2c90700000101) \t\t# \"router \"x\" 1\" lid 12 1xFDR10\n"
 	"[5]\t\"S-0002c90600000100\"[5]\t\t# \"plane A\" lid 4 12xDDR\n"
 	"\n"
 	"vendid=0x0\n"
@@ -92,8 +89,7 @@ static const char discovered[] =
 	"sysimgguid=0x0\n"
 	"switchguid=0x2c90600000100(2c90600000100)\n"
 	"Switch\t6 \"S-0002c90600000100\"\t\t# \"plane A\" enhanced port 0 lid 4 lmc 1\n"
-	"[1]\t\"H-0002c90500001000\"[1](2c90500001000) \t\t# \"node1 HCA-1\" lid 16 "
-	"8xQDR\n"
+	"[1]\t\"H-0002c90500001000\"[1](2c90500001000) \t\t# \"node1 HCA-1\" lid 16 8xQDR\n"
 	"[5]\t\"S-0002c90600000200\"[5]\t\t# \"MF0;sw-b:MSX6036/U1\" lid 5 12xDDR\n"
 	"\n"
 	"vendid=0x2c9\n"
@@ -101,18 +97,14 @@ static const char discovered[] =
 	"sysimgguid=0x2c90500001003\n"
 	"caguid=0x2c90500001000\n"
 	"Ca\t2 \"H-0002c90500001000\"\t\t# \"node1 HCA-1\"\n"
-	"[2](2c90500001002) \t\"S-0002c90600000200\"[1]\t\t# lid 8 lmc 3 "
-	"\"MF0;sw-b:MSX6036/U1\" "
-	"lid 5 4xEDR\n"
-	"[1](2c90500001000) \t\"S-0002c90600000100\"[1]\t\t# lid 16 lmc 2 \"plane A\" "
-	"lid 4 8xQDR\n"
+	"[2](2c90500001002) \t\"S-0002c90600000200\"[1]\t\t# lid 8 lmc 3 \"MF0;sw-b:MSX6036/U1\" lid 5 4xEDR\n"
+	"[1](2c90500001000) \t\"S-0002c90600000100\"[1]\t\t# lid 16 lmc 2 \"plane A\" lid 4 8xQDR\n"
 	"\n"
 	"vendid=0x0\n"
 	"devid=0x0\n"
 	"rtguid=0x2c90700000100\n"
 	"Rt\t2 \"R-0002c90700000100\"\t\t# \"router \"x\" 1\"\n"
-	"[1](2c90700000101) \t\"S-0002c90600000200\"[3]\t\t# lid 12 lmc 0 "
-	"\"MF0;sw-b:MSX6036/U1\" lid 5 1xFDR10\n";
+	"[1](2c90700000101) \t\"S-0002c90600000200\"[3]\t\t# lid 12 lmc 0 \"MF0;sw-b:MSX6036/U1\" lid 5 1xFDR10\n";
 
 static void check_discovered(void)
 {
@@ -339,8 +331,7 @@ static const struct {
 	{ "Switch 2 \"a\"\n[1 \"a\"[2]\n", 2, "a cable like" },
 	{ "Switch 2 \"a\"\n[1](x \"a\"[2]\n", 2, "a cable like" },
 	{ "Switch 2 \"a\"\n[1][ext \"a\"[2\n", 2, "a cable like" },
-	{ "{ SW Ports:02 SystemGUID:1 NodeGUID:1 PortGUID:1 VenID:1 DevID:1 Rev:0 {a} "
-	  "LID:0001 PN:03 }\n",
+	{ "{ SW Ports:02 SystemGUID:1 NodeGUID:1 PortGUID:1 VenID:1 DevID:1 Rev:0 {a} LID:0001 PN:03 }\n",
 	  1, "expected a link like { CA" },
 	{ "Switch 2 \"a\"\n[1] \"a\"[2](12\n", 2, "a cable like" },
 	{ "Switch 2 \"a\"\n[1] \"a\"[256]\n", 2, "a cable like" },
@@ -361,8 +352,7 @@ static const struct {
 	{ "Switch 2 \"a\"\n[1] \"b\"[4]\n\nSwitch 3 \"b\"\n", 2,
 	  "port 4 of \"b\", which has ports 1 to 3 (line 4)" },
 	{ AB "Switch 3 \"b\"\n[1] \"a\"[2]\n", 2,
-	  "\"a\"[1] leads to \"b\"[1] here, but line 5 says that \"b\"[1] leads to "
-	  "\"a\"[2]" },
+	  "\"a\"[1] leads to \"b\"[1] here, but line 5 says that \"b\"[1] leads to \"a\"[2]" },
 	{ AB "Switch 3 \"b\"\n\nCa 1 \"c\"\n[1] \"b\"[1]\n", 7,
 	  "\"b\"[1] is at the end of this cable and of that in line 2" },
 	{ "Switch 2 \"a\"\n[1] \"b\"[1]\n[1] \"b\"[2]\n\nSwitch 3 \"b\"\n", 3,
@@ -372,12 +362,10 @@ static const struct {
 	{ "Switch 2 \"a\"\n[1] \"b\"[1](1234)\n\nCa 3 \"b\"\n[1](1235) \"a\"[1]\n", 2,
 	  "different PortGUIDs for \"b\"[1]" },
 	{ "caguid=0x5\nCa 1 \"a\"\n\ncaguid=5\nCa 1 \"b\"\n", 5,
-	  "NodeGUID 0x0000000000000005 of ca \"b\" is already that of ca \"a\" (line "
-	  "2)" },
+	  "NodeGUID 0x0000000000000005 of ca \"b\" is already that of ca \"a\" (line 2)" },
 	{ "caguid=5\nCa 1 \"a\"\n[1] \"b\"[1]\n\ncaguid=6\nCa 1 \"b\"\n[1](6) \"a\"[1]\n",
 	  6,
-	  "PortGUID 0x0000000000000006 of ca \"b\" is already that of ca \"a\" (line "
-	  "2)" },
+	  "PortGUID 0x0000000000000006 of ca \"b\" is already that of ca \"a\" (line 2)" },
 };
 
 START_TEST(bad_text_is_named_with_its_line)
@@ -502,16 +490,16 @@ static struct graph *again(const struct graph *was)
 {
 	char *text = NULL;
 	size_t len = 0;
-	struct graph *ret = NULL;
+	struct graph *graph = NULL;
 	FILE *f = open_memstream(&text, &len);
 
 	ck_assert_ptr_nonnull(f);
 	ck_assert_int_eq(topo_write(was, f), E_OK);
 	fclose(f);
-	int err = topo_parse(text, len, "written", true, arena, &diags, &ret);
-	ck_assert_msg(err == E_OK, "%s\n%s", diags_first_error(&diags), text);
+	int ret = topo_parse(text, len, "written", true, arena, &diags, &graph);
+	ck_assert_msg(ret == E_OK, "%s\n%s", diags_first_error(&diags), text);
 	free(text);
-	return ret;
+	return graph;
 }
 
 static struct graph *generate(const char *kind, int argc, char **argv, double fail,
@@ -620,8 +608,8 @@ START_TEST(ids_that_cannot_be_written_are_replaced)
 		{ "a", "" },
 		{ "a", "b\"" },
 		{ "a#", "b" },
-		{ "a", "a-very-long-id-a-very-long-id-a-very-long-id-a-very-long-id-a-"
-		       "very-long-id" },
+		{ "a",
+		  "a-very-long-id-a-very-long-id-a-very-long-id-a-very-long-id-a-very-long-id" },
 	};
 
 	g = graph_new(arena);

@@ -72,16 +72,16 @@ static struct graph *again(const struct graph *was)
 {
 	char *text = NULL;
 	size_t len = 0;
-	struct graph *ret = NULL;
+	struct graph *graph = NULL;
 	FILE *f = open_memstream(&text, &len);
 
 	ck_assert_ptr_nonnull(f);
 	ck_assert_int_eq(topo_write(was, f), E_OK);
 	fclose(f);
-	int err = topo_parse(text, len, "written", true, arena, &diags, &ret);
-	ck_assert_msg(err == E_OK, "%s\n%s", diags_first_error(&diags), text);
+	int ret = topo_parse(text, len, "written", true, arena, &diags, &graph);
+	ck_assert_msg(ret == E_OK, "%s\n%s", diags_first_error(&diags), text);
 	free(text);
-	return ret;
+	return graph;
 }
 
 /* Which cables of three switches remain, and how wide, when lines contradict each other:

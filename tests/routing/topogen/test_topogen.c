@@ -28,12 +28,13 @@ static void teardown(void)
 }
 
 /* Splits "ft2 4 2 2" and makes it. */
-static int make(const char *command, const struct topogen_opts *o, struct graph **ret)
+static int make(const char *command, const struct topogen_opts *o,
+                struct graph **ret_graph)
 {
 	char *argv[8];
 	int argc = words_split(command, arena, argv, 8);
 
-	return topogen(argv[0], argc - 1, argv + 1, o, arena, &diags, ret);
+	return topogen(argv[0], argc - 1, argv + 1, o, arena, &diags, ret_graph);
 }
 
 /* Sizes by the formulas of each kind. */
@@ -104,8 +105,7 @@ static const struct {
 	const char *text;
 } bad[] = {
 	{ "ring 4", E_UNKNOWN,
-	  "no topology kind 'ring', expected one of ft2 ft3 tree3 director mesh torus "
-	  "hypercube dragonfly jellyfish" },
+	  "no topology kind 'ring', expected one of ft2 ft3 tree3 director mesh torus hypercube dragonfly jellyfish" },
 	{ "tree3 4 4 4 4", E_SYNTAX, "expected PODS EDGES HOSTS AGGS CORES" },
 	{ "tree3 4 4 4 4 0", E_SYNTAX, "CORES is '0'" },
 	{ "tree3 2 200 2 2 60", E_RANGE, "260 ports" },

@@ -130,10 +130,10 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 		until.tv_nsec += 1000000L * (timeout_ms % 900);
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
-		int err = 0;
-		while (device.waiting == 0 && device.mad_bytes == 0 && err == 0) {
-			err = pthread_cond_timedwait(&device.changed, &device.lock,
-			                             &until);
+		int wait_ret = 0;
+		while (device.waiting == 0 && device.mad_bytes == 0 && wait_ret == 0) {
+			wait_ret = pthread_cond_timedwait(&device.changed, &device.lock,
+			                                  &until);
 		}
 	}
 	if (device.mad_bytes > *length) {

@@ -145,7 +145,7 @@ static unsigned place_of(const uint16_t *table, unsigned cap, uint16_t key)
 	return cap;
 }
 
-static uint32_t random_keys(uint64_t *seed, uint32_t most, uint16_t *ret)
+static uint32_t random_keys(uint64_t *seed, uint32_t most, uint16_t *ret_keys)
 {
 	uint32_t n = 0;
 
@@ -153,10 +153,10 @@ static uint32_t random_keys(uint64_t *seed, uint32_t most, uint16_t *ret)
 		unsigned is = random_below(seed, 8);
 
 		if (is == 1 || is == 3) {
-			ret[n++] = key;
+			ret_keys[n++] = key;
 		}
 		if (is == 2 || is == 3) {
-			ret[n++] = key | P_KEY_FULL;
+			ret_keys[n++] = key | P_KEY_FULL;
 		}
 	}
 	return n;

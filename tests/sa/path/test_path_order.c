@@ -88,7 +88,7 @@ enum { SIDE = 128, PAIRS = SIDE * SIDE };
 
 /* All pairs of a mode as s * 128 + d. Fails on a pair out of range or given twice. */
 static unsigned list(enum path_selection mode, unsigned n, unsigned m, int fs, int fd,
-                     uint16_t *ret)
+                     uint16_t *ret_list)
 {
 	static uint8_t seen[PAIRS];
 	unsigned s, d, k;
@@ -102,7 +102,7 @@ static unsigned list(enum path_selection mode, unsigned n, unsigned m, int fs, i
 		ck_assert_msg(!seen[s * SIDE + d]++,
 		              "mode %d %ux%u F%d/%d: (%u,%u) twice", mode, n, m, fs, fd,
 		              s, d);
-		ret[k] = (uint16_t)(s * SIDE + d);
+		ret_list[k] = (uint16_t)(s * SIDE + d);
 	}
 	ck_assert(!path_order(mode, n, m, fs, fd, k + 1, &s, &d));
 	return k;

@@ -222,12 +222,13 @@ static const struct mode_case modes[] = {
 };
 
 static void pairs_text(const struct path_query *q, const struct path_record *rec,
-                       size_t n, char *ret)
+                       size_t n, char *ret_text)
 {
-	*ret = '\0';
+	*ret_text = '\0';
 	for (size_t i = 0; i < n; i++) {
-		ret += sprintf(ret, "%s%u%u", i ? " " : "", rec[i].slid - q->src.base_lid,
-		               rec[i].dlid - q->dst.base_lid);
+		ret_text += sprintf(ret_text, "%s%u%u", i ? " " : "",
+		                    rec[i].slid - q->src.base_lid,
+		                    rec[i].dlid - q->dst.base_lid);
 	}
 }
 

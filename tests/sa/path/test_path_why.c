@@ -110,10 +110,10 @@ static void check_path(uint32_t src, uint32_t lid)
 	uint8_t mtu = UINT8_MAX;
 
 	ck_assert_int_eq(snap_lid(w->r, lid, &to), E_OK);
-	int err = path_hops(w->r, from.base_lid, lid, hops, &n);
-	ck_assert_int_eq(err,
+	int ret = path_hops(w->r, from.base_lid, lid, hops, &n);
+	ck_assert_int_eq(ret,
 	                 walk_route(g, &w->lids, &w->route.out.lft, src, lid, &walk));
-	if (err != E_OK) {
+	if (ret != E_OK) {
 		return;
 	}
 	ck_assert_uint_eq(walk.n, n + 2);

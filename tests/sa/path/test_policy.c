@@ -531,33 +531,22 @@ END_TEST
 #define VF(name, in)                                                                     \
 	"<VirtualFabric><Name>" name "</Name><Enable>1</Enable>" in "</VirtualFabric>\n"
 
-static const char fabrics_file[] =
-	"<Common>\n<DeviceGroups>\n" GROUP("Alpha", PORT("0x102") PORT("0x302"))
-		GROUP("Beta", PORT("0x202") PORT("0x402"))
-			GROUP("Gamma", PORT("0x102"))
-	"</DeviceGroups>\n<Applications>\n" APP("Store", "<ServiceID>0x100</ServiceID>"
-	                                              "<MGID>0xff12:0x7</MGID>")
+static const char fabrics_file[] = "<Common>\n<DeviceGroups>\n" GROUP(
+	"Alpha", PORT("0x102") PORT("0x302")) GROUP("Beta", PORT("0x202") PORT("0x402"))
+	GROUP("Gamma", PORT("0x102")) "</DeviceGroups>\n<Applications>\n" APP(
+		"Store", "<ServiceID>0x100</ServiceID><MGID>0xff12:0x7</MGID>")
 		APP("More",
-	            "<IncludeApplication>Store</IncludeApplication>"
-	            "<ServiceIDRange>0x200-0x20f</ServiceIDRange>"
-	            "<ServiceIDMasked>0x1000*0xf000</ServiceIDMasked>")
+                    "<IncludeApplication>Store</IncludeApplication><ServiceIDRange>0x200-0x20f</ServiceIDRange><ServiceIDMasked>0x1000*0xf000</ServiceIDMasked>")
 			APP("Rest", "<Select>UnmatchedServiceID</Select>")
-				APP("Guard", "<ServiceID>0x300</ServiceID>")
-	"</Applications>\n<VirtualFabrics>\n" VF(
-		"Plain", "<PKey>0x1</PKey><Member>All</Member><Application>Rest</Application>")
-		VF("Fast", "<PKey>0x22</PKey><QOS>1</QOS><BaseSL>4</BaseSL>"
-	                   "<MaxMTU>2048</MaxMTU><MaxRate>25g</MaxRate>"
-	                   "<PktLifeTimeMult>4</PktLifeTimeMult><Bandwidth>30%</Bandwidth>"
-	                   "<Member>Alpha</Member><Application>More</Application>")
-			VF("Guarded",
-	                   "<PKey>0x33</PKey><QOS>1</QOS><BaseSL>6</BaseSL>"
-	                   "<Security>1</Security><Member>Gamma</Member>"
-	                   "<LimitedMember>Beta</LimitedMember>"
-	                   "<Application>Guard</Application>")
-				VF("Asleep", "<PKey>0x44</PKey><Standby>1</Standby>"
-	                                     "<Member>All</Member>"
-	                                     "<Application>Rest</Application>")
-	"</VirtualFabrics>\n</Common>\n";
+				APP("Guard", "<ServiceID>0x300</ServiceID>") "</Applications>\n<VirtualFabrics>\n" VF(
+					"Plain",
+					"<PKey>0x1</PKey><Member>All</Member><Application>Rest</Application>")
+					VF("Fast",
+                                           "<PKey>0x22</PKey><QOS>1</QOS><BaseSL>4</BaseSL><MaxMTU>2048</MaxMTU><MaxRate>25g</MaxRate><PktLifeTimeMult>4</PktLifeTimeMult><Bandwidth>30%</Bandwidth><Member>Alpha</Member><Application>More</Application>")
+						VF("Guarded",
+                                                   "<PKey>0x33</PKey><QOS>1</QOS><BaseSL>6</BaseSL><Security>1</Security><Member>Gamma</Member><LimitedMember>Beta</LimitedMember><Application>Guard</Application>")
+							VF("Asleep",
+                                                           "<PKey>0x44</PKey><Standby>1</Standby><Member>All</Member><Application>Rest</Application>") "</VirtualFabrics>\n</Common>\n";
 
 static const struct virtual_fabrics *read_fabrics(const char *text)
 {
@@ -682,12 +671,11 @@ START_TEST(virtual_fabrics_joined)
 	size_t n = 0;
 
 	in.fabrics = read_fabrics(
-		"<Common>\n<VirtualFabrics>\n" VF("A", "<PKey>0x1</PKey><Member>All</Member>"
-	                                               "<MaxMTU>2048</MaxMTU>")
-			VF("B", "<PKey>0x2</PKey><QOS>1</QOS><Member>All</Member>")
-				VF("C", "<PKey>0x3</PKey><Member>All</Member>"
-	                                "<MaxRate>10g</MaxRate>")
-		"</VirtualFabrics>\n<Applications>\n</Applications>\n</Common>\n");
+		"<Common>\n<VirtualFabrics>\n" VF(
+			"A", "<PKey>0x1</PKey><Member>All</Member><MaxMTU>2048</MaxMTU>")
+			VF("B", "<PKey>0x2</PKey><QOS>1</QOS><Member>All</Member>") VF(
+				"C",
+				"<PKey>0x3</PKey><Member>All</Member><MaxRate>10g</MaxRate>") "</VirtualFabrics>\n<Applications>\n</Applications>\n</Common>\n");
 	publish(&in);
 	struct path_query q = between(0x102, 0x302);
 	q.mode = PATH_PAIRWISE;

@@ -49,8 +49,8 @@ static inline uint64_t guid_of(uint32_t port)
 	return fixture->g->nodes[fixture->g->ports[port].node].guid;
 }
 
-static inline int row(uint32_t port, struct port_counters *ret)
+static inline int row(uint32_t port, struct port_counters *ret_counters)
 {
 	return read_port_counters(reader, guid_of(port), fixture->g->ports[port].num,
-	                          fixture->run, ret);
+	                          fixture->run, ret_counters);
 }

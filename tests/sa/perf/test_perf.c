@@ -275,7 +275,7 @@ START_TEST(losses_and_a_deaf_switch)
 }
 END_TEST
 
-static unsigned count_events(enum event_kind kind, struct fabric_event *ret)
+static unsigned count_events(enum event_kind kind, struct fabric_event *ret_event)
 {
 	struct stats_events e;
 	unsigned n = 0;
@@ -283,7 +283,7 @@ static unsigned count_events(enum event_kind kind, struct fabric_event *ret)
 	ck_assert_int_eq(stats_read_events(reader, 0, 10000, fixture->run, &e), E_OK);
 	for (size_t i = 0; i < e.n; i++) {
 		if (e.events[i].kind == kind) {
-			*ret = e.events[i];
+			*ret_event = e.events[i];
 			n++;
 		}
 	}

@@ -164,7 +164,8 @@ static void start_tree(void)
 }
 
 /* Cables of a path: of the two ports at each the one with the smaller number. */
-static unsigned cables(uint32_t slid, uint32_t dlid, uint32_t ret[PATH_HOPS_MAX + 1])
+static unsigned cables(uint32_t slid, uint32_t dlid,
+                       uint32_t ret_cables[PATH_HOPS_MAX + 1])
 {
 	struct path_hop hop[PATH_HOPS_MAX];
 	unsigned n_hops, n = 0;
@@ -179,7 +180,7 @@ static unsigned cables(uint32_t slid, uint32_t dlid, uint32_t ret[PATH_HOPS_MAX 
 	ck_assert_int_eq(path_hops(w->r, slid, dlid, hop, &n_hops), E_OK);
 	for (unsigned i = 0; slid >> 2 != dlid >> 2 && i <= n_hops; i++) {
 		uint32_t peer = w->g->ports[port].peer;
-		ret[n++] = port < peer ? port : peer;
+		ret_cables[n++] = port < peer ? port : peer;
 		if (i < n_hops) {
 			port = graph_port(w->g, w->g->ports[peer].node, hop[i].out_port);
 		}

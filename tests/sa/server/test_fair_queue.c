@@ -82,9 +82,9 @@ START_TEST(debts)
 	for (uint16_t i = 0; i < 15; i++) {
 		push(2, i);
 	}
-	ck_assert_str_eq(order(100, 1, 11 * 4096),
-	                 "1:0 2:0 2:1 2:2 2:3 2:4 2:5 2:6 2:7 2:8 2:9 2:10 "
-	                 "1:1 2:11 2:12 2:13 2:14 1:2");
+	ck_assert_str_eq(
+		order(100, 1, 11 * 4096),
+		"1:0 2:0 2:1 2:2 2:3 2:4 2:5 2:6 2:7 2:8 2:9 2:10 1:1 2:11 2:12 2:13 2:14 1:2");
 	/* what the last answer cost still counts, but nobody waits who is alone */
 	push(1, 7);
 	push(2, 7);

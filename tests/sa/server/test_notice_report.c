@@ -409,7 +409,7 @@ START_TEST(server_full_disk_log)
 	enum { N = 200 };
 	struct rlimit was, none = { 0, 0 };
 	struct request q = service(SET, 1);
-	int fds[2], err = dup(STDERR_FILENO);
+	int fds[2], ret = dup(STDERR_FILENO);
 
 	open_server();
 	push(&q, HOST + 1);
@@ -427,12 +427,12 @@ START_TEST(server_full_disk_log)
 		ck_assert_uint_eq(get(wait_for(2 + i) + 4, 2), NO_RESOURCES);
 	}
 	log_set_level((enum log_level) - 1);
-	ck_assert_int_ge(dup2(err, STDERR_FILENO), 0);
+	ck_assert_int_ge(dup2(ret, STDERR_FILENO), 0);
 	close(fds[1]);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0);
 	ck_assert_uint_eq(lines_in(fds[0]), 1);
 	close(fds[0]);
-	close(err);
+	close(ret);
 	close_server();
 }
 END_TEST

@@ -250,13 +250,13 @@ static const struct {
 static struct sa_counters difference(const struct sa_counters *a,
                                      const struct sa_counters *b)
 {
-	struct sa_counters ret = { 0 };
+	struct sa_counters counters = { 0 };
 	const uint64_t *from = (const uint64_t *)a, *to = (const uint64_t *)b;
 
-	for (size_t i = 0; i < sizeof(ret) / sizeof(uint64_t); i++) {
-		((uint64_t *)&ret)[i] = to[i] - from[i];
+	for (size_t i = 0; i < sizeof(counters) / sizeof(uint64_t); i++) {
+		((uint64_t *)&counters)[i] = to[i] - from[i];
 	}
-	return ret;
+	return counters;
 }
 
 static struct sa_counters counted(bool pressed, const struct mad_msg *m, unsigned answers)

@@ -62,7 +62,7 @@ static void on_timer(void *ctx, uint32_t id, uint32_t timer)
 
 static const struct sim_receiver receiver = { .take = take, .timer = on_timer };
 
-static int at_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret)
+static int at_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret_msg)
 {
 	struct sim_at_port *p = (struct sim_at_port *)t;
 
@@ -74,7 +74,7 @@ static int at_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *re
 		return E_TIMEOUT;
 	}
 	p->deadline_ms = 0; /* there may be more */
-	*ret = mad_buf_msg(p->held);
+	*ret_msg = mad_buf_msg(p->held);
 	return E_OK;
 }
 
@@ -128,7 +128,7 @@ static const struct transport_ops at_ops = {
 	.close = at_close,
 };
 
-int sim_transport_at(struct sim *s, uint64_t port_guid, struct transport **ret)
+int sim_transport_at(struct sim *s, uint64_t port_guid, struct transport **ret_transport)
 {
 	uint32_t port = graph_port_by_guid(s->g, port_guid);
 
@@ -159,7 +159,7 @@ int sim_transport_at(struct sim *s, uint64_t port_guid, struct transport **ret)
 	p->transport.local.port = s->g->ports[port].num;
 	snprintf(p->transport.local.name, sizeof(p->transport.local.name), "sim %.64s/%u",
 	         n->description, s->g->ports[port].num);
-	*ret = &p->transport;
+	*ret_transport = &p->transport;
 	return E_OK;
 }
 
@@ -200,7 +200,7 @@ void sim_pass(struct sim *s, uint64_t end_ms)
 
 /* --- clients of the SA on hosts --- */
 
-static int find_client(struct sim *s, uint64_t port_guid, struct sim_client **ret)
+static int find_client(struct sim *s, uint64_t port_guid, struct sim_client **ret_client)
 {
 	uint32_t port = graph_port_by_guid(s->g, port_guid);
 	if (port == GRAPH_NONE) {
@@ -214,7 +214,7 @@ static int find_client(struct sim *s, uint64_t port_guid, struct sim_client **re
 		s->clients[s->n_clients++] = (struct sim_client){ .port = port };
 		s->ports[port].client = s->n_clients;
 	}
-	*ret = &s->clients[s->ports[port].client - 1];
+	*ret_client = &s->clients[s->ports[port].client - 1];
 	return E_OK;
 }
 
@@ -272,11 +272,11 @@ static int client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret_da
 	return E_OK;
 }
 
-int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret,
+int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret_mad,
                     size_t *ret_len)
 {
 	pthread_mutex_lock(&s->lock);
-	int r = client_recv(s, port_guid, ret, ret_len);
+	int r = client_recv(s, port_guid, ret_mad, ret_len);
 	pthread_mutex_unlock(&s->lock);
 	return r;
 }
@@ -340,16 +340,16 @@ static int serve(struct sim *s, uint64_t node_guid, bool set, uint16_t attr,
 }
 
 int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
-             uint8_t *ret)
+             uint8_t *ret_data)
 {
 	uint8_t data[SMP_DATA_BYTES] = { 0 };
 	/* not const, because the functions of the agent also serve Sets; a Get changes nothing */
-	int err = serve((struct sim *)s, node_guid, false, attr, attr_mod, data);
+	int ret = serve((struct sim *)s, node_guid, false, attr, attr_mod, data);
 
-	if (err == E_OK) {
-		memcpy(ret, data, sizeof(data));
+	if (ret == E_OK) {
+		memcpy(ret_data, data, sizeof(data));
 	}
-	return err;
+	return ret;
 }
 
 int sim_poke(struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,

@@ -18,7 +18,7 @@
  *
  * \retval E_NOTFOUND  No such port. \retval E_RANGE  Too many. \retval -ENOMEM
  */
-int sim_transport_at(struct sim *s, uint64_t port_guid, struct transport **ret);
+int sim_transport_at(struct sim *s, uint64_t port_guid, struct transport **ret_transport);
 /*! \brief Lets time pass until a MAD waits at one of these transports or the deadline of its
  * last recv is reached, at most until \a end_ms. */
 void sim_pass(struct sim *s, uint64_t end_ms);
@@ -40,14 +40,14 @@ int sim_set_lid(struct sim *s, uint64_t node_guid, uint8_t port, uint32_t lid);
  */
 int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len);
 /*! \brief Next message for that port, whole (reassembled). \retval E_TIMEOUT none waits. Buffer borrowed until the next call. */
-int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret,
+int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret_mad,
                     size_t *ret_len);
 
 /*! \brief How often a port fell from ACTIVE/ARMED to DOWN or INIT because of a Set. */
 uint64_t sim_bounces(const struct sim *s);
 /*! \brief Reads an attribute of a node: 64 bytes of payload. \retval E_NOTFOUND */
 int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
-             uint8_t *ret);
+             uint8_t *ret_data);
 /*! \brief Sets an attribute of a node behind the SM's back. \param data  64 bytes. \retval E_NOTFOUND  There is none, or it is refused. */
 int sim_poke(struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
              const uint8_t *data);

@@ -395,10 +395,11 @@ static int guarded_send(struct transport *t, const struct mad_msg *m)
 	return guard.inner->ops->send(guard.inner, m);
 }
 
-static int guarded_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret)
+static int guarded_recv(struct transport *t, uint64_t deadline_ms,
+                        struct mad_msg *ret_msg)
 {
 	(void)t;
-	return guard.inner->ops->recv(guard.inner, deadline_ms, ret);
+	return guard.inner->ops->recv(guard.inner, deadline_ms, ret_msg);
 }
 
 static uint64_t guarded_now(struct transport *t)

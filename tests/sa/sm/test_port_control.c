@@ -49,14 +49,15 @@ static unsigned count(enum event_kind kind)
 	return n;
 }
 
-static int ask(const char *place, bool disable, struct port_choice *ret, char why[300])
+static int ask(const char *place, bool disable, struct port_choice *ret_choice,
+               char why[300])
 {
 	const struct port_request rq = { .place = place,
 		                         .disable = disable,
 		                         .by = "alice, control socket" };
 
 	why[0] = '\0';
-	return sweep_request_port(fixture->sweep, &rq, ret, why, 300);
+	return sweep_request_port(fixture->sweep, &rq, ret_choice, why, 300);
 }
 
 static struct port_choice switch_port(const char *place, bool disable)
@@ -208,7 +209,7 @@ END_TEST
 /* clang-format off */
 static const struct {
 	const char *place;
-	int err;
+	int ret;
 } wrong[] = {
 	{ "", E_NOTFOUND },           { "leaf-0000", E_RANGE },   { "leaf-0000:0", E_RANGE },
 	{ "leaf-0000:99", E_RANGE },  { "leaf-0000:", E_NOTFOUND }, { "leaf-0000:300", E_NOTFOUND },
@@ -223,7 +224,7 @@ START_TEST(refused)
 	struct port_choice c;
 	char why[300];
 
-	ck_assert_int_eq(ask(wrong[_i].place, true, &c, why), wrong[_i].err);
+	ck_assert_int_eq(ask(wrong[_i].place, true, &c, why), wrong[_i].ret);
 	ck_assert_str_ne(why, "");
 }
 END_TEST

@@ -24,10 +24,10 @@ static void teardown(void)
 static unsigned n_fresh; /* routings that got no earlier tables */
 
 static int watched_route(const struct route_in *in, struct arena *a,
-                         struct route_out *ret)
+                         struct route_out *ret_out)
 {
 	n_fresh += in->prev == NULL;
-	return engine_find("minhop")->route(in, a, ret);
+	return engine_find("minhop")->route(in, a, ret_out);
 }
 
 /* minhop on trees is free of deadlock, so it runs once in each routing. */
@@ -88,13 +88,13 @@ static void out_and_in(uint32_t cable)
 }
 
 /* The tables of the sweep's engines without earlier tables. */
-static void route_cold(struct arena *a, struct route_result *ret)
+static void route_cold(struct arena *a, struct route_result *ret_result)
 {
 	struct route_request cold = sweep_job(fixture->sweep)->request;
 
 	cold.memory = NULL;
 	cold.cancel = NULL;
-	ck_assert_int_eq(route_run(&cold, a, ret), E_OK);
+	ck_assert_int_eq(route_run(&cold, a, ret_result), E_OK);
 }
 
 /* Are the tables of the last sweep those of a fresh start? */
@@ -385,11 +385,11 @@ START_TEST(no_safe_order)
 	fixture_log(fixture);
 	sweep_request_rebalance(fixture->sweep, NULL);
 	periods(1);
-	ck_assert_uint_eq(fixture_logged(fixture,
-	                                 "rebalance: the routes stay: no order of "
-	                                 "updates is safe: the old tables alone "
-	                                 "have a credit loop"),
-	                  1);
+	ck_assert_uint_eq(
+		fixture_logged(
+			fixture,
+			"rebalance: the routes stay: no order of updates is safe: the old tables alone have a credit loop"),
+		1);
 	ck_assert_mem_eq(fixture_tables(fixture), before,
 	                 (size_t)fixture->g->n_switches * 64);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->routes_per_link_max, max);

@@ -37,10 +37,11 @@ static void check_active(const struct sweep_fixture *r)
 	}
 }
 
-/* LIDs as the nodes have them: unique ranges, aligned. Marks owners in ret[0xC000]. */
-static void check_lids(const struct sweep_fixture *r, uint32_t *ret)
+/* LIDs as the nodes have them: unique ranges, aligned. Marks owners in ret_lids[0xC000].
+ * */
+static void check_lids(const struct sweep_fixture *r, uint32_t *ret_lids)
 {
-	memset(ret, 0xff, 0xC000 * sizeof(*ret));
+	memset(ret_lids, 0xff, 0xC000 * sizeof(*ret_lids));
 	for (uint32_t i = 0; i < r->g->n_end_ports; i++) {
 		uint32_t port = r->g->end_ports[i];
 		uint32_t base = (uint32_t)fixture_peek(r, port, PI_LID);
@@ -50,8 +51,8 @@ static void check_lids(const struct sweep_fixture *r, uint32_t *ret)
 		ck_assert_uint_eq(base & (n - 1), 0);
 		for (uint32_t k = 0; k < n; k++) {
 			ck_assert_uint_lt(base + k, 0xC000);
-			ck_assert_uint_eq(ret[base + k], GRAPH_NONE);
-			ret[base + k] = port;
+			ck_assert_uint_eq(ret_lids[base + k], GRAPH_NONE);
+			ret_lids[base + k] = port;
 		}
 	}
 }

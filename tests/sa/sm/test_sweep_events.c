@@ -340,11 +340,11 @@ START_TEST(other_sm)
 	         "another SM on '%s' port %u: GUID 0x%016" PRIx64
 	         ", priority 1, state STANDBY",
 	         name, host->num, tap.other_guid + 1);
-	snprintf(sentence[2], sizeof(sentence[2]),
-	         "the SM on '%s' port %u was announced by nobody and changes nothing (STANDBY, "
-	         "priority 1); if it is yours, set allowed_sm_guids 0x%016" PRIx64
-	         ",0x%016" PRIx64 " on both and run 'saguaro reload'",
-	         name, host->num, g->ports[g->sm_port].guid, tap.other_guid + 1);
+	snprintf(
+		sentence[2], sizeof(sentence[2]),
+		"the SM on '%s' port %u was announced by nobody and changes nothing (STANDBY, priority 1); if it is yours, set allowed_sm_guids 0x%016" PRIx64
+		",0x%016" PRIx64 " on both and run 'saguaro reload'",
+		name, host->num, g->ports[g->sm_port].guid, tap.other_guid + 1);
 	expect(&ev, (const char *const[]){ sentence[0], sentence[1], sentence[2], NULL });
 	tap.other_guid = 0;
 	sweep_request_heavy(fixture->sweep);
@@ -458,10 +458,10 @@ START_TEST(audit)
 	sweep_request_audit(fixture->sweep, NULL);
 	fixture_run_ms(fixture, 5000);
 	ev = new_rows();
-	snprintf(sentence[0], sizeof(sentence[0]),
-	         "'%s' port 0: LinearForwardingTable, block 0x0, was changed by somebody "
-	         "else; it is sent again",
-	         g->nodes[g->switches[0]].description);
+	snprintf(
+		sentence[0], sizeof(sentence[0]),
+		"'%s' port 0: LinearForwardingTable, block 0x0, was changed by somebody else; it is sent again",
+		g->nodes[g->switches[0]].description);
 	expect(&ev, (const char *const[]){ sentence[0], NULL });
 	ck_assert_uint_eq(ev.events[0].lft_blocks, 1);
 }
@@ -506,8 +506,9 @@ START_TEST(series)
 
 		if (v->text == NULL) {
 			written[family_of(v->name)] = true;
-			heavy += strcmp(v->name, "last_sweep_timestamp_seconds{kind="
-			                         "\"heavy\"}") == 0
+			heavy += strcmp(v->name,
+			                "last_sweep_timestamp_seconds{kind=\"heavy\"}") ==
+			                         0
 			                 ? v->value
 			                 : 0;
 		}

@@ -177,7 +177,7 @@ START_TEST(takeover)
 }
 END_TEST
 
-static void read_guid2lid(struct arena *a, struct lid_memory **ret, size_t *ret_n)
+static void read_guid2lid(struct arena *a, struct lid_memory **ret_memory, size_t *ret_n)
 {
 	static const struct text_file_kind kind = { .what = "x", .max_bytes = 100000 };
 	struct diags *d = arena_alloc(a, sizeof(*d));
@@ -186,7 +186,7 @@ static void read_guid2lid(struct arena *a, struct lid_memory **ret, size_t *ret_
 
 	diags_init(d, a);
 	ck_assert_int_eq(text_file_read(file, &kind, d, &text, &len), E_OK);
-	ck_assert_int_eq(guid2lid_read(file, text, len, a, d, ret, ret_n), E_OK);
+	ck_assert_int_eq(guid2lid_read(file, text, len, a, d, ret_memory, ret_n), E_OK);
 	free(text);
 }
 

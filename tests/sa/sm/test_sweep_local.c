@@ -163,8 +163,7 @@ START_TEST(asked)
 		              "asked %u, expected at most %u", (unsigned)gets,
 		              (unsigned)most_asked(seen_by, ports));
 		if (getenv("SWEEP_COUNTS") != NULL) {
-			printf("%s change %d %s: asked %u of %u, set %u, local sweeps "
-			       "%u\n",
+			printf("%s change %d %s: asked %u of %u, set %u, local sweeps %u\n",
 			       changes[_i].topo, (int)changes[_i].what,
 			       there ? "back" : "gone", (unsigned)gets,
 			       (unsigned)most_asked(seen_by, ports), (unsigned)sets,

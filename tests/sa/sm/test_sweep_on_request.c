@@ -52,26 +52,26 @@ static void mark(uint8_t *data, uint32_t mod, const uint8_t *path, unsigned hops
 	data[5] = (uint8_t)hops;
 }
 
-static int between_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret)
+static int between_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret_msg)
 {
-	int err;
+	int ret;
 
 	(void)t;
 	if (has_request) {
 		has_request = false;
-		*ret = request_msg;
+		*ret_msg = request_msg;
 		return E_OK;
 	}
-	err = fabric->ops->recv(fabric, deadline, ret);
-	if (err == E_OK && ret->data[3] == UMAD_METHOD_GET_RESP &&
-	    is_table((uint16_t)field_get(ret->data, MAD_ATTR_ID))) {
-		memcpy(changed, ret->data, MAD_BYTES);
+	ret = fabric->ops->recv(fabric, deadline, ret_msg);
+	if (ret == E_OK && ret_msg->data[3] == UMAD_METHOD_GET_RESP &&
+	    is_table((uint16_t)field_get(ret_msg->data, MAD_ATTR_ID))) {
+		memcpy(changed, ret_msg->data, MAD_BYTES);
 		mark(changed + SMP_DATA_AT, (uint32_t)field_get(changed, MAD_ATTR_MOD),
 		     changed + SMP_INITIAL_PATH_AT,
 		     (unsigned)field_get(changed, SMP_HOP_COUNT));
-		ret->data = changed;
+		ret_msg->data = changed;
 	}
-	return err;
+	return ret;
 }
 
 static uint64_t between_now(struct transport *t)

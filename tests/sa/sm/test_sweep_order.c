@@ -435,7 +435,7 @@ END_TEST
 
 /* --- what is remembered ------------------------------------------------------------------ */
 
-static bool is_remembered(uint64_t guid, struct lid_range *ret)
+static bool is_remembered(uint64_t guid, struct lid_range *ret_range)
 {
 	struct arena *a = arena_new();
 	struct lid_memory *lids;
@@ -445,7 +445,7 @@ static bool is_remembered(uint64_t guid, struct lid_range *ret)
 	ck_assert_int_eq(state_lids(fixture->state, a, &lids, &n), E_OK);
 	for (size_t i = 0; i < n; i++) {
 		if (lids[i].guid == guid) {
-			*ret = lids[i].range;
+			*ret_range = lids[i].range;
 			found = true;
 		}
 	}

@@ -81,12 +81,12 @@ START_TEST(tables_and_enforcement)
 
 	fixture = fixture_new();
 	fixture_topo(fixture, "ft2 3 2 2", 0, 1);
-	snprintf(text, sizeof(text),
-	         "A=0x10:0x%llx=full,0x%llx;B=0x20,indx0:0x%llx=full;C=0x30:ALL_SWITCHES="
-	         "full;",
-	         (unsigned long long)fixture->g->ports[host(1)].guid,
-	         (unsigned long long)fixture->g->ports[host(2)].guid,
-	         (unsigned long long)fixture->g->ports[host(2)].guid);
+	snprintf(
+		text, sizeof(text),
+		"A=0x10:0x%llx=full,0x%llx;B=0x20,indx0:0x%llx=full;C=0x30:ALL_SWITCHES=full;",
+		(unsigned long long)fixture->g->ports[host(1)].guid,
+		(unsigned long long)fixture->g->ports[host(2)].guid,
+		(unsigned long long)fixture->g->ports[host(2)].guid);
 	fixture_sim(fixture, 1, 0);
 	fixture_partitions(fixture, text);
 	fixture_start(fixture);

@@ -32,18 +32,19 @@ static unsigned lane_wanted(uint32_t sw, uint32_t lid)
 }
 
 /* minhop with its routes dealt out over lanes. */
-static int deal_lanes(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int deal_lanes(const struct route_in *in, struct arena *a,
+                      struct route_out *ret_out)
 {
-	int err = engine_find("minhop")->route(in, a, ret);
-	struct lft *t = &ret->lft;
+	int ret = engine_find("minhop")->route(in, a, ret_out);
+	struct lft *t = &ret_out->lft;
 
-	ck_assert_int_eq(err, E_OK);
-	ret->lanes = (struct lanes){ .rows = arena_array(a, t->n_switches, t->stride),
-		                     .stride = t->stride,
-		                     .n = LANES };
+	ck_assert_int_eq(ret, E_OK);
+	ret_out->lanes = (struct lanes){ .rows = arena_array(a, t->n_switches, t->stride),
+		                         .stride = t->stride,
+		                         .n = LANES };
 	for (uint32_t s = 0; s < t->n_switches; s++) {
 		for (uint32_t lid = 0; lid < t->n_lids; lid++) {
-			ret->lanes.rows[s * t->stride + lid] =
+			ret_out->lanes.rows[s * t->stride + lid] =
 				(uint8_t)lane_wanted(s, lid);
 		}
 	}
@@ -92,7 +93,7 @@ static uint64_t guid_of(const struct sweep_fixture *r, uint32_t port)
 }
 
 static void map_of(const struct sweep_fixture *r, uint32_t port, unsigned in,
-                   uint8_t ret[16])
+                   uint8_t ret_sl2vl[16])
 {
 	uint32_t mod = is_switch(r, port) ? in << 8 | r->g->ports[port].num : 0;
 	uint8_t data[64];
@@ -101,7 +102,7 @@ static void map_of(const struct sweep_fixture *r, uint32_t port, unsigned in,
 		sim_peek(r->sim, guid_of(r, port), UMAD_SM_ATTR_SLVL_TABLE, mod, data),
 		E_OK);
 	for (unsigned sl = 0; sl < 16; sl++) {
-		ret[sl] = (uint8_t)field_get(data, 4 * sl, 4);
+		ret_sl2vl[sl] = (uint8_t)field_get(data, 4 * sl, 4);
 	}
 }
 
@@ -426,9 +427,9 @@ static unsigned rule_sl(const struct sweep_fixture *r, uint32_t from, uint32_t t
 	return sl;
 }
 
-/* Records for an SL, 99: for any. The SL of the first in *ret. */
+/* Records for an SL, 99: for any. The SL of the first in *ret_sl. */
 static size_t ask_path(struct snap_reader *reader, const struct port *a,
-                       const struct port *b, unsigned sl, unsigned *ret)
+                       const struct port *b, unsigned sl, unsigned *ret_sl)
 {
 	struct path_query q = { .mode = PATH_MINIMAL, .has_sl = sl != 99 };
 	struct path_record rec = { 0 };
@@ -438,7 +439,7 @@ static size_t ask_path(struct snap_reader *reader, const struct port *a,
 	ck_assert_int_eq(snap_port_guid(reader, a->guid, &q.src), E_OK);
 	ck_assert_int_eq(snap_port_guid(reader, b->guid, &q.dst), E_OK);
 	ck_assert_int_eq(path_query_run(reader, &q, &rec, 1, &n), E_OK);
-	*ret = rec.sl;
+	*ret_sl = rec.sl;
 	return n;
 }
 
@@ -909,34 +910,34 @@ static int stubborn_send(struct transport *t, const struct mad_msg *m)
 	return b->inner->ops->send(b->inner, m);
 }
 
-static int stubborn_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret)
+static int stubborn_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret_msg)
 {
 	struct stubborn *b = stubborn_of(t);
-	int err = b->inner->ops->recv(b->inner, deadline, ret);
+	int ret = b->inner->ops->recv(b->inner, deadline, ret_msg);
 
-	if (err == E_OK && b->op_vls) {
-		memcpy(b->mad, ret->data, sizeof(b->mad));
-		ret->data = b->mad;
+	if (ret == E_OK && b->op_vls) {
+		memcpy(b->mad, ret_msg->data, sizeof(b->mad));
+		ret_msg->data = b->mad;
 		if (b->mad[3] == UMAD_METHOD_GET_RESP &&
 		    field_get(b->mad, MAD_ATTR_ID) == UMAD_SM_ATTR_PORT_INFO) {
 			field_set(b->mad + SMP_DATA_AT, PI_OPERATIONAL_VLS, b->op_vls);
 		}
-		return err;
+		return ret;
 	}
 
-	if (err != E_OK || b->honest || ret->data[3] != UMAD_METHOD_GET_RESP ||
-	    field_get(ret->data, MAD_ATTR_ID) != UMAD_SM_ATTR_SLVL_TABLE ||
-	    (b->hosts_only && field_get(ret->data, MAD_ATTR_MOD) != 0)) {
-		return err;
+	if (ret != E_OK || b->honest || ret_msg->data[3] != UMAD_METHOD_GET_RESP ||
+	    field_get(ret_msg->data, MAD_ATTR_ID) != UMAD_SM_ATTR_SLVL_TABLE ||
+	    (b->hosts_only && field_get(ret_msg->data, MAD_ATTR_MOD) != 0)) {
+		return ret;
 	}
-	memcpy(b->mad, ret->data, sizeof(b->mad));
+	memcpy(b->mad, ret_msg->data, sizeof(b->mad));
 	if (b->changes) {
 		field_set(b->mad + SMP_DATA_AT, 4, 4, 0); /* SL 1: VL 0 */
 	} else {
 		field_set(b->mad, MAD_STATUS, 0x801c);
 	}
-	ret->data = b->mad;
-	return err;
+	ret_msg->data = b->mad;
+	return ret;
 }
 
 static uint64_t stubborn_now(struct transport *t)

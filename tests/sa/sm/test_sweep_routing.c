@@ -49,13 +49,13 @@ static void keep_given(const struct route_in *in, size_t bytes)
 }
 
 static int witness_route(const struct route_in *in, struct arena *a,
-                         struct route_out *ret)
+                         struct route_out *ret_out)
 {
-	int err = engine_find("minhop")->route(in, a, ret);
-	struct lft *t = &ret->lft;
+	int ret = engine_find("minhop")->route(in, a, ret_out);
+	struct lft *t = &ret_out->lft;
 	size_t bytes = t->n_switches * t->stride;
 
-	ck_assert_int_eq(err, E_OK);
+	ck_assert_int_eq(ret, E_OK);
 	ck_assert_uint_le(bytes, TABLE_MAX);
 	keep_given(in, bytes);
 	witness.runs++;
@@ -64,13 +64,13 @@ static int witness_route(const struct route_in *in, struct arena *a,
 	witness.stride = t->stride;
 	memcpy(witness.lft, t->rows, bytes);
 	if (witness.lanes > 1) {
-		ret->lanes = (struct lanes){ .rows = arena_alloc(a, bytes),
-			                     .stride = t->stride,
-			                     .n = (uint8_t)witness.lanes };
+		ret_out->lanes = (struct lanes){ .rows = arena_alloc(a, bytes),
+			                         .stride = t->stride,
+			                         .n = (uint8_t)witness.lanes };
 		for (size_t i = 0; i < bytes; i++) {
-			ret->lanes.rows[i] = (uint8_t)(i * 7 / 3 % witness.lanes);
+			ret_out->lanes.rows[i] = (uint8_t)(i * 7 / 3 % witness.lanes);
 		}
-		memcpy(witness.lane, ret->lanes.rows, bytes);
+		memcpy(witness.lane, ret_out->lanes.rows, bytes);
 	}
 	return E_OK;
 }
@@ -292,26 +292,27 @@ static void check_choice(struct sweep_fixture *r, unsigned step, const char **re
 	const struct job *j = sweep_job(r->sweep);
 	struct route_request cold = j->request;
 	struct arena *a = arena_new();
-	struct route_result res;
+	struct route_result result;
 	struct snap_reader *reader;
 
 	cold.memory = NULL;
-	ck_assert_int_eq(route_run(&cold, a, &res), E_OK);
-	ck_assert_msg(res.used == j->route.used,
-	              "step %u: %s from nothing, %s in the sweep", step, res.used->name,
-	              j->route.used->name);
+	ck_assert_int_eq(route_run(&cold, a, &result), E_OK);
+	ck_assert_msg(result.used == j->route.used,
+	              "step %u: %s from nothing, %s in the sweep", step,
+	              result.used->name, j->route.used->name);
 	/* kept routes keep the reason for their engine */
-	ck_assert_int_eq(res.fallback_reason.text[0], j->route.fallback_reason.text[0]);
-	ck_assert(j->route.cached ||
-	          strcmp(res.fallback_reason.text, j->route.fallback_reason.text) == 0);
+	ck_assert_int_eq(result.fallback_reason.text[0],
+	                 j->route.fallback_reason.text[0]);
+	ck_assert(j->route.cached || strcmp(result.fallback_reason.text,
+	                                    j->route.fallback_reason.text) == 0);
 	ck_assert_int_eq(snap_reader_local(r->snap, &reader), E_OK);
 	ck_assert_int_eq(snap_pin(reader), E_OK);
-	ck_assert_str_eq(snap_meta(reader)->engine_used, res.used->name);
-	ck_assert_str_eq(snap_meta(reader)->engine_asked, res.engine_asked);
+	ck_assert_str_eq(snap_meta(reader)->engine_used, result.used->name);
+	ck_assert_str_eq(snap_meta(reader)->engine_asked, result.engine_asked);
 	ck_assert_str_eq(snap_meta(reader)->fallback_reason,
 	                 j->route.fallback_reason.text);
 	snap_reader_close(reader);
-	*ret_used = res.used->name;
+	*ret_used = result.used->name;
 	arena_free(a);
 }
 

@@ -355,7 +355,7 @@ END_TEST
 
 /* --- many changes ------------------------------------------------------------------------- */
 
-static uint32_t keys_of(uint32_t port, uint16_t *ret)
+static uint32_t keys_of(uint32_t port, uint16_t *ret_keys)
 {
 	uint32_t n = 0;
 
@@ -363,7 +363,7 @@ static uint32_t keys_of(uint32_t port, uint16_t *ret)
 		uint16_t key = sim_pkey_at(fixture->sim, port, i);
 
 		if (key != 0) {
-			ret[n++] = key;
+			ret_keys[n++] = key;
 		}
 	}
 	return n;

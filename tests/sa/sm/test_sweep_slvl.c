@@ -26,17 +26,18 @@ static void teardown(void)
 static unsigned lanes_dealt = 3;
 
 /* minhop with its routes dealt out over lanes. */
-static int deal_lanes(const struct route_in *in, struct arena *a, struct route_out *ret)
+static int deal_lanes(const struct route_in *in, struct arena *a,
+                      struct route_out *ret_out)
 {
-	int err = engine_find("minhop")->route(in, a, ret);
-	struct lft *t = &ret->lft;
+	int ret = engine_find("minhop")->route(in, a, ret_out);
+	struct lft *t = &ret_out->lft;
 
-	ck_assert_int_eq(err, E_OK);
-	ret->lanes = (struct lanes){ .rows = arena_array(a, t->n_switches, t->stride),
-		                     .stride = t->stride,
-		                     .n = (uint8_t)lanes_dealt };
+	ck_assert_int_eq(ret, E_OK);
+	ret_out->lanes = (struct lanes){ .rows = arena_array(a, t->n_switches, t->stride),
+		                         .stride = t->stride,
+		                         .n = (uint8_t)lanes_dealt };
 	for (size_t i = 0; i < t->n_switches * t->stride; i++) {
-		ret->lanes.rows[i] = (uint8_t)(i % lanes_dealt);
+		ret_out->lanes.rows[i] = (uint8_t)(i % lanes_dealt);
 	}
 	return E_OK;
 }

@@ -420,15 +420,15 @@ static struct snap_reader *pinned(void)
 
 /* The path from a host's port to a virtual port by GUIDs. */
 static int path_to(struct snap_reader *r, unsigned from, uint64_t guid,
-                   struct path_record *ret)
+                   struct path_record *ret_record)
 {
 	struct path_query q = { .numb_path = 1, .dst_alias = guid };
 	size_t n = 0;
-	int err = snap_port_guid(r, fixture->g->ports[host(from)].guid, &q.src);
+	int ret = snap_port_guid(r, fixture->g->ports[host(from)].guid, &q.src);
 
-	ck_assert_int_eq(err, E_OK);
-	err = snap_port_guid(r, guid, &q.dst);
-	return err == E_OK ? path_query_run(r, &q, ret, 1, &n) : err;
+	ck_assert_int_eq(ret, E_OK);
+	ret = snap_port_guid(r, guid, &q.dst);
+	return ret == E_OK ? path_query_run(r, &q, ret_record, 1, &n) : ret;
 }
 
 START_TEST(paths)

@@ -278,18 +278,18 @@ START_TEST(test_garbage)
 END_TEST
 
 /* The program is linked with --wrap=tls_new, so that sessions can be made to fail. */
-int __real_tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret);
-int __wrap_tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret);
+int __real_tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret_tls);
+int __wrap_tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret_tls);
 
 static atomic_int sessions_that_fail;
 
-int __wrap_tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret)
+int __wrap_tls_new(const struct tls_keys *k, int fd, bool server, struct tls **ret_tls)
 {
 	if (server && atomic_load(&sessions_that_fail) > 0) {
 		atomic_fetch_sub(&sessions_that_fail, 1);
 		return -ENOMEM;
 	}
-	return __real_tls_new(k, fd, server, ret);
+	return __real_tls_new(k, fd, server, ret_tls);
 }
 
 /* A thread gives back only a lock that it has: all locks of the program report it when it does not. */

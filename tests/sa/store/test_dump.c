@@ -178,11 +178,8 @@ START_TEST(bad_lines)
 
 	ck_assert_int_eq(
 		parse("hello\n\n" MEMBER GROUP
-	              "mcm_port: port_gid=0x1:0x2 scope_state=0x121 "
-	              "proxy_join=0x0\n\n" GROUP
-	              "MC Group 0xc002 : mgid=0xff12401bffff0000:0x2 port_gid=0x0:0x0 "
-	              "qkey=0x0 mlid=0xbfff mtu=0x84 tclass=0x0 pkey=0xffff rate=0x83 "
-	              "pkt_life=0x92 sl_flow_hop=0x0 scope_state=0x21 proxy_join=0x0\n\n"
+	              "mcm_port: port_gid=0x1:0x2 scope_state=0x121 proxy_join=0x0\n\n" GROUP
+	              "MC Group 0xc002 : mgid=0xff12401bffff0000:0x2 port_gid=0x0:0x0 qkey=0x0 mlid=0xbfff mtu=0x84 tclass=0x0 pkey=0xffff rate=0x83 pkt_life=0x92 sl_flow_hop=0x0 scope_state=0x21 proxy_join=0x0\n\n"
 	              "Service Record: id=0x1\n\n"
 	              "InformInfo Record: subscriber_gid=0x0\n\n"),
 		E_SYNTAX);
@@ -303,17 +300,17 @@ START_TEST(alias_guids)
 	struct alias_block b = { .owned = 2 };
 	char *text;
 
-	ck_assert_int_eq(parse(GROUP
-	                       "mcm_port: port_gid=0xfe80000000000000:0x0014050000000001 "
-	                       "scope_state=0x21 proxy_join=0x0\n" GUIDS),
-	                 E_OK);
+	ck_assert_int_eq(
+		parse(GROUP
+	              "mcm_port: port_gid=0xfe80000000000000:0x0014050000000001 scope_state=0x21 proxy_join=0x0\n" GUIDS),
+		E_OK);
 	ck_assert(alias_find(st, 0x0014050000000001, &row));
 	ck_assert_uint_eq(row.port_guid, 0x0002c90400007001);
 	ck_assert(row.block == 0 && row.index == 1);
 	ck_assert(!alias_find(st, 0x0002c90400007001, &row)); /* the PortGUID is none */
 	text = written(st);
-	ck_assert_ptr_nonnull(strstr(text, "block_num=0x0 guid0=0x0002c90400007001 "
-	                                   "guid1=0x0014050000000001"));
+	ck_assert_ptr_nonnull(strstr(
+		text, "block_num=0x0 guid0=0x0002c90400007001 guid1=0x0014050000000001"));
 	free(text);
 	/* there another port has one of both */
 	ck_assert_int_eq(store_new(NULL, NOW, &to), E_OK);
@@ -335,10 +332,7 @@ START_TEST(shared_mlid)
 {
 	ck_assert_int_eq(
 		parse(GROUP MEMBER
-	              "MC Group 0xc000 : mgid=0xff12601bffff0000:0x1 port_gid=0x0:0x0 "
-	              "qkey=0x0 mlid=0xc000 mtu=0x84 tclass=0x0 pkey=0xffff rate=0x83 "
-	              "pkt_life=0x92 sl_flow_hop=0x0 scope_state=0x21 "
-	              "proxy_join=0x0\n\n" MEMBER),
+	              "MC Group 0xc000 : mgid=0xff12601bffff0000:0x1 port_gid=0x0:0x0 qkey=0x0 mlid=0xc000 mtu=0x84 tclass=0x0 pkey=0xffff rate=0x83 pkt_life=0x92 sl_flow_hop=0x0 scope_state=0x21 proxy_join=0x0\n\n" MEMBER),
 		E_OK);
 	ck_assert_uint_eq(d.n_warnings, 1);
 	ck_assert_uint_eq(counts.left_out, 2);

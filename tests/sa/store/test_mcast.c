@@ -589,8 +589,8 @@ START_TEST(groups_of_partitions)
 	const uint8_t gid[MGID_BYTES] = { 0xfe, 0x80 };
 	uint32_t mlid;
 
-	publish_partitions("Default=0x7fff,ipoib:ALL=full;A=0x10,ipoib,mtu=5,rate=7,sl=3,"
-	                   "TClass=9,Q_Key=5:ALL=full,mgid=ff15::7,sl=2\n;");
+	publish_partitions(
+		"Default=0x7fff,ipoib:ALL=full;A=0x10,ipoib,mtu=5,rate=7,sl=3,TClass=9,Q_Key=5:ALL=full,mgid=ff15::7,sl=2\n;");
 	ck_assert_uint_eq(groups(false), 1); /* of others' partitions nobody is told */
 	ck_assert(there(BROADCAST_TOP, BROADCAST_LOW, &g) && g.well_known);
 	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g) && g.well_known);
