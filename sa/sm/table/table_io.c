@@ -229,12 +229,8 @@ static void on_range(void *ctx, const struct smp_reply *r)
 int table_ask_range(const struct table_request *q, unsigned n)
 {
 	enum { COUNT_SHIFT = 24 };
-	static const uint8_t none[1];
 	struct table_request *kept = arena_alloc(q->io->arena, sizeof(*kept));
 	struct smp_request o = { .method = UMAD_METHOD_GET,
-		                 .data = none,
-		                 .native_len =
-		                         (size_t)n * table_kinds[q->t->kind].bytes,
 		                 .retries = q->io->retries,
 		                 .done = on_range,
 		                 .ctx = kept };
@@ -244,6 +240,7 @@ int table_ask_range(const struct table_request *q, unsigned n)
 	}
 	*kept = *q;
 	table_address(q->node, q->t, q->block, &o);
+	o.native_len = (size_t)n * table_kinds[q->t->kind].bytes;
 	o.mod |= n << COUNT_SHIFT;
 	return smp_submit(q->io->smp, &o);
 }

@@ -11,6 +11,7 @@
 
 #include "db/snapshot/reader.h"
 #include "gateway/api/metrics.h"
+#include "gateway/api/stream.h"
 #include "gateway/view/path_json.h"
 #include "gateway/view/source.h"
 #include "tests/lib/api_json.h"
@@ -618,6 +619,8 @@ START_TEST(test_etag_by_row)
 			n_without += !has;
 		}
 		body_clear(&reply.base.body);
+		stream_free(reply.stream);
+		free(reply.feed);
 	}
 	ck_assert_uint_ge(n_with, 8);
 	ck_assert_uint_ge(n_without, 8);
