@@ -77,8 +77,8 @@ for o in slsc scsl scvlt scvlnt scvlr scsc vlarb bfrctrl mcfdb portgroup; do
 	fi
 	# the numbers in their order; both programs print the same table with other headings
 	for words in 'VL[TNR]*:' "SC':" 'S[LC]: ' ' D: ' '^ *[0-9]* *[0-9]* *[0-9]*$'; do
-		of_sma=$(ask opasmaquery -o "$o" -l "$lid" | grep -e "$words" | sed 's/.*[:|]//' | sort | uniq)
-		[ -z "$of_sma" ] || same "$o: $words" "$of_sma" "$(grep -e "$words" <<<"$of_sa" | sed 's/.*[:|]//' | sort | uniq)"
+		of_sma=$(ask opasmaquery -o "$o" -l "$lid" | grep -e "$words" | sed 's/.*[:|]//' | tr -s ' ' | sort | uniq)
+		[ -z "$of_sma" ] || same "$o: $words" "$of_sma" "$(grep -e "$words" <<<"$of_sa" | sed 's/.*[:|]//' | tr -s ' ' | sort | uniq)"
 	done
 done
 printf 'no records of:%s\n' "${missing:- none}"
