@@ -57,7 +57,8 @@ export const refresh_state = () =>
 		ask(routing, 'v1/routing'),
 		ask(sm, 'v1/sm'),
 		ask(sweeps, 'v1/sweeps', { limit: 20 }),
-		ask(alarms, 'v1/alarms', { limit: ALARMS_MOST }),
+		/* all: the map shows cables that are gone by their alarms */
+		ask(alarms, 'v1/alarms', { limit: ALARMS_MOST, all: 1 }),
 	]);
 
 export const refresh_map = () => ask(topology, 'v1/topology');
