@@ -490,7 +490,9 @@ static bool check_again(struct run *r, bool restart)
 		return run_fail(r, "not up after a %s: %s", what,
 		                sweep_status(m->sweep)->not_ready);
 	}
-	if (sim_bounces(r->sim) != bounces) {
+	/* On Omni-Path a link takes maps of lanes only while it comes up, and an engine with several
+	 * lanes may choose others after a restart, as said below. */
+	if (sim_bounces(r->sim) != bounces && !(restart && omni_path && r->several_lanes)) {
 		return run_fail(r, "a %s made links go down", what);
 	}
 	sets = sim_count(r->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT) - sets;
