@@ -469,7 +469,7 @@ int snap_known_next(struct snap_reader *r, struct known_node *ret_node)
 	return decode_known(snap_client_row_next(r, RECORDS_KNOWN, &row), &row, ret_node);
 }
 
-/* What a text may stand for. */
+/* The meanings that a text may have. */
 struct wanted {
 	const char *text;
 	const char *colon; /* before a port number; NULL: there is none */

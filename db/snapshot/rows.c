@@ -162,7 +162,7 @@ static int mark_lid_rows(struct rows *r, struct db_txn *t)
 	return E_OK;
 }
 
-/* What is left of the stored rows where only some nodes changed. */
+/* The stored rows that stay where only some nodes changed. */
 static int init_changed(struct rows *r, struct db *db)
 {
 	struct db_txn t;

@@ -154,7 +154,7 @@ static int compare_ports(struct snap_writer *w, const struct rows *r, struct dif
 	return first_failure(d);
 }
 
-/* What others follow from is compared first. */
+/* Compares the tables first from which others follow. */
 static bool is_first(unsigned table)
 {
 	return table == SNAP_NODES || table == SNAP_PORTS || table == SNAP_ATTRS;

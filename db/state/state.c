@@ -9,6 +9,9 @@
  *
  * If one job fails, the whole transaction fails and with it all of its jobs. The file then
  * holds the state before it, because LMDB never overwrites a page in use.
+ *
+ * Longer than most: the queue, its jobs, and the copies that other daemons give and take share
+ * one writing thread and its order of commits.
  */
 #include "db/state/state.h"
 

@@ -79,7 +79,7 @@ static int fill_port(struct inventory *v, struct snap_reader *r, uint32_t p)
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-/* What the module of a port says. */
+/* The data of the module in a port. */
 static int fill_cable(struct inventory *v, struct snap_reader *r, uint32_t p)
 {
 	const struct port *port = &v->g->ports[p];

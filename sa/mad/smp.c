@@ -568,7 +568,7 @@ static void send_alone(struct smp *s, struct smp_job *job)
 	dest_update(s, d);
 }
 
-/* What an answer has of a job, at *at. \return false: it is not as it was asked. */
+/* The part of an answer that belongs to a job, at *at. \return false: it is not as it was asked. */
 static bool take_part(const struct smp_job *job, bool run, const uint8_t *data,
                       size_t len, size_t *at, const uint8_t **ret_header)
 {

@@ -452,7 +452,7 @@ static int run_busy(struct run *r)
 	               : ret;
 }
 
-/* What adaptive routing does in each switch. */
+/* The state of adaptive routing in each switch. */
 static int run_moves(struct run *r)
 {
 	const struct sim *s = r->c->sim;
