@@ -378,10 +378,8 @@ static void take_for_tables(struct program *p)
 
 static void on_entries(void *ctx, struct table_request *q, const struct smp_reply *r)
 {
-	enum { COUNT_SHIFT = 24 };
 	struct adaptive_job *j = ctx;
-	uint32_t first = q->block * LFT_BLOCK_LIDS,
-		 end = first + (r->mod >> COUNT_SHIFT) * LFT_BLOCK_LIDS;
+	uint32_t first = q->block * LFT_BLOCK_LIDS, end = first + q->n * LFT_BLOCK_LIDS;
 	uint8_t *known = lft_row(j->p->known, j->sw);
 
 	for (uint32_t lid = first;
@@ -402,11 +400,13 @@ static void read_entries(struct adaptive_job *j)
 			                         .node = j->node,
 			                         .t = j->lft,
 			                         .block = b,
+			                         .n = end - b < OPA_BLOCKS_MOST ?
+			                                      end - b :
+			                                      OPA_BLOCKS_MOST,
 			                         .done = on_entries,
 			                         .ctx = j };
 
-		p->ret = table_ask_range(
-			&q, end - b < OPA_BLOCKS_MOST ? end - b : OPA_BLOCKS_MOST);
+		p->ret = table_ask(&q, NULL);
 	}
 }
 

@@ -133,6 +133,18 @@ static uint32_t blocks_of(const struct table_request *q)
 	return q->n != 0 ? q->n : 1;
 }
 
+/* From one block of a request to the next: a row of egress ports, or a column. */
+static uint32_t step_of(const struct table *t)
+{
+	return table_kinds[t->kind].unit == TABLE_UNIT_EGRESS ? t->cols : 1;
+}
+
+/* Does a request carry its blocks as Omni-Path has them? */
+static bool is_native(const struct table_request *q)
+{
+	return blocks_of(q) > 1 || (table_kinds[q->t->kind].flags & TABLE_NATIVE);
+}
+
 unsigned table_run_most(enum table_kind_id kind)
 {
 	return table_kinds[kind].flags & TABLE_NATIVE &&
@@ -141,31 +153,39 @@ unsigned table_run_most(enum table_kind_id kind)
 	               : 1;
 }
 
+/* Bytes up to the end of block number i of a request. */
+static size_t end_of(const struct table_request *q, uint32_t i)
+{
+	return i * table_stride(q->t->kind) + table_kinds[q->t->kind].bytes;
+}
+
 const uint8_t *table_reply_block(const struct table_request *q, const struct smp_reply *r,
                                  uint32_t i)
 {
-	const struct table_kind *k = &table_kinds[q->t->kind];
-	size_t at = i * table_stride(q->t->kind);
-
-	if (!(k->flags & TABLE_NATIVE)) {
+	if (!is_native(q)) {
 		return r->data;
 	}
-	return r->ret == E_OK && r->native != NULL && r->native_len >= at + k->bytes
-	               ? r->native + at
+	return r->ret == E_OK && r->native != NULL && r->native_len >= end_of(q, i)
+	               ? r->native + i * table_stride(q->t->kind)
 	               : NULL;
 }
 
 static void on_answer(void *ctx, const struct smp_reply *r)
 {
 	struct table_request *q = ctx;
+	struct smp_reply reply = *r;
+	uint32_t n = blocks_of(q);
 
-	for (uint32_t i = 0; i < blocks_of(q); i++) {
-		take(q->io->store, q->node, q->t, q->block + i * q->t->cols, r,
+	if (r->ret == E_OK && table_reply_block(q, r, n - 1) == NULL) {
+		reply.ret = E_MALFORMED;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		take(q->io->store, q->node, q->t, q->block + i * step_of(q->t), &reply,
 		     table_reply_block(q, r, i));
 	}
-	q->io->answered(q->io->ctx, q, r);
+	q->io->answered(q->io->ctx, q, &reply);
 	if (q->done != NULL) {
-		q->done(q->ctx, q, r);
+		q->done(q->ctx, q, &reply);
 	}
 }
 
@@ -182,14 +202,14 @@ int table_submit(struct table_request *q, const uint8_t *set)
 		                 .ctx = q };
 
 	table_address(q->node, q->t, q->block, &o);
-	if (o.native_len != 0) {
-		o.mod += (n - 1) << OPA_MOD_COUNT_SHIFT;
-		o.native_len += (n - 1) * stride;
+	if (n > 1) {
+		o.mod = (o.mod & (OPA_MOD_ONE - 1)) | n << OPA_MOD_COUNT_SHIFT;
+		o.native_len = end_of(q, n - 1);
 	}
 	memset(data, 0, n * stride < SMP_DATA_BYTES ? SMP_DATA_BYTES : n * stride);
 	for (uint32_t i = 0; set != NULL && i < n; i++) {
 		memcpy(data + i * stride, set + i * bytes, bytes);
-		table_begin_set(q->io, q->t, q->block + i * q->t->cols);
+		table_begin_set(q->io, q->t, q->block + i * step_of(q->t));
 	}
 	return smp_submit(q->io->smp, &o);
 }
@@ -203,46 +223,6 @@ int table_ask(const struct table_request *q, const uint8_t *set)
 	}
 	*kept = *q;
 	return table_submit(kept, set);
-}
-
-/* The answer has as many blocks as the modifier says. */
-static void on_range(void *ctx, const struct smp_reply *r)
-{
-	enum { COUNT_SHIFT = 24 };
-	struct table_request *q = ctx;
-	unsigned n = r->mod >> COUNT_SHIFT, bytes = table_kinds[q->t->kind].bytes;
-	struct smp_reply reply = *r;
-
-	if (r->ret == E_OK && r->native_len < (size_t)n * bytes) {
-		reply.ret = E_MALFORMED;
-	}
-	for (unsigned i = 0; i < n && reply.ret == E_OK; i++) {
-		reply.data = r->native + (size_t)i * bytes;
-		table_take(q->io->store, q->node, q->t, q->block + i, &reply);
-	}
-	q->io->answered(q->io->ctx, q, &reply);
-	if (q->done != NULL) {
-		q->done(q->ctx, q, &reply);
-	}
-}
-
-int table_ask_range(const struct table_request *q, unsigned n)
-{
-	enum { COUNT_SHIFT = 24 };
-	struct table_request *kept = arena_alloc(q->io->arena, sizeof(*kept));
-	struct smp_request o = { .method = UMAD_METHOD_GET,
-		                 .retries = q->io->retries,
-		                 .done = on_range,
-		                 .ctx = kept };
-
-	if (kept == NULL) {
-		return -ENOMEM;
-	}
-	*kept = *q;
-	table_address(q->node, q->t, q->block, &o);
-	o.native_len = (size_t)n * table_kinds[q->t->kind].bytes;
-	o.mod |= n << COUNT_SHIFT;
-	return smp_submit(q->io->smp, &o);
 }
 
 int table_read(const struct table_request *q)

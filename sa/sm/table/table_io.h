@@ -45,8 +45,9 @@ struct table_request {
 	struct disc_node *node;
 	struct table *t;
 	uint32_t block;
-	uint32_t
-		n; /*!< blocks of one column in as many rows from there on, of a native kind; 0 is 1 */
+	/*! Blocks, on Omni-Path: of one column in as many rows from there on if the rows are egress
+	 *  ports, else those that follow. 0 is 1. */
+	uint32_t n;
 	table_done_f *done; /*!< after io->answered; NULL: none */
 	void *ctx;
 	struct table_request *next; /*!< used by table_io.c */
@@ -108,17 +109,6 @@ int table_ask(const struct table_request *q, const uint8_t *set);
 
 /*! \brief Queues Gets of all unknown blocks of q->t. \param q  block is not used. \retval -ENOMEM */
 int table_read(const struct table_request *q);
-
-/*!
- * \brief Queues one Get of Omni-Path for several blocks of a row, known or not.
- *
- * A good answer makes all of them known, as a Get of each would. q->done is called once, with
- * q->block the first.
- *
- * \param n  1 to OPA_BLOCKS_MOST that the table has from q->block on.
- * \retval -ENOMEM
- */
-int table_ask_range(const struct table_request *q, unsigned n);
 
 /*! \brief Queues Sets of all blocks of q->t that do not hold \a image. \retval -ENOMEM */
 int table_write(const struct table_request *q, const uint8_t *image);
