@@ -103,6 +103,22 @@ void program_table_answered(void *ctx, const struct table_request *q,
 	}
 }
 
+int program_each_agent(struct program *p, uint32_t node,
+                       int (*start)(struct program *p, uint32_t node, unsigned first,
+                                    unsigned end))
+{
+	const struct node *n = &p->disc->g->nodes[node];
+	int ret = E_OK;
+
+	if (n->type == NODE_SWITCH) {
+		return start(p, node, 0, n->n_ports + 1u);
+	}
+	for (unsigned k = 1; k <= n->n_ports && ret == E_OK; k++) {
+		ret = start(p, node, k, k + 1);
+	}
+	return ret;
+}
+
 /* --- what a port should have ------------------------------------------------------ */
 
 /* The wanted state of one port. */

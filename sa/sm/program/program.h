@@ -278,6 +278,16 @@ bool program_answered(struct program *p, const struct disc_node *n, unsigned por
 void program_table_answered(void *ctx, const struct table_request *q,
                             const struct smp_reply *r);
 
+/*!
+ * \brief Calls \a start for the ports of a node by who answers for them: a switch for all, an adapter
+ *        for each of its own.
+ * \param start  Is given ports \a first to \a end - 1.
+ * \return The first error of it.
+ */
+int program_each_agent(struct program *p, uint32_t node,
+                       int (*start)(struct program *p, uint32_t node, unsigned first,
+                                    unsigned end));
+
 /*! \brief Blocks of multicast tables that were sent. */
 static inline uint32_t program_mft_sets(const struct program *p)
 {

@@ -638,20 +638,6 @@ static int start_ports(struct program *p, uint32_t node, unsigned first, unsigne
 	return p->ret;
 }
 
-static int start_node(struct program *p, uint32_t node)
-{
-	const struct node *n = &p->disc->g->nodes[node];
-	int ret = E_OK;
-
-	if (n->type == NODE_SWITCH) {
-		return start_ports(p, node, 0, n->n_ports + 1u);
-	}
-	for (unsigned k = 1; k <= n->n_ports && ret == E_OK; k++) {
-		ret = start_ports(p, node, k, k + 1);
-	}
-	return ret;
-}
-
 int program_opa_qos(struct program *p, uint32_t sls)
 {
 	const struct graph *g = p->disc->g;
@@ -674,7 +660,7 @@ int program_opa_qos(struct program *p, uint32_t sls)
 	}
 	ret = program_opa_begin(p, l);
 	for (uint32_t i = 0; i < g->n_nodes && ret == E_OK; i++) {
-		ret = start_node(p, i);
+		ret = program_each_agent(p, i, start_ports);
 	}
 	return ret;
 }

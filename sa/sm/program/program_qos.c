@@ -612,20 +612,6 @@ static int start_ports(struct program *p, uint32_t node, unsigned first, unsigne
 	return p->ret;
 }
 
-static int start_node(struct program *p, uint32_t node)
-{
-	const struct node *n = &p->disc->g->nodes[node];
-	int ret = E_OK;
-
-	if (n->type == NODE_SWITCH) {
-		return start_ports(p, node, 0, n->n_ports + 1u);
-	}
-	for (unsigned k = 1; k <= n->n_ports && ret == E_OK; k++) {
-		ret = start_ports(p, node, k, k + 1);
-	}
-	return ret;
-}
-
 /* Omni-Path: forgets the maps of an end port below ARMED. */
 static void forget_end_port(struct program *p, const struct disc_node *n, unsigned num)
 {
@@ -680,7 +666,7 @@ int program_qos(struct program *p)
 	int ret = E_OK;
 
 	for (uint32_t i = 0; p->qos && p->opa == NULL && i < p->n_nodes && ret == E_OK; i++) {
-		ret = start_node(p, p->nodes[i]);
+		ret = program_each_agent(p, p->nodes[i], start_ports);
 	}
 	return ret;
 }
