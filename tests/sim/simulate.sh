@@ -62,6 +62,8 @@ done
 "$simulate" --managers 2 --freezes --first 1003025 --seeds 1 || status=1
 # a switch restarts while a port of it has no cable
 "$simulate" --first 9106 --seeds 1 || status=1
+# a node that answers stays out of the graph, because it shows the GUID of another
+"$simulate" --crashes --managers 0 --nonsense --first 7000186 --seeds 1 || status=1
 # a HANDOVER comes while the fabric is discovered; two masters that see each other late
 "$simulate" --managers 2 --first 2001060 --seeds 1 || status=1
 "$simulate" --managers 2 --first 12027 --seeds 1 || status=1

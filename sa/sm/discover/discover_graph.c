@@ -474,8 +474,8 @@ static int add_cables(struct disc *d, struct disc_node *n)
 		struct disc_node *b = n->ports[i].peer;
 		uint32_t from = graph_port(d->g, n->graph_node, i), to;
 
-		if (far == NULL || !b->reached || admit_reasons(d, n, i) != 0 ||
-		    admit_reasons(d, b, far->num) != 0) {
+		if (far == NULL || !b->reached || b->graph_node == GRAPH_NONE ||
+		    admit_reasons(d, n, i) != 0 || admit_reasons(d, b, far->num) != 0) {
 			continue;
 		}
 		to = graph_port(d->g, b->graph_node, far->num);
