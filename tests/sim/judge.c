@@ -41,9 +41,16 @@ static bool judge_graph(struct run *r, struct job *j, struct arena *a)
 {
 	const struct graph *g = j->disc.g;
 	struct graph *x;
+	bool lied = false; /* what a node that lies answered to a Set is not in the graph so far */
 
+	for (uint32_t i = 0; r->nonsense && i < g->n_nodes; i++) {
+		lied |= j->disc.of[i]->changed & DISC_SINCE_GRAPH;
+	}
 	if (disc_graph_anew(&j->disc, a, &x) != E_OK) {
 		return run_fail(r, "no graph");
+	}
+	if (lied && (x->n_links != g->n_links || x->n_nodes != g->n_nodes)) {
+		return true; /* it may refuse its neighbours by what it says now */
 	}
 	if (g->n_nodes != x->n_nodes || g->n_ports != x->n_ports ||
 	    g->sm_port != x->sm_port || g->n_hosts != x->n_hosts ||
@@ -64,8 +71,7 @@ static bool judge_graph(struct run *r, struct job *j, struct arena *a)
 		}
 	}
 	for (uint32_t i = 0; i < g->n_ports; i++) {
-		/* What a node that lies answered to a Set is not in the graph so far. */
-		bool later = r->nonsense &&
+		bool later = lied &&
 		             j->disc.of[g->ports[i].node]->changed & DISC_SINCE_GRAPH;
 
 		if (!later && !same_port(&g->ports[i], &x->ports[i])) {
