@@ -64,6 +64,8 @@ done
 "$simulate" --first 9106 --seeds 1 || status=1
 # a node that answers stays out of the graph, because it shows the GUID of another
 "$simulate" --crashes --managers 0 --nonsense --first 7000186 --seeds 1 || status=1
+# a switch answers a Set with another speed than it showed before
+"$simulate" --nonsense --first 7000397 --seeds 1 || status=1
 # a HANDOVER comes while the fabric is discovered; two masters that see each other late
 "$simulate" --managers 2 --first 2001060 --seeds 1 || status=1
 "$simulate" --managers 2 --first 12027 --seeds 1 || status=1

@@ -510,12 +510,14 @@ static int take_graph(struct disc *d, const struct graph *prev)
 	return ret;
 }
 
-/* A node of that graph as it is now, for the present without its cables. */
+/* A node of that graph as it is now, for the present without its cables. What it answered after the
+ * last graph was made is published with this one. */
 static int fill_again(struct disc *d, struct disc_node *n)
 {
 	char name[65] = "";
 	int ret;
 
+	disc_note_change(n);
 	memcpy(name, n->description, 64);
 	text_one_line(name);
 	ret = graph_describe(d->g, n->graph_node, name);
