@@ -260,6 +260,19 @@ static bool is_there(struct manager *m, uint32_t sm_lid, const struct client_rec
 	return there;
 }
 
+/* A port of a node that lies may be known to the SA by another GUID when it registers. */
+static bool has_lied(const struct run *r, uint64_t port_guid)
+{
+	for (uint32_t i = 0; i < r->g->n_end_ports; i++) {
+		const struct port *p = &r->g->ports[r->g->end_ports[i]];
+
+		if (p->guid == port_guid) {
+			return r->has_lied[p->node];
+		}
+	}
+	return false;
+}
+
 bool clients_check_records(struct run *r, struct manager *m)
 {
 	struct clients *c = &m->clients;
@@ -274,7 +287,7 @@ bool clients_check_records(struct run *r, struct manager *m)
 	for (unsigned i = 0; good && i < c->n; i++) {
 		const struct client_record *rec = &c->record[i];
 
-		good = !rec->known || is_there(m, end.base_lid, rec) == rec->there ||
+		good = !rec->known || has_lied(r, rec->guid) || is_there(m, end.base_lid, rec) == rec->there ||
 		       run_fail(r,
 		                "%s 0x%" PRIx64 " of port GUID 0x%" PRIx64
 		                ": its %s was acknowledged and is lost",

@@ -66,6 +66,7 @@ static void make_noise(struct run *r, uint32_t what)
 static void set_hostile(struct run *r, uint32_t node, bool hostile)
 {
 	r->hostile[node] = hostile;
+	r->has_lied[node] |= hostile;
 	sim_set_hostile(r->sim, r->g->nodes[node].guid, hostile);
 }
 

@@ -264,6 +264,7 @@ static bool make_run(struct run *r, uint32_t seed)
 	r->down = arena_array(r->a, r->g->n_nodes, sizeof(*r->down));
 	r->deaf = arena_array(r->a, r->g->n_nodes, sizeof(*r->deaf));
 	r->hostile = arena_array(r->a, r->g->n_nodes, sizeof(*r->hostile));
+	r->has_lied = arena_array(r->a, r->g->n_nodes, sizeof(*r->has_lied));
 	r->twin = arena_array(r->a, r->g->n_nodes, sizeof(*r->twin));
 	r->lid = arena_array(r->a, r->g->n_ports, sizeof(*r->lid));
 	r->n_events = 4 + draw(&state, 12);

@@ -85,6 +85,7 @@ struct run {
 	bool *down;    /* [g->n_nodes] */
 	bool *deaf;    /* [g->n_nodes] */
 	bool *hostile; /* [g->n_nodes] */
+	bool *has_lied; /* [g->n_nodes] it was hostile at some time */
 	bool *twin;    /* [g->n_nodes] shows the GUIDs of another */
 	struct sim_vports vports;
 	uint32_t *lid; /* [g->n_ports] base LID for life, 0: none was seen */
