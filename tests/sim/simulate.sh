@@ -66,6 +66,8 @@ done
 "$simulate" --crashes --managers 0 --nonsense --first 7000186 --seeds 1 || status=1
 # a switch answers a Set with another speed than it showed before
 "$simulate" --nonsense --first 7000397 --seeds 1 || status=1
+# a master whose own port was silent for long meets another one
+"$simulate" --omnipath --crashes --managers 0 --first 7000597 --seeds 1 || status=1
 # a HANDOVER comes while the fabric is discovered; two masters that see each other late
 "$simulate" --managers 2 --first 2001060 --seeds 1 || status=1
 "$simulate" --managers 2 --first 12027 --seeds 1 || status=1

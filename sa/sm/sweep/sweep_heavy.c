@@ -308,6 +308,8 @@ static enum step_end end_discover(struct sweep *s, struct job *j)
 	if (ret != E_OK) {
 		disc_log_problems(d);
 		if (ret == E_TIMEOUT) {
+			/* this loads nobody, and another master may be at work meanwhile */
+			s->failures = s->failures < 1 ? s->failures : 1;
 			(void)sm_fail(sm, ret, true, "the local port %s does not answer",
 			              sm->d.transport->local.name);
 		} else {
