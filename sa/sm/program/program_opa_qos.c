@@ -673,8 +673,8 @@ int program_opa_qos(struct program *p, uint32_t sls)
 		return E_OK;
 	}
 	ret = program_opa_begin(p, l);
-	for (uint32_t i = 0; i < g->n_nodes && ret == E_OK; i++) {
-		ret = start_node(p, i);
+	for (uint32_t i = 0; i < p->n_nodes && ret == E_OK; i++) {
+		ret = start_node(p, p->nodes[i]);
 	}
 	return ret;
 }
