@@ -136,8 +136,8 @@ entered() {
 since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a }'; }
 
 # who_enters FILE LINE: test, seconds, rank and programs of each test that enters the function around that line; those
-# of the file's name first (rank 1), then those of its folder (2), the simulator for sa (3), those of its room (4), others
-# (5) and scripts (6), and the quickest of each first.
+# of the file's name and quick ones that compare all with golden files first (rank 1), then those of its folder (2), the
+# simulator for sa (3), those of its room (4), others (5) and scripts (6), and the quickest of each first.
 who_enters() {
 	local from to base=${1##*/} dir=${1%/*}
 	read -r from to < <(awk -v n="$2" '
@@ -151,6 +151,7 @@ who_enters() {
 			if (!(test in rank)) {
 				rank[test] = $4 == "-" ? 6 : index(dir, $3) == 1 ? 2 : index($3, room) == 1 ? 4 : 5
 				if ($3 == "simulate") rank[test] = room == "test_sa" ? 3 : 5
+				if ($4 ~ /golden|^counts$/ && rank[test] > 1 && rank[test] < 4) rank[test] = 2 - ($5 < 5)
 				if (rank[test] == 2 && (index($4, base) || index(base, $4))) rank[test] = 1
 				seconds[test] = $5
 			}
