@@ -659,12 +659,13 @@ static int run_seeds(const struct arguments *args, uint32_t job)
 			printf("seed %u: %s\n", seed, r.failure);
 			fflush(stdout);
 		}
-		trace_print_counts(seed);
+		trace_end_run(seed);
 		free_run(&r);
 		if (!good && args->only == NULL) {
 			shorten(seed, &r);
 		}
 	}
+	trace_print_counts();
 	return failed ? 1 : 0;
 }
 

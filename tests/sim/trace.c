@@ -12,17 +12,23 @@
 
 #include <infiniband/umad_types.h>
 
+#include "conf/base/digest.h"
 #include "sa/sim/sim.h"
 
 enum { LINE_BYTES = 4096, SHAPES_MAX = 2000 };
 
+/* When client records are mirrored depends on the thread that writes them. */
+#define LEFT_OUT "debug sweep: records of clients: "
+
 static FILE *lines; /* NULL: not traced */
 static bool counts;
-static struct shape {
-	char *text;
-	uint64_t n;
-} shapes[SHAPES_MAX];
-static unsigned n_shapes;
+static struct shapes {
+	struct shape {
+		char *text;
+		uint64_t n;
+	} shape[SHAPES_MAX];
+	unsigned n;
+} now, all; /* of this run, and of all */
 
 void trace_begin(void)
 {
@@ -39,20 +45,20 @@ void trace_count(bool instead)
 	counts = instead;
 }
 
-static void add(const char *text, uint64_t n)
+static void add(struct shapes *to, const char *text, uint64_t n)
 {
 	unsigned i = 0;
 
-	while (i < n_shapes && strcmp(shapes[i].text, text) != 0) {
+	while (i < to->n && strcmp(to->shape[i].text, text) != 0) {
 		i++;
 	}
 	if (i == SHAPES_MAX || n == 0) {
 		return;
 	}
-	if (i == n_shapes) {
-		shapes[n_shapes++] = (struct shape){ .text = strdup(text) };
+	if (i == to->n) {
+		to->shape[to->n++] = (struct shape){ .text = strdup(text) };
 	}
-	shapes[i].n += n;
+	to->shape[i].n += n;
 }
 
 /* Counts a line: # for each word that has a digit or a slash. */
@@ -80,7 +86,7 @@ static void count_line(char *line)
 		from += *from != '\0';
 	}
 	*to = '\0';
-	add(line, 1);
+	add(&now, line, 1);
 }
 
 void trace_print(uint64_t now_ms, unsigned who)
@@ -114,10 +120,10 @@ void trace_count_run(const struct sim *s, uint64_t now_ms)
 		for (uint16_t attr = 0; attr <= 0x40; attr++) {
 			snprintf(text, sizeof(text), "MAD method 0x%02x attribute 0x%02x",
 			         methods[k], attr);
-			add(text, sim_count(s, methods[k], attr));
+			add(&now, text, sim_count(s, methods[k], attr));
 		}
 	}
-	add("virtual milliseconds", counts ? now_ms : 0);
+	add(&now, "virtual milliseconds", counts ? now_ms : 0);
 }
 
 static int by_text(const void *a, const void *b)
@@ -125,16 +131,41 @@ static int by_text(const void *a, const void *b)
 	return strcmp(((const struct shape *)a)->text, ((const struct shape *)b)->text);
 }
 
-void trace_print_counts(uint32_t seed)
+static void sort(struct shapes *x)
 {
+	qsort(x->shape, x->n, sizeof(*x->shape), by_text);
+}
+
+void trace_end_run(uint32_t seed)
+{
+	uint64_t sum = 0;
+
 	if (!counts) {
 		return;
 	}
-	qsort(shapes, n_shapes, sizeof(*shapes), by_text);
-	printf("seed %u\n", seed);
-	for (unsigned i = 0; i < n_shapes; i++) {
-		printf("%8lu %s\n", (unsigned long)shapes[i].n, shapes[i].text);
-		free(shapes[i].text);
+	sort(&now);
+	for (unsigned i = 0; i < now.n; i++) {
+		struct shape *x = &now.shape[i];
+
+		if (strstr(x->text, LEFT_OUT) == NULL) {
+			sum = digest_add(sum, x->n);
+			for (const char *p = x->text; *p != '\0'; p++) {
+				sum = digest_add(sum, (unsigned char)*p);
+			}
+			add(&all, x->text, x->n);
+		}
+		free(x->text);
 	}
-	n_shapes = 0;
+	now.n = 0;
+	printf("seed %u: %016lx\n", seed, (unsigned long)sum);
+}
+
+void trace_print_counts(void)
+{
+	sort(&all);
+	for (unsigned i = 0; i < all.n; i++) {
+		printf("%8lu %s\n", (unsigned long)all.shape[i].n, all.shape[i].text);
+		free(all.shape[i].text);
+	}
+	all.n = 0;
 }

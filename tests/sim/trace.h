@@ -29,5 +29,8 @@ void trace_print(uint64_t now_ms, unsigned who);
 /*! \brief Adds the requests of a run that ends, and its virtual time. */
 void trace_count_run(const struct sim *s, uint64_t now_ms);
 
-/*! \brief Prints the counts, and begins anew. */
-void trace_print_counts(uint32_t seed);
+/*! \brief Prints a sum of the counts of a run that ended; nothing unless lines are counted. */
+void trace_end_run(uint32_t seed);
+
+/*! \brief Prints the counts of all runs. */
+void trace_print_counts(void);
