@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What routing makes of some dozen fabrics, as sums in tests/golden/routing: a file for each
+ * What routing makes of two dozen fabrics, as sums in tests/golden/routing: a file for each
  * engine with its tables, lanes, alternates, trees and remarks, with default options and with others;
  * and what it makes of a row of small changes. Other tests say what is right; this one says that something is no
  * longer as it was. Where that is meant, `make golden` writes the files anew.
@@ -27,6 +27,7 @@
 #include "routing/proof/compare.h"
 #include "routing/proof/disjoint.h"
 #include "routing/proof/transition.h"
+#include "routing/proof/validate.h"
 #include "routing/route.h"
 #include "routing/route_base.h"
 #include "routing/route_cache.h"
@@ -61,7 +62,23 @@ static const struct fabric {
 	{ "hypercube 4 2", 0, 1, SPEEDS },
 	{ "dragonfly 2 4 2", 0, 9, RENAMED },
 	{ "jellyfish 18 5 2", 0.12, 10, FEWER_HOSTS | SPEEDS },
+	/* from here on a sum alone, of default options */
+	{ "ft3 8", 0.04, 11, RENAMED | FEWER_HOSTS },
+	{ "tree3 4 4 6 4 3", 0.1, 12, FEWER_HOSTS },
+	{ "tree3 3 6 5 6 4", 0, 13, RENAMED },
+	{ "ft2 14 7 8 3", 0.08, 14, FEWER_HOSTS },
+	{ "director 8 4 2 4 4 2", 0.04, 15, RENAMED | SPEEDS },
+	{ "director 6 3 3 2 2 1", 0.1, 16, FEWER_HOSTS },
+	{ "ft2 9 5 4 --spine-hosts=3", 0.1, 17, FEWER_HOSTS },
+	{ "mesh 3x4x2 2", 0.05, 18, FEWER_HOSTS },
+	{ "torus 5x5 2", 0.04, 19, FEWER_HOSTS },
+	{ "torus 4x3x4 1", 0.03, 20, RENAMED },
+	{ "hypercube 5 1", 0.06, 21, FEWER_HOSTS },
+	{ "dragonfly 2 6 2", 0.05, 22, FEWER_HOSTS },
+	{ "jellyfish 30 4 3", 0, 23, RENAMED },
 };
+
+enum { FABRICS = sizeof(fabrics) / sizeof(*fabrics), WITH_OPTIONS = 14 };
 
 /* Engines with options: words "key=value", and "lanes=N" for the most lanes. */
 static const struct {
@@ -97,6 +114,8 @@ static const struct {
 	{ "torus-2QoS", { "", "lanes=4" } },
 	{ "file", { "", "lfts_file=tables" } },
 	{ "deadlockfree", { "", "lanes=1" } },
+	{ "chains",
+	  { "pgrp_policy_file=groups topo_policy_file=topologies rch_policy_file=steps" } },
 };
 
 enum { TEXTS_MAX = 4000 };
@@ -125,7 +144,8 @@ static void setup(void)
 static void teardown(void)
 {
 	static const char *const names[] = { "weights", "ignored", "search", "listed",
-		                             "roots",   "ids",     "nodes",  "tables" };
+		                             "roots",   "ids",     "nodes",  "tables",
+		                             "groups",  "topologies", "steps" };
 
 	ck_assert_int_eq(chdir(folder), 0);
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -258,10 +278,27 @@ static void write_tables(const struct graph *g)
 	fclose(f);
 }
 
+/* Parts of a fabric: its even switches and its odd ones. */
+static void write_chain_files(void)
+{
+	temp_file_write("groups",
+	                "port-group\nname: even\nport-regexp: ^[a-z].*[02468]$\nend-port-group\n"
+	                "port-group\nname: odd\nsubtract-rule: ALL_SWITCHES, even\nend-port-group\n");
+	temp_file_write("topologies",
+	                "topology\nid: 1\nsw-grp: even\nhca-grp: ALL_CAS\nend-topology\n"
+	                "topology\nid: 2\nsw-grp: odd\nhca-grp: ALL_CAS\nend-topology\n");
+	temp_file_write("steps",
+	                "unicast-step\nid: 1\nengine: minhop\nend-unicast-step\n"
+	                "unicast-step\nid: 2\nengine: updn\ntopology: 1\nend-unicast-step\n"
+	                "unicast-step\nid: 3\nengine: ftree\ntopology: 2\nend-unicast-step\n"
+	                "unicast-step\nid: 4\nengine: dnup\nfallback-to: 3\ntopology: 2\nend-unicast-step\n");
+}
+
 static void write_files(const struct graph *g, uint64_t seed)
 {
 	uint64_t state = seed * 31;
 
+	write_chain_files();
 	write_host_files(g, &state);
 	write_switch_files(g, &state);
 	write_tables(g);
@@ -411,6 +448,23 @@ static uint64_t sum_numbers(const uint32_t *v, uint32_t n)
 	return sum;
 }
 
+static uint64_t sum_figure(uint64_t sum, const struct disjoint_sum *x)
+{
+	sum = golden_sum_number(sum, x->sum);
+	sum = golden_sum_number(sum, x->all);
+	return golden_sum_number(sum, x->least);
+}
+
+static uint64_t sum_disjoint(const struct disjoint *x)
+{
+	uint64_t sum = golden_sum_number(GOLDEN_SUM, x->pairs);
+
+	for (unsigned i = 0; i < DISJOINT_COUNT; i++) {
+		sum = sum_figure(sum, &x->level[i]);
+	}
+	return sum_figure(sum_figure(sum, &x->unique), &x->first);
+}
+
 /* ---- lines ---- */
 
 /* A text of several sentences on one line; where it came before in the file, only its number. */
@@ -444,6 +498,7 @@ static void put_result(FILE *f, const struct route_result *r, const struct graph
 	uint64_t may_miss =
 		o->may_miss ? golden_sum(GOLDEN_SUM, o->may_miss, o->lft.n_lids) : 0;
 	struct disjoint apart = { 0 };
+	struct validation valid;
 
 	fprintf(f, "  by %s: tables %016llx lanes %u %016llx flags %d%d%d%d %llx\n",
 	        r->used->name, (unsigned long long)sum_lft(&o->lft), o->lanes.n,
@@ -454,10 +509,14 @@ static void put_result(FILE *f, const struct route_result *r, const struct graph
 	        (unsigned long long)sum_load(&r->load), r->load.max, r->load.p99,
 	        r->load.idle, r->load.mean, (unsigned long long)sum_paths(&r->paths));
 	ck_assert_int_eq(disjoint_count(g, l, &o->lft, &apart), E_OK);
-	fprintf(f, "  disjoint %llu %llu %llu %llu\n", (unsigned long long)apart.routes,
-	        (unsigned long long)apart.level[DISJOINT_SWITCH].sum,
-	        (unsigned long long)apart.unique.all,
-	        (unsigned long long)apart.first.sum);
+	fprintf(f, "  disjoint %llu %016llx\n", (unsigned long long)apart.routes,
+	        (unsigned long long)sum_disjoint(&apart));
+	ck_assert_int_eq(validate_routes(g, l, &o->lft, 5, arena, &valid), E_OK);
+	fprintf(f, "  valid %llu %llu %llu %llu %llu\n",
+	        (unsigned long long)valid.analyzed, (unsigned long long)valid.incomplete,
+	        (unsigned long long)valid.host_analyzed,
+	        (unsigned long long)valid.host_incomplete,
+	        (unsigned long long)valid.decisions);
 	if (r->alternates.rows != NULL) {
 		fprintf(f, "  alternates %llu of %llu, %016llx\n",
 		        (unsigned long long)r->alternates.served,
@@ -555,6 +614,27 @@ static void route_once(FILE *f, const char *engine, const char *options,
 	put_order(f, result.used, &r);
 }
 
+/* Lines that stand in the file as a sum. */
+struct summed {
+	FILE *f;
+	char *text;
+	size_t len;
+};
+
+static void begin_sum(struct summed *x)
+{
+	x->f = open_memstream(&x->text, &x->len);
+	ck_assert_ptr_nonnull(x->f);
+}
+
+static void end_sum(struct summed *x, FILE *f)
+{
+	fclose(x->f);
+	fprintf(f, "  %016llx\n",
+	        (unsigned long long)golden_sum(GOLDEN_SUM, x->text, x->len));
+	free(x->text);
+}
+
 START_TEST(tables_of_an_engine)
 {
 	const char *engine = variants[_i].engine;
@@ -562,7 +642,7 @@ START_TEST(tables_of_an_engine)
 
 	golden_begin(&golden, arena_printf(arena, "routing/%s", engine));
 	ck_assert_int_eq(chdir(folder), 0);
-	for (unsigned i = 0; i < sizeof(fabrics) / sizeof(*fabrics); i++) {
+	for (unsigned i = 0; i < WITH_OPTIONS; i++) {
 		const struct graph *g = make(&fabrics[i]);
 
 		write_files(g, fabrics[i].seed);
@@ -573,6 +653,16 @@ START_TEST(tables_of_an_engine)
 				route_once(golden.f, engine, *o, g, lmc, 99 + i);
 			}
 		}
+	}
+	for (unsigned i = WITH_OPTIONS; i < FABRICS; i++) {
+		const struct graph *g = make(&fabrics[i]);
+		struct summed x;
+
+		write_files(g, fabrics[i].seed);
+		begin_sum(&x);
+		route_once(x.f, engine, variants[_i].options[0], g, 0, 99 + i);
+		fprintf(golden.f, "%s\n", fabrics[i].command);
+		end_sum(&x, golden.f);
 	}
 	ck_assert_int_eq(chdir(home), 0);
 	golden_end(&golden);
@@ -624,10 +714,10 @@ static void put_comparison(FILE *f, const struct life *l, const struct lft *old,
 	put_text(f, "why", t.why.text);
 }
 
-static void live(FILE *f, unsigned which)
+static void live(FILE *f, unsigned which, uint64_t seed)
 {
 	struct life l = { 0 };
-	uint64_t state = 77 + which;
+	uint64_t state = 77 + which + 1000 * seed;
 	struct route_result result;
 	struct lanes lanes;
 
@@ -635,7 +725,7 @@ static void live(FILE *f, unsigned which)
 	           lives[which].lmc, arena);
 	l.left.base = route_base_new();
 	l.left.cache = route_cache_new();
-	l.request.incremental = which % 3 != 2;
+	l.request.incremental = (which + seed) % 3 != 2;
 	for (unsigned step = 0; step < 10; step++) {
 		int ret = route_run(&l.request, arena, &result);
 
@@ -685,7 +775,14 @@ START_TEST(changes_of_a_fabric)
 	for (unsigned i = 0; i < sizeof(lives) / sizeof(*lives); i++) {
 		fprintf(golden.f, "%s, LMC %u, %s\n", fabrics[lives[i].fabric].command,
 		        lives[i].lmc, lives[i].engine);
-		live(golden.f, i);
+		live(golden.f, i, 0);
+		for (uint64_t seed = 1; seed <= 4; seed++) {
+			struct summed x;
+
+			begin_sum(&x);
+			live(x.f, i, seed);
+			end_sum(&x, golden.f);
+		}
 	}
 	golden_end(&golden);
 }
@@ -699,7 +796,7 @@ START_TEST(damaged_tables)
 	uint64_t state = 4711;
 
 	golden_begin(&golden, "routing/damaged");
-	for (unsigned i = 0; i < 3 * sizeof(fabrics) / sizeof(*fabrics); i++) {
+	for (unsigned i = 0; i < 3 * FABRICS; i++) {
 		const struct graph *g = make(&fabrics[i / 3]);
 		struct lids l = fabric_lids(g, i % 3 == 2, 0, arena);
 		struct route_request r = { .g = g,
