@@ -32,12 +32,12 @@
 #include "routing/route_base.h"
 #include "routing/route_cache.h"
 #include "routing/text/lftfile.h"
+#include "tests/golden/golden.h"
 #include "tests/lib/fabric.h"
-#include "tests/lib/fabric_life.h"
-#include "tests/lib/golden.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 #include "tests/lib/words.h"
+#include "tests/routing/fabric_life.h"
 
 /* What is done to a fabric once it is made. */
 enum { RENAMED = 1, FEWER_HOSTS = 2, SPEEDS = 4 };

@@ -17,8 +17,8 @@
 #include "routing/route.h"
 #include "routing/route_base.h"
 #include "tests/lib/fabric.h"
-#include "tests/lib/fabric_life.h"
 #include "tests/lib/suite.h"
+#include "tests/routing/fabric_life.h"
 
 enum { SEEDS = 3, STEPS = 20 };
 

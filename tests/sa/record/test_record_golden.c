@@ -8,9 +8,9 @@
  * was. Where that is meant, `make golden` writes the file anew.
  */
 #include "sa/record/attributes.h"
+#include "tests/golden/golden.h"
 #include "tests/lib/answer_util.h"
 #include "tests/lib/client_rows.h"
-#include "tests/lib/golden.h"
 #include "tests/lib/suite.h"
 
 enum { SAMPLES = 6, BASE_MAX = 2048 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "tests/lib/fabric_life.h"
+#include "tests/routing/fabric_life.h"
 
 void life_make_fabric(struct life *l)
 {
