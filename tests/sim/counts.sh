@@ -4,7 +4,8 @@
 #
 # How often each line of the log and each MAD came in some seeds of each kind is as in tests/golden/simulate. So
 # a change of what the subnet manager does is noticed even where no invariant is violated. Where
-# that is meant, `make golden` writes the file anew.
+# that is meant, `make golden` writes the file anew. Seeds with crashes are no part of it: what was on disk at a
+# crash depends on the thread that writes.
 set -u
 golden=${srcdir:-.}/tests/golden/simulate
 work=$(mktemp -d) || exit 1
@@ -19,11 +20,9 @@ done >"$work/is" <<'E'
 24
 16 --nonsense
 12 --vports
-12 --crashes --managers 0
 12 --managers 2 --freezes
 12 --packets
 16 --omnipath
-8 --omnipath --crashes --managers 0
 E
 [ "${GOLDEN:-}" = write ] && { cp "$work/is" "$golden" && exit; }
 diff -U2 "$golden" "$work/is" >"$work/diff" && exit 0
