@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What the readers of an operator's files make of the texts of tests/fuzz/corpus, and of those texts with
- * a few faults: values and messages, as sums in tests/golden/readers. Other tests say what is right; this one says
- * that something is no longer as it was. Where that is meant, or a text was added, `make golden` writes
- * the file anew.
+ * What the readers of an operator's files make of the texts of tests/fuzz/corpus, and of
+ * those texts with a few faults: values and messages, as sums in tests/golden/readers.
+ * Other tests say what is right; this one says that something is no longer as it was.
+ * Where that is meant, or a text was added, `make golden` writes the file anew.
  */
 #include <check.h>
 #include <dirent.h>
@@ -56,12 +56,12 @@ static void teardown(void)
 	free(home);
 }
 
-/* --- values ------------------------------------------------------------------------------- */
+/* --- values --- */
 
 static uint64_t sum_group(uint64_t sum, const struct partition_group *g)
 {
-	const uint64_t v[] = { g->prefix, g->guid, g->q_key, g->flow_label, g->rate,
-		               g->mtu,    g->sl,   g->tclass, g->broadcast, g->line };
+	const uint64_t v[] = { g->prefix, g->guid, g->q_key,  g->flow_label, g->rate,
+		               g->mtu,    g->sl,   g->tclass, g->broadcast,  g->line };
 
 	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
 		sum = golden_sum_number(sum, v[i]);
@@ -94,7 +94,8 @@ static int read_partitions(const char *text, size_t len, struct diags *d, uint64
 	return ret;
 }
 
-static int read_prefix_routes(const char *text, size_t len, struct diags *d, uint64_t *sum)
+static int read_prefix_routes(const char *text, size_t len, struct diags *d,
+                              uint64_t *sum)
 {
 	const struct prefix_routes *p = NULL;
 	int ret = prefix_routes_parse("text", text, len, arena, d, &p);
@@ -137,7 +138,8 @@ static int read_qos_policy(const char *text, size_t len, struct diags *d, uint64
 	}
 	for (uint32_t i = 0; i < p->n_levels; i++) {
 		const struct qos_level *l = &p->levels[i];
-		const int64_t v[] = { l->line, l->sl, l->packet_life, l->mtu_limit, l->rate_limit };
+		const int64_t v[] = { l->line, l->sl, l->packet_life, l->mtu_limit,
+			              l->rate_limit };
 
 		*sum = golden_sum_text(*sum, l->name);
 		for (unsigned k = 0; k < 5; k++) {
@@ -226,13 +228,25 @@ static uint64_t sum_fabrics(uint64_t sum, const struct virtual_fabrics *v)
 {
 	for (uint32_t i = 0; v != NULL && i < v->n; i++) {
 		const struct virtual_fabric *f = &v->all[i];
-		const int64_t n[] = { f->enable,  f->standby,  f->security, f->pkey,
-			              f->max_mtu, f->max_rate, f->qos,      f->sl,
-			              f->multicast_sl, f->service.high_priority,
-			              f->service.bandwidth, f->service.base_sl,
-			              f->service.multicast_sl, f->service.hoq_life,
-			              f->service.preempt_rank, f->n_members,
-			              f->n_limited, f->n_applications, f->line };
+		const int64_t n[] = { f->enable,
+			              f->standby,
+			              f->security,
+			              f->pkey,
+			              f->max_mtu,
+			              f->max_rate,
+			              f->qos,
+			              f->sl,
+			              f->multicast_sl,
+			              f->service.high_priority,
+			              f->service.bandwidth,
+			              f->service.base_sl,
+			              f->service.multicast_sl,
+			              f->service.hoq_life,
+			              f->service.preempt_rank,
+			              f->n_members,
+			              f->n_limited,
+			              f->n_applications,
+			              f->line };
 
 		sum = golden_sum_text(sum, f->name);
 		for (unsigned k = 0; k < sizeof(n) / sizeof(*n); k++) {
@@ -265,7 +279,7 @@ static int read_config(const char *text, size_t len, struct diags *d, uint64_t *
 	return ret;
 }
 
-/* --- texts ---------------------------------------------------------------------------------- */
+/* --- texts --- */
 
 static const struct reader {
 	const char *corpus; /* below tests/fuzz/corpus; NULL: text */
@@ -284,9 +298,11 @@ static const struct reader {
 	  "hoq_lifetime 0x12\nbabbling_port_policy TRUE\nscatter_ports 8\n"
 	  "m_key_lease_period 60\nno_partition_enforcement FALSE\npart_enforce both\n",
 	  read_config },
-	{ NULL, "0x1 one\n0x2 two # a remark\n\n0x3   three  \n0x4 \"four and more\"\n0x10 x\n",
+	{ NULL,
+	  "0x1 one\n0x2 two # a remark\n\n0x3   three  \n0x4 \"four and more\"\n0x10 x\n",
 	  read_names },
-	{ NULL, "0x1\n0x2 3 4 5\n# nothing\n0x0000000000000003 0x7\ngroup:ALL_CAS\n@leaves 5\n0x4\n",
+	{ NULL,
+	  "0x1\n0x2 3 4 5\n# nothing\n0x0000000000000003 0x7\ngroup:ALL_CAS\n@leaves 5\n0x4\n",
 	  read_guids },
 	{ NULL,
 	  "port-group\nname: a\nuse: text\nport-guid: 0x10, 0x11@3, 0x12@2-5/7\nend-port-group\n"
@@ -352,14 +368,15 @@ START_TEST(test_readers)
 	int n = 0;
 
 	ck_assert_ptr_nonnull(realpath(srcdir != NULL ? srcdir : ".", top));
-	snprintf(name, sizeof(name), "readers/%s%d", r->corpus != NULL ? r->corpus : "text",
-	         r->corpus != NULL ? 0 : _i);
+	snprintf(name, sizeof(name), "readers/%s%d",
+	         r->corpus != NULL ? r->corpus : "text", r->corpus != NULL ? 0 : _i);
 	golden_begin(&golden, name);
 	ck_assert_int_eq(chdir(folder), 0);
 	if (r->corpus == NULL) {
 		put_text(golden.f, r, "text", r->text, strlen(r->text), 5);
 	} else {
-		snprintf(path, sizeof(path), "%.3000s/tests/fuzz/corpus/%s", top, r->corpus);
+		snprintf(path, sizeof(path), "%.3000s/tests/fuzz/corpus/%s", top,
+		         r->corpus);
 		n = scandir(path, &list, NULL, alphasort);
 		ck_assert_int_gt(n, 2);
 	}
@@ -367,8 +384,8 @@ START_TEST(test_readers)
 		size_t len;
 
 		if (list[i]->d_name[0] != '.') {
-			snprintf(path, sizeof(path), "%.3000s/tests/fuzz/corpus/%s/%s", top,
-			         r->corpus, list[i]->d_name);
+			snprintf(path, sizeof(path), "%.3000s/tests/fuzz/corpus/%s/%s",
+			         top, r->corpus, list[i]->d_name);
 			char *text = read_file(path, &len);
 
 			put_text(golden.f, r, list[i]->d_name, text, len, 7);

@@ -2,10 +2,11 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * What a row of publishes leaves in the snapshot: for each table how many rows it has, and a sum of them, in
- * tests/golden/snapshot. Other tests say what is right; this one says that a row is no longer as it was.
- * Where that is meant, `make golden` writes the file anew. Numbers in the rows have the byte order of the
- * machine, so it is for little-endian ones.
+ * What a row of publishes leaves in the snapshot: for each table how many rows it has,
+ * and a sum of them, in tests/golden/snapshot. Other tests say what is right; this one
+ * says that a row is no longer as it was. Where that is meant, `make golden` writes the
+ * file anew. Numbers in the rows have the byte order of the machine, so it is for
+ * little-endian ones.
  */
 #include <check.h>
 #include <endian.h>
@@ -88,7 +89,10 @@ static const struct {
 	const char *spec;
 	uint32_t lmc;
 } fabrics[] = {
-	{ "ft2 3 2 2", 0 }, { "ft2 4 3 2", 2 }, { "torus 3x3 1", 1 }, { "jellyfish 8 3 2", 0 },
+	{ "ft2 3 2 2", 0 },
+	{ "ft2 4 3 2", 2 },
+	{ "torus 3x3 1", 1 },
+	{ "jellyfish 8 3 2", 0 },
 };
 
 START_TEST(publishes)

@@ -76,9 +76,10 @@ void golden_end(struct golden *g)
 	if (golden_writes()) {
 		golden_write(g->path, g->text);
 	} else {
-		ck_assert_msg(strcmp(g->text, want) == 0,
-		              "%s: not what it was; where that is meant, make golden writes it anew\n%s",
-		              strrchr(g->path, '/') + 1, golden_difference(g->text, want));
+		ck_assert_msg(
+			strcmp(g->text, want) == 0,
+			"%s: not what it was; where that is meant, make golden writes it anew\n%s",
+			strrchr(g->path, '/') + 1, golden_difference(g->text, want));
 	}
 	free(want);
 	free(g->text);

@@ -9,14 +9,15 @@
 #include <stdio.h>
 
 /*!
- * Files of tests/golden: what the code did when somebody looked at it last. A test that writes the
- * same again notices every change, meant or not. `make golden` writes the files anew, and
- * their difference is to be read as code is: a sum that changed says only where to look, so a change
- * that is meant is known from the other tests of its folder.
+ * Files of tests/golden: what the code did when somebody looked at it last. A test that
+ * writes the same again notices every change, meant or not. `make golden` writes the
+ * files anew, and their difference is to be read as code is: a sum that changed says
+ * only where to look, so a change that is meant is known from the other tests of its
+ * folder.
  */
 struct golden {
-	FILE *f;        /*!< the test writes its lines here */
-	char *path;     /*!< absolute */
+	FILE *f;    /*!< the test writes its lines here */
+	char *path; /*!< absolute */
 	char *text;
 	size_t len;
 };
@@ -24,8 +25,8 @@ struct golden {
 /*! \brief Begins a file. \a name is its path below tests/golden. */
 void golden_begin(struct golden *g, const char *name);
 
-/*! \brief Fails unless the lines are those of the file; with GOLDEN=write in the environment they
- * become it. */
+/*! \brief Fails unless the lines are those of the file; with GOLDEN=write in the
+ * environment they become it. */
 void golden_end(struct golden *g);
 
 /*! \brief Is GOLDEN=write in the environment? */
@@ -52,8 +53,8 @@ uint64_t golden_sum_number(uint64_t sum, uint64_t n);
 uint64_t golden_sum_text(uint64_t sum, const char *text);
 
 /*!
- * \brief A text with a few faults, as hands make them: bytes changed, words and lines doubled, exchanged or left out,
- *        numbers one off, the end missing.
+ * \brief A text with a few faults, as hands make them: bytes changed, words and lines
+ * doubled or left out, the end missing.
  * \return malloc, with a NUL behind it; \a ret_len bytes.
  */
 char *golden_damage(const char *text, size_t len, uint64_t *state, size_t *ret_len);

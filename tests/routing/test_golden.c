@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What routing makes of two dozen fabrics, as sums in tests/golden/routing: a file for each
- * engine with its tables, lanes, alternates, trees and remarks, with default options and with others;
- * and what it makes of a row of small changes. Other tests say what is right; this one says that something is no
- * longer as it was. Where that is meant, `make golden` writes the files anew.
+ * What routing makes of two dozen fabrics, as sums in tests/golden/routing: a file for
+ * each engine with its tables, lanes, alternates, trees and remarks, with default
+ * options and with others; and what it makes of a row of small changes. Other tests say
+ * what is right; this one says that something is no longer as it was. Where that is
+ * meant, `make golden` writes the files anew.
  */
 #include <check.h>
 #include <errno.h>
@@ -93,9 +94,11 @@ static const struct {
 	  { "", "root_guid_file=roots", "connect_roots=TRUE", "ids_guid_file=ids",
 	    "port_shifting=TRUE port_prof_ignore_file=ignored",
 	    "scatter_ports=3 port_profile_switch_nodes=TRUE" } },
-	{ "dnup", { "", "root_guid_file=roots connect_roots=TRUE", "port_shifting=TRUE" } },
+	{ "dnup",
+	  { "", "root_guid_file=roots connect_roots=TRUE", "port_shifting=TRUE" } },
 	{ "dor", { "", "port_search_ordering_file=search", "lanes=2" } },
-	{ "sssp", { "", "cn_guid_file=nodes", "cn_guid_file=nodes io_guid_file=listed" } },
+	{ "sssp",
+	  { "", "cn_guid_file=nodes", "cn_guid_file=nodes io_guid_file=listed" } },
 	{ "dfsssp", { "", "cn_guid_file=nodes", "lanes=2", "lanes=15" } },
 	{ "lash",
 	  { "", "do_mesh_analysis=TRUE", "lash_start_vl=2", "lanes=2", "lanes=15" } },
@@ -143,8 +146,8 @@ static void setup(void)
 
 static void teardown(void)
 {
-	static const char *const names[] = { "weights", "ignored", "search", "listed",
-		                             "roots",   "ids",     "nodes",  "tables",
+	static const char *const names[] = { "weights", "ignored",    "search", "listed",
+		                             "roots",   "ids",        "nodes",  "tables",
 		                             "groups",  "topologies", "steps" };
 
 	ck_assert_int_eq(chdir(folder), 0);
@@ -281,17 +284,19 @@ static void write_tables(const struct graph *g)
 /* Parts of a fabric: its even switches and its odd ones. */
 static void write_chain_files(void)
 {
-	temp_file_write("groups",
-	                "port-group\nname: even\nport-regexp: ^[a-z].*[02468]$\nend-port-group\n"
-	                "port-group\nname: odd\nsubtract-rule: ALL_SWITCHES, even\nend-port-group\n");
+	temp_file_write(
+		"groups",
+		"port-group\nname: even\nport-regexp: ^[a-z].*[02468]$\nend-port-group\n"
+		"port-group\nname: odd\nsubtract-rule: ALL_SWITCHES, even\nend-port-group\n");
 	temp_file_write("topologies",
 	                "topology\nid: 1\nsw-grp: even\nhca-grp: ALL_CAS\nend-topology\n"
 	                "topology\nid: 2\nsw-grp: odd\nhca-grp: ALL_CAS\nend-topology\n");
-	temp_file_write("steps",
-	                "unicast-step\nid: 1\nengine: minhop\nend-unicast-step\n"
-	                "unicast-step\nid: 2\nengine: updn\ntopology: 1\nend-unicast-step\n"
-	                "unicast-step\nid: 3\nengine: ftree\ntopology: 2\nend-unicast-step\n"
-	                "unicast-step\nid: 4\nengine: dnup\nfallback-to: 3\ntopology: 2\nend-unicast-step\n");
+	temp_file_write(
+		"steps",
+		"unicast-step\nid: 1\nengine: minhop\nend-unicast-step\n"
+		"unicast-step\nid: 2\nengine: updn\ntopology: 1\nend-unicast-step\n"
+		"unicast-step\nid: 3\nengine: ftree\ntopology: 2\nend-unicast-step\n"
+		"unicast-step\nid: 4\nengine: dnup\nfallback-to: 3\ntopology: 2\nend-unicast-step\n");
 }
 
 static void write_files(const struct graph *g, uint64_t seed)
@@ -304,7 +309,7 @@ static void write_files(const struct graph *g, uint64_t seed)
 	write_tables(g);
 }
 
-/* Options of all engines, as the words say. Remarks about the files go to the golden file. */
+/* Options of all engines, as the words say. Remarks about the files go to \a f. */
 static struct engine_options *options_of(const char *text, uint8_t *ret_lanes, FILE *f)
 {
 	struct engine_options *o = arena_alloc(arena, sizeof(*o));
@@ -400,8 +405,7 @@ static uint64_t sum_alternates(const struct alternates *x, const struct lft *t)
 		sum = golden_sum(sum, x->rows + s * x->stride, t->n_lids);
 		for (unsigned k = 0; k < x->groups[s].n; k++) {
 			for (unsigned w = 0; w < PORT_SET_WORDS; w++) {
-				sum = golden_sum_number(
-					sum, x->groups[s].set[k].word[w]);
+				sum = golden_sum_number(sum, x->groups[s].set[k].word[w]);
 			}
 		}
 	}
@@ -467,7 +471,7 @@ static uint64_t sum_disjoint(const struct disjoint *x)
 
 /* ---- lines ---- */
 
-/* A text of several sentences on one line; where it came before in the file, only its number. */
+/* A text of several sentences on one line; its number alone where it came before. */
 static void put_text(FILE *f, const char *what, const char *text)
 {
 	uint64_t sum = golden_sum_text(GOLDEN_SUM, text);
@@ -545,8 +549,8 @@ static void put_trees(FILE *f, const struct route_request *r, const struct engin
 		struct mcast_member *m =
 			arena_array(arena, r->g->n_end_ports, sizeof(*m));
 
-		groups[i] = (struct mcast_group){ .mlid = MLID_FIRST + i * 11,
-			                          .members = m };
+		groups[i] =
+			(struct mcast_group){ .mlid = MLID_FIRST + i * 11, .members = m };
 		for (uint32_t k = 0; k < r->g->n_end_ports; k++) {
 			if (random_below(state, 2 + i) == 0) {
 				m[groups[i].n++] = (struct mcast_member){
@@ -591,8 +595,8 @@ static void route_once(FILE *f, const char *engine, const char *options,
 	struct route_request r = { .g = g,
 		                   .lids = &l,
 		                   .threads = 1,
-		                   .credit_loops = lmc == 0 ? CREDIT_PROGRAM
-		                                            : CREDIT_FALLBACK,
+		                   .credit_loops =
+		                           lmc == 0 ? CREDIT_PROGRAM : CREDIT_FALLBACK,
 		                   .adaptive = &adaptive };
 	struct route_result result = { 0 };
 	struct why why = { "" };
@@ -676,12 +680,13 @@ static const struct {
 	unsigned fabric;
 	uint32_t lmc;
 } lives[] = {
-	{ "minhop", 0, 0 },  { "minhop", 3, 1 },  { "minhop", 13, 0 }, { "updn", 2, 0 },
-	{ "updn", 4, 1 },    { "dnup", 9, 0 },    { "dnup", 13, 0 },   { "dor", 7, 0 },
-	{ "ftree", 2, 0 },   { "ftree", 4, 0 },   { "dmodc", 3, 0 },   { "dmodc", 5, 1 },
-	{ "fattree", 3, 0 }, { "sssp", 13, 0 },   { "dfsssp", 9, 0 },  { "dfsssp", 12, 0 },
-	{ "lash", 9, 0 },    { "lash", 13, 0 },   { "nue", 8, 0 },     { "torus-2QoS", 8, 0 },
-	{ "shortestpath", 1, 0 },
+	{ "minhop", 0, 0 },  { "minhop", 3, 1 },     { "minhop", 13, 0 },
+	{ "updn", 2, 0 },    { "updn", 4, 1 },       { "dnup", 9, 0 },
+	{ "dnup", 13, 0 },   { "dor", 7, 0 },        { "ftree", 2, 0 },
+	{ "ftree", 4, 0 },   { "dmodc", 3, 0 },      { "dmodc", 5, 1 },
+	{ "fattree", 3, 0 }, { "sssp", 13, 0 },      { "dfsssp", 9, 0 },
+	{ "dfsssp", 12, 0 }, { "lash", 9, 0 },       { "lash", 13, 0 },
+	{ "nue", 8, 0 },     { "torus-2QoS", 8, 0 }, { "shortestpath", 1, 0 },
 };
 
 static void put_comparison(FILE *f, const struct life *l, const struct lft *old,
@@ -708,8 +713,8 @@ static void put_comparison(FILE *f, const struct life *l, const struct lft *old,
 		fprintf(f, "  no stages: %s\n", err_text(ret));
 		return;
 	}
-	fprintf(f, "  stages %u changed %u withdrawn %u loops %u %u %016llx\n", t.n_stages,
-	        t.changed, t.withdrawn, t.may_loop, t.credit_loops,
+	fprintf(f, "  stages %u changed %u withdrawn %u loops %u %u %016llx\n",
+	        t.n_stages, t.changed, t.withdrawn, t.may_loop, t.credit_loops,
 	        (unsigned long long)golden_sum(GOLDEN_SUM, t.stage, l->lids.top + 1));
 	put_text(f, "why", t.why.text);
 }
@@ -732,7 +737,8 @@ static void live(FILE *f, unsigned which, uint64_t seed)
 		fprintf(f, " step %u: %s\n", step, ret == E_OK ? "" : err_text(ret));
 		if (ret == E_OK) {
 			put_result(f, &result, l.g, &l.lids);
-			fprintf(f, "  %s%s%s, touched %016llx changed %016llx circling %016llx\n",
+			fprintf(f,
+			        "  %s%s%s, touched %016llx changed %016llx circling %016llx\n",
 			        result.incremental ? "incremental" : "full",
 			        result.cached ? " cached" : "",
 			        result.mixtures_proven ? " mixtures" : "",
@@ -744,19 +750,20 @@ static void live(FILE *f, unsigned which, uint64_t seed)
 			                                        result.n_circling));
 			put_text(f, "full", result.full_reason.text);
 			put_text(f, "miss", result.cache_miss.text);
-			if (l.prev.rows != NULL && l.prev.n_lids == result.out.lft.n_lids &&
+			if (l.prev.rows != NULL &&
+			    l.prev.n_lids == result.out.lft.n_lids &&
 			    l.prev.n_switches == result.out.lft.n_switches) {
 				put_comparison(f, &l, &l.prev, &result.out.lft);
 			}
 			life_keep_tables(&l, &result.out.lft);
 			lanes = result.out.lanes;
-			lanes.rows = lanes.rows == NULL
-			                     ? NULL
-			                     : memcpy(arena_alloc(arena,
-			                                          l.prev.n_switches *
-			                                                  lanes.stride),
-			                              lanes.rows,
-			                              l.prev.n_switches * lanes.stride);
+			lanes.rows =
+				lanes.rows == NULL
+					? NULL
+					: memcpy(arena_alloc(arena, l.prev.n_switches *
+			                                                    lanes.stride),
+			                         lanes.rows,
+			                         l.prev.n_switches * lanes.stride);
 			l.left.lanes = lanes.rule == NULL ? &lanes : NULL;
 		}
 		if (step % 4 != 3) {
@@ -799,10 +806,9 @@ START_TEST(damaged_tables)
 	for (unsigned i = 0; i < 3 * FABRICS; i++) {
 		const struct graph *g = make(&fabrics[i / 3]);
 		struct lids l = fabric_lids(g, i % 3 == 2, 0, arena);
-		struct route_request r = { .g = g,
-			                   .lids = &l,
-			                   .threads = 1,
-			                   .credit_loops = CREDIT_PROGRAM };
+		struct route_request r = {
+			.g = g, .lids = &l, .threads = 1, .credit_loops = CREDIT_PROGRAM
+		};
 		struct life x = { .g = (struct graph *)(uintptr_t)g, .lids = l };
 		struct route_result result, checked;
 		struct why why = { "" };
@@ -822,7 +828,8 @@ START_TEST(damaged_tables)
 					? LFT_NO_ROUTE
 					: (uint8_t)random_below(&state, g->max_port + 1u);
 		}
-		ret = route_check(&r, &result.out.lft, &result.out.lanes, arena, &checked);
+		ret = route_check(&r, &result.out.lft, &result.out.lanes, arena,
+		                  &checked);
 		fprintf(golden.f, "%s, %u: %s\n", fabrics[i / 3].command, i % 3,
 		        ret == E_OK ? "" : err_text(ret));
 		put_text(golden.f, "proof", proof_text(&checked.proof, g, arena));

@@ -2,9 +2,11 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Every resource is asked with every parameter that it has and each of some values, good and bad, on the
- * fabric of rich_fixture.h. tests/golden/answers has a line for each parameter: the statuses, and a sum of
- * the bodies. Other tests say what is right; this one says that an answer is no longer as it was. Where that is meant, `make golden` writes the file anew.
+ * Every resource is asked with every parameter that it has and each of some values, good
+ * and bad, on the fabric of rich_fixture.h. tests/golden/answers has a line for each
+ * parameter: the statuses, and a sum of the bodies. Other tests say what is right; this
+ * one says that an answer is no longer as it was. Where that is meant, `make golden`
+ * writes the file anew.
  */
 #include <check.h>
 #include <string.h>
@@ -39,11 +41,36 @@ static void stop(void)
 
 /* What a parameter gets. */
 static const char *const values[] = {
-	"",      "0",     "1",      "2",         "3",         "-1",     "70000",
-	"*",     "x",     "sw-a",   "host",      "dual:2",    "0x201",  "ca",
-	"5000000000000",  "active", "exact",     "ffff-0-0-0", "1-0-0-0", "pairwise",
-	"route_changed,node_lost",  "mgid",      "0x7fff",    "Red",    "h*",
-	"symbol_errors,routes",     "graphviz",  "%zz",       "2,5",    "0xc001",
+	"",
+	"0",
+	"1",
+	"2",
+	"3",
+	"-1",
+	"70000",
+	"*",
+	"x",
+	"sw-a",
+	"host",
+	"dual:2",
+	"0x201",
+	"ca",
+	"5000000000000",
+	"active",
+	"exact",
+	"ffff-0-0-0",
+	"1-0-0-0",
+	"pairwise",
+	"route_changed,node_lost",
+	"mgid",
+	"0x7fff",
+	"Red",
+	"h*",
+	"symbol_errors,routes",
+	"graphviz",
+	"%zz",
+	"2,5",
+	"0xc001",
 };
 
 /* What stands for a part in braces of a path, by its name. */
@@ -51,7 +78,9 @@ static const struct {
 	const char *name, *values[6];
 } captures[] = {
 	{ "{node}", { "sw-a", "0x201", "host", "nobody", "twin", "dual" } },
-	{ "{name}", { "NodeRecord", "PortInfoRecord", "PathRecord", "nothing", "ServiceRecord", "0x11" } },
+	{ "{name}",
+	  { "NodeRecord", "PortInfoRecord", "PathRecord", "nothing", "ServiceRecord",
+	    "0x11" } },
 	{ "{format}", { "topology", "graphviz", "slurm", "lft", "nothing", "x" } },
 	{ "{mgid}", { "0xc001", "nobody", "49153", "0xffff", "ff12::1", "0" } },
 	{ "{p_key}", { "Red", "0x7fff", "0x10", "nobody", "65536", "0" } },
@@ -61,7 +90,8 @@ static const struct {
 /* Numbers of the moment, and of the process. */
 static bool is_masked(const struct resource *row)
 {
-	return strcmp(row->path, "/metrics") == 0 || strcmp(row->path, "/openapi.json") == 0;
+	return strcmp(row->path, "/metrics") == 0 ||
+	       strcmp(row->path, "/openapi.json") == 0;
 }
 
 /* Asks, and prints the status; a sum of the answer goes to \a sum. */
@@ -94,7 +124,7 @@ static void end_line(FILE *f, uint64_t sum)
 	fprintf(f, " %016llx\n", (unsigned long long)sum);
 }
 
-/* A path alone, with a parameter that it does not have, and with each that it has: a line for each of them. */
+/* A path alone, with a parameter that it does not have, and with each that it has. */
 static void ask_all(FILE *f, const struct resource *row, const char *path)
 {
 	const char *at = row->params;
@@ -157,8 +187,9 @@ START_TEST(test_answers)
 }
 END_TEST
 
-static const char *const ends[] = { "host", "dual:1", "dual:2", "left", "2",  "0x201",
-	                            "*",    "twin",   "sw-a",   "nobody", "fe80::102" };
+static const char *const ends[] = { "host", "dual:1", "dual:2",   "left",
+	                            "2",    "0x201",  "*",        "twin",
+	                            "sw-a", "nobody", "fe80::102" };
 static const char *const more[] = {
 	"",
 	"&hops=1",

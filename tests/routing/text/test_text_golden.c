@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What readers and writers of routing/text and the generators make of good and damaged texts, as sums in
- * tests/golden/texts. Other tests say what is right; this one says that something is no longer as it was. Where
- * that is meant, `make golden` writes the files anew.
+ * What readers and writers of routing/text and the generators make of good and damaged
+ * texts, as sums in tests/golden/texts. Other tests say what is right; this one says
+ * that something is no longer as it was. Where that is meant, `make golden` writes the
+ * files anew.
  */
 #include <check.h>
 #include <limits.h>
@@ -205,8 +206,9 @@ static char *topo_text(void)
 
 static char *guid2lid_text(void)
 {
-	return strdup("0x0002c90300a0b0c1 0x0010 0x0013\n\n0x0002c90300a0b0c0 0x0001 0x0001\n\n"
-	              "0x5 0x20 0x20\n\n0x7 0x30 0x37\n\n0x9 5 5\n\n");
+	return strdup(
+		"0x0002c90300a0b0c1 0x0010 0x0013\n\n0x0002c90300a0b0c0 0x0001 0x0001\n\n"
+		"0x5 0x20 0x20\n\n0x7 0x30 0x37\n\n0x9 5 5\n\n");
 }
 
 static char *tables_text(void)
@@ -246,22 +248,25 @@ static char *matrix_text(void)
 
 static char *torus_text(void)
 {
-	return strdup("torus 4 5t 3\n# the first\nxp_link 0x1 0x2\nyp_link 0x1 0x3\nzp_link 0x1 0x4\n"
-	              "xm_link 0x1 0x5\nnext_seed\nxp_link 0x11 0x12\nportgroup_max_ports 20\n"
-	              "port_order 3 1 2\nx_dateline 1\nmax_changes 7\n");
+	return strdup(
+		"torus 4 5t 3\n# the first\nxp_link 0x1 0x2\nyp_link 0x1 0x3\nzp_link 0x1 0x4\n"
+		"xm_link 0x1 0x5\nnext_seed\nxp_link 0x11 0x12\nportgroup_max_ports 20\n"
+		"port_order 3 1 2\nx_dateline 1\nmax_changes 7\n");
 }
 
 static char *topologies_text(void)
 {
-	return strdup("topology\nid: 1\nsw-grp: a\nhca-grp: b\nend-topology\n"
-	              "topology\nid: 2\nsw-grp: ALL_SWITCHES\nhca-grp: ALL_CAS\nend-topology\n");
+	return strdup(
+		"topology\nid: 1\nsw-grp: a\nhca-grp: b\nend-topology\n"
+		"topology\nid: 2\nsw-grp: ALL_SWITCHES\nhca-grp: ALL_CAS\nend-topology\n");
 }
 
 static char *steps_text(void)
 {
-	return strdup("unicast-step\nid: 1\nengine: updn\ntopology: 1\nend-unicast-step\n"
-	              "unicast-step\nid: 2\nengine: minhop\nuse: text\nfallback-to: 1\npath-bit: 1\nend-unicast-step\n"
-	              "unicast-step\nid: 3\nengine: ftree\ntopology: 2\nconfig: text\nend-unicast-step\n");
+	return strdup(
+		"unicast-step\nid: 1\nengine: updn\ntopology: 1\nend-unicast-step\n"
+		"unicast-step\nid: 2\nengine: minhop\nuse: text\nfallback-to: 1\npath-bit: 1\nend-unicast-step\n"
+		"unicast-step\nid: 3\nengine: ftree\ntopology: 2\nconfig: text\nend-unicast-step\n");
 }
 
 static const struct reader {
@@ -298,8 +303,9 @@ START_TEST(test_readers)
 
 		diags_init(d, arena);
 		ret = r->read(bad, d, &sum);
-		fprintf(golden.f, "%u %s %016llx\n%s", k, ret == E_OK ? "" : err_text(ret),
-		        (unsigned long long)sum, take_problems(d));
+		fprintf(golden.f, "%u %s %016llx\n%s", k,
+		        ret == E_OK ? "" : err_text(ret), (unsigned long long)sum,
+		        take_problems(d));
 		free(bad);
 	}
 	ck_assert_int_eq(chdir(home), 0);
@@ -311,17 +317,50 @@ END_TEST
 /* ---- generators ---- */
 
 static const char *const commands[] = {
-	"ft2 4 3 2",         "ft2 4 3 2 3",        "ft2 0 1 1",        "ft2 1 1 1",
-	"ft2 4",             "ft2 4 3 2 3 4",      "ft2 4 300 2",      "ft2 x 3 2",
-	"ft3 2",             "ft3 4",              "ft3 6",            "ft3 3",
-	"ft3 0",             "tree3 2 3 2 2 2",    "tree3 2 3 2 2",    "tree3 4 6 6 4 4",
-	"director 4 2 1 2 2", "director 6 4 2 3 2 2", "director 1 1 1 1 1", "mesh 3 1",
-	"mesh 3x2 2",        "mesh 1x1 1",         "mesh 0x2 1",       "mesh 2x2x2x2 1",
-	"torus 2x2 1",       "torus 3x3 0",        "torus 4x3x2 1",    "torus 5 2",
-	"hypercube 1 1",     "hypercube 4 2",      "hypercube 0 1",    "hypercube 40 1",
-	"dragonfly 1 2 1",   "dragonfly 2 4 2",    "dragonfly 4 2 2 5", "dragonfly 2 2 2 90",
-	"jellyfish 8 3 1",   "jellyfish 9 3 1",    "jellyfish 12 4 2", "jellyfish 3 9 1",
-	"jellyfish 2 1 0",   "nothing 1",          "ft2",              "mesh",
+	"ft2 4 3 2",
+	"ft2 4 3 2 3",
+	"ft2 0 1 1",
+	"ft2 1 1 1",
+	"ft2 4",
+	"ft2 4 3 2 3 4",
+	"ft2 4 300 2",
+	"ft2 x 3 2",
+	"ft3 2",
+	"ft3 4",
+	"ft3 6",
+	"ft3 3",
+	"ft3 0",
+	"tree3 2 3 2 2 2",
+	"tree3 2 3 2 2",
+	"tree3 4 6 6 4 4",
+	"director 4 2 1 2 2",
+	"director 6 4 2 3 2 2",
+	"director 1 1 1 1 1",
+	"mesh 3 1",
+	"mesh 3x2 2",
+	"mesh 1x1 1",
+	"mesh 0x2 1",
+	"mesh 2x2x2x2 1",
+	"torus 2x2 1",
+	"torus 3x3 0",
+	"torus 4x3x2 1",
+	"torus 5 2",
+	"hypercube 1 1",
+	"hypercube 4 2",
+	"hypercube 0 1",
+	"hypercube 40 1",
+	"dragonfly 1 2 1",
+	"dragonfly 2 4 2",
+	"dragonfly 4 2 2 5",
+	"dragonfly 2 2 2 90",
+	"jellyfish 8 3 1",
+	"jellyfish 9 3 1",
+	"jellyfish 12 4 2",
+	"jellyfish 3 9 1",
+	"jellyfish 2 1 0",
+	"nothing 1",
+	"ft2",
+	"mesh",
 };
 
 START_TEST(test_generators)
@@ -330,7 +369,9 @@ START_TEST(test_generators)
 
 	golden_begin(&golden, "texts/generators");
 	for (unsigned i = 0; i < 4 * sizeof(commands) / sizeof(*commands); i++) {
-		struct topogen_opts o = { .fail = i % 4 == 1 ? 0.2 : i % 4 == 2 ? 0.5 : 0,
+		struct topogen_opts o = { .fail = i % 4 == 1   ? 0.2
+			                          : i % 4 == 2 ? 0.5
+			                                       : 0,
 			                  .seed = i,
 			                  .spine_hosts = i % 4 == 3 ? 3 : 0,
 			                  .aggregation_nodes = i % 4 == 3 };

@@ -2,10 +2,11 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Every attribute is asked for by each of its components, with the values of some records and others, in
- * every method that reads. tests/golden/records has a line for each component: the records that came, and
- * a sum of the replies. Other tests say what is right; this one says that a reply is no longer as it
- * was. Where that is meant, `make golden` writes the file anew.
+ * Every attribute is asked for by each of its components, with the values of some
+ * records and others, in every method that reads. tests/golden/records has a line for
+ * each component: the records that came, and a sum of the replies. Other tests say what
+ * is right; this one says that a reply is no longer as it was. Where that is meant,
+ * `make golden` writes the file anew.
  */
 #include "sa/record/attributes.h"
 #include "tests/golden/golden.h"
@@ -73,14 +74,16 @@ static void put_component_line(FILE *f, const struct sa_attr *attr, unsigned met
 }
 
 /* Some records: the first of all there are, and one of no values. */
-static unsigned take_samples(const struct sa_attr *attr, uint8_t sample[SAMPLES][BASE_MAX])
+static unsigned take_samples(const struct sa_attr *attr,
+                             uint8_t sample[SAMPLES][BASE_MAX])
 {
 	uint64_t sum = GOLDEN_SUM;
 	unsigned n = 1;
 	size_t found;
 
 	memset(sample, 0, SAMPLES * BASE_MAX);
-	if (!(attr->methods & SA_GETTABLE) || sa_attr_find(attr->version, attr->id, SA_GETTABLE) != attr) {
+	if (!(attr->methods & SA_GETTABLE) ||
+	    sa_attr_find(attr->version, attr->id, SA_GETTABLE) != attr) {
 		return n;
 	}
 	found = ask_by(attr, GET_TABLE, 0, sample[0], true, &sum);
@@ -107,7 +110,8 @@ START_TEST(every_component)
 			if (!(attr->methods & methods[k].bit)) {
 				continue;
 			}
-			size_t all = ask_by(attr, methods[k].method, 0, sample[0], true, &sum);
+			size_t all =
+				ask_by(attr, methods[k].method, 0, sample[0], true, &sum);
 
 			all += ask_by(attr, methods[k].method, 0, sample[0], false, &sum);
 			fprintf(golden.f, "%s %u %02x %zu %016llx\n", attr->name,
