@@ -106,7 +106,9 @@ static void request_from_base(struct whatif *x, struct route_request *ret_reques
 static int prove_before(struct whatif *x)
 {
 	struct route_job *j = &x->before;
-	const struct engine *used = engine_find(x->running.engine);
+	/* nobody says which engine made the tables of --lfts */
+	const struct engine *used =
+		x->running.engine != NULL ? engine_find(x->running.engine) : NULL;
 	struct route_request request;
 	uint32_t *load;
 

@@ -145,8 +145,14 @@ struct graph *fabric_without(const struct graph *g, const bool *gone, const bool
 		                                n->description, n->id, &now[i]),
 		                 E_OK);
 		for (unsigned p = 0; p <= n->n_ports; p++) {
-			x->ports[graph_port(x, now[i], p)].guid =
-				g->ports[n->first_port + p].guid;
+			const struct port *from = &g->ports[n->first_port + p];
+			struct port *to = &x->ports[graph_port(x, now[i], p)];
+
+			to->guid = from->guid;
+			to->width = from->width;
+			to->speed = from->speed;
+			to->mtu = from->mtu;
+			to->vls = from->vls;
 		}
 		x->nodes[now[i]].esp0 = n->esp0;
 		x->nodes[now[i]].system_image_guid = n->system_image_guid;

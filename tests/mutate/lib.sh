@@ -4,8 +4,8 @@
 #
 # What mutate.sh and list.sh share: a copy of the last commit in $top_builddir/mutate, where faults are
 # planted, one run at a time; which test enters which function; compiling one object, linking one program with it, and
-# running one suite until the first case that fails. A test is a unit program and one of its suites, or with
-# E2E=1 a script and "-". Sourced.
+# running one suite until the first case that fails. A test is a unit program and one of its suites, or
+# "simulate" and a kind of seeds, or with E2E=short or E2E=1 a script and "-". Sourced.
 # shellcheck disable=SC2034 # mutate.sh has the separator
 set -u
 top=$(cd "${srcdir:-.}" && pwd)
@@ -47,16 +47,37 @@ prepare() {
 	[ -f "$work/Makefile" ] || (cd "$work" && ../configure CFLAGS='-O1 -g1 -finstrument-functions' LIBS="$work/entered.o") \
 		>"$work/configure.log" 2>&1 || die "configure failed: see $work/configure.log"
 	mapfile -t programs < <(sed -n 's/^check_PROGRAMS += tests\/\(test_[a-z0-9_]*\)$/\1/p' $(git -C "$top" ls-files "$top/tests/*Makefile.inc" | sed "s|^|$top/|") | sort)
-	make_it "${programs[@]/#/tests/}" || die "the tree does not build: see $work/make.log"
+	make_it "${programs[@]/#/tests/}" tests/simulate || die "the tree does not build: see $work/make.log"
 	[ -z "${E2E:-}" ] || make_it all check-programs || die "the tree does not build: see $work/make.log"
 	make_map
 }
 
-# tests: what there is to run: names of unit programs, and of scripts.
+# tests: what there is to run: names of unit programs, and of scripts, which stand in tests/e2e/Makefile.inc in
+# two lists.
 tests() {
-	printf '%s\n' "${programs[@]}"
-	[ -z "${E2E:-}" ] || printf '%s\n' $(sed -n 's|^\t%D%/\([a-z0-9_]*\.sh\).*|e2e/\1|p' "$copy/tests/e2e/Makefile.inc" | sort -u)
+	printf '%s\n' "${programs[@]}" simulate
+	case ${E2E:-} in
+	'') return ;;
+	short) sed -n '/^short_scripts/,/[^\\]$/p' "$copy/tests/e2e/Makefile.inc" ;;
+	*) sed -n '/_scripts = /,/[^\\]$/p' "$copy/tests/e2e/Makefile.inc" ;;
+	esac | sed -n 's|^\t%D%/\([a-z0-9_]*\.sh\).*|e2e/\1|p' | sort -u
 }
+
+# The seeds of tests/sim/simulate.sh by kind, of each the first ones.
+simulate_kinds='
+plain --seeds 20
+nonsense --nonsense --seeds 16
+vports --vports --seeds 12
+vports_nonsense --vports --nonsense --seeds 8
+crashes --crashes --managers 0 --seeds 12
+crashes_nonsense --crashes --managers 0 --nonsense --seeds 12
+freezes --managers 2 --freezes --first 200000 --seeds 12
+packets --packets --seeds 12
+omnipath --omnipath --seeds 12
+omnipath_packets --omnipath --packets --seeds 8
+omnipath_crashes --omnipath --crashes --managers 0 --seeds 8
+'
+simulate_options() { sed -n "s/^$1 /--first 100000 /p" <<<"$simulate_kinds"; }
 
 # sum TEST: changes when the test has to be run once more, to see what it enters.
 sum() {
@@ -69,6 +90,7 @@ sum() {
 suites() {
 	case $1 in
 	*.sh) echo - ;;
+	simulate) echo counts && sed -n 's/ .*//p' <<<"$simulate_kinds" ;;
 	*) nm "$work/tests/$1" | sed -n 's/.* t register_suite_//p' | sort -u ;;
 	esac
 }
@@ -102,7 +124,7 @@ entered() {
 	local program binary
 	sort -u "$work/entered" | cut -d' ' -f1 | uniq | while read -r program; do
 		binary=$program
-		[ "${program#test_}" = "$program" ] || binary=tests/$program
+		case $program in test_* | simulate) binary=tests/$program ;; esac
 		[ -x "$work/$binary" ] || continue
 		awk -v p="$program" '$1 == p { print $2 }' "$work/entered" | sort -u | addr2line -e "$work/$binary" |
 			awk -F: -v test="$1 $2 $3" -v p="$binary" '
@@ -113,27 +135,30 @@ entered() {
 
 since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a }'; }
 
-# who_enters FILE LINE: test, seconds and programs of each test that enters the function around that line; those
-# of the file's name first, then those of its folder and of its room, and the quickest of each first.
+# who_enters FILE LINE: test, seconds, rank and programs of each test that enters the function around that line; those
+# of the file's name and quick ones that compare all with golden files first (rank 1), then those of its folder (2), the
+# simulator for sa (3), those of its room (4), others (5) and scripts (6), and the quickest of each first.
 who_enters() {
 	local from to base=${1##*/} dir=${1%/*}
 	read -r from to < <(awk -v n="$2" '
 		NR < n && /^}/ { from = NR }
 		NR <= n && /^{/ { to = NR }
 		END { print from + 0, to + 0 }' "$copy/$1")
-	cat "$map"/test_* ${E2E:+"$map"/e2e.*} 2>/dev/null | awk -v file="$1" -v from="$from" -v to="$to" -v base="${base%.c}" \
+	cat "$map"/test_* "$map"/simulate ${E2E:+"$map"/e2e.*} 2>/dev/null | awk -v file="$1" -v from="$from" -v to="$to" -v base="${base%.c}" \
 		-v dir="test_${dir//\//_}" -v room="test_${dir%%/*}" -v only=" ${BY:-} " '
 		$1 == file && $2 > from && $2 <= to && (only !~ /[^ ]/ || index(only, " " $3 " ")) {
 			test = $3 " " $4
 			if (!(test in rank)) {
-				rank[test] = $4 == "-" ? 5 : index(dir, $3) == 1 ? 2 : index($3, room) == 1 ? 3 : 4
+				rank[test] = $4 == "-" ? 6 : index(dir, $3) == 1 ? 2 : index($3, room) == 1 ? 4 : 5
+				if ($3 == "simulate") rank[test] = room == "test_sa" ? 3 : 5
+				if ($4 ~ /golden|^counts$/ && rank[test] > 1 && rank[test] < 4) rank[test] = 2 - ($5 < 5)
 				if (rank[test] == 2 && (index($4, base) || index(base, $4))) rank[test] = 1
 				seconds[test] = $5
 			}
 			if (!index(programs[test] " ", " " $6 " ")) programs[test] = programs[test] " " $6
 		}
 		END { for (test in rank) print rank[test], seconds[test], test, programs[test] }' |
-		sort -k1,1n -k2,2n | awk '{ s = $2; $1 = $2 = ""; $4 = $4 " " s; print }'
+		sort -k1,1n -k2,2n | awk '{ printf "%s %s %s %s", $3, $4, $2, $1; for (i = 5; i <= NF; i++) printf " %s", $i; print "" }'
 }
 
 # object FILE: its object, in the build folder.
@@ -188,17 +213,27 @@ restore() {
 	done
 }
 
-# notices TEST SUITE SECONDS: a case of the suite fails, or the suite does not end in time. Ends at the first.
+# notices TEST SUITE SECONDS [all]: a case of the suite fails, or the suite does not end in time. Ends at the first.
+# "all": with all seeds, not with the quarter that TEST_SHORT leaves.
 notices() {
 	local status
 	(
 		cd "$work" || exit 1
 		exec 9>&- # what a test leaves behind holds no lock
 		export srcdir=.. top_builddir=$PWD OMP_WAIT_POLICY=passive TEST_SHORT=1
+		[ -z "${4:-}" ] || unset TEST_SHORT
 		[ -n "${TMPDIR:-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
 		case $1 in
 		*.sh)
 			! timeout -k 5 "$3" bash "../tests/$1" </dev/null >"$work/test.log" 2>&1
+			;;
+		simulate)
+			export OMP_NUM_THREADS=1
+			# shellcheck disable=SC2046 # words
+			case $2 in
+			counts) ! timeout -k 5 "$3" bash ../tests/sim/counts.sh ;;
+			*) ! timeout -k 5 "$3" tests/simulate $(simulate_options "$2") ;;
+			esac </dev/null >"$work/test.log" 2>&1
 			;;
 		*)
 			export CK_RUN_SUITE=$2 CK_DEFAULT_TIMEOUT=$3 CK_TAP_LOG_FILE_NAME=/dev/fd/3

@@ -35,9 +35,9 @@ plant() {
 
 # judge FILE LINE OBJECT PROGRAM SUITE: prints the verdict.
 judge() {
-	local test suite seconds programs program
+	local test suite seconds rank programs program
 	compile "$1" "$3" || { echo "does not build"; return; }
-	while read -r test suite seconds programs <&4 && [ -n "$test" ]; do
+	while read -r test suite seconds rank programs <&4 && [ -n "$test" ]; do
 		for program in $programs; do
 			link_faulty "$program" "$3" || { echo "does not build"; return; }
 		done
@@ -45,7 +45,7 @@ judge() {
 	done 4< <(who_enters "$1" "$2" | awk -v p="$4" -v s="$5" '
 		$1 == p && $2 == s { named = $0; next }
 		{ others = others $0 "\n" }
-		END { print (named != "" ? named : p " " s " 60 tests/" p) "\n" others }')
+		END { print (named != "" ? named : p " " s " 60 1 tests/" p) "\n" others }')
 	echo "not caught"
 }
 

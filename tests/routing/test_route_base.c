@@ -18,6 +18,7 @@
 #include "routing/route_base.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
+#include "tests/routing/fabric_life.h"
 
 enum { SEEDS = 3, STEPS = 20 };
 
@@ -37,85 +38,11 @@ static void teardown(void)
 	arena_free(arena);
 }
 
-/* A fabric whose cables and hosts come and go. */
-struct life {
-	struct graph *whole;
-	struct lid_memory *memory;
-	bool *gone, *cut;
-	bool routes; /* the last change left something to be routed: not only hosts went */
-	struct graph *g;
-	struct lids lids;
-	struct lft prev; /* of the last run; rows NULL: none */
-	struct route_request request;
-	struct route_memory left; /* from run to run */
-};
-
-static void make_fabric(struct life *l)
-{
-	struct lids_in in = { .memory = l->memory, .n_memory = l->whole->n_end_ports };
-	struct diags d;
-
-	diags_init(&d, arena);
-	l->g = fabric_without(l->whole, l->gone, l->cut, arena);
-	in.g = l->g;
-	ck_assert_int_eq(lids_assign(&in, arena, &d, &l->lids, NULL, NULL), E_OK);
-	l->request.g = l->g;
-	l->request.lids = &l->lids;
-}
-
 static void start(struct life *l, const char *fabric, const char *list, uint32_t seed,
                   uint32_t lmc)
 {
-	struct why why = { "" };
-	struct lids lids;
-
-	l->whole = fabric_make(fabric, 0, seed, arena);
-	l->gone = arena_array(arena, l->whole->n_nodes, sizeof(*l->gone));
-	l->cut = arena_array(arena, l->whole->n_ports, sizeof(*l->cut));
-	l->memory = arena_array(arena, l->whole->n_end_ports, sizeof(*l->memory));
-	lids = fabric_lids(l->whole, lmc, 0, arena);
-	for (uint32_t i = 0; i < l->whole->n_end_ports; i++) {
-		uint32_t p = l->whole->by_guid[i];
-
-		l->memory[i] = (struct lid_memory){ .guid = l->whole->ports[p].guid,
-			                            .range = lids.of[p] };
-	}
+	life_start(l, fabric_make(fabric, 0, seed, arena), list, lmc, arena);
 	l->left.base = base;
-	l->request.memory = &l->left;
-	l->request.threads = 1;
-	ck_assert_int_eq(route_list_parse(list, &l->request.list, &why), E_OK);
-	make_fabric(l);
-}
-
-static bool between_switches(const struct graph *g, uint32_t port)
-{
-	uint32_t peer = g->ports[port].peer;
-
-	return peer != GRAPH_NONE && g->nodes[g->ports[port].node].type == NODE_SWITCH &&
-	       g->nodes[g->ports[peer].node].type == NODE_SWITCH;
-}
-
-/* Some cables and hosts go, or come back. */
-static void change_fabric(struct life *l, uint64_t *state)
-{
-	const struct graph *g = l->whole;
-
-	l->routes = false;
-	for (unsigned n = 1 + random_below(state, 2); n > 0;) {
-		uint32_t port = random_below(state, g->n_ports);
-		uint32_t node = random_below(state, g->n_nodes);
-
-		if (random_below(state, 2) && between_switches(g, port)) {
-			l->cut[port] ^= 1;
-			l->routes = true;
-			n--;
-		} else if (g->nodes[node].type == NODE_CA) {
-			l->gone[node] ^= 1;
-			l->routes |= !l->gone[node];
-			n--;
-		}
-	}
-	make_fabric(l);
 }
 
 static void check_rows(const struct life *l, const struct route_result *result)
@@ -262,13 +189,6 @@ static void check_full_run(const struct life *l, const struct route_result *resu
 	}
 }
 
-static void keep_tables(struct life *l, const struct lft *t)
-{
-	ck_assert_int_eq(lft_init(&l->prev, t->n_switches, t->n_lids - 1, arena), E_OK);
-	memcpy(l->prev.rows, t->rows, t->n_switches * t->stride);
-	l->left.tables = &l->prev;
-}
-
 /* A cable from a leaf of a whole tree is lost: its routes in both directions find their place on the
  * other cables, no worse than when all is routed with what can be kept. */
 START_TEST(lost_cable_is_spread)
@@ -279,12 +199,12 @@ START_TEST(lost_cable_is_spread)
 
 	start(&l, "ft3 8", _i ? "updn" : "minhop", 1, 0);
 	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
-	keep_tables(&l, &result.out.lft);
-	while (!between_switches(l.whole, port)) {
+	life_keep_tables(&l, &result.out.lft);
+	while (!life_has_link(l.whole, port)) {
 		port++;
 	}
 	l.cut[port] = true;
-	make_fabric(&l);
+	life_make_fabric(&l);
 	l.request.incremental = true;
 	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
 	ck_assert(result.incremental);
@@ -329,9 +249,9 @@ START_TEST(small_changes)
 					check_full_run(&l, &result);
 				}
 				n_small += result.incremental;
-				keep_tables(&l, &result.out.lft);
+				life_keep_tables(&l, &result.out.lft);
 			}
-			change_fabric(&l, &state);
+			life_change(&l, &state);
 		}
 	}
 	if (strcmp(lives[_i].engines, "dfsssp") == 0) { /* several lanes */
@@ -357,8 +277,8 @@ START_TEST(same_on_all_threads)
 		l.request.threads = threads;
 		for (unsigned step = 0; step < STEPS / 2; step++) {
 			ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
-			keep_tables(&l, &result.out.lft);
-			change_fabric(&l, &state);
+			life_keep_tables(&l, &result.out.lft);
+			life_change(&l, &state);
 		}
 		if (threads > 1) {
 			ck_assert_int_eq(memcmp(first.rows, l.prev.rows,
@@ -380,7 +300,7 @@ START_TEST(resumed)
 
 	start(&l, "ft3 8", _i ? "updn" : "minhop", 1, 0);
 	ck_assert_int_eq(route_run(&l.request, arena, &made), E_OK);
-	keep_tables(&l, &made.out.lft);
+	life_keep_tables(&l, &made.out.lft);
 	l.left.base = route_base_new();
 	ck_assert_int_eq(route_resume(&l.request, made.used, &l.prev, &made.out.lanes,
 	                              arena, &result),
@@ -388,7 +308,7 @@ START_TEST(resumed)
 	ck_assert_ptr_ne(result.out.lft.rows, l.prev.rows);
 	ck_assert_uint_eq(result.load.max, made.load.max);
 	l.request.incremental = true;
-	change_fabric(&l, &state);
+	life_change(&l, &state);
 	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
 	ck_assert_msg(result.incremental, "%s", result.full_reason.text);
 	check_proof(&l, &result);
@@ -412,7 +332,7 @@ START_TEST(other_tables)
 
 	start(&l, "ft2 6 3 3", "minhop", 1, 0);
 	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
-	keep_tables(&l, &result.out.lft);
+	life_keep_tables(&l, &result.out.lft);
 	l.request.incremental = true;
 	ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
 	ck_assert(result.incremental && result.n_changed == 0);

@@ -118,7 +118,7 @@ static const char *const engines_of[] = { "minhop", "updn", "dfsssp",
 
 struct arguments {
 	uint32_t seeds, first, jobs;
-	bool trace;
+	bool trace, counts;
 	const char *only;
 	const char *self;
 };
@@ -591,6 +591,9 @@ static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
 	if (trace && r->packets != NULL) {
 		printf("%lu packets arrived\n", (unsigned long)packets_delivered(r->packets));
 	}
+	if (good) {
+		trace_count_run(r->sim, now_ms(r));
+	}
 	return good;
 }
 
@@ -663,11 +666,13 @@ static int run_seeds(const struct arguments *args, uint32_t job)
 			printf("seed %u: %s\n", seed, r.failure);
 			fflush(stdout);
 		}
+		trace_end_run(seed);
 		free_run(&r);
 		if (!good && args->only == NULL) {
 			shorten(seed, &r);
 		}
 	}
+	trace_print_counts();
 	return failed ? 1 : 0;
 }
 
@@ -696,6 +701,7 @@ static const struct argp_option options[] = {
 	  "also subnet managers that are stopped for a while and go on; with --managers",
 	  0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
+	{ "counts", 'C', NULL, 0, "print how often each line of the log and each MAD came", 0 },
 	{ 0 },
 };
 
@@ -722,6 +728,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		}
 		return 0;
 	case 't': a->trace = true; return 0;
+	case 'C': a->counts = true; return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -759,12 +766,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "simulate: devices of Omni-Path have no virtual ports\n");
 		return 2;
 	}
-	log_set_level(args.trace ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
-	if (!args.trace && freopen("/dev/null", "w", stderr) == NULL) {
+	log_set_level(args.trace || args.counts ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
+	if (!args.trace && !args.counts && freopen("/dev/null", "w", stderr) == NULL) {
 		return 2; /* faults are logged as errors */
 	}
-	if (args.trace) {
+	if (args.trace || args.counts) {
 		trace_begin();
+		trace_count(!args.trace);
 	}
 	column_use_threads(1);
 	signal(SIGALRM, on_signal);

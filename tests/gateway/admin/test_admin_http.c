@@ -63,6 +63,22 @@ START_TEST(strict_heads)
 }
 END_TEST
 
+/* Nobody listens any more. */
+START_TEST(stops)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = connect_here();
+
+	close(fd);
+	admin_http_stop(http);
+	http = NULL;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	strcpy(to.sun_path, path);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&to, sizeof(to)), -1);
+	close(fd);
+}
+END_TEST
+
 /* As an operator with a connection of its own. */
 static void ask_as_operator(int fd, const char *end)
 {
@@ -125,6 +141,7 @@ TEST_SUITE(admin_http)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, strict_heads);
+	tcase_add_test(t, stops);
 	tcase_add_loop_test(t, a_crowd_keeps_no_user_out, 0, 4);
 	suite_add_tcase(suite, t);
 }

@@ -21,6 +21,7 @@
 
 #include "routing/text/lftfile.h"
 #include "routing/text/topofile.h"
+#include "tests/golden/golden.h"
 #include "tests/lib/gateway_fixture.h"
 #include "tests/lib/rich_fixture.h"
 #include "tests/lib/suite.h"
@@ -200,45 +201,10 @@ static char *run(const char *words, const char *snapshot)
 	return all;
 }
 
-static char *golden_path(char path[300])
-{
-	const char *srcdir = getenv("srcdir");
-
-	snprintf(path, 300, "%s/tests/golden/saguaro", srcdir != NULL ? srcdir : ".");
-	return path;
-}
-
-static char *read_golden(void)
-{
-	char path[300], *all = NULL;
-	size_t len = 0;
-	FILE *f = fopen(golden_path(path), "r");
-
-	ck_assert_msg(f != NULL, "%s", path);
-	ck_assert_int_gt(getdelim(&all, &len, '\0', f), 0);
-	fclose(f);
-	return all;
-}
-
-/* The first line that differs. */
-static const char *difference(const char *is, const char *want)
-{
-	static char text[4096];
-	size_t at = 0;
-
-	for (size_t i = 0; is[i] != '\0' && is[i] == want[i]; i++) {
-		at = is[i] == '\n' ? i + 1 : at;
-	}
-	snprintf(text, sizeof(text), "%.*s\nnot %.*s", (int)strcspn(is + at, "\n"),
-	         is + at, (int)strcspn(want + at, "\n"), want + at);
-	return text;
-}
-
 START_TEST(test_texts)
 {
-	const bool writes =
-		getenv("GOLDEN") != NULL && strcmp(getenv("GOLDEN"), "write") == 0;
-	char *golden = read_golden(), path[300], *fresh = NULL;
+	const bool writes = golden_writes();
+	char *path = golden_path("saguaro"), *golden = golden_read(path), *fresh = NULL;
 	const char *snapshot = tree.dir;
 	unsigned n = 0;
 	size_t len = 0;
@@ -271,7 +237,7 @@ START_TEST(test_texts)
 
 			last[1] = '\0';
 			ck_assert_msg(strcmp(is, end + 1) == 0, "%s\n%s", line,
-			              difference(is, end + 1));
+			              golden_difference(is, end + 1));
 			last[1] = kept;
 		}
 		free(is);
@@ -281,13 +247,11 @@ START_TEST(test_texts)
 	fclose(to);
 	ck_assert_uint_gt(n, 50);
 	if (writes) {
-		FILE *f = fopen(golden_path(path), "w");
-
-		fputs(fresh, f);
-		fclose(f);
+		golden_write(path, fresh);
 	}
 	free(fresh);
 	free(golden);
+	free(path);
 }
 END_TEST
 

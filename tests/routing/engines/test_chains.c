@@ -267,6 +267,15 @@ START_TEST(cut_out)
 
 	ck_assert_int_eq(subgraph_cut(g, &l, &sw, &cas, 0, arena, &x), E_OK);
 	ck_assert(!cabled || x.g->n_switches < 7 || x.g->n_adj == 2 * 4 * 3 - 2);
+	/* a port that is out is without its cable, though its switch and the other end are in */
+	sw = set_of(g, p, "sw");
+	uint32_t port = port_of(g, "leaf-0000", 7);
+
+	ck_assert(cabled);
+	sw.bits[port / 64] &= ~(UINT64_C(1) << port % 64);
+	ck_assert_int_eq(subgraph_cut(g, &l, &sw, &cas, SUBGRAPH_ALL_LIDS, arena, &x), E_OK);
+	ck_assert_uint_eq(x.g->n_switches, 7);
+	ck_assert_uint_eq(x.g->n_adj, 2 * 4 * 3 - 2);
 }
 END_TEST
 

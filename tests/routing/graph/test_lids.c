@@ -159,6 +159,74 @@ START_TEST(nearest_is_first)
 }
 END_TEST
 
+/* Cables from each node to the SM's, by looking at all cables again and again. */
+static uint32_t *slow_distances(const struct graph *g)
+{
+	uint32_t *far = arena_array(arena, g->n_nodes, sizeof(*far));
+	bool more = true;
+
+	memset(far, 0xff, g->n_nodes * sizeof(*far));
+	far[g->ports[g->sm_port].node] = 0;
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < g->n_ports; i++) {
+			const struct port *p = &g->ports[i];
+			uint32_t *mine = &far[p->node], *other;
+
+			if (p->peer == GRAPH_NONE) {
+				continue;
+			}
+			other = &far[g->ports[p->peer].node];
+			if (*mine != UINT32_MAX && *other > *mine + 1) {
+				*other = *mine + 1;
+				more = true;
+			}
+		}
+	}
+	return far;
+}
+
+/* Broken fabrics: nobody who is nearer has a higher LID, and those whom no cable leads to come last, by
+ * their GUIDs. */
+START_TEST(nearest_in_parts)
+{
+	uint64_t state = 5 + (uint64_t)_i;
+	struct graph *whole = fabric_make("jellyfish 10 3 2", 0, 1 + (uint32_t)_i, arena), *g;
+	bool *cut = arena_array(arena, whole->n_ports, sizeof(*cut));
+	struct lids_in in = { .max_lid = 0xbfff, .nearest_first = true, .lmc = _i % 2 };
+	const uint32_t *far;
+	struct lids l;
+
+	for (uint32_t i = 0; i < whole->n_ports; i++) {
+		cut[i] = whole->nodes[whole->ports[i].node].type == NODE_SWITCH &&
+		         random_below(&state, 4) == 0;
+	}
+	g = fabric_without(whole, NULL, cut, arena);
+	do {
+		g->sm_port = g->end_ports[random_below(&state, g->n_end_ports)];
+	} while (g->nodes[g->ports[g->sm_port].node].type != NODE_CA);
+	in.g = g;
+	far = slow_distances(g);
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, 0xbfff);
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint32_t a = g->by_guid[i], far_a = far[g->ports[a].node];
+
+		ck_assert_uint_ne(l.of[a].base, 0);
+		for (uint32_t k = i + 1; k < g->n_end_ports; k++) {
+			uint32_t b = g->by_guid[k], far_b = far[g->ports[b].node];
+
+			/* ranges of more than one LID begin at multiples of their size, and fill holes */
+			if (far_a != far_b && l.of[a].lmc == l.of[b].lmc) {
+				ck_assert((far_a < far_b) == (l.of[a].base < l.of[b].base));
+			} else if (far_a == UINT32_MAX && l.of[a].lmc == l.of[b].lmc) {
+				ck_assert_uint_lt(l.of[a].base, l.of[b].base);
+			}
+		}
+	}
+}
+END_TEST
+
 /* Nodes vanish and come back: everybody has the LID of before. */
 START_TEST(absent_ports_keep_their_range)
 {
@@ -751,6 +819,7 @@ TEST_SUITE(lids)
 	tcase_add_loop_test(t, every_lmc_aligned_and_persistent, 0, 8 * N_FABRICS);
 	tcase_add_test(t, sm_port_is_first);
 	tcase_add_test(t, nearest_is_first);
+	tcase_add_loop_test(t, nearest_in_parts, 0, 12);
 	tcase_add_test(t, absent_ports_keep_their_range);
 	tcase_add_loop_test(t, lmc_change_moves_only_what_must, 1, 8);
 	tcase_add_test(t, full);
