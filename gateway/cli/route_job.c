@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/clock.h"
@@ -74,7 +76,9 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 		         argv[0], argv[0]);
 		return E_SYNTAX;
 	}
-	j->file = argv[first];
+	if (file == ROUTE_JOB_FILE_NEEDED || strcmp(argv[first], "running") != 0) {
+		j->file = argv[first];
+	}
 	return E_OK;
 }
 
@@ -136,6 +140,68 @@ int route_job_init(struct route_job *j, const struct option_row *own, const char
 		fprintf(stderr, "%s: %s\n", argv[0], err_text(ret));
 	}
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+void route_job_free_words(char **words)
+{
+	for (char **w = words; w && *w; w++) {
+		free(*w);
+	}
+	free(words);
+}
+
+char **route_job_copy_words(int argc, char **argv)
+{
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+
+	for (int i = 0; copy && i < argc; i++) {
+		copy[i] = strdup(argv[i]);
+		if (!copy[i]) {
+			route_job_free_words(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+const char *route_job_options_file(const char *options, struct arena *a)
+{
+	size_t len = strlen(options), at = 0;
+	int fd = memfd_create("saguaro-options", MFD_CLOEXEC);
+
+	while (fd >= 0 && at < len) {
+		ssize_t n = write(fd, options + at, len - at);
+		if (n <= 0 && errno != EINTR) {
+			close(fd);
+			return NULL;
+		}
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return fd >= 0 ? arena_printf(a, "/proc/self/fd/%d", fd) : NULL;
+}
+
+int route_job_read_again(struct route_job *j, const struct route_job *first,
+                         const char *options, const struct option_row *own,
+                         const char *doc, int argc, char **argv)
+{
+	bool own_file = first->file != NULL || first->config.config_file != NULL;
+	char **args = arena_array(first->arena, (size_t)argc + 3, sizeof(*args));
+	const char *path = own_file ? "" : route_job_options_file(options, first->arena);
+
+	if (!args || !path) {
+		fprintf(stderr, "%s: %s\n", argv[0], err_text(-ENOMEM));
+		return EXIT_USAGE;
+	}
+	args[0] = argv[0];
+	int n = 1;
+	if (!own_file) {
+		args[n++] = arena_strdup(first->arena, "--config");
+		args[n++] = arena_strdup(first->arena, path);
+	}
+	for (int i = 1; i < argc; i++) {
+		args[n++] = argv[i];
+	}
+	return route_job_init(j, own, doc, ROUTE_JOB_FILE_OPTIONAL, n, args);
 }
 
 int route_job_assign_lids(struct route_job *j)
