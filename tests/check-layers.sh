@@ -66,7 +66,7 @@ gateway/http          conf/base conf gateway/view gateway/httpd gateway/api gate
 gateway/admin         conf/base conf gateway/view gateway/httpd gateway/resource
 gateway/cli/help      conf/base conf routing/topogen routing db/stats gateway/inventory
 gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db/snapshot db/stats sa/record gateway/view gateway/inventory gateway/api gateway/cli/help
-gateway/cli/planning  conf/base routing/graph routing/proof routing gateway/view gateway/cli/help gateway/cli
+gateway/cli/planning  conf/base routing/graph routing/text routing/proof routing gateway/view gateway/cli/help gateway/cli
 '
 
 declare -A place allowed used

@@ -266,7 +266,7 @@ int api_check(struct api_call *c)
 	return ret == E_OK ? api_run_job(c, w.word, NULL) : ret;
 }
 
-/* The body is a topology text, which the run reads as its file. */
+/* The body is a topology text or a list of cables, which the run reads as its file. */
 int api_plan(struct api_call *c)
 {
 	const struct api_request *rq = c->request;
@@ -280,7 +280,7 @@ int api_plan(struct api_call *c)
 	if (rq->body_len == 0 || memchr(rq->body, '\0', rq->body_len) != NULL) {
 		return problem_set(
 			&c->problem, c->arena, E_SYNTAX,
-			"the body is no topology text, as ibnetdiscover or /v1/export/topology print it");
+			"the body is no topology text, as ibnetdiscover or /v1/export/topology print it, and no list of cables as /v1/export/cables");
 	}
 	memcpy(file, rq->body, rq->body_len);
 	file[rq->body_len] = '\0';

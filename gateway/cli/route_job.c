@@ -76,7 +76,7 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 		         argv[0], argv[0]);
 		return E_SYNTAX;
 	}
-	if (file == ROUTE_JOB_FILE_NEEDED || strcmp(argv[first], "running") != 0) {
+	if (file != ROUTE_JOB_FILE_OPTIONAL || strcmp(argv[first], "running") != 0) {
 		j->file = argv[first];
 	}
 	return E_OK;
@@ -100,14 +100,15 @@ static int make_names_printable(struct graph *g, struct arena *a)
 	return E_OK;
 }
 
-static int read_fabric(struct route_job *j)
+/* text: NULL: file is read */
+static int read_fabric(struct route_job *j, const char *file, const char *text, size_t len,
+                       struct diags *d)
 {
 	const double start = route_job_now();
+	int ret = text != NULL ? topo_parse(text, len, file, j->flags.strict, j->arena, d,
+	                                    &j->g)
+	                       : topo_read(file, j->flags.strict, j->arena, d, &j->g);
 
-	if (!j->file) {
-		return E_OK;
-	}
-	int ret = topo_read(j->file, j->flags.strict, j->arena, &j->diags, &j->g);
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -132,12 +133,26 @@ int route_job_init(struct route_job *j, const struct option_row *own, const char
 	}
 	diags_init(&j->diags, j->arena);
 	int ret = read_arguments(j, own, doc, file, argc, argv);
-	if (ret == E_OK) {
-		ret = read_fabric(j);
+	if (ret == E_OK && j->file && file != ROUTE_JOB_FILE_NAMED) {
+		ret = read_fabric(j, j->file, NULL, 0, &j->diags);
 	}
 	diags_print(&j->diags, stderr, DIAG_WARNING);
 	if (ret != E_OK && j->diags.n_errors == 0) {
 		fprintf(stderr, "%s: %s\n", argv[0], err_text(ret));
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+int route_job_read_fabric(struct route_job *j, const char *file, const char *text,
+                          size_t len)
+{
+	struct diags d;
+
+	diags_init(&d, j->arena);
+	int ret = read_fabric(j, file, text, len, &d);
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (ret != E_OK && d.n_errors == 0) {
+		fprintf(stderr, "%s: %s\n", file, err_text(ret));
 	}
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
 }

@@ -32,7 +32,7 @@ struct route_job {
 		const char *dump_lfts, *dump_sl, *dump_lid_matrix, *dump_cn_order, *lfts,
 			*sl, *to, *to_sl;
 		const char *src, *dst;
-		const char *field;
+		const char *field, *fabric;
 		bool csv;
 		uint32_t limit, seconds, within;
 	} flags;
@@ -60,7 +60,11 @@ struct route_job {
 /* clang-format on */
 
 /*! Where a file is optional, the word "running" is the same as none: the running fabric. */
-enum route_job_file { ROUTE_JOB_FILE_NEEDED, ROUTE_JOB_FILE_OPTIONAL };
+enum route_job_file {
+	ROUTE_JOB_FILE_NEEDED,
+	ROUTE_JOB_FILE_OPTIONAL,
+	ROUTE_JOB_FILE_NAMED /*!< needed, but route_job_init() does not read it */
+};
 
 /*!
  * \brief Reads the command line and the topology file; prints what is wrong on standard
@@ -69,6 +73,14 @@ enum route_job_file { ROUTE_JOB_FILE_NEEDED, ROUTE_JOB_FILE_OPTIONAL };
  */
 int route_job_init(struct route_job *j, const struct option_row *own, const char *doc,
                    enum route_job_file file, int argc, char **argv);
+
+/*!
+ * \brief Reads a topology file as the fabric; prints what is wrong.
+ * \param text  Of the file; NULL: it is read here.
+ * \return likewise
+ */
+int route_job_read_fabric(struct route_job *j, const char *file, const char *text,
+                          size_t len);
 
 /*!
  * \brief Copies a command line, because route_job_init() overwrites its keys.
