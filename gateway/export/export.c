@@ -174,9 +174,9 @@ const struct export_format export_formats[] = {
 	{ "lfts",        "text/plain",           "forwarding tables as dump_lfts prints them; read by saguaro check --lfts, opensm -U", EXPORT_TABLES, table_parts, write_table },
 	{ "dot",         "text/vnd.graphviz",    "a drawing for Graphviz", 0, export_node_parts, export_dot },
 	{ "graphml",     "application/graphml+xml", "GraphML, for networkx, Gephi, yEd", 0, export_node_parts, export_graphml },
-	{ "slurm-tree",  "text/plain",           "topology.conf of Slurm for topology/tree", 0, NULL, export_slurm_tree },
-	{ "slurm-block", "text/plain",           "topology.conf of Slurm for topology/block: a block per leaf switch", 0, NULL, export_slurm_block },
-	{ "slurm-yaml",  "application/yaml",     "topology.yaml of Slurm: a tree, and blocks", 0, NULL, export_slurm_yaml },
+	{ "slurm-tree",  "text/plain",           "topology.conf of Slurm for topology/tree", EXPORT_GONE, NULL, export_slurm_tree },
+	{ "slurm-block", "text/plain",           "topology.conf of Slurm for topology/block: a block per leaf switch", EXPORT_GONE, NULL, export_slurm_block },
+	{ "slurm-yaml",  "application/yaml",     "topology.yaml of Slurm: a tree, and blocks", EXPORT_GONE, NULL, export_slurm_yaml },
 	{ "opareport",   "application/xml",      "a snapshot for opareport -X of Omni-Path's FastFabric: links, validateroutes, pathusage, ...", EXPORT_TABLES, export_opareport_parts, export_opareport },
 	{ NULL, NULL, NULL, 0, NULL, NULL },
 };
