@@ -578,6 +578,9 @@ static void print_figures(const struct route_job *j)
 	if (p->management_vls) {
 		printf(" (further virtual lanes: %u)", p->management_vls);
 	}
+	if (p->management_unreachable != 0 || p->management_credit_loops != 0) {
+		printf("\n                  these are paths from or to a switch itself, for traffic of managers; they fail the proof with --strict only");
+	}
 	printf("\n");
 	if (r->load.all) {
 		printf("routes per link   max %u, mean %.1f, 99th percentile %u\n",
