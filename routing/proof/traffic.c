@@ -250,7 +250,7 @@ int traffic_measure(const struct graph *g, const struct lids *lids, const struct
                     struct arena *a, struct traffic *ret_traffic)
 {
 	struct meter m = { .g = g, .lids = lids, .lft = lft, .random = 1 };
-	struct traffic t = { { 0 } };
+	struct traffic t = { .shift = { .mean = 0 } };
 	int ret = column_map_init(&m.map, g, lids, lft, a);
 
 	if (ret == E_OK) {
