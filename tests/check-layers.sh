@@ -66,6 +66,7 @@ gateway/http          conf/base conf gateway/view gateway/httpd gateway/api gate
 gateway/admin         conf/base conf gateway/view gateway/httpd gateway/resource
 gateway/cli/help      conf/base conf routing/topogen routing db/stats gateway/inventory
 gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db/snapshot db/stats sa/record gateway/view gateway/inventory gateway/api gateway/cli/help
+gateway/cli/planning  conf/base routing/graph routing/text routing/proof routing gateway/view gateway/cli/help gateway/cli
 '
 
 declare -A place allowed used
@@ -138,7 +139,7 @@ while read -r file; do
 	[ -n "$found" ] && continue
 	first=$(grep -m1 '^#include "' "$file" | cut -d'"' -f2)
 	[ "${first%/*}" = "${file%/*}" ] && continue
-	case ${file##*/} in cmd_*) [ -f "${file%/*}/help/command.h" ] && continue ;; esac
+	case $file in gateway/cli/*cmd_*) [ -f gateway/cli/help/command.h ] && continue ;; esac
 	grep -qE '^int main\(|const struct engine engine_' "$file" || complain "$file: neither it nor its family has a header"
 done < <(find conf routing db sa gateway -name '*.c')
 

@@ -8,15 +8,19 @@
  * the end, the connection is broken off.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
+#include "db/lmdb/known.h"
 #include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/export/export.h"
 #include "gateway/inventory/inventory.h"
+#include "gateway/inventory/topology.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/graph/tables.h"
@@ -26,7 +30,7 @@ enum { SLICE_BYTES = 64 * 1024 };
 struct export_stream {
 	const struct export_format *format;
 	struct inventory *v;
-	struct arena *arena; /* of the LIDs */
+	struct arena *arena; /* of the LIDs, and of a fabric with hosts that are gone */
 	struct lids lids;
 	struct snap_reader *snap; /* of the slice that is being made */
 	struct export_fabric fabric;
@@ -80,7 +84,59 @@ static int more_parts(void *state, struct snap_reader *r, struct stream_place *a
 	return ret;
 }
 
-static int prepare(struct api_call *c, struct export_stream *s)
+/* Hosts that are known and not in the fabric. That they are gone is known a moment after the
+ * fabric is published without them, so the rows do not have to say so. */
+static int list_gone(struct snap_reader *r, const struct graph *g, struct arena *a,
+                     struct export_gone **ret_list, size_t *ret_n)
+{
+	struct export_gone *list = NULL;
+	struct known_node k;
+	size_t n = 0, cap = 0;
+	int ret;
+
+	for (ret = snap_known_from(r, 0, 0, &k); ret == E_OK; ret = snap_known_next(r, &k)) {
+		if (k.type == NODE_SWITCH ||
+		    graph_port_by_guid(g, k.port_guid) != GRAPH_NONE) {
+			continue;
+		}
+		const char *name = arena_strdup(a, k.name);
+
+		if (name == NULL || ARENA_RESERVE(a, list, n, cap, n + 1) != E_OK) {
+			return -ENOMEM;
+		}
+		list[n++] = (struct export_gone){ k.node_guid, k.port_guid, k.switch_guid,
+			                          k.port,      k.switch_port, k.type,
+			                          name };
+	}
+	*ret_list = list;
+	*ret_n = n;
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+/* The fabric with the hosts that are gone where they were, and its shape. */
+static int add_gone(struct api_call *c, struct export_stream *s)
+{
+	struct topology *shape = arena_alloc(s->arena, sizeof(*shape));
+	struct export_gone *list = NULL;
+	struct graph *g = NULL;
+	size_t n = 0;
+	int ret = shape != NULL ? list_gone(c->snap, s->v->g, s->arena, &list, &n) : -ENOMEM;
+
+	if (ret != E_OK || n == 0) {
+		return ret;
+	}
+	ret = export_with_gone(s->v->g, list, n, s->arena, &g);
+	if (ret == E_OK) {
+		ret = topology_find(g, s->arena, shape);
+	}
+	if (ret == E_OK) {
+		s->fabric.g = g;
+		s->fabric.shape = shape;
+	}
+	return ret;
+}
+
+static int prepare(struct api_call *c, struct export_stream *s, bool gone)
 {
 	struct diags d;
 	int ret;
@@ -91,12 +147,12 @@ static int prepare(struct api_call *c, struct export_stream *s)
 		                        .shape = s->v->shape,
 		                        .arg = s,
 		                        .time = snap_meta(c->snap)->computed_at };
-	if ((s->format->needs & EXPORT_TABLES) == 0) {
-		return E_OK;
-	}
 	s->arena = arena_new();
 	if (s->arena == NULL) {
 		return -ENOMEM;
+	}
+	if ((s->format->needs & EXPORT_TABLES) == 0) {
+		return gone ? add_gone(c, s) : E_OK;
 	}
 	diags_init(&d, s->arena);
 	ret = lids_as_found(s->v->g, s->arena, &d, &s->lids);
@@ -109,12 +165,22 @@ int api_export(struct api_call *c)
 {
 	const struct export_format *format = export_find(c->capture[0]);
 	struct export_stream *s;
+	int8_t known = -1;
 	int ret;
 
 	if (format == NULL) {
 		return problem_set(&c->problem, c->arena, E_NOTFOUND,
 		                   "there is no format '%.100s'; /v1/export lists them",
 		                   c->capture[0]);
+	}
+	ret = api_flag(c, "known", &known);
+	if (ret == E_OK && known == 1 && (format->needs & EXPORT_TABLES) != 0) {
+		ret = problem_set(&c->problem, c->arena, E_RANGE,
+		                  "known=1 is not for the format '%s', because there are no routes to hosts that are gone",
+		                  format->name);
+	}
+	if (ret != E_OK) {
+		return ret;
 	}
 	ret = inventory_get(&c->thread->inventory, c->snap);
 	if (ret == E_OK) {
@@ -131,7 +197,7 @@ int api_export(struct api_call *c)
 		                    .state = s,
 		                    .name = format->name,
 		                    .media_type = format->media_type };
-	ret = prepare(c, s);
+	ret = prepare(c, s, known == 1 || (known < 0 && (format->needs & EXPORT_GONE) != 0));
 	if (ret == E_OK) {
 		ret = api_stream(c, &spec);
 	}

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * POST /v1/whatif, POST /v1/check and POST /v1/plan: words for a run of `saguaro`, which works on a copy of
- * the published fabric. The body of a what-if:
+ * POST /v1/whatif, /v1/compare, /v1/check and /v1/plan: words for a run of `saguaro`, which works on
+ * a copy of the published fabric. The body of a what-if:
  *
  *   {"down":["spine-0001","leaf-0003:19"], "link":["leaf-0003:20=spine-0004:7"],
  *    "host":["guest=leaf-0003:21"], "switch":["edge=36"],
@@ -25,7 +25,8 @@ enum {
 	CHANGES_MAX = 256,
 	ROOTS_MAX = 1024,
 	WORDS_MAX = 2 * CHANGES_MAX + 16,
-	TEXT_MAX = 400
+	TEXT_MAX = 400,
+	COMPARE_SECONDS = 20 /* then engines that are left get no turn; below the time of a run */
 };
 
 struct words {
@@ -175,33 +176,70 @@ static int begin(struct words *w, struct api_call *c, const char *command)
 	return w->word != NULL ? add_word(w, command) : -ENOMEM;
 }
 
-int api_whatif(struct api_call *c)
+static int add_compare_member(struct words *w, const char *member, const json_t *v)
 {
-	const struct api_request *rq = c->request;
-	struct words w;
-	const char *member;
-	json_t *body, *v;
-	json_error_t at;
-	int ret = begin(&w, c, "whatif");
+	if (strcmp(member, "routing_engine") == 0) {
+		return add_engine(w, member, v);
+	}
+	if (strcmp(member, "seconds") == 0) {
+		return add_number(w, member, v, COMPARE_SECONDS);
+	}
+	if (strcmp(member, "strict") != 0) {
+		return refuse_member(
+			w, E_UNKNOWN, member,
+			"not known; known are routing_engine, seconds and strict");
+	}
+	if (!json_is_boolean(v)) {
+		return refuse_member(w, E_SYNTAX, member, "expected true or false");
+	}
+	return json_is_true(v) ? add_word(w, "--strict") : E_OK;
+}
 
-	body = json_loadb(rq->body_len > 0 ? rq->body : "", rq->body_len,
-	                  JSON_REJECT_DUPLICATES, &at);
-	if (ret == E_OK && !json_is_object(body)) {
+/* The members of a body that is an object, each as words. */
+static int add_members(struct words *w, int (*add)(struct words *w, const char *member,
+                                                   const json_t *v))
+{
+	struct api_call *c = w->c;
+	const struct api_request *rq = c->request;
+	const char *member;
+	json_error_t at;
+	json_t *body = json_loadb(rq->body_len > 0 ? rq->body : "", rq->body_len,
+	                          JSON_REJECT_DUPLICATES, &at);
+	json_t *v;
+	int ret = E_OK;
+
+	if (!json_is_object(body)) {
 		ret = problem_set(&c->problem, c->arena, E_SYNTAX,
 		                  "the body is no JSON object: %s",
 		                  body == NULL ? at.text : "it is something else");
 	}
-	if (ret == E_OK) {
-		json_object_foreach(body, member, v)
-		{
-			ret = add_member(&w, member, v);
-			if (ret != E_OK) {
-				break;
-			}
-		}
+	json_object_foreach(body, member, v)
+	{
+		ret = ret == E_OK ? add(w, member, v) : ret;
 	}
 	json_decref(body);
+	return ret;
+}
+
+int api_whatif(struct api_call *c)
+{
+	struct words w;
+	int ret = begin(&w, c, "whatif");
+
+	ret = ret == E_OK ? add_members(&w, add_member) : ret;
 	return ret == E_OK ? api_run_job(c, w.word, w.file) : ret;
+}
+
+int api_compare(struct api_call *c)
+{
+	struct words w;
+	int ret = begin(&w, c, "compare");
+
+	if (ret == E_OK) {
+		ret = add_word(&w, arena_printf(c->arena, "--within=%d", COMPARE_SECONDS));
+	}
+	ret = ret == E_OK ? add_members(&w, add_compare_member) : ret;
+	return ret == E_OK ? api_run_job(c, w.word, NULL) : ret;
 }
 
 /* {} or {"strict":true} */
@@ -228,7 +266,7 @@ int api_check(struct api_call *c)
 	return ret == E_OK ? api_run_job(c, w.word, NULL) : ret;
 }
 
-/* The body is a topology text, which the run reads as its file. */
+/* The body is a topology text or a list of cables, which the run reads as its file. */
 int api_plan(struct api_call *c)
 {
 	const struct api_request *rq = c->request;
@@ -242,7 +280,7 @@ int api_plan(struct api_call *c)
 	if (rq->body_len == 0 || memchr(rq->body, '\0', rq->body_len) != NULL) {
 		return problem_set(
 			&c->problem, c->arena, E_SYNTAX,
-			"the body is no topology text, as ibnetdiscover or /v1/export/topology print it");
+			"the body is no topology text, as ibnetdiscover or /v1/export/topology print it, and no list of cables as /v1/export/cables");
 	}
 	memcpy(file, rq->body, rq->body_len);
 	file[rq->body_len] = '\0';

@@ -24,6 +24,7 @@ struct client_flags {
 	const char *name, *state;               /*!< as these */
 	uint32_t numb_path;
 	bool csv, degraded, errors, gone;
+	bool known, present; /*!< of `export` */
 	bool json, stream, follow, all;
 };
 

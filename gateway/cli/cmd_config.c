@@ -122,6 +122,15 @@ static unsigned count(const struct config_check *j, enum option_fate fate)
 	return n;
 }
 
+/* "good": nothing that the file asks for is without effect. */
+static const char *verdict(const struct config_check *j)
+{
+	return j->ret != E_OK ? "refused"
+	       : count(j, OPTION_UNKNOWN) != 0 || j->diags.n_warnings != 0
+	               ? "taken, but not all of it"
+	               : "good";
+}
+
 static void print_text(const struct config_check *j)
 {
 	printf("%s: %s", j->path, j->file.opafm ? "opafm.xml" : "keys and values");
@@ -135,7 +144,7 @@ static void print_text(const struct config_check *j)
 	fflush(stdout);
 	diags_print(&j->diags, stderr, DIAG_WARNING);
 	printf("%s: %u settings understood, %u without effect here, %u unknown; %u errors, %u warnings\n",
-	       j->ret == E_OK ? "good" : "refused", count(j, OPTION_TAKEN),
+	       verdict(j), count(j, OPTION_TAKEN),
 	       count(j, OPTION_NO_EFFECT), count(j, OPTION_UNKNOWN), j->diags.n_errors,
 	       j->diags.n_warnings);
 }

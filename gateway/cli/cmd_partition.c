@@ -7,6 +7,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "conf/base/text.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/control_call.h"
@@ -311,6 +312,19 @@ static int change(const struct control_call *c, json_t *request)
 	                             (int)c->flags.timeout));
 }
 
+/* Bit 15 of a P_Key is that of full members and names no other partition. */
+static void explain_membership_bit(const struct control_call *c)
+{
+	uint64_t p_key;
+
+	if (c->n_args > 0 && text_u64(c->arg[0], UINT16_MAX, &p_key) == E_OK &&
+	    (p_key & P_KEY_FULL) != 0) {
+		fprintf(stderr,
+		        "%s: %s is partition 0x%04x: 0x8000 is the bit that full members of a partition have in their P_Key; --membership says what members are\n",
+		        c->name, c->arg[0], (unsigned)p_key & P_KEY_BASE);
+	}
+}
+
 static int run_action(const struct action *a, int argc, char **argv)
 {
 	struct control_call c = { 0 };
@@ -318,6 +332,9 @@ static int run_action(const struct action *a, int argc, char **argv)
 	                                argc, argv);
 
 	if (status == EXIT_GOOD) {
+		if (strcmp(a->name, "wait") != 0) {
+			explain_membership_bit(&c);
+		}
 		json_t *request = request_of(&c, a);
 
 		status = request == NULL                ? EXIT_USAGE

@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "conf/base/arena.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/help/command.h"
 #include "gateway/cli/list.h"
 #include "gateway/view/record_json.h"
+#include "sa/record/attributes.h"
 #include "sa/record/record.h"
 
 static const char doc[] =
@@ -112,6 +114,27 @@ static int component_of(const struct sa_attr *attr, const char *word)
 	return record_component(attr, name);
 }
 
+/* Names of attributes that begin so, in any case; \a one: the last of them. \return How many. */
+static unsigned names_with(const char *prefix, const char *between, char *buf, size_t size,
+                           const char **ret_one)
+{
+	unsigned n = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < n_sa_attrs; i++) {
+		const char *name = sa_attrs[i]->name;
+
+		if (record_find(name) == sa_attrs[i] &&
+		    strncasecmp(name, prefix, strlen(prefix)) == 0) {
+			size_t at = strlen(buf);
+
+			snprintf(buf + at, size - at, "%s%s", n++ > 0 ? between : "", name);
+			*ret_one = name;
+		}
+	}
+	return n;
+}
+
 /* Component flags of the command line; the others stay in argv. */
 struct asked {
 	const char *key[64], *value[64];
@@ -126,7 +149,18 @@ static int take_components(int argc, char **argv, char (*keys)[RECORD_KEY_MAX],
 	int kept = 1;
 
 	for (int i = 1; i < argc && attr == NULL; i++) {
-		attr = argv[i][0] != '-' ? record_find(argv[i]) : NULL;
+		const char *one = NULL;
+		char all[2048];
+
+		if (argv[i][0] == '-') {
+			continue;
+		}
+		attr = record_find(argv[i]);
+		if (attr == NULL && (i == 1 || argv[i - 1][0] != '-') &&
+		    strcmp(argv[i], "list") != 0 &&
+		    names_with(argv[i], "", all, sizeof(all), &one) == 1) {
+			attr = record_find(one);
+		}
 	}
 	for (int i = 1; i < argc; i++) {
 		int component = component_of(attr, argv[i]);
@@ -144,6 +178,30 @@ static int take_components(int argc, char **argv, char (*keys)[RECORD_KEY_MAX],
 	}
 	argv[kept] = NULL;
 	return kept;
+}
+
+/* The attribute that a word names, or that alone begins so. \return NULL: none; prints so. */
+static const char *whole_name(const char *program, const char *word)
+{
+	char all[2048];
+	const char *one = NULL;
+	unsigned n;
+
+	if (strcmp(word, "list") == 0 || record_find(word) != NULL) {
+		return word;
+	}
+	n = names_with(word, ", ", all, sizeof(all), &one);
+	if (n == 1) {
+		return one;
+	}
+	if (n == 0) {
+		(void)names_with("", ", ", all, sizeof(all), &one);
+	}
+	fprintf(stderr,
+	        n == 0 ? "%s: there are no records named '%s'; there are %s; 'saguaro records list' tells what they are\n"
+	               : "%s: several records begin with '%s': %s\n",
+	        program, word, all);
+	return NULL;
 }
 
 static const char *target_of(struct client *s, const char *name, const struct asked *a)
@@ -175,8 +233,12 @@ int cmd_records(int argc, char **argv)
 	const struct option_row *own[] = { records_rows, list_rows, NULL };
 	int status = client_init_rows(&s, own, doc, "NAME [--COMPONENT VALUE]...", 1,
 	                              argc, argv);
-	if (status == EXIT_GOOD) {
-		const char *name = argv[s.first], *target = target_of(&s, name, &asked);
+	const char *name = status == EXIT_GOOD ? whole_name(s.program, argv[s.first])
+	                                       : NULL;
+	if (status == EXIT_GOOD && name == NULL) {
+		status = EXIT_USAGE;
+	} else if (status == EXIT_GOOD) {
+		const char *target = target_of(&s, name, &asked);
 
 		status = strcmp(name, "list") == 0 ? list_print(&s, &names, "/v1/records")
 		         : s.flags.stream          ? client_stream(&s, target)

@@ -15,15 +15,7 @@
 
 enum { PATH_BYTES = 128, HELP_BYTES = 256, DEPTH_MAX = 4 };
 
-/* clang-format off */
-const struct option_row list_rows[] = {
-	{ "csv", OPT_BOOL, offsetof(struct client_flags, csv), "FALSE", .flags_long = "csv",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "comma-separated values, with the names of the fields first" },
-	{ "field", OPT_STRING, offsetof(struct client_flags, field), NULL, .flags_long = "field",
-	  .flags = OPT_CLI_ONLY, .arg = "NAME[,NAME...]", .help = "only these members of each element, with tabs between, for scripts; 'list' lists them" },
-	{ NULL }
-};
-/* clang-format on */
+const struct option_row list_rows[] = { LIST_ROWS(struct client_flags), { NULL } };
 
 /* The end of the path of an object whose members have no names in the schema. */
 #define ANY_MEMBER ".*"

@@ -32,6 +32,15 @@ struct list {
 		const json_t *body); /*!< prints a line above the table, or NULL */
 };
 
+/* clang-format off */
+/*! Rows of --csv and --field, over any struct of flags with these two members. */
+#define LIST_ROWS(type_) \
+	{ "csv", OPT_BOOL, offsetof(type_, csv), "FALSE", .flags_long = "csv", \
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "comma-separated values, with the names of the fields first" }, \
+	{ "field", OPT_STRING, offsetof(type_, field), NULL, .flags_long = "field", \
+	  .flags = OPT_CLI_ONLY, .arg = "NAME[,NAME...]", .help = "only these members of each element, with tabs between, for scripts; 'list' lists them" }
+/* clang-format on */
+
 /*! Rows over struct client_flags: --csv and --field. */
 extern const struct option_row list_rows[];
 

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/clock.h"
@@ -74,7 +76,9 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 		         argv[0], argv[0]);
 		return E_SYNTAX;
 	}
-	j->file = argv[first];
+	if (file != ROUTE_JOB_FILE_OPTIONAL || strcmp(argv[first], "running") != 0) {
+		j->file = argv[first];
+	}
 	return E_OK;
 }
 
@@ -96,14 +100,15 @@ static int make_names_printable(struct graph *g, struct arena *a)
 	return E_OK;
 }
 
-static int read_fabric(struct route_job *j)
+/* text: NULL: file is read */
+static int read_fabric(struct route_job *j, const char *file, const char *text, size_t len,
+                       struct diags *d)
 {
 	const double start = route_job_now();
+	int ret = text != NULL ? topo_parse(text, len, file, j->flags.strict, j->arena, d,
+	                                    &j->g)
+	                       : topo_read(file, j->flags.strict, j->arena, d, &j->g);
 
-	if (!j->file) {
-		return E_OK;
-	}
-	int ret = topo_read(j->file, j->flags.strict, j->arena, &j->diags, &j->g);
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -128,14 +133,90 @@ int route_job_init(struct route_job *j, const struct option_row *own, const char
 	}
 	diags_init(&j->diags, j->arena);
 	int ret = read_arguments(j, own, doc, file, argc, argv);
-	if (ret == E_OK) {
-		ret = read_fabric(j);
+	if (ret == E_OK && j->file && file != ROUTE_JOB_FILE_NAMED) {
+		ret = read_fabric(j, j->file, NULL, 0, &j->diags);
 	}
 	diags_print(&j->diags, stderr, DIAG_WARNING);
 	if (ret != E_OK && j->diags.n_errors == 0) {
 		fprintf(stderr, "%s: %s\n", argv[0], err_text(ret));
 	}
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+int route_job_read_fabric(struct route_job *j, const char *file, const char *text,
+                          size_t len)
+{
+	struct diags d;
+
+	diags_init(&d, j->arena);
+	int ret = read_fabric(j, file, text, len, &d);
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (ret != E_OK && d.n_errors == 0) {
+		fprintf(stderr, "%s: %s\n", file, err_text(ret));
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+void route_job_free_words(char **words)
+{
+	for (char **w = words; w && *w; w++) {
+		free(*w);
+	}
+	free(words);
+}
+
+char **route_job_copy_words(int argc, char **argv)
+{
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+
+	for (int i = 0; copy && i < argc; i++) {
+		copy[i] = strdup(argv[i]);
+		if (!copy[i]) {
+			route_job_free_words(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+const char *route_job_options_file(const char *options, struct arena *a)
+{
+	size_t len = strlen(options), at = 0;
+	int fd = memfd_create("saguaro-options", MFD_CLOEXEC);
+
+	while (fd >= 0 && at < len) {
+		ssize_t n = write(fd, options + at, len - at);
+		if (n <= 0 && errno != EINTR) {
+			close(fd);
+			return NULL;
+		}
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return fd >= 0 ? arena_printf(a, "/proc/self/fd/%d", fd) : NULL;
+}
+
+int route_job_read_again(struct route_job *j, const struct route_job *first,
+                         const char *options, const struct option_row *own,
+                         const char *doc, int argc, char **argv)
+{
+	bool own_file = first->file != NULL || first->config.config_file != NULL;
+	char **args = arena_array(first->arena, (size_t)argc + 3, sizeof(*args));
+	const char *path = own_file ? "" : route_job_options_file(options, first->arena);
+
+	if (!args || !path) {
+		fprintf(stderr, "%s: %s\n", argv[0], err_text(-ENOMEM));
+		return EXIT_USAGE;
+	}
+	args[0] = argv[0];
+	int n = 1;
+	if (!own_file) {
+		args[n++] = arena_strdup(first->arena, "--config");
+		args[n++] = arena_strdup(first->arena, path);
+	}
+	for (int i = 1; i < argc; i++) {
+		args[n++] = argv[i];
+	}
+	return route_job_init(j, own, doc, ROUTE_JOB_FILE_OPTIONAL, n, args);
 }
 
 int route_job_assign_lids(struct route_job *j)
@@ -496,6 +577,9 @@ static void print_figures(const struct route_job *j)
 	       (unsigned long long)p->management_credit_loops);
 	if (p->management_vls) {
 		printf(" (further virtual lanes: %u)", p->management_vls);
+	}
+	if (p->management_unreachable != 0 || p->management_credit_loops != 0) {
+		printf("\n                  these are paths from or to a switch itself, for traffic of managers; they fail the proof with --strict only");
 	}
 	printf("\n");
 	if (r->load.all) {

@@ -32,7 +32,9 @@ struct route_job {
 		const char *dump_lfts, *dump_sl, *dump_lid_matrix, *dump_cn_order, *lfts,
 			*sl, *to, *to_sl;
 		const char *src, *dst;
-		uint32_t limit;
+		const char *field, *fabric;
+		bool csv;
+		uint32_t limit, seconds, within;
 	} flags;
 	const char *file; /*!< the topology file, NULL: none */
 	struct graph *g;
@@ -57,7 +59,12 @@ struct route_job {
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "SL per source switch and LID, in the same shape" }
 /* clang-format on */
 
-enum route_job_file { ROUTE_JOB_FILE_NEEDED, ROUTE_JOB_FILE_OPTIONAL };
+/*! Where a file is optional, the word "running" is the same as none: the running fabric. */
+enum route_job_file {
+	ROUTE_JOB_FILE_NEEDED,
+	ROUTE_JOB_FILE_OPTIONAL,
+	ROUTE_JOB_FILE_NAMED /*!< needed, but route_job_init() does not read it */
+};
 
 /*!
  * \brief Reads the command line and the topology file; prints what is wrong on standard
@@ -66,6 +73,37 @@ enum route_job_file { ROUTE_JOB_FILE_NEEDED, ROUTE_JOB_FILE_OPTIONAL };
  */
 int route_job_init(struct route_job *j, const struct option_row *own, const char *doc,
                    enum route_job_file file, int argc, char **argv);
+
+/*!
+ * \brief Reads a topology file as the fabric; prints what is wrong.
+ * \param text  Of the file; NULL: it is read here.
+ * \return likewise
+ */
+int route_job_read_fabric(struct route_job *j, const char *file, const char *text,
+                          size_t len);
+
+/*!
+ * \brief Copies a command line, because route_job_init() overwrites its keys.
+ * \return [argc + 1] the last is NULL; for route_job_free_words(). NULL: out of memory.
+ */
+char **route_job_copy_words(int argc, char **argv);
+void route_job_free_words(char **words);
+
+/*! \brief A file that exists in memory alone. \return Its path in \a a; NULL: there is no room. */
+const char *route_job_options_file(const char *options, struct arena *a);
+
+/*!
+ * \brief Reads a command line once more, over the options of a running daemon, unless \a first
+ *        works on a file or names a file of options.
+ *
+ * \param j      Has to be freed by route_job_done().
+ * \param first  Read by route_job_init() from the same words.
+ * \param argv   A copy of them.
+ * \return likewise
+ */
+int route_job_read_again(struct route_job *j, const struct route_job *first,
+                         const char *options, const struct option_row *own,
+                         const char *doc, int argc, char **argv);
 
 /*! \brief LIDs by the options. \return EXIT_GOOD, or EXIT_USAGE with a sentence printed. */
 int route_job_assign_lids(struct route_job *j);

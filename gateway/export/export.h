@@ -2,8 +2,10 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct body;
 struct graph;
 struct lids;
@@ -29,7 +31,17 @@ struct export_fabric {
 };
 
 enum export_needs {
-	EXPORT_TABLES = 1 /*!< LIDs and forwarding tables */
+	EXPORT_TABLES = 1, /*!< LIDs and forwarding tables */
+	EXPORT_GONE = 2    /*!< hosts that are gone at the moment, unless the reader wants none */
+};
+
+/*! An end port of a host that was up once and is gone. */
+struct export_gone {
+	uint64_t node_guid, port_guid;
+	uint64_t switch_guid; /*!< where it was cabled; 0: not known */
+	uint8_t port, switch_port;
+	uint8_t type; /*!< enum node_type */
+	const char *name; /*!< borrowed */
 };
 
 struct export_format {
@@ -41,6 +53,19 @@ struct export_format {
 	/*! \retval E_OK \retval -ENOMEM \retval others  Of export_fabric.row. */
 	int (*write)(const struct export_fabric *x, uint32_t part, struct body *out);
 };
+
+/*!
+ * \brief Makes a copy of a fabric with hosts where they were cabled.
+ *
+ * Left out are switches, and hosts whose switch is gone or has another cable there.
+ *
+ * \param gone       [n] by NodeGUID.
+ * \param ret_graph  Frozen, in \a a.
+ * \retval -ENOMEM
+ * Cost: O(P log P), that of graph_freeze().
+ */
+int export_with_gone(const struct graph *g, const struct export_gone *gone, size_t n,
+                     struct arena *a, struct graph **ret_graph);
 
 /*! Ends with a row without name. */
 extern const struct export_format export_formats[];

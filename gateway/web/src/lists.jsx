@@ -5,6 +5,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import * as store from './store.js';
 import { Chart } from './chart.jsx';
+import { Engines } from './compare.jsx';
 import { Table } from './table.jsx';
 import { clock_time, day_time, end, hex, number, rate } from './words.js';
 
@@ -134,6 +135,7 @@ export const TABS = {
 	partitions: ['Partitions', Partitions],
 	load: ['Load', Load],
 	counters: ['Counters', Counters],
+	engines: ['Engines', Engines],
 };
 
 /** Tabs as WAI-ARIA has them: arrows choose. */

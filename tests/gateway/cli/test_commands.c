@@ -207,6 +207,7 @@ static const struct {
 	{ "events", "events", "events", true },
 	{ "export", "export", "formats", false },
 	{ "engines", "engines", NULL, false },
+	{ "compare", "compare -R minhop", "engines", false },
 	{ "explain", "explain", NULL, false },
 	{ "explain", "explain link_down", NULL, false },
 };

@@ -7,6 +7,7 @@
  * switch.
  */
 #include <check.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +20,16 @@
 #include "gateway/export/export.h"
 #include "gateway/inventory/topology.h"
 #include "gateway/view/body.h"
+#include "routing/graph/cabling.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/graph/node_text.h"
 #include "routing/graph/tables.h"
+#include "routing/text/cable_list.h"
 #include "routing/text/lftfile.h"
 #include "routing/text/topofile.h"
 #include "routing/topogen/topogen.h"
+#include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
 
 static const struct {
@@ -394,6 +398,88 @@ START_TEST(slurm_and_odd_names)
 }
 END_TEST
 
+/* Names with every character that a list has a use for, and twins. */
+static const char *const odd_names[] = { "a,b",  "x;\"y\"", "#z",   " lead", "tail ", "twin",
+	                                 "TWIN", "",        "0xff", "1",     "port", "tab\there" };
+
+/* A list of cables is a plan without a difference. */
+START_TEST(cables_are_read_back)
+{
+	struct cable_list list;
+	struct graph *plan;
+	struct cabling c;
+	unsigned cabled = 0;
+
+	setup_fabric(_i % N_FABRICS);
+	for (uint32_t i = 0; _i >= N_FABRICS && i < g->n_nodes; i++) {
+		g->nodes[i].name = odd_names[i % (sizeof(odd_names) / sizeof(*odd_names))];
+	}
+	struct body text = text_of_form("cables");
+	ck_assert(cable_list_is(text.data, text.len));
+	ck_assert_int_eq(
+		cable_list_parse(text.data, text.len, "text", arena, &diags, &list), E_OK);
+	ck_assert_uint_eq(list.n, g->n_links);
+	ck_assert_int_eq(cable_list_plan(&list, "text", g, arena, &diags, &plan), E_OK);
+	ck_assert_uint_eq(diags.n_warnings, 0);
+	ck_assert_int_eq(cabling_compare(plan, g, arena, &c), E_OK);
+	ck_assert_uint_eq(c.n_rows, 0);
+	ck_assert_uint_eq(c.n_good, g->n_links);
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		cabled += g->ports[i].peer != GRAPH_NONE;
+	}
+	ck_assert_uint_eq(cabled, 2 * list.n);
+	body_clear(&text);
+	arena_free(arena);
+}
+END_TEST
+
+/* Hosts that are gone stand where they were: with them the file is as before they went. */
+START_TEST(gone_hosts_stay)
+{
+	struct export_gone gone[3] = { { .type = NODE_SWITCH, .node_guid = 1 } };
+	bool *away;
+	unsigned n = 1;
+
+	setup_fabric(_i);
+	away = arena_array(arena, g->n_nodes, sizeof(*away));
+	struct body before = text_of_form("slurm-tree"), now;
+	for (uint32_t i = 0; i < g->n_nodes && n < 3; i++) {
+		const struct port *p = &g->ports[g->nodes[i].first_port + 1];
+		const struct port *at = &g->ports[p->peer];
+
+		if (g->nodes[i].type == NODE_CA && (n == 1 || i % 3 == 2)) {
+			away[i] = true;
+			gone[n++] = (struct export_gone){ g->nodes[i].guid,
+				                          p->guid,
+				                          g->nodes[at->node].guid,
+				                          1,
+				                          at->num,
+				                          NODE_CA,
+				                          g->nodes[i].description };
+		}
+	}
+	ck_assert_uint_eq(n, 3);
+	g = fabric_without(g, away, NULL, arena);
+	ck_assert_int_eq(topology_find(g, arena, &shape), E_OK);
+	now = text_of_form("slurm-tree");
+	ck_assert_str_ne(now.data, before.data);
+	body_clear(&now);
+	ck_assert_int_eq(export_with_gone(g, gone, n, arena, &g), E_OK);
+	ck_assert_int_eq(topology_find(g, arena, &shape), E_OK);
+	now = text_of_form("slurm-tree");
+	ck_assert_str_eq(now.data, before.data);
+	body_clear(&now);
+	/* once more: their places have cables */
+	uint32_t links = g->n_links;
+	gone[1].node_guid = 3;
+	gone[2].switch_guid = 5;
+	ck_assert_int_eq(export_with_gone(g, gone, n, arena, &g), E_OK);
+	ck_assert_uint_eq(g->n_links, links);
+	body_clear(&before);
+	arena_free(arena);
+}
+END_TEST
+
 TEST_SUITE(export)
 {
 	TCase *t = tcase_create("export");
@@ -405,6 +491,8 @@ TEST_SUITE(export)
 	tcase_add_loop_test(t, drawings_have_each_cable_once, 0, N_FABRICS);
 	tcase_add_loop_test(t, slurm_has_each_host_once, 0, N_FABRICS);
 	tcase_add_loop_test(t, slurm_switches_have_one_parent, 0, N_FABRICS);
+	tcase_add_loop_test(t, cables_are_read_back, 0, 2 * N_FABRICS);
+	tcase_add_loop_test(t, gone_hosts_stay, 0, N_FABRICS);
 	tcase_add_test(t, slurm_and_odd_names);
 	suite_add_tcase(suite, t);
 }

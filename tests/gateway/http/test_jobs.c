@@ -120,6 +120,12 @@ START_TEST(answers)
 	ck_assert_int_eq(int_of(o, "unreachable_pairs"), 0);
 	ck_assert_str_eq(text_of(o, "engine_used"), "minhop");
 	json_decref(o);
+	post("/v1/compare", "{\"routing_engine\":\"updn,minhop\",\"seconds\":9,\"strict\":false}");
+	ck_assert_msg(client.status == 200, "%s", client.body);
+	o = client_json(&client);
+	ck_assert_uint_eq(json_array_size(json_object_get(o, "engines")), 2);
+	ck_assert_str_eq(text_of(o, "recommended"), "updn");
+	json_decref(o);
 	/* no route between leaves: an answer, too */
 	post("/v1/whatif", "{\"down\":[\"spine-0000\",\"spine-0001\"]}");
 	ck_assert_int_eq(client.status, 200);
@@ -143,9 +149,26 @@ static const struct {
 	{ "{\"root_guids\":[\"/etc/passwd\"]}", 400, "expected GUIDs" },
 };
 
+static const struct {
+	const char *body, *detail;
+} wrong_compared[] = {
+	{ "", "the body is no JSON object" },
+	{ "{\"seconds\":21}", "0-20" },
+	{ "{\"strict\":1}", "true or false" },
+	{ "{\"down\":[]}", "'down' of the body: not known" },
+	{ "{\"routing_engine\":\"nobody\"}", "nobody" },
+};
+
 START_TEST(refuses)
 {
 	serve("./saguaro", 0);
+	for (unsigned i = 0; i < sizeof(wrong_compared) / sizeof(wrong_compared[0]); i++) {
+		post("/v1/compare", wrong_compared[i].body);
+		ck_assert_msg(client.status == 400, "%s: %ld %s", wrong_compared[i].body,
+		              client.status, client.body);
+		ck_assert_msg(strstr(client.body, wrong_compared[i].detail) != NULL,
+		              "%s", client.body);
+	}
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		post("/v1/whatif", wrong[i].body);
 		ck_assert_msg(client.status == wrong[i].status, "%s: %ld %s",

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro plan FILE: the cables of the running fabric against a plan, a topology file. It only
- * reads.
+ * saguaro plan FILE: the cables of the running fabric, or of a topology file, against a plan: a
+ * topology file or a list of cables. It only reads.
  */
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/text_file.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/help/command.h"
 #include "gateway/cli/route_job.h"
@@ -15,6 +19,7 @@
 #include "routing/graph/cabling.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
+#include "routing/text/cable_list.h"
 
 /* clang-format off */
 static const struct option_row plan_rows[] = {
@@ -22,12 +27,14 @@ static const struct option_row plan_rows[] = {
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the answer as JSON" },
 	{ "strict", OPT_BOOL, offsetof(struct route_flags, strict), "FALSE", .flags_long = "strict",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "a line of FILE that is not understood is an error" },
+	{ "against", OPT_STRING, offsetof(struct route_flags, fabric), NULL, .flags_long = "against",
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "a topology file instead of the running fabric" },
 	{ NULL }
 };
 /* clang-format on */
 
 static const char doc[] =
-	"Compares the cables of the running fabric with a plan, a topology file such as ibnetdiscover, saguaro topo or saguaro export topology write: nodes and cables that are missing or extra, cables whose ends are swapped, that lead elsewhere, or that are slower than planned. A node is found by its GUID, else by its name.";
+	"Compares the cables of the running fabric with a plan: a topology file such as ibnetdiscover, saguaro topo or saguaro export topology write, or a list of cables (CSV) with a node and a port at each end. Nodes and cables that are missing or extra, cables whose ends are swapped, that lead elsewhere, or that are slower than planned are listed. A node is found by its GUID, else by its name.";
 
 struct plan {
 	const struct graph *plan, *found;
@@ -176,20 +183,79 @@ static void print_answer(const struct plan *p)
 	}
 }
 
-int cmd_plan(int argc, char **argv)
+/* The fabric that is held against the plan. */
+static int read_found(struct route_job *j, struct plan *p, uint64_t *ret_epoch)
 {
 	struct route_job_running running = { .epoch = 0 };
-	struct route_job j;
-	struct plan p = { .plan = NULL };
 	struct lft lft;
 	struct lanes lanes;
-	int status =
-		route_job_init(&j, plan_rows, doc, ROUTE_JOB_FILE_NEEDED, argc, argv);
+	int status = j->flags.fabric != NULL
+	                     ? route_job_read_fabric(j, j->flags.fabric, NULL, 0)
+	                     : route_job_read_snapshot(j, &lft, &lanes, &running);
+
+	p->found = j->g;
+	*ret_epoch = running.epoch;
+	return status;
+}
+
+static int read_list(struct route_job *j, const char *text, size_t len, struct plan *p)
+{
+	struct cable_list list;
+	struct graph *g;
+	struct diags d;
+
+	diags_init(&d, j->arena);
+	int ret = cable_list_parse(text, len, j->file, j->arena, &d, &list);
+	if (ret == E_OK) {
+		ret = cable_list_plan(&list, j->file, p->found, j->arena, &d, &g);
+	}
+	p->plan = ret == E_OK ? g : NULL;
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (ret != E_OK && d.n_errors == 0) {
+		fprintf(stderr, "%s: %s\n", j->file, err_text(ret));
+	}
+	if (ret == E_OK && j->flags.strict && d.n_warnings != 0) {
+		return EXIT_USAGE;
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+/* The plan, after what it is held against: a list names nodes of that. */
+static int read_plan(struct route_job *j, struct plan *p)
+{
+	const struct text_file_kind kind = { .what = "a plan", .max_bytes = SIZE_MAX };
+	char *text = NULL;
+	size_t len = 0;
+	struct diags d;
+	int status;
+
+	diags_init(&d, j->arena);
+	if (text_file_read(j->file, &kind, &d, &text, &len) != E_OK) {
+		diags_print(&d, stderr, DIAG_WARNING);
+		return EXIT_USAGE;
+	}
+	if (cable_list_is(text, len)) {
+		status = read_list(j, text, len, p);
+	} else {
+		status = route_job_read_fabric(j, j->file, text, len);
+		p->plan = j->g;
+	}
+	free(text);
+	return status;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+	struct route_job j;
+	struct plan p = { .plan = NULL };
+	uint64_t epoch = 0;
+	int status = route_job_init(&j, plan_rows, doc, ROUTE_JOB_FILE_NAMED, argc, argv);
 
 	if (status == EXIT_GOOD) {
-		p.plan = j.g;
-		status = route_job_read_snapshot(&j, &lft, &lanes, &running);
-		p.found = j.g;
+		status = read_found(&j, &p, &epoch);
+	}
+	if (status == EXIT_GOOD) {
+		status = read_plan(&j, &p);
 	}
 	if (status == EXIT_GOOD &&
 	    cabling_compare(p.plan, p.found, j.arena, &p.c) != E_OK) {
@@ -197,7 +263,7 @@ int cmd_plan(int argc, char **argv)
 		status = EXIT_USAGE;
 	}
 	if (status == EXIT_GOOD && j.flags.json) {
-		json_t *o = answer_json(&p, running.epoch);
+		json_t *o = answer_json(&p, epoch);
 
 		status = client_print_json(o);
 		json_decref(o);

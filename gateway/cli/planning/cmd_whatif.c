@@ -13,15 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/help/command.h"
+#include "gateway/cli/planning/reroute.h"
+#include "gateway/cli/planning/whatif_changes.h"
 #include "gateway/cli/route_job.h"
-#include "gateway/cli/whatif_changes.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
@@ -64,8 +63,6 @@ struct whatif {
 	bool local;     /* the run after may go on from the one before */
 	struct lft lft; /* before */
 	struct lanes lanes;
-	struct lft prev; /* the same entries in the rows of the switches after */
-	struct lanes prev_lanes;
 	struct comparison diff;
 };
 
@@ -136,46 +133,11 @@ static int prove_before(struct whatif *x)
 	return EXIT_GOOD;
 }
 
-/* A file that exists in memory alone, with the options of the daemon. \return Its path. */
-static const char *options_file(const struct whatif *x, struct arena *a)
-{
-	const char *text = x->running.options;
-	size_t len = strlen(text), at = 0;
-	int fd = memfd_create("saguaro-options", MFD_CLOEXEC);
-
-	while (fd >= 0 && at < len) {
-		ssize_t n = write(fd, text + at, len - at);
-		if (n <= 0 && errno != EINTR) {
-			close(fd);
-			return NULL;
-		}
-		at += n > 0 ? (size_t)n : 0;
-	}
-	return fd >= 0 ? arena_printf(a, "/proc/self/fd/%d", fd) : NULL;
-}
-
 /* Reads the flags once more, over the options of the daemon. */
 static int read_after(struct whatif *x, int argc, char **argv)
 {
-	bool own_file = x->before.file != NULL || x->before.config.config_file != NULL;
-	char **args = arena_array(x->before.arena, (size_t)argc + 3, sizeof(*args));
-	const char *path = own_file ? "" : options_file(x, x->before.arena);
-
-	if (!args || !path) {
-		fprintf(stderr, "%s: %s\n", argv[0], err_text(-ENOMEM));
-		return EXIT_USAGE;
-	}
-	args[0] = argv[0];
-	int n = 1;
-	if (!own_file) {
-		args[n++] = arena_strdup(x->before.arena, "--config");
-		args[n++] = arena_strdup(x->before.arena, path);
-	}
-	for (int i = 1; i < argc; i++) {
-		args[n++] = argv[i];
-	}
-	return route_job_init(&x->after, whatif_rows, doc, ROUTE_JOB_FILE_OPTIONAL, n,
-	                      args);
+	return route_job_read_again(&x->after, &x->before, x->running.options, whatif_rows, doc,
+	                            argc, argv);
 }
 
 /* malloc; NULL: out of memory. */
@@ -201,7 +163,9 @@ static bool options_stay(struct whatif *x, char *program)
 {
 	struct route_job daemon;
 	char *args[] = { program, arena_strdup(x->before.arena, "--config"),
-		         arena_strdup(x->before.arena, options_file(x, x->before.arena)),
+		         arena_strdup(x->before.arena,
+		                      route_job_options_file(x->running.options,
+		                                             x->before.arena)),
 		         NULL };
 	char *now, *then;
 	bool stay;
@@ -239,62 +203,6 @@ static bool switches_stay(const struct whatif *x)
 
 /* --- after ---------------------------------------------------------------------------- */
 
-/* Ports keep the LIDs that they have. */
-static void keep_lids(struct whatif *x)
-{
-	const struct graph *g = x->before.g;
-	struct graph *to = x->after.g;
-
-	for (uint32_t i = 0; i < to->n_end_ports; i++) {
-		struct port *p = &to->ports[to->end_ports[i]];
-		uint32_t port = graph_port_by_guid(g, p->guid);
-
-		if (port != GRAPH_NONE) {
-			p->lid = x->before.lids.of[port].base;
-			p->lmc = x->before.lids.of[port].lmc;
-		}
-	}
-}
-
-/* Bytes of the rows before in the rows of the same switches after. */
-static uint8_t *move_rows(const struct whatif *x, const uint8_t *rows, size_t from_stride,
-                          size_t to_stride, uint32_t n_lids, uint8_t none)
-{
-	const struct graph *g = x->before.g, *to = x->after.g;
-	uint8_t *moved = arena_array(x->after.arena, to->n_switches + 1, to_stride);
-
-	for (uint32_t s = 0; moved && s < to->n_switches; s++) {
-		uint32_t node = graph_node_by_guid(g, to->nodes[to->switches[s]].guid);
-
-		memset(moved + s * to_stride, none, to_stride);
-		if (node != GRAPH_NONE) {
-			memcpy(moved + s * to_stride,
-			       rows + g->nodes[node].sw * from_stride, n_lids);
-		}
-	}
-	return moved;
-}
-
-/* The tables that switches have: what engines may keep. */
-static int load_prev(struct whatif *x)
-{
-	uint32_t top = x->after.lids.top, n = x->lft.n_lids;
-
-	if (lft_init(&x->prev, x->after.g->n_switches, top, x->after.arena) != E_OK) {
-		return -ENOMEM;
-	}
-	n = n < x->prev.n_lids ? n : x->prev.n_lids;
-	x->prev.rows =
-		move_rows(x, x->lft.rows, x->lft.stride, x->prev.stride, n, LFT_NO_ROUTE);
-	if (x->prev.rows && x->lanes.rows && !x->lanes.rule) {
-		x->prev_lanes = x->lanes;
-		x->prev_lanes.stride = x->prev.stride;
-		x->prev_lanes.rows = move_rows(x, x->lanes.rows, x->lanes.stride,
-		                               x->prev.stride, n, LANE_UNKNOWN);
-	}
-	return x->prev.rows && (!x->prev_lanes.n || x->prev_lanes.rows) ? E_OK : -ENOMEM;
-}
-
 static int route_after(struct whatif *x)
 {
 	struct route_job *j = &x->after;
@@ -310,7 +218,7 @@ static int route_after(struct whatif *x)
 		                : err_text(ret));
 		return EXIT_USAGE;
 	}
-	keep_lids(x);
+	reroute_keep_lids(x->before.g, &x->before.lids, x->after.g);
 	if (route_job_assign_lids(j) != EXIT_GOOD) {
 		return EXIT_USAGE;
 	}
@@ -320,12 +228,12 @@ static int route_after(struct whatif *x)
 	} else {
 		route_job_request(j, &request);
 	}
-	if (load_prev(x) != E_OK) {
+	const struct reroute_tables was = { x->before.g, &x->lft, &x->lanes };
+
+	kept = x->local ? x->memory : (struct route_memory){ .base = NULL };
+	if (reroute_keep_tables(&was, j->g, &j->lids, j->arena, &kept) != E_OK) {
 		return EXIT_USAGE;
 	}
-	kept = x->local ? x->memory : (struct route_memory){ .base = NULL };
-	kept.tables = &x->prev;
-	kept.lanes = x->prev_lanes.n ? &x->prev_lanes : NULL;
 	request.memory = &kept;
 	j->ret = route_run(&request, j->arena, &j->result);
 	return j->ret == -ENOMEM ? EXIT_USAGE : EXIT_GOOD;
@@ -601,30 +509,6 @@ static int report(const struct whatif *x)
 
 /* --- together ------------------------------------------------------------------------- */
 
-static void free_words(char **words)
-{
-	for (char **w = words; w && *w; w++) {
-		free(*w);
-	}
-	free(words);
-}
-
-/* A copy: the first reading overwrites the keys of the command line. malloc; NULL: out of
- * memory. */
-static char **copy_words(int argc, char **argv)
-{
-	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
-
-	for (int i = 0; copy && i < argc; i++) {
-		copy[i] = strdup(argv[i]);
-		if (!copy[i]) {
-			free_words(copy);
-			return NULL;
-		}
-	}
-	return copy;
-}
-
 static int run(struct whatif *x, int argc, char **argv, char **again)
 {
 	int status = route_job_init(&x->before, whatif_rows, doc, ROUTE_JOB_FILE_OPTIONAL,
@@ -672,7 +556,7 @@ int cmd_whatif(int argc, char **argv)
 		x->lanes.n = 1;
 		x->memory.base = route_base_new();
 		status = whatif_take_flags(changes, &argc, argv);
-		char **again = status == EXIT_GOOD ? copy_words(argc, argv) : NULL;
+		char **again = status == EXIT_GOOD ? route_job_copy_words(argc, argv) : NULL;
 
 		if (again) {
 			status = run(x, argc, argv, again);
@@ -683,7 +567,7 @@ int cmd_whatif(int argc, char **argv)
 		route_base_free(x->memory.base);
 		(void)route_job_done(&x->after, status);
 		status = route_job_done(&x->before, status);
-		free_words(again);
+		route_job_free_words(again);
 	}
 	free(changes);
 	free(x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/cli/whatif_changes.h"
+#include "gateway/cli/planning/whatif_changes.h"
 
 #include <stdbool.h>
 #include <stdio.h>
