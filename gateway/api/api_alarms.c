@@ -49,7 +49,7 @@ static int add_events(struct api_call *c, struct alarms *a)
 }
 
 /* A standby that never was master has no snapshot, but may be in trouble. */
-static int find_alarms(struct api_call *c, struct alarms *a)
+int api_find_alarms(struct api_call *c, struct alarms *a)
 {
 	if (c->snap == NULL) {
 		return add_readiness(c, a);
@@ -111,7 +111,7 @@ int api_alarms(struct api_call *c)
 	}
 
 	if (ret == E_OK) {
-		ret = find_alarms(c, &a);
+		ret = api_find_alarms(c, &a);
 	}
 	if (ret == E_OK) {
 		json_t *head = api_head(c);
