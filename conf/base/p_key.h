@@ -7,3 +7,6 @@
  * others, the base, identify the partition. A base of 0 is no partition.
  */
 enum { P_KEY_FULL = 0x8000, P_KEY_BASE = 0x7fff };
+
+/*! The name of the partition of a job of a batch system is this and the job's number. */
+#define PARTITION_JOB "job-"

@@ -277,10 +277,10 @@ static int audit_ask(struct admin_call *c, unsigned long long number)
 	return E_OK;
 }
 
-/* The P_Key, port or node that a change is about, for the log. */
+/* The P_Key, port, node or name that a change is about, for the log. */
 static const char *subject_of(const struct admin_call *c)
 {
-	static const char *const members[] = { "pkey", "port", "node" };
+	static const char *const members[] = { "pkey", "port", "node", "name" };
 
 	for (unsigned i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		const char *text = json_string_value(json_object_get(c->ask, members[i]));

@@ -9,11 +9,14 @@
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/p_key.h"
 #include "conf/base/text.h"
 #include "gateway/view/accept.h"
 #include "gateway/view/json_text.h"
 
 static const char me[] = "admin";
+
+enum { JOB_MAX_BYTES = 64 };
 
 /* A failure by saguarod's word for it, as an error of this server. */
 static int error_of(const char *code, bool has_version)
@@ -24,7 +27,7 @@ static int error_of(const char *code, bool has_version)
 		{ "full", E_HTTP_REFUSED },   { "invalid", E_SYNTAX },
 		{ "disk", E_FULL },           { "read_only", E_HTTP_READ_ONLY },
 		{ "standby", E_NOTREADY },    { "busy", E_NOTREADY },
-		{ "memory", -ENOMEM },
+		{ "memory", -ENOMEM },        { "no_host", E_HTTP_REFUSED },
 	};
 	/* clang-format on */
 
@@ -111,6 +114,23 @@ static int take_guid(struct admin_call *c, const char *text)
 	return E_OK;
 }
 
+/* A job of a batch system is the partition with its name. */
+static int take_job(struct admin_call *c, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len == 0 || len > JOB_MAX_BYTES ||
+	    strspn(text, "0123456789._-abcdefghijklmnopqrstuvwxyz"
+	                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != len) {
+		return problem_set(
+			&c->problem, c->arena, E_SYNTAX,
+			"'%.70s' is no job: expected 1-%d letters, digits and ._-", text,
+			JOB_MAX_BYTES);
+	}
+	json_object_set_new(c->ask, "name", json_sprintf(PARTITION_JOB "%s", text));
+	return E_OK;
+}
+
 static int take_action(struct admin_call *c, const char *text)
 {
 	if (strcmp(text, "disable") != 0 && strcmp(text, "enable") != 0) {
@@ -129,6 +149,7 @@ int admin_take_captures(struct admin_call *c)
 		int (*take)(struct admin_call *c, const char *text);
 	} known[] = { { "{p_key}", take_p_key },
 		      { "{guid}", take_guid },
+		      { "{job}", take_job },
 		      { "{action}", take_action } };
 	const char *p = c->row->path;
 	int ret = E_OK;

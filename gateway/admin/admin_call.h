@@ -62,7 +62,12 @@ int admin_take_captures(struct admin_call *c);
 /*! \brief The answer's ETag is the version of a reply; fills not_modified. */
 void admin_set_version(struct admin_call *c, const json_t *reply);
 
+/*! \brief Reads timeout_ms=, milliseconds; 5000 without it. \retval E_HTTP_PARAMETER  Problem filled. */
+int admin_timeout(struct admin_call *c, uint64_t *ret_ms);
+
 /* --- handlers --- */
 #define RESOURCE(method, path, role, flags, handle, ...) int handle(struct admin_call *c);
 #include "gateway/admin/resources.def"
 int ufm_prepare(struct admin_call *c); /*!< the defaults of that interface */
+int jobs_begin(struct admin_call *c);  /*!< only partitions of jobs */
+int jobs_make(struct admin_call *c);   /*!< checks what may be asked, and that it is made */

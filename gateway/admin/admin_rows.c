@@ -23,26 +23,40 @@ static int without_members(struct admin_call *c)
 	return E_OK;
 }
 
+static int number_param(struct admin_call *c, const char *name, uint64_t most,
+                        uint64_t *ret_number)
+{
+	const char *text = uri_param(&c->uri, name);
+
+	if (text != NULL && text_u64(text, most, ret_number) == E_OK) {
+		return E_OK;
+	}
+	return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER, name,
+	                     "%s must be a number up to %" PRIu64, name, most);
+}
+
+int admin_timeout(struct admin_call *c, uint64_t *ret_ms)
+{
+	*ret_ms = WAIT_MS;
+	return uri_param(&c->uri, "timeout_ms") == NULL
+	               ? E_OK
+	               : number_param(c, "timeout_ms", WAIT_MAX_MS, ret_ms);
+}
+
 static int wait_for(struct admin_call *c)
 {
-	static const char *const names[] = { "version", "timeout_ms" };
-	const char *text[] = { uri_param(&c->uri, names[0]),
-		               uri_param(&c->uri, names[1]) };
-	const uint64_t most[] = { INT64_MAX, WAIT_MAX_MS };
-	uint64_t number[] = { 0, WAIT_MS };
+	uint64_t version, timeout_ms;
+	int ret = number_param(c, "version", INT64_MAX, &version);
 
-	for (unsigned i = 0; i < 2; i++) {
-		if (text[i] == NULL ? i == 0
-		                    : text_u64(text[i], most[i], &number[i]) != E_OK) {
-			return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER,
-			                     names[i],
-			                     "%s must be a number up to %" PRIu64,
-			                     names[i], most[i]);
-		}
-		json_object_set_new(c->ask, names[i],
-		                    json_integer((json_int_t)number[i]));
+	if (ret == E_OK) {
+		ret = admin_timeout(c, &timeout_ms);
 	}
-	return E_OK;
+	if (ret == E_OK) {
+		json_object_set_new(c->ask, "version", json_integer((json_int_t)version));
+		json_object_set_new(c->ask, "timeout_ms",
+		                    json_integer((json_int_t)timeout_ms));
+	}
+	return ret;
 }
 
 /* clang-format off */
@@ -58,6 +72,14 @@ static const struct field create_fields[] = {
 	MEMBERSHIP("membership"), INDEX0, IPOIB, { NULL }
 };
 static const struct field add_fields[] = { MEMBERS(FIELD_REQUIRED), MEMBERSHIP(NULL), INDEX0, IPOIB, CREATE, { NULL } };
+static const struct field job_fields[] = {
+	{ "hosts", FIELD_NAMES, 0, "hosts", "names of hosts; all ports of their adapters that are in the fabric become members" },
+	{ "members", FIELD_MEMBERS, 0, "members", "GUIDs of further ports" },
+	MEMBERSHIP("membership"), INDEX0, IPOIB,
+	{ "p_key_first", FIELD_P_KEY, 0, "first", "with p_key_last: a new partition gets a P_Key of this range" },
+	{ "p_key_last", FIELD_P_KEY, 0, "last", "the highest P_Key of the range" },
+	{ NULL }
+};
 static const struct field remove_fields[] = { MEMBERS(FIELD_REQUIRED), { NULL } };
 static const struct field none_fields[] = { { NULL } };
 static const struct field sweep_fields[] = {
@@ -80,6 +102,14 @@ static const struct field ufm_add_fields[] = {
 	{ "membership", FIELD_MEMBERSHIP, 0, NULL, "of all GUIDs; full by default" },
 	{ "memberships", FIELD_MEMBERSHIPS, 0, NULL, "one for each GUID, instead of membership" },
 	{ "guids", FIELD_GUIDS, FIELD_REQUIRED, "members", "GUIDs of ports" },
+	{ "index0", FIELD_BOOL, 0, "index0", "the P_Key stands at index 0; false by default" },
+	{ "ip_over_ib", FIELD_BOOL, 0, "ipoib", "a broadcast group for IPoIB; true by default" },
+	{ NULL }
+};
+static const struct field ufm_hosts_fields[] = {
+	{ "pkey", FIELD_P_KEY, FIELD_REQUIRED, "pkey", "the P_Key" },
+	{ "hosts_names", FIELD_NAMES, FIELD_REQUIRED, "hosts", "names of hosts" },
+	{ "membership", FIELD_MEMBERSHIP, 0, "membership", "of all ports; full by default" },
 	{ "index0", FIELD_BOOL, 0, "index0", "the P_Key stands at index 0; false by default" },
 	{ "ip_over_ib", FIELD_BOOL, 0, "ipoib", "a broadcast group for IPoIB; true by default" },
 	{ NULL }

@@ -3,11 +3,14 @@
 
 /* /v1/alarms: what is wrong at this moment. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
+#include "gateway/api/exposition.h"
 #include "gateway/inventory/alarm_causes.h"
 #include "gateway/inventory/alarms.h"
 #include "gateway/inventory/inventory.h"
@@ -49,7 +52,7 @@ static int add_events(struct api_call *c, struct alarms *a)
 }
 
 /* A standby that never was master has no snapshot, but may be in trouble. */
-static int find_alarms(struct api_call *c, struct alarms *a)
+int api_find_alarms(struct api_call *c, struct alarms *a)
 {
 	if (c->snap == NULL) {
 		return add_readiness(c, a);
@@ -84,6 +87,59 @@ static void drop_joined(struct alarms *a)
 	a->n = n;
 }
 
+enum { SERIES_MAX = 1000 /* alarms that are shown as metrics */ };
+
+/* Is there a series of the same kind at the same place already? */
+static bool is_shown(const struct alarm *const *shown, size_t n, const struct alarm *x)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct alarm *y = shown[i];
+
+		if (x->kind == y->kind && x->node_guid == y->node_guid &&
+		    x->port == y->port && x->peer_guid == y->peer_guid &&
+		    x->peer_port == y->peer_port) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void write_series(struct body *b, const struct alarm *x)
+{
+	body_printf(b, "saguaro_alarm{alarm=\"%s\",severity=\"%s\",",
+	            alarm_types[x->kind].name,
+	            event_severity_names[alarm_types[x->kind].severity]);
+	exposition_label(b, "node", x->node, ",");
+	body_printf(b, "guid=\"0x%016" PRIx64 "\",port=\"%u\",", x->node_guid, x->port);
+	exposition_label(b, "peer", x->peer, ",");
+	body_printf(b, "peer_port=\"%u\"} 1\n", x->peer_port);
+}
+
+int api_alarm_metrics(struct api_call *c)
+{
+	struct alarms a = { .arena = c->arena };
+	const struct alarm **shown = arena_array(c->arena, SERIES_MAX, sizeof(*shown));
+	size_t n = 0;
+	int ret = shown != NULL ? api_find_alarms(c, &a) : -ENOMEM;
+
+	if (ret == E_OK) {
+		alarms_sort(&a);
+		exposition_family(
+			&c->body, "saguaro_", "alarm", "gauge",
+			"What is wrong at a port, a cable or a node, as in /v1/alarms, at most 1000; always 1.");
+	}
+	for (size_t i = 0; ret == E_OK && i < a.n && n < SERIES_MAX; i++) {
+		const struct alarm *x = &a.list[i];
+
+		if (x->node_guid != 0 && !x->joined && !is_shown(shown, n, x)) {
+			shown[n++] = x;
+			write_series(&c->body, x);
+		}
+	}
+	free(a.list);
+	return ret;
+}
+
 static json_t *counts_json(const struct alarms *a)
 {
 	json_int_t n[EVENT_SEVERITIES] = { 0 };
@@ -111,7 +167,7 @@ int api_alarms(struct api_call *c)
 	}
 
 	if (ret == E_OK) {
-		ret = find_alarms(c, &a);
+		ret = api_find_alarms(c, &a);
 	}
 	if (ret == E_OK) {
 		json_t *head = api_head(c);

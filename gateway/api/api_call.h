@@ -14,6 +14,7 @@
 #include "gateway/view/problem.h"
 #include "gateway/view/uri.h"
 
+struct alarms;
 struct snap_node;
 struct snap_reader;
 
@@ -157,6 +158,16 @@ json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port);
  * \param words  NULL-terminated, in the arena of the request. \param file  Likewise, or NULL.
  */
 int api_run_job(struct api_call *c, const char *const *words, const char *file);
+
+/*!
+ * \brief Adds all that is wrong at this moment; alarms.list is the caller's to free.
+ * \retval E_STALE E_MALFORMED -ENOMEM
+ */
+int api_find_alarms(struct api_call *c, struct alarms *a);
+
+/*! \brief Writes a series for each alarm that names a node, by its names. Those that another alarm stands
+ *  for have none, so a cable that is gone is one series. \retval E_STALE E_MALFORMED -ENOMEM */
+int api_alarm_metrics(struct api_call *c);
 
 /* --- handlers --- */
 #define RESOURCE(method, path, role, flags, handle, ...) int handle(struct api_call *c);

@@ -292,6 +292,11 @@ static int fabric_metrics(struct api_call *c, uint64_t *ret_epoch, const char **
 		}
 		c->body.len = start;
 		ret = metrics_fabric(&c->body, snap);
+		if (ret == E_OK) {
+			c->snap = snap;
+			ret = api_alarm_metrics(c);
+			c->snap = NULL;
+		}
 		c->epoch = *ret_epoch = snap_meta(snap)->epoch;
 		if (snap_check(snap) == E_OK) {
 			return ret;

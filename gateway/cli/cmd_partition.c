@@ -405,3 +405,125 @@ int cmd_partition(int argc, char **argv)
 	}
 	return usage(name, stderr);
 }
+
+/* --- jobs of a batch system, which have partitions of their own ---------------------------- */
+
+static const char jobs_doc[] =
+	"Jobs of a batch system that have a partition of their own, one per line. With JOB, the paths between its ports, the busiest and the degraded links on them, what is wrong there, and its hosts; --csv and --field print its hosts.";
+
+static void print_jobs_head(const json_t *body)
+{
+	(void)body;
+	printf("%-16s  %-6s  %6s  %6s  %6s\n", "job", "P_Key", "hosts", "ports", "absent");
+}
+
+static void print_job_line(const json_t *j)
+{
+	printf("%-16s  0x%04llx  %6lld  %6lld  %6lld\n", member_text(j, "id"),
+	       (unsigned long long)member_int(j, "p_key"), member_int(j, "host_count"),
+	       member_int(j, "port_count"), member_int(j, "absent_count"));
+}
+
+static double real_of(const json_t *o, const char *name)
+{
+	return json_number_value(json_object_get(o, name));
+}
+
+static void print_paths(const json_t *p)
+{
+	const json_t *lanes = json_object_get(p, "lanes");
+
+	printf("paths\n  %lld, %lld of them without a route; %lld to %lld switches, %.2f on average; lanes",
+	       member_int(p, "pairs"), member_int(p, "unreachable"),
+	       member_int(p, "hops_min"), member_int(p, "hops_max"),
+	       real_of(p, "hops_mean"));
+	for (size_t i = 0; i < json_array_size(lanes); i++) {
+		printf(" %lld",
+		       (long long)json_integer_value(json_array_get(lanes, i)));
+	}
+	printf("\n  %lld links between switches; at most %lld paths on one, %.2f on average\n",
+	       member_int(p, "links"), member_int(p, "job_routes_max"),
+	       real_of(p, "job_routes_mean"));
+}
+
+static void print_links(const json_t *list)
+{
+	size_t i;
+	json_t *l;
+
+	json_array_foreach(list, i, l)
+	{
+		const json_t *from = json_object_get(l, "from"),
+			     *to = json_object_get(l, "to");
+
+		printf("%s  %5lld  %s:%lld -> %s:%lld%s\n", i == 0 ? "links\n" : "",
+		       member_int(l, "job_routes"), member_text(from, "name"),
+		       member_int(from, "port"), member_text(to, "name"),
+		       member_int(to, "port"),
+		       json_is_true(json_object_get(l, "degraded")) ? "  degraded" : "");
+	}
+}
+
+static void print_texts(const json_t *list, const char *head, const char *member)
+{
+	size_t i;
+	json_t *x;
+
+	json_array_foreach(list, i, x)
+	{
+		printf("%s  %s\n", i == 0 ? head : "",
+		       member != NULL ? member_text(x, member) : json_string_value(x));
+	}
+}
+
+static int print_job(const struct client *s, const json_t *body, bool first)
+{
+	size_t i, k;
+	json_t *h, *p;
+
+	(void)s;
+	if (first) {
+		print_jobs_head(body);
+		print_job_line(body);
+		print_paths(json_object_get(body, "paths"));
+		print_links(json_object_get(body, "links"));
+		print_texts(json_object_get(body, "alarms"), "alarms\n", "text");
+		print_texts(json_object_get(body, "absent"), "not in the fabric\n", NULL);
+		printf("hosts\n");
+	}
+	json_array_foreach(json_object_get(body, "hosts"), i, h)
+	{
+		json_array_foreach(json_object_get(h, "ports"), k, p)
+		{
+			const json_t *peer = json_object_get(p, "peer");
+
+			printf("  %-16s  %s  %6lld  %s:%lld%s\n",
+			       k == 0 ? member_text(h, "name") : "",
+			       member_text(p, "port_guid"), member_int(p, "lid"),
+			       member_text(peer, "name"), member_int(peer, "port"),
+			       json_is_true(json_object_get(p, "degraded")) ? "  degraded"
+			                                                    : "");
+		}
+	}
+	return EXIT_GOOD;
+}
+
+static const struct list jobs = { "jobs", "Job", .above = print_jobs_head,
+	                          .below = print_job_line };
+static const struct list hosts = { "hosts", "JobHost", .print = print_job };
+
+int cmd_jobs(int argc, char **argv)
+{
+	struct client s;
+	int status = client_init(&s, list_rows, jobs_doc, "[JOB]", CLIENT_MAY_HAVE_ONE, argc,
+	                         argv);
+
+	if (status == EXIT_GOOD && s.first < argc) {
+		status = list_print(&s, &hosts,
+		                    arena_printf(s.arena, "/v1/jobs/%s",
+		                                 client_escape(&s, argv[s.first])));
+	} else if (status == EXIT_GOOD) {
+		status = list_print(&s, &jobs, "/v1/jobs");
+	}
+	return client_done(&s, status);
+}

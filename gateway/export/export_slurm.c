@@ -10,6 +10,10 @@
  * A Slurm node is the first word of a host's name, which hosts set to their host name. A host
  * with several ports counts at the first switch it hangs on. A name that no Slurm node can have
  * is left out with a comment.
+ *
+ * Where the adapters of a host hang on leaves of their own (rails), these leaves are one to Slurm:
+ * leaves are joined if they share more than half of the hosts of each. So a host whose first rail is
+ * down stays with the others. The joined leaf has the name of the first one.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -42,6 +46,7 @@ struct tree {
 	const char **host_name; /* by place in g->hosts; NULL: it has none here */
 	uint32_t *top;          /* [n_switches] pod, or GRAPH_NONE: under the root */
 	uint32_t *part;         /* [n_switches] connected part */
+	uint32_t *unit;         /* [n_switches] first of the leaves that it is joined with, or itself */
 	uint32_t n_pods, n_parts;
 	const char **word; /* room for a list of names */
 };
@@ -53,10 +58,11 @@ static bool usable(char ch)
 	return isalnum((unsigned char)ch) || ch == '-' || ch == '_' || ch == '.';
 }
 
-/* The first word of a name, if a Slurm node can have it. */
-static const char *host_word(struct arena *a, const char *name)
+/* The name of a host, if a Slurm node can have it. */
+static const char *host_word(struct arena *a, const struct node *host)
 {
-	size_t n = strcspn(name, " \t");
+	const char *name = node_name(host);
+	size_t n = node_host_length(host);
 
 	for (size_t i = 0; i < n; i++) {
 		if (!usable(name[i])) {
@@ -127,11 +133,94 @@ static int name_switches(struct tree *t)
 	return E_OK;
 }
 
+/* The first of the switches that one is joined with. */
+static uint32_t unit_of(const struct tree *t, uint32_t s)
+{
+	while (t->unit[s] != s) {
+		s = t->unit[s];
+	}
+	return s;
+}
+
+/* Two leaves, the lower one first, with a host in common. */
+struct shared {
+	uint32_t a, b;
+};
+
+static int by_leaves(const void *a, const void *b)
+{
+	const struct shared *x = a, *y = b;
+
+	return x->a != y->a ? (x->a < y->a ? -1 : 1) : x->b < y->b ? -1 : x->b > y->b;
+}
+
+/* Joins leaves by the pairs of them that hosts have, and by how many hosts each has. */
+static void join_leaves(struct tree *t, struct shared *pair, uint32_t n,
+                        const uint32_t *n_hosts)
+{
+	qsort(pair, n, sizeof(*pair), by_leaves);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		uint32_t a = pair[i].a, b = pair[i].b, x, y;
+
+		for (end = i + 1; end < n && by_leaves(&pair[i], &pair[end]) == 0; end++) {
+		}
+		if (2 * (end - i) <= n_hosts[a] || 2 * (end - i) <= n_hosts[b]) {
+			continue;
+		}
+		x = unit_of(t, a);
+		y = unit_of(t, b);
+		t->unit[x < y ? y : x] = x < y ? x : y;
+	}
+}
+
+/* Finds leaves that are rails of the same hosts. \param list  [n] by name, then by place. */
+static int find_units(struct tree *t, const struct named *list, uint32_t n)
+{
+	const struct graph *g = t->g;
+	uint32_t n_pairs = 0, cap = 0, first = 0;
+	uint32_t *n_hosts = arena_array(t->arena, g->n_switches + 1, sizeof(*n_hosts));
+	struct shared *pair;
+
+	t->unit = arena_array(t->arena, g->n_switches + 1, sizeof(*t->unit));
+	if (n_hosts == NULL || t->unit == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		t->unit[s] = s;
+		n_hosts[s] = 0;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		first = i > 0 && strcmp(list[i].name, list[i - 1].name) == 0 ? first : i;
+		cap += i - first;
+	}
+	pair = arena_array(t->arena, cap + 1, sizeof(*pair));
+	if (pair == NULL) {
+		return -ENOMEM;
+	}
+	first = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		first = i > 0 && strcmp(list[i].name, list[i - 1].name) == 0 ? first : i;
+		if (i > first && list[i].sw == list[i - 1].sw) {
+			continue; /* a second port at the same switch */
+		}
+		n_hosts[list[i].sw]++;
+		for (uint32_t k = first; k < i; k++) {
+			if (list[k].sw != list[i].sw &&
+			    (k == first || list[k].sw != list[k - 1].sw)) {
+				pair[n_pairs++] =
+					(struct shared){ list[k].sw, list[i].sw };
+			}
+		}
+	}
+	join_leaves(t, pair, n_pairs, n_hosts);
+	return E_OK;
+}
+
 /* Names of hosts, each at the first of its ports. */
 static int name_hosts(struct tree *t)
 {
 	const struct graph *g = t->g;
-	uint32_t n = g->host_first[g->n_switches], used = 0;
+	uint32_t n = g->host_first[g->n_switches], used = 0, sw = 0;
 	struct named *list = arena_array(t->arena, n + 1, sizeof(*list));
 
 	t->host_name = arena_array(t->arena, n + 1, sizeof(*t->host_name));
@@ -140,11 +229,14 @@ static int name_hosts(struct tree *t)
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct node *host = &g->nodes[g->ports[g->hosts[i]].node];
-		const char *word = host_word(t->arena, node_name(host));
+		const char *word = host_word(t->arena, host);
 
+		while (i >= g->host_first[sw + 1]) {
+			sw++;
+		}
 		t->host_name[i] = NULL;
 		if (word != NULL && strlen(word) <= NAME_MAX_BYTES) {
-			list[used++] = (struct named){ word, 0, i };
+			list[used++] = (struct named){ word, sw, i };
 		}
 	}
 	qsort(list, used, sizeof(*list), by_name);
@@ -153,7 +245,7 @@ static int name_hosts(struct tree *t)
 			t->host_name[list[i].at] = list[i].name;
 		}
 	}
-	return E_OK;
+	return find_units(t, list, used);
 }
 
 /* --- the tree ---------------------------------------------------------------------------- */
@@ -209,17 +301,37 @@ static int tree_build(const struct export_fabric *x, struct arena *a, struct tre
 	return ret == E_OK ? find_parts(t) : ret;
 }
 
-/* Names of the hosts of a switch. \return How many. */
+/* Names of the hosts of a leaf and of those that are joined with it; none of one that stands behind
+ * another. \return How many. */
 static uint32_t hosts_of(const struct tree *t, uint32_t s)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = t->g->host_first[s]; i < t->g->host_first[s + 1]; i++) {
-		if (t->host_name[i] != NULL) {
-			t->word[n++] = t->host_name[i];
+	for (uint32_t k = s; t->unit[s] == s && k < t->g->n_switches; k++) {
+		if (unit_of(t, k) != s) {
+			continue;
+		}
+		for (uint32_t i = t->g->host_first[k]; i < t->g->host_first[k + 1]; i++) {
+			if (t->host_name[i] != NULL) {
+				t->word[n++] = t->host_name[i];
+			}
 		}
 	}
 	return n;
+}
+
+/* Has a leaf, or one that is joined with it, a host? */
+static bool has_hosts(const struct tree *t, uint32_t s)
+{
+	for (uint32_t k = s; t->unit[s] == s && k < t->g->n_switches; k++) {
+		for (uint32_t i = t->g->host_first[k];
+		     unit_of(t, k) == s && i < t->g->host_first[k + 1]; i++) {
+			if (t->host_name[i] != NULL) {
+				return true;
+			}
+		}
+	}
+	return false;
 }
 
 /* Names of the leaves of a pod, or of a part those without a pod. \return How many. */
@@ -229,12 +341,8 @@ static uint32_t leaves_of(const struct tree *t, uint32_t pod, uint32_t part, uin
 		bool here = pod != GRAPH_NONE
 		                    ? t->top[s] == pod
 		                    : t->top[s] == GRAPH_NONE && t->part[s] == part;
-		uint32_t first = t->g->host_first[s], hosts = 0;
 
-		for (uint32_t i = first; here && i < t->g->host_first[s + 1]; i++) {
-			hosts += t->host_name[i] != NULL;
-		}
-		if (hosts > 0) {
+		if (here && has_hosts(t, s)) {
 			t->word[n++] = t->sw_name[s];
 		}
 	}
@@ -346,7 +454,7 @@ static void put_left_out(struct body *out, const struct tree *t)
 		const struct node *host = &g->nodes[g->ports[g->hosts[i]].node];
 
 		if (t->host_name[i] == NULL &&
-		    host_word(t->arena, node_name(host)) == NULL) {
+		    host_word(t->arena, host) == NULL) {
 			n++;
 		}
 	}

@@ -145,10 +145,33 @@ static int read_members(struct reading *r, const struct field *f, const json_t *
 	return E_OK;
 }
 
-static int read_value(struct reading *r, const struct field *f, json_t *value)
+static bool text_is_good(const json_t *value, size_t max)
 {
 	const char *text = json_string_value(value);
 
+	return text != NULL && text[0] != '\0' && strlen(text) <= max &&
+	       strlen(text) == json_string_length(value) &&
+	       !text_has_control(text, strlen(text));
+}
+
+static int read_names(struct reading *r, const struct field *f, const json_t *value)
+{
+	size_t n = json_array_size(value);
+	bool good = json_is_array(value) && n <= FIELD_MEMBERS_MAX;
+
+	for (size_t i = 0; good && i < n; i++) {
+		good = text_is_good(json_array_get(value, i), FIELD_NAME_MAX);
+	}
+	if (!good) {
+		return complain(
+			r, E_SYNTAX, f,
+			"a list of at most 16384 names of 1-64 bytes without control characters");
+	}
+	return E_OK;
+}
+
+static int read_value(struct reading *r, const struct field *f, json_t *value)
+{
 	switch (f->type) {
 	case FIELD_BOOL:
 		if (!json_is_boolean(value)) {
@@ -156,9 +179,7 @@ static int read_value(struct reading *r, const struct field *f, json_t *value)
 		}
 		break;
 	case FIELD_TEXT:
-		if (text == NULL || text[0] == '\0' || strlen(text) > FIELD_TEXT_MAX ||
-		    strlen(text) != json_string_length(value) ||
-		    text_has_control(text, strlen(text))) {
+		if (!text_is_good(value, FIELD_TEXT_MAX)) {
 			return complain(
 				r, E_SYNTAX, f,
 				"a text of 1-256 bytes without control characters");
@@ -173,6 +194,14 @@ static int read_value(struct reading *r, const struct field *f, json_t *value)
 	case FIELD_MEMBERS:
 	case FIELD_GUIDS: return read_members(r, f, value);
 	case FIELD_MEMBERSHIPS: return E_OK; /* with the list of GUIDs */
+	case FIELD_NAMES: {
+		int ret = read_names(r, f, value);
+
+		if (ret != E_OK) {
+			return ret;
+		}
+		break;
+	}
 	}
 	if (f->to != NULL) {
 		json_object_set(r->request, f->to, value);
@@ -291,6 +320,7 @@ const char *fields_type_text(enum field_type type)
 		return "list of GUIDs, or of objects with guid and membership";
 	case FIELD_GUIDS: return "list of GUIDs";
 	case FIELD_MEMBERSHIPS: return "list of memberships";
+	case FIELD_NAMES: return "list of names";
 	}
 	return "";
 }
@@ -337,6 +367,10 @@ static json_t *field_schema(const struct field *f)
 		break;
 	case FIELD_GUIDS: o = list_schema(guid_schema()); break;
 	case FIELD_MEMBERSHIPS: o = list_schema(membership_schema()); break;
+	case FIELD_NAMES:
+		o = list_schema(json_pack("{s:s, s:i, s:i}", "type", "string",
+		                          "minLength", 1, "maxLength", FIELD_NAME_MAX));
+		break;
 	}
 	json_object_set_new(o, "description", json_string(f->help));
 	return o;

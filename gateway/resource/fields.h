@@ -20,7 +20,8 @@ enum field_type {
 	FIELD_MEMBERSHIP, /*!< full, limited, both */
 	FIELD_MEMBERS,    /*!< list of {"guid", "membership"} or of GUIDs */
 	FIELD_GUIDS,      /*!< list of GUIDs */
-	FIELD_MEMBERSHIPS /*!< list of memberships, one for each GUID of FIELD_GUIDS */
+	FIELD_MEMBERSHIPS, /*!< list of memberships, one for each GUID of FIELD_GUIDS */
+	FIELD_NAMES        /*!< list of names of hosts */
 };
 
 enum field_flag { FIELD_REQUIRED = 1 };
@@ -33,7 +34,7 @@ struct field {
 	const char *help; /*!< one line for the document */
 };
 
-enum { FIELD_MEMBERS_MAX = 16384, FIELD_TEXT_MAX = 256 };
+enum { FIELD_MEMBERS_MAX = 16384, FIELD_TEXT_MAX = 256, FIELD_NAME_MAX = 64 };
 
 /*! \brief P_Key of a text: "0x8001". \retval E_SYNTAX  It is none, or its base is 0. */
 int fields_p_key(const char *text, uint16_t *ret_p_key);

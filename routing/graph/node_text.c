@@ -13,6 +13,11 @@
 #include "conf/policy/node_names.h"
 #include "routing/graph/lids.h"
 
+size_t node_host_length(const struct node *n)
+{
+	return strcspn(node_name(n), " \t");
+}
+
 int graph_set_names(struct graph *g, const struct node_names *names)
 {
 	for (uint32_t i = 0; names && i < names->n; i++) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "routing/graph/graph.h"
@@ -21,6 +22,12 @@ static inline const char *node_name(const struct node *n)
 {
 	return n->name ? n->name : n->description;
 }
+
+/*!
+ * \brief Length of the first word of a node's name, which hosts set to their host name:
+ *        job schedulers know a host by it. 0: there is none.
+ */
+size_t node_host_length(const struct node *n);
 
 /*! \brief Gives the nodes of a frozen graph the names of a map, which may be NULL. Names
  * are copied. \retval -ENOMEM  Some have none. */

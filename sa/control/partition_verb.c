@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -180,27 +181,102 @@ static int take_member(const struct call *c, const json_t *from,
 	return take_membership(c, from, &ret_member->membership);
 }
 
+/* Each name must have an end port. */
+static int check_hosts(const struct call *c, const char *const *host, uint32_t n,
+                       const struct sweep_host_port *port, uint32_t n_ports)
+{
+	bool *found = arena_array(c->a, n, sizeof(*found));
+	uint32_t n_unknown = 0, first = 0;
+	json_t *unknown = NULL;
+
+	if (found == NULL) {
+		return -ENOMEM;
+	}
+	memset(found, 0, n * sizeof(*found));
+	for (uint32_t i = 0; i < n_ports; i++) {
+		found[port[i].host] = true;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		/* of a name that is there twice only the first place is found */
+		if (found[i] || (i > 0 && strcmp(host[i], host[i - 1]) == 0)) {
+			continue;
+		}
+		first = n_unknown++ == 0 ? i : first;
+		unknown = unknown != NULL ? unknown : json_array();
+		json_array_append_new(unknown, json_string(host[i]));
+	}
+	if (n_unknown == 0) {
+		return E_OK;
+	}
+	json_object_set_new(c->reply, "unknown_hosts", unknown);
+	return refuse_call(c, E_UNKNOWN, "host '%.64s'%s not in the fabric", host[first],
+	                   n_unknown == 1 ? " is" : " and others are");
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* End ports of the hosts that a request names. */
+static int take_hosts(const struct call *c, struct sweep_host_port **ret_ports,
+                      uint32_t *ret_n)
+{
+	const json_t *list = json_object_get(c->request, "hosts");
+	size_t n = json_array_size(list);
+	const char **host = arena_array(c->a, n, sizeof(*host));
+	int ret = host != NULL ? E_OK : -ENOMEM;
+
+	if (list != NULL && !json_is_array(list)) {
+		return refuse_call(c, E_SYNTAX, "'hosts' must be a list");
+	}
+	for (size_t i = 0; ret == E_OK && i < n; i++) {
+		host[i] = json_string_value(json_array_get(list, i));
+		if (host[i] == NULL || host[i][0] == '\0') {
+			ret = refuse_call(c, E_SYNTAX,
+			                  "'hosts' must be a list of names");
+		}
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	qsort(host, n, sizeof(*host), by_text);
+	ret = sweep_host_ports(c->sweep, host, (uint32_t)n, c->a, ret_ports, ret_n);
+	return ret == E_OK ? check_hosts(c, host, (uint32_t)n, *ret_ports, *ret_n) : ret;
+}
+
+/* Members by GUID, and by the names of their hosts. */
 static int take_members(const struct call *c, struct runtime_change *ret_change)
 {
 	const json_t *list = json_object_get(c->request, "members");
 	size_t n = json_array_size(list);
+	struct sweep_host_port *port;
+	uint32_t n_ports;
+	int ret;
 
 	if (list != NULL && !json_is_array(list)) {
 		return refuse_call(c, E_SYNTAX, "'members' must be a list");
 	}
-	ret_change->members = arena_array(c->a, n, sizeof(*ret_change->members));
+	ret = take_hosts(c, &port, &n_ports);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret_change->members =
+		arena_array(c->a, n + n_ports, sizeof(*ret_change->members));
 	if (ret_change->members == NULL) {
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
-		int ret =
-			take_member(c, json_array_get(list, i), &ret_change->members[i]);
-
+		ret = take_member(c, json_array_get(list, i), &ret_change->members[i]);
 		if (ret != E_OK) {
 			return ret;
 		}
 	}
-	ret_change->n_members = (uint32_t)n;
+	for (uint32_t i = 0; i < n_ports; i++) {
+		ret_change->members[n + i] =
+			(struct runtime_member){ .guid = port[i].guid };
+	}
+	ret_change->n_members = (uint32_t)n + n_ports;
 	return E_OK;
 }
 
@@ -248,15 +324,23 @@ static int take_change(const struct call *c, unsigned takes,
 
 	ret_change->indx0 = ret_change->ipoib = ret_change->sl = ret_change->rate =
 		ret_change->mtu = RUNTIME_SAME;
-	if (!(takes & MAY_CHOOSE) || json_object_get(c->request, "pkey") != NULL) {
+	if (json_object_get(c->request, "pkey") != NULL) {
 		ret = take_p_key(c, "pkey", &ret_change->p_key);
+	} else if (!(takes & MAY_CHOOSE)) {
+		ret_change->name = json_string_value(json_object_get(c->request, "name"));
+		ret = ret_change->name != NULL ? E_OK : take_p_key(c, "pkey", &ret_change->p_key);
+	}
+	if (ret == E_OK && json_object_get(c->request, "first") != NULL) {
+		ret = take_p_key(c, "first", &ret_change->first);
+		ret = ret == E_OK ? take_p_key(c, "last", &ret_change->last) : ret;
 	}
 	ret = ret == E_OK ? take_version(c, ret_change) : ret;
 	if (ret == E_OK && (takes & TAKES_PROPERTIES)) {
 		ret = take_properties(c, ret_change);
 	}
 	if (ret == E_OK && (takes & NEEDS_MEMBERS) &&
-	    json_object_get(c->request, "members") == NULL) {
+	    json_object_get(c->request, "members") == NULL &&
+	    json_object_get(c->request, "hosts") == NULL) {
 		ret = refuse_call(c, E_SYNTAX, "'members' is missing");
 	}
 	if (ret == E_OK && (takes & TAKES_MEMBERS)) {
@@ -462,6 +546,7 @@ static int run_list(const struct call *c)
 {
 	const struct runtime_partitions *r;
 	const struct partitions *p;
+	const char *begin = json_string_value(json_object_get(c->request, "begin"));
 	int members, ret = take_bool(c, "members", &members);
 	json_t *list = json_array();
 
@@ -469,6 +554,11 @@ static int run_list(const struct call *c)
 		ret = read_partitions(c, &r, &p);
 	}
 	for (uint32_t i = 0; ret == E_OK && i < p->n; i++) {
+		if (begin != NULL &&
+		    (!p->all[i].runtime ||
+		     strncmp(p->all[i].name, begin, strlen(begin)) != 0)) {
+			continue;
+		}
 		json_array_append_new(list,
 		                      partition_json(c, &p->all[i],
 		                                     runtime_find(r, p->all[i].p_key),
@@ -482,9 +572,11 @@ static int run_show(const struct call *c)
 {
 	const struct runtime_partitions *r;
 	const struct partitions *p;
-	const struct partition *t;
-	uint16_t p_key;
-	int ret = take_p_key(c, "pkey", &p_key);
+	const struct partition *t = NULL;
+	const char *name = json_string_value(json_object_get(c->request, "name"));
+	bool named = name != NULL && json_object_get(c->request, "pkey") == NULL;
+	uint16_t p_key = 0;
+	int ret = named ? E_OK : take_p_key(c, "pkey", &p_key);
 
 	if (ret == E_OK) {
 		ret = read_partitions(c, &r, &p);
@@ -492,27 +584,79 @@ static int run_show(const struct call *c)
 	if (ret != E_OK) {
 		return ret;
 	}
-	t = partitions_find(p, p_key);
+	for (uint32_t i = 0; named && t == NULL && i < p->n; i++) {
+		t = strcmp(p->all[i].name, name) == 0 ? &p->all[i] : NULL;
+	}
+	t = named ? t : partitions_find(p, p_key);
+	if (t == NULL && named) {
+		return refuse_call(c, E_NOTFOUND, "there is no partition '%.130s'", name);
+	}
 	if (t == NULL) {
 		return refuse_call(c, E_NOTFOUND, "there is no partition 0x%04x", p_key);
 	}
 	json_object_set_new(c->reply, "partition",
-	                    partition_json(c, t, runtime_find(r, p_key), true));
+	                    partition_json(c, t, runtime_find(r, t->p_key), true));
 	return E_OK;
 }
 
 /* --- wait ----------------------------------------------------------------------------- */
 
+static int by_member_guid(const void *a, const void *b)
+{
+	const uint64_t *guid = a;
+	const struct runtime_member *m = b;
+
+	return *guid < m->guid ? -1 : *guid > m->guid;
+}
+
+/* Is a port without all of its P_Keys one of a member, or the switch port before it? A port that
+ * is not known any more has no member. */
+static bool is_of_member(const struct call *c, const struct runtime_partition *t,
+                         const struct p_keys_port *port)
+{
+	uint64_t guid = sweep_end_port(c->sweep, port->node_guid, port->port);
+
+	return guid != 0 && t != NULL && t->n_members > 0 &&
+	       bsearch(&guid, t->members, t->n_members, sizeof(*t->members),
+	               by_member_guid) != NULL;
+}
+
+/* Ports that are waited for and do not have their P_Keys: with "pkey" those of its members made at
+ * run time. Where not all can be named, any port may be one of them. */
+static int count_missing(const struct call *c, const struct p_keys_port *missing,
+                         uint32_t n, uint32_t *ret_n)
+{
+	const struct runtime_partition *t;
+	uint16_t p_key;
+	int ret;
+
+	*ret_n = n;
+	if (json_object_get(c->request, "pkey") == NULL || n > P_KEYS_MISSING_MAX) {
+		return E_OK;
+	}
+	ret = take_p_key(c, "pkey", &p_key);
+	if (ret != E_OK) {
+		return ret;
+	}
+	t = runtime_find(sweep_runtime_partitions(c->sweep), p_key);
+	*ret_n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		*ret_n += is_of_member(c, t, &missing[i]);
+	}
+	return E_OK;
+}
+
 static int run_wait(const struct call *c)
 {
 	int64_t version = -1, timeout_ms = WAIT_MS;
 	const struct p_keys_port *missing;
-	uint32_t n;
+	uint32_t n, n_late = 0;
 	uint64_t settled = sweep_partitions_settled(c->sweep, &missing, &n);
 	json_t *ports;
 	int ret = take_int(c, "version", INT64_MAX, &version);
 
 	ret = ret == E_OK ? take_int(c, "timeout_ms", WAIT_MAX_MS, &timeout_ms) : ret;
+	ret = ret == E_OK ? count_missing(c, missing, n, &n_late) : ret;
 	if (ret == E_OK && version < 0) {
 		version = (int64_t)sweep_runtime_partitions(c->sweep)->version;
 	}
@@ -524,7 +668,7 @@ static int run_wait(const struct call *c)
 	if (ret != E_OK) {
 		return ret;
 	}
-	bool done = settled >= (uint64_t)version && n == 0 &&
+	bool done = settled >= (uint64_t)version && n_late == 0 &&
 	            sweep_status(c->sweep)->epoch != 0;
 	if (!done && control_waited_ms(c->control) < (uint64_t)timeout_ms) {
 		return CONTROL_WAIT;
@@ -554,6 +698,7 @@ static const char *code_of(int ret)
 	case E_STALE: return "conflict";
 	case E_FULL: return "full";
 	case E_UNSUITABLE: return "read_only";
+	case E_UNKNOWN: return "no_host";
 	case E_NOTREADY: return "standby";
 	case -ENOMEM: return "memory";
 	default: return "disk";

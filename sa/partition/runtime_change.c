@@ -73,8 +73,13 @@ static int check_request(struct changing *s)
 	struct runtime_change *c = s->c;
 	uint32_t n = 0;
 
-	if ((c->p_key & P_KEY_FULL) || (c->from & P_KEY_FULL)) {
+	if (((c->p_key | c->from | c->first | c->last) & P_KEY_FULL) != 0) {
 		return refuse_change(s, E_RANGE, "a P_Key has 15 bits");
+	}
+	if (c->first > c->last || (c->first == 0) != (c->last == 0)) {
+		return refuse_change(s, E_RANGE,
+		                     "the range of P_Keys from 0x%04x to 0x%04x is empty",
+		                     c->first, c->last);
 	}
 	if (!is_in(c->sl, 0, SL_MAX) || !is_in(c->mtu, 1, MTU_MAX) ||
 	    !is_in(c->rate, RATE_MIN, RATE_MAX)) {
@@ -116,11 +121,20 @@ static int check_request(struct changing *s)
 	return E_OK;
 }
 
-/* The lowest P_Key that nobody uses. */
+/* A P_Key that nobody uses, or 0. */
 static uint16_t free_p_key(const struct changing *s)
 {
-	for (uint16_t key = 1; key < PARTITION_DEFAULT; key++) {
-		if (partitions_find(s->configured, key) == NULL &&
+	bool ranged = s->c->first != 0;
+	uint16_t first = ranged ? s->c->first : 1;
+	uint16_t last = ranged ? s->c->last : PARTITION_DEFAULT - 1;
+	uint32_t n = last - first + 1U;
+	uint32_t start = ranged ? (uint32_t)(s->now->version % n) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint16_t key = (uint16_t)(first + (start + i) % n);
+
+		if (key != PARTITION_DEFAULT &&
+		    partitions_find(s->configured, key) == NULL &&
 		    runtime_find(s->now, key) == NULL) {
 			return key;
 		}
@@ -246,6 +260,31 @@ static int merge_members(struct changing *s, struct runtime_partition *t, bool a
 	return E_OK;
 }
 
+static int refuse_no_key(struct changing *s)
+{
+	const struct runtime_change *c = s->c;
+
+	if (c->first == 0) {
+		return refuse_change(s, E_FULL, "no P_Key is free");
+	}
+	return refuse_change(s, E_FULL, "no P_Key from 0x%04x to 0x%04x is free",
+	                     c->first, c->last);
+}
+
+/* The P_Key of the partition with the name; of one that is to be made a free one. */
+static int find_named(struct changing *s)
+{
+	struct runtime_change *c = s->c;
+
+	c->p_key = owner_of_name(s, c->name);
+	if (c->p_key == 0 && !c->create) {
+		return refuse_change(s, E_NOTFOUND, "there is no partition '%s'",
+		                     c->name);
+	}
+	c->p_key = c->p_key != 0 ? c->p_key : free_p_key(s);
+	return c->p_key != 0 ? E_OK : refuse_no_key(s);
+}
+
 static int draft_create(struct changing *s)
 {
 	struct runtime_change *c = s->c;
@@ -256,7 +295,7 @@ static int draft_create(struct changing *s)
 		c->p_key = free_p_key(s);
 	}
 	if (c->p_key == 0) {
-		return refuse_change(s, E_FULL, "no P_Key is free");
+		return refuse_no_key(s);
 	}
 	is = runtime_find(s->now, c->p_key);
 	of_file = partitions_find(s->configured, c->p_key);
@@ -556,6 +595,12 @@ static int draft_change(struct changing *s)
 		                     "the partitions have version %" PRIu64
 		                     ", not %" PRIu64,
 		                     s->now->version, s->c->if_version);
+	}
+	if (s->c->action != RUNTIME_CREATE && s->c->p_key == 0 && s->c->name != NULL) {
+		ret = find_named(s);
+	}
+	if (ret != E_OK) {
+		return ret;
 	}
 	switch (s->c->action) {
 	case RUNTIME_CREATE: ret = draft_create(s); break;

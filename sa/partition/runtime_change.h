@@ -31,11 +31,13 @@ enum runtime_action {
 struct runtime_change {
 	enum runtime_action action;
 	uint16_t
-		p_key; /*!< 15 bits; 0 with RUNTIME_CREATE: the lowest one that is free */
+		p_key; /*!< 15 bits; 0 with RUNTIME_CREATE: one that is free; 0 with others:
+	                  that of the partition with the name */
 	uint16_t from; /*!< with RUNTIME_ADD: the members leave this partition in the same
 	                     change; 0: none */
+	uint16_t first, last; /*!< a P_Key that is chosen is one of these; 0, 0: any */
 	bool create; /*!< RUNTIME_ADD, RUNTIME_SET: make the partition if there is none */
-	const char *name;               /*!< NULL: not given */
+	const char *name; /*!< NULL: not given; with p_key 0 it says which partition */
 	uint8_t membership;             /*!< 0: not given */
 	int indx0, ipoib;               /*!< 0, 1, or RUNTIME_SAME */
 	int sl, rate, mtu;              /*!< or RUNTIME_SAME */
@@ -51,13 +53,17 @@ struct runtime_change {
  *
  * Repeating a change changes nothing: members that are there may be added, and others removed.
  *
+ * A P_Key is chosen as the lowest one that is free, or, where a range is given, as the next free
+ * one behind a place that moves with the version. So a P_Key is not given again at once, while
+ * ports of its last members may still have it.
+ *
  * \param configured  Partitions of the configuration.
  * \param now_s       Seconds since 1970.
  * \param why         [why_bytes] On failure a sentence.
  * \param ret_partitions         What there is then; the caller's. NULL: nothing changes.
  * \param ret_batch   Rows for the state; the caller's. NULL with \a ret_partitions.
  *
- * \retval E_OK       With RUNTIME_CREATE c->p_key is the one that was chosen.
+ * \retval E_OK       c->p_key is that of the partition, also if it was chosen.
  * \retval E_STALE      The version is not c->if_version.
  * \retval E_NOTFOUND   There is no such partition.
  * \retval E_DUPLICATE  There is one, and with other properties, or the name is taken.

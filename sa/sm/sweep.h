@@ -187,6 +187,28 @@ int sweep_configured_partitions(const struct sweep *s, struct arena *a,
 /*! \brief Is an end port or a virtual port with this GUID in the fabric as it is known? */
 bool sweep_has_port(const struct sweep *s, uint64_t guid);
 
+/*! An end port of a host that was asked for by name. */
+struct sweep_host_port {
+	uint64_t guid;
+	uint32_t host; /*!< place in the list of names */
+};
+
+/*!
+ * \brief End ports of channel adapters by the names of their hosts (node_host_length()), of
+ *        the fabric as it is known.
+ * \param host       [n] Names; a name may stand there twice.
+ * \param ret_ports  [*ret_n] In \a a, by the order of the fabric.
+ * \retval -ENOMEM
+ * Cost: O(nodes * log n).
+ */
+int sweep_host_ports(const struct sweep *s, const char *const *host, uint32_t n,
+                     struct arena *a, struct sweep_host_port **ret_ports,
+                     uint32_t *ret_n);
+
+/*! \brief PortGUID of the end port at this port of a node, or at the other end of its cable.
+ * \return 0: there is none. */
+uint64_t sweep_end_port(const struct sweep *s, uint64_t node_guid, uint8_t port);
+
 /*!
  * \brief Version of the partitions made at run time that ports and SA answers have.
  * \param ret_keys_port  [*ret_n, at most P_KEYS_MISSING_MAX] Ports that did not take

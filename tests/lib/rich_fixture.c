@@ -8,7 +8,8 @@
 #include "tests/lib/gateway_fixture.h"
 
 static const char partitions[] =
-	"Red=0x10,ipoib,indx0:ALL_CAS=full,0x5-0x9;Blue=0x20:SELF=both;";
+	"Red=0x10,ipoib,indx0:ALL_CAS=full,0x5-0x9;Blue=0x20:SELF=both;"
+	"job-7=0x30:0x102,0x202=full,0x203=full,0x402=full,0x77=full;";
 
 static void add_events(struct stats *stats)
 {
@@ -53,7 +54,7 @@ void rich_fixture_start(struct query_fixture **ret_fixture, struct stats **ret_s
 {
 	struct query_fixture *w;
 	struct stats *stats = NULL;
-	static const uint32_t ports[3][2] = { { 1, 2 }, { 0, 1 }, { 3, 4 } };
+	static const uint32_t ports[4][2] = { { 1, 2 }, { 0, 1 }, { 3, 1 }, { 3, 4 } };
 	const char *why = "";
 
 	w = query_fixture_small(1, 0, PATH_MINIMAL);

@@ -11,14 +11,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/search.h"
 #include "conf/policy/partitions.h"
 #include "db/state/state.h"
 #include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
 #include "sa/partition/runtime.h"
 #include "sa/partition/runtime_change.h"
 #include "sa/perf/perf.h"
@@ -220,6 +223,75 @@ bool sweep_has_port(const struct sweep *s, uint64_t guid)
 
 	return j != NULL && (graph_port_by_guid(j->disc.g, guid) != GRAPH_NONE ||
 	                     vports_has_guid(&s->sm.vports, guid));
+}
+
+struct named_host {
+	const char *name;
+	size_t len;
+	uint32_t at; /* place in the list that was given */
+};
+
+static int by_host_name(const void *a, const void *b)
+{
+	const struct named_host *x = a, *y = b;
+	int d = strcmp(x->name, y->name);
+
+	return d != 0 ? d : x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Is a name of the list before the host name of a node? */
+static bool is_before(const struct named_host *h, const char *name, size_t len)
+{
+	int d = memcmp(h->name, name, h->len < len ? h->len : len);
+
+	return d != 0 ? d < 0 : h->len < len;
+}
+
+int sweep_host_ports(const struct sweep *s, const char *const *host, uint32_t n,
+                     struct arena *a, struct sweep_host_port **ret_ports, uint32_t *ret_n)
+{
+	const struct job *j = sm_known_job(&s->sm);
+	const struct graph *g = j != NULL ? j->disc.g : NULL;
+	struct named_host *list = arena_array(a, n, sizeof(*list));
+	struct sweep_host_port *ports =
+		arena_array(a, g != NULL ? g->n_end_ports : 0, sizeof(*ports));
+	uint32_t n_ports = 0;
+
+	if (list == NULL || ports == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		list[i] = (struct named_host){ host[i], strlen(host[i]), i };
+	}
+	qsort(list, n, sizeof(*list), by_host_name);
+	for (uint32_t i = 0; g != NULL && i < g->n_end_ports; i++) {
+		const struct port *p = &g->ports[g->end_ports[i]];
+		const struct node *node = &g->nodes[p->node];
+		size_t len = node_host_length(node);
+		size_t at = LOWER_BOUND(n, k, is_before(&list[k], node_name(node), len));
+
+		if (node->type == NODE_CA && len > 0 && at < n && list[at].len == len &&
+		    memcmp(list[at].name, node_name(node), len) == 0) {
+			ports[n_ports++] =
+				(struct sweep_host_port){ p->guid, list[at].at };
+		}
+	}
+	*ret_ports = ports;
+	*ret_n = n_ports;
+	return E_OK;
+}
+
+uint64_t sweep_end_port(const struct sweep *s, uint64_t node_guid, uint8_t port)
+{
+	const struct job *j = sm_known_job(&s->sm);
+	const struct graph *g = j != NULL ? j->disc.g : NULL;
+	uint32_t node = g != NULL ? graph_node_by_guid(g, node_guid) : GRAPH_NONE;
+	uint32_t p = node != GRAPH_NONE ? graph_port(g, node, port) : GRAPH_NONE;
+
+	if (p != GRAPH_NONE && !graph_is_end_port(g, p)) {
+		p = g->ports[p].peer;
+	}
+	return p != GRAPH_NONE && graph_is_end_port(g, p) ? g->ports[p].guid : 0;
 }
 
 uint64_t sweep_partitions_settled(const struct sweep *s,

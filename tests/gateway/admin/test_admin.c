@@ -69,6 +69,11 @@ static const struct {
 	  "{'verb':'partition','action':'remove','pkey':'0x5','by':'operator','members':[{'guid':'0x0002c90300000001'}]}" },
 	{ "POST", "/v1/partitions/0x5/remove", "{\"members\":[\"0x2c90300000001\"]}", 200,
 	  "{'verb':'partition','action':'remove','pkey':'0x5','by':'operator','members':[{'guid':'0x0002c90300000001'}]}" },
+	{ "GET", "/v1/jobs", NULL, 200, "{'verb':'partition','action':'list','begin':'job-','members':false}" },
+	{ "GET", "/v1/jobs/a.7", NULL, 200, "{'verb':'partition','action':'show','name':'job-a.7'}" },
+	{ "DELETE", "/v1/jobs/7", NULL, 200, "{'verb':'partition','action':'delete','name':'job-7','by':'operator'}" },
+	{ "POST", "/ufmRest/resources/pkeys/hosts", "{\"pkey\":\"0x2\",\"hosts_names\":[\"n1\",\"n2\"]}", 200,
+	  "{'verb':'partition','action':'add','pkey':'0x2','hosts':['n1','n2'],'ipoib':true,'create':true,'by':'operator'}" },
 	{ "GET", "/v1/wait?version=7", NULL, 200, "{'verb':'partition','action':'wait','version':7,'timeout_ms':5000}" },
 	{ "POST", "/v1/sweep", NULL, 202, "{'verb':'sweep','by':'operator'}" },
 	{ "POST", "/v1/sweep", "{\"heavy\":true}", 202, "{'verb':'sweep','heavy':true,'by':'operator'}" },
@@ -172,6 +177,16 @@ static const struct {
 	{ "POST", "/v1/partitions/1/members", "{\"members\":[{\"guid\":\"0x1\",\"membership\":\"half\"}]}", 400, "element 0 of 'members'" },
 	{ "POST", "/v1/partitions/1/members", "{\"members\":[{\"guid\":\"0x1\",\"x\":1}]}", 400, "element 0 of 'members'" },
 	{ "POST", "/v1/partitions/1/members", "{\"members\":[\"0x0\"]}", 400, "element 0 of 'members'" },
+	{ "PUT", "/v1/jobs/a%20b", "{\"hosts\":[\"n1\"]}", 400, "is no job" },
+	{ "PUT", "/v1/jobs/a%22", "{\"hosts\":[\"n1\"]}", 400, "is no job" },
+	{ "PUT", "/v1/jobs/12345678901234567890123456789012345678901234567890123456789012345", "{}", 400, "is no job" },
+	{ "PUT", "/v1/jobs/7", "{\"hosts\":\"n1\"}", 400, "'hosts' must be a list" },
+	{ "PUT", "/v1/jobs/7", "{\"hosts\":[1]}", 400, "'hosts' must be a list" },
+	{ "PUT", "/v1/jobs/7", "{\"hosts\":[\"\"]}", 400, "'hosts' must be a list" },
+	{ "PUT", "/v1/jobs/7", "{\"hosts\":[\"a\\nb\"]}", 400, "'hosts' must be a list" },
+	{ "PUT", "/v1/jobs/7", "{\"hosts\":[\"n1\"],\"p_key_first\":1}", 400, "needs both" },
+	{ "PUT", "/v1/jobs/7?timeout_ms=99999", "{\"hosts\":[\"n1\"]}", 400, "timeout_ms must be" },
+	{ "POST", "/ufmRest/resources/pkeys/hosts", "{\"pkey\":\"0x2\"}", 400, "needs a member 'hosts_names'" },
 	{ "POST", "/v1/port/burn", "{\"port\":\"a:1\"}", 404, "disabled or enabled" },
 	{ "POST", "/v1/port/enable", "{}", 400, "needs a member 'port'" },
 	{ "POST", "/ufmRest/resources/pkeys", "{\"pkey\":\"0x1\",\"guids\":[\"1\"],\"memberships\":[]}", 400, "as long as" },
@@ -440,6 +455,41 @@ START_TEST(test_show)
 }
 END_TEST
 
+/* Two requests for one: the change, and then the wait for its ports. */
+START_TEST(test_job)
+{
+	f.reply =
+		"{\"ok\": true, \"changed\": true, \"version\": 9, \"pkey\": \"0x1001\", \"present\": [\"0x1\", \"0x2\"], \"absent\": [], \"programmed\": true, \"ports\": []}";
+	ck_assert_uint_eq(
+		ask("PUT", "/v1/jobs/7?timeout_ms=100",
+	            "{\"hosts\":[\"n1\"],\"p_key_first\":4096,\"p_key_last\":\"0x1fff\"}"),
+		200);
+	ck_assert_uint_eq(f.n_asked, 2);
+	json_t *want = loads(
+		"{'verb':'partition','action':'wait','version':9,'pkey':'0x1001','timeout_ms':100}");
+	ck_assert(json_equal(f.asked, want));
+	json_decref(want);
+	want = loads(
+		"{'id':'7','changed':true,'version':9,'p_key':4097,'member_count':2,'programmed':true,'ports':[]}");
+	ck_assert(json_equal(body, want));
+	json_decref(want);
+	f.reply =
+		"{\"ok\": false, \"error\": \"host 'n1' is not in the fabric\", \"code\": \"no_host\"}";
+	ck_assert_uint_eq(ask("PUT", "/v1/jobs/7", "{\"hosts\":[\"n1\"]}"), 422);
+	ck_assert_str_eq(text_of("code"), "no_host");
+	f.reply = "{\"ok\": false, \"error\": \"none\", \"code\": \"not_found\"}";
+	ck_assert_uint_eq(ask("DELETE", "/v1/jobs/7", NULL), 200);
+	ck_assert(json_is_false(json_object_get(body, "changed")));
+	f.reply =
+		"{\"ok\": true, \"version\": 9, \"partitions\": [{\"pkey\": \"0x1001\", \"name\": \"job-7\", \"member_count\": 2}, {\"pkey\": \"0x5\", \"name\": \"jobs\"}]}";
+	ck_assert_uint_eq(ask("GET", "/v1/jobs", NULL), 200);
+	const json_t *list = json_object_get(body, "jobs");
+	ck_assert_uint_eq(json_array_size(list), 1);
+	ck_assert_str_eq(
+		json_string_value(json_object_get(json_array_get(list, 0), "id")), "7");
+}
+END_TEST
+
 /* ---- audit, document ---- */
 
 START_TEST(test_audit)
@@ -524,6 +574,7 @@ TEST_SUITE(admin)
 	tcase_add_test(t, test_no_saguarod);
 	tcase_add_test(t, test_rate);
 	tcase_add_test(t, test_listing);
+	tcase_add_test(t, test_job);
 	tcase_add_test(t, test_show);
 	tcase_add_test(t, test_audit);
 	tcase_add_test(t, test_audit_full);

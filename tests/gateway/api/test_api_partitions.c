@@ -17,11 +17,12 @@ static struct http_stats stats;
 static struct api_thread thread;
 
 static const char text[] =
-	"Red=0x10,ipoib,indx0:ALL_CAS=full,0x5-0x9;Blue=0x20:SELF=both;";
+	"Red=0x10,ipoib,indx0:ALL_CAS=full,0x5-0x9;Blue=0x20:SELF=both;"
+	"job-7=0x30:0x102,0x202=full,0x203=full,0x402=full,0x77=full;";
 
 static void start(void)
 {
-	static const uint32_t ports[3][2] = { { 1, 2 }, { 0, 1 }, { 3, 4 } };
+	static const uint32_t ports[4][2] = { { 1, 2 }, { 0, 1 }, { 3, 1 }, { 3, 4 } };
 	uint8_t *block;
 
 	w = query_fixture_small(0, 0, PATH_MINIMAL);
@@ -58,7 +59,7 @@ START_TEST(list)
 {
 	json_t *body = api_json(&thread, 200, "/v1/partitions");
 
-	ck_assert_uint_eq(json_array_size(json_object_get(body, "partitions")), 3);
+	ck_assert_uint_eq(json_array_size(json_object_get(body, "partitions")), 4);
 	ck_assert_int_eq(json_integer_value(of(body, "partitions", 0, "p_key")), 16);
 	ck_assert_str_eq(json_string_value(of(body, "partitions", 0, "name")), "Red");
 	ck_assert(json_is_true(of(body, "partitions", 0, "indx0")));
@@ -66,7 +67,7 @@ START_TEST(list)
 	                 2);
 	ck_assert_int_eq(json_integer_value(of(body, "partitions", 0, "limited_members")),
 	                 1);
-	ck_assert_int_eq(json_integer_value(of(body, "partitions", 2, "p_key")), 0x7fff);
+	ck_assert_int_eq(json_integer_value(of(body, "partitions", 3, "p_key")), 0x7fff);
 	json_decref(body);
 	body = api_json(&thread, 200, "/v1/partitions?limit=2");
 	ck_assert_uint_eq(json_array_size(json_object_get(body, "partitions")), 2);
@@ -131,12 +132,58 @@ START_TEST(limited_members)
 }
 END_TEST
 
+static double number(const json_t *o, const char *name)
+{
+	return json_number_value(json_object_get(o, name));
+}
+
+/* A job on both sides of the chain A - C - B: two ports on each. */
+START_TEST(jobs)
+{
+	json_t *body = api_json(&thread, 200, "/v1/jobs");
+	const json_t *paths;
+
+	ck_assert_uint_eq(json_array_size(json_object_get(body, "jobs")), 1);
+	ck_assert_str_eq(json_string_value(of(body, "jobs", 0, "id")), "7");
+	ck_assert_int_eq(json_integer_value(of(body, "jobs", 0, "p_key")), 0x30);
+	json_decref(body);
+	body = api_json(&thread, 200, "/v1/jobs/7");
+	ck_assert_double_eq(number(body, "host_count"), 3);
+	ck_assert_double_eq(number(body, "port_count"), 4);
+	ck_assert_double_eq(number(body, "absent_count"), 1);
+	ck_assert_str_eq(json_string_value(json_array_get(
+				 json_object_get(body, "absent"), 0)),
+	                 "0x0000000000000077");
+	paths = json_object_get(body, "paths");
+	ck_assert_double_eq(number(paths, "pairs"), 12);
+	ck_assert_double_eq(number(paths, "unreachable"), 0);
+	ck_assert_double_eq(number(paths, "hops_min"), 1);
+	ck_assert_double_eq(number(paths, "hops_max"), 3);
+	ck_assert_double_eq_tol(number(paths, "hops_mean"), 28.0 / 12, 1e-9);
+	ck_assert_double_eq(number(paths, "links"), 4);
+	ck_assert_double_eq(number(paths, "job_routes_max"), 4);
+	ck_assert_double_eq(number(paths, "job_routes_mean"), 4);
+	ck_assert_uint_eq(json_array_size(json_object_get(paths, "lanes")), 1);
+	ck_assert_uint_ge(json_array_size(json_object_get(body, "links")), 4);
+	ck_assert_str_eq(json_string_value(of(body, "hosts", 0, "name")), "dual");
+	ck_assert_uint_eq(json_array_size(of(body, "hosts", 0, "ports")), 2);
+	json_decref(body);
+	body = api_json(&thread, 200, "/v1/jobs/7?limit=1");
+	ck_assert_uint_eq(json_array_size(json_object_get(body, "hosts")), 1);
+	ck_assert_ptr_nonnull(json_object_get(body, "next_cursor"));
+	json_decref(body);
+	json_decref(api_json(&thread, 404, "/v1/jobs/8"));
+	json_decref(api_json(&thread, 404, "/v1/jobs/Red"));
+}
+END_TEST
+
 TEST_SUITE(api_partitions)
 {
 	TCase *t = tcase_create("partitions");
 
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, list);
+	tcase_add_test(t, jobs);
 	tcase_add_loop_test(t, one, 0, 4);
 	tcase_add_test(t, none);
 	tcase_add_test(t, limited_members);

@@ -200,6 +200,7 @@ static const struct {
 	{ "sweeps", "sweeps", "sweeps", false },
 	{ "diff", "diff", "changes", false },
 	{ "groups", "groups", "groups", false },
+	{ "jobs", "jobs", "jobs", false },
 	{ "partition", "partition list", "partitions", false },
 	{ "records", "records node", "records", false },
 	{ "records", "records list", "records", false },

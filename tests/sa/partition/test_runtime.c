@@ -302,6 +302,64 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* --- by name ---------------------------------------------------------------------------- */
+
+static int apply_named(enum runtime_action action, const char *name, uint64_t guid,
+                       uint16_t *ret_key, bool *ret_changed)
+{
+	struct runtime_member m = { .guid = guid };
+	struct runtime_change c = change_of(action, 0);
+	int ret;
+
+	c.name = name;
+	c.create = action == RUNTIME_SET;
+	c.members = &m;
+	c.n_members = guid != 0;
+	c.first = 0x10;
+	c.last = 0x12;
+	ret = apply(&c, ret_changed);
+	*ret_key = c.p_key;
+	return ret;
+}
+
+/* A partition that is known by its name keeps its P_Key; a free one of the range is not the one
+ * that became free last. */
+START_TEST(by_name)
+{
+	uint16_t a, b, again, other;
+	bool changed;
+
+	ck_assert_int_eq(apply_named(RUNTIME_SET, "a", 1, &a, &changed), E_OK);
+	ck_assert(changed && a >= 0x10 && a <= 0x12);
+	ck_assert_int_eq(apply_named(RUNTIME_SET, "a", 1, &again, &changed), E_OK);
+	ck_assert(!changed && again == a);
+	ck_assert_int_eq(apply_named(RUNTIME_SET, "a", 2, &again, &changed), E_OK);
+	ck_assert(changed && again == a);
+	ck_assert_uint_eq(runtime_find(now, a)->n_members, 1);
+	ck_assert_uint_eq(runtime_find(now, a)->members[0].guid, 2);
+	ck_assert_int_eq(apply_named(RUNTIME_SET, "b", 3, &b, &changed), E_OK);
+	ck_assert(b != a);
+	ck_assert_int_eq(apply_named(RUNTIME_DELETE, "a", 0, &again, &changed), E_OK);
+	ck_assert(changed && again == a && runtime_find(now, a) == NULL);
+	ck_assert_int_eq(apply_named(RUNTIME_DELETE, "a", 0, &again, &changed),
+	                 E_NOTFOUND);
+	ck_assert_int_eq(apply_named(RUNTIME_SET, "c", 4, &other, &changed), E_OK);
+	ck_assert(other != a && other != b);
+	ck_assert_int_eq(apply_named(RUNTIME_SET, "d", 5, &again, &changed), E_OK);
+	ck_assert_uint_eq(again, a);
+	ck_assert_int_eq(apply_named(RUNTIME_SET, "e", 6, &again, &changed), E_FULL);
+	ck_assert_msg(strstr(why, "0x0010 to 0x0012") != NULL, "%s", why);
+	ck_assert_int_eq(apply_named(RUNTIME_REMOVE, "e", 6, &again, &changed),
+	                 E_NOTFOUND);
+	struct runtime_change c = change_of(RUNTIME_CREATE, 0);
+	c.first = 9;
+	c.last = 8;
+	ck_assert_int_eq(apply(&c, &changed), E_RANGE);
+	c.last = 0;
+	ck_assert_int_eq(apply(&c, &changed), E_RANGE);
+}
+END_TEST
+
 /* --- with the configuration ------------------------------------------------------------- */
 
 START_TEST(laid_over_the_configuration)
@@ -350,6 +408,7 @@ TEST_SUITE(runtime)
 	tcase_add_loop_test(t, random_changes, 0, test_seeds(SEEDS));
 	tcase_add_test(t, properties_survive);
 	tcase_add_test(t, refusals);
+	tcase_add_test(t, by_name);
 	tcase_add_test(t, laid_over_the_configuration);
 	suite_add_tcase(suite, t);
 }
