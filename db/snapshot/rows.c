@@ -884,6 +884,20 @@ static void delete_attr(uint16_t attr, uint64_t guid, struct diff *d)
 	diff_delete(d, key, sizeof(key));
 }
 
+/* Attributes of Omni-Path's tables that have no number in InfiniBand. */
+enum {
+	OPA_SL_TO_SC = 0x17,
+	OPA_CABLE_INFO = 0x32,
+	OPA_SC_TO_SC = 0x81,
+	OPA_SC_TO_SL = 0x82,
+	OPA_SC_TO_VL_R = 0x83,
+	OPA_SC_TO_VL_T = 0x84,
+	OPA_SC_TO_VL_NT = 0x85,
+	OPA_PORT_GROUP_FT = 0x88,
+	OPA_PORT_GROUPS = 0x89,
+	OPA_BUFFER_CONTROL = 0x8A
+};
+
 /* In the order of their numbers. */
 static const struct {
 	uint16_t attr;
@@ -896,6 +910,18 @@ static const struct {
 	{ UMAD_SM_ATTR_MCAST_FT, true },     { UMAD_SM_ATTR_SM_INFO, false },
 	{ SNAP_ATTR_OPA | UMAD_SM_ATTR_SWITCH_INFO, false },
 	{ SNAP_ATTR_OPA | UMAD_SM_ATTR_PORT_INFO, false },
+	{ SNAP_ATTR_OPA | OPA_SL_TO_SC, true },
+	{ SNAP_ATTR_OPA | UMAD_SM_ATTR_VL_ARB_TABLE, true },
+	{ SNAP_ATTR_OPA | UMAD_SM_ATTR_MCAST_FT, true },
+	{ SNAP_ATTR_OPA | OPA_CABLE_INFO, true },
+	{ SNAP_ATTR_OPA | OPA_SC_TO_SC, true },
+	{ SNAP_ATTR_OPA | OPA_SC_TO_SL, true },
+	{ SNAP_ATTR_OPA | OPA_SC_TO_VL_R, true },
+	{ SNAP_ATTR_OPA | OPA_SC_TO_VL_T, true },
+	{ SNAP_ATTR_OPA | OPA_SC_TO_VL_NT, true },
+	{ SNAP_ATTR_OPA | OPA_PORT_GROUP_FT, true },
+	{ SNAP_ATTR_OPA | OPA_PORT_GROUPS, true },
+	{ SNAP_ATTR_OPA | OPA_BUFFER_CONTROL, true },
 };
 enum { NODE_ATTRS = sizeof(node_attrs) / sizeof(node_attrs[0]) };
 

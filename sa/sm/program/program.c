@@ -614,9 +614,7 @@ int program_find_nodes(struct program *p)
 	if (p->nodes == NULL || p->look == NULL) {
 		return -ENOMEM;
 	}
-	/* On Omni-Path the maps of a link say what its ports get, and they follow from all routes. */
-	if (p->only_changed && !smp_is_omni_path(p->smp) && !p->disc->any_changed &&
-	    !p->tables.store->any_changed) {
+	if (p->only_changed && !p->disc->any_changed && !p->tables.store->any_changed) {
 		find_changed(p);
 		return E_OK;
 	}

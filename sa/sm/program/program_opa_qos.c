@@ -659,8 +659,8 @@ int program_opa_qos(struct program *p, uint32_t sls)
 		return E_OK;
 	}
 	ret = program_opa_begin(p, l);
-	for (uint32_t i = 0; i < g->n_nodes && ret == E_OK; i++) {
-		ret = program_each_agent(p, i, start_ports);
+	for (uint32_t i = 0; i < p->n_nodes && ret == E_OK; i++) {
+		ret = program_each_agent(p, p->nodes[i], start_ports);
 	}
 	return ret;
 }

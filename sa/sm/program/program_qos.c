@@ -643,8 +643,8 @@ void program_qos_forget(struct program *p)
 {
 	const struct disc *d = p->disc;
 
-	for (uint32_t i = 0; smp_is_omni_path(p->smp) && i < d->g->n_nodes; i++) {
-		forget_end_ports(p, d->of[i]);
+	for (uint32_t i = 0; smp_is_omni_path(p->smp) && i < p->n_nodes; i++) {
+		forget_end_ports(p, d->of[p->nodes[i]]);
 	}
 	for (unsigned k = 0; k < TABLE_KIND_COUNT; k++) {
 		bool any = table_kinds[k].unit == TABLE_UNIT_EGRESS &&

@@ -707,7 +707,8 @@ static int list_marked(const struct graph *g, const uint8_t *is, struct arena *a
 }
 
 /* After a local sweep, whose predecessor was published, because another one would be
- * heavy. Virtual ports, policies and the tables of Omni-Path are about all nodes. */
+ * heavy. Virtual ports and policies are about all nodes, and so are nodes that were refused, when
+ * they are others. */
 static int list_changed(const struct publisher *p, const struct job *j, struct arena *a,
                         struct snap_content *c)
 {
@@ -716,7 +717,8 @@ static int list_changed(const struct publisher *p, const struct job *j, struct a
 	int ret;
 
 	if (!j->disc.local || !p->current || j->disc.any_changed ||
-	    p->sm->tables.any_changed || p->sm->vports.n_hosts != 0 || smp_is_omni_path(p->sm->smp) ||
+	    p->sm->tables.any_changed || p->sm->vports.n_hosts != 0 ||
+	    p->refused != publish_opa_refused_digest(&j->disc) ||
 	    conf->qos_policy != NULL || conf->virtual_fabrics != NULL) {
 		return E_OK;
 	}
@@ -767,6 +769,7 @@ static int publish_job(struct publisher *p, struct job *j, struct arena *a,
 	if (ret == E_OK) {
 		p->sm->status.epoch = p->epoch;
 		p->current = true;
+		p->refused = publish_opa_refused_digest(&j->disc);
 		disc_changes_published(&j->disc);
 		tables_changes_published(&p->sm->tables);
 		log_debug(source,

@@ -8,6 +8,7 @@
 #include "db/snapshot/snapshot.h"
 
 struct arena;
+struct disc;
 struct job;
 struct publisher;
 
@@ -32,10 +33,13 @@ void publish_attr(struct attr_list *l, uint64_t guid, uint16_t attr, uint32_t bl
 void publish_opa_nodes(struct attr_list *l, const uint32_t *nodes, size_t n);
 
 /*!
- * \brief The same, and the known blocks of every kind of tables that has no other place in the
- *        snapshot. Blocks are those of all nodes.
+ * \brief The same, and their known blocks of every kind of tables that has no other place in the
+ *        snapshot.
  */
 void publish_opa_tables(struct attr_list *l, const uint32_t *nodes, size_t n);
 
 /*! \brief Adds the nodes that were refused. */
 void publish_opa_refused(struct attr_list *l);
+
+/*! \brief What the rows of refused nodes are made of, in 64 bits; 1: none was refused. */
+uint64_t publish_opa_refused_digest(const struct disc *d);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
@@ -100,13 +101,15 @@ static void put_table(struct attr_list *l, const struct disc_node *n,
 	}
 }
 
-static void put_tables(struct attr_list *l, enum table_kind_id kind)
+static void put_tables(struct attr_list *l, enum table_kind_id kind,
+                       const uint32_t *nodes, size_t n_nodes)
 {
 	const struct disc *d = &l->job->disc;
 	const struct table_store *s = &l->p->sm->tables;
 
-	for (uint32_t i = 0; i < d->g->n_nodes && s->of[kind].n != 0; i++) {
-		const struct disc_node *n = d->of[i];
+	n_nodes = nodes != NULL ? n_nodes : d->g->n_nodes;
+	for (size_t i = 0; i < n_nodes && s->of[kind].n != 0; i++) {
+		const struct disc_node *n = d->of[nodes != NULL ? nodes[i] : i];
 		unsigned last =
 			table_kinds[kind].unit == TABLE_UNIT_PORT ? n->n_ports : 0;
 
@@ -128,7 +131,7 @@ void publish_opa_tables(struct attr_list *l, const uint32_t *nodes, size_t n)
 		}
 		for (unsigned k = 0; k < TABLE_KIND_COUNT; k++) {
 			if (table_kinds[k].attr == attr && !has_other_place(k)) {
-				put_tables(l, k);
+				put_tables(l, k, nodes, n);
 			}
 		}
 	}
@@ -171,6 +174,21 @@ static void encode_refused(const struct disc_refused *r, uint8_t *ret_data)
 	opa_node_info_encode(r->node_info, info);
 	field_set(ret_data, OPA_QN_REASONS, reasons_of(r));
 	field_set(ret_data, OPA_QN_EXPECTED_NODE_GUID, r->expected_guid);
+}
+
+uint64_t publish_opa_refused_digest(const struct disc *d)
+{
+	uint64_t h = 1;
+
+	for (size_t i = 0; i < d->n_refused; i++) {
+		const struct disc_refused *r = &d->refused[i];
+
+		h = digest_add(h, r->by->guid ^ r->by_port);
+		h = digest_add(h, r->expected_guid ^ r->reasons);
+		h = digest_bytes(h, r->node_info, SMP_DATA_BYTES);
+		h = digest_bytes(h, r->description, OPA_BYTES_BLOCK);
+	}
+	return h;
 }
 
 void publish_opa_refused(struct attr_list *l)

@@ -208,6 +208,26 @@ START_TEST(restarts_without_writing)
 }
 END_TEST
 
+/* A lost host costs what it touches: its switch, the neighbours of that, and tables of groups that it was in. */
+START_TEST(looks_at_few_nodes)
+{
+	const struct job *j;
+	const struct port *p;
+
+	start("ft2 8 3 3", 1, 0);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, HEAVY_MS);
+	p = &fixture->g->ports[fixture_host(fixture, 5)];
+	ck_assert_int_eq(
+		sim_set_node(fixture->sim, fixture->g->nodes[p->node].guid, false), E_OK);
+	fixture_run_ms(fixture, HEAVY_MS);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->local_sweeps, 1);
+	j = sweep_job(fixture->sweep);
+	ck_assert_uint_gt(j->program.n_nodes, 1);
+	ck_assert_uint_lt(j->program.n_nodes, fixture->g->n_nodes / 2);
+}
+END_TEST
+
 /* A cable between switches, and one of a host. */
 START_TEST(repairs_a_cable)
 {
@@ -365,6 +385,7 @@ TEST_SUITE(sweep_opa)
 	tcase_add_loop_test(tc, comes_up_with_loss, 0, 8);
 	tcase_add_test(tc, writes_nothing_twice);
 	tcase_add_test(tc, restarts_without_writing);
+	tcase_add_test(tc, looks_at_few_nodes);
 	tcase_add_loop_test(tc, repairs_a_cable, 0, 2);
 	tcase_add_test(tc, reads_cables);
 	tcase_add_loop_test(tc, sets_a_rebooted_node_up, 0, 2);
