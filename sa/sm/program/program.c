@@ -388,6 +388,19 @@ static bool repeats(const struct port_plan *a)
 	                                of_plan(a), a->now);
 }
 
+static bool needs_maps(const struct port_plan *a)
+{
+	return a->p->opa_restart != NULL && a->p->opa_restart[a->port];
+}
+
+/* Is the port to be set? A link that restarts for its maps shows nothing of them in PortInfo. */
+static bool is_due(struct port_plan *a)
+{
+	bool any = differs(a);
+
+	return (a->restart && needs_maps(a)) || (any && !repeats(a));
+}
+
 static void send_state(struct program *p, uint32_t port, unsigned state, bool again);
 
 /* The state of a port that refused one. */
@@ -659,6 +672,40 @@ static void for_ports(struct program *p, void (*f)(struct program *p, uint32_t p
 			f(p, n->first_port + num);
 		}
 	}
+}
+
+/* The port of a switch behind which a node was refused says why its link stays in Init. */
+static void set_refused(struct program *p, const struct disc_refused *refused)
+{
+	const struct disc_node *n = refused->by;
+	const struct disc_port *dp = &n->ports[refused->by_port];
+	struct port_plan a = { .p = p, .g = p->disc->g, .now = dp->info, .is_opa = true };
+	unsigned reason = program_opa_refusal(refused->reasons);
+
+	if (n->type != NODE_SWITCH || n->graph_node == GRAPH_NONE ||
+	    dp->opa_info == NULL || field_get(dp->info, PI_PORT_STATE) != PORT_INIT ||
+	    field_get(dp->opa_info, OPA_PI_LINK_INIT_REASON) == reason) {
+		return;
+	}
+	a.port = graph_port(p->disc->g, n->graph_node, refused->by_port);
+	if (settable(p, a.port)) {
+		memcpy(a.want, a.now, sizeof(a.want));
+		memcpy(a.opa, dp->opa_info, sizeof(a.opa));
+		field_set(a.opa, OPA_PI_LINK_INIT_REASON, reason);
+		send_port(&a, 0, false);
+	}
+}
+
+/* The first of those that were refused at one place; the others were found there later. */
+static bool is_first(const struct disc *d, uint32_t i)
+{
+	uint32_t k = 0;
+
+	while (d->refused[k].by != d->refused[i].by ||
+	       d->refused[k].by_port != d->refused[i].by_port) {
+		k++;
+	}
+	return k == i;
 }
 
 int program_ports(struct program *p)
