@@ -419,7 +419,9 @@ static void on_pairs(void *ctx, const struct smp_reply *r)
 		return;
 	}
 	c->copy->plain_scs = c->plain;
-	if (!c->plain && t != NULL) {
+	if (c->plain) {
+		table_clear(t); /* a rule from before does not hold any more */
+	} else if (t != NULL) {
 		keep_pairs(j, t);
 	}
 }
