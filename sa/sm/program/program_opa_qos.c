@@ -10,8 +10,9 @@
  * A link beyond INIT that has another map than it should have keeps it, which a warning says. If the routing uses
  * several lanes its proof stands on the maps, so such a link is restarted, and the next sweep sets them.
  *
- * Switches pass SCs on as they are after power-on. That is set only where an SL-to-VL rule needs something
- * else, or may have been set by somebody before: one request for all pairs of ports, or one for each pair of classes.
+ * Switches pass SCs on as they are after power-on. Where an SL-to-VL rule needs something else, or somebody has
+ * set something else before, that is set: one request for all pairs of ports, or one for each pair of classes. After
+ * a start the maps of a switch that has forwarding tables are read first, a request for each port in.
  *
  * While routing uses several lanes, a node that does not take its maps makes the sweep fail, as in
  * program_qos.c.
@@ -426,17 +427,27 @@ static void on_pairs(void *ctx, const struct smp_reply *r)
 	}
 }
 
-static bool pairs_hold(const struct opa_job *j, const struct table *t)
+/* What is known of the maps of all pairs. */
+struct pairs_known {
+	bool hold; /* all are as they should be */
+	bool any;
+};
+
+static struct pairs_known know_pairs(const struct opa_job *j, const struct table *t)
 {
+	struct pairs_known k = { .hold = true };
+
 	for (unsigned out = 0; out < j->end; out++) {
 		for (unsigned in = 0; passes(j, out) && in < j->end; in++) {
-			if (passes(j, in) &&
-			    !table_holds(t, table_at(t, out, in), pair_map(j, in, out))) {
-				return false;
+			uint32_t block = table_at(t, out, in);
+
+			if (passes(j, in)) {
+				k.hold &= table_holds(t, block, pair_map(j, in, out));
+				k.any |= table_knows(t, block);
 			}
 		}
 	}
-	return true;
+	return k;
 }
 
 static void mark(uint8_t *mask, unsigned port)
@@ -559,9 +570,144 @@ static int send_pairs(struct opa_job *j, struct table *t)
 	return ret;
 }
 
+static int set_pairs(struct opa_job *j, struct table *t)
+{
+	return t == NULL ? send_plain(j)
+	       : field_get(j->node->opa_switch_info, OPA_SI_EXTENDED_SC_SC)
+	               ? send_classes(j)
+	               : send_pairs(j, t);
+}
+
+/* The maps of a switch being read, of which nothing is known. They are set if one is another. */
+struct pairs_read {
+	struct opa_job *j;
+	struct table *t;  /* NULL: all are to pass SCs on as they are */
+	uint16_t in, out; /* the next ones */
+	uint8_t in_flight;
+	bool differs, silent;
+};
+
+static bool is_wanted(const struct pairs_read *c, unsigned in, unsigned out,
+                      const uint8_t *map)
+{
+	for (unsigned sc = 0; c->t == NULL && sc < OPA_BYTES_MAP; sc++) {
+		if (map[sc] != sc) {
+			return false;
+		}
+	}
+	return c->t == NULL || memcmp(map, pair_map(c->j, in, out), OPA_BYTES_MAP) == 0;
+}
+
+static void read_pairs(struct pairs_read *c);
+
+static void on_pairs_read(void *ctx, const struct smp_reply *r)
+{
+	enum { PORT = 0xff, IN_SHIFT = 8 };
+	struct pairs_read *c = ctx;
+	struct opa_job *j = c->j;
+	unsigned in = r->mod >> IN_SHIFT & PORT, out = r->mod & PORT,
+		 n = r->mod >> OPA_MOD_COUNT_SHIFT;
+
+	c->in_flight--;
+	c->silent |= r->ret == E_TIMEOUT;
+	c->differs |= r->ret != E_OK || r->native == NULL ||
+	              r->native_len < (size_t)n * OPA_BYTES_MAP;
+	if (r->ret != E_OK) {
+		(void)program_answered(j->p, j->node, 0, r->ret, r->status,
+		                       "Get(SCtoSCMappingTable)");
+	}
+	for (unsigned i = 0; i < n && !c->differs; i++) {
+		c->differs |= !is_wanted(c, in, out + i,
+		                         r->native + (size_t)i * OPA_BYTES_MAP);
+	}
+	read_pairs(c);
+}
+
+/* Ports out that follow each other, for the next port in. \return 0: all were asked for. */
+static unsigned next_pairs(struct pairs_read *c)
+{
+	const struct opa_job *j = c->j;
+	unsigned n = 0, most = table_run_most(TABLE_OPA_SC2SC);
+
+	while (c->in < j->end && (!passes(j, c->in) || !passes(j, c->out))) {
+		bool is_last = !passes(j, c->in) || c->out + 1U == j->end;
+
+		c->in += is_last;
+		c->out = is_last ? 0 : (uint16_t)(c->out + 1);
+	}
+	while (c->in < j->end && n < most && c->out + n < j->end &&
+	       passes(j, c->out + n)) {
+		n++;
+	}
+	return n;
+}
+
+static void end_pairs_read(struct pairs_read *c)
+{
+	struct opa_job *j = c->j;
+
+	if (c->silent) {
+		lanes_fail(j, 0, "does not show its maps of SCs");
+	} else if (c->differs) {
+		int ret = set_pairs(j, c->t);
+
+		j->p->ret = ret != E_OK ? ret : j->p->ret;
+	} else if (c->t == NULL) {
+		shadow_switch_get(j->p->shadow, j->node->guid)->plain_scs = true; /* it is there */
+	} else {
+		keep_pairs(j, c->t);
+	}
+}
+
+static void read_pairs(struct pairs_read *c)
+{
+	struct opa_job *j = c->j;
+	unsigned n = 0;
+
+	while (c->in_flight < IN_FLIGHT && !c->differs && j->p->ret == E_OK &&
+	       (n = next_pairs(c)) != 0) {
+		j->p->ret = smp_submit(
+			j->p->smp,
+			&(struct smp_request){
+				.dest = &j->node->dest,
+				.method = UMAD_METHOD_GET,
+				.attr = OPA_ATTR_SC_TO_SC,
+				.mod = table_kind_mod(TABLE_OPA_SC2SC, j->node, 0, c->out,
+		                                      c->in) +
+		                       ((n - 1) << OPA_MOD_COUNT_SHIFT),
+				.native_len = (size_t)n * OPA_BYTES_MAP,
+				.retries = j->p->tables.retries,
+				.done = on_pairs_read,
+				.ctx = c });
+		c->in_flight += j->p->ret == E_OK;
+		c->out = (uint16_t)(c->out + n);
+		if (c->out == j->end) {
+			c->out = 0;
+			c->in++;
+		}
+	}
+	if (c->in_flight == 0 && j->p->ret == E_OK) {
+		end_pairs_read(c);
+	}
+}
+
+static int start_pairs_read(struct opa_job *j, struct table *t)
+{
+	struct pairs_read *c = arena_alloc(j->p->arena, sizeof(*c));
+
+	if (c == NULL) {
+		return -ENOMEM;
+	}
+	*c = (struct pairs_read){ .j = j, .t = t };
+	read_pairs(c);
+	return j->p->ret;
+}
+
 static int start_pairs(struct opa_job *j)
 {
 	struct shadow_switch *copy = shadow_switch_get(j->p->shadow, j->node->guid);
+	bool forwards = field_get(j->node->switch_info, SI_LINEAR_FDB_TOP) != 0;
+	struct pairs_known known;
 	struct table *t;
 
 	if (copy == NULL) {
@@ -569,21 +715,19 @@ static int start_pairs(struct opa_job *j)
 	}
 	if (!j->p->opa->ruled) {
 		/* a switch without tables is as it was after power-on */
-		copy->plain_scs |=
-			field_get(j->node->switch_info, SI_LINEAR_FDB_TOP) == 0;
-		return copy->plain_scs ? E_OK : send_plain(j);
+		copy->plain_scs |= !forwards;
+		return copy->plain_scs ? E_OK : start_pairs_read(j, NULL);
 	}
 	copy->plain_scs = false;
 	t = table_get_egress(j->p->tables.store, TABLE_OPA_SC2SC, j->node);
 	if (t == NULL) {
 		return -ENOMEM;
 	}
-	if (pairs_hold(j, t)) {
+	known = know_pairs(j, t);
+	if (known.hold) {
 		return E_OK;
 	}
-	return field_get(j->node->opa_switch_info, OPA_SI_EXTENDED_SC_SC)
-	               ? send_classes(j)
-	               : send_pairs(j, t);
+	return forwards && !known.any ? start_pairs_read(j, t) : set_pairs(j, t);
 }
 
 /* --- nodes -------------------------------------------------------------------------------------- */
