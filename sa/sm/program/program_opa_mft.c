@@ -6,7 +6,8 @@
  * of four blocks here. MLIDs are those of 16 bits: MLID 0xC000 is the first of the table.
  *
  * Sent by difference as on InfiniBand (program_tables.c): blocks in use first, then those that were in
- * use and are not.
+ * use and are not. Of a switch that had tables when it was found, a block is read before it is set, so a start
+ * sets nothing that stands.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "routing/multicast.h"
 #include "sa/mad/fields.h"
 #include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/shadow.h"
 #include "sa/sm/program/program.h"
 #include "sa/sm/program/program_opa.h"
 
@@ -103,11 +105,13 @@ static int start(struct opa_mft_job *j, struct program *p, const struct program_
                  uint32_t sw)
 {
 	struct disc_node *n = p->disc->of[p->disc->g->switches[sw]];
+	const struct shadow_switch *copy = shadow_switch_get(p->shadow, n->guid);
 	unsigned rows = n->n_ports / OPA_MFT_PORTS + 1U;
 	uint32_t cols = m->n_used != 0 ? (m->used[m->n_used - 1] + 1U) * QUARTERS : 0;
 
 	j->c = (struct table_cursor){ .q = { .io = &p->tables, .node = n },
 		                      .want = want,
+		                      .reads = copy != NULL && copy->found,
 		                      .ret = &p->ret };
 	j->m = *m;
 	j->n_places = rows * m->n_used * QUARTERS;

@@ -57,6 +57,7 @@ static int start_reading(struct program *p, struct disc_node *n, struct table_cu
 		shadow_switch_forget(copy);
 		tables_forget(store, TABLE_GOES_WITH_SWITCH, n->guid, 0);
 		copy->top = top;
+		copy->found = top != 0;
 	}
 	*c = (struct table_cursor){ .q = { .io = &p->tables, .node = n },
 		                    .end = end < LFT_BLOCKS ? end : LFT_BLOCKS,

@@ -254,21 +254,27 @@ int table_write(const struct table_request *q, const uint8_t *image)
 
 /* --- a cursor --------------------------------------------------------------------------- */
 
+static void write_place(struct table_cursor *c, uint32_t place, bool was_read);
+
 static void on_cursor_answer(void *ctx, struct table_request *q,
                              const struct smp_reply *r)
 {
 	struct table_cursor *c = ctx;
+	uint32_t place = q->place;
 
 	c->in_flight--;
 	q->next = c->spare;
 	c->spare = q;
 	if (r->ret == E_TIMEOUT || (r->ret != E_OK && r->method == UMAD_METHOD_SET)) {
 		c->next = c->end;
+	} else if (c->want != NULL && r->method != UMAD_METHOD_SET && *c->ret == E_OK) {
+		write_place(c, place, true);
 	}
 	table_cursor_run(c);
 }
 
-static int cursor_submit(struct table_cursor *c, uint32_t block, const uint8_t *set)
+static int cursor_submit(struct table_cursor *c, uint32_t place, uint32_t block,
+                         const uint8_t *set)
 {
 	struct table_request *q =
 		c->spare != NULL ? c->spare : arena_alloc(c->q.io->arena, sizeof(*q));
@@ -279,25 +285,35 @@ static int cursor_submit(struct table_cursor *c, uint32_t block, const uint8_t *
 	c->spare = q == c->spare ? q->next : NULL;
 	*q = c->q;
 	q->block = block;
+	q->place = place;
 	q->done = on_cursor_answer;
 	q->ctx = c;
 	c->in_flight++;
 	return table_submit(q, set);
 }
 
+/* Sets the block of a place if it differs, or reads it before. */
+static void write_place(struct table_cursor *c, uint32_t place, bool was_read)
+{
+	uint32_t block = place;
+	uint8_t image[TABLE_BYTES_MOST];
+
+	if (c->want(c, place, &block, image) && !table_holds(c->q.t, block, image)) {
+		bool read = c->reads && !was_read && !table_knows(c->q.t, block);
+
+		*c->ret = cursor_submit(c, place, block, read ? NULL : image);
+	}
+}
+
 void table_cursor_run(struct table_cursor *c)
 {
 	while (c->next < c->end && c->in_flight < IN_FLIGHT && *c->ret == E_OK) {
-		uint32_t place = c->next++, block = place;
-		uint8_t image[TABLE_BYTES_MOST];
+		uint32_t place = c->next++;
 
-		if (c->want == NULL) {
-			if (!table_knows(c->q.t, block)) {
-				*c->ret = cursor_submit(c, block, NULL);
-			}
-		} else if (c->want(c, place, &block, image) &&
-		           !table_holds(c->q.t, block, image)) {
-			*c->ret = cursor_submit(c, block, image);
+		if (c->want != NULL) {
+			write_place(c, place, false);
+		} else if (!table_knows(c->q.t, place)) {
+			*c->ret = cursor_submit(c, place, place, NULL);
 		}
 	}
 }

@@ -50,7 +50,8 @@ struct table_request {
 	uint32_t n;
 	table_done_f *done; /*!< after io->answered; NULL: none */
 	void *ctx;
-	struct table_request *next; /*!< used by table_io.c */
+	uint32_t place;             /*!< these two are used by table_io.c */
+	struct table_request *next;
 };
 
 /*! \brief A table of the egress ports of a node. \return NULL: there is none, or it has another shape. */
@@ -126,6 +127,7 @@ struct table_cursor {
 	 *  blocks. */
 	bool (*want)(struct table_cursor *c, uint32_t place, uint32_t *ret_block,
 	             uint8_t *ret_bytes);
+	bool reads; /*!< a block that is wanted and of which nothing is known is read before it is set */
 	struct table_request *spare; /*!< used by table_io.c */
 	int *ret;                    /*!< takes the first error of ours */
 };
