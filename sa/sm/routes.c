@@ -310,20 +310,51 @@ static void fill_lanes(const struct snap_fabric *f)
 	}
 }
 
+/* The switch of the published fabric that is one of today's. GRAPH_NONE: it was not there. */
+static uint32_t published_switch(const struct snap_fabric *f, const struct job *j,
+                                 uint32_t sw)
+{
+	const struct graph *g = j->disc.g;
+	uint32_t node = graph_node_by_guid(f->g, g->nodes[g->switches[sw]].guid);
+
+	return node != GRAPH_NONE ? f->g->nodes[node].sw : GRAPH_NONE;
+}
+
+static uint32_t common_lids(const struct snap_fabric *f, const struct job *j)
+{
+	return j->prev.n_lids < f->lft.n_lids ? j->prev.n_lids : f->lft.n_lids;
+}
+
+/* Routes that switches moved since the publish count as they were. */
+static int recall_tables(const struct snap_fabric *f, struct job *j)
+{
+	int ret = E_OK;
+
+	for (uint32_t s = 0; s < j->disc.g->n_switches && ret == E_OK; s++) {
+		uint32_t at = published_switch(f, j, s);
+
+		if (at != GRAPH_NONE) {
+			ret = program_adaptive_recall(
+				&j->program, s, lft_row((struct lft *)&f->lft, at),
+				common_lids(f, j), lft_row(&j->prev, s));
+		}
+	}
+	return ret;
+}
+
 /* Notes the lanes of the published tables for each switch that still has such a table. */
 static int recall_rows(struct routes *r, const struct job *j, const struct snap_fabric *f)
 {
 	const struct graph *g = j->disc.g;
-	uint32_t n_lids = j->prev.n_lids < f->lft.n_lids ? j->prev.n_lids : f->lft.n_lids;
+	uint32_t n_lids = common_lids(f, j);
 	uint8_t *row = arena_alloc(f->g->arena, n_lids);
 	int ret = row != NULL ? E_OK : -ENOMEM;
 
 	fill_lanes(f);
 	for (uint32_t s = 0; s < g->n_switches && ret == E_OK; s++) {
 		uint64_t guid = g->nodes[g->switches[s]].guid;
-		uint32_t node = graph_node_by_guid(f->g, guid);
 		struct shadow_switch *c = shadow_switch_get(&r->sm->shadow, guid);
-		uint32_t at = node != GRAPH_NONE ? f->g->nodes[node].sw : GRAPH_NONE;
+		uint32_t at = published_switch(f, j, s);
 
 		if (c == NULL) {
 			return -ENOMEM;
@@ -344,10 +375,11 @@ static int recall_rows(struct routes *r, const struct job *j, const struct snap_
 
 /*
  * After a restart: the switches have tables, but not the lanes that belong to them. Without them
- * an engine with several lanes would compute all routes anew. The snapshot of the process
- * before has them. One that is damaged or from another layout is no help, and no fault either.
+ * an engine with several lanes would compute all routes anew. And switches that adapt may have moved
+ * routes, from which an engine would go on elsewhere. The snapshot of the process
+ * before has both. One that is damaged or from another layout is no help, and no fault either.
  */
-static int recall_lanes(struct routes *r, const struct job *j)
+static int recall_published(struct routes *r, struct job *j)
 {
 	struct shadow *shadow = &r->sm->shadow;
 	struct snap_reader *reader = NULL;
@@ -360,10 +392,12 @@ static int recall_lanes(struct routes *r, const struct job *j)
 	}
 	if (r->sm->d.snap != NULL && shadow->n_lanes == 0 && has_routes(&j->prev) &&
 	    snap_reader_local(r->sm->d.snap, &reader) == E_OK &&
-	    snap_pin(reader) == E_OK && snap_fabric(reader, a, &f) == E_OK &&
-	    f.lanes.rule == NULL && f.lanes.n != 0) {
-		shadow->n_lanes = f.lanes.n;
-		ret = f.lanes.n > 1 ? recall_rows(r, j, &f) : E_OK;
+	    snap_pin(reader) == E_OK && snap_fabric(reader, a, &f) == E_OK) {
+		ret = recall_tables(&f, j);
+		if (ret == E_OK && f.lanes.rule == NULL && f.lanes.n != 0) {
+			shadow->n_lanes = f.lanes.n;
+			ret = f.lanes.n > 1 ? recall_rows(r, j, &f) : E_OK;
+		}
 	}
 	snap_reader_close(reader);
 	arena_free(a);
@@ -477,7 +511,7 @@ int routes_start(struct routes *r, struct job *j, bool first)
 	int ret = find_known_tables(r, j);
 
 	if (ret == E_OK && r->recall) {
-		ret = recall_lanes(r, j);
+		ret = recall_published(r, j);
 	}
 	r->recall = false;
 	if (ret == E_OK) {

@@ -182,6 +182,16 @@ int program_read_port_groups(struct program *p);
  */
 int program_adaptive_begin(struct program *p, struct alternates *x, struct lft *known);
 
+/*!
+ * \brief Entries that a switch may have moved become those that it was given.
+ * \param sw     Switch of the graph.
+ * \param given  [n_lids] ports that it may have been given.
+ * \param row    [n_lids] ports that it has.
+ * \retval -ENOMEM
+ */
+int program_adaptive_recall(struct program *p, uint32_t sw, const uint8_t *given,
+                            uint32_t n_lids, uint8_t *row);
+
 int program_adaptive_tables(struct program *p);
 
 /*! \brief When the tables are in: a switch that did not take its groups has no alternates. */

@@ -24,7 +24,8 @@
  *
  * If nothing is to change, nothing is asked: the groups in force are those of the proof, and
  * whatever a switch makes of them is proven. After a start the LFTs that were read may hold such
- * moves. They are taken for the new tables where these and the groups are the same otherwise.
+ * moves. Routing goes on from the tables that were published, where a group in force leads from one to
+ * the other, and moves are taken for the new tables where these and the groups are the same otherwise.
  *
  * A group that a switch has already, also from another manager, keeps the number that it has
  * there.
@@ -365,11 +366,12 @@ static void take_for_tables(struct program *p)
 	for (uint32_t s = 0; s < p->disc->g->n_switches; s++) {
 		struct adaptive_job *j = &p->adaptive[s];
 		uint8_t *known = lft_row(p->known, s);
+		uint32_t cols = j->lft->cols;
 
 		for (uint32_t lid = 1; j->in_force && lid < p->lft->n_lids; lid++) {
 			uint8_t want = lft_row(p->lft, s)[lid];
 
-			if (known[lid] != want && lid / LFT_BLOCK_LIDS < j->lft->cols) {
+			if (lid / LFT_BLOCK_LIDS < cols) {
 				known[lid] = j->lft->data[lid] = want;
 			}
 		}
@@ -489,6 +491,23 @@ static int job_init(struct adaptive_job *j, struct program *p, uint32_t sw)
 	for (unsigned k = 0; k < j->n_had && j->groups != NULL; k++) {
 		if (!group_of(j->groups, k, &j->had[k])) {
 			j->had[k] = (struct port_set){ { 0 } };
+		}
+	}
+	return E_OK;
+}
+
+int program_adaptive_recall(struct program *p, uint32_t sw, const uint8_t *given,
+                            uint32_t n_lids, uint8_t *row)
+{
+	struct adaptive_job j;
+	int ret = smp_is_omni_path(p->smp) ? job_init(&j, p, sw) : E_OK;
+
+	if (ret != E_OK || !smp_is_omni_path(p->smp) || !j.in_force) {
+		return ret;
+	}
+	for (uint32_t lid = 1; lid < n_lids; lid++) {
+		if (row[lid] != given[lid] && may_move(&j, lid, row[lid], given[lid])) {
+			row[lid] = given[lid];
 		}
 	}
 	return E_OK;
@@ -618,7 +637,8 @@ int program_adaptive_tables(struct program *p)
 	for (uint32_t i = 0; p->adaptive != NULL && is_wanted(p) && ret == E_OK &&
 	                     i < p->disc->g->n_switches;
 	     i++) {
-		if (p->adaptive[i].supports) {
+		/* without a group PortGroupTop is 0, and nothing looks at the tables */
+		if (p->adaptive[i].supports && p->alternates->groups[i].n != 0) {
 			ret = start_tables(&p->adaptive[i]);
 		}
 	}
