@@ -146,7 +146,7 @@ void sim_perf_set_caps(struct sim *s, uint16_t mask, uint32_t mask2);
  * \return Packets that were sent. Hosts without a LID or an ACTIVE port send none and get none.
  */
 uint64_t sim_send_packets(struct sim *s, uint64_t *ret_lost);
-/*! \brief For tests: number of requests that the SM sent, by (method, attribute), with retries; attributes from 0x40 on share one counter, but for those of virtual ports. */
+/*! \brief For tests: number of requests that the SM sent, by (method, attribute), with retries, also those in an Aggregate of Omni-Path; attributes from 0x40 on share one counter, but for those of virtual ports. */
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr);
 /*! \brief Increases with every change that a Get of an attribute shows. */
 uint64_t sim_changes(const struct sim *s);

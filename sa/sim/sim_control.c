@@ -655,7 +655,7 @@ static int run_smps(struct run *r)
 			}
 		}
 	}
-	all -= r->c->sim->n_parts;
+	all -= (uint64_t)r->c->sim->n_more;
 	pthread_mutex_unlock(&r->c->sim->lock);
 	fprintf(r->out, "all %-24s %10" PRIu64 "\n", "", all);
 	return E_OK;

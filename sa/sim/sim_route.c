@@ -244,18 +244,19 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 	return true;
 }
 
-/* The attributes in an Aggregate. */
+/* The attributes in an Aggregate, which itself does not count. */
 static void count_parts(struct sim *s, const struct mad_buf *m, uint8_t method)
 {
 	enum { PARTS = 0xFF, DIRECTED_AT = 176, BY_LID_AT = 32, HEADER = 8 };
 	size_t at = m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED ? BY_LID_AT : DIRECTED_AT;
 	unsigned n = field_get(m->data, MAD_ATTR_MOD) & PARTS;
 
+	s->n_more--;
 	for (unsigned i = 0; i < n && at + HEADER <= m->len; i++) {
 		const uint8_t *part = m->data + at;
 
 		s->counts[method][sim_count_column(field_get(part, OAG_ATTRIBUTE))]++;
-		s->n_parts++;
+		s->n_more++;
 		at += HEADER + HEADER * (size_t)field_get(part, OAG_LENGTH);
 	}
 }
@@ -267,9 +268,10 @@ static bool send_smp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 	uint32_t lid = m->addr.lid;
 
 	if (method < SIM_METHODS) { /* a request */
-		s->counts[method][sim_count_column(attr)]++;
 		if (m->data[0] == OPA_VERSION && attr == OPA_AGGREGATE) {
 			count_parts(s, m, method);
+		} else {
+			s->counts[method][sim_count_column(attr)]++;
 		}
 	}
 	if (m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED) {

@@ -230,7 +230,7 @@ struct sim {
 	size_t cap_clients;
 
 	uint64_t counts[SIM_METHODS][SIM_ATTRS + SIM_VPORT_ATTRS + 1];
-	uint64_t n_parts; /*!< of these, in Aggregates */
+	int64_t n_more; /*!< how many more these are than MADs, because an Aggregate has several */
 	uint64_t bounces;
 	uint64_t changes; /*!< of anything that a Get shows */
 };
