@@ -40,6 +40,7 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/opa_smp.h"
 #include "sa/mad/smp.h"
+#include "sa/sm/discover/admit.h"
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/discover/health.h"
 #include "sa/sm/discover/keyring.h"
@@ -651,7 +652,7 @@ static void set_port(struct program *p, uint32_t port)
 		memcpy(a.want, a.now, sizeof(a.want));
 		(void)differs(&a);
 		send_port(&a, PORT_DOWN, true);
-	} else if (plan_port(&a) && differs(&a) && !repeats(&a)) {
+	} else if (plan_port(&a) && is_due(&a)) {
 		bool arm = !a.restart && may_arm(&a);
 
 		p->n_bounced += a.restart;
@@ -711,6 +712,11 @@ static bool is_first(const struct disc *d, uint32_t i)
 int program_ports(struct program *p)
 {
 	for_ports(p, set_port);
+	for (uint32_t i = 0; i < p->disc->n_refused; i++) {
+		if (is_first(p->disc, i)) {
+			set_refused(p, &p->disc->refused[i]);
+		}
+	}
 	return p->ret;
 }
 

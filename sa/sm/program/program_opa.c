@@ -10,7 +10,8 @@
  *                   false source; 0 towards another switch
  *   PacketFormats   what both ends support, without 8B and 10B, which need P_Keys of their own
  *   VL15CreditRate  towards an adapter that may not manage 18, else 0
- *   reasons         why a link was down is cleared when it is armed
+ *   reasons         why a link was down is cleared when it is armed; why one stays in Init is said at the port of
+ *                   a switch behind which a node was refused
  *   MulticastFDBTop of a switch: the last MLID that it has room for and that we give, since groups come and go
  *                   between sweeps. 0 after power-on, and then a switch may forward none
  *
@@ -34,12 +35,15 @@
 #include "routing/graph/lids.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/opa_smp.h"
+#include "sa/sm/discover/admit.h"
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/program/opa_lanes.h"
 #include "sa/sm/program/program.h"
 
 enum {
 	LINK_UP = 1,                      /* LinkInitReason */
+	QUARANTINED = 9,                  /* the node is not what the port says */
+	INSUFFICIENT = 10,                /* it lacks what it needs */
 	FORMATS_WITHOUT_P_KEY = ~(1 | 4), /* all but 8B and 10B */
 	HOST_CREDIT_RATE = 18
 };
@@ -201,6 +205,16 @@ static void plan_link(const struct program *p, uint32_t port, bool restart, uint
 	if (is_switch(g, port)) {
 		plan_source(p, peer, info);
 	}
+}
+
+unsigned program_opa_refusal(uint32_t reasons)
+{
+	enum {
+		IDENTITY = ADMIT_NODE_GUID | ADMIT_PORT_NUM | ADMIT_NODE_TYPE |
+		           ADMIT_FIRMWARE
+	};
+
+	return reasons & IDENTITY ? QUARANTINED : INSUFFICIENT;
 }
 
 void program_opa_clear_reasons(uint8_t info[OPA_BYTES_PORT_INFO])

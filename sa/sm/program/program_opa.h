@@ -32,6 +32,12 @@ void program_opa_plan(const struct program *p, uint32_t port, const uint8_t want
 /*! \brief As shadow_port_info_hash(). */
 uint64_t program_opa_hash(const uint8_t info[OPA_BYTES_PORT_INFO]);
 
+/*!
+ * \brief What a port shows as the reason for a link that stays in Init, behind which a node was refused.
+ * \param reasons  ADMIT_*.
+ */
+unsigned program_opa_refusal(uint32_t reasons);
+
 /*! \brief A port that is armed forgets why its link was down. */
 void program_opa_clear_reasons(uint8_t info[OPA_BYTES_PORT_INFO]);
 

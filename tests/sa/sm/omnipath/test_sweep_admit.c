@@ -60,22 +60,24 @@ static const struct refusal {
 	bool of_switch;    /* a spine; else a host */
 	bool at_neighbour; /* its port says so */
 	uint32_t reason;   /* bit of the record */
+	unsigned init;     /* LinkInitReason: 9 quarantined, 10 insufficient capability */
 } refusals[] = {
 	{ "another NodeGUID", OPA_LIE_NODE_GUID, 0x1234, 0, false, false,
-	  OPA_QN_SPOOFING },
-	{ "no ports", OPA_LIE_NUM_PORTS, 0, 1, false, false, NONE },
-	{ "no P_Keys", OPA_LIE_PARTITION_CAP, 0, 16, false, false, NONE },
-	{ "a small MTU", OPA_LIE_MTU_CAP, 3, 7, false, false, OPA_QN_MTU },
-	{ "no VLs", OPA_LIE_VL_CAP, 0, 8, false, false, OPA_QN_VLS },
+	  OPA_QN_SPOOFING, 9 },
+	{ "no ports", OPA_LIE_NUM_PORTS, 0, 1, false, false, NONE, 10 },
+	{ "no P_Keys", OPA_LIE_PARTITION_CAP, 0, 16, false, false, NONE, 10 },
+	{ "a small MTU", OPA_LIE_MTU_CAP, 3, 7, false, false, OPA_QN_MTU, 10 },
+	{ "no VLs", OPA_LIE_VL_CAP, 0, 8, false, false, OPA_QN_VLS, 10 },
 	{ "another packet format", OPA_LIE_PACKET_FORMATS, 1, 10, false, false,
-	  OPA_QN_FORMATS },
+	  OPA_QN_FORMATS, 10 },
 	{ "a switch of another format", OPA_LIE_PACKET_FORMATS, 1, 10, true, false,
-	  OPA_QN_FORMATS },
+	  OPA_QN_FORMATS, 10 },
 	{ "a switch of another NodeGUID", OPA_LIE_NODE_GUID, 0x1234, 0, true, false,
-	  OPA_QN_SPOOFING },
+	  OPA_QN_SPOOFING, 9 },
 	{ "firmware that nobody vouches for", OPA_LIE_FW_AUTH_BYPASS, 1, 0, true, true,
-	  OPA_QN_SPOOFING },
-	{ "a small table", OPA_LIE_LINEAR_FDB_CAP, 4, 0xC000, true, false, OPA_QN_LIDS },
+	  OPA_QN_SPOOFING, 9 },
+	{ "a small table", OPA_LIE_LINEAR_FDB_CAP, 4, 0xC000, true, false, OPA_QN_LIDS,
+	  1 }, /* its links are up */
 };
 
 /* The far ends of the node's cables, or its own ports. */
@@ -92,6 +94,18 @@ static void tell(const struct refusal *c, uint32_t node, uint64_t value)
 			        c->lie, value);
 		}
 	}
+}
+
+/* LinkInitReason of the port that a record names. */
+static unsigned init_reason(const uint8_t record[OPA_BYTES_QUARANTINED])
+{
+	const struct graph *g = fixture->g;
+	uint32_t node = graph_node_by_guid(g, field_get(record, OPA_QN_NODE_GUID)),
+		 num = (uint32_t)field_get(record, OPA_QN_PORT_NUM);
+
+	return (unsigned)field_get(
+		sim_opa_port(fixture->sim, g->nodes[node].first_port + num)->info,
+		OPI_INIT_REASON);
 }
 
 START_TEST(refused)
@@ -121,6 +135,8 @@ START_TEST(refused)
 	ck_assert_msg(field_get(record, OPA_QN_REASONS) == c->reason, "%s: reasons 0x%x",
 	              c->what, (unsigned)field_get(record, OPA_QN_REASONS));
 	ck_assert_uint_eq(field_get(record, OPA_QN_PORT_NUM), at);
+	ck_assert_msg(init_reason(record) == c->init, "%s: LinkInitReason %u", c->what,
+	              init_reason(record));
 	if (!c->of_switch) {
 		ck_assert_uint_eq(field_get(record, OPA_QN_NODE_GUID),
 		                  g->nodes[g->ports[near].node].guid);
@@ -145,6 +161,7 @@ START_TEST(refused)
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->switches, g->n_switches);
 	ck_assert_uint_eq(field_get(sim_opa_port(fixture->sim, port)->info, OPI_STATE),
 	                  OPA_ACTIVE);
+	ck_assert_uint_eq(init_reason(record), 1);
 }
 END_TEST
 
