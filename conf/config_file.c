@@ -18,6 +18,8 @@
 #include "conf/opafm.h"
 #include "conf/policy/partitions.h"
 
+enum { LID_MOST = 0xbfff }; /* of a port */
+
 int config_sets(struct config *c, const struct option_sets *extra,
                 struct option_sets *ret_sets)
 {
@@ -159,6 +161,11 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 			d, DIAG_WARNING, c->config_file, 0,
 			"fine-grained adaptive routing (adaptive_fine_grained, FineGrained) is off, because adaptive routing itself (adaptive_routing, Enable) is off");
 		c->adaptive.fine_grained = false;
+	}
+	if (c->unicast_lid_limit > LID_MOST) {
+		diag_add(
+			d, DIAG_WARNING, c->config_file, 0,
+			"unicast_lid_limit is above 0xbfff: saguarod gives ports no LID above it, because the LIDs in its management packets have 16 bits; 'saguaro route' computes with them");
 	}
 	if (ret == E_OK) {
 		ret = check_protection(c, s, d);

@@ -622,6 +622,9 @@ static const struct {
 	  "%s:1: error: guid ',': expected up to 16 times 0x and up to 16 hex digits, with commas between\n"
 	  "%s:2: warning: guid was already set in line 1; the last one counts\n"
 	  "%s:2: error: guid '0x1,x': expected up to 16 times 0x and up to 16 hex digits, with commas between\n" },
+	{ "the highest LID", "unicast_lid_limit 0xbfff\n", "", E_OK, "" },
+	{ "a LID above it", "unicast_lid_limit 0xc000\n", "", E_OK,
+	  "%s: warning: unicast_lid_limit is above 0xbfff: saguarod gives ports no LID above it, because the LIDs in its management packets have 16 bits; 'saguaro route' computes with them\n" },
 	{ "a list that is gone", "device_groups_file /nonexistent/x\n", "", E_OK,
 	  "%s:1: warning: device_groups_file '/nonexistent/x': there is no such file; taken as (null)\n" },
 	{ "nor that strictly",
