@@ -210,15 +210,33 @@ static int copy_rule(struct snap_reader *r, struct arena *a, struct snap_fabric 
 	return copy_classes(r, f->g, rule);
 }
 
+/* Lanes that there are, also those that no route has. */
+static int count_lanes(struct snap_reader *r, uint8_t *ret_n)
+{
+	uint8_t n = 0, sl;
+	int ret;
+
+	while ((ret = snap_sl(r, 0, n, &sl)) == E_OK) {
+		n++;
+	}
+	if (ret == E_NOTFOUND) {
+		*ret_n = n;
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
 static int copy_lanes(struct snap_reader *r, struct arena *a, struct snap_fabric *f)
 {
-	uint8_t n = snap_meta(r)->vls_used;
+	uint8_t n;
+	int ret = count_lanes(r, &n);
 
+	if (ret != E_OK) {
+		return ret;
+	}
 	f->lanes = (struct lanes){ .n = n ? n : 1 };
-	int rule_ret = copy_rule(r, a, f);
-
-	if (rule_ret != E_OK && rule_ret != E_NOTFOUND) {
-		return rule_ret;
+	ret = copy_rule(r, a, f);
+	if (ret != E_OK && ret != E_NOTFOUND) {
+		return ret;
 	}
 	if (n <= 1 && !f->lanes.rule) {
 		return E_OK;
@@ -228,14 +246,11 @@ static int copy_lanes(struct snap_reader *r, struct arena *a, struct snap_fabric
 	if (!f->lanes.rows) {
 		return -ENOMEM;
 	}
-	for (uint32_t s = 0; s < f->g->n_switches; s++) {
-		int ret = copy_lane_row(r, f, s);
-
-		if (ret != E_OK) {
-			return ret;
-		}
+	ret = E_OK;
+	for (uint32_t s = 0; s < f->g->n_switches && ret == E_OK; s++) {
+		ret = copy_lane_row(r, f, s);
 	}
-	return E_OK;
+	return ret;
 }
 
 /* Rows of a superseded epoch may look malformed. */
