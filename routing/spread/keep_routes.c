@@ -161,7 +161,8 @@ static void keep_routes_to(struct keeper *k, struct workspace *b)
 		                (i == 0 || b->same[next]);
 		if (!b->same[from] || lane >= in->n) {
 			*lane_at(k, from, c->lid) = PENDING;
-			b->n_new++;
+			/* the lanes of switches without hosts are not known after a restart */
+			b->n_new += !b->same[from] || lane != LANE_UNKNOWN;
 			continue;
 		}
 		*lane_at(k, from, c->lid) = (uint8_t)lane;
@@ -510,7 +511,11 @@ static int keep_whole_tables(struct whole *w, struct arena *a, struct arena *tmp
 
 	all.lft = all.prev = ret_lft;
 	all.prev_lanes = &lanes;
-	return lane ? keep_lanes(&all, lane) : -ENOMEM;
+	ret = lane ? keep_lanes(&all, lane) : -ENOMEM;
+	if (ret == E_OK && lanes.rows) { /* with those that were not known */
+		memcpy(lanes.rows, lane, ret_lft->n_switches * ret_lft->stride);
+	}
+	return ret;
 }
 
 int keep_all(const struct keep_lanes *in, struct arena *a, struct lft *ret_lft,
