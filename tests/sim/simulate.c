@@ -508,7 +508,8 @@ static bool check_again(struct run *r, bool restart)
 		return run_fail(r, "a %s sent %u LFT blocks", what, (unsigned)sets);
 	}
 	all = count_tables(r) - all;
-	return all == 0 || run_fail(r, "a %s set %u tables", what, (unsigned)all);
+	/* a start on InfiniBand sends those again that are not read: multicast, QoS */
+	return all == 0 || (restart && !omni_path) || run_fail(r, "a %s set %u tables", what, (unsigned)all);
 }
 
 /* The faults stop, and the fabric comes to rest. */

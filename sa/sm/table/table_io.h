@@ -127,7 +127,9 @@ struct table_cursor {
 	 *  blocks. */
 	bool (*want)(struct table_cursor *c, uint32_t place, uint32_t *ret_block,
 	             uint8_t *ret_bytes);
-	bool reads; /*!< a block that is wanted and of which nothing is known is read before it is set */
+	/*! A block that is wanted and of which nothing is known is read before it is set. Then want() is
+	 *  called for its place twice, in any order. */
+	bool reads;
 	struct table_request *spare; /*!< used by table_io.c */
 	int *ret;                    /*!< takes the first error of ours */
 };
