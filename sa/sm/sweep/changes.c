@@ -506,7 +506,12 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 		    DISC_PORT_MOD | local->num, on_own_port);
 	}
 	if (n->type != NODE_SWITCH) { /* it has no bit */
+		const struct disc_node *peer = n->ports[local->num].peer;
+
 		ask_neighbor(c, n, local->num);
+		if (peer != NULL && peer->armed) { /* the switch does not ask over this cable again */
+			ask_description(c, n, local->num, n->ports[local->num].dest);
+		}
 	}
 	silent_begin(&c->silent, c->all_silent);
 	c->all_silent = false;
