@@ -183,10 +183,9 @@ static bool make_fabric(struct bench *b, char *shape)
 static void start(struct bench *b, const char *fabric, const char *engine)
 {
 	bool omni_path = fabric[0] == 'o';
-	struct sim_options o = { .virtual_clock = true,
-		                 .seed = 1,
-		                 .delay_us = 1,
-		                 .omni_path = omni_path };
+	struct sim_options o = {
+		.virtual_clock = true, .seed = 1, .delay_us = 1, .omni_path = omni_path
+	};
 	struct why why = { "" };
 
 	b->a = arena_new();
