@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Cost of a change in a fat tree: SMPs and time from the moment a cable, a host or a switch
- * disappears or comes back until the subnet manager is idle again. The fabric is simulated in
+ * Cost of the bring-up of a fat tree and of changes in it: SMPs and time from the moment a cable, a host or a
+ * switch disappears or comes back until the subnet manager is idle again. The fabric is simulated in
  * the same process on a virtual clock, so the time is that of computing without waiting for a
  * network. All times are processor time: "cpu" with the simulated fabric, "sm" without it, which
  * is what its transport takes. Stages are those of all sweeps of a change, without the simulated
  * fabric, too; what is left of "sm" is for light sweeps, looks after traps and the idle loop.
  *
- *     bench_changes [PORTS [heavy|ENGINE [TIMES]]]
+ *     bench_changes [FABRIC [heavy|ENGINE [TIMES]]]
  *
- * PORTS: per switch, 24. heavy: without local sweeps. ENGINE: value of routing_engine; "":
+ * FABRIC: ports per switch of a tree of three levels, 24; or words of 'saguaro topo' with x in between: ft2
+ * 48x24x24, tree3 16x24x24x24x12. An "o" before it: the devices are those of Omni-Path. heavy: without local sweeps. ENGINE: value of routing_engine; "":
  * the default. TIMES: how often cable and host go and come back before the switch does, 1.
  */
 #include <ftw.h>
@@ -164,10 +165,27 @@ static void open_databases(struct bench *b)
 	need(snap_writer_open(snap, &o, b->a, &why, &b->deps.snap) == E_OK, why);
 }
 
-static void start(struct bench *b, char *ports, const char *engine)
+static bool make_fabric(struct bench *b, char *shape)
 {
-	struct sim_options o = { .virtual_clock = true, .seed = 1, .delay_us = 1 };
 	struct topogen_opts t = { .seed = 1 };
+	static const char *const kinds[] = { NULL, "ft3", NULL, "ft2", NULL, "tree3" };
+	char *words[5], *save = NULL;
+	int n = 0;
+
+	for (char *w = strtok_r(shape, "x", &save); w != NULL && n < 5;
+	     w = strtok_r(NULL, "x", &save)) {
+		words[n++] = w;
+	}
+	return kinds[n] != NULL &&
+	       topogen(kinds[n], n, words, &t, b->a, &b->diags, &b->g) == E_OK;
+}
+
+static void start(struct bench *b, const char *fabric, const char *engine)
+{
+	bool omni_path = fabric[0] == 'o';
+	struct sim_options o = {
+		.virtual_clock = true, .seed = 1, .delay_us = 1, .omni_path = omni_path
+	};
 	struct why why = { "" };
 
 	b->a = arena_new();
@@ -178,8 +196,7 @@ static void start(struct bench *b, char *ports, const char *engine)
 	             option_set_defaults(&b->engines.sets, b->a) == E_OK &&
 	             route_list_parse(engine, &b->deps.list, &why) == E_OK,
 	     "no options");
-	need(topogen("ft3", 1, &ports, &t, b->a, &b->diags, &b->g) == E_OK,
-	     "no such fat tree");
+	need(make_fabric(b, arena_strdup(b->a, fabric + omni_path)), "no such fat tree");
 	need(sim_new(b->g, &o, false, &b->sim) == E_OK, "no simulation");
 	snprintf(b->dir, sizeof(b->dir), "%s/saguaro-bench-XXXXXX",
 	         access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
@@ -324,7 +341,7 @@ int main(int argc, char **argv)
 	      argc > 2 && !heavy && argv[2][0] != '\0' ? argv[2] : NULL);
 	b.config.local_sweeps = !heavy;
 	b.config.use_ucast_cache = getenv("CACHE") != NULL;
-	settle(&b, SETTLE_MS);
+	measure(&b, "bring-up");
 	measure(&b, "nothing");
 	change_all(&b, argc > 3 ? (unsigned)atoi(argv[3]) : 1);
 	sweep_free(b.sweep);

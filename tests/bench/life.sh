@@ -19,13 +19,18 @@
 #               one such change
 #   takeover    the master saguarod is killed with SIGKILL while another is standby: seconds until
 #               the other is master and until its subnet is up, blocks that it sent
+#   omnipath    bring-up of Omni-Path fabrics of 1,152 and of 9,216 hosts, of switches of 48 ports, by saguarod, and by opa-fm's "sm" where it is
+#               installed, with the shipped opafm.xml: seconds until its log says that it is up; smps until then. Then
+#               a cable between switches that goes and comes back. The floor is what the same bring-up takes to compute, without the fabric and the sockets ("sm"
+#               of bench_changes)
 #   changes     the same changes in one process on a virtual clock, so the time is that of
 #               computing: with local sweeps, and without them (heavy)
 #   transition  planning the safe order of updates after a lost cable
 #   routes      65,536 hosts: route and proof alone, and the whole command
 #
 # BENCH_PORTS: ports per switch of the fat trees: "24 36" (3,456 and 11,664 hosts); the first is that
-# of sockets and takeover. BENCH_LARGE: that of routes, 64; "" leaves it out.
+# of sockets and takeover. BENCH_LARGE: that of routes, 64; "" leaves it out. BENCH_OMNIPATH: fabrics of Omni-Path as
+# bench_changes takes them; "" leaves these out.
 set -eu
 bin=${top_builddir:-.}
 read -ra ports <<<"${BENCH_PORTS:-24 36}"
@@ -39,9 +44,9 @@ trap 'kill -9 "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 say() { printf '%s\n' "$*" >&2; }
 ctl() { "$bin/saguaro-sim" ctl "$@"; }
 
-simulator() {
+simulator() { # simulator [FILE [FLAGS]]
 	mkfifo "$work/ready"
-	"$bin/saguaro-sim" "$work/fabric.topo" >"$work/ready" &
+	"$bin/saguaro-sim" "${@:-$work/fabric.topo}" >"$work/ready" &
 	pids+=($!)
 	read -r _ <"$work/ready"
 	rm "$work/ready"
@@ -53,9 +58,9 @@ end_last() {
 	unset 'pids[-1]'
 }
 
-saguarod() { # saguarod NAME HOST PRIORITY
+saguarod() { # saguarod NAME HOST PRIORITY [FLAGS]
 	# The audit reads the tables of the fabric all the time, so with it nothing is ever quiet.
-	"$bin/saguaro-sim" --run --host "$2" "$bin/saguarod" --fabric umad --sm-priority "$3" --audit_interval 0 \
+	"$bin/saguaro-sim" --run --host "$2" "$bin/saguarod" --fabric umad --sm-priority "$3" --audit_interval 0 "${@:4}" \
 		--control-socket "$work/$1.sock" --state-dir "$work/$1.state" --snapshot-dir "$work/$1.run" 2>"$work/$1.log" &
 	pids+=($!)
 }
@@ -186,6 +191,78 @@ takeover() { # the first one is the last but one
 	say "takeover: $line"
 }
 
+# comes_up SM FABRIC START LOG TEXT: a row when the log says it
+comes_up() {
+	local n=0 took
+	until grep -qs "$5" "$4"; do
+		((n++ < 36000)) || { say "$1, $2: not up after half an hour"; break; }
+		sleep 0.05
+	done
+	took=$(awk -v a="$3" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f", b - a }')
+	now
+	jq -n --arg sm "$1" --arg fabric "$2" --argjson seconds "$took" --argjson smps "$all" \
+		'{sm: $sm, fabric: $fabric, seconds: $seconds, smps: $smps}'
+	say "$1, $2: up in $took s, $all SMPs"
+}
+
+# cable SM FABRIC: rows of a cable between switches, $up; seconds as in sockets, but ten
+# seconds after the change count, because an SM that reads counters is never quiet
+cable() {
+	local what all_then blocks_then last start at
+	for what in lost back; do
+		sleep 5
+		now
+		all_then=$all blocks_then=$blocks last=$blocks start=$EPOCHREALTIME seconds=0 at=0
+		ctl link "$([ $what = lost ] && echo down || echo up)" "$up" >/dev/null
+		while [ "${at%.*}" -lt 10 ]; do
+			now
+			at=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f", b - a }')
+			[ "$blocks" = "$last" ] || seconds=$at
+			last=$blocks
+			sleep 0.02
+		done
+		jq -n --arg sm "$1" --arg fabric "$2" --arg change "cable $what" --argjson smps "$((all - all_then))" \
+			--argjson blocks "$((blocks - blocks_then))" --argjson seconds "$seconds" \
+			'{sm: $sm, fabric: $fabric, change: $change, smps: $smps, lft_blocks: $blocks, seconds: $seconds}'
+		say "$1, $2, cable $what: $((all - all_then)) SMPs, $((blocks - blocks_then)) blocks, $seconds s"
+	done
+}
+
+omnipath() {
+	local fm=/usr/lib/opa-fm/runtime/sm example=/usr/share/opa-fm/opafm.xml f words host
+	for f in ${BENCH_OMNIPATH-48x24x24 16x24x24x24x12}; do
+		IFS=x read -ra words <<<"$f"
+		"$bin/saguaro" topo "$([ ${#words[@]} = 3 ] && echo ft2 || echo tree3)" "${words[@]}" -o "$work/opa.topo"
+		# leaf or edge switches have their hosts at the first ports
+		up=$(sed -n 's/^Switch[^"]*"\([^"]*\)".*/\1/p' "$work/opa.topo" | grep -E '^(leaf|edge)' | sed -n 1p)"[$((words[${#words[@]} == 3 ? 1 : 2] + 1))]"
+		host=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$work/opa.topo" | sed -n 1p)
+		if [ -x "$fm" ] && [ -r "$example" ]; then
+			sed -e "s|<!-- <LogFile>/var/log/fm.log</LogFile> -->|<LogFile>$work/fm.log</LogFile>|" \
+				-e 's|<LogMode>0</LogMode>|<LogMode>2</LogMode>|' \
+				-e "s|<CoreDumpDir>.*</CoreDumpDir>|<CoreDumpDir>$work</CoreDumpDir>|" "$example" >"$work/opafm.xml"
+			rm -f "$work/fm.log"
+			simulator "$work/opa.topo" --omnipath
+			(cd "$work" && exec "$bin/saguaro-sim" --run --host "$host" "$fm" -e sm_0 -X "$work/opafm.xml" >"$work/fm.out" 2>&1) &
+			pids+=($!)
+			comes_up opa-fm "$f" "$EPOCHREALTIME" "$work/fm.log" 'DISCOVERY CYCLE END'
+			cable opa-fm "$f"
+			end_last -9
+			end_last
+			simulator "$work/opa.topo" --omnipath
+			saguarod opa "$host" 1 -F "$work/opafm.xml"
+		else
+			simulator "$work/opa.topo" --omnipath
+			saguarod opa "$host" 1
+		fi
+		comes_up saguarod "$f" "$EPOCHREALTIME" "$work/opa.log" 'SUBNET UP'
+		cable saguarod "$f"
+		end_last
+		end_last
+		rm -rf "$work/opa.state" "$work/opa.run" "$work/opa.log"
+		"$bin/tests/bench_changes" "o$f" "" 0 | jq -c 'select(.change == "bring-up") | {floor: true, fabric: "'"$f"'", sm, cpu, smps}'
+	done
+}
+
 routes() {
 	[ -n "${BENCH_LARGE-64}" ] || return 0
 	local start
@@ -209,9 +286,10 @@ for p in "${ports[@]}"; do
 	"$bin/tests/bench_changes" "$p" heavy | jq -c '. + {sweeps: "heavy"}'
 	say "changes: $p ports"
 done | jq -s . >"$work/changes.json"
+omnipath | jq -s . >"$work/omnipath.json"
 "$bin/tests/bench_transition" "${ports[-1]}" >"$work/transition.json"
 routes | jq -s '.[0]' >"$work/routes.json"
 jq -n --arg machine "$(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
 	--slurpfile sockets "$work/sockets.json" --slurpfile partitions "$work/partitions.json" --slurpfile takeover "$work/takeover.json" \
-	--slurpfile changes "$work/changes.json" --slurpfile transition "$work/transition.json" --slurpfile routes "$work/routes.json" \
-	'{machine: $machine, sockets: $sockets[0], partitions: $partitions, takeover: $takeover[0], changes: $changes[0], transition: $transition[0], routes: $routes[0]}'
+	--slurpfile omnipath "$work/omnipath.json" --slurpfile changes "$work/changes.json" --slurpfile transition "$work/transition.json" --slurpfile routes "$work/routes.json" \
+	'{machine: $machine, sockets: $sockets[0], partitions: $partitions, takeover: $takeover[0], omnipath: $omnipath[0], changes: $changes[0], transition: $transition[0], routes: $routes[0]}'

@@ -471,7 +471,8 @@ static bool check_local(struct run *r)
  * that is Omni-Path's alone. */
 static uint64_t count_tables(const struct run *r)
 {
-	return count_sets(r) - sim_count(r->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO) +
+	return count_sets(r) -
+	       sim_count(r->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO) +
 	       sim_count(r->sim, UMAD_METHOD_SET, OPA_SC_TO_SC);
 }
 
@@ -509,7 +510,8 @@ static bool check_again(struct run *r, bool restart)
 	}
 	all = count_tables(r) - all;
 	/* a start on InfiniBand sends those again that are not read: multicast, QoS */
-	return all == 0 || (restart && !omni_path) || run_fail(r, "a %s set %u tables", what, (unsigned)all);
+	return all == 0 || (restart && !omni_path) ||
+	       run_fail(r, "a %s set %u tables", what, (unsigned)all);
 }
 
 /* The faults stop, and the fabric comes to rest. */

@@ -94,6 +94,13 @@ done
 "$simulate" --omnipath --nonsense --first 21040 --seeds 1 || status=1
 # a standby of Omni-Path hands over to a master whose SMP came over a directed route
 "$simulate" --omnipath --managers 2 --freezes --first 5145 --seeds 1 || status=1
+# the description of the own host changes before its LID is known again
+"$simulate" --omnipath --managers 2 --freezes --first 20743 --seeds 1 || status=1
+# a restart after a rule of lanes came and went, after links had to restart for their maps, and with a
+# lane that no route has
+for seed in 100047 100048 130031; do
+	"$simulate" --omnipath --first "$seed" --seeds 1 || status=1
+done
 # the other combinations
 while read -r combination; do
 	# shellcheck disable=SC2086 # words

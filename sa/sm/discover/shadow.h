@@ -49,7 +49,7 @@ struct shadow_switch {
 	struct shadow_way mixed; /*!< by LID to the switch, and on by one directed hop */
 	uint8_t *lanes; /*!< [n_lanes] by LID, as computed with the tables; NULL: not known */
 	uint32_t n_lanes;
-	bool found; /*!< it had forwarding tables when its copy began */
+	bool found;     /*!< it had forwarding tables when its copy began */
 	bool plain_scs; /*!< Omni-Path: it passes SCs on as they are, because that was set */
 };
 

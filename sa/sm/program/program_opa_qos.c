@@ -17,6 +17,8 @@
  * While routing uses several lanes, a node that does not take its maps makes the sweep fail, as in
  * program_qos.c.
  *
+ * Longer than most: tables of ports and maps between ports share the job of a node, and what a port should have.
+ *
  * Source: the hfi1 driver for what an agent accepts; what opa-fm writes.
  */
 #include <errno.h>
@@ -617,8 +619,8 @@ static void on_pairs_read(void *ctx, const struct smp_reply *r)
 		                       "Get(SCtoSCMappingTable)");
 	}
 	for (unsigned i = 0; i < n && !c->differs; i++) {
-		c->differs |= !is_wanted(c, in, out + i,
-		                         r->native + (size_t)i * OPA_BYTES_MAP);
+		c->differs |=
+			!is_wanted(c, in, out + i, r->native + (size_t)i * OPA_BYTES_MAP);
 	}
 	read_pairs(c);
 }
@@ -653,7 +655,8 @@ static void end_pairs_read(struct pairs_read *c)
 
 		j->p->ret = ret != E_OK ? ret : j->p->ret;
 	} else if (c->t == NULL) {
-		shadow_switch_get(j->p->shadow, j->node->guid)->plain_scs = true; /* it is there */
+		shadow_switch_get(j->p->shadow, j->node->guid)->plain_scs =
+			true; /* it is there */
 	} else {
 		keep_pairs(j, c->t);
 	}
@@ -667,18 +670,17 @@ static void read_pairs(struct pairs_read *c)
 	while (c->in_flight < IN_FLIGHT && !c->differs && j->p->ret == E_OK &&
 	       (n = next_pairs(c)) != 0) {
 		j->p->ret = smp_submit(
-			j->p->smp,
-			&(struct smp_request){
-				.dest = &j->node->dest,
-				.method = UMAD_METHOD_GET,
-				.attr = OPA_ATTR_SC_TO_SC,
-				.mod = table_kind_mod(TABLE_OPA_SC2SC, j->node, 0, c->out,
-		                                      c->in) +
-		                       ((n - 1) << OPA_MOD_COUNT_SHIFT),
-				.native_len = (size_t)n * OPA_BYTES_MAP,
-				.retries = j->p->tables.retries,
-				.done = on_pairs_read,
-				.ctx = c });
+			j->p->smp, &(struct smp_request){
+					   .dest = &j->node->dest,
+					   .method = UMAD_METHOD_GET,
+					   .attr = OPA_ATTR_SC_TO_SC,
+					   .mod = table_kind_mod(TABLE_OPA_SC2SC, j->node,
+		                                                 0, c->out, c->in) +
+		                                  ((n - 1) << OPA_MOD_COUNT_SHIFT),
+					   .native_len = (size_t)n * OPA_BYTES_MAP,
+					   .retries = j->p->tables.retries,
+					   .done = on_pairs_read,
+					   .ctx = c });
 		c->in_flight += j->p->ret == E_OK;
 		c->out = (uint16_t)(c->out + n);
 		if (c->out == j->end) {

@@ -27,7 +27,7 @@ struct publisher {
 	struct why reason;
 	uint64_t policy_logged; /*!< digest of the policy that was logged, 0: none yet */
 	uint64_t sls_logged;    /*!< the same of the SLs of partitions */
-	uint64_t refused; /*!< digest of the refused nodes that are published */
+	uint64_t refused;       /*!< digest of the refused nodes that are published */
 };
 
 /*!

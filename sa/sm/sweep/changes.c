@@ -509,7 +509,8 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 		const struct disc_node *peer = n->ports[local->num].peer;
 
 		ask_neighbor(c, n, local->num);
-		if (peer != NULL && peer->armed) { /* the switch does not ask over this cable again */
+		if (peer != NULL &&
+		    peer->armed) { /* the switch does not ask over this cable again */
 			ask_description(c, n, local->num, n->ports[local->num].dest);
 		}
 	}

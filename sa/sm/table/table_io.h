@@ -50,7 +50,7 @@ struct table_request {
 	uint32_t n;
 	table_done_f *done; /*!< after io->answered; NULL: none */
 	void *ctx;
-	uint32_t place;             /*!< these two are used by table_io.c */
+	uint32_t place; /*!< these two are used by table_io.c */
 	struct table_request *next;
 };
 

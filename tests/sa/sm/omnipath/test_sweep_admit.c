@@ -62,8 +62,8 @@ static const struct refusal {
 	uint32_t reason;   /* bit of the record */
 	unsigned init;     /* LinkInitReason: 9 quarantined, 10 insufficient capability */
 } refusals[] = {
-	{ "another NodeGUID", OPA_LIE_NODE_GUID, 0x1234, 0, false, false,
-	  OPA_QN_SPOOFING, 9 },
+	{ "another NodeGUID", OPA_LIE_NODE_GUID, 0x1234, 0, false, false, OPA_QN_SPOOFING,
+	  9 },
 	{ "no ports", OPA_LIE_NUM_PORTS, 0, 1, false, false, NONE, 10 },
 	{ "no P_Keys", OPA_LIE_PARTITION_CAP, 0, 16, false, false, NONE, 10 },
 	{ "a small MTU", OPA_LIE_MTU_CAP, 3, 7, false, false, OPA_QN_MTU, 10 },

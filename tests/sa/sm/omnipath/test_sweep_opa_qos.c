@@ -300,7 +300,8 @@ START_TEST(writes_nothing_twice)
 	fixture_stop(fixture);
 	fixture_start(fixture);
 	fixture_up(fixture);
-	ck_assert_uint_le(n_sets() - sets, fixture->g->n_hosts); /* clients register again */
+	ck_assert_uint_le(n_sets() - sets,
+	                  fixture->g->n_hosts); /* clients register again */
 	ck_assert_uint_eq(sim_bounces(fixture->sim), 0);
 	check_fabric();
 }
