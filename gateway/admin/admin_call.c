@@ -122,6 +122,12 @@ static int take_action(struct admin_call *c, const char *text)
 	return E_OK;
 }
 
+static int take_id(struct admin_call *c, const char *text)
+{
+	json_object_set_new(c->ask, "id", json_string(text));
+	return E_OK;
+}
+
 int admin_take_captures(struct admin_call *c)
 {
 	static const struct {
@@ -129,7 +135,8 @@ int admin_take_captures(struct admin_call *c)
 		int (*take)(struct admin_call *c, const char *text);
 	} known[] = { { "{p_key}", take_p_key },
 		      { "{guid}", take_guid },
-		      { "{action}", take_action } };
+		      { "{action}", take_action },
+		      { "{id}", take_id } };
 	const char *p = c->row->path;
 	int ret = E_OK;
 

@@ -28,8 +28,11 @@ START_TEST(round_trip)
 	if (_i == 1) { /* names of full length, which have no NUL in the row */
 		memset(in.name, 'x', KNOWN_NAME_BYTES);
 		memset(in.switch_name, 'y', KNOWN_NAME_BYTES);
+		in.system_guid = UINT64_C(0x0002c90300007000);
 	} else if (_i == 2) {
 		in = (struct known_node){ .node_guid = 7 };
+	} else if (_i == 3) { /* a row without names */
+		in = (struct known_node){ .node_guid = 7, .system_guid = 8 };
 	}
 	known_key(in.node_guid, in.port, key);
 	size_t len = known_encode(&in, row);
@@ -42,6 +45,7 @@ START_TEST(round_trip)
 	ck_assert_int_eq(out.first_s, in.first_s);
 	ck_assert_int_eq(out.gone_s, in.gone_s);
 	ck_assert_uint_eq(out.lid, in.lid);
+	ck_assert_uint_eq(out.system_guid, in.system_guid);
 	ck_assert_uint_eq(out.port, in.port);
 	ck_assert_uint_eq(out.switch_port, in.switch_port);
 	ck_assert_uint_eq(out.type, in.type);
@@ -98,7 +102,7 @@ TEST_SUITE(known)
 {
 	TCase *tc = tcase_create("known");
 
-	tcase_add_loop_test(tc, round_trip, 0, 3);
+	tcase_add_loop_test(tc, round_trip, 0, 4);
 	tcase_add_test(tc, lengths);
 	tcase_add_test(tc, causes);
 	suite_add_tcase(suite, tc);
