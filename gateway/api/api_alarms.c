@@ -4,11 +4,14 @@
 /* /v1/alarms: what is wrong at this moment. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/inventory/alarm_causes.h"
+#include "gateway/inventory/alarm_consequence.h"
 #include "gateway/inventory/alarms.h"
 #include "gateway/inventory/inventory.h"
 #include "gateway/view/ready.h"
@@ -27,7 +30,7 @@ static int add_readiness(struct api_call *c, struct alarms *a)
 	const char *why =
 		ready_reason(has ? &stats : NULL, c->epoch, NULL, c->now_ms, c->arena);
 
-	if (why != NULL && alarms_add(a, ALARM_NOT_READY, why) == NULL) {
+	if (why != NULL && alarms_add(a, ALARM_NOT_READY, NULL, why) == NULL) {
 		return -ENOMEM;
 	}
 	return has && heartbeat_fresh(stats.heartbeat_ms, c->now_ms)
@@ -41,11 +44,13 @@ static int add_events(struct api_call *c, struct alarms *a)
 	struct stats_events ev = { .n = 0 };
 	int ret = source_events(c->thread->source, c->now_ms, 0, SIZE_MAX, c->arena, &ev);
 
-	if (ret != E_OK) {
-		return ret == E_NOTREADY ? E_OK : ret;
+	if (ret == E_OK) {
+		ret = alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
 	}
-	ret = alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
-	return ret == E_OK ? alarm_causes_join(a, c->snap, ev.events, ev.n) : ret;
+	if (ret != E_OK && ret != E_NOTREADY) {
+		return ret;
+	}
+	return alarm_causes_join(a, c->snap, c->thread->inventory, ev.events, ev.n);
 }
 
 /* A standby that never was master has no snapshot, but may be in trouble. */
@@ -68,32 +73,94 @@ static int find_alarms(struct api_call *c, struct alarms *a)
 	if (ret == E_OK) {
 		ret = add_events(c, a);
 	}
-	return ret;
+	return ret == E_OK ? alarm_consequences(a, c->thread->inventory) : ret;
 }
 
-/* Leaves out what another alarm stands for. */
-static void drop_joined(struct alarms *a)
-{
-	size_t n = 0;
+/* --- the tree ---------------------------------------------------------------------------- */
 
+enum { LEVELS = 3 /* of children: a system, its switches, and what went with these */ };
+
+struct tree {
+	const struct alarm **all, **top; /* [n_top] without a cause; both in the order of the list */
+	const struct alarm **child; /* [n] with one: by its id, then in the order of the list */
+	size_t n_top, n;
+};
+
+static int compare_children(const void *x, const void *y)
+{
+	const struct alarm *a = *(const struct alarm *const *)x,
+			   *b = *(const struct alarm *const *)y;
+	int order = strcmp(a->cause, b->cause);
+
+	return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* \param a  Sorted. */
+static int find_tree(const struct alarms *a, struct tree *ret_tree)
+{
+	struct tree t = { .all = arena_array(a->arena, a->n, sizeof(*t.all)),
+		          .top = arena_array(a->arena, a->n, sizeof(*t.top)),
+		          .child = arena_array(a->arena, a->n, sizeof(*t.child)) };
+
+	if (t.all == NULL || t.top == NULL || t.child == NULL) {
+		return -ENOMEM;
+	}
 	for (size_t i = 0; i < a->n; i++) {
-		if (!a->list[i].joined) {
-			a->list[n++] = a->list[i];
+		t.all[i] = &a->list[i];
+		if (a->list[i].cause != NULL) {
+			t.child[t.n++] = &a->list[i];
+		} else {
+			t.top[t.n_top++] = &a->list[i];
 		}
 	}
-	a->n = n;
+	if (t.n > 0) {
+		qsort(t.child, t.n, sizeof(*t.child), compare_children);
+	}
+	*ret_tree = t;
+	return E_OK;
 }
 
-static json_t *counts_json(const struct alarms *a)
+static size_t first_child(const struct tree *t, const char *id)
 {
-	json_int_t n[EVENT_SEVERITIES] = { 0 };
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(t->child[middle]->cause, id) < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* \param levels  So deep at most. */
+static json_t *alarm_with_children(const struct tree *t, const struct alarm *a, unsigned levels)
+{
+	json_t *o = alarms_json(a), *list = json_array();
+
+	for (size_t i = first_child(t, a->id);
+	     levels > 0 && i < t->n && strcmp(t->child[i]->cause, a->id) == 0; i++) {
+		json_array_append_new(list, alarm_with_children(t, t->child[i], levels - 1));
+	}
+	json_object_set_new(o, "children", list);
+	return o;
+}
+
+/* --- the list ---------------------------------------------------------------------------- */
+
+static json_t *counts_json(const struct alarm *const *list, size_t n_list)
+{
+	json_int_t n[SEVERITIES] = { 0 };
 	json_t *o = json_object();
 
-	for (size_t i = 0; i < a->n; i++) {
-		n[alarm_types[a->list[i].kind].severity]++;
+	for (size_t i = 0; i < n_list; i++) {
+		n[list[i]->severity]++;
 	}
-	for (unsigned s = EVENT_SEVERITIES; s-- > 0;) {
-		json_object_set_new(o, event_severity_names[s], json_integer(n[s]));
+	for (unsigned s = SEVERITIES; s-- > 0;) {
+		json_object_set_new(o, alarm_severity_names[s], json_integer(n[s]));
 	}
 	return o;
 }
@@ -101,36 +168,42 @@ static json_t *counts_json(const struct alarms *a)
 int api_alarms(struct api_call *c)
 {
 	struct alarms a = { .arena = c->arena };
+	struct tree tree = { .n = 0 };
 	struct api_page page;
 	json_t *tail = NULL;
-	int8_t all = -1;
+	int8_t all = -1, children = -1;
 	int ret = api_page(c, &page);
 
 	if (ret == E_OK) {
 		ret = api_flag(c, "all", &all);
 	}
-
+	if (ret == E_OK) {
+		ret = api_flag(c, "children", &children);
+	}
 	if (ret == E_OK) {
 		ret = find_alarms(c, &a);
 	}
 	if (ret == E_OK) {
+		alarms_sort(&a);
+		ret = find_tree(&a, &tree);
+	}
+	if (ret == E_OK) {
+		const struct alarm **list = all == 1 ? tree.all : tree.top;
+		size_t n = all == 1 ? a.n : tree.n_top;
 		json_t *head = api_head(c);
 
-		if (all != 1) {
-			drop_joined(&a);
-		}
-		alarms_sort(&a);
-		json_object_set_new(head, "counts", counts_json(&a));
+		json_object_set_new(head, "counts", counts_json(list, n));
 		body_list_begin(&c->body, head, "alarms");
-		for (size_t i = page.guid; i < a.n; i++) {
+		for (size_t i = page.guid; i < n; i++) {
 			if (i - page.guid == page.limit) {
 				tail = api_next(c, i, 0);
 				break;
 			}
-			body_list_add(&c->body, alarms_json(&a.list[i]));
+			body_list_add(&c->body, children == 1 ? alarm_with_children(&tree, list[i], LEVELS)
+			                                      : alarms_json(list[i]));
 		}
-		body_list_end(&c->body, api_total(tail, a.n));
+		body_list_end(&c->body, api_total(tail, n));
 	}
-	free(a.list);
+	alarms_done(&a);
 	return ret;
 }
