@@ -45,6 +45,9 @@ struct work {
 static unsigned level_of(const struct inventory *v, unsigned tier, unsigned peer)
 {
 	const unsigned n = v->shape->n_tiers;
+	if (!v->shape->tree) {
+		return 0;
+	}
 	unsigned low = tier < peer ? tier : peer, high = tier < peer ? peer : tier;
 
 	return (low < n ? low : n) * (n + 1) + (high < n ? high : n);
@@ -225,7 +228,7 @@ static bool find_level(const struct work *w, const struct alarm_cable *c, const 
 	unsigned t[2];
 
 	if (!shape->tree) {
-		*ret_level = level_of(w->v, 0, 0);
+		*ret_level = level_of(w->v, 0, 0); /* there is one */
 		return c->lost > 0;
 	}
 	for (unsigned i = 0; i < 2; i++) {

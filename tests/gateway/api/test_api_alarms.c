@@ -243,7 +243,7 @@ START_TEST(test_alarm_of_event)
 	snprintf(
 		want, sizeof(want),
 		"{\"id\":\"link_down-0x0000000000001000-7\",\"consequence\":{\"pairs_cut\":0,\"hosts_down\":0,\"bisection_lost\":%s,\"next_fault_cuts\":0,\"text\":\"%s\"},\"cause\":null,\"acknowledged\":null,\"maintenance\":false,\"kind\":\"link_down\",\"severity\":\"warning\",\"text\":\"cable lost: 'left' port 7 - 'right' port 3\",\"node\":{\"guid\":\"0x0000000000001000\",\"name\":\"left\",\"port\":7},\"peer\":{\"guid\":\"0x0000000000002000\",\"name\":\"right\",\"port\":3},\"since\":\"2026-01-01T00:00:00Z\",\"event\":%llu,\"with\":0}",
-		"0.5", "50 % of the bisection lost", (unsigned long long)seq);
+		"1.0", "100 % of the bisection lost", (unsigned long long)seq);
 	check_alarm(alarm_of(o, "link_down"), want);
 	json_decref(o);
 }
