@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* /v1/alarms: what is wrong at this moment. */
+/* /v1/alarms and /metrics/alarms: what is wrong at this moment. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "conf/base/err.h"
 #include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
+#include "gateway/api/exposition.h"
 #include "gateway/inventory/alarm_causes.h"
 #include "gateway/inventory/alarm_consequence.h"
 #include "gateway/inventory/alarms.h"
@@ -73,7 +74,10 @@ static int find_alarms(struct api_call *c, struct alarms *a)
 	if (ret == E_OK) {
 		ret = add_events(c, a);
 	}
-	return ret == E_OK ? alarm_consequences(a, c->thread->inventory) : ret;
+	if (ret == E_OK) {
+		ret = alarm_consequences(a, c->thread->inventory);
+	}
+	return ret == E_OK ? alarms_acknowledge(a, c->snap, source_wall_clock()) : ret;
 }
 
 /* --- the tree ---------------------------------------------------------------------------- */
@@ -151,6 +155,21 @@ static json_t *alarm_with_children(const struct tree *t, const struct alarm *a, 
 
 /* --- the list ---------------------------------------------------------------------------- */
 
+/* Keeps those that are acknowledged, or the others. \return How many are acknowledged. */
+static size_t choose_acknowledged(const struct alarm **list, size_t *n, int8_t wanted)
+{
+	size_t kept = 0, acknowledged = 0;
+
+	for (size_t i = 0; i < *n; i++) {
+		acknowledged += list[i]->ack != NULL;
+		if (wanted < 0 || wanted == (list[i]->ack != NULL)) {
+			list[kept++] = list[i];
+		}
+	}
+	*n = kept;
+	return acknowledged;
+}
+
 static json_t *counts_json(const struct alarm *const *list, size_t n_list)
 {
 	json_int_t n[SEVERITIES] = { 0 };
@@ -171,7 +190,7 @@ int api_alarms(struct api_call *c)
 	struct tree tree = { .n = 0 };
 	struct api_page page;
 	json_t *tail = NULL;
-	int8_t all = -1, children = -1;
+	int8_t all = -1, children = -1, acknowledged = -1;
 	int ret = api_page(c, &page);
 
 	if (ret == E_OK) {
@@ -179,6 +198,9 @@ int api_alarms(struct api_call *c)
 	}
 	if (ret == E_OK) {
 		ret = api_flag(c, "children", &children);
+	}
+	if (ret == E_OK) {
+		ret = api_flag(c, "acknowledged", &acknowledged);
 	}
 	if (ret == E_OK) {
 		ret = find_alarms(c, &a);
@@ -190,8 +212,10 @@ int api_alarms(struct api_call *c)
 	if (ret == E_OK) {
 		const struct alarm **list = all == 1 ? tree.all : tree.top;
 		size_t n = all == 1 ? a.n : tree.n_top;
+		size_t known_of = choose_acknowledged(list, &n, acknowledged);
 		json_t *head = api_head(c);
 
+		json_object_set_new(head, "acknowledged", json_integer((json_int_t)known_of));
 		json_object_set_new(head, "counts", counts_json(list, n));
 		body_list_begin(&c->body, head, "alarms");
 		for (size_t i = page.guid; i < n; i++) {
@@ -203,6 +227,63 @@ int api_alarms(struct api_call *c)
 			                                      : alarms_json(list[i]));
 		}
 		body_list_end(&c->body, api_total(tail, n));
+	}
+	alarms_done(&a);
+	return ret;
+}
+
+/* --- for Prometheus ----------------------------------------------------------------------- */
+
+enum { SERIES_MOST = 1000 /* alarms of an exposition, the worst first */ };
+
+static void write_alarm(struct body *b, const struct alarm *a)
+{
+	body_printf(b, "saguaro_alarm{");
+	exposition_label(b, "id", a->id, ",");
+	exposition_label(b, "kind", alarm_types[a->kind].name, ",");
+	exposition_label(b, "severity", alarm_severity_names[a->severity], ",");
+	exposition_label(b, "node", a->node, ",");
+	exposition_label(b, "acknowledged", a->ack != NULL ? "true" : "false", ",");
+	exposition_label(b, "text", a->text, "} 1\n");
+}
+
+static void write_counts(struct body *b, const struct tree *t)
+{
+	size_t n[SEVERITIES][2] = { { 0 } };
+
+	for (size_t i = 0; i < t->n_top; i++) {
+		n[t->top[i]->severity][t->top[i]->ack != NULL]++;
+	}
+	exposition_family(b, "saguaro_", "alarms", "gauge", "Alarms that no other one stands for.");
+	for (unsigned s = SEVERITIES; s-- > 0;) {
+		for (unsigned k = 0; k < 2; k++) {
+			body_printf(b,
+			            "saguaro_alarms{severity=\"%s\",acknowledged=\"%s\"} %zu\n",
+			            alarm_severity_names[s], k ? "true" : "false", n[s][k]);
+		}
+	}
+}
+
+int api_metrics_alarms(struct api_call *c)
+{
+	struct alarms a = { .arena = c->arena };
+	struct tree tree = { .n = 0 };
+	int ret = find_alarms(c, &a);
+
+	c->content_type = EXPOSITION_TYPE;
+	if (ret == E_OK) {
+		alarms_sort(&a);
+		ret = find_tree(&a, &tree);
+	}
+	if (ret == E_OK) {
+		write_counts(&c->body, &tree);
+		if (tree.n_top > 0) {
+			exposition_family(&c->body, "saguaro_", "alarm", "gauge",
+			                  "An alarm; always 1. The worst 1000.");
+		}
+		for (size_t i = 0; i < tree.n_top && i < SERIES_MOST; i++) {
+			write_alarm(&c->body, tree.top[i]);
+		}
 	}
 	alarms_done(&a);
 	return ret;

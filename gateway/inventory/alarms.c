@@ -13,6 +13,7 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "conf/base/vector.h"
+#include "db/lmdb/acks.h"
 #include "db/snapshot/reader.h"
 #include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"
@@ -392,6 +393,43 @@ int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
 	return ret;
 }
 
+/* --- acknowledgements ------------------------------------------------------------------- */
+
+static int compare_ids(const void *id, const void *ack)
+{
+	return strcmp(id, ((const struct alarm_ack *)ack)->id);
+}
+
+int alarms_acknowledge(struct alarms *a, struct snap_reader *r, int64_t now_s)
+{
+	struct alarm_ack *acks = NULL, next;
+	size_t n = 0, cap = 0;
+	int ret = snap_ack_first(r, &next);
+
+	for (; ret == E_OK; ret = snap_ack_next(r, &next)) { /* by id */
+		if (next.until_s != 0 && next.until_s <= now_s) {
+			continue;
+		}
+		if (VECTOR_RESERVE(acks, cap, n + 1) != E_OK) {
+			ret = -ENOMEM;
+			break;
+		}
+		acks[n++] = next;
+	}
+	struct alarm_ack *kept = arena_array(a->arena, n, sizeof(*kept));
+	if (n > 0 && kept != NULL) {
+		memcpy(kept, acks, n * sizeof(*kept));
+	}
+	free(acks);
+	if (ret != E_NOTFOUND || kept == NULL) {
+		return ret == E_NOTFOUND ? -ENOMEM : ret;
+	}
+	for (size_t i = 0; n > 0 && i < a->n; i++) {
+		a->list[i].ack = bsearch(a->list[i].id, kept, n, sizeof(*kept), compare_ids);
+	}
+	return E_OK;
+}
+
 /* --- the list -------------------------------------------------------------------------- */
 
 static int compare_alarms(const void *x, const void *y)
@@ -452,12 +490,21 @@ static json_t *consequence_json(const struct consequence *c)
 	                 text_json(c->text != NULL ? c->text : ""));
 }
 
+static json_t *ack_json(const struct alarm_ack *a)
+{
+	return a == NULL ? json_null()
+	                 : json_pack("{s:o, s:o, s:o, s:o}", "by", text_json(a->by), "at",
+	                             time_json(a->at_s), "until",
+	                             a->until_s != 0 ? time_json(a->until_s) : json_null(),
+	                             "note", a->note[0] != '\0' ? text_json(a->note) : json_null());
+}
+
 json_t *alarms_json(const struct alarm *a)
 {
 	const struct alarm_type *type = &alarm_types[a->kind];
 
 	/* clang-format off */
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s?, s:n, s:b}",
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s?, s:o, s:b}",
 		"id", a->id,
 		"kind", type->name,
 		"severity", alarm_severity_names[a->severity],
@@ -469,7 +516,7 @@ json_t *alarms_json(const struct alarm *a)
 		"event", a->event != 0 ? json_integer((json_int_t)a->event) : json_null(),
 		"with", (int)a->with,
 		"cause", a->cause,
-		"acknowledged",
+		"acknowledged", ack_json(a->ack),
 		"maintenance", 0);
 	/* clang-format on */
 }

@@ -9,9 +9,11 @@
 
 #include "db/stats/stats.h"
 
+struct alarm_ack;
 struct arena;
 struct inventory;
 struct snap_meta;
+struct snap_reader;
 
 /*!
  * What is wrong at this moment. Some of it stands in the snapshot (slow cables, pairs without
@@ -65,6 +67,7 @@ struct alarm {
 	uint32_t with;     /*!< how many others it stands for: alarm_causes_join() */
 	uint32_t above;    /*!< place of the one that stands for this one, before alarms_sort(); ALARM_NONE: none does */
 	const char *cause; /*!< its id; NULL: none does */
+	const struct alarm_ack *ack; /*!< who knows of it; NULL: nobody said so */
 };
 
 /*! A cable between switches that an alarm is about, or that went with its switch. */
@@ -109,6 +112,10 @@ int alarms_of_stats(struct alarms *a, const struct stats_copy *stats);
 /*! \brief Adds what events of the past left behind. \retval -ENOMEM  Cost: O(n log n). */
 int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
                      const struct inventory *v);
+
+/*! \brief Marks those that are acknowledged now, in seconds since 1970. \retval -ENOMEM E_MALFORMED E_STALE
+ *  Cost: O((alarms + acknowledgements) log acknowledgements). */
+int alarms_acknowledge(struct alarms *a, struct snap_reader *r, int64_t now_s);
 
 void alarms_sort(struct alarms *a);
 void alarms_done(struct alarms *a);
