@@ -33,9 +33,7 @@ const struct alarm_type alarm_types[ALARM_KINDS] = {
 
 enum {
 	TRACES = 3, /* most rows of an event in alarm_events.def */
-	OVERLOAD = 2, /* times the mean of the links between the same tiers */
-	OVERLOAD_LINKS =
-		4 /* of which there must be so many, for the mean to say something */
+	OVERLOAD_PERCENT = 105 /* of the busiest link of fresh routes */
 };
 
 static struct alarm *add(struct alarms *a, enum alarm_kind kind, const char *id,
@@ -186,23 +184,22 @@ static int add_links(struct alarms *a, const struct inventory *v)
 	return ret;
 }
 
+/* Links that are busier than any would be if the engine routed this fabric from nothing. What the engine
+ * cannot do better on this fabric is no fault. */
 static int add_overloaded(struct alarms *a, const struct inventory *v)
 {
 	int ret = E_OK;
 
-	for (uint32_t i = 0; ret == E_OK && i < v->n_loaded; i++) {
+	for (uint32_t i = 0; ret == E_OK && a->routes_fresh != 0 && i < v->n_loaded; i++) {
 		uint32_t p = v->by_load[i], routes = v->port[p].routes;
-		const struct load_class *of = inventory_load_class(v, p);
 
-		if (of->links >= OVERLOAD_LINKS &&
-		    (uint64_t)routes * of->links > OVERLOAD * of->sum) {
-			ret = add_link(
-				a, ALARM_OVERLOADED, v, p,
-				arena_printf(
-					a->arena,
-					"has %u routes, the links between these tiers %.0f on average",
-					routes, (double)of->sum / of->links));
+		if ((uint64_t)routes * 100 <= (uint64_t)a->routes_fresh * OVERLOAD_PERCENT) {
+			break; /* the others have fewer */
 		}
+		ret = add_link(a, ALARM_OVERLOADED, v, p,
+		               arena_printf(a->arena,
+		                            "has %u routes, with fresh routes no link would have more than %u",
+		                            routes, a->routes_fresh));
 	}
 	return ret;
 }
@@ -248,8 +245,12 @@ int alarms_of_stats(struct alarms *a, const struct stats_copy *stats)
 {
 	const char *trouble = stats_copy_text(stats, "standby.trouble");
 	char name[STATS_NAME_MAX];
-	double paused = 0;
+	double paused = 0, fresh = 0;
 	int ret = E_OK;
+
+	if (stats_number(stats, STATS_ROUTES_FRESH, &fresh) && fresh > 0 && fresh < UINT32_MAX) {
+		a->routes_fresh = (uint32_t)fresh;
+	}
 
 	if (stats_number(stats, "standby_paused", &paused) && paused != 0) {
 		ret = add_text(a, ALARM_COPY_PAUSED,

@@ -82,6 +82,7 @@ struct alarms {
 	size_t n, cap;
 	struct alarm_cable *cables; /*!< [n_cables] */
 	size_t n_cables, cap_cables;
+	uint32_t routes_fresh; /*!< on the busiest link of routes that keep nothing; 0: not known. Of alarms_of_stats() */
 	struct arena *arena;
 };
 
@@ -101,7 +102,7 @@ struct alarm *alarms_add_port(struct alarms *a, enum alarm_kind kind, uint64_t g
 int alarms_add_cable(struct alarms *a, const struct alarm *of, uint64_t guid, uint64_t peer,
                      double lost);
 
-/*! \brief Adds what the snapshot shows. \param v  With its shape. \retval -ENOMEM */
+/*! \brief Adds what the snapshot shows, after alarms_of_stats(). \param v  With its shape. \retval -ENOMEM */
 int alarms_of_snapshot(struct alarms *a, const struct snap_meta *m,
                        const struct inventory *v);
 
