@@ -271,6 +271,24 @@ static int tell_system(struct join *j, const struct system *s)
 	return to->text != NULL ? E_OK : -ENOMEM;
 }
 
+/* A cable inside a system counts once, not for both its switches. */
+static void count_inner_once(const struct join *j, const struct hash_table *of, struct system *s)
+{
+	for (size_t i = 0; i < j->a->n_cables; i++) {
+		const struct alarm_cable *c = &j->a->cables[i];
+		uint32_t a = find_switch(j, c->guid[0]), b = find_switch(j, c->guid[1]), k;
+
+		if (a == ALARM_NONE || b == ALARM_NONE || j->toll[a].system == 0 ||
+		    j->toll[a].system != j->toll[b].system) {
+			continue;
+		}
+		k = hash_get(of, j->toll[a].system);
+		if (k != HASH_NONE) {
+			s[k].toll.cables--;
+		}
+	}
+}
+
 static int join_systems(struct join *j, const struct inventory *v)
 {
 	struct hash_table left = { .arena = j->a->arena }, of = left;
@@ -291,6 +309,9 @@ static int join_systems(struct join *j, const struct inventory *v)
 			ret = hash_put(&of, system, k);
 		}
 		ret = ret == E_OK ? join_switch(j, i, &s[k]) : ret;
+	}
+	if (ret == E_OK) {
+		count_inner_once(j, &of, s);
 	}
 	for (uint32_t k = 0; ret == E_OK && k < n; k++) {
 		if (s[k].at != ALARM_NONE) {

@@ -188,7 +188,8 @@ static int find_own(struct alarms *a, const struct inventory *v)
 
 /* --- levels ------------------------------------------------------------------------------------ */
 
-/* Tiers of the switches that are gone, by alarm: above those to which their cables lead, or a leaf. */
+/* Tiers of the switches that are gone, by alarm: above those to which their cables lead. One with hosts and
+ * without a leaf below it is a leaf. */
 static uint16_t *find_tiers(const struct work *w)
 {
 	const struct alarms *a = w->a;
@@ -212,7 +213,7 @@ static uint16_t *find_tiers(const struct work *w)
 	for (size_t i = 0; tier != NULL && i < a->n; i++) {
 		const struct alarm *at = &a->list[i];
 
-		if (at->kind == ALARM_HOST_GONE && at->above != ALARM_NONE) {
+		if (at->kind == ALARM_HOST_GONE && at->above != ALARM_NONE && tier[at->above] != 1) {
 			tier[at->above] = 0;
 		}
 	}
