@@ -10,14 +10,14 @@
 _Static_assert((int)ACK_ROW_MAX == (int)sizeof(struct row_ack) + (int)ACK_BY_BYTES + (int)ACK_NOTE_BYTES,
                "bytes of a row");
 
-bool ack_id_fits(const char *id)
+bool acks_id_fits(const char *id)
 {
 	size_t len = strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_-");
 
 	return len > 0 && len <= ACK_ID_BYTES && id[len] == '\0';
 }
 
-size_t ack_encode(const struct alarm_ack *a, uint8_t ret_bytes[ACK_ROW_MAX])
+size_t acks_encode(const struct alarm_ack *a, uint8_t ret_bytes[ACK_ROW_MAX])
 {
 	size_t by_len = strnlen(a->by, ACK_BY_BYTES), note_len = strnlen(a->note, ACK_NOTE_BYTES);
 	const struct row_ack row = { .at_s = a->at_s,
@@ -32,7 +32,7 @@ size_t ack_encode(const struct alarm_ack *a, uint8_t ret_bytes[ACK_ROW_MAX])
 	return sizeof(row) + by_len + note_len;
 }
 
-int ack_decode(const uint8_t *key, size_t key_len, const void *value, size_t len,
+int acks_decode(const uint8_t *key, size_t key_len, const void *value, size_t len,
                struct alarm_ack *ret_ack)
 {
 	struct alarm_ack a = { .at_s = 0 };
@@ -45,7 +45,7 @@ int ack_decode(const uint8_t *key, size_t key_len, const void *value, size_t len
 	memcpy(&row, value, sizeof(row));
 	memcpy(a.id, key, key_len);
 	if (row.by_len > ACK_BY_BYTES || row.note_len > ACK_NOTE_BYTES ||
-	    len != sizeof(row) + row.by_len + row.note_len || !ack_id_fits(a.id)) {
+	    len != sizeof(row) + row.by_len + row.note_len || !acks_id_fits(a.id)) {
 		return E_MALFORMED;
 	}
 	a.at_s = row.at_s;

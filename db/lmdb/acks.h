@@ -22,11 +22,11 @@ struct alarm_ack {
 };
 
 /*! \brief May this be the id of an alarm: lower-case letters, digits, '_' and '-'? */
-bool ack_id_fits(const char *id);
+bool acks_id_fits(const char *id);
 
 /*! \brief Its key is the id without NUL. \return Bytes of the row. */
-size_t ack_encode(const struct alarm_ack *a, uint8_t ret_bytes[ACK_ROW_MAX]);
+size_t acks_encode(const struct alarm_ack *a, uint8_t ret_bytes[ACK_ROW_MAX]);
 
 /*! \brief Reads a row. \param value  Borrowed. \retval E_MALFORMED  Its lengths or its id cannot be. */
-int ack_decode(const uint8_t *key, size_t key_len, const void *value, size_t len,
+int acks_decode(const uint8_t *key, size_t key_len, const void *value, size_t len,
                struct alarm_ack *ret_ack);

@@ -473,7 +473,7 @@ int snap_known_next(struct snap_reader *r, struct known_node *ret_node)
 static int decode_ack(int ret, const struct client_row *row, struct alarm_ack *ret_ack)
 {
 	return ret != E_OK ? ret
-	                   : ack_decode(row->key, row->key_len, row->value, row->len, ret_ack);
+	                   : acks_decode(row->key, row->key_len, row->value, row->len, ret_ack);
 }
 
 int snap_ack_first(struct snap_reader *r, struct alarm_ack *ret_ack)

@@ -29,7 +29,7 @@ static int load_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t
 	if (VECTOR_RESERVE(a->list, a->cap, a->n + 1) != E_OK) {
 		return -ENOMEM;
 	}
-	int ret = ack_decode(key, key_len, value, len, &a->list[a->n]);
+	int ret = acks_decode(key, key_len, value, len, &a->list[a->n]);
 	a->n += ret == E_OK;
 	return ret;
 }
@@ -72,7 +72,7 @@ static bool has_at(const struct acks *a, size_t at, const char *id)
 static int put(struct acks *a, struct record_changes *c, const struct alarm_ack *row, bool removes)
 {
 	uint8_t bytes[ACK_ROW_MAX];
-	size_t len = removes ? 0 : ack_encode(row, bytes);
+	size_t len = removes ? 0 : acks_encode(row, bytes);
 
 	return record_list_put(&a->rows, c, row->id, strlen(row->id), removes ? NULL : bytes, len);
 }
@@ -158,11 +158,11 @@ static bool fabric_shows_end(const struct sm *sm, const struct graph *g, const s
 }
 
 /* Its alarm is over, or is not: when that changes, or was so for long, the row changes. \return true: it is gone. */
-static int set_over(struct sm *sm, struct record_changes *c, size_t at, bool over, bool *ret_gone)
+static int set_over(struct sm *sm, struct record_changes *c, size_t at, bool over, int64_t now,
+                    bool *ret_gone)
 {
 	struct acks *a = &sm->acks;
 	struct alarm_ack *row = &a->list[at];
-	int64_t now = sm_wall_clock(sm);
 	bool out = (row->until_s != 0 && row->until_s <= now) ||
 	           (row->ended_s != 0 && now - row->ended_s >= ACKS_QUIET_S);
 
@@ -190,23 +190,22 @@ static void end_changes(struct sm *sm, struct record_changes *c, int ret)
 	}
 }
 
-void acks_note_sweep(struct sm *sm)
+void acks_note_sweep(struct sm *sm, const struct graph *g, int64_t now_s)
 {
 	struct acks *a = &sm->acks;
-	const struct job *j = sm_known_job(sm);
 	struct record_changes c = { 0 };
 
-	if (sm->d.state == NULL || j == NULL) {
+	if (sm->d.state == NULL) {
 		return;
 	}
 	int ret = refresh(sm);
 	for (size_t i = 0; i < a->n && ret == E_OK;) {
 		const struct subject s = subject_of(a->list[i].id);
 		bool over = s.track <= TRACK_EVENTS ? a->list[i].ended_s != 0
-		                                    : fabric_shows_end(sm, j->disc.g, &s);
+		                                    : fabric_shows_end(sm, g, &s);
 		bool gone;
 
-		ret = set_over(sm, &c, i, over, &gone);
+		ret = set_over(sm, &c, i, over, now_s, &gone);
 		i += !gone;
 	}
 	end_changes(sm, &c, ret);
@@ -238,7 +237,7 @@ static const struct {
 #undef ALARM_EVENT
 };
 
-void acks_note_event(struct sm *sm, const struct fabric_event *e)
+void acks_note_event(struct sm *sm, const struct fabric_event *e, int64_t now_s)
 {
 	struct acks *a = &sm->acks;
 	struct record_changes c = { 0 };
@@ -254,7 +253,8 @@ void acks_note_event(struct sm *sm, const struct fabric_event *e)
 		id_of_event(alarm_events[k].alarm, alarm_events[k].of_port, e, id);
 		size_t at = place_of(a, id);
 		if (has_at(a, at, id) && subject_of(id).track == TRACK_EVENTS) {
-			int failed = set_over(sm, &c, at, !alarm_events[k].begins, &gone);
+			int failed = set_over(sm, &c, at, !alarm_events[k].begins, now_s,
+			                      &gone);
 
 			ret = failed != E_OK ? failed : ret;
 		}
@@ -291,29 +291,29 @@ static int end_request(struct sm *sm, struct record_changes *c, int ret, char *w
 }
 
 int acks_put(struct sm *sm, const char *id, const char *until, const char *note, const char *by,
-             char *why, size_t why_bytes)
+             int64_t now_s, char *why, size_t why_bytes)
 {
 	struct acks *a = &sm->acks;
 	struct record_changes c = { 0 };
-	int64_t now = sm_wall_clock(sm), until_s = 0;
+	int64_t until_s = 0;
 	int ret = begin_request(sm, why, why_bytes);
 
 	if (ret != E_OK) {
 		return ret;
 	}
-	if (!ack_id_fits(id)) {
+	if (!acks_id_fits(id)) {
 		snprintf(why, why_bytes,
 		         "no alarm has the id '%.100s'; 'saguaro alarms --field id,text' lists them",
 		         id);
 		return E_SYNTAX;
 	}
-	if (until != NULL && text_until(until, now, &until_s) != E_OK) {
+	if (until != NULL && text_until(until, now_s, &until_s) != E_OK) {
 		snprintf(why, why_bytes,
 		         "'%.60s' is no time: expected one such as 2027-01-31T12:00:00Z, or from now on 30m, 2h, 7d",
 		         until);
 		return E_SYNTAX;
 	}
-	if (until_s != 0 && until_s <= now) {
+	if (until_s != 0 && until_s <= now_s) {
 		snprintf(why, why_bytes, "the time until which it is acknowledged is over");
 		return E_RANGE;
 	}
@@ -334,9 +334,9 @@ int acks_put(struct sm *sm, const char *id, const char *until, const char *note,
 		a->n++;
 	}
 	struct alarm_ack *row = &a->list[at];
-	*row = (struct alarm_ack){ .at_s = now, .until_s = until_s };
+	*row = (struct alarm_ack){ .at_s = now_s, .until_s = until_s };
 	if (until_s == 0 && subject_of(id).track == TRACK_NOTHING) {
-		row->until_s = now + ACKS_UNTRACKED_S;
+		row->until_s = now_s + ACKS_UNTRACKED_S;
 	}
 	snprintf(row->id, sizeof(row->id), "%s", id);
 	snprintf(row->by, sizeof(row->by), "%s", by);

@@ -9,6 +9,7 @@
 #include "sa/sm/record_list.h"
 
 struct fabric_event;
+struct graph;
 struct sm;
 
 /*!
@@ -34,20 +35,21 @@ struct acks {
  * \brief Acknowledges an alarm, or changes that.
  *
  * \param until  When it ends, as text_until(); NULL: with the alarm.
+ * \param now_s  The wall clock, seconds since 1970.
  * \param note, by  Why and who; longer ones are cut off. \param why  Sentence on failure.
  * \retval E_NOTREADY  We are not master. \retval E_SYNTAX  No alarm has such an id, or \a until is no time.
  * \retval E_RANGE  \a until is over. \retval E_FULL  Too many. \retval -ENOMEM and errors of the state
  */
 int acks_put(struct sm *sm, const char *id, const char *until, const char *note, const char *by,
-             char *why, size_t why_bytes);
+             int64_t now_s, char *why, size_t why_bytes);
 
 /*! \brief Takes it back. \retval E_NOTREADY E_NOTFOUND -ENOMEM and errors of the state */
 int acks_drop(struct sm *sm, const char *id, const char *by, char *why, size_t why_bytes);
 
 /*! \brief What an event means for them. Cost: O(1) where there are none. */
-void acks_note_event(struct sm *sm, const struct fabric_event *e);
+void acks_note_event(struct sm *sm, const struct fabric_event *e, int64_t now_s);
 
-/*! \brief After a heavy sweep: what the fabric means for them. Cost: O(acknowledgements * log nodes). */
-void acks_note_sweep(struct sm *sm);
+/*! \brief After a heavy sweep, which found \a g: what the fabric means for them. Cost: O(acknowledgements * log nodes). */
+void acks_note_sweep(struct sm *sm, const struct graph *g, int64_t now_s);
 
 void acks_done(struct acks *a);

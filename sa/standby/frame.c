@@ -192,7 +192,7 @@ static bool row_fits(const struct state_write *w)
 		struct alarm_ack a;
 
 		return w->value == NULL ? w->key_len > 0 && w->key_len <= ACK_ID_BYTES
-		                        : ack_decode(w->key, w->key_len, w->value, w->len,
+		                        : acks_decode(w->key, w->key_len, w->value, w->len,
 		                                     &a) == E_OK;
 	}
 	return store_row_fits(table, w->key_len, w->value != NULL, w->len);

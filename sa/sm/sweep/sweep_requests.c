@@ -79,7 +79,7 @@ int sweep_request_forget(struct sweep *s, const char *what, const char *by, size
 int sweep_request_ack(struct sweep *s, const char *id, const char *until, const char *note,
                       const char *by, char *why, size_t why_bytes)
 {
-	return acks_put(&s->sm, id, until, note, by, why, why_bytes);
+	return acks_put(&s->sm, id, until, note, by, sm_wall_clock(&s->sm), why, why_bytes);
 }
 
 int sweep_request_unack(struct sweep *s, const char *id, const char *by, char *why,

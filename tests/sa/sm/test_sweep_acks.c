@@ -47,7 +47,7 @@ static int take(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *va
 	(void)ctx;
 	n_rows++;
 	if (n_rows <= ROWS) {
-		ck_assert_int_eq(ack_decode(key, key_len, value, len, &rows[n_rows - 1]), E_OK);
+		ck_assert_int_eq(acks_decode(key, key_len, value, len, &rows[n_rows - 1]), E_OK);
 	}
 	return E_OK;
 }
