@@ -221,6 +221,11 @@ static int verb_alarm(void *ctx, const json_t *request, json_t *reply, char *why
 	               : sweep_request_unack(d->sweep, id, by, why, why_bytes);
 	if (ret == E_OK) {
 		json_object_set_new(reply, "id", json_string(id));
+	} else if (ret == E_NOTFOUND || ret == E_FULL || ret == E_SYNTAX || ret == E_RANGE) {
+		json_object_set_new(reply, "code",
+		                    json_string(ret == E_NOTFOUND ? "not_found"
+		                                : ret == E_FULL   ? "full"
+		                                                  : "invalid"));
 	}
 	return ret;
 }
