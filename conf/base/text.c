@@ -389,8 +389,11 @@ int text_until(const char *text, int64_t now_s, int64_t *ret_s)
 	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (sscanf(text, "%7u%n", &n, &end) == 1 && end > 0 && isdigit((unsigned char)text[0]) &&
 		    text[end] == units[i].letter && text[end + 1] == '\0') {
+			if (n == 0) {
+				return E_RANGE;
+			}
 			*ret_s = now_s + (int64_t)n * units[i].seconds;
-			return n > 0 ? E_OK : E_RANGE;
+			return E_OK;
 		}
 	}
 	return text_time(text, ret_s);

@@ -295,6 +295,25 @@ START_TEST(test_not_active)
 }
 END_TEST
 
+/* A link is overloaded by what fresh routes would put on the busiest one; before that is known none is. */
+START_TEST(test_overloaded)
+{
+	static const double fresh[] = { 0, 1, 1e6 };
+	json_t *o, *a;
+	size_t i, n = 0;
+
+	stats_set(stats, STATS_ROUTES_FRESH, fresh[_i]);
+	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	o = api_json(&thread, 200, "/v1/alarms");
+	json_array_foreach(json_object_get(o, "alarms"), i, a)
+	{
+		n += strcmp(json_string_value(json_object_get(a, "kind")), "overloaded") == 0;
+	}
+	ck_assert_int_eq(n > 0, _i == 1);
+	json_decref(o);
+}
+END_TEST
+
 TEST_SUITE(api_alarms)
 {
 	TCase *t = tcase_create("api_alarms");
@@ -304,6 +323,7 @@ TEST_SUITE(api_alarms)
 	tcase_add_loop_test(t, test_paused_copy, 0, 2);
 	tcase_add_test(t, test_alarm_of_event);
 	tcase_add_test(t, test_alarm_of_snapshot);
+	tcase_add_loop_test(t, test_overloaded, 0, 3);
 	tcase_add_test(t, test_ready);
 	tcase_add_test(t, test_daemon_gone);
 	tcase_add_test(t, test_not_active);
