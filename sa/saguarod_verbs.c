@@ -202,11 +202,40 @@ static int verb_forget(void *ctx, const json_t *request, json_t *reply, char *wh
 	return ret;
 }
 
+static int verb_alarm(void *ctx, const json_t *request, json_t *reply, char *why, size_t why_bytes)
+{
+	const struct daemon *d = ctx;
+	const char *action = json_string_value(json_object_get(request, "action")),
+		   *id = json_string_value(json_object_get(request, "id")),
+		   *until = json_string_value(json_object_get(request, "until")),
+		   *note = json_string_value(json_object_get(request, "note"));
+	bool acks = action != NULL && strcmp(action, "ack") == 0;
+	char by[CONTROL_USER_BYTES];
+
+	if (id == NULL || action == NULL || (!acks && strcmp(action, "unack") != 0)) {
+		snprintf(why, why_bytes, "expected 'action' to be ack or unack, and 'id' to name an alarm");
+		return E_SYNTAX;
+	}
+	control_user(d->control, request, by, sizeof(by));
+	int ret = acks ? sweep_request_ack(d->sweep, id, until, note, by, why, why_bytes)
+	               : sweep_request_unack(d->sweep, id, by, why, why_bytes);
+	if (ret == E_OK) {
+		json_object_set_new(reply, "id", json_string(id));
+	} else if (ret == E_NOTFOUND || ret == E_FULL || ret == E_SYNTAX || ret == E_RANGE) {
+		json_object_set_new(reply, "code",
+		                    json_string(ret == E_NOTFOUND ? "not_found"
+		                                : ret == E_FULL   ? "full"
+		                                                  : "invalid"));
+	}
+	return ret;
+}
+
 const struct control_verb saguarod_verbs[] = {
 	{ "status", verb_status },       { "sweep", verb_sweep },
 	{ "reload", verb_reload },       { "reopen-log", verb_reopen_log },
 	{ "loglevel", verb_loglevel },   { "rebalance", verb_rebalance },
 	{ "port", verb_port },           { "handover", verb_handover },
 	{ "partition", verb_partition }, { "forget", verb_forget },
+	{ "alarm", verb_alarm },
 	{ NULL, NULL },
 };

@@ -58,7 +58,7 @@ sa                    conf/base conf routing/text routing db/snapshot db/state d
 gateway/view          conf/base routing/graph db/lmdb db/snapshot db/stats sa/path sa/record
 gateway/httpd         conf/base gateway/view
 gateway/resource      conf/base gateway/view
-gateway/inventory     conf/base routing/graph routing/spread db/lmdb db/snapshot db/stats sa/record gateway/view
+gateway/inventory     conf/base routing/graph routing/proof routing/spread db/lmdb db/snapshot db/stats sa/record gateway/view
 gateway/export        conf/base routing/graph routing/text gateway/view gateway/inventory
 gateway/api           conf/base conf routing/graph db/lmdb db/snapshot db/stats sa/path sa/record gateway/view gateway/resource gateway/inventory gateway/export
 gateway/web           conf/base gateway/view

@@ -12,6 +12,7 @@
 #include "routing/graph/tables.h"
 
 struct arena;
+struct alarm_ack;
 struct known_node;
 
 /*!
@@ -353,6 +354,11 @@ int snap_client_row_next(struct snap_reader *r, enum record_table table,
 int snap_known_from(struct snap_reader *r, uint64_t node_guid, uint8_t port,
                     struct known_node *ret_node);
 int snap_known_next(struct snap_reader *r, struct known_node *ret_node);
+
+/*! \brief Acknowledgements of alarms (db/lmdb/acks.h), as last mirrored: the first by id, and the one after it.
+ *  \retval E_NOTFOUND  There are no more. \retval E_MALFORMED E_STALE */
+int snap_ack_first(struct snap_reader *r, struct alarm_ack *ret_ack);
+int snap_ack_next(struct snap_reader *r, struct alarm_ack *ret_ack);
 
 /*!
  * \brief Finds a port that is gone, by name, name:port, NodeGUID, PortGUID or its last LID; of

@@ -20,6 +20,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/text.h"
+#include "db/lmdb/acks.h"
 #include "db/lmdb/known.h"
 #include "conf/base/vector.h"
 #include "db/lmdb/layout.h"
@@ -469,6 +470,26 @@ int snap_known_next(struct snap_reader *r, struct known_node *ret_node)
 	return decode_known(snap_client_row_next(r, RECORDS_KNOWN, &row), &row, ret_node);
 }
 
+static int decode_ack(int ret, const struct client_row *row, struct alarm_ack *ret_ack)
+{
+	return ret != E_OK ? ret
+	                   : acks_decode(row->key, row->key_len, row->value, row->len, ret_ack);
+}
+
+int snap_ack_first(struct snap_reader *r, struct alarm_ack *ret_ack)
+{
+	struct client_row row;
+
+	return decode_ack(snap_client_row_from(r, RECORDS_ACKS, "", 0, &row), &row, ret_ack);
+}
+
+int snap_ack_next(struct snap_reader *r, struct alarm_ack *ret_ack)
+{
+	struct client_row row;
+
+	return decode_ack(snap_client_row_next(r, RECORDS_ACKS, &row), &row, ret_ack);
+}
+
 /* The meanings that a text may have. */
 struct wanted {
 	const char *text;
@@ -499,7 +520,7 @@ int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *
 	w.has_lid = text_u64(text, UINT32_MAX, &w.lid) == E_OK;
 	int ret = snap_known_from(r, 0, 0, &n);
 	for (; ret == E_OK; ret = snap_known_next(r, &n)) {
-		if (n.gone_s > found.gone_s && is_wanted(&w, &n)) {
+		if (n.gone_s > found.gone_s && !known_is_cable(&n) && is_wanted(&w, &n)) {
 			found = n;
 		}
 	}

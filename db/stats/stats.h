@@ -29,6 +29,9 @@ struct stats; /*!< writer side */
 /*! MADs of subnet management that were sent, which is also SMInfo.ActCount. */
 #define STATS_SMPS_SENT "mad_sent_total{class=\"smp\"}"
 
+/*! Routes on the busiest link, if the engine that is in force routed this fabric from nothing; 0: not compared yet. */
+#define STATS_ROUTES_FRESH "link_routes_max_fresh"
+
 int stats_open(const char *snapshot_dir, struct arena *a, const char **ret_why,
                struct stats **ret_stats);
 void stats_close(struct stats *s);

@@ -142,6 +142,12 @@ static int take_action(struct admin_call *c, const char *text)
 	return E_OK;
 }
 
+static int take_id(struct admin_call *c, const char *text)
+{
+	json_object_set_new(c->ask, "id", json_string(text));
+	return E_OK;
+}
+
 int admin_take_captures(struct admin_call *c)
 {
 	static const struct {
@@ -150,7 +156,8 @@ int admin_take_captures(struct admin_call *c)
 	} known[] = { { "{p_key}", take_p_key },
 		      { "{guid}", take_guid },
 		      { "{job}", take_job },
-		      { "{action}", take_action } };
+		      { "{action}", take_action },
+		      { "{id}", take_id } };
 	const char *p = c->row->path;
 	int ret = E_OK;
 

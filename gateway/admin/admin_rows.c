@@ -96,6 +96,11 @@ static const struct field forget_fields[] = {
 	{ "all", FIELD_BOOL, 0, "all", "true: all that are gone, in place of node" },
 	{ NULL }
 };
+static const struct field ack_fields[] = {
+	{ "until", FIELD_TEXT, 0, "until", "when it ends: a time such as 2027-01-31T12:00:00Z, or from now on 30m, 2h, 7d; with the alarm by default" },
+	{ "note", FIELD_TEXT, 0, "note", "why" },
+	{ NULL }
+};
 /* Members of the bodies that the plug-in for Kubernetes sends, and other clients of that API. */
 static const struct field ufm_add_fields[] = {
 	{ "pkey", FIELD_P_KEY, FIELD_REQUIRED, "pkey", "the P_Key" },

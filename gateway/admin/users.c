@@ -54,39 +54,6 @@ bool user_name_is_good(const char *name)
 	return len > 0 && len <= USER_NAME_MAX && name[len] == '\0';
 }
 
-/* "2027-01-31" and "2027-01-31T12:00:00Z". */
-static int parse_time(const char *text, int64_t *ret_time)
-{
-	struct tm t = { .tm_year = 0 }, back;
-	int end = -1;
-
-	if (sscanf(text, "%4d-%2d-%2d%n", &t.tm_year, &t.tm_mon, &t.tm_mday, &end) != 3 ||
-	    end != 10) {
-		return E_SYNTAX;
-	}
-	text += end;
-	if (*text != '\0') {
-		end = -1;
-		if (sscanf(text, "T%2d:%2d:%2dZ%n", &t.tm_hour, &t.tm_min, &t.tm_sec,
-		           &end) != 3 ||
-		    end != 10 || text[end] != '\0') {
-			return E_SYNTAX;
-		}
-	}
-	t.tm_year -= 1900;
-	t.tm_mon -= 1;
-	struct tm asked = t;
-	time_t at = timegm(&t);
-	/* timegm() takes a 31st of February for a day in March */
-	if (at <= 0 || gmtime_r(&at, &back) == NULL || back.tm_mday != asked.tm_mday ||
-	    back.tm_mon != asked.tm_mon || back.tm_hour != asked.tm_hour ||
-	    back.tm_min != asked.tm_min || back.tm_sec != asked.tm_sec) {
-		return E_RANGE;
-	}
-	*ret_time = at;
-	return E_OK;
-}
-
 int user_expiry_parse(const char *text, int64_t now, int64_t *ret_expiry)
 {
 	unsigned days;
@@ -104,7 +71,7 @@ int user_expiry_parse(const char *text, int64_t now, int64_t *ret_expiry)
 		*ret_expiry = now + (int64_t)days * 86400;
 		return E_OK;
 	}
-	return parse_time(text, ret_expiry);
+	return text_time(text, ret_expiry);
 }
 
 void user_expiry_text(int64_t expires, char ret_text[32])

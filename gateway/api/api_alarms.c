@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* /v1/alarms: what is wrong at this moment. */
+/* /v1/alarms, and alarms as metrics: what is wrong at this moment. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
@@ -12,6 +13,7 @@
 #include "gateway/api/api_call.h"
 #include "gateway/api/exposition.h"
 #include "gateway/inventory/alarm_causes.h"
+#include "gateway/inventory/alarm_consequence.h"
 #include "gateway/inventory/alarms.h"
 #include "gateway/inventory/inventory.h"
 #include "gateway/view/ready.h"
@@ -30,7 +32,7 @@ static int add_readiness(struct api_call *c, struct alarms *a)
 	const char *why =
 		ready_reason(has ? &stats : NULL, c->epoch, NULL, c->now_ms, c->arena);
 
-	if (why != NULL && alarms_add(a, ALARM_NOT_READY, why) == NULL) {
+	if (why != NULL && alarms_add(a, ALARM_NOT_READY, NULL, why) == NULL) {
 		return -ENOMEM;
 	}
 	return has && heartbeat_fresh(stats.heartbeat_ms, c->now_ms)
@@ -44,11 +46,13 @@ static int add_events(struct api_call *c, struct alarms *a)
 	struct stats_events ev = { .n = 0 };
 	int ret = source_events(c->thread->source, c->now_ms, 0, SIZE_MAX, c->arena, &ev);
 
-	if (ret != E_OK) {
-		return ret == E_NOTREADY ? E_OK : ret;
+	if (ret == E_OK) {
+		ret = alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
 	}
-	ret = alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
-	return ret == E_OK ? alarm_causes_join(a, c->snap, ev.events, ev.n) : ret;
+	if (ret != E_OK && ret != E_NOTREADY) {
+		return ret;
+	}
+	return alarm_causes_join(a, c->snap, c->thread->inventory, ev.events, ev.n);
 }
 
 /* A standby that never was master has no snapshot, but may be in trouble. */
@@ -71,85 +75,112 @@ int api_find_alarms(struct api_call *c, struct alarms *a)
 	if (ret == E_OK) {
 		ret = add_events(c, a);
 	}
-	return ret;
-}
-
-/* Leaves out what another alarm stands for. */
-static void drop_joined(struct alarms *a)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < a->n; i++) {
-		if (!a->list[i].joined) {
-			a->list[n++] = a->list[i];
-		}
-	}
-	a->n = n;
-}
-
-enum { SERIES_MAX = 1000 /* alarms that are shown as metrics */ };
-
-/* Is there a series of the same kind at the same place already? */
-static bool is_shown(const struct alarm *const *shown, size_t n, const struct alarm *x)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct alarm *y = shown[i];
-
-		if (x->kind == y->kind && x->node_guid == y->node_guid &&
-		    x->port == y->port && x->peer_guid == y->peer_guid &&
-		    x->peer_port == y->peer_port) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void write_series(struct body *b, const struct alarm *x)
-{
-	body_printf(b, "saguaro_alarm{alarm=\"%s\",severity=\"%s\",",
-	            alarm_types[x->kind].name,
-	            event_severity_names[alarm_types[x->kind].severity]);
-	exposition_label(b, "node", x->node, ",");
-	body_printf(b, "guid=\"0x%016" PRIx64 "\",port=\"%u\",", x->node_guid, x->port);
-	exposition_label(b, "peer", x->peer, ",");
-	body_printf(b, "peer_port=\"%u\"} 1\n", x->peer_port);
-}
-
-int api_alarm_metrics(struct api_call *c)
-{
-	struct alarms a = { .arena = c->arena };
-	const struct alarm **shown = arena_array(c->arena, SERIES_MAX, sizeof(*shown));
-	size_t n = 0;
-	int ret = shown != NULL ? api_find_alarms(c, &a) : -ENOMEM;
-
 	if (ret == E_OK) {
-		alarms_sort(&a);
-		exposition_family(
-			&c->body, "saguaro_", "alarm", "gauge",
-			"What is wrong at a port, a cable or a node, as in /v1/alarms, at most 1000; always 1.");
+		ret = alarm_consequences(a, c->thread->inventory);
 	}
-	for (size_t i = 0; ret == E_OK && i < a.n && n < SERIES_MAX; i++) {
-		const struct alarm *x = &a.list[i];
-
-		if (x->node_guid != 0 && !x->joined && !is_shown(shown, n, x)) {
-			shown[n++] = x;
-			write_series(&c->body, x);
-		}
-	}
-	free(a.list);
-	return ret;
+	return ret == E_OK ? alarms_acknowledge(a, c->snap, source_wall_clock()) : ret;
 }
 
-static json_t *counts_json(const struct alarms *a)
+/* --- the tree ---------------------------------------------------------------------------- */
+
+enum { LEVELS = 3 /* of children: a system, its switches, and what went with these */ };
+
+struct tree {
+	const struct alarm **all, **top; /* [n_top] without a cause; both in the order of the list */
+	const struct alarm **child; /* [n] with one: by its id, then in the order of the list */
+	size_t n_top, n;
+};
+
+static int compare_children(const void *x, const void *y)
 {
-	json_int_t n[EVENT_SEVERITIES] = { 0 };
+	const struct alarm *a = *(const struct alarm *const *)x,
+			   *b = *(const struct alarm *const *)y;
+	int order = strcmp(a->cause, b->cause);
+
+	return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* \param a  Sorted. */
+static int find_tree(const struct alarms *a, struct tree *ret_tree)
+{
+	struct tree t = { .all = arena_array(a->arena, a->n, sizeof(*t.all)),
+		          .top = arena_array(a->arena, a->n, sizeof(*t.top)),
+		          .child = arena_array(a->arena, a->n, sizeof(*t.child)) };
+
+	if (t.all == NULL || t.top == NULL || t.child == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		t.all[i] = &a->list[i];
+		if (a->list[i].cause != NULL) {
+			t.child[t.n++] = &a->list[i];
+		} else {
+			t.top[t.n_top++] = &a->list[i];
+		}
+	}
+	if (t.n > 0) {
+		qsort(t.child, t.n, sizeof(*t.child), compare_children);
+	}
+	*ret_tree = t;
+	return E_OK;
+}
+
+static size_t first_child(const struct tree *t, const char *id)
+{
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(t->child[middle]->cause, id) < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* \param levels  So deep at most. */
+static json_t *alarm_with_children(const struct tree *t, const struct alarm *a, unsigned levels)
+{
+	json_t *o = alarms_json(a), *list = json_array();
+
+	for (size_t i = first_child(t, a->id);
+	     levels > 0 && i < t->n && strcmp(t->child[i]->cause, a->id) == 0; i++) {
+		json_array_append_new(list, alarm_with_children(t, t->child[i], levels - 1));
+	}
+	json_object_set_new(o, "children", list);
+	return o;
+}
+
+/* --- the list ---------------------------------------------------------------------------- */
+
+/* Keeps those that are acknowledged, or the others. \return How many are acknowledged. */
+static size_t choose_acknowledged(const struct alarm **list, size_t *n, int8_t wanted)
+{
+	size_t kept = 0, acknowledged = 0;
+
+	for (size_t i = 0; i < *n; i++) {
+		acknowledged += list[i]->ack != NULL;
+		if (wanted < 0 || wanted == (list[i]->ack != NULL)) {
+			list[kept++] = list[i];
+		}
+	}
+	*n = kept;
+	return acknowledged;
+}
+
+static json_t *counts_json(const struct alarm *const *list, size_t n_list)
+{
+	json_int_t n[SEVERITIES] = { 0 };
 	json_t *o = json_object();
 
-	for (size_t i = 0; i < a->n; i++) {
-		n[alarm_types[a->list[i].kind].severity]++;
+	for (size_t i = 0; i < n_list; i++) {
+		n[list[i]->severity]++;
 	}
-	for (unsigned s = EVENT_SEVERITIES; s-- > 0;) {
-		json_object_set_new(o, event_severity_names[s], json_integer(n[s]));
+	for (unsigned s = SEVERITIES; s-- > 0;) {
+		json_object_set_new(o, alarm_severity_names[s], json_integer(n[s]));
 	}
 	return o;
 }
@@ -157,36 +188,117 @@ static json_t *counts_json(const struct alarms *a)
 int api_alarms(struct api_call *c)
 {
 	struct alarms a = { .arena = c->arena };
+	struct tree tree = { .n = 0 };
 	struct api_page page;
 	json_t *tail = NULL;
-	int8_t all = -1;
+	int8_t all = -1, children = -1, acknowledged = -1;
 	int ret = api_page(c, &page);
 
 	if (ret == E_OK) {
 		ret = api_flag(c, "all", &all);
 	}
-
+	if (ret == E_OK) {
+		ret = api_flag(c, "children", &children);
+	}
+	if (ret == E_OK) {
+		ret = api_flag(c, "acknowledged", &acknowledged);
+	}
 	if (ret == E_OK) {
 		ret = api_find_alarms(c, &a);
 	}
 	if (ret == E_OK) {
+		alarms_sort(&a);
+		ret = find_tree(&a, &tree);
+	}
+	if (ret == E_OK) {
+		const struct alarm **list = all == 1 ? tree.all : tree.top;
+		size_t n = all == 1 ? a.n : tree.n_top;
+		size_t known_of = choose_acknowledged(list, &n, acknowledged);
 		json_t *head = api_head(c);
 
-		if (all != 1) {
-			drop_joined(&a);
-		}
-		alarms_sort(&a);
-		json_object_set_new(head, "counts", counts_json(&a));
+		json_object_set_new(head, "acknowledged", json_integer((json_int_t)known_of));
+		json_object_set_new(head, "counts", counts_json(list, n));
 		body_list_begin(&c->body, head, "alarms");
-		for (size_t i = page.guid; i < a.n; i++) {
+		for (size_t i = page.guid; i < n; i++) {
 			if (i - page.guid == page.limit) {
 				tail = api_next(c, i, 0);
 				break;
 			}
-			body_list_add(&c->body, alarms_json(&a.list[i]));
+			body_list_add(&c->body, children == 1 ? alarm_with_children(&tree, list[i], LEVELS)
+			                                      : alarms_json(list[i]));
 		}
-		body_list_end(&c->body, api_total(tail, a.n));
+		body_list_end(&c->body, api_total(tail, n));
 	}
-	free(a.list);
+	alarms_done(&a);
+	return ret;
+}
+
+/* --- for Prometheus ----------------------------------------------------------------------- */
+
+enum { SERIES_MOST = 1000 /* alarms that are shown as metrics, the worst first */ };
+
+/* Is there a series of that id already? */
+static bool is_shown(const struct alarm *const *list, size_t n, const char *id)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(list[i]->id, id) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void write_series(struct body *b, const struct alarm *a)
+{
+	body_printf(b, "saguaro_alarm{");
+	exposition_label(b, "id", a->id, ",");
+	exposition_label(b, "alarm", alarm_types[a->kind].name, ",");
+	exposition_label(b, "severity", alarm_severity_names[a->severity], ",");
+	exposition_label(b, "node", a->node, ",");
+	body_printf(b, "guid=\"0x%016" PRIx64 "\",port=\"%u\",", a->node_guid, a->port);
+	exposition_label(b, "peer", a->peer, ",");
+	body_printf(b, "peer_port=\"%u\",acknowledged=\"%s\"} 1\n", a->peer_port,
+	            a->ack != NULL ? "true" : "false");
+}
+
+static void write_counts(struct body *b, const struct tree *t)
+{
+	size_t n[SEVERITIES][2] = { { 0 } };
+
+	for (size_t i = 0; i < t->n_top; i++) {
+		n[t->top[i]->severity][t->top[i]->ack != NULL]++;
+	}
+	exposition_family(b, "saguaro_", "alarms", "gauge", "Alarms that no other one stands for.");
+	for (unsigned s = SEVERITIES; s-- > 0;) {
+		for (unsigned k = 0; k < 2; k++) {
+			body_printf(b,
+			            "saguaro_alarms{severity=\"%s\",acknowledged=\"%s\"} %zu\n",
+			            alarm_severity_names[s], k ? "true" : "false", n[s][k]);
+		}
+	}
+}
+
+int api_alarm_metrics(struct api_call *c)
+{
+	struct alarms a = { .arena = c->arena };
+	struct tree tree = { .n = 0 };
+	int ret = api_find_alarms(c, &a);
+
+	if (ret == E_OK) {
+		alarms_sort(&a);
+		ret = find_tree(&a, &tree);
+	}
+	if (ret == E_OK) {
+		write_counts(&c->body, &tree);
+		exposition_family(
+			&c->body, "saguaro_", "alarm", "gauge",
+			"What is wrong at a port, a cable or a node, as in /v1/alarms, at most 1000; always 1.");
+	}
+	for (size_t i = 0; ret == E_OK && i < tree.n_top && i < SERIES_MOST; i++) {
+		if (!is_shown(tree.top, i, tree.top[i]->id)) {
+			write_series(&c->body, tree.top[i]);
+		}
+	}
+	alarms_done(&a);
 	return ret;
 }

@@ -165,8 +165,8 @@ int api_run_job(struct api_call *c, const char *const *words, const char *file);
  */
 int api_find_alarms(struct api_call *c, struct alarms *a);
 
-/*! \brief Writes a series for each alarm that names a node, by its names. Those that another alarm stands
- *  for have none, so a cable that is gone is one series. \retval E_STALE E_MALFORMED -ENOMEM */
+/*! \brief Writes how many alarms there are, and a series for each. Those that another alarm stands for
+ *  have none, so a cable that is gone is one series. \retval E_STALE E_MALFORMED -ENOMEM */
 int api_alarm_metrics(struct api_call *c);
 
 /* --- handlers --- */

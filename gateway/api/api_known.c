@@ -58,7 +58,7 @@ int api_known(struct api_call *c)
 		bool here = n.node_guid > page.guid ||
 		            (n.node_guid == page.guid && n.port >= page.port);
 
-		if ((gone >= 0 && gone != (n.gone_s != 0)) ||
+		if (known_is_cable(&n) || (gone >= 0 && gone != (n.gone_s != 0)) ||
 		    (name != NULL && !text_glob(name, n.name))) {
 			continue;
 		}

@@ -243,9 +243,11 @@ static void offer_word(struct completion *c, const char *command, int at)
 {
 	static const char *const levels[] = { "error", "warning", "info", "debug", NULL };
 	static const char *const on_off[] = { "disable", "enable", NULL };
+	static const char *const acks[] = { "ack", "unack", NULL };
 	static const char *const config[] = { "check", NULL };
 	static const char *const keys[] = { "init", NULL };
 	const char *records[] = { "records", "list", NULL };
+	const char *ids[] = { "alarms", "--all", "--field", "id", NULL };
 	const char *codes[] = { "explain", "--field", "name", NULL };
 	const char *partitions[] = { "partition", "list", "--field", "name", NULL };
 
@@ -272,6 +274,10 @@ static void offer_word(struct completion *c, const char *command, int at)
 		} else {
 			offer_ports(c, true);
 		}
+	} else if (strcmp(command, "alarm") == 0 && at == 0) {
+		offer_all(c, acks);
+	} else if (strcmp(command, "alarm") == 0) {
+		offer_output(c, ids, true, "", "\n");
 	} else if (strcmp(command, "loglevel") == 0) {
 		offer_all(c, levels);
 	} else if (strcmp(command, "help") == 0 && at == 0) {

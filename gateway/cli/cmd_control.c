@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro sweep, reload, rebalance, port, handover, forget and loglevel: one request each to the control socket of a running
+ * saguaro sweep, reload, rebalance, port, handover, forget, alarm and loglevel: one request each to the control socket of a running
  * saguarod (sa/control/control.h has its protocol).
  */
 #include <jansson.h>
@@ -28,6 +28,13 @@ static const struct option_row port_rows[] = {
 static const struct option_row forget_rows[] = {
 	{ .name = "all", .type = OPT_BOOL, FLAG(all), .def = "FALSE", .flags = OPT_CLI_ONLY | OPT_NO_ARG,
 	  .help = "all that are gone" },
+	{ NULL }
+};
+static const struct option_row alarm_rows[] = {
+	{ .name = "until", .type = OPT_STRING, FLAG(until), .flags = OPT_CLI_ONLY, .arg = "TIME",
+	  .help = "when it ends: 2027-01-31T12:00:00Z, or from now on 30m, 2h, 7d; else with the alarm" },
+	{ .name = "note", .type = OPT_STRING, FLAG(note), .flags = OPT_CLI_ONLY, .arg = "TEXT",
+	  .help = "why; others see it" },
 	{ NULL }
 };
 /* clang-format on */
@@ -198,6 +205,30 @@ int cmd_forget(int argc, char **argv)
 
 		json_decref(request);
 		status = control_call_print(&c, reply, print_forgotten);
+	}
+	control_call_done(&c);
+	return status;
+}
+
+int cmd_alarm(int argc, char **argv)
+{
+	struct control_call c = { 0 };
+	int status = control_call_begin(
+		&c, alarm_rows,
+		"Acknowledges an alarm, so that others see who knows of it: 'ack' or 'unack' and its id, which 'saguaro alarms' has in its second column. The acknowledgement ends with the alarm. 'ack' again changes it.",
+		"ack|unack ID", 2, 2, argc, argv);
+	bool acks = status == EXIT_GOOD && strcmp(c.arg[0], "ack") == 0;
+
+	if (status == EXIT_GOOD && !acks && strcmp(c.arg[0], "unack") != 0) {
+		fprintf(stderr, "%s: '%s': expected ack or unack\n", argv[0], c.arg[0]);
+		status = EXIT_USAGE;
+	}
+	if (status == EXIT_GOOD) {
+		status = end(&c,
+		             json_pack("{s:s, s:s, s:s, s:s*, s:s*}", "verb", "alarm", "action",
+		                       c.arg[0], "id", c.arg[1], "until", c.flags.until, "note",
+		                       c.flags.note),
+		             acks ? "acknowledged" : "acknowledged no more");
 	}
 	control_call_done(&c);
 	return status;

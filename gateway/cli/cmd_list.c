@@ -42,7 +42,7 @@ static const struct option_row diff_rows[] = {
 	{ NULL } };
 static const struct option_row alarm_rows[] = {
 	{ "all", OPT_BOOL, offsetof(struct client_flags, all), "FALSE", .flags_long = "all",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "also those that another one stands for, because they have the same cause" },
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "also those that another one stands for, because they have the same cause, and those that are acknowledged" },
 	{ NULL } };
 static const struct option_row no_rows[] = { { NULL } };
 
@@ -76,7 +76,11 @@ static const struct list_column counter_columns[] = {
 	{ "discards", "value.xmit_discards", 8 }, { "wait", "value.xmit_wait", 10 }, { "peer", "peer.name:peer.port", 0 }, { NULL }
 };
 static const struct list_column alarm_columns[] = {
-	{ "severity", "severity", -8 }, { "kind", "kind", -12 }, { "since", "since", -20 }, { "what", "text", 0 }, { NULL }
+	{ "severity", "severity", -8 }, { "id", "id", -32 }, { "since", "since", -20 }, { "what", "text", 0 }, { NULL }
+};
+static const struct list_column all_alarm_columns[] = {
+	{ "severity", "severity", -8 }, { "id", "id", -32 }, { "since", "since", -20 }, { "acknowledged", "acknowledged.by", -12 },
+	{ "what", "text", 0 }, { NULL }
 };
 
 static const struct list_column service_columns[] = {
@@ -99,6 +103,26 @@ static void print_epochs(const json_t *body)
 
 	printf("epoch %lld%s%s -> %lld%s%s\n", member_int(body, "from"), *from != '\0' ? " of " : "",
 	       from, member_int(body, "to"), *to != '\0' ? " of " : "", to);
+}
+
+/* Alarms that somebody knows of are not shown, but counted. */
+static void print_acknowledged(const json_t *body)
+{
+	json_int_t n = member_int(body, "acknowledged");
+
+	if (n > 0) {
+		printf("%lld acknowledged alarm%s not shown; --all shows %s\n", n,
+		       n == 1 ? " is" : "s are", n == 1 ? "it" : "them");
+	}
+}
+
+static void print_consequence(const json_t *alarm)
+{
+	const char *text = member_text(json_object_get(alarm, "consequence"), "text");
+
+	if (*text != '\0') {
+		printf("          %s\n", text);
+	}
 }
 
 /* The virtual ports of an adapter, below it. */
@@ -139,8 +163,10 @@ static const struct list_command load = { { "links", "LinkLoad", load_columns, N
 	"Links between switches by the routes on them, most first; relative is to the mean of the links between the same tiers.", NULL };
 static const struct list_command counters = { { "counters", "PortCounters", counter_columns, NULL, NULL, NULL }, counter_rows, "/v1/counters?limit=65536",
 	"Port counters as the performance manager read them last (saguarod --perfmgr). errors: by how much all error counters rose since the reading before.", NULL };
-static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, NULL, NULL, NULL }, alarm_rows, "/v1/alarms?limit=65536",
+static const struct list_command alarms = { { "alarms", "Alarm", alarm_columns, print_consequence, NULL, print_acknowledged }, alarm_rows, "/v1/alarms?limit=65536",
 	"What is wrong at this moment, the worst first.", NULL };
+static const struct list_command all_alarms = { { "alarms", "Alarm", all_alarm_columns, print_consequence, NULL, NULL }, alarm_rows, "/v1/alarms?limit=65536&all=1",
+	"", NULL };
 static const struct list_command services = { { "services", "Service", service_columns, NULL, NULL, NULL }, no_rows, "/v1/services?limit=65536",
 	"Services that hosts registered; without a lease they stay for ever.", NULL };
 static const struct list_command diff = { { "changes", "Change", diff_columns, NULL, NULL, print_epochs }, diff_rows, "/v1/diff?limit=65536",
@@ -174,7 +200,7 @@ static const char *target_of(struct client *s, const struct list_command *c, cha
 	target = with_param(s, target, "node", s->flags.node);
 	target = with_param(s, target, "name", s->flags.name);
 	target = with_param(s, target, "state", s->flags.state);
-	target = with_param(s, target, "all", c == &alarms && s->flags.all ? "1" : NULL);
+	target = with_param(s, target, "acknowledged", c == &alarms ? "0" : NULL);
 	target = with_param(s, target, "errors", s->flags.errors ? "1" : NULL);
 	return with_param(s, target, "degraded", s->flags.degraded ? "1" : NULL);
 }
@@ -187,10 +213,11 @@ static int run_list(const struct list_command *c, int argc, char **argv)
 	                              argv);
 
 	if (status == EXIT_GOOD) {
-		c = s.flags.gone ? &gone : c; /* only nodes have the flag */
+		c = s.flags.gone ? &gone : c; /* only nodes have the flag, */
+		c = s.flags.all ? &all_alarms : c; /* and only alarms this one */
 		status = list_print(&s, &c->list, target_of(&s, c, argv));
 	}
-	if (status == EXIT_GOOD && c == &alarms && s.rows > 0) {
+	if (status == EXIT_GOOD && (c == &alarms || c == &all_alarms) && s.rows > 0) {
 		status = EXIT_BAD;
 	}
 	return client_done(&s, status);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -186,24 +187,92 @@ static void print_programmed(const json_t *p)
 	putchar('\n');
 }
 
-/* The worst alarm, and how many there are. */
+/* The worst alarm that nobody acknowledged, and how many there are; what it means in a line of its own. */
 static void print_alarms(struct client *c)
 {
 	json_t *body = NULL;
 
-	if (client_get(c, "/v1/alarms?limit=1", &body) == EXIT_GOOD) {
+	if (client_get(c, "/v1/alarms?limit=1&acknowledged=0", &body) == EXIT_GOOD) {
 		const json_t *counts = json_object_get(body, "counts");
 		const json_t *worst = json_array_get(json_object_get(body, "alarms"), 0);
+		json_int_t known = member_int(body, "acknowledged");
+		const char *means = member_text(json_object_get(worst, "consequence"), "text");
 
 		if (worst == NULL) {
-			print_line("alarms", "none");
+			print_line("alarms", known == 0 ? "none" : "none, %lld acknowledged", known);
 		} else {
-			print_line("alarms", "%lld errors, %lld warnings, %lld others; the worst: %s",
-			           member_int(counts, "error"), member_int(counts, "warning"),
-			           member_int(counts, "info"), member_text(worst, "text"));
+			print_line("alarms", "%lld critical, %lld errors, %lld warnings, %lld others, %lld acknowledged",
+			           member_int(counts, "critical"), member_int(counts, "error"),
+			           member_int(counts, "warning"), member_int(counts, "info"), known);
+			print_line("worst", "%s%s%s", member_text(worst, "text"),
+			           *means != '\0' ? "; " : "", means);
 		}
 	}
 	json_decref(body);
+}
+
+/* --- for a monitoring system ------------------------------------------------------------- */
+
+/* Exit statuses of --check, as plug-ins of Nagios have them. */
+enum { CHECK_GOOD, CHECK_WARNING, CHECK_CRITICAL, CHECK_UNKNOWN };
+
+/* The worst alarm that nobody acknowledged and that is not on purpose. A standby is not ready by design. */
+static const json_t *worst_of(const json_t *body, bool standby)
+{
+	json_t *a;
+	size_t i;
+
+	json_array_foreach(json_object_get(body, "alarms"), i, a)
+	{
+		if (!json_is_true(json_object_get(a, "maintenance")) &&
+		    !(standby && strcmp(member_text(a, "kind"), "not_ready") == 0)) {
+			return a;
+		}
+	}
+	return NULL;
+}
+
+static int check_of(const char *severity)
+{
+	return strcmp(severity, "critical") == 0 || strcmp(severity, "error") == 0
+	               ? CHECK_CRITICAL
+	       : strcmp(severity, "warning") == 0 ? CHECK_WARNING
+	                                          : CHECK_GOOD;
+}
+
+/* One line and the exit status. */
+static int check_status(struct client *c)
+{
+	static const char *const words[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN" };
+	json_t *sm = NULL, *body = NULL;
+	int check = CHECK_UNKNOWN;
+
+	if (client_get(c, "/v1/sm", &sm) == EXIT_GOOD &&
+	    client_get(c, "/v1/alarms?limit=65536&acknowledged=0", &body) == EXIT_GOOD) {
+		bool standby = strcmp(member_text(sm, "state"), "standby") == 0;
+		const json_t *worst = worst_of(body, standby);
+		const char *means = member_text(json_object_get(worst, "consequence"), "text");
+
+		check = worst != NULL ? check_of(member_text(worst, "severity")) : CHECK_GOOD;
+		if (c->flags.json) {
+			json_t *all = json_pack("{s:s, s:i, s:O?}", "check", words[check], "status",
+			                        check, "worst", worst);
+
+			client_print_json(all);
+			json_decref(all);
+		} else if (worst != NULL) {
+			printf("%s: %s%s%s\n", words[check], member_text(worst, "text"),
+			       *means != '\0' ? "; " : "", means);
+		} else {
+			printf("%s: %s\n", words[check],
+			       standby ? "this is a standby" : "no alarm");
+		}
+	} else {
+		printf("%s: saguarod does not answer\n", words[check]);
+	}
+	json_decref(sm);
+	json_decref(body);
+	return check;
 }
 
 /* Prints all that is known, also if the subnet is not up; that sets the exit status. */
@@ -250,14 +319,32 @@ static int show_status(struct client *c)
 	return status;
 }
 
+/* clang-format off */
+static const struct option_row status_rows[] = {
+	{ "check", OPT_BOOL, offsetof(struct client_flags, check), "FALSE", .flags_long = "check", .flags = OPT_CLI_ONLY | OPT_NO_ARG,
+	  .help = "one line for a monitoring system, with an exit status of its own: 0: no alarm, 1: warnings, 2: errors or worse, 3: no answer" },
+	{ NULL }
+};
+/* clang-format on */
+
 int cmd_status(int argc, char **argv)
 {
 	struct client c;
 	int status = client_init(
-		&c, NULL,
-		"Is the subnet up, and how was it routed?",
+		&c, status_rows,
+		"Is the subnet up, how was it routed, and what is wrong?",
 		NULL, 0, argc, argv);
 
+	if (c.flags.check) {
+		if (status == EXIT_GOOD) {
+			status = check_status(&c);
+		} else {
+			puts("UNKNOWN: there is nobody to ask");
+			status = CHECK_UNKNOWN;
+		}
+		(void)client_done(&c, EXIT_BAD);
+		return status;
+	}
 	if (status == EXIT_GOOD) {
 		status = show_status(&c);
 	}

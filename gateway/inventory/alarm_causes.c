@@ -3,183 +3,459 @@
 #include "gateway/inventory/alarm_causes.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
+#include "conf/base/hash.h"
 #include "db/lmdb/known.h"
 #include "db/snapshot/reader.h"
 #include "gateway/inventory/alarms.h"
+#include "gateway/inventory/inventory.h"
+#include "routing/graph/graph.h"
 
-enum { RECENT = 1000 /* events that are looked at, because each is compared with each */ };
+enum { RECENT = 1000 /* events in which a cable has to go twice */ };
 
-static struct alarm *find(const struct alarms *a, enum alarm_kind kind, uint64_t guid)
+/* What went with a switch. */
+struct toll {
+	uint64_t system;
+	uint32_t hosts, cables;
+};
+
+struct join {
+	struct alarms *a;
+	struct hash_table index; /* digest of an alarm's subject -> its place */
+	struct toll *toll;       /* [a->n] at the start */
+	size_t n;                /* that many */
+};
+
+/* --- look-ups ------------------------------------------------------------------------------ */
+
+/* The port counts only where an alarm about another port of the node has nothing to do with it. */
+static uint8_t port_of(enum alarm_kind kind, uint8_t port)
 {
-	for (size_t i = 0; i < a->n; i++) {
-		if (a->list[i].kind == kind && a->list[i].node_guid == guid) {
-			return &a->list[i];
+	return kind == ALARM_DISABLED || kind == ALARM_ISOLATED ? port : 0;
+}
+
+static uint64_t digest_of(enum alarm_kind kind, uint64_t guid, uint8_t port)
+{
+	return digest_add(digest_add(digest_add(0, kind), guid), port_of(kind, port));
+}
+
+/* Place of an alarm; ALARM_NONE: there is none. */
+static uint32_t find(const struct join *j, enum alarm_kind kind, uint64_t guid, uint8_t port)
+{
+	const struct alarm *list = j->a->list;
+	uint32_t at = HASH_FIND(&j->index, digest_of(kind, guid, port), i,
+	                        list[i].kind == kind && list[i].node_guid == guid &&
+	                                port_of(kind, list[i].port) == port_of(kind, port));
+
+	return at != HASH_NONE ? at : ALARM_NONE;
+}
+
+static int fill_index(struct join *j)
+{
+	int ret = E_OK;
+
+	for (uint32_t i = 0; ret == E_OK && i < j->a->n; i++) {
+		const struct alarm *at = &j->a->list[i];
+
+		if (at->node_guid != 0 &&
+		    find(j, at->kind, at->node_guid, at->port) == ALARM_NONE) {
+			ret = hash_add(&j->index, digest_of(at->kind, at->node_guid, at->port), i);
 		}
 	}
-	return NULL;
+	return ret;
 }
 
-static struct alarm *find_disabled(const struct alarms *a, uint64_t guid, uint8_t port)
+/* The alarm about a switch that is gone or does not answer. */
+static uint32_t find_switch(const struct join *j, uint64_t guid)
 {
-	for (size_t i = 0; i < a->n; i++) {
-		const struct alarm *at = &a->list[i];
+	uint32_t at = find(j, ALARM_SWITCH_GONE, guid, 0);
 
-		if (at->kind == ALARM_DISABLED && at->node_guid == guid && at->port == port) {
-			return &a->list[i];
+	return at != ALARM_NONE ? at : find(j, ALARM_SILENT, guid, 0);
+}
+
+/* The alarm about a port that was switched off, by an operator or because it is not healthy. */
+static uint32_t find_off(const struct join *j, uint64_t guid, uint8_t port)
+{
+	uint32_t at = find(j, ALARM_DISABLED, guid, port);
+
+	return at != ALARM_NONE ? at : find(j, ALARM_ISOLATED, guid, port);
+}
+
+/* One alarm stands for another one from now on. */
+static void join(struct join *j, uint32_t child, uint32_t cause)
+{
+	struct alarm *at = &j->a->list[child];
+
+	if (cause == ALARM_NONE || cause == child || at->above != ALARM_NONE) {
+		return;
+	}
+	at->above = cause;
+	at->cause = j->a->list[cause].id;
+	j->a->list[cause].with += 1 + at->with;
+}
+
+/* --- what went with a switch ------------------------------------------------------------------ */
+
+/* A cable belongs to the alarm of one of its ends, and counts for both. */
+static int take_cable(struct join *j, const struct known_node *n)
+{
+	uint32_t at[2] = { find_switch(j, n->node_guid), find_switch(j, n->switch_guid) };
+	uint32_t owner = at[0] != ALARM_NONE ? at[0] : at[1];
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (at[i] != ALARM_NONE) {
+			j->toll[at[i]].cables++;
 		}
 	}
-	return NULL;
+	return owner == ALARM_NONE ? E_OK
+	                           : alarms_add_cable(j->a, &j->a->list[owner], n->node_guid,
+	                                              n->switch_guid, 1);
 }
 
-/* The last port of a host, if all of its ports went for the same reason; else its cause is KNOWN_GONE. */
-static int last_port(struct snap_reader *r, uint64_t host, struct known_node *ret_node)
+/* A host of which all ports are passed. \param n  The last one; its cause is that of all, or KNOWN_GONE. */
+static void take_host(struct join *j, const struct known_node *n)
 {
-	struct known_node n;
-	int ret = snap_known_from(r, host, 0, &n);
+	uint32_t host = find(j, ALARM_HOST_GONE, n->node_guid, 0),
+		 silent = find(j, ALARM_SILENT, n->node_guid, 0), cause = ALARM_NONE;
 
-	*ret_node = (struct known_node){ .cause = KNOWN_THERE };
-	for (; ret == E_OK && n.node_guid == host; ret = snap_known_next(r, &n)) {
-		bool same = ret_node->cause == KNOWN_THERE || ret_node->cause == n.cause;
-
-		*ret_node = n;
-		ret_node->cause = same ? n.cause : KNOWN_GONE;
+	if (silent != ALARM_NONE) {
+		j->a->list[silent].consequence.hosts_down = 1;
 	}
-	return ret == E_NOTFOUND ? E_OK : ret;
+	if (host == ALARM_NONE) {
+		return;
+	}
+	if (n->cause == KNOWN_SWITCHED_OFF) {
+		cause = find_off(j, n->switch_guid, n->switch_port);
+	} else if (n->cause == KNOWN_SWITCH_GONE) {
+		cause = find_switch(j, n->switch_guid);
+	}
+	if (cause != ALARM_NONE) {
+		j->toll[cause].hosts++;
+		join(j, host, cause);
+	}
 }
 
-static int join_hosts(struct alarms *a, struct snap_reader *r)
+/* One pass over all that is known: the ports of a node follow each other. */
+static int join_known(struct join *j, struct snap_reader *r)
 {
-	struct alarm *sw = NULL; /* of the host before, as a rule */
+	struct known_node n, host = { .node_guid = 0 };
+	int ret = snap_known_from(r, 0, 0, &n), failed = E_OK;
 
-	for (size_t i = 0; i < a->n; i++) {
-		struct alarm *host = &a->list[i];
-		struct known_node n;
-
-		if (host->kind != ALARM_HOST_GONE) {
+	for (; ret == E_OK && failed == E_OK; ret = snap_known_next(r, &n)) {
+		if (n.gone_s == 0) {
 			continue;
 		}
-		int ret = last_port(r, host->node_guid, &n);
-		if (ret != E_OK) {
-			return ret;
-		}
-		if (n.cause == KNOWN_SWITCHED_OFF) {
-			struct alarm *off = find_disabled(a, n.switch_guid, n.switch_port);
-
-			host->joined = off != NULL;
+		if (known_is_cable(&n)) {
+			failed = take_cable(j, &n);
 			continue;
 		}
-		if (sw == NULL || sw->node_guid != n.switch_guid) {
-			sw = find(a, ALARM_SWITCH_GONE, n.switch_guid);
+		if (n.type == NODE_SWITCH) {
+			uint32_t sw = find_switch(j, n.node_guid);
+
+			if (sw != ALARM_NONE) {
+				j->toll[sw].system = n.system_guid;
+			}
+			continue;
 		}
-		if (n.cause == KNOWN_SWITCH_GONE && sw != NULL) {
-			host->joined = true;
-			sw->with++;
-		}
-	}
-	for (size_t i = 0; i < a->n; i++) {
-		sw = &a->list[i];
-		if (sw->with != 0) {
-			sw->text = arena_printf(a->arena, "%s, and %u host%s with it", sw->text,
-			                        sw->with, sw->with == 1 ? "" : "s");
-			if (sw->text == NULL) {
-				return -ENOMEM;
+		if (n.cause == KNOWN_SWITCH_GONE) {
+			uint32_t sw = find_switch(j, n.switch_guid);
+
+			if (sw != ALARM_NONE) {
+				j->toll[sw].cables++;
 			}
 		}
+		if (host.node_guid != n.node_guid) {
+			take_host(j, &host);
+		} else if (host.cause != n.cause) {
+			n.cause = KNOWN_GONE;
+		}
+		host = n;
 	}
-	return E_OK;
+	take_host(j, &host);
+	return failed != E_OK ? failed : ret == E_NOTFOUND ? E_OK : ret;
 }
 
-/* A cable that is down because a port of it was switched off is no cable that is lost. */
-static void join_switched_off(struct alarms *a)
+static const char *toll_text(const struct join *j, const char *what, const struct toll *t)
 {
-	for (size_t i = 0; i < a->n; i++) {
-		struct alarm *down = &a->list[i], *off;
-
-		if (down->kind != ALARM_LINK_DOWN) {
-			continue;
-		}
-		off = find_disabled(a, down->node_guid, down->port);
-		off = off != NULL ? off : find_disabled(a, down->peer_guid, down->peer_port);
-		down->joined = off != NULL;
-	}
+	return t->hosts == 0 && t->cables == 0
+	               ? what
+	               : arena_printf(j->a->arena, "%s: %u host%s, %u cable%s", what, t->hosts,
+	                              t->hosts == 1 ? "" : "s", t->cables,
+	                              t->cables == 1 ? "" : "s");
 }
 
-static bool is_of_cable(const struct fabric_event *e, const struct fabric_event *cable)
+static int tell_tolls(struct join *j)
 {
-	return (e->kind == EVENT_CABLE_LOST || e->kind == EVENT_CABLE_BACK) &&
-	       e->node_guid == cable->node_guid && e->port == cable->port &&
-	       e->peer_guid == cable->peer_guid && e->peer_port == cable->peer_port;
-}
+	for (size_t i = 0; i < j->n; i++) {
+		struct alarm *at = &j->a->list[i];
 
-/* The cable of a node that went most often; NULL: none did. */
-static const struct fabric_event *worst_cable(uint64_t guid, const struct fabric_event *e,
-                                              size_t n, uint32_t *ret_times)
-{
-	const struct fabric_event *worst = NULL;
-
-	*ret_times = 0;
-	for (size_t i = n > RECENT ? n - RECENT : 0; i < n; i++) {
-		uint32_t times = 0;
-
-		if (e[i].kind != EVENT_CABLE_LOST ||
-		    (e[i].node_guid != guid && e[i].peer_guid != guid)) {
-			continue;
+		if (at->kind == ALARM_SWITCH_GONE || at->kind == ALARM_SILENT) {
+			at->text = toll_text(j, at->text, &j->toll[i]);
 		}
-		for (size_t k = i; k < n; k++) {
-			times += is_of_cable(&e[k], &e[i]) && e[k].kind == EVENT_CABLE_LOST;
-		}
-		if (times > *ret_times) {
-			*ret_times = times;
-			worst = &e[i];
-		}
-	}
-	return worst;
-}
-
-static int join_flapping(struct alarms *a, const struct fabric_event *e, size_t n)
-{
-	for (size_t i = 0; i < a->n; i++) {
-		struct alarm *to = &a->list[i], *other;
-		uint32_t times;
-
-		if (to->kind != ALARM_FLAPPING || to->joined || to->peer_guid != 0) {
-			continue;
-		}
-		const struct fabric_event *cable = worst_cable(to->node_guid, e, n, &times);
-		if (cable == NULL || times < 2) {
-			continue; /* its own words say more */
-		}
-		other = find(a, ALARM_FLAPPING,
-		             to->node_guid == cable->node_guid ? cable->peer_guid :
-		                                                 cable->node_guid);
-		if (other != NULL && !other->joined) {
-			other->joined = true;
-			to->with++;
-		}
-		to->node_guid = cable->node_guid;
-		to->node = cable->node;
-		to->port = cable->port;
-		to->peer_guid = cable->peer_guid;
-		to->peer = cable->peer;
-		to->peer_port = cable->peer_port;
-		to->text = arena_printf(
-			a->arena,
-			"cable '%s' port %u - '%s' port %u comes and goes: lost %u times",
-			cable->node, cable->port, cable->peer, cable->peer_port, times);
-		if (to->text == NULL) {
+		if (at->text == NULL) {
 			return -ENOMEM;
 		}
 	}
 	return E_OK;
 }
 
-int alarm_causes_join(struct alarms *a, struct snap_reader *r, const struct fabric_event *e, size_t n)
-{
-	int ret = join_hosts(a, r);
+/* --- systems of several switches -------------------------------------------------------------- */
 
-	join_switched_off(a);
-	return ret == E_OK ? join_flapping(a, e, n) : ret;
+/* Is a switch of this system left? */
+static int find_systems(const struct inventory *v, struct hash_table *left)
+{
+	const struct graph *g = v->g;
+	int ret = E_OK;
+
+	for (uint32_t i = 0; ret == E_OK && i < g->n_switches; i++) {
+		ret = hash_put(left, g->nodes[g->switches[i]].system_image_guid, 1);
+	}
+	return ret;
+}
+
+/* Adds the alarm of a system, whose first two switches are known. */
+static int add_system(struct join *j, uint32_t first, uint32_t *ret_at)
+{
+	uint64_t system = j->toll[first].system;
+	struct alarm *to = alarms_add_port(j->a, ALARM_CHASSIS_GONE, system, 0, "");
+
+	if (to == NULL) {
+		return -ENOMEM;
+	}
+	to->node = j->a->list[first].node;
+	to->since = j->a->list[first].since;
+	to->event = j->a->list[first].event;
+	*ret_at = (uint32_t)(j->a->n - 1);
+	return E_OK;
+}
+
+struct system {
+	uint32_t first, at, switches; /* at: place of its alarm; ALARM_NONE: one switch so far */
+	struct toll toll;
+};
+
+static int join_switch(struct join *j, uint32_t i, struct system *s)
+{
+	int ret = E_OK;
+
+	if (s->switches++ == 0) {
+		s->first = i;
+		s->at = ALARM_NONE;
+	} else if (s->at == ALARM_NONE) {
+		ret = add_system(j, s->first, &s->at);
+		if (ret == E_OK) {
+			join(j, s->first, s->at);
+		}
+	}
+	s->toll.hosts += j->toll[i].hosts;
+	s->toll.cables += j->toll[i].cables;
+	if (ret == E_OK && s->at != ALARM_NONE) {
+		join(j, i, s->at);
+	}
+	return ret;
+}
+
+static int tell_system(struct join *j, const struct system *s)
+{
+	struct alarm *to = &j->a->list[s->at];
+
+	to->text = toll_text(
+		j,
+		arena_printf(j->a->arena, "the system 0x%016" PRIx64 " of '%s' is gone with its %u switches",
+	                     to->node_guid, to->node != NULL ? to->node : "", s->switches),
+		&s->toll);
+	return to->text != NULL ? E_OK : -ENOMEM;
+}
+
+/* A cable inside a system counts once, not for both its switches. */
+static void count_inner_once(const struct join *j, const struct hash_table *of, struct system *s)
+{
+	for (size_t i = 0; i < j->a->n_cables; i++) {
+		const struct alarm_cable *c = &j->a->cables[i];
+		uint32_t a = find_switch(j, c->guid[0]), b = find_switch(j, c->guid[1]), k;
+
+		if (a == ALARM_NONE || b == ALARM_NONE || j->toll[a].system == 0 ||
+		    j->toll[a].system != j->toll[b].system) {
+			continue;
+		}
+		k = hash_get(of, j->toll[a].system);
+		if (k != HASH_NONE) {
+			s[k].toll.cables--;
+		}
+	}
+}
+
+static int join_systems(struct join *j, const struct inventory *v)
+{
+	struct hash_table left = { .arena = j->a->arena }, of = left;
+	struct system *s = arena_array(j->a->arena, j->n, sizeof(*s));
+	uint32_t n = 0;
+	int ret = s != NULL ? find_systems(v, &left) : -ENOMEM;
+
+	for (uint32_t i = 0; ret == E_OK && i < j->n; i++) {
+		uint64_t system = j->toll[i].system;
+
+		if (system == 0 || j->a->list[i].kind != ALARM_SWITCH_GONE ||
+		    hash_get(&left, system) != HASH_NONE) {
+			continue;
+		}
+		uint32_t k = hash_get(&of, system);
+		if (k == HASH_NONE) {
+			k = n++;
+			ret = hash_put(&of, system, k);
+		}
+		ret = ret == E_OK ? join_switch(j, i, &s[k]) : ret;
+	}
+	if (ret == E_OK) {
+		count_inner_once(j, &of, s);
+	}
+	for (uint32_t k = 0; ret == E_OK && k < n; k++) {
+		if (s[k].at != ALARM_NONE) {
+			ret = tell_system(j, &s[k]);
+		}
+	}
+	return ret;
+}
+
+/* --- ports, cables and nodes -------------------------------------------------------------------- */
+
+/* A cable that is down because a port of it was switched off is no cable that is lost. A node that does not
+ * answer explains what a sweep says of it. */
+static void join_by_place(struct join *j)
+{
+	for (uint32_t i = 0; i < j->n; i++) {
+		const struct alarm *at = &j->a->list[i];
+
+		if (at->kind == ALARM_LINK_DOWN) {
+			uint32_t off = find_off(j, at->node_guid, at->port);
+
+			off = off != ALARM_NONE ? off : find_off(j, at->peer_guid, at->peer_port);
+			join(j, i, off);
+		} else if (at->kind == ALARM_PROBLEM && at->node_guid != 0) {
+			join(j, i, find(j, ALARM_SILENT, at->node_guid, 0));
+		}
+	}
+}
+
+/* How often a cable went. */
+struct losses {
+	const struct fabric_event *e; /* one of them */
+	uint32_t times;
+};
+
+struct flaps {
+	struct losses *list; /* cables, in the order in which they went first */
+	uint32_t n;
+	struct hash_table cable, node; /* digest -> cable, NodeGUID -> its worst cable */
+};
+
+static bool is_same_cable(const struct fabric_event *x, const struct fabric_event *y)
+{
+	return x->node_guid == y->node_guid && x->port == y->port &&
+	       x->peer_guid == y->peer_guid && x->peer_port == y->peer_port;
+}
+
+static int keep_worst(struct flaps *f, uint64_t guid, uint32_t cable)
+{
+	uint32_t was = hash_get(&f->node, guid);
+
+	return was == HASH_NONE || f->list[cable].times > f->list[was].times
+	               ? hash_put(&f->node, guid, cable)
+	               : E_OK;
+}
+
+static int count_losses(struct flaps *f, const struct fabric_event *e, size_t n)
+{
+	int ret = E_OK;
+
+	for (size_t i = n > RECENT ? n - RECENT : 0; ret == E_OK && i < n; i++) {
+		if (e[i].kind != EVENT_CABLE_LOST) {
+			continue;
+		}
+		uint64_t digest = digest_add(digest_add(e[i].node_guid, e[i].port),
+		                             digest_add(e[i].peer_guid, e[i].peer_port));
+		uint32_t at = HASH_FIND(&f->cable, digest, k,
+		                        is_same_cable(f->list[k].e, &e[i]));
+		if (at == HASH_NONE) {
+			at = f->n++;
+			f->list[at] = (struct losses){ .e = &e[i] };
+			ret = hash_add(&f->cable, digest, at);
+		}
+		f->list[at].times++;
+		if (ret == E_OK) {
+			ret = keep_worst(f, e[i].node_guid, at);
+		}
+		if (ret == E_OK) {
+			ret = keep_worst(f, e[i].peer_guid, at);
+		}
+	}
+	return ret;
+}
+
+static int name_cable(struct join *j, struct alarm *to, const struct losses *l)
+{
+	const struct fabric_event *cable = l->e;
+	uint64_t peer = to->node_guid == cable->node_guid ? cable->peer_guid : cable->node_guid;
+	uint32_t other = find(j, ALARM_FLAPPING, peer, 0);
+
+	if (other != ALARM_NONE && other != (uint32_t)(to - j->a->list)) {
+		join(j, other, (uint32_t)(to - j->a->list));
+	}
+	to->node_guid = cable->node_guid;
+	to->node = cable->node;
+	to->port = cable->port;
+	to->peer_guid = cable->peer_guid;
+	to->peer = cable->peer;
+	to->peer_port = cable->peer_port;
+	to->text = arena_printf(
+		j->a->arena, "cable '%s' port %u - '%s' port %u comes and goes: lost %u times",
+		cable->node, cable->port, cable->peer, cable->peer_port, l->times);
+	return to->text != NULL ? E_OK : -ENOMEM;
+}
+
+static int join_flapping(struct join *j, const struct fabric_event *e, size_t n)
+{
+	struct arena *arena = j->a->arena;
+	struct flaps f = { .cable.arena = arena, .node.arena = arena };
+
+	f.list = arena_array(arena, n < RECENT ? n : RECENT, sizeof(*f.list));
+	int ret = f.list != NULL ? count_losses(&f, e, n) : -ENOMEM;
+	for (size_t i = 0; ret == E_OK && i < j->n; i++) {
+		struct alarm *to = &j->a->list[i];
+		uint32_t cable = to->kind == ALARM_FLAPPING && to->above == ALARM_NONE &&
+		                                 to->peer_guid == 0
+		                         ? hash_get(&f.node, to->node_guid)
+		                         : HASH_NONE;
+
+		/* else its own words say more */
+		if (cable != HASH_NONE && f.list[cable].times > 1) {
+			ret = name_cable(j, to, &f.list[cable]);
+		}
+	}
+	return ret;
+}
+
+int alarm_causes_join(struct alarms *a, struct snap_reader *r, const struct inventory *v,
+                      const struct fabric_event *e, size_t n)
+{
+	struct join j = { .a = a, .index.arena = a->arena, .n = a->n };
+	int ret = E_OK;
+
+	j.toll = arena_array(a->arena, a->n, sizeof(*j.toll));
+	ret = j.toll != NULL ? fill_index(&j) : -ENOMEM;
+	if (ret == E_OK && r != NULL) {
+		ret = join_known(&j, r);
+	}
+	if (ret == E_OK) {
+		join_by_place(&j);
+		ret = tell_tolls(&j);
+	}
+	if (ret == E_OK && v != NULL) {
+		ret = join_systems(&j, v);
+	}
+	return ret == E_OK ? join_flapping(&j, e, n) : ret;
 }

@@ -58,6 +58,7 @@ struct inventory {
 	uint32_t n_loaded;
 	struct load_class *load; /*!< [n_load] by (from, to) */
 	unsigned n_load;
+	struct redundancy *redundancy; /*!< of alarm_consequences(), NULL at first */
 
 	struct arena *arena;
 	unsigned references; /*!< atomic */

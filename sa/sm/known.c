@@ -49,18 +49,11 @@ static int refresh(struct sm *sm)
 	struct known *k = &sm->known;
 	struct loading l = { .n = 0 };
 
-	if (k->loaded && !k->failed &&
-	    k->version == state_version(sm->d.state, RECORDS_KNOWN)) {
+	k->rows.table = RECORDS_KNOWN;
+	if (record_list_is_current(sm, &k->rows)) {
 		return E_OK;
 	}
-	state_flush(sm->d.state); /* our own rows may be on their way to the disk */
-	if (k->loaded && !k->failed &&
-	    k->version == state_version(sm->d.state, RECORDS_KNOWN)) {
-		return E_OK;
-	}
-	k->failed = false;
-	uint64_t version = state_version(sm->d.state, RECORDS_KNOWN);
-	int ret = state_records(sm->d.state, RECORDS_KNOWN, load_row, &l);
+	int ret = record_list_read(sm, &k->rows, load_row, &l);
 	if (ret != E_OK) {
 		free(l.list);
 		return ret;
@@ -68,8 +61,6 @@ static int refresh(struct sm *sm)
 	free(k->list);
 	k->list = l.list;
 	k->n = l.n;
-	k->version = version;
-	k->loaded = true;
 	return E_OK;
 }
 
@@ -91,15 +82,48 @@ static struct known_node row_of(const struct graph *g, const struct lids *lids, 
 		                  .port = p->num,
 		                  .type = node->type };
 
-	take_name(row.name, node);
 	if (p->num != 0 && p->peer != GRAPH_NONE) {
 		const struct port *peer = &g->ports[p->peer];
 
 		row.switch_guid = g->nodes[peer->node].guid;
 		row.switch_port = peer->num;
-		take_name(row.switch_name, &g->nodes[peer->node]);
+		if (!known_is_cable(&row)) {
+			take_name(row.switch_name, &g->nodes[peer->node]);
+		}
 	}
+	if (known_is_cable(&row)) { /* tens of thousands of them */
+		row.port_guid = 0;
+		return row;
+	}
+	take_name(row.name, node);
+	row.system_guid = node->type == NODE_SWITCH ? node->system_image_guid : 0;
 	return row;
+}
+
+/* Is a port the end with the row of a cable between two switches? */
+static bool is_low_end(const struct graph *g, uint32_t port)
+{
+	const struct port *p = &g->ports[port];
+
+	return p->num != 0 && p->peer != GRAPH_NONE && p->peer > port &&
+	       g->nodes[p->node].type == NODE_SWITCH &&
+	       g->nodes[g->ports[p->peer].node].type == NODE_SWITCH &&
+	       g->ports[p->peer].node != p->node;
+}
+
+/* The next port that has a row, from a port on. \param end  Place among the end ports. */
+static uint32_t next_port(const struct graph *g, uint32_t from, uint32_t *end)
+{
+	for (uint32_t p = from; p < g->n_ports; p++) {
+		if (*end < g->n_end_ports && g->end_ports[*end] == p) {
+			++*end;
+			return p;
+		}
+		if (is_low_end(g, p)) {
+			return p;
+		}
+	}
+	return GRAPH_NONE;
 }
 
 /* Why a known port is not in the fabric. */
@@ -141,42 +165,13 @@ static int compare(const struct known_node *a, const struct known_node *b)
 
 /* --- what differs ------------------------------------------------------------------------------ */
 
-struct changes {
-	struct state_batch *batch; /* NULL: nothing changed yet */
-	size_t n;
-};
-
-static int put(struct changes *c, const struct known_node *n, bool removes)
+static int put(const struct sm *sm, struct record_changes *c, const struct known_node *n, bool removes)
 {
 	uint8_t key[KNOWN_KEY_BYTES], row[KNOWN_ROW_MAX];
 	size_t len = removes ? 0 : known_encode(n, row);
-	int ret = c->batch == NULL ? state_batch_new(&c->batch) : E_OK;
 
 	known_key(n->node_guid, n->port, key);
-	if (ret == E_OK) {
-		ret = state_batch_put(c->batch, RECORDS_KNOWN, key, sizeof(key),
-		                      removes ? NULL : row, len);
-	}
-	c->n += ret == E_OK;
-	return ret;
-}
-
-static void note_failure(void *ctx, int ret)
-{
-	struct known *k = ctx;
-
-	if (ret != E_OK) {
-		k->failed = true;
-	}
-}
-
-static void commit(struct sm *sm, struct changes *c)
-{
-	if (c->batch != NULL) {
-		sm->known.version += c->n;
-		state_batch_commit(sm->d.state, c->batch, note_failure, &sm->known);
-		c->batch = NULL;
-	}
+	return record_list_put(&sm->known.rows, c, key, sizeof(key), removes ? NULL : row, len);
 }
 
 static bool is_same(const struct known_node *a, const struct known_node *b)
@@ -184,7 +179,7 @@ static bool is_same(const struct known_node *a, const struct known_node *b)
 	return a->port_guid == b->port_guid && a->switch_guid == b->switch_guid &&
 	       a->gone_s == b->gone_s && a->lid == b->lid &&
 	       a->switch_port == b->switch_port && a->type == b->type &&
-	       a->cause == b->cause && strcmp(a->name, b->name) == 0 &&
+	       a->cause == b->cause && a->system_guid == b->system_guid && strcmp(a->name, b->name) == 0 &&
 	       strcmp(a->switch_name, b->switch_name) == 0;
 }
 
@@ -201,7 +196,7 @@ static int compare_gone(const void *x, const void *y)
 }
 
 /* Takes the ports that are gone for longest out of a list with more than \a most. */
-static int drop_oldest(struct changes *c, struct known_node *list, size_t *n, size_t most)
+static int drop_oldest(const struct sm *sm, struct record_changes *c, struct known_node *list, size_t *n, size_t most)
 {
 	const struct known_node **gone = malloc(*n * sizeof(struct known_node *));
 	size_t n_gone = 0, n_left = 0, drop;
@@ -218,7 +213,7 @@ static int drop_oldest(struct changes *c, struct known_node *list, size_t *n, si
 	qsort(gone, n_gone, sizeof(gone[0]), compare_gone);
 	drop = *n - most < n_gone ? *n - most : n_gone;
 	for (size_t i = 0; i < drop && ret == E_OK; i++) {
-		ret = put(c, gone[i], true);
+		ret = put(sm, c, gone[i], true);
 		list[gone[i] - list].type = 0;
 	}
 	for (size_t i = 0; i < *n && ret == E_OK; i++) {
@@ -233,23 +228,31 @@ static int drop_oldest(struct changes *c, struct known_node *list, size_t *n, si
 	return ret;
 }
 
+/* A cable that is gone while the switches at both its ends are there explains nothing. */
+static bool is_over(const struct graph *g, const struct known_node *n)
+{
+	return known_is_cable(n) && graph_node_by_guid(g, n->node_guid) != GRAPH_NONE &&
+	       graph_node_by_guid(g, n->switch_guid) != GRAPH_NONE;
+}
+
 /* What is known after a sweep: both lists are by NodeGUID and port. */
-static int merge(struct sm *sm, const struct job *j, struct changes *c,
+static int merge(struct sm *sm, const struct job *j, struct record_changes *c,
                  struct known_node *list, size_t *ret_n)
 {
 	const struct known *k = &sm->known;
 	const struct graph *g = j->disc.g;
 	int64_t now = sm_wall_clock(sm);
+	uint32_t end = 0, port = next_port(g, 0, &end);
 	size_t i = 0, n = 0;
 	int ret = E_OK;
 
 	now += now == 0; /* 0 stands for a port that is there */
-	for (uint32_t e = 0; (e < g->n_end_ports || i < k->n) && ret == E_OK; n++) {
+	while ((port != GRAPH_NONE || i < k->n) && ret == E_OK) {
 		struct known_node is = { 0 };
-		int order = e >= g->n_end_ports ? 1 : -1;
+		int order = port == GRAPH_NONE ? 1 : -1;
 
-		if (e < g->n_end_ports) {
-			is = row_of(g, j->program.lids, g->end_ports[e]);
+		if (port != GRAPH_NONE) {
+			is = row_of(g, j->program.lids, port);
 			order = i < k->n ? compare(&is, &k->list[i]) : -1;
 		}
 		const struct known_node *was = order >= 0 ? &k->list[i] : NULL;
@@ -261,13 +264,17 @@ static int merge(struct sm *sm, const struct job *j, struct changes *c,
 			}
 		} else {
 			is.first_s = was != NULL ? was->first_s : now;
+			port = next_port(g, port + 1, &end);
+		}
+		i += order >= 0;
+		if (order > 0 && is_over(g, &is)) {
+			ret = put(sm, c, &is, true);
+			continue;
 		}
 		if (was == NULL || !is_same(was, &is)) {
-			ret = put(c, &is, false);
+			ret = put(sm, c, &is, false);
 		}
-		list[n] = is;
-		e += order <= 0;
-		i += order >= 0;
+		list[n++] = is;
 	}
 	*ret_n = n;
 	return ret;
@@ -278,18 +285,19 @@ void known_note(struct sm *sm, const struct job *j)
 	struct known *k = &sm->known;
 	size_t most = sm->d.config->known_nodes, n = 0;
 	struct known_node *list = NULL;
-	struct changes c = { 0 };
+	struct record_changes c = { 0 };
 
 	if (sm->d.state == NULL) {
 		return;
 	}
 	int ret = refresh(sm);
 	if (ret == E_OK) {
-		list = malloc((j->disc.g->n_end_ports + k->n + 1) * sizeof(*list));
+		list = malloc(((size_t)j->disc.g->n_end_ports + j->disc.g->n_links + k->n + 1) *
+		              sizeof(*list));
 		ret = list != NULL ? merge(sm, j, &c, list, &n) : -ENOMEM;
 	}
 	if (ret == E_OK && n > most) {
-		ret = drop_oldest(&c, list, &n, most);
+		ret = drop_oldest(sm, &c, list, &n, most);
 	}
 	if (ret != E_OK) {
 		free(list);
@@ -301,7 +309,7 @@ void known_note(struct sm *sm, const struct job *j)
 	free(k->list);
 	k->list = list;
 	k->n = n;
-	commit(sm, &c);
+	record_list_commit(sm, &k->rows, &c);
 }
 
 /* --- forgetting -------------------------------------------------------------------------------- */
@@ -327,7 +335,7 @@ static int choose(const struct known *k, const char *what, uint64_t *ret_guid, c
 	for (size_t i = 0; i < k->n; i++) {
 		const struct known_node *n = &k->list[i];
 
-		if (!is_named(n, what)) {
+		if (known_is_cable(n) || !is_named(n, what)) {
 			continue;
 		}
 		if (n->gone_s == 0) {
@@ -357,6 +365,13 @@ static int choose(const struct known *k, const char *what, uint64_t *ret_guid, c
 	return E_OK;
 }
 
+/* Is it one of those: all that are gone, or a node with its cables? */
+static bool is_forgotten(const struct known_node *n, const char *what, uint64_t guid)
+{
+	return n->gone_s != 0 && (what == NULL || n->node_guid == guid ||
+	                          (known_is_cable(n) && n->switch_guid == guid));
+}
+
 static void note_forgotten(struct sm *sm, const struct known_node *n, const char *by)
 {
 	char detail[EVENT_DETAIL_BYTES + 1];
@@ -371,7 +386,7 @@ static void note_forgotten(struct sm *sm, const struct known_node *n, const char
 int known_forget(struct sm *sm, const char *what, const char *by, size_t *ret_n, char *why, size_t why_bytes)
 {
 	struct known *k = &sm->known;
-	struct changes c = { 0 };
+	struct record_changes c = { 0 };
 	uint64_t guid = 0;
 	size_t left = 0, n_lids = 0;
 
@@ -391,10 +406,13 @@ int known_forget(struct sm *sm, const char *what, const char *by, size_t *ret_n,
 	for (size_t i = 0; i < k->n && ret == E_OK; i++) {
 		const struct known_node *n = &k->list[i];
 
-		if (n->gone_s != 0 && (what == NULL || n->node_guid == guid)) {
-			lids[n_lids++].guid = n->port_guid;
-			ret = put(&c, n, true);
+		if (!is_forgotten(n, what, guid)) {
+			continue;
 		}
+		if (!known_is_cable(n)) {
+			lids[n_lids++].guid = n->port_guid;
+		}
+		ret = put(sm, &c, n, true);
 	}
 	if (ret == E_OK && n_lids > 0) {
 		ret = state_put_lids(sm->d.state, lids, n_lids, false);
@@ -409,14 +427,14 @@ int known_forget(struct sm *sm, const char *what, const char *by, size_t *ret_n,
 	for (size_t i = 0; i < k->n; i++) {
 		const struct known_node *n = &k->list[i];
 
-		if (n->gone_s == 0 || (what != NULL && n->node_guid != guid)) {
+		if (!is_forgotten(n, what, guid)) {
 			k->list[left++] = *n;
-		} else {
+		} else if (!known_is_cable(n)) {
 			note_forgotten(sm, n, by);
 		}
 	}
 	k->n = left;
-	commit(sm, &c);
+	record_list_commit(sm, &k->rows, &c);
 	*ret_n = n_lids;
 	return E_OK;
 }

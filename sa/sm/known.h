@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 #include "db/lmdb/known.h"
+#include "sa/sm/record_list.h"
 
 struct job;
 struct sm;
 
 /*!
- * The memory of nodes: each end port that was ever up, with its last place, since when it is
+ * The memory of nodes: each end port that was ever up and each cable between switches, with its last place, since when it is
  * gone, and why. It is in the durable state, so it outlives restarts and is copied to standbys,
  * and it is mirrored into the snapshot, where readers find it.
  *
@@ -24,13 +25,11 @@ struct sm;
 struct known {
 	struct known_node *list; /*!< [n] malloc; by NodeGUID and port */
 	size_t n;
-	uint64_t version; /*!< state_version() that the list stands for */
-	bool loaded;
-	_Atomic bool failed; /*!< rows were not written: the list is to be read again */
+	struct record_list rows;
 };
 
 /*! \brief After a sweep that ended well. A failure is logged, and the next sweep tries again.
- *  Cost: O(end ports + known), and a transaction if something differs. */
+ *  Cost: O(ports + known), and a transaction if something differs. */
 void known_note(struct sm *sm, const struct job *j);
 
 /*!

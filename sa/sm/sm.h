@@ -14,6 +14,7 @@
 #include "sa/sm/discover/senders.h"
 #include "sa/sm/discover/shadow.h"
 #include "sa/sm/events.h"
+#include "sa/sm/acks.h"
 #include "sa/sm/known.h"
 #include "sa/sm/program/program.h"
 #include "sa/sm/sweep.h"
@@ -37,6 +38,7 @@ struct sm {
 	struct vports vports; /*!< virtual ports as known */
 	struct events events;
 	struct known known; /*!< nodes that were ever up */
+	struct acks acks;
 	struct health health; /*!< ports that are not healthy */
 	struct keyring keys;  /*!< M_Keys of ports */
 	struct senders senders; /*!< of traps and answers */

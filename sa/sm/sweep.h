@@ -156,6 +156,14 @@ int sweep_request_port(struct sweep *s, const struct port_request *rq,
 int sweep_request_forget(struct sweep *s, const char *what, const char *by, size_t *ret_n,
                          char *why, size_t why_bytes);
 
+/*! \brief Acknowledges an alarm: acks_put(). */
+int sweep_request_ack(struct sweep *s, const char *id, const char *until, const char *note,
+                      const char *by, char *why, size_t why_bytes);
+
+/*! \brief Takes that back: acks_drop(). */
+int sweep_request_unack(struct sweep *s, const char *id, const char *by, char *why,
+                        size_t why_bytes);
+
 /*! What became of a change of partitions. */
 struct partition_outcome {
 	bool changed;

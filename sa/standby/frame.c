@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "db/lmdb/acks.h"
 #include "db/lmdb/known.h"
 #include "sa/store/store.h"
 
@@ -186,6 +187,13 @@ static bool row_fits(const struct state_write *w)
 		return w->value == NULL ? w->key_len == KNOWN_KEY_BYTES
 		                        : known_decode(w->key, w->key_len, w->value,
 		                                       w->len, &n) == E_OK;
+	}
+	if (table == RECORDS_ACKS) {
+		struct alarm_ack a;
+
+		return w->value == NULL ? w->key_len > 0 && w->key_len <= ACK_ID_BYTES
+		                        : acks_decode(w->key, w->key_len, w->value, w->len,
+		                                     &a) == E_OK;
 	}
 	return store_row_fits(table, w->key_len, w->value != NULL, w->len);
 }

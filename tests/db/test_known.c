@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "db/lmdb/acks.h"
 #include "db/lmdb/known.h"
 #include "tests/lib/suite.h"
 
@@ -28,8 +29,11 @@ START_TEST(round_trip)
 	if (_i == 1) { /* names of full length, which have no NUL in the row */
 		memset(in.name, 'x', KNOWN_NAME_BYTES);
 		memset(in.switch_name, 'y', KNOWN_NAME_BYTES);
+		in.system_guid = UINT64_C(0x0002c90300007000);
 	} else if (_i == 2) {
 		in = (struct known_node){ .node_guid = 7 };
+	} else if (_i == 3) { /* a row without names */
+		in = (struct known_node){ .node_guid = 7, .system_guid = 8 };
 	}
 	known_key(in.node_guid, in.port, key);
 	size_t len = known_encode(&in, row);
@@ -42,6 +46,7 @@ START_TEST(round_trip)
 	ck_assert_int_eq(out.first_s, in.first_s);
 	ck_assert_int_eq(out.gone_s, in.gone_s);
 	ck_assert_uint_eq(out.lid, in.lid);
+	ck_assert_uint_eq(out.system_guid, in.system_guid);
 	ck_assert_uint_eq(out.port, in.port);
 	ck_assert_uint_eq(out.switch_port, in.switch_port);
 	ck_assert_uint_eq(out.type, in.type);
@@ -94,12 +99,34 @@ START_TEST(causes)
 }
 END_TEST
 
+/* The same of acknowledgements: what was put in, and nothing of another length or id. */
+START_TEST(acks)
+{
+	const struct alarm_ack in = { .at_s = 1, .until_s = 2, .ended_s = 3, .id = "link_down-0x01-2",
+		                      .by = "me", .note = "why" };
+	const uint8_t *key = (const uint8_t *)in.id;
+	uint8_t row[ACK_ROW_MAX + 1] = { 0 };
+	struct alarm_ack out;
+	size_t len = acks_encode(&in, row);
+
+	for (size_t n = 0; n <= sizeof(row); n++) {
+		ck_assert_int_eq(acks_decode(key, strlen(in.id), row, n, &out),
+		                 n == len ? E_OK : E_MALFORMED);
+	}
+	ck_assert_mem_eq(&in, &out, sizeof(in));
+	ck_assert_int_eq(acks_decode(key, 0, row, len, &out), E_MALFORMED);
+	ck_assert_int_eq(acks_decode(key, ACK_ID_BYTES + 1, row, len, &out), E_MALFORMED);
+	ck_assert_int_eq(acks_decode((const uint8_t *)"a b", 3, row, len, &out), E_MALFORMED);
+}
+END_TEST
+
 TEST_SUITE(known)
 {
 	TCase *tc = tcase_create("known");
 
-	tcase_add_loop_test(tc, round_trip, 0, 3);
+	tcase_add_loop_test(tc, round_trip, 0, 4);
 	tcase_add_test(tc, lengths);
 	tcase_add_test(tc, causes);
+	tcase_add_test(tc, acks);
 	suite_add_tcase(suite, tc);
 }

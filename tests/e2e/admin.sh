@@ -87,6 +87,13 @@ same "an expired user" 401 "$(status -u "expired:$expired" "$url/v1/user")"
 same "a viewer does not sweep" 403 "$(status -u "viewer:$viewer" -X POST "$url/v1/sweep")"
 same "nor does who changes partitions" 403 "$(status -u "ib-kubernetes:$plugin" -X POST "$url/v1/sweep")"
 same "an operator does" 202 "$(status -u "operator:$operator" -H "$json" -d '{"heavy":true}' "$url/v1/sweep")"
+alarm=$url/v1/alarms/unhealthy-0x0000000000000300-3
+same "a viewer acknowledges no alarm" 403 "$(status -u "viewer:$viewer" -X POST "$alarm/ack")"
+same "an operator does" 200 "$(status -u "operator:$operator" -H "$json" -d '{"note":"known","until":"2h"}' "$alarm/ack")"
+same "not until some day" 400 "$(status -u "operator:$operator" -H "$json" -d '{"until":"some day"}' "$alarm/ack")"
+same "nor by another word" 400 "$(status -u "operator:$operator" -H "$json" -d '{"why":"known"}' "$alarm/ack")"
+same "and takes it back" 200 "$(status -u "operator:$operator" -X POST "$alarm/unack")"
+same "once" 404 "$(status -u "operator:$operator" -X POST "$alarm/unack")"
 same "life needs no user" 200 "$(status "$url/healthz")"
 has "a refusal says how" "$(ask -i "$url/")" "WWW-Authenticate: Basic"
 

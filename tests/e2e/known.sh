@@ -50,7 +50,7 @@ holds "hosts of a switch that is gone went with it" until_true is_gone "$other" 
 holds "the switch itself" until_true is_gone "$leaf" gone
 # --- one alarm for one cause ---
 same "the hosts of the switch are no alarms of their own" 0 "$(get /v1/alarms | jq --arg name "$other" '[.alarms[] | select(.node.name == $name)] | length')"
-has "its alarm stands for them" "$("$bin/saguaro" alarms)" "switch '$leaf' is gone, and "
+has "its alarm stands for them" "$("$bin/saguaro" alarms)" "switch '$leaf' is gone: "
 same "with as many as went" "$(get '/v1/known?gone=1' | jq '[.known[] | select(.why == "switch-gone")] | length')" \
 	"$(get /v1/alarms | jq '.alarms[] | select(.kind == "switch_gone") | .with')"
 has "all are there when asked for" "$("$bin/saguaro" alarms --all)" "host '$other' is gone"

@@ -40,7 +40,7 @@ holds "promtool check config" promtool check config --syntax-only "$dist/prometh
 early=$(get '/v1/links?node=leaf-0001' | jq -r '[.links[] | select((.a.name + .b.name) | test("spine"))][0] | if .a.name == "leaf-0001" then .a else .b end | .port')
 ctl link down "leaf-0001[$early]" >/dev/null
 # shellcheck disable=SC2317 # called by until_true
-alarm_is_shown() { get /metrics | grep -q '^saguaro_alarm{alarm="link_down"'; }
+alarm_is_shown() { get /metrics | grep -q '^saguaro_alarm{.*alarm="link_down"'; }
 holds "a lost cable is a series" until_true alarm_is_shown
 
 sed "s/for: 30s/for: 1s/" "$dist/saguaro.rules.yml" >"$work/saguaro.rules.yml"

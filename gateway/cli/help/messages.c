@@ -8,6 +8,7 @@
 #define LOWER_INFO "info"
 #define LOWER_WARNING "warning"
 #define LOWER_ERROR "error"
+#define LOWER_CRITICAL "critical"
 
 enum event_place {
 #define EVENT(id, name, severity, sentence, help) EVENT_##id,

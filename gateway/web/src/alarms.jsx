@@ -7,7 +7,7 @@ import * as store from './store.js';
 import { age, count } from './words.js';
 
 const SHOWN = 20; // more on request
-const MARKS = { error: '✖', warning: '▲', info: 'i' };
+const MARKS = { critical: '✖', error: '✖', warning: '▲', info: 'i' };
 
 const Alarm = ({ alarm, open }) => (
 	<li class={`alarm severity-${alarm.severity}`}>

@@ -63,11 +63,11 @@ const Proof = () => {
 
 const Alarms = () => {
 	const n = store.alarms.value?.counts;
-	const bad = n && n.error + n.warning > 0;
+	const bad = n && n.critical + n.error + n.warning > 0;
 	return (
 		<Fact name="Alarms" bad={bad}>
 			{!n ? 'unknown' : bad
-				? [n.error > 0 && count(n.error, 'error'), n.warning > 0 && count(n.warning, 'warning')]
+				? [n.critical > 0 && `${n.critical} critical`, n.error > 0 && count(n.error, 'error'), n.warning > 0 && count(n.warning, 'warning')]
 					.filter(Boolean).join(', ')
 				: 'none'}
 		</Fact>

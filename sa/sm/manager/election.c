@@ -64,6 +64,8 @@ void election_set_state(struct election *e, enum sm_state state, const char *why
 	if (e->state == state) {
 		return;
 	}
+	bool lost = e->state == SM_MASTER;
+
 	e->state = state;
 	e->settled |= state == SM_MASTER;
 	e->stays.guid = 0;
@@ -79,6 +81,9 @@ void election_set_state(struct election *e, enum sm_state state, const char *why
 	}
 	tell_state(e);
 	events_say(e->sm, EVENT_SM_STATE, "%s state (%s)", state_names[state], why);
+	if (lost) {
+		events_say(e->sm, EVENT_MASTER_LOST, "%s", why);
+	}
 }
 
 uint8_t election_priority(const struct election *e)

@@ -313,6 +313,7 @@ static void set_sweep_figures(struct stats *to, const struct sweep_status *st)
 	stats_set(to, "forged_answers_total", (double)st->forged_answers);
 	stats_set(to, "p_key_violations_total", (double)st->p_key_violations);
 	stats_set(to, "q_key_violations_total", (double)st->q_key_violations);
+	stats_set(to, STATS_ROUTES_FRESH, (double)st->routes_per_link_fresh);
 	stats_set(to, "route_cache_hits_total", st->cache_hits);
 	stats_set(to, "route_cache_misses_total", st->cache_misses);
 	stats_set(to, STATS_SMPS_SENT, (double)st->smps_sent);

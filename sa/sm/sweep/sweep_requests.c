@@ -79,6 +79,18 @@ int sweep_request_forget(struct sweep *s, const char *what, const char *by, size
 	return known_forget(&s->sm, what, by, ret_n, why, why_bytes);
 }
 
+int sweep_request_ack(struct sweep *s, const char *id, const char *until, const char *note,
+                      const char *by, char *why, size_t why_bytes)
+{
+	return acks_put(&s->sm, id, until, note, by, sm_wall_clock(&s->sm), why, why_bytes);
+}
+
+int sweep_request_unack(struct sweep *s, const char *id, const char *by, char *why,
+                        size_t why_bytes)
+{
+	return acks_drop(&s->sm, id, by, why, why_bytes);
+}
+
 /* --- partitions at run time ------------------------------------------------------------ */
 
 static uint32_t members_in(const struct runtime_partitions *r, uint16_t p_key)
@@ -491,6 +503,7 @@ void sweep_free(struct sweep *s)
 	cables_done(&s->cables);
 	events_done(&sm->events);
 	known_done(&sm->known);
+	acks_done(&sm->acks);
 	runtime_free(sm->runtime);
 	keyring_done(&sm->keys);
 	senders_done(&sm->senders);

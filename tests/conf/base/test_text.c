@@ -282,6 +282,29 @@ END_TEST
 
 #define N(x) (int)(sizeof(x) / sizeof((x)[0]))
 
+/* Times to come: points in time, and from now on. */
+START_TEST(until)
+{
+	static const struct {
+		const char *text;
+		int ret;
+		int64_t at;
+	} cases[] = {
+		{ "30m", E_OK, 1000 + 1800 },   { "2h", E_OK, 1000 + 7200 },
+		{ "7d", E_OK, 1000 + 604800 },  { "1970-01-02", E_OK, 86400 },
+		{ "1970-01-02T00:00:01Z", E_OK, 86401 },
+		{ "0h", E_RANGE, 0 },           { "1970-02-31", E_RANGE, 0 },
+		{ "", E_SYNTAX, 0 },            { "h", E_SYNTAX, 0 },
+		{ "-1h", E_SYNTAX, 0 },         { "2hh", E_SYNTAX, 0 },
+		{ "2", E_SYNTAX, 0 },           { "1970-01-02T00:00:01", E_SYNTAX, 0 },
+	};
+	int64_t at = 0;
+
+	ck_assert_int_eq(text_until(cases[_i].text, 1000, &at), cases[_i].ret);
+	ck_assert_int_eq(at, cases[_i].at);
+}
+END_TEST
+
 TEST_SUITE(text)
 {
 	TCase *tc = tcase_create("text");
@@ -296,5 +319,6 @@ TEST_SUITE(text)
 	tcase_add_test(tc, test_one_line);
 	tcase_add_loop_test(tc, test_line, 0, N(texts));
 	tcase_add_test(tc, test_errors);
+	tcase_add_loop_test(tc, until, 0, 13);
 	suite_add_tcase(suite, tc);
 }

@@ -190,7 +190,7 @@ START_TEST(test_daemon_gone)
 
 	ck_assert(json_is_true(json_object_get(o, "stale")));
 	ck_assert_str_eq(json_string_value(json_object_get(a, "kind")), "not_ready");
-	ck_assert_str_eq(json_string_value(json_object_get(a, "severity")), "error");
+	ck_assert_str_eq(json_string_value(json_object_get(a, "severity")), "critical");
 	ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(a, "text")),
 	                             "daemon gone since"));
 	ck_assert_ptr_nonnull(json_object_get(o, "next_cursor"));
@@ -206,6 +206,21 @@ static void check_alarm(const json_t *a, const char *want)
 	ck_assert_msg(o != NULL, "%s", json_dumps(a, 0));
 	ck_assert_msg(json_equal(a, o), "%s\nnot %s", json_dumps(a, 0), want);
 	json_decref(o);
+}
+
+/* The first alarm of a kind. */
+static const json_t *alarm_of(const json_t *body, const char *kind)
+{
+	json_t *a;
+	size_t i;
+
+	json_array_foreach(json_object_get(body, "alarms"), i, a)
+	{
+		if (strcmp(json_string_value(json_object_get(a, "kind")), kind) == 0) {
+			return a;
+		}
+	}
+	ck_abort_msg("no alarm %s", kind);
 }
 
 /* What an event left behind has the names, ports and time of that event. */
@@ -227,9 +242,9 @@ START_TEST(test_alarm_of_event)
 	o = api_json(&thread, 200, "/v1/alarms");
 	snprintf(
 		want, sizeof(want),
-		"{\"kind\":\"link_down\",\"severity\":\"warning\",\"text\":\"cable lost: 'left' port 7 - 'right' port 3\",\"node\":{\"guid\":\"0x0000000000001000\",\"name\":\"left\",\"port\":7},\"peer\":{\"guid\":\"0x0000000000002000\",\"name\":\"right\",\"port\":3},\"since\":\"2026-01-01T00:00:00Z\",\"event\":%llu,\"with\":0}",
-		(unsigned long long)seq);
-	check_alarm(json_array_get(json_object_get(o, "alarms"), 0), want);
+		"{\"id\":\"link_down-0x0000000000001000-7\",\"consequence\":{\"pairs_cut\":0,\"hosts_down\":0,\"bisection_lost\":%s,\"next_fault_cuts\":0,\"text\":\"%s\"},\"cause\":null,\"acknowledged\":null,\"maintenance\":false,\"kind\":\"link_down\",\"severity\":\"warning\",\"text\":\"cable lost: 'left' port 7 - 'right' port 3\",\"node\":{\"guid\":\"0x0000000000001000\",\"name\":\"left\",\"port\":7},\"peer\":{\"guid\":\"0x0000000000002000\",\"name\":\"right\",\"port\":3},\"since\":\"2026-01-01T00:00:00Z\",\"event\":%llu,\"with\":0}",
+		"1.0", "100 % of the bisection lost", (unsigned long long)seq);
+	check_alarm(alarm_of(o, "link_down"), want);
 	json_decref(o);
 }
 END_TEST
@@ -250,7 +265,7 @@ START_TEST(test_alarm_of_snapshot)
 		if (strcmp(json_string_value(guid), "0x0000000000000101") == 0) {
 			check_alarm(
 				a,
-				"{\"kind\":\"not_active\",\"severity\":\"warning\",\"text\":\"host port 1 - sw-a port 2 is init, not active\",\"node\":{\"guid\":\"0x0000000000000101\",\"name\":\"host\",\"port\":1},\"peer\":{\"guid\":\"0x0000000000001000\",\"name\":\"sw-a\",\"port\":2},\"since\":null,\"event\":null,\"with\":0}");
+				"{\"id\":\"not_active-0x0000000000000101-1\",\"consequence\":{\"pairs_cut\":0,\"hosts_down\":1,\"bisection_lost\":0.0,\"next_fault_cuts\":0,\"text\":\"1 host down\"},\"cause\":null,\"acknowledged\":null,\"maintenance\":false,\"kind\":\"not_active\",\"severity\":\"error\",\"text\":\"host port 1 - sw-a port 2 is init, not active\",\"node\":{\"guid\":\"0x0000000000000101\",\"name\":\"host\",\"port\":1},\"peer\":{\"guid\":\"0x0000000000001000\",\"name\":\"sw-a\",\"port\":2},\"since\":null,\"event\":null,\"with\":0}");
 			found = true;
 		}
 	}
@@ -280,6 +295,25 @@ START_TEST(test_not_active)
 }
 END_TEST
 
+/* A link is overloaded by what fresh routes would put on the busiest one; before that is known none is. */
+START_TEST(test_overloaded)
+{
+	static const double fresh[] = { 0, 1, 1e6 };
+	json_t *o, *a;
+	size_t i, n = 0;
+
+	stats_set(stats, STATS_ROUTES_FRESH, fresh[_i]);
+	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	o = api_json(&thread, 200, "/v1/alarms");
+	json_array_foreach(json_object_get(o, "alarms"), i, a)
+	{
+		n += strcmp(json_string_value(json_object_get(a, "kind")), "overloaded") == 0;
+	}
+	ck_assert_int_eq(n > 0, _i == 1);
+	json_decref(o);
+}
+END_TEST
+
 TEST_SUITE(api_alarms)
 {
 	TCase *t = tcase_create("api_alarms");
@@ -289,6 +323,7 @@ TEST_SUITE(api_alarms)
 	tcase_add_loop_test(t, test_paused_copy, 0, 2);
 	tcase_add_test(t, test_alarm_of_event);
 	tcase_add_test(t, test_alarm_of_snapshot);
+	tcase_add_loop_test(t, test_overloaded, 0, 3);
 	tcase_add_test(t, test_ready);
 	tcase_add_test(t, test_daemon_gone);
 	tcase_add_test(t, test_not_active);

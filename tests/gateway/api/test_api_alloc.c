@@ -40,7 +40,7 @@ static const char *const targets[] = {
 	"/v1/counters?errors=1&node=sw-a",
 	"/v1/load?limit=1",
 	"/v1/topology?hosts=1&switches=1",
-	"/v1/alarms",
+	"/v1/alarms?limit=2&children=1",
 	"/v1/lids?limit=1",
 	"/v1/switches/sw-a/lft",
 	"/v1/groups/0xc001",

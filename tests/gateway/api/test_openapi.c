@@ -117,6 +117,7 @@ static const char *const targets[] = {
 	"/v1/diff?limit=1&kind=route_changed",
 	"/v1/alarms",
 	"/v1/alarms?limit=1",
+	"/v1/alarms?children=1&acknowledged=0",
 	"/v1/lids",
 	"/v1/lids?limit=1",
 	"/v1/switches/sw-a/lft",

@@ -6,8 +6,6 @@
  */
 #include "gateway/inventory/alarm_causes.h"
 
-#include <stdlib.h>
-
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "gateway/inventory/alarms.h"
@@ -29,16 +27,13 @@ static void setup(void)
 
 static void teardown(void)
 {
-	free(alarms.list);
+	alarms_done(&alarms);
 	arena_free(arena);
 }
 
 static void flaps(uint64_t guid, const char *name)
 {
-	struct alarm *a = alarms_add(&alarms, ALARM_FLAPPING, "it flaps");
-
-	a->node_guid = guid;
-	a->node = name;
+	alarms_add_port(&alarms, ALARM_FLAPPING, guid, 0, "it flaps")->node = name;
 }
 
 static void cable(enum event_kind kind, uint8_t port, uint8_t peer_port)
@@ -55,7 +50,7 @@ static void cable(enum event_kind kind, uint8_t port, uint8_t peer_port)
 
 static void join(void)
 {
-	ck_assert_int_eq(alarm_causes_join(&alarms, NULL, events, n_events), E_OK);
+	ck_assert_int_eq(alarm_causes_join(&alarms, NULL, NULL, events, n_events), E_OK);
 }
 
 /* Both ends flap: one alarm, which names the cable that went most often. */
@@ -71,8 +66,8 @@ START_TEST(both_ends)
 		}
 	}
 	join();
-	ck_assert(!alarms.list[0].joined);
-	ck_assert(alarms.list[1].joined);
+	ck_assert_ptr_null(alarms.list[0].cause);
+	ck_assert_str_eq(alarms.list[1].cause, alarms.list[0].id);
 	ck_assert_uint_eq(alarms.list[0].with, 1);
 	ck_assert_str_eq(alarms.list[0].text,
 	                 "cable 'leaf' port 5 - 'spine' port 1 comes and goes: lost 4 times");
@@ -92,7 +87,7 @@ START_TEST(no_cable)
 	cable(EVENT_CABLE_LOST, 6, 2);
 	join();
 	for (unsigned i = 0; i < 2; i++) {
-		ck_assert(!alarms.list[i].joined);
+		ck_assert_ptr_null(alarms.list[i].cause);
 		ck_assert_str_eq(alarms.list[i].text, "it flaps");
 	}
 }
@@ -101,22 +96,49 @@ END_TEST
 /* A port that was switched off, at either end, explains its cable and no other one. */
 START_TEST(switched_off)
 {
-	struct alarm *off = alarms_add(&alarms, ALARM_DISABLED, "off"), *down;
-
-	off->node_guid = LEAF;
-	off->port = 5;
+	(void)alarms_add_port(&alarms, ALARM_DISABLED, LEAF, 5, "off");
 	for (unsigned i = 0; i < 3; i++) {
-		down = alarms_add(&alarms, ALARM_LINK_DOWN, "cable lost");
-		down->node_guid = i == 1 ? SPINE : LEAF;
-		down->port = i == 1 ? 1 : (uint8_t)(5 + i);
+		struct alarm *down = alarms_add_port(&alarms, ALARM_LINK_DOWN, i == 1 ? SPINE : LEAF,
+		                                     i == 1 ? 1 : (uint8_t)(5 + i), "cable lost");
+
 		down->peer_guid = i == 1 ? LEAF : SPINE;
 		down->peer_port = i == 1 ? 5 : 9;
 	}
 	join();
-	ck_assert(alarms.list[1].joined);
-	ck_assert(alarms.list[2].joined);
-	ck_assert(!alarms.list[3].joined);
-	ck_assert(!alarms.list[0].joined);
+	ck_assert_str_eq(alarms.list[1].cause, "disabled-0x0000000000000100-5");
+	ck_assert_str_eq(alarms.list[2].cause, "disabled-0x0000000000000100-5");
+	ck_assert_ptr_null(alarms.list[3].cause);
+	ck_assert_ptr_null(alarms.list[0].cause);
+	ck_assert_uint_eq(alarms.list[0].with, 2);
+}
+END_TEST
+
+/* What a sweep says of a node that does not answer is no alarm beside that of the node. */
+START_TEST(silent_and_problem)
+{
+	struct stats_value said[] = {
+		{ .name = "problem.0",
+		  .text = "node \"host\" (0x0000000000000300) does not answer behind \"leaf\" (switch 0x0000000000000100) port 3, directed route 0,1" },
+		{ .name = "problem.1",
+		  .text = "no answer behind \"leaf\" (switch 0x0000000000000100) port 4, directed route 0,1, though its link is up" },
+	};
+	const struct stats_copy stats = { .values = said, .n = 2 };
+	char id[64];
+
+	ck_assert_ptr_nonnull(alarms_add_port(&alarms, ALARM_SILENT, OTHER, 0, "silent"));
+	ck_assert_ptr_nonnull(alarms_add_port(&alarms, ALARM_SILENT, LEAF, 0, "silent"));
+	ck_assert_int_eq(alarms_of_stats(&alarms, &stats), E_OK);
+	ck_assert_uint_eq(alarms.n, 4);
+	join();
+	ck_assert_str_eq(alarms.list[2].cause, alarms.list[0].id);
+	ck_assert_ptr_null(alarms.list[3].cause);
+	/* another way to the node is the same problem */
+	snprintf(id, sizeof(id), "%s", alarms.list[2].id);
+	alarms.n = 0;
+	said[0].text =
+		"node \"host\" (0x0000000000000300) does not answer behind \"leaf\" (switch 0x0000000000000100) port 3, directed route 0,2,7";
+	ck_assert_int_eq(alarms_of_stats(&alarms, &stats), E_OK);
+	ck_assert_str_eq(alarms.list[0].id, id);
 }
 END_TEST
 
@@ -145,6 +167,7 @@ TEST_SUITE(alarm_causes)
 	tcase_add_loop_test(tc, both_ends, 0, 2);
 	tcase_add_test(tc, no_cable);
 	tcase_add_test(tc, switched_off);
+	tcase_add_test(tc, silent_and_problem);
 	tcase_add_test(tc, recent);
 	suite_add_tcase(suite, tc);
 }

@@ -14,8 +14,8 @@
 enum { ROWS = 64, NOW = 1700000000 };
 
 static struct sweep_fixture *fixture;
-static struct known_node rows[ROWS];
-static unsigned n_rows;
+static struct known_node rows[ROWS], cables[ROWS];
+static unsigned n_rows, n_cables;
 
 static int64_t wall_clock(void)
 {
@@ -40,14 +40,22 @@ static void teardown(void)
 static int take(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value, size_t len)
 {
 	(void)ctx;
+	struct known_node n;
+
+	ck_assert_int_eq(known_decode(key, key_len, value, len, &n), E_OK);
 	ck_assert_uint_lt(n_rows, ROWS);
-	ck_assert_int_eq(known_decode(key, key_len, value, len, &rows[n_rows++]), E_OK);
+	ck_assert_uint_lt(n_cables, ROWS);
+	if (known_is_cable(&n)) {
+		cables[n_cables++] = n;
+	} else {
+		rows[n_rows++] = n;
+	}
 	return E_OK;
 }
 
 static void read_rows(void)
 {
-	n_rows = 0;
+	n_rows = n_cables = 0;
 	state_flush(fixture->state);
 	ck_assert_int_eq(state_records(fixture->state, RECORDS_KNOWN, take, NULL), E_OK);
 }
@@ -111,6 +119,48 @@ START_TEST(all_are_known)
 }
 END_TEST
 
+/* Each cable between switches has a row, which stays while one of them is gone, and goes with a node that is
+ * forgotten. */
+START_TEST(cables_are_known)
+{
+	const struct graph *g = fixture->g;
+	uint64_t spine = g->nodes[g->switches[g->n_switches - 1]].guid;
+	char why[200], text[24];
+	size_t n;
+	unsigned gone = 0, of_spine = 0;
+
+	read_rows();
+	ck_assert_uint_eq(n_cables, g->n_adj / 2);
+	for (unsigned i = 0; i < n_cables; i++) {
+		uint32_t node = graph_node_by_guid(g, cables[i].node_guid);
+		const struct port *peer = &g->ports[g->ports[graph_port(g, node, cables[i].port)].peer];
+
+		ck_assert_uint_eq(cables[i].switch_guid, g->nodes[peer->node].guid);
+		ck_assert_uint_eq(cables[i].switch_port, peer->num);
+		of_spine += cables[i].node_guid == spine || cables[i].switch_guid == spine;
+	}
+	unsigned all = n_cables;
+
+	set_node(spine, false);
+	read_rows();
+	ck_assert_uint_eq(n_cables, all);
+	for (unsigned i = 0; i < n_cables; i++) {
+		ck_assert_int_eq(cables[i].gone_s != 0, cables[i].node_guid == spine ||
+		                                                cables[i].switch_guid == spine);
+		gone += cables[i].gone_s != 0;
+	}
+	ck_assert_uint_eq(gone, of_spine);
+	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)spine);
+	ck_assert_int_eq(sweep_request_forget(fixture->sweep, text, "me", &n, why, sizeof(why)), E_OK);
+	ck_assert_uint_eq(n, 1); /* the switch; cables are no end ports */
+	read_rows();
+	ck_assert_uint_eq(n_cables, all - of_spine);
+	set_node(spine, true);
+	read_rows();
+	ck_assert_uint_eq(n_cables, all);
+}
+END_TEST
+
 /* A host goes, saguarod is killed and starts again, the host comes back: one row all the time. */
 START_TEST(gone_and_back)
 {
@@ -139,7 +189,8 @@ START_TEST(limit)
 {
 	const struct graph *g = fixture->g;
 
-	fixture->config.known_nodes = g->n_end_ports - 1;
+	read_rows();
+	fixture->config.known_nodes = g->n_end_ports + n_cables - 1;
 	set_node(fixture_host_guid(fixture, 3), false);
 	ck_assert_uint_eq(n_gone(), 0); /* it goes at once, because the others are there */
 	ck_assert_uint_eq(n_rows, g->n_end_ports - 1);
@@ -192,6 +243,7 @@ TEST_SUITE(sweep_known)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, all_are_known);
+	tcase_add_test(tc, cables_are_known);
 	tcase_add_test(tc, gone_and_back);
 	tcase_add_test(tc, limit);
 	tcase_add_test(tc, forget);
