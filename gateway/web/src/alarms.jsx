@@ -6,7 +6,7 @@
 // Enter shows it on the map.
 import { useState } from 'preact/hooks';
 import * as store from './store.js';
-import { ack_command, cost_words, flat, joined, severities_of, sorted_out, unack_command } from './causes.js';
+import { ack_command, cost_of, flat, joined, severities_of, sorted_out, unack_command } from './causes.js';
 import { Command } from './copy.jsx';
 import { Severity, Tally } from './severity.jsx';
 import { age, count, day_time } from './words.js';
@@ -51,8 +51,7 @@ const Alarm = ({ alarm, chosen, choose, open, unfolded, fold, child }) => {
 	const n = joined(alarm);
 	const is_open = unfolded.has(alarm.id);
 	const is_chosen = chosen === alarm.id;
-	const costs = cost_words(alarm);
-	const sentence = alarm.consequence?.text;
+	const cost = cost_of(alarm);
 	return (
 		<li class={`alarm severity-${alarm.severity}${is_chosen ? ' chosen' : ''}`} data-id={alarm.id}>
 			<button type="button" class="alarm-title" aria-current={is_chosen ? 'true' : undefined}
@@ -63,9 +62,8 @@ const Alarm = ({ alarm, chosen, choose, open, unfolded, fold, child }) => {
 				{alarm.maintenance && <span class="badge">maintenance</span>}
 				{alarm.acknowledged && <span class="badge">acknowledged</span>}
 				<Age since={alarm.since} />
-				{costs.length > 0 && <span class="cost">{costs.join(' · ')}</span>}
+				{cost !== '' && <span class="cost">{cost}</span>}
 				<span class="text">{alarm.text}</span>
-				{is_chosen && sentence && <span class="text">{sentence}</span>}
 			</button>
 			{alarm.acknowledged && <Taken by={alarm.acknowledged} />}
 			{is_chosen && <Actions alarm={alarm} open={open} />}

@@ -2,7 +2,7 @@
 // Copyright (c) 2026, The Saguaro authors
 
 // Alarms as a tree of causes: what each costs, what it is called, and where it is on the map.
-import { count, number } from './words.js';
+import { count } from './words.js';
 
 /** The worst first. */
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'];
@@ -43,18 +43,8 @@ export const sorted_out = (tree) => ({
 export const severities_of = (alarms) =>
 	SEVERITIES.map((s) => [s, alarms.filter((a) => a.severity === s).length]).filter(([, n]) => n > 0);
 
-const percent = (part) => `${part < 0.1 ? (100 * part).toFixed(1) : Math.round(100 * part)} %`;
-
-/** What an alarm costs, in a few words each; the gateway's own sentence stands beside them. */
-export const cost_words = (alarm) => {
-	const c = alarm.consequence ?? {};
-	return [
-		c.pairs_cut > 0 && `${count(c.pairs_cut, 'pair')} cut off`,
-		c.hosts_down > 0 && `${count(c.hosts_down, 'host')} down`,
-		c.bisection_lost > 0 && `${percent(c.bisection_lost)} of the bisection lost`,
-		c.next_fault_cuts > 0 && `the next fault cuts ${count(c.next_fault_cuts, 'pair')}`,
-	].filter(Boolean);
-};
+/** What an alarm costs, in the gateway's words. */
+export const cost_of = (alarm) => alarm.consequence?.text ?? '';
 
 /** How many alarms an alarm stands for beside itself. */
 export const joined = (alarm) => Math.max(alarm.children.length, alarm.with ?? 0);

@@ -10,6 +10,7 @@ import { marks_of, tree_of } from './causes.js';
 const EVENTS_KEPT = 500;
 const ALARMS_MOST = 1000;
 const GONE_MOST = 5000;
+const LINKS_MOST = 20000;
 const STATE_MS = 5000; // the header, whether or not something happened
 const SETTLE_MS = 400; // events come in bursts
 export const GATEWAY_SILENT = 'the gateway does not answer';
@@ -27,7 +28,7 @@ export const alarms = signal(null);
 export const causes = computed(() => tree_of(alarms.value?.alarms ?? []));
 export const marks = computed(() => marks_of(causes.value));
 export const gone = signal([]); // of /v1/known, with their last places
-export const lost_links = signal([]); // of /v1/diff, as far as it is kept: cables that went
+export const lost_links = signal([]); // the same of cables, that went with a switch
 export const topology = signal(null);
 export const events = signal([]); // the newest first
 export const partitions = signal(null);
@@ -66,7 +67,7 @@ export const refresh_state = () =>
 		ask(routing, 'v1/routing'),
 		ask(sm, 'v1/sm'),
 		ask(sweeps, 'v1/sweeps', { limit: 20 }),
-		ask(alarms, 'v1/alarms', { limit: ALARMS_MOST, all: 1 }),
+		ask(alarms, 'v1/alarms', { limit: ALARMS_MOST, children: 1 }),
 		refresh_gone(),
 	]);
 
@@ -80,10 +81,8 @@ const refresh_gone = async () => {
 			return; // so that the map is not drawn again
 		}
 		gone.value = rows;
-		if (rows.some((n) => n.type !== 'ca')) {
-			const { oldest } = await get('v1/diff', { limit: 1 });
-			lost_links.value = (await list('v1/diff', 'changes', { from: oldest, kind: 'link_lost' }, GONE_MOST)).rows;
-		}
+		lost_links.value = rows.every((n) => n.type === 'ca') ? []
+			: (await list('v1/known', 'known', { cables: 1, gone: 1 }, LINKS_MOST)).rows;
 	} catch {
 		// the map then shows less of what is gone, and words say the rest
 	}

@@ -101,7 +101,7 @@ await browse({ url, executablePath, pictures, ignore }, async ({ page, step, pic
 	});
 	await step('a leaf gone with its hosts: one cause, and by the keyboard', async () => {
 		ctl('node', 'down', 'leaf-0001');
-		await has_text(page.locator('.alarms > .alarm'), "switch 'leaf-0001' is gone, and 4 hosts with it");
+		await has_text(page.locator('.alarms > .alarm'), "switch 'leaf-0001' is gone: 4 hosts, 4 cables");
 		await has_text(legend('gone'), '5 gone');
 		const severity = alarm('switch gone').locator('.severity').first();
 		assert.equal(await severity.locator('svg').count(), 1, 'a sign');

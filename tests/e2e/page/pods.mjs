@@ -59,7 +59,7 @@ await browse({ url, executablePath, pictures }, async ({ page, step, picture, fa
 	});
 	await step('a click on a cause opens its pod, with the switch and the hosts that are gone', async () => {
 		ctl('node', 'down', 'edge-003-002');
-		await title("switch 'edge-003-002' is gone, and 5 hosts with it").click();
+		await title("switch 'edge-003-002' is gone: 5 hosts").click();
 		await whole.waitFor();
 		assert.match(await map.getAttribute('aria-label'), /Map of pod 3/);
 		await has_text(legend('gone'), '6 gone, at its last place');

@@ -4,7 +4,7 @@
 // Alarms as a tree of causes, and what they mark on the map.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ack_command, cost_words, find_alarm, flat, joined, marks_of, severities_of, sorted_out, tree_of, unack_command }
+import { ack_command, cost_of, find_alarm, flat, joined, marks_of, severities_of, sorted_out, tree_of, unack_command }
 	from '../../../gateway/web/src/causes.js';
 import { ghosts_of } from '../../../gateway/web/src/map/ghosts.js';
 
@@ -33,7 +33,7 @@ test('alarms without id, children and consequence are alarms, too', () => {
 		{ kind: 'link_down', severity: 'warning', text: 'two', event: 4 }]);
 	assert.notEqual(a.id, b.id);
 	assert.deepEqual([joined(a), joined(b)], [2, 0]);
-	assert.deepEqual(cost_words(a), []);
+	assert.deepEqual([cost_of(a), cost_of({ consequence: { text: '18 hosts down' } })], ['', '18 hosts down']);
 });
 
 test('what is acknowledged or planned stands apart', () => {
@@ -46,14 +46,6 @@ test('what is acknowledged or planned stands apart', () => {
 test('severities are counted, the worst first', () => {
 	assert.deepEqual(severities_of(['info', 'critical', 'warning', 'warning'].map((s) => alarm('a', 'x', s))),
 		[['critical', 1], ['warning', 2], ['info', 1]]);
-});
-
-test('what an alarm costs is said, and no more', () => {
-	const consequence = { pairs_cut: 1296, hosts_down: 1, bisection_lost: 0.0278, next_fault_cuts: 2, text: '' };
-	assert.deepEqual(cost_words({ consequence }), ['1,296 pairs cut off', '1 host down', '2.8 % of the bisection lost',
-		'the next fault cuts 2 pairs']);
-	assert.deepEqual(cost_words({ consequence: { pairs_cut: 0, hosts_down: 0, bisection_lost: 0.5, next_fault_cuts: 0 } }),
-		['50 % of the bisection lost']);
 });
 
 test('commands are for a shell', () => {
@@ -90,7 +82,7 @@ const places = new Map([0, 1].flatMap((group) => [['e0', 0], ['e1', 0], ['a0', 1
 	.map(([name, tier]) => [`${name}-${group}`, { tier, group }])).concat([['c0', { tier: 2, group: null }]]));
 const gone = (guid, more = {}) => ({ guid, name: guid, type: 'switch', port: 0, place: null,
 	gone_since: '2026-01-02T00:00:00Z', why: 'gone', ...more });
-const lost = (a, b) => ({ node: { guid: a }, peer: { guid: b } });
+const lost = (a, b) => ({ guid: a, place: { guid: b, port: 1 } });
 
 test('a switch that is gone stands between those that it was cabled to', () => {
 	const ghost = (name, links, more = []) => {

@@ -184,6 +184,25 @@ test('a folded map counts what is gone at its pod, and has a column for a core',
 	assert.equal(m.vertices.filter((v) => v.type === 'switch' && v.gone > 0).length, 1);
 });
 
+test('a folded map counts hosts that are gone at their pod, unless they went with a switch', () => {
+	const host = (name, at) => ({ guid: name, name, port: 1, switch: `guid of ${at}`, switch_port: 1, since: 7, why: 'gone' });
+	const m = model_of(folded(), null, { hosts: [host('h', 'e0'), host('g', 'e9')], switches: [ghost('e9', 0, 1, [])],
+		group_of: new Map([['guid of e0', 0], ['guid of e9', 1]]) });
+	assert.deepEqual(m.rows.map((v) => [v.gone, v.hosts_gone, state_of(v)]), [[0, 1, 'gone'], [1, 0, 'gone']]);
+	assert.equal(tally(m).gone, 2);
+});
+
+test('a pod shows the lost cable to a core of which it has no other', () => {
+	const t = folded();
+	t.vertices = [sw('core-0', 2), sw('agg-0', 1, 0)];
+	t.bundles = [[1, 0, 1, 0, 0, 8, 9, 100]];
+	const far = new Map([['guid of core-9', sw('core-9', 2)]]);
+	const up = uplinks_of(t, 0, { marks: [mark('lost', 'core-9', 'agg-0'), mark('lost', 'core-9', 'elsewhere')],
+		places: far, group_of: new Map([['guid of core-9', null]]) });
+	assert.deepEqual(up.columns.map((v) => v.name), ['core-0', 'core-9']);
+	assert.deepEqual(up.cells.map((c) => [c.row, c.column, state_of(c.bundle)]), [[0, 0, 'fine'], [0, 1, 'lost']]);
+});
+
 test('what an alarm is about is found in a drawing', () => {
 	const m = model_of({ ...small(), hosts: [{ guid: 'guid of h', name: 'h', port: 1, vertex: 0, switch_port: 1, state: 'active' }] });
 	const chosen = chosen_of(m, ['guid of leaf-0', 'guid of spine-1', 'guid of h', 'elsewhere']);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026, The Saguaro authors
 
 // What is gone, and the place where it was. A host's last place is known. A switch's is that
-// of the switches which its cables led to, as far as the lost cables are kept, and of its hosts.
+// of the switches which its cables led to, and of its hosts.
 
 /* The value that most have; undefined of an empty list. */
 const commonest = (values) => {
@@ -28,10 +28,10 @@ const group_beside = (groups) => {
 /** NodeGUID of each switch that is gone -> GUIDs of the switches that it was cabled to. */
 const neighbours_of = (gone, lost_links) => {
 	const at = new Map(gone.filter((n) => n.type !== 'ca').map((n) => [n.guid, new Set()]));
-	for (const { node, peer } of lost_links) {
-		if (node && peer) {
-			at.get(node.guid)?.add(peer.guid);
-			at.get(peer.guid)?.add(node.guid);
+	for (const { guid, place } of lost_links) {
+		if (place) {
+			at.get(guid)?.add(place.guid);
+			at.get(place.guid)?.add(guid);
 		}
 	}
 	return at;
@@ -42,7 +42,7 @@ const neighbours_of = (gone, lost_links) => {
  * was cabled to}; tier undefined: nothing says where it was. hosts: {guid, name, switch: GUID of
  * their switch, switch_port, since, why}.
  *
- * gone: rows of /v1/known. lost_links: of /v1/diff. places: GUID of a switch -> {tier, group}.
+ * gone: end ports of /v1/known. lost_links: its cables. places: GUID of a switch -> {tier, group}.
  */
 export const ghosts_of = (gone, lost_links, places) => {
 	const around = neighbours_of(gone, lost_links);

@@ -106,7 +106,7 @@ const Pod = ({ group, answer, path, wrong, is_tree, ...rest }) => {
 	const drawn = { ...rest, groups: path.groups, most: most_routes(up || inner) };
 	return (
 		<>
-			<Legend model={inner} {...drawn} />
+			<Legend model={up ? { ...inner, bundles: up.bundles } : inner} {...drawn} />
 			<Drawing key={`inner ${group}`} model={inner} mark={on_path(inner, path.guids)}
 				label={`Map of ${name}: ${is_tree ? 'its switches and hosts' : 'cables from its switches'}`} {...drawn} />
 			{up && (
@@ -164,8 +164,8 @@ export const FabricMap = ({ guids, node, group, alarm, open_node }) => {
 	const ghosts = useMemo(() => ghosts_of(known, store.lost_links.value, places),
 		[known, store.lost_links.value, places]);
 	const wrong = useMemo(() => ({
-		marks, ...ghosts, group_of: new Map([...groups, ...ghosts.switches.map((g) => [g.guid, g.group])]),
-	}), [marks, ghosts, groups]);
+		marks, ...ghosts, places, group_of: new Map([...groups, ...ghosts.switches.map((g) => [g.guid, g.group])]),
+	}), [marks, ghosts, places, groups]);
 	const path = useMemo(() => ({ guids, groups: wrong.group_of }), [guids, wrong]);
 	const counters = use_counters(by === 'traffic', topology?.epoch);
 	const open = (v) => (v.type === 'group' ? show({ group: String(v.group), node: '' }) : open_node(v.guid));

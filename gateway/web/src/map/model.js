@@ -14,8 +14,8 @@ const ROW_MOST = 480;
 /** States of a bundle, switch or host, the worst first. */
 export const STATES = ['gone', 'lost', 'down', 'sick', 'degraded', 'loaded', 'drained', 'fine'];
 
-/* drawn: hosts of a vertex that are drawn. */
-const NO_MARKS = { gone: 0, lost: 0, sick: 0, loaded: 0, drained: 0, drawn: 0, since: null };
+/* drawn: hosts of a vertex that are drawn; hosts_gone: others of it that are gone. */
+const NO_MARKS = { gone: 0, hosts_gone: 0, lost: 0, sick: 0, loaded: 0, drained: 0, drawn: 0, since: null };
 
 const by_name = new Intl.Collator('en', { numeric: true }).compare;
 
@@ -96,6 +96,36 @@ const add_ghosts = (vertices, ghosts, inside) => {
 	}
 };
 
+/* A switch of which a view of one group shows nothing any more, because its last cable there is
+ * lost. */
+const add_far_ends = (vertices, marks, inside, places) => {
+	const drawn = new Map(vertices.map((v) => [v.guid, v]));
+	const add = (here, there) => {
+		const far = places.get(there);
+		if (drawn.get(here)?.group === inside && !drawn.has(there) && far && far.group === null) {
+			vertices.push({ ...far, type: 'switch', index: vertices.length, name: far.name || far.guid, switches: 1,
+				not_active: 0, degraded: 0, routes: 0, ...NO_MARKS });
+			drawn.set(there, vertices.at(-1));
+		}
+	};
+	for (const { a, b } of inside === null ? [] : marks) {
+		add(a, b);
+		add(b, a);
+	}
+};
+
+/* Hosts that are gone from switches that are drawn as a group. */
+const count_ghost_hosts = (vertices, wrong) => {
+	const groups = new Map(vertices.filter((v) => v.type === 'group').map((v) => [v.group, v]));
+	const with_switch = new Set(wrong.switches.map((g) => g.guid));
+	for (const h of groups.size > 0 ? wrong.hosts : []) {
+		const within = with_switch.has(h.switch) ? undefined : groups.get(wrong.group_of.get(h.switch));
+		if (within) {
+			within.hosts_gone++;
+		}
+	}
+};
+
 const ghost_cables = (ghosts) => ghosts.flatMap((g) =>
 	g.cables.map((b) => ({ a: g.guid, b, state: 'gone', since: g.since })));
 
@@ -147,7 +177,7 @@ export const vertices_of = (topology) => {
 
 /** The worst of a bundle, vertex or host. */
 export const state_of = (x) =>
-	x.gone > 0 && !(x.cables > 0) ? 'gone' : x.lost > 0 ? 'lost' : x.not_active > 0 ? 'down' : x.sick > 0 ? 'sick'
+	(x.gone > 0 && !(x.cables > 0)) || x.hosts_gone > 0 ? 'gone' : x.lost > 0 ? 'lost' : x.not_active > 0 ? 'down' : x.sick > 0 ? 'sick'
 		: x.degraded > 0 ? 'degraded' : x.loaded > 0 ? 'loaded' : x.drained > 0 ? 'drained' : 'fine';
 
 const spread = (row, y) => row.map((v, i) => ({ ...v, x: (i + 0.5) / row.length, y }));
@@ -246,13 +276,15 @@ export const load_words = (tiers, fabric) => {
 	];
 };
 
-const NOTHING = { marks: [], switches: [], hosts: [], group_of: new Map() };
+const NOTHING = { marks: [], switches: [], hosts: [], group_of: new Map(), places: new Map() };
 
 /* Vertices, bundles and hosts with what is wrong about them. */
 const parts_of = (topology, inside, wrong) => {
 	const vertices = vertices_of(topology);
 	const bundles = bundles_of(topology);
 	add_ghosts(vertices, wrong.switches, inside);
+	add_far_ends(vertices, wrong.marks, inside, wrong.places);
+	count_ghost_hosts(vertices, wrong);
 	with_short_names(vertices).forEach((v, i) => (vertices[i] = v));
 	add_marks(vertices, bundles, [...wrong.marks.filter((m) => m.b !== null), ...ghost_cables(wrong.switches)],
 		wrong.group_of);
@@ -266,7 +298,7 @@ const parts_of = (topology, inside, wrong) => {
  * The drawing of an answer. inside: the number of the group that it shows, or null.
  * A pod is drawn without the cores above it, which are the columns of its matrix.
  * wrong: {marks: of marks_of(), switches and hosts: of ghosts_of(), group_of: GUID of a switch
- * -> its group, for a folded map}.
+ * -> its group, for a folded map, places: GUID of a switch -> its vertex}.
  */
 export const model_of = (topology, inside = null, wrong = NOTHING) => {
 	const { vertices, bundles, hosts } = parts_of(topology, inside, { ...NOTHING, ...wrong });
@@ -335,7 +367,7 @@ export const tally = (model) => {
 	for (const b of model.bundles) {
 		n[state_of(b)]++; // what went with a switch is counted with that
 	}
-	n.gone = model.vertices.reduce((sum, v) => sum + v.gone, 0) + model.hosts.filter((h) => h.gone > 0).length;
+	n.gone = model.vertices.reduce((sum, v) => sum + v.gone + v.hosts_gone, 0) + model.hosts.filter((h) => h.gone > 0).length;
 	for (const h of model.hosts) {
 		n[state_of(h)] += Number(h.gone === 0 && state_of(h) !== 'fine');
 	}

@@ -5,7 +5,7 @@
 // Sizes of signs and letters do not grow with the zoom, and names stay at the edges.
 
 export const LETTER = 6.3; // pixels, about
-const NAME_ROOM = 92; // of upright names
+const NAME_ROOM = 106; // of upright names
 const HOSTS_DEPTH = 44; // of the hosts below their switch
 const HOST_MOST = 13;
 const HOST_LEAST = 3;
@@ -37,7 +37,7 @@ const rows_layout = (model, width, height, view) => {
 	const depth = model.hosts.length > 0 ? Math.min(HOSTS_DEPTH, height / 8) : 0;
 	const left = Math.min(96, width / 5);
 	const w = Math.max(1, width - left - Math.min(20, width / 9));
-	const letters = LETTER * longest(model.vertices);
+	const letters = (LETTER + 0.4) * longest(model.vertices);
 	const lies = [...lengths.values()].every((n) => w / n >= letters);
 	const names = lies ? 30 : Math.min(NAME_ROOM, letters + 24, height / 5);
 	const h = Math.max(1, height - 2 * names - depth);

@@ -125,7 +125,7 @@ const draw_tag = (ctx, text, x, y, look, most) => {
 const draw_name = (ctx, at, v, look) => {
 	const above = v.y < 0.5;
 	const upright = at.upright(v);
-	const name = upright ? fitted(v.short, at.names - 16, (text) => ctx.measureText(text).width) : v.short;
+	const name = upright ? fitted(v.short, at.names - 14, (text) => ctx.measureText(text).width) : v.short;
 	const away = at.half(v) + 6;
 	const length = upright ? ctx.measureText(name).width : LINE;
 	const y = above ? Math.max(length + 2, at.y(v) - away)

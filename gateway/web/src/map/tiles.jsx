@@ -10,6 +10,7 @@ import { count, number } from '../words.js';
 const words = (v) => {
 	const wrong = [
 		v.gone > 0 && `${count(v.gone, 'switch', 'switches')} gone`,
+		v.hosts_gone > 0 && `${count(v.hosts_gone, 'host')} gone`,
 		v.lost > 0 && `${count(v.lost, 'cable')} lost`,
 		v.not_active > 0 && `${v.not_active} not Active`,
 		v.sick > 0 && `${v.sick} sick`,

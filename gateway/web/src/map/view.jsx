@@ -45,6 +45,7 @@ const vertex_words = (v) =>
 		: `${v.name}: ${v.type === 'group' ? `${count(v.switches, 'switch', 'switches')}, ` : ''}` +
 			`${count(v.hosts, 'host')}` +
 			(v.gone > 0 ? `, ${count(v.gone, 'switch', 'switches')} gone` : '') +
+			(v.hosts_gone > 0 ? `, ${count(v.hosts_gone, 'host')} gone` : '') +
 			(v.not_active > 0 ? `, ${v.not_active} cables not Active` : '') +
 			(v.degraded > 0 ? `, ${v.degraded} cables degraded` : '') + mark_words(v);
 
