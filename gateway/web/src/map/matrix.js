@@ -21,7 +21,9 @@ const rank = (state) => (state === 'off' ? -1 : STATES.indexOf(state));
 const places_of = (model, at, look) => {
 	const across = Math.max(1, Math.ceil(CELL_LEAST / at.cell_w));
 	const down = Math.max(1, Math.ceil(CELL_LEAST / at.cell_h));
+	const alone = across === 1 && down === 1;
 	const places = new Map();
+	const list = [];
 	const { x0, y0, x1, y1 } = at.frame;
 	for (const cell of model.cells) {
 		const column = Math.floor(cell.column / across);
@@ -34,39 +36,39 @@ const places_of = (model, at, look) => {
 		}
 		const state = shown_state(cell.bundle, look);
 		const key = row * model.columns.length + column;
-		const known = places.get(key);
+		const known = alone ? undefined : places.get(key);
 		if (known === undefined) {
-			places.set(key, { x, y, w, h, state, cell, routes: cell.routes });
+			list.push({ x, y, w, h, state, cell, routes: cell.routes });
+			alone || places.set(key, list.at(-1));
 		} else {
 			known.cell = rank(state) < rank(known.state) ? cell : known.cell;
 			known.state = rank(state) < rank(known.state) ? state : known.state;
 			known.routes = Math.max(known.routes, cell.routes);
 		}
 	}
-	return [...places.values()];
+	return list;
 };
 
 /* Rows and columns most of whose cells are wrong, as those of a switch that is gone: one name
  * says it for all of them. */
 const whole_lines = (model, look) => {
-	const n = { rows: new Map(), columns: new Map() };
+	const counts = (vertices) => ({ all: new Uint32Array(vertices.length), wrong: new Uint32Array(vertices.length) });
+	const [rows, columns] = [counts(model.rows), counts(model.columns)];
 	for (const c of model.cells) {
 		const wrong = Number(shown_state(c.bundle, look) !== 'fine');
-		for (const [of, key] of [[n.rows, c.row], [n.columns, c.column]]) {
-			const sum = of.get(key) ?? { all: 0, wrong: 0 };
-			of.set(key, { all: sum.all + 1, wrong: sum.wrong + wrong });
-		}
+		rows.all[c.row]++;
+		rows.wrong[c.row] += wrong;
+		columns.all[c.column]++;
+		columns.wrong[c.column] += wrong;
 	}
-	const most = ([, { all, wrong }]) => wrong > 2 && 2 * wrong > all;
-	const pick = (of) => new Set([...of].filter(most).map(([key]) => key));
-	return { rows: pick(n.rows), columns: pick(n.columns) };
+	const pick = ({ all, wrong }) => new Set([...all.keys()].filter((i) => wrong[i] > 2 && 2 * wrong[i] > all[i]));
+	return { rows: pick(rows), columns: pick(columns) };
 };
 
 /* The worst of each row and column: of its switch, and of its own cells. */
-const lines_of = (model, look) => {
+const find_lines = (model, look) => {
 	const whole = whole_lines(model, look);
-	const worst = (vertices) => vertices.map((v) => state_of(v));
-	const [rows, columns] = [worst(model.rows), worst(model.columns)];
+	const [rows, columns] = [model.rows.map(state_of), model.columns.map(state_of)];
 	const note = (list, i, state) => {
 		list[i] = rank(state) < rank(list[i]) ? state : list[i];
 	};
@@ -77,7 +79,18 @@ const lines_of = (model, look) => {
 			whole.rows.has(c.row) && !whole.columns.has(c.column) || note(columns, c.column, state);
 		}
 	}
-	return { rows, columns, whole };
+	return { rows, columns };
+};
+
+const found_lines = new WeakMap();
+
+/* The same while only the zoom changes. */
+const lines_of = (model, look) => {
+	const known = found_lines.get(model);
+	if (known === undefined || known.off !== look.off) {
+		found_lines.set(model, { off: look.off, ...find_lines(model, look) });
+	}
+	return found_lines.get(model);
 };
 
 const draw_fine = (ctx, at, places, look) => {
