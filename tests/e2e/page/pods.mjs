@@ -80,6 +80,6 @@ await browse({ url, executablePath, pictures }, async ({ page, step, picture, fa
 		ctl('link', 'up', 'agg-004-001[8]');
 		ctl('link', 'up', 'agg-007-002[7]');
 		await has_text(page.locator('.verdict'), 'healthy');
-		assert.equal(await page.locator('.tile.is-fine').count(), 10);
+		await page.waitForFunction(() => document.querySelectorAll('.tile.is-fine').length === 10);
 	});
 });
