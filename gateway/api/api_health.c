@@ -241,6 +241,10 @@ int api_readyz(struct api_call *c)
 		                                                    c->now_ms)
 		                               ? &stats
 		                               : NULL));
+		if (has_stats && stats.heartbeat_ms != 0 &&
+		    !heartbeat_fresh(stats.heartbeat_ms, c->now_ms)) {
+			problem_member(&c->problem, "since", time_json(stats.heartbeat_realtime_s));
+		}
 		return problem_set(&c->problem, c->arena, E_NOTREADY, "%s", reason);
 	}
 	body_json(&c->body,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* /v1/known: the end ports that were ever up, and which of them are gone. */
+/* /v1/known: the end ports that were ever up, and which of them are gone; or the cables between switches. */
 #include <errno.h>
 
 #include "conf/base/err.h"
@@ -41,12 +41,15 @@ int api_known(struct api_call *c)
 	const char *name = api_param(c, "name");
 	struct known_node n;
 	struct api_page page;
-	int8_t gone = -1;
+	int8_t gone = -1, cables = -1;
 	json_t *tail = NULL, *o;
 	uint64_t total = 0;
 	uint32_t written = 0;
 
 	int ret = api_flag(c, "gone", &gone);
+	if (ret == E_OK) {
+		ret = api_flag(c, "cables", &cables);
+	}
 	if (ret == E_OK) {
 		ret = api_page(c, &page);
 	}
@@ -58,7 +61,7 @@ int api_known(struct api_call *c)
 		bool here = n.node_guid > page.guid ||
 		            (n.node_guid == page.guid && n.port >= page.port);
 
-		if (known_is_cable(&n) || (gone >= 0 && gone != (n.gone_s != 0)) ||
+		if (known_is_cable(&n) != (cables == 1) || (gone >= 0 && gone != (n.gone_s != 0)) ||
 		    (name != NULL && !text_glob(name, n.name))) {
 			continue;
 		}

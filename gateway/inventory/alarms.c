@@ -505,12 +505,13 @@ json_t *alarms_json(const struct alarm *a)
 	const struct alarm_type *type = &alarm_types[a->kind];
 
 	/* clang-format off */
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s?, s:o, s:b}",
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:i, s:s?, s:o, s:b}",
 		"id", a->id,
 		"kind", type->name,
 		"severity", alarm_severity_names[a->severity],
 		"consequence", consequence_json(&a->consequence),
 		"text", text_json(a->text),
+		"advice", type->advice,
 		"node", end_json(a->node_guid, a->node, a->port),
 		"peer", end_json(a->peer_guid, a->peer, a->peer_port),
 		"since", a->event != 0 ? time_json(a->since) : json_null(),

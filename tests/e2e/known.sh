@@ -48,6 +48,10 @@ ctl node down "$leaf" >/dev/null
 other=$(get "/v1/known" | jq -r --arg leaf "$leaf" '[.known[] | select(.place.name == $leaf and .gone_since == null)][0].name')
 holds "hosts of a switch that is gone went with it" until_true is_gone "$other" switch-gone
 holds "the switch itself" until_true is_gone "$leaf" gone
+cables_of_leaf() { get "/v1/known?cables=1$1" | jq --arg guid "$(known "$leaf" | jq -r .guid)" '[.known[] | select(.guid == $guid or .place.guid == $guid)] | length'; }
+same "its cables to other switches stay known" 2 "$(cables_of_leaf '&gone=1')"
+same "no others are gone" 2 "$(get '/v1/known?cables=1&gone=1' | jq .total)"
+same "a cable is no end port" 0 "$(get /v1/known | jq '[.known[] | select(.type == "switch" and .port != 0)] | length')"
 # --- one alarm for one cause ---
 same "the hosts of the switch are no alarms of their own" 0 "$(get /v1/alarms | jq --arg name "$other" '[.alarms[] | select(.node.name == $name)] | length')"
 has "its alarm stands for them" "$("$bin/saguaro" alarms)" "switch '$leaf' is gone: "
@@ -63,6 +67,7 @@ start_daemon_on "${hosts[0]}" d --sweep_interval=1
 wait_ready
 holds "they are known after a kill" until_true is_gone "${hosts[1]}" link-down
 same "all of them" "$n" "$(get '/v1/known?gone=1' | jq .total)"
+same "the cables of the switch, too" 2 "$(cables_of_leaf '&gone=1')"
 same "since the same time" "$since" "$(known "${hosts[1]}" | jq -r .gone_since)"
 
 # --- one comes back, the others are forgotten ---

@@ -4,7 +4,7 @@
 #
 # The page at /: who gets it and with which headers, what happens without it; and, where the
 # page is built (make web) and there is a Chromium, walks through its views of a tree, of pods, of
-# a torus and of a dragonfly, and of a fabric where cables, hosts, switches and the subnet manager
+# a torus and of a dragonfly, and of fabrics where cables, hosts, switches and the subnet manager
 # go. SCREENSHOTS=folder keeps a picture of each view.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
@@ -87,6 +87,17 @@ shape() { # shape NAME TOPO-ARGS...
 shape tree tree3 26 2 1 2 1
 shape torus torus 4x3x3 1
 shape dragonfly dragonfly 1 8 2
+
+# a folded map where things break
+"$bin/saguaro" topo ft3 10 -o "$work/pods.topo"
+start_simulator "$work/pods.topo"
+start_daemon_on node001 pods --sweep_interval=1
+start_gateway gw-pods --web-dir "$page" --saguaro "$bin/saguaro"
+wait_ready
+node "$work/npm/pods.mjs" "$url" "$chromium" "$bin" "$shots"
+same "what the page says of pods" 0 "$?"
+close_page
+stop_simulator
 
 # a fabric where things break
 "$bin/saguaro" topo ft2 4 4 4 -o "$work/faults.topo"

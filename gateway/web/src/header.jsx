@@ -3,6 +3,9 @@
 
 // One line that says how the fabric is.
 import * as store from './store.js';
+import { is_old } from './banner.jsx';
+import { severities_of, sorted_out } from './causes.js';
+import { Tally } from './severity.jsx';
 import { age, count, number } from './words.js';
 
 const Fact = ({ name, bad, children }) => (
@@ -61,30 +64,22 @@ const Proof = () => {
 	return <Fact name="Proof" bad={!words.ok}>{words.text}</Fact>;
 };
 
-const Alarms = () => {
-	const n = store.alarms.value?.counts;
-	const bad = n && n.critical + n.error + n.warning > 0;
-	return (
-		<Fact name="Alarms" bad={bad}>
-			{!n ? 'unknown' : bad
-				? [n.critical > 0 && `${n.critical} critical`, n.error > 0 && count(n.error, 'error'), n.warning > 0 && count(n.warning, 'warning')]
-					.filter(Boolean).join(', ')
-				: 'none'}
-		</Fact>
-	);
+/** The title of the page: the worst is seen on its tab, too. */
+export const title_of = (tree, old) => {
+	const [worst] = severities_of(sorted_out(tree).open);
+	const sign = { critical: '✖', error: '◆', warning: '▲' }[worst?.[0]];
+	return `${old ? '? ' : ''}${sign ? `${sign}${worst[1]} ` : ''}Saguaro`;
 };
 
-/** Old answers are never shown as if they were of now. */
-const Warning = () => {
-	const why = store.trouble.value ?? (store.ready.value?.ready === false ? store.ready.value.detail : null);
-	const stale = store.fabric.value?.stale;
-	if (why === null && !stale) {
-		return null;
-	}
+/* All of it in a few words. */
+const Verdict = () => {
+	const { open } = sorted_out(store.causes.value);
+	const bad = open.filter((a) => a.severity !== 'info');
 	return (
-		<p class="warning" role="alert">
-			{why ?? 'the daemon does not report'}
-			{store.fabric.value !== null && '. What follows is the last that was known.'}
+		<p class="verdict">
+			{store.alarms.value === null ? 'nothing is known yet'
+				: bad.length > 0 ? <Tally alarms={bad} />
+				: is_old() ? 'not known now' : <span class="good">✓ healthy</span>}
 		</p>
 	);
 };
@@ -94,19 +89,18 @@ export const Header = () => {
 	return (
 		<header>
 			<h1>Saguaro</h1>
+			<Verdict />
 			<dl>
 				<Sm />
 				<LastSweep />
 				<Engine />
 				<Proof />
-				<Alarms />
 				<Fact name="Fabric">
 					{fabric === null ? 'unknown'
 						: `${number(fabric.hosts)} hosts, ${number(fabric.switches)} switches, ${number(fabric.links)} links`}
 				</Fact>
 				<Fact name="Events" bad={!store.live.value}>{store.live.value ? 'live' : 'not connected'}</Fact>
 			</dl>
-			<Warning />
 		</header>
 	);
 };

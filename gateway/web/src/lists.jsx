@@ -6,12 +6,13 @@ import { useMemo, useState } from 'preact/hooks';
 import * as store from './store.js';
 import { Chart } from './chart.jsx';
 import { Engines } from './compare.jsx';
+import { Severity } from './severity.jsx';
 import { Table } from './table.jsx';
 import { clock_time, day_time, end, hex, number, rate } from './words.js';
 
 const EVENT_COLUMNS = [
 	{ name: 'time', of: (e) => e.time, show: (e) => <time dateTime={e.time} title={day_time(e.time)}>{clock_time(e.time)}</time> },
-	{ name: 'severity', of: (e) => e.severity },
+	{ name: 'severity', of: (e) => e.severity, show: (e) => <Severity severity={e.severity} /> },
 	{ name: 'kind', of: (e) => e.kind.replaceAll('_', ' ') },
 	{ name: 'where', of: (e) => end(e.node) + (e.peer ? ` - ${end(e.peer)}` : '') },
 	{ name: 'what', of: (e) => e.text },

@@ -114,7 +114,7 @@ export const Path = ({ ends, epoch, go, shown, open }) => {
 	useEffect(() => shown(path ? path.hops.map((h) => h.guid) : []), [path]);
 
 	return (
-		<section aria-labelledby="path">
+		<section class="path" aria-labelledby="path">
 			<h2 id="path">Path</h2>
 			<form onSubmit={(e) => {
 				e.preventDefault();

@@ -3,16 +3,21 @@
 
 // What the page knows: one signal per answer of the gateway, and when each is asked again.
 // An answer that fails leaves the older one, which then counts as old.
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { clock, get, list, listen, Problem } from './api.js';
+import { marks_of, tree_of } from './causes.js';
 
 const EVENTS_KEPT = 500;
 const ALARMS_MOST = 1000;
+const GONE_MOST = 5000;
+const LINKS_MOST = 20000;
 const STATE_MS = 5000; // the header, whether or not something happened
 const SETTLE_MS = 400; // events come in bursts
+export const GATEWAY_SILENT = 'the gateway does not answer';
 
 export const now = signal(Date.now());
 export const trouble = signal(null); // why the gateway does not answer; null: it does
+export const answered = signal(null); // when it answered the last time, in ms
 export const live = signal(false); // the feed of events is connected
 export const ready = signal(null);
 export const fabric = signal(null);
@@ -20,6 +25,10 @@ export const routing = signal(null);
 export const sm = signal(null);
 export const sweeps = signal(null);
 export const alarms = signal(null);
+export const causes = computed(() => tree_of(alarms.value?.alarms ?? []));
+export const marks = computed(() => marks_of(causes.value));
+export const gone = signal([]); // of /v1/known, with their last places
+export const lost_links = signal([]); // the same of cables, that went with a switch
 export const topology = signal(null);
 export const events = signal([]); // the newest first
 export const partitions = signal(null);
@@ -31,9 +40,10 @@ const ask = async (into, path, params) => {
 	try {
 		into.value = await get(path, params);
 		trouble.value = null;
+		answered.value = now.value;
 	} catch (e) {
 		if (!(e instanceof Problem)) {
-			trouble.value = 'the gateway does not answer';
+			trouble.value = GATEWAY_SILENT;
 		} else if (e.status === 503) {
 			trouble.value = e.message;
 		}
@@ -45,7 +55,7 @@ const ask_ready = async () => {
 	try {
 		ready.value = await get('readyz');
 	} catch (e) {
-		ready.value = { ready: false, detail: e.message };
+		ready.value = { ready: false, detail: e.message, since: e.body?.since ?? null };
 	}
 };
 
@@ -57,11 +67,28 @@ export const refresh_state = () =>
 		ask(routing, 'v1/routing'),
 		ask(sm, 'v1/sm'),
 		ask(sweeps, 'v1/sweeps', { limit: 20 }),
-		/* all: the map shows cables that are gone by their alarms */
-		ask(alarms, 'v1/alarms', { limit: ALARMS_MOST, all: 1 }),
+		ask(alarms, 'v1/alarms', { limit: ALARMS_MOST, children: 1 }),
+		refresh_gone(),
 	]);
 
-export const refresh_map = () => ask(topology, 'v1/topology');
+const sign_of = (rows) => rows.map((n) => `${n.port_guid} ${n.gone_since}`).join();
+
+/* What is gone, and the cables it had: a switch that is gone has no other trace of its place. */
+const refresh_gone = async () => {
+	try {
+		const { rows } = await list('v1/known', 'known', { gone: 1 }, GONE_MOST);
+		if (sign_of(rows) === sign_of(gone.value)) {
+			return; // so that the map is not drawn again
+		}
+		gone.value = rows;
+		lost_links.value = rows.every((n) => n.type === 'ca') ? []
+			: (await list('v1/known', 'known', { cables: 1, gone: 1 }, LINKS_MOST)).rows;
+	} catch {
+		// the map then shows less of what is gone, and words say the rest
+	}
+};
+
+export const refresh_map = () => ask(topology, 'v1/topology', { hosts: 1 });
 
 export const refresh_tab = (tab) => {
 	if (tab === 'partitions') {

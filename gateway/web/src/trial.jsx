@@ -51,18 +51,18 @@ const switches_towards = async (group, other) => {
 	return [...new Set(found)].map((i) => t.vertices[i].guid);
 };
 
-/** GUID of each switch -> its group. */
-export const groups_of_switches = async (signal) => {
+/** GUID of each switch -> {group, tier, ...}. */
+export const places_of_switches = async (signal) => {
 	const t = await get('v1/topology', { switches: 1 }, signal);
-	return new Map(t.vertices.filter((v) => v.type === 'switch').map((v) => [v.guid, v.group]));
+	return new Map(t.vertices.filter((v) => v.type === 'switch').map((v) => [v.guid, v]));
 };
 
 /** Switches off, or on again, all cables between two vertices of the map. */
 export const toggle_bundle = async (p, q) => {
 	const [from, to] = p.guid ? [p, q] : [q, p];
 	try {
-		const group_of = to.guid ? null : await groups_of_switches();
-		const is_far = (guid) => (to.guid ? guid === to.guid : group_of.get(guid) === to.group);
+		const place_of = to.guid ? null : await places_of_switches();
+		const is_far = (guid) => (to.guid ? guid === to.guid : place_of.get(guid)?.group === to.group);
 		const guids = from.guid ? [from.guid] : await switches_towards(from.group, to.group);
 		const ports = (await Promise.all(guids.map(ports_of))).flat();
 		toggle(ports.filter((x) => is_far(x.peer.guid)).map(cable_of));

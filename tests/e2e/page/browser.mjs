@@ -60,6 +60,30 @@ const violations = async (page) => {
 		`    ${n.target}\n    ${n.failureSummary}`).join('\n')}`);
 };
 
+/** Pixels of a canvas that differ from its corner, in a part of it given in parts of its size. */
+export const ink_of = (canvas, x0, y0, x1, y1) => canvas.evaluate((c, part) => {
+	const [x, y] = [part[0] * c.width, part[1] * c.height].map(Math.round);
+	const [w, h] = [(part[2] - part[0]) * c.width, (part[3] - part[1]) * c.height].map(Math.round);
+	const data = c.getContext('2d').getImageData(x, y, w, h).data;
+	let n = 0;
+	for (let i = 3; i < data.length; i += 4) {
+		n += data[i] > 0;
+	}
+	return n;
+}, [x0, y0, x1, y1]);
+
+/** A phone: the causes come first, then the map, and nothing is wider than the screen. */
+export const on_phone = async (page, what, look) => {
+	await page.setViewportSize({ width: 390, height: 844 });
+	const top = async (place) => (await page.locator(place).first().boundingBox()).y;
+	const places = [await top('.causes'), await top('canvas'), await top('.path'), await top('#list')];
+	assert.deepEqual(places, [...places].sort((a, b) => a - b), `${what}: what is wrong comes first on a phone`);
+	assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= 390), `${what}: as wide as the phone`);
+	await accessible(page, `${what}, on a phone`);
+	await look();
+	await page.setViewportSize({ width: 1440, height: 1000 });
+};
+
 /** A view has no fault that axe knows, on dark and on light paper, and nothing moves in it. */
 export const accessible = async (page, what) => {
 	for (const colorScheme of ['light', 'dark']) {

@@ -29,12 +29,14 @@ const pixels_of = async (page, png) => {
 	return { width, height, rgb: Array.from({ length: width * height }, (_, i) => data.readUIntBE(4 * i, 3)) };
 };
 
-/* The 256 commonest colours, and a function to the nearest of them. */
+/* The 256 commonest colours, and a function to the nearest of them. What is wrong has strong
+ * colours on few pixels, so these count for more than greys. */
 const palette_of = (rgb) => {
 	const count = new Map();
 	rgb.forEach((c) => count.set(c, (count.get(c) ?? 0) + 1));
-	const palette = [...count].sort((p, q) => q[1] - p[1]).slice(0, 256).map(([c]) => c);
 	const parts = (c) => [c >> 16, (c >> 8) & 255, c & 255];
+	const weight = ([c, n]) => n * (1 + Math.max(...parts(c)) - Math.min(...parts(c)));
+	const palette = [...count].sort((p, q) => weight(q) - weight(p)).slice(0, 256).map(([c]) => c);
 	const far = (p, q) => parts(p).reduce((sum, v, i) => sum + (v - parts(q)[i]) ** 2, 0);
 	const known = new Map(palette.map((c, i) => [c, i]));
 	const nearest = (c) => {

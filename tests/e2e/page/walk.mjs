@@ -57,7 +57,7 @@ await browse({ url, executablePath, pictures }, async ({ page, complaints, step,
 	});
 	await step('what if cables were clicked off on the map', async () => {
 		await page.getByRole('button', { name: 'click cables off' }).click();
-		await page.getByText('off in the what-if (dotted').waitFor();
+		await page.locator('.legend li.off').waitFor();
 		const box = await map.boundingBox();
 		const click = async (x, y) => {
 			await page.mouse.move(box.x + x * box.width, box.y + y * box.height);
@@ -116,7 +116,7 @@ await browse({ url, executablePath, pictures }, async ({ page, complaints, step,
 	await step('no such name is said', async () => {
 		await page.locator('input[name=to]').fill('nobody');
 		await page.keyboard.press('Enter');
-		await has_text(page.locator('.side .warning'), 'nobody');
+		await has_text(page.locator('.path .warning'), 'nobody');
 		complaints.length = 0; // Chromium notes each 404
 		await page.getByRole('button', { name: 'clear' }).click();
 	});
@@ -137,10 +137,10 @@ await browse({ url, executablePath, pictures }, async ({ page, complaints, step,
 		execFileSync(saguaro, ['port', 'disable', 'leaf-0003:20'], { stdio: 'ignore' });
 		await has_text(page.locator('.alarm'), 'leaf-0003');
 		await has_text(fact('Fabric'), '1,295 links');
-		await page.getByText('1 with lost cables').waitFor();
+		await has_text(page.locator('.legend li.drained'), '1 out of service');
 		await page.getByText('as a table').first().click();
-		await page.getByRole('button', { name: 'lost', exact: true }).click();
-		await has_text(page.locator('tr.is-lost').first(), 'leaf-0003');
+		await page.getByRole('button', { name: 'also', exact: true }).click();
+		await has_text(page.locator('tr.is-drained').first(), 'leaf-0003');
 		await page.getByText('as a table').first().click();
 		await accessible(page, 'an alarm');
 		await picture('648-alarm');
@@ -164,10 +164,10 @@ await browse({ url, executablePath, pictures }, async ({ page, complaints, step,
 			await page.keyboard.press('Tab');
 			seen.push(await page.evaluate(() => {
 				const e = document.activeElement;
-				return e.name || e.id || (e.tagName === 'CANVAS' ? 'map' : e.textContent.trim());
+				return e.name || e.id || e.getAttribute('aria-label')?.match(/^zoom in$/)?.[0] || (e.tagName === 'CANVAS' ? 'map' : e.textContent.trim());
 			}));
 		}
-		const order = ['from', 'to', 'show', 'what if: click cables off', 'map', 'tab-events', 'all resources',
+		const order = ['what if: click cables off', 'map', 'zoom in', 'from', 'to', 'show', 'tab-events', 'all resources',
 			'licences'];
 		assert.deepEqual(order, seen.filter((x) => order.includes(x)));
 	});

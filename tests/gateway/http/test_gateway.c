@@ -181,6 +181,9 @@ START_TEST(test_daemon_gone)
 	ck_assert_ptr_nonnull(strptime(detail + strlen(gone), "%Y-%m-%dT%H:%M:%SZ", &tm));
 	time_t since = timegm(&tm);
 	ck_assert_msg(since >= before && since <= after, "%s", detail);
+	ck_assert_int_eq(strncmp(detail + strlen(gone), text_of(o, "since"),
+	                         strlen(text_of(o, "since"))),
+	                 0);
 	json_decref(o);
 
 	/* Answers go on but say so, and a stale one is not taken for a fresh one. */

@@ -44,7 +44,7 @@ const contrast = (p, q) => {
 for (const theme of ['dark', 'light']) {
 	for (const eye of Object.keys(EYES)) {
 		test(`what is wrong differs from what is fine, ${theme}, ${eye}`, () => {
-			for (const state of ['degraded', 'down', 'lost', 'off']) {
+			for (const state of ['gone', 'lost', 'down', 'sick', 'degraded', 'loaded', 'drained', 'off']) {
 				const d = difference(state_colour(theme, state), state_colour(theme, 'fine'), eye);
 				assert.ok(d > 20, `${state}: ${d.toFixed(1)}`); // 2.3 is just noticeable
 			}
@@ -56,7 +56,7 @@ for (const theme of ['dark', 'light']) {
 		});
 	}
 	test(`what is wrong stands out from the paper, ${theme}`, () => {
-		for (const state of ['degraded', 'down', 'lost', 'off']) {
+		for (const state of ['gone', 'lost', 'down', 'sick', 'degraded', 'loaded', 'drained', 'off']) {
 			const c = contrast(state_colour(theme, state), paper(theme).paper);
 			assert.ok(c >= 3, `${state}: ${c.toFixed(2)}`); // WCAG 2.2, 1.4.11
 		}

@@ -4,7 +4,7 @@
 // What is under the pointer is what is drawn there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hit, layout } from '../../../gateway/web/src/map/draw.js';
+import { hit, layout, place_of } from '../../../gateway/web/src/map/place.js';
 import { scale_colour } from '../../../gateway/web/src/map/colour.js';
 import { model_of } from '../../../gateway/web/src/map/model.js';
 
@@ -48,8 +48,37 @@ for (const [width, height] of [[1200, 560], [300, 200], [77, 900]]) {
 			const y = at.top + (c.row + 0.5) * at.cell_h;
 			assert.deepEqual(hit(m, at, x, y, 14), { row: c.row, column: c.column });
 		}
-		assert.equal(hit(m, at, at.left - 1, at.top + 1, 14), null);
-		assert.equal(hit(m, at, at.left + 1, at.top - 1, 14), null);
+		assert.deepEqual(hit(m, at, at.left - 1, at.top + at.cell_h / 2, 14), { row: 0, column: null });
+		assert.deepEqual(hit(m, at, at.left + at.cell_w / 2, at.top - 1, 14), { row: null, column: 0 });
+		assert.equal(hit(m, at, at.left - 1, at.top - 1, 14), null);
+		assert.equal(hit(m, at, at.left + 1, height + 1, 14), null);
+	});
+}
+
+test('names at the edges of a matrix stay while it is zoomed', () => {
+	const m = model_of(fabric('matrix', 12));
+	const all = layout(m, 600, 400);
+	const near = layout(m, 600, 400, { k: 4, x: -900, y: -700 });
+	assert.deepEqual(near.frame, all.frame);
+	assert.equal(near.cell_w, 4 * all.cell_w);
+	const { row, column } = hit(m, near, near.frame.x0 + 1, near.frame.y0 + 1, 14);
+	assert.ok(row > 0 && column > 0);
+	assert.deepEqual(hit(m, near, near.frame.x0 - 1, near.frame.y0 + 1, 14), { row, column: null });
+});
+
+for (const kind of ['tree', 'matrix']) {
+	test(`each host is found at its place, ${kind}`, () => {
+		const f = fabric(kind, 9);
+		f.hosts = Array.from({ length: 9 * 18 }, (_, i) => ({ guid: `h${i}`, name: `h${i}`, port: 1,
+			vertex: i % 9, switch_port: i, state: 'active', degraded: false }));
+		const m = model_of(f);
+		const at = layout(m, 900, 500);
+		for (const host of m.hosts) {
+			const p = at.host(host);
+			assert.ok(p.x > 0 && p.x < 900 && p.y > 0 && p.y < 500);
+			assert.deepEqual(hit(m, at, p.x, p.y, 14), { host: host.index });
+			assert.deepEqual(place_of(m, at, { host: host.index }), p);
+		}
 	});
 }
 

@@ -5,20 +5,28 @@
 import { useEffect, useState } from 'preact/hooks';
 import { get } from '../api.js';
 import { scale_colour, theme } from './colour.js';
-import { load_words, tally } from './model.js';
+import { GLYPHS, GLYPH_WORDS } from './glyphs.js';
+import { load_words, STATES, tally } from './model.js';
 import { count, number } from '../words.js';
 
 const STOPS = [0, 0.25, 0.5, 0.75, 1];
 
+/** The sign that the map has for a state. */
+export const Glyph = ({ state }) => (
+	<svg class={`glyph ${state}${GLYPHS[state].filled ? ' filled' : ''}`} viewBox="-1.4 -1.4 2.8 2.8" width="14"
+		height="14" aria-hidden="true">
+		<path d={GLYPHS[state].path} />
+	</svg>
+);
+
 const States = ({ model, trying }) => {
 	const n = tally(model);
+	const wrong = STATES.filter((s) => s !== 'fine' && n[s] > 0);
 	return (
 		<ul class="legend">
+			{wrong.map((s) => <li key={s} class={s}><Glyph state={s} /> {n[s]} {GLYPH_WORDS[s]}</li>)}
+			{trying && <li class="off"><Glyph state="off" /> {GLYPH_WORDS.off}</li>}
 			<li class="fine">{count(n.fine, 'bundle')} fine</li>
-			{n.degraded > 0 && <li class="degraded">{n.degraded} degraded (dashed)</li>}
-			{n.down > 0 && <li class="down">{n.down} not Active (thick)</li>}
-			{n.lost > 0 && <li class="lost">{n.lost} with lost cables (dotted, ✕)</li>}
-			{trying && <li class="off">off in the what-if (dotted, ✕)</li>}
 		</ul>
 	);
 };

@@ -6,8 +6,18 @@
 // A drawing is {kind: 'rows' | 'matrix', ...}. Rows: each vertex has a place, bundles are
 // lines between places. Matrix: bundles are cells; its rows and columns are vertices.
 
+import { with_short_names } from './names.js';
+
 /** Above so many vertices of one tier a drawing as rows says nothing. */
 const ROW_MOST = 480;
+
+/** States of a bundle, switch or host, the worst first. */
+export const STATES = ['gone', 'lost', 'down', 'sick', 'degraded', 'loaded', 'drained', 'fine'];
+
+/* drawn: hosts of a vertex that are drawn; hosts_gone: others of it that are gone. */
+const NO_MARKS = { gone: 0, hosts_gone: 0, lost: 0, sick: 0, loaded: 0, drained: 0, drawn: 0, since: null };
+
+const by_name = new Intl.Collator('en', { numeric: true }).compare;
 
 /** Bundles as objects. The columns are named in the answer, and may become more. */
 export const bundles_of = (topology) => {
@@ -24,18 +34,9 @@ export const bundles_of = (topology) => {
 		from_b: b[at.max_routes_from_b],
 		routes: Math.max(b[at.max_routes_from_a] ?? 0, b[at.max_routes_from_b] ?? 0),
 		rate_gbps: b[at.rate_gbps],
-		lost: 0,
-		since: null,
+		...NO_MARKS,
 	}));
 };
-
-/** Cables that are gone, of /v1/alarms: {a, b: GUIDs, since: in ms or null}. */
-export const lost_of = (alarms) =>
-	alarms.filter((x) => x.kind === 'link_down' && x.node && x.peer).map((x) => ({
-		a: x.node.guid,
-		b: x.peer.guid,
-		since: x.since ? Date.parse(x.since) : null,
-	}));
 
 /** Where things are in a drawing, by GUID; group_of: GUID of a switch -> its group. */
 const finder = (vertices, group_of) => {
@@ -46,31 +47,112 @@ const finder = (vertices, group_of) => {
 
 const pair = (p, q) => `${Math.min(p, q)} ${Math.max(p, q)}`;
 
-/* Puts lost cables where they were: into a bundle, into a vertex that has both ends, or as a
- * bundle without cables. */
-const add_lost = (vertices, bundles, lost, group_of) => {
-	if (lost.length === 0) {
+const no_cable = (index, p, q) => ({ index, a: Math.min(p, q), b: Math.max(p, q), cables: 0, not_active: 0,
+	degraded: 0, from_a: 0, from_b: 0, routes: 0, rate_gbps: 0, ...NO_MARKS });
+
+/* Puts marks where they belong: on a bundle, which may have lost its cables; on a vertex that
+ * has both ends; or on the one end that is drawn. */
+const add_marks = (vertices, bundles, marks, group_of) => {
+	if (marks.length === 0) {
 		return;
 	}
 	const place = finder(vertices, group_of);
 	const by_pair = new Map(bundles.map((b) => [pair(b.a, b.b), b]));
-	for (const { a, b, since } of lost) {
+	for (const { a, b, state, since } of marks) {
 		const p = place(a);
 		const q = place(b);
-		if (p === undefined || q === undefined) {
-			continue;
+		let to = p === undefined || q === undefined || p === q ? vertices[p ?? q] : by_pair.get(pair(p, q));
+		const away = p === undefined ? a : q === undefined ? b : null;
+		if (to === undefined ? away !== null : away !== null && group_of.has(away)) {
+			continue; // one of its switches is not in this view
 		}
-		let to = p === q ? vertices[p] : by_pair.get(pair(p, q));
 		if (to === undefined) {
-			to = { index: bundles.length, a: Math.min(p, q), b: Math.max(p, q), cables: 0,
-				not_active: 0, degraded: 0, from_a: 0, from_b: 0, routes: 0, rate_gbps: 0,
-				lost: 0, since: null };
+			to = no_cable(bundles.length, p, q);
 			bundles.push(to);
 			by_pair.set(pair(p, q), to);
 		}
-		to.lost++;
+		if (state === 'gone' && to.type !== undefined) {
+			continue; // the switch that had the cable is counted already
+		}
+		to[state]++;
 		to.since = since === null || (to.since !== null && to.since > since) ? to.since : since;
 	}
+};
+
+/* Switches that are gone as vertices, or as a mark on the group that they were in. */
+const add_ghosts = (vertices, ghosts, inside) => {
+	const drawn = new Set(vertices.map((v) => v.guid));
+	const groups = new Map(vertices.filter((v) => v.type === 'group').map((v) => [v.group, v]));
+	for (const g of ghosts) {
+		const within = groups.get(g.group);
+		if (within) {
+			within.gone++;
+		} else if (g.tier !== undefined && (inside === null || g.group === inside ||
+			g.cables.some((guid) => drawn.has(guid)))) {
+			vertices.push({ type: 'switch', guid: g.guid, name: g.name, group: g.group, tier: g.tier, hosts: 0,
+				index: vertices.length, switches: 1, not_active: 0, degraded: 0, routes: 0, ...NO_MARKS,
+				gone: 1, since: g.since });
+		}
+	}
+};
+
+/* A switch of which a view of one group shows nothing any more, because its last cable there is
+ * lost. */
+const add_far_ends = (vertices, marks, inside, places) => {
+	const drawn = new Map(vertices.map((v) => [v.guid, v]));
+	const add = (here, there) => {
+		const far = places.get(there);
+		if (drawn.get(here)?.group === inside && !drawn.has(there) && far && far.group === null) {
+			vertices.push({ ...far, type: 'switch', index: vertices.length, name: far.name || far.guid, switches: 1,
+				not_active: 0, degraded: 0, routes: 0, ...NO_MARKS });
+			drawn.set(there, vertices.at(-1));
+		}
+	};
+	for (const { a, b } of inside === null ? [] : marks) {
+		add(a, b);
+		add(b, a);
+	}
+};
+
+/* Hosts that are gone from switches that are drawn as a group. */
+const count_ghost_hosts = (vertices, wrong) => {
+	const groups = new Map(vertices.filter((v) => v.type === 'group').map((v) => [v.group, v]));
+	const with_switch = new Set(wrong.switches.map((g) => g.guid));
+	for (const h of groups.size > 0 ? wrong.hosts : []) {
+		const within = with_switch.has(h.switch) ? undefined : groups.get(wrong.group_of.get(h.switch));
+		if (within) {
+			within.hosts_gone++;
+		}
+	}
+};
+
+const ghost_cables = (ghosts) => ghosts.flatMap((g) =>
+	g.cables.map((b) => ({ a: g.guid, b, state: 'gone', since: g.since })));
+
+/* Hosts at the vertices that they are cabled to, in the order of ports, those that are gone in
+ * their place; what is wrong with them counts at their switch, too. */
+const hosts_of = (topology, vertices, wrong) => {
+	const at = new Map(vertices.map((v) => [v.guid, v.index]));
+	const seen = new Set((topology.hosts ?? []).map((h) => `${h.guid} ${h.port}`));
+	const sick = new Map(wrong.marks.flatMap((m) => [[m.a, m], [m.b, m]]));
+	const hosts = (topology.hosts ?? []).map((h) => ({
+		...h, ...NO_MARKS, not_active: Number(h.state !== 'active'), degraded: Number(h.degraded),
+	}));
+	for (const h of hosts) {
+		const m = sick.get(h.guid);
+		if (m) {
+			h[m.state]++;
+			h.since = m.since;
+		}
+	}
+	for (const g of wrong.hosts) {
+		const vertex = at.get(g.switch);
+		if (vertex !== undefined && !seen.has(`${g.guid} ${g.port}`)) {
+			hosts.push({ ...g, ...NO_MARKS, vertex, not_active: 0, degraded: 0, gone: 1, since: g.since });
+		}
+	}
+	hosts.sort((p, q) => p.vertex - q.vertex || p.switch_port - q.switch_port);
+	return hosts.map((h, index) => ({ ...h, index, nth: vertices[h.vertex].drawn++ }));
 };
 
 /** Vertices with their name and what is wrong inside them. */
@@ -88,27 +170,27 @@ export const vertices_of = (topology) => {
 			not_active: own ? own.not_active : 0,
 			degraded: own ? own.degraded : 0,
 			routes: own ? own.max_routes : 0,
-			lost: 0,
-			since: null,
+			...NO_MARKS,
 		};
 	});
 };
 
-/** lost, down, degraded or fine: the worst of a bundle or vertex. */
+/** The worst of a bundle, vertex or host. */
 export const state_of = (x) =>
-	x.lost > 0 ? 'lost' : x.not_active > 0 ? 'down' : x.degraded > 0 ? 'degraded' : 'fine';
+	(x.gone > 0 && !(x.cables > 0)) || x.hosts_gone > 0 ? 'gone' : x.lost > 0 ? 'lost' : x.not_active > 0 ? 'down' : x.sick > 0 ? 'sick'
+		: x.degraded > 0 ? 'degraded' : x.loaded > 0 ? 'loaded' : x.drained > 0 ? 'drained' : 'fine';
 
 const spread = (row, y) => row.map((v, i) => ({ ...v, x: (i + 0.5) / row.length, y }));
 
-/** Pods side by side, and switches of one pod beside each other. */
-const row_order = (p, q) => (p.group ?? Infinity) - (q.group ?? Infinity) || p.index - q.index;
+/** Pods side by side, and switches of one pod beside each other, also those that are gone. */
+const row_order = (p, q) => (p.group ?? Infinity) - (q.group ?? Infinity) || by_name(p.name, q.name) || p.index - q.index;
 
 const tier_words = (tier, n) =>
 	tier === 0 ? `${n} ${n === 1 ? 'leaf' : 'leaves'}`
 		: tier === Infinity ? `${n} without tier` : `tier ${tier}: ${n}`;
 
 /* Tiers as rows, the leaves at the bottom. What has no tier stands above all. */
-const rows_model = (vertices, bundles) => {
+const rows_model = (vertices, bundles, hosts) => {
 	const tiers = [...new Set(vertices.map((v) => v.tier ?? Infinity))].sort((p, q) => p - q);
 	const placed = new Array(vertices.length);
 	const labels = [];
@@ -122,7 +204,7 @@ const rows_model = (vertices, bundles) => {
 			placed[v.index] = { ...v, outer };
 		}
 	});
-	return { kind: 'rows', vertices: placed, bundles, labels };
+	return { kind: 'rows', vertices: placed, bundles, labels, hosts };
 };
 
 /*
@@ -130,15 +212,19 @@ const rows_model = (vertices, bundles) => {
  * as cables lead from one to the other; of a group of anything else its switches, and all that
  * they are cabled to; else all vertices in both directions.
  */
-const matrix_model = (topology, vertices, bundles, inside) => {
+const matrix_model = (topology, vertices, bundles, hosts, inside) => {
 	const is_tree = topology.kind === 'tree';
 	const is_row = inside === null ? (v) => v.type === 'group' : (v) => v.group === inside && v.type === 'switch';
 	let rows = vertices.filter(is_row);
 	let columns = vertices.filter((v) => !is_row(v));
+	if (vertices.some((v) => v.gone > 0 && v.type === 'switch')) {
+		rows.sort(row_order);
+		columns.sort(row_order);
+	}
 	const square = inside === null && (!is_tree || rows.length === 0 || columns.length === 0);
 
 	if (square) {
-		rows = columns = vertices;
+		rows = columns = vertices.some((v) => v.gone > 0) ? [...vertices].sort(row_order) : vertices;
 	} else {
 		const cabled = new Set(bundles.flatMap((b) =>
 			is_row(vertices[b.a]) !== is_row(vertices[b.b]) ? [b.a, b.b] : []));
@@ -161,7 +247,7 @@ const matrix_model = (topology, vertices, bundles, inside) => {
 			}
 		}
 	}
-	return { kind: 'matrix', vertices, bundles, rows, columns, cells, square };
+	return { kind: 'matrix', vertices, bundles, rows, columns, cells, square, hosts };
 };
 
 /**
@@ -190,17 +276,32 @@ export const load_words = (tiers, fabric) => {
 	];
 };
 
-const NONE_LOST = { cables: [], group_of: new Map() };
+const NOTHING = { marks: [], switches: [], hosts: [], group_of: new Map(), places: new Map() };
+
+/* Vertices, bundles and hosts with what is wrong about them. */
+const parts_of = (topology, inside, wrong) => {
+	const vertices = vertices_of(topology);
+	const bundles = bundles_of(topology);
+	add_ghosts(vertices, wrong.switches, inside);
+	add_far_ends(vertices, wrong.marks, inside, wrong.places);
+	count_ghost_hosts(vertices, wrong);
+	with_short_names(vertices).forEach((v, i) => (vertices[i] = v));
+	add_marks(vertices, bundles, [...wrong.marks.filter((m) => m.b !== null), ...ghost_cables(wrong.switches)],
+		wrong.group_of);
+	const hosts = hosts_of(topology, vertices, wrong);
+	const is_host = new Set(hosts.map((h) => h.guid));
+	add_marks(vertices, [], wrong.marks.filter((m) => m.b === null && !is_host.has(m.a)), wrong.group_of);
+	return { vertices, bundles, hosts };
+};
 
 /**
  * The drawing of an answer. inside: the number of the group that it shows, or null.
  * A pod is drawn without the cores above it, which are the columns of its matrix.
- * lost: {cables: of lost_of(), group_of: GUID of a switch -> its group, for a folded map}.
+ * wrong: {marks: of marks_of(), switches and hosts: of ghosts_of(), group_of: GUID of a switch
+ * -> its group, for a folded map, places: GUID of a switch -> its vertex}.
  */
-export const model_of = (topology, inside = null, lost = NONE_LOST) => {
-	const vertices = vertices_of(topology);
-	const bundles = bundles_of(topology);
-	add_lost(vertices, bundles, lost.cables, lost.group_of);
+export const model_of = (topology, inside = null, wrong = NOTHING) => {
+	const { vertices, bundles, hosts } = parts_of(topology, inside, { ...NOTHING, ...wrong });
 	const own = (b) => vertices[b.a].group === inside && vertices[b.b].group === inside;
 
 	if (inside !== null && topology.kind === 'tree') {
@@ -209,20 +310,19 @@ export const model_of = (topology, inside = null, lost = NONE_LOST) => {
 		return rows_model(
 			kept.map((v, i) => ({ ...v, index: i })),
 			bundles.filter(own).map((b, i) => ({ ...b, index: i, a: place.get(b.a), b: place.get(b.b) })),
+			hosts.filter((h) => place.has(h.vertex)).map((h, i) => ({ ...h, index: i, vertex: place.get(h.vertex) })),
 		);
 	}
 	const most = Math.max(0, ...topology.tiers.map((t) => t.switches));
 	const as_rows = topology.kind === 'tree' && !topology.folded && most <= ROW_MOST;
-	return as_rows ? rows_model(vertices, bundles)
-		: matrix_model(topology, vertices, bundles, inside);
+	return as_rows ? rows_model(vertices, bundles, hosts)
+		: matrix_model(topology, vertices, bundles, hosts, inside);
 };
 
 /** A pod of a tree and what is above it, as a matrix: where its uplinks go. */
-export const uplinks_of = (topology, inside, lost = NONE_LOST) => {
-	const vertices = vertices_of(topology);
-	const bundles = bundles_of(topology);
-	add_lost(vertices, bundles, lost.cables, lost.group_of);
-	return matrix_model(topology, vertices, bundles, inside);
+export const uplinks_of = (topology, inside, wrong = NOTHING) => {
+	const { vertices, bundles } = parts_of(topology, inside, { ...NOTHING, ...wrong });
+	return matrix_model(topology, vertices, bundles, [], inside);
 };
 
 /** The most routes on one link of a drawing: the end of its scale. */
@@ -261,13 +361,50 @@ export const off_bundles = (model, off, group_of = new Map()) => {
 	return found;
 };
 
-/** How many bundles are of each state. */
+/** How many bundles are of each state; switches and hosts that are gone, too. */
 export const tally = (model) => {
-	const n = { lost: 0, down: 0, degraded: 0, fine: 0 };
+	const n = Object.fromEntries(STATES.map((s) => [s, 0]));
 	for (const b of model.bundles) {
-		n[state_of(b)]++;
+		n[state_of(b)]++; // what went with a switch is counted with that
+	}
+	n.gone = model.vertices.reduce((sum, v) => sum + v.gone + v.hosts_gone, 0) + model.hosts.filter((h) => h.gone > 0).length;
+	for (const h of model.hosts) {
+		n[state_of(h)] += Number(h.gone === 0 && state_of(h) !== 'fine');
 	}
 	return n;
+};
+
+/**
+ * Places of what is not fine, the worst first: {vertex}, {bundle, vertex}, {host} or
+ * {row, column}, as the keyboard's cursor has them.
+ */
+export const exceptions_of = (model) => {
+	const rank = (x) => STATES.indexOf(state_of(x));
+	const found = [];
+	const add = (at, x) => state_of(x) !== 'fine' && found.push({ at, rank: rank(x) });
+	if (model.kind === 'matrix') {
+		model.cells.forEach((c) => state_of(c.bundle) !== 'gone' && add({ row: c.row, column: c.column }, c.bundle));
+		model.square || model.columns.forEach((v, column) => add({ row: null, column }, v));
+		model.rows.forEach((v, row) => v.gone > 0 && v.type !== 'group' && add({ row, column: null }, v));
+	} else {
+		model.vertices.forEach((v) => add({ vertex: v.index }, v));
+		model.bundles.forEach((b) => state_of(b) !== 'gone' && add({ bundle: b.index, vertex: b.a }, b));
+	}
+	model.hosts.forEach((h) => add({ host: h.index }, h));
+	return found.sort((p, q) => p.rank - q.rank).map((f) => f.at);
+};
+
+/** What of a drawing GUIDs are, as sets of indices: {vertices, bundles, hosts}. */
+export const chosen_of = (model, guids, group_of = new Map()) => {
+	const place = finder(model.vertices, group_of);
+	const at = guids.map(place).filter((i) => i !== undefined);
+	const wanted = new Set(guids);
+	const joins = (b) => at.includes(b.a) && at.includes(b.b);
+	return {
+		vertices: new Set(at),
+		bundles: new Set(at.length > 1 ? model.bundles.filter(joins).map((b) => b.index) : []),
+		hosts: new Set(model.hosts.filter((h) => wanted.has(h.guid)).map((h) => h.index)),
+	};
 };
 
 /** Vertices on a path, by the GUIDs of its switches and hosts; those not drawn are left out. */

@@ -6,7 +6,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { get, list } from '../api.js';
 import { Table } from '../table.jsx';
 import { cable_of, node_as_off, off, toggle } from '../trial.jsx';
-import { end, number } from '../words.js';
+import { gone, now } from '../store.js';
+import { age, day_time, end, number } from '../words.js';
 
 const speed = (width, speed) => (width && speed ? `${width} ${speed}` : '');
 
@@ -37,6 +38,21 @@ const COLUMNS = [
 
 const state_class = (p) => (p.peer && p.state !== 'active' ? 'is-down' : p.degraded ? 'is-degraded' : '');
 
+/* A node that is gone has no ports, but a last place. */
+const Gone = ({ row, open }) => (
+	<>
+		<p><b>✖ gone for {age(now.value - Date.parse(row.gone_since))}</b>, since {day_time(row.gone_since)}{
+			row.why && row.why !== 'gone' ? `: ${row.why.replaceAll('-', ' ')}` : ''}.</p>
+		<p>{row.type}, last LID {row.lid}, {row.guid}, first seen {day_time(row.first_seen)}.</p>
+		{row.place && (
+			<p>
+				It was on{' '}
+				<button type="button" class="link" onClick={() => open(row.place.guid)}>{end(row.place)}</button>.
+			</p>
+		)}
+	</>
+);
+
 /** node: its GUID or name; whatever the gateway takes. */
 export const Ports = ({ node, epoch, open }) => {
 	const [found, set_found] = useState(null);
@@ -50,23 +66,25 @@ export const Ports = ({ node, epoch, open }) => {
 			.catch((e) => e.name !== 'AbortError' && set_found({ node, error: e.message }));
 		return () => ended.abort();
 	}, [node, epoch]);
-	const now = found?.node === node ? found : null;
+	const answer = found?.node === node ? found : null;
+	const row = gone.value.find((n) => n.guid === node || n.name === node);
 	return (
 		<section class="node" aria-labelledby="node">
 			<div class="bar">
-				<h3 id="node">{now?.about ? now.about.name || now.about.guid : node}</h3>
+				<h3 id="node">{answer?.about ? answer.about.name || answer.about.guid : row?.name || node}</h3>
 				<button type="button" onClick={() => open('')}>close</button>
 			</div>
-			{now === null ? <p>Asking ...</p>
-				: now.error ? <p class="warning" role="alert">{now.error}</p>
+			{answer === null ? <p>Asking ...</p>
+				: answer.error && row ? <Gone row={row} open={open} />
+				: answer.error ? <p class="warning" role="alert">{answer.error}</p>
 				: <>
 					<p>
-						{now.about.type}, LID {now.about.lid}, {now.about.guid}
-						{now.about.type === 'switch' && (
-							<>; what if all of it were <Switch thing={node_as_off(now.about)} label="the switch" /></>
+						{answer.about.type}, LID {answer.about.lid}, {answer.about.guid}
+						{answer.about.type === 'switch' && (
+							<>; what if all of it were <Switch thing={node_as_off(answer.about)} label="the switch" /></>
 						)}
 					</p>
-					<Table title="Ports" columns={COLUMNS} rows={now.rows} class_of={state_class}
+					<Table title="Ports" columns={COLUMNS} rows={answer.rows} class_of={state_class}
 						chosen={(p) => p.peer && open(p.peer.guid)} />
 				</>}
 		</section>
