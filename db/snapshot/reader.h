@@ -12,6 +12,7 @@
 #include "routing/graph/tables.h"
 
 struct arena;
+struct drained_row;
 struct known_node;
 
 /*!
@@ -353,6 +354,14 @@ int snap_client_row_next(struct snap_reader *r, enum record_table table,
 int snap_known_from(struct snap_reader *r, uint64_t node_guid, uint8_t port,
                     struct known_node *ret_node);
 int snap_known_next(struct snap_reader *r, struct known_node *ret_node);
+
+/*!
+ * Nodes and cables out of service (db/lmdb/drained.h), as last mirrored: the first row, then the rows
+ * behind it by GUID, port and reason.
+ * \retval E_NOTFOUND  There is no further one. \retval E_MALFORMED E_STALE
+ */
+int snap_drained_first(struct snap_reader *r, struct drained_row *ret_row);
+int snap_drained_next(struct snap_reader *r, struct drained_row *ret_row);
 
 /*!
  * \brief Finds a port that is gone, by name, name:port, NodeGUID, PortGUID or its last LID; of

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "db/lmdb/drained.h"
 #include "db/lmdb/known.h"
 #include "sa/store/store.h"
 
@@ -186,6 +187,13 @@ static bool row_fits(const struct state_write *w)
 		return w->value == NULL ? w->key_len == KNOWN_KEY_BYTES
 		                        : known_decode(w->key, w->key_len, w->value,
 		                                       w->len, &n) == E_OK;
+	}
+	if (table == RECORDS_DRAINED) {
+		struct drained_row d;
+
+		return w->value == NULL ? w->key_len == DRAINED_KEY_BYTES
+		                        : drained_decode(w->key, w->key_len, w->value,
+		                                         w->len, &d) == E_OK;
 	}
 	return store_row_fits(table, w->key_len, w->value != NULL, w->len);
 }
