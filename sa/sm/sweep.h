@@ -10,6 +10,8 @@
 #include "sa/sm/program/waves.h"
 
 struct arena;
+struct drained_outcome;
+struct drained_request;
 struct job;
 struct p_keys_port;
 struct partitions;
@@ -155,6 +157,10 @@ int sweep_request_port(struct sweep *s, const struct port_request *rq,
  */
 int sweep_request_forget(struct sweep *s, const char *what, const char *by, size_t *ret_n,
                          char *why, size_t why_bytes);
+
+/*! \brief Takes a node or cable out of service, or back: drained_request() of sa/sm/drained.h. */
+int sweep_request_drained(struct sweep *s, const struct drained_request *rq,
+                          struct drained_outcome *ret_outcome, char *why, size_t why_bytes);
 
 /*! What became of a change of partitions. */
 struct partition_outcome {

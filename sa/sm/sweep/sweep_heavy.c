@@ -868,6 +868,7 @@ static void succeed(struct sweep *s, struct job *j)
 	mirror_dump(&s->mirror);
 	assign_note_presence(sm, j->disc.g, j->arena, &j->lids);
 	known_note(sm, j);
+	drained_settle(sm, j);
 	save_keys(sm);
 	log_up(s, j);
 	st->up = true;

@@ -76,6 +76,12 @@ int sweep_request_forget(struct sweep *s, const char *what, const char *by, size
 	return known_forget(&s->sm, what, by, ret_n, why, why_bytes);
 }
 
+int sweep_request_drained(struct sweep *s, const struct drained_request *rq,
+                          struct drained_outcome *ret_outcome, char *why, size_t why_bytes)
+{
+	return drained_request(&s->sm, rq, ret_outcome, why, why_bytes);
+}
+
 /* --- partitions at run time ------------------------------------------------------------ */
 
 static uint32_t members_in(const struct runtime_partitions *r, uint16_t p_key)
@@ -419,6 +425,7 @@ void sweep_free(struct sweep *s)
 	cables_done(&s->cables);
 	events_done(&sm->events);
 	known_done(&sm->known);
+	drained_done(&sm->drained);
 	runtime_free(sm->runtime);
 	keyring_done(&sm->keys);
 	senders_done(&sm->senders);
