@@ -7,7 +7,7 @@
 #include "conf/base/err.h"
 #include "db/lmdb/layout.h"
 
-enum { TEXTS = 4, FORCE = 1 /* bit of row_drained.flags */ };
+enum { TEXTS = 4, FORCE = 1, APART = 2 /* bits of row_drained.flags */ };
 
 _Static_assert((int)DRAINED_ROW_MAX == (int)sizeof(struct row_drained) +
                                                3 * (int)DRAINED_NAME_BYTES +
@@ -46,7 +46,8 @@ size_t drained_encode(const struct drained_row *r, uint8_t ret_bytes[DRAINED_ROW
 		                   .peer_port = r->peer_port,
 		                   .type = r->type,
 		                   .state = r->state,
-		                   .flags = r->force ? FORCE : 0 };
+		                   .flags = (uint8_t)((r->force ? FORCE : 0) |
+		                                      (r->apart ? APART : 0)) };
 
 	for (unsigned i = 0; i < TEXTS; i++) {
 		size_t most = i + 1 == TEXTS ? DRAINED_NOTE_BYTES : DRAINED_NAME_BYTES;
@@ -85,7 +86,8 @@ int drained_decode(const uint8_t *key, size_t key_len, const void *value, size_t
 		                         .type = row.type,
 		                         .reason = key[9],
 		                         .state = row.state,
-		                         .force = row.flags & FORCE };
+		                         .force = row.flags & FORCE,
+		                         .apart = row.flags & APART };
 	char *text[TEXTS] = { ret_row->name, ret_row->peer_name, ret_row->by, ret_row->note };
 
 	at += sizeof(row);

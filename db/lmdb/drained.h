@@ -53,6 +53,7 @@ struct drained_row {
 	uint8_t reason;     /*!< enum drained_reason */
 	uint8_t state;      /*!< enum drained_state */
 	bool force;         /*!< also if pairs of hosts lose their routes */
+	bool apart;         /*!< a switch with hosts that would pass traffic of others, unless it is cut off from all neighbours but one */
 	char name[DRAINED_NAME_BYTES + 1];
 	char peer_name[DRAINED_NAME_BYTES + 1];
 	char by[DRAINED_NAME_BYTES + 1];

@@ -287,7 +287,7 @@ struct row_drained {
 	uint64_t peer_guid;
 	int64_t since_s, until_s, state_s;
 	uint8_t peer_port, type, state;
-	uint8_t flags; /*!< 1: also if pairs of hosts lose their routes */
+	uint8_t flags; /*!< 1: also if pairs of hosts lose their routes; 2: cut off from neighbours */
 	uint8_t len[4]; /*!< of the names of node and peer, of who asked, of the note */
 	uint8_t reserved[8];
 };

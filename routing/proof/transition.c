@@ -702,6 +702,51 @@ out:
 	return ret;
 }
 
+uint32_t transition_hosts_withdrawn(const struct transition *t, const struct graph *g,
+                                    const struct lids *lids)
+{
+	uint32_t n = 0;
+
+	for (uint32_t lid = 1; t->withdrawn != 0 && lid <= lids->top; lid++) {
+		n += t->stage[lid] == TRANSITION_WITHDRAWN &&
+		     (lids->owner[lid] == GRAPH_NONE ||
+		      g->ports[lids->owner[lid]].num != 0);
+	}
+	return t->second != NULL ? n + transition_hosts_withdrawn(t->second, g, lids) : n;
+}
+
+int transition_plan_late(const struct transition_in *in, const uint8_t *late,
+                         struct arena *a, struct transition *ret_transition)
+{
+	struct transition_in first = *in, second = *in;
+	struct transition t, *last = arena_alloc(a, sizeof(*last));
+	struct arena *tmp = last != NULL ? arena_new() : NULL;
+	struct lft between;
+	int ret = tmp != NULL ? lft_init(&between, in->g->n_switches, in->lids->top, tmp)
+	                      : -ENOMEM;
+
+	for (uint32_t sw = 0; ret == E_OK && sw < in->g->n_switches; sw++) {
+		memcpy(lft_row(&between, sw), lft_row(late[sw] ? in->from : in->to, sw),
+		       between.n_lids);
+	}
+	first.to = second.from = &between;
+	first.to_is_proven = false;
+	second.from_lanes = in->to_lanes;
+	if (ret == E_OK) {
+		ret = transition_plan(&first, a, &t);
+	}
+	if (ret == E_OK) {
+		ret = transition_plan(&second, a, last);
+	}
+	if (ret == E_OK) {
+		t.late = late;
+		t.second = last;
+		*ret_transition = t;
+	}
+	arena_free(tmp);
+	return ret;
+}
+
 int transition_of_change(const uint32_t *lid, uint32_t n, const uint32_t *circling,
                          uint32_t n_circling, uint32_t top, struct arena *a,
                          struct transition *ret_transition)

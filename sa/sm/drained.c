@@ -23,7 +23,11 @@
 #include "sa/sm/table/table.h"
 #include "sa/sm/table/table_kind.h"
 
-enum { PERCENT = 100, MS = 1000 };
+enum {
+	PERCENT = 100,
+	MS = 1000,
+	BACK_SWEEPS = 2 /* the next one, and the one that balances */
+};
 
 static const char *const source = "sweep";
 
@@ -346,6 +350,55 @@ static int find_to_end(struct sm *sm, const struct job *j, const struct drained_
 	return E_OK;
 }
 
+/* --- what the switches hold ----------------------------------------------------------------- */
+
+/* Does a switch send packets by this port, by the tables that it confirmed? Only LIDs of hosts on other
+ * switches than \a but count, unless it is GRAPH_NONE: then all do. */
+static bool has_route(const struct sm *sm, const struct job *j, uint64_t guid, uint8_t port,
+                      uint32_t but)
+{
+	const struct graph *g = j->disc.g;
+	const struct lids *lids = j->program.lids;
+	const struct table *t = table_find(&sm->tables, TABLE_LFT, guid, 0);
+
+	for (uint32_t lid = 1; t != NULL && lid <= lids->top; lid++) {
+		uint32_t owner = lids->owner[lid];
+
+		if (lid / LFT_BLOCK_LIDS < t->cols && owner != GRAPH_NONE &&
+		    t->data[lid] == port &&
+		    (but == GRAPH_NONE ||
+		     (g->ports[owner].num != 0 && graph_switch_of(g, owner) != but))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Do packets between hosts on other switches come to this one? */
+static bool is_passed(const struct sm *sm, const struct job *j, uint32_t sw)
+{
+	const struct graph *g = j->disc.g;
+
+	for (uint32_t i = g->adj_first[sw]; i < g->adj_first[sw + 1]; i++) {
+		if (has_route(sm, j, g->nodes[g->switches[g->adj[i].to]].guid, g->adj[i].to_port,
+		              sw)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Has a switch to be cut off from its neighbours so that nothing passes it? One with hosts, as a leaf of a
+ * tree, keeps all its cables as long as nothing does anyway. */
+static bool is_to_be_apart(const struct sm *sm, const struct job *j,
+                           const struct drained_row *r, uint32_t node)
+{
+	const struct graph *g = j->disc.g;
+	uint32_t sw = g->nodes[node].sw;
+
+	return r->apart || g->host_first[sw] == g->host_first[sw + 1] || is_passed(sm, j, sw);
+}
+
 /* --- what is drained at a time --------------------------------------------------------------- */
 
 /* Finds the subject of a row in a fabric. */
@@ -390,9 +443,10 @@ static bool cuts(const struct drain_effect *e)
 
 /* Adds the rows that can be left out together, one after the other: those that were left out
  * before come first, so that no new request takes their place. */
-static int choose_rows(const struct graph *g, const struct drained_row *rows, size_t n,
-                       bool old, struct drain_set *set, uint8_t *use)
+static int choose_rows(const struct sm *sm, const struct job *j, struct drained_row *rows,
+                       size_t n, bool old, struct drain_set *set, uint8_t *use)
 {
+	const struct graph *g = j->disc.g;
 	int ret = E_OK;
 
 	for (size_t i = 0; i < n && ret == E_OK; i++) {
@@ -407,7 +461,12 @@ static int choose_rows(const struct graph *g, const struct drained_row *rows, si
 			ret = drain_effect(g, set, s.node, s.port, &e);
 		}
 		if (how == USE_NEW && !cuts(&e)) {
-			add_subject(set, g, &s);
+			if (s.node != GRAPH_NONE) {
+				rows[i].apart = is_to_be_apart(sm, j, &rows[i], s.node);
+			}
+			if (s.node == GRAPH_NONE || rows[i].apart) {
+				add_subject(set, g, &s);
+			}
 			how = old ? USE_OLD : USE_NEW;
 		} else if (how == USE_NEW) {
 			how = USE_NEEDED;
@@ -498,14 +557,21 @@ static int check_effect(const struct graph *g, const struct drained_request *rq,
 }
 
 /* What is left out already, without the subject of the request. */
-static int set_without(const struct sm *sm, const struct graph *g,
+static int set_without(const struct sm *sm, const struct job *j,
                        const struct drained_row *subject, struct arena *a,
                        struct drain_set *ret_set)
 {
-	int ret = drain_set_init(ret_set, g, a);
+	const struct graph *g = j->disc.g;
+	size_t n = sm->drained.n;
+	struct drained_row *rows = arena_array(a, n + 1, sizeof(*rows));
+	int ret = rows != NULL ? drain_set_init(ret_set, g, a) : -ENOMEM;
 
+	for (size_t i = 0; i < n && ret == E_OK; i++) {
+		rows[i] = sm->drained.list[i];
+		rows[i].apart = true; /* as if it was off already */
+	}
 	for (unsigned old = 0; old < 2 && ret == E_OK; old++) {
-		ret = choose_rows(g, sm->drained.list, sm->drained.n, old == 0, ret_set, NULL);
+		ret = choose_rows(sm, j, rows, n, old == 0, ret_set, NULL);
 	}
 	if (ret == E_OK) {
 		struct subject s;
@@ -521,13 +587,14 @@ static int set_without(const struct sm *sm, const struct graph *g,
 	return ret;
 }
 
-static int check_start(const struct sm *sm, const struct graph *g,
+static int check_start(const struct sm *sm, const struct job *j,
                        const struct drained_request *rq, const struct subject *s,
                        struct drained_outcome *o, char *why, size_t why_bytes)
 {
+	const struct graph *g = j->disc.g;
 	struct arena *a = arena_new();
 	struct drain_set set;
-	int ret = a != NULL ? set_without(sm, g, &o->row, a, &set) : -ENOMEM;
+	int ret = a != NULL ? set_without(sm, j, &o->row, a, &set) : -ENOMEM;
 
 	if (ret == E_OK) {
 		ret = drain_effect(g, &set, s->node, s->port, &o->effect);
@@ -585,7 +652,7 @@ static int start(struct sm *sm, const struct job *j, const struct drained_reques
 
 	o->row.reason = (uint8_t)rq->reason;
 	if (ret == E_OK && (s.node != GRAPH_NONE || s.port != GRAPH_NONE)) {
-		ret = check_start(sm, g, rq, &s, o, why, why_bytes);
+		ret = check_start(sm, j, rq, &s, o, why, why_bytes);
 	}
 	if (ret != E_OK) {
 		return ret;
@@ -611,6 +678,17 @@ static int start(struct sm *sm, const struct job *j, const struct drained_reques
 	return E_OK;
 }
 
+/* Where there are too many, a LID may be without routes for a moment when these return. */
+static void note_back(struct sm *sm, uint64_t guid)
+{
+	struct drained *d = &sm->drained;
+
+	if (guid != 0 && d->n_back < DRAINED_BACK) {
+		d->back[d->n_back++] = guid;
+		d->back_sweeps = BACK_SWEEPS;
+	}
+}
+
 /* Removes a row. Links that are back carry nothing until routing gives them routes. */
 static int end_row(struct sm *sm, const struct drained_row *r, const char *detail)
 {
@@ -622,6 +700,8 @@ static int end_row(struct sm *sm, const struct drained_row *r, const char *detai
 		sm->drained.failed = 0;
 		if (was.state != DRAINED_QUIET) {
 			sm->drained.returned = true;
+			note_back(sm, was.node_guid);
+			note_back(sm, was.peer_guid);
 			request_sweep(sm, &was, "is in service again");
 		}
 	}
@@ -721,6 +801,51 @@ static uint64_t digest_cut(const struct graph *g, const struct graph *routed)
 	return h;
 }
 
+/* Marks the switches that may change last when routes return. */
+static int mark_others(const struct sm *sm, const struct graph *g, struct arena *a,
+                       struct drained_plan *p)
+{
+	const struct drained *d = &sm->drained;
+	uint8_t *others = arena_array(a, g->n_switches + 1u, 1);
+
+	if (others == NULL) {
+		return -ENOMEM;
+	}
+	memset(others, 1, g->n_switches);
+	for (unsigned i = 0; i < d->n_back; i++) {
+		uint32_t node = graph_node_by_guid(g, d->back[i]);
+
+		if (node != GRAPH_NONE && g->nodes[node].sw != GRAPH_NONE) {
+			others[g->nodes[node].sw] = 0;
+		}
+	}
+	p->late[2] = others;
+	return E_OK;
+}
+
+/* Marks the switches that may change last. The set and the fabric are those of DRAINED_ALL. */
+static int mark_late(const struct graph *g, const struct drain_set *set, struct arena *a,
+                     struct drained_plan *p)
+{
+	uint8_t *passed = arena_array(a, g->n_switches + 1u, 1),
+		*ends = arena_array(a, g->n_switches + 1u, 1);
+
+	if (passed == NULL || ends == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		uint32_t node = g->ports[i].node, sw = g->nodes[node].sw;
+
+		if (sw != GRAPH_NONE) {
+			passed[sw] |= set->node[node] | set->port[i];
+			ends[sw] |= g->ports[i].peer != p->g[DRAINED_ALL]->ports[i].peer;
+		}
+	}
+	p->late[0] = passed;
+	p->late[1] = ends;
+	return E_OK;
+}
+
 int drained_plan(struct sm *sm, const struct job *j, struct arena *a,
                  struct drained_plan *ret_plan)
 {
@@ -730,6 +855,9 @@ int drained_plan(struct sm *sm, const struct job *j, struct arena *a,
 	struct drain_set set;
 	int ret = refresh(sm);
 
+	if (ret == E_OK && d->n_back != 0) {
+		ret = mark_others(sm, g, a, &p);
+	}
 	if (ret != E_OK || d->n == 0) {
 		*ret_plan = p;
 		return ret;
@@ -745,11 +873,14 @@ int drained_plan(struct sm *sm, const struct job *j, struct arena *a,
 	for (unsigned k = 0; k < 2 && ret == E_OK; k++) {
 		enum drained_try t = k == 0 ? DRAINED_OLD : DRAINED_ALL;
 
-		ret = choose_rows(g, p.rows, p.n, k == 0, &set, p.use);
+		ret = choose_rows(sm, j, p.rows, p.n, k == 0, &set, p.use);
 		if (ret == E_OK) {
 			ret = drain_graph(g, &set, a, &p.g[t]);
 		}
 		p.cut[t] = ret == E_OK ? digest_cut(g, p.g[t]) : 0;
+	}
+	if (ret == E_OK && p.cut[DRAINED_ALL] != 0) {
+		ret = mark_late(g, &set, a, &p);
 	}
 	*ret_plan = p;
 	return ret;
@@ -784,9 +915,18 @@ static enum drained_state next_state(const struct drained_plan *p, size_t i, boo
 	return was;
 }
 
+/* A switch that kept its cables, because nothing passed it, and is passed by the new routes. */
+static bool use_passed(const struct sm *sm, const struct job *j, const struct drained_row *r)
+{
+	struct subject s;
+
+	return r->port == 0 && !r->apart && look_up(j->disc.g, r, &s) == USE_NEW &&
+	       is_passed(sm, j, j->disc.g->nodes[s.node].sw);
+}
+
 /* \return A batch of the rows that changed; NULL: none did, or memory is out. */
-static struct state_batch *changed_rows(struct sm *sm, const struct drained_plan *p,
-                                        bool complete)
+static struct state_batch *changed_rows(struct sm *sm, const struct job *j,
+                                        const struct drained_plan *p, bool complete)
 {
 	struct state_batch *b = NULL;
 	int ret = E_OK;
@@ -796,14 +936,23 @@ static struct state_batch *changed_rows(struct sm *sm, const struct drained_plan
 		enum drained_state next = next_state(p, i, complete);
 		bool removes = p->use[i] == USE_NEW && p->used != DRAINED_ALL &&
 		               p->rows[i].state == DRAINED_DRAINING;
+		bool passed = next == DRAINED_DRAINED && use_passed(sm, j, &p->rows[i]);
 		struct drained_row row;
 
-		if (r == NULL || r->state == next) {
+		next = passed ? DRAINED_DRAINING : next;
+		if (passed) {
+			request_sweep(sm, &p->rows[i], "still passes traffic of others");
+		}
+		if (r == NULL ||
+		    (r->state == next && r->apart == (p->rows[i].apart || passed))) {
 			continue; /* it ended meanwhile, or is as it was */
 		}
 		row = *r;
-		row.state = (uint8_t)next;
-		row.state_s = sm_wall_clock(sm);
+		row.apart = p->rows[i].apart || passed;
+		if (r->state != next) {
+			row.state = (uint8_t)next;
+			row.state_s = sm_wall_clock(sm);
+		}
 		ret = b == NULL ? state_batch_new(&b) : E_OK;
 		ret = ret == E_OK ? put_row(b, &row, removes) : ret;
 		if (ret != E_OK) {
@@ -811,29 +960,13 @@ static struct state_batch *changed_rows(struct sm *sm, const struct drained_plan
 		}
 		if (removes) {
 			note(sm, &row, EVENT_DRAIN_REFUSED, p->refusal);
-		} else if (next == DRAINED_NEEDED) {
+		} else if (next == DRAINED_NEEDED && r->state != next) {
 			note_needed(sm, &row, p->refusal);
-		} else if (next == DRAINED_DRAINED) {
+		} else if (next == DRAINED_DRAINED && r->state != next) {
 			note(sm, &row, EVENT_DRAINED, drained_reason_name(row.reason));
 		}
 	}
 	return b;
-}
-
-/* Does a switch have a route to this port, by the tables that it confirmed? */
-static bool has_route(const struct sm *sm, const struct job *j, uint64_t guid, uint8_t port)
-{
-	const struct lids *lids = j->program.lids;
-	const struct table *t = table_find(&sm->tables, TABLE_LFT, guid, 0);
-
-	for (uint32_t lid = 1; t != NULL && lid <= lids->top; lid++) {
-		uint32_t block = lid / LFT_BLOCK_LIDS;
-
-		if (block < t->cols && lids->owner[lid] != GRAPH_NONE && t->data[lid] == port) {
-			return true;
-		}
-	}
-	return false;
 }
 
 static bool is_complete(const struct sm *sm, const struct job *j)
@@ -842,7 +975,8 @@ static bool is_complete(const struct sm *sm, const struct job *j)
 
 	for (uint32_t i = 0; i < g->n_ports && routed != g; i++) {
 		if (g->ports[i].peer != routed->ports[i].peer &&
-		    has_route(sm, j, g->nodes[g->ports[i].node].guid, g->ports[i].num)) {
+		    has_route(sm, j, g->nodes[g->ports[i].node].guid, g->ports[i].num,
+		              GRAPH_NONE)) {
 			return false;
 		}
 	}
@@ -852,9 +986,12 @@ static bool is_complete(const struct sm *sm, const struct job *j)
 void drained_settle(struct sm *sm, const struct job *j)
 {
 	const struct drained_plan *p = &j->drained;
-	struct state_batch *b = p->n != 0 ? changed_rows(sm, p, is_complete(sm, j)) : NULL;
+	struct state_batch *b = p->n != 0 ? changed_rows(sm, j, p, is_complete(sm, j)) : NULL;
 	int ret;
 
+	if (sm->drained.back_sweeps == 0 || --sm->drained.back_sweeps == 0) {
+		sm->drained.n_back = 0;
+	}
 	if (b == NULL) {
 		return;
 	}

@@ -14,6 +14,11 @@ struct graph;
 struct job;
 struct sm;
 
+/*! Sets of switches that may change last (transition_plan_late()). When routes leave what is drained: those
+ *  that nothing passes any more, with both ends of drained cables; or both ends of all links that are cut.
+ *  When routes return: all but those that are back in service, with both ends of cables. */
+enum { DRAINED_LATE = 3, DRAINED_BACK = 16 };
+
 /*!
  * Nodes and cables that are out of service. This is the one mechanism for it, with a reason: an
  * operator's maintenance, or the health of a link.
@@ -47,6 +52,9 @@ struct drained {
 	bool loaded;
 	uint64_t cut;      /*!< drained_plan.cut of the last routing */
 	uint64_t failed;   /*!< graph_digest() of a fabric that could not be routed; 0: none */
+	uint64_t back[DRAINED_BACK]; /*!< [n_back] NodeGUIDs of switches to which routes return */
+	unsigned n_back;
+	unsigned back_sweeps; /*!< that still have to give them routes */
 	bool returned;     /*!< something is back in service: routes are balanced after the next sweep */
 };
 
@@ -121,6 +129,7 @@ struct drained_plan {
 	struct drained_row *rows;    /*!< [n] copy of the list; state is what a good end makes of it */
 	uint8_t *use;                /*!< [n] enum drained_use */
 	size_t n;
+	const uint8_t *late[DRAINED_LATE]; /*!< [n_switches] each; NULL: nothing is drained */
 	enum drained_try used; /*!< which one was routed */
 	uint64_t failed;       /*!< as in struct drained */
 	char refusal[300];     /*!< why none before it; "": it is the first */

@@ -48,6 +48,32 @@ static double cpu_now(const struct routes *r)
 	return sm_cpu_now(r->sm);
 }
 
+static uint32_t hosts_withdrawn(const struct routes *r, const struct transition *t)
+{
+	return transition_hosts_withdrawn(t, r->job->disc.g, &r->job->vport_lids.all);
+}
+
+/* A cut of what still works may need no LID to be without routes: if the switches that nothing passes any
+ * more, or both ends of all links that are cut, change last. */
+static int plan_late(const struct routes *r, const struct transition_in *in, struct arena *a,
+                     struct transition *t)
+{
+	const struct drained_plan *d = &r->job->drained;
+
+	for (unsigned i = 0; i < DRAINED_LATE && hosts_withdrawn(r, t) != 0; i++) {
+		struct transition late;
+		int ret = d->late[i] != NULL ? transition_plan_late(in, d->late[i], a, &late)
+		                             : E_UNSUITABLE;
+
+		if (ret == E_OK && hosts_withdrawn(r, &late) == 0) {
+			*t = late;
+		} else if (ret != E_OK && ret != E_UNSUITABLE) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
 /* Plans how the switches get from tables that they have to others. */
 static int plan(const struct routes *r, const struct lft *from,
                 const struct lanes *from_lanes, const struct route_result *to,
@@ -66,23 +92,11 @@ static int plan(const struct routes *r, const struct lft *from,
 		return E_OK;
 	}
 	int ret = transition_plan(&in, a, ret_transition);
+	if (ret == E_OK) {
+		ret = plan_late(r, &in, a, ret_transition);
+	}
 	*ret_seconds = cpu_now(r) - start;
 	return ret;
-}
-
-/* LIDs of hosts that are without a route meanwhile. Ports 0 of switches can wait. */
-static uint32_t count_cut_hosts(const struct routes *r, const struct transition *t)
-{
-	const struct graph *g = r->job->disc.g;
-	const struct lids *lids = &r->job->vport_lids.all;
-	uint32_t n = 0;
-
-	for (uint32_t lid = 1; t->withdrawn != 0 && lid <= lids->top; lid++) {
-		n += t->stage[lid] == TRANSITION_WITHDRAWN &&
-		     (lids->owner[lid] == GRAPH_NONE ||
-		      g->ports[lids->owner[lid]].num != 0);
-	}
-	return n;
 }
 
 /* Routes without earlier tables, and judges whether the switches should get those tables in
@@ -119,10 +133,10 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 			refused = true;
 		} else if (ret != E_OK) {
 			return ret;
-		} else if (!requested && count_cut_hosts(r, &f.transition) != 0) {
+		} else if (!requested && hosts_withdrawn(r, &f.transition) != 0) {
 			f.refusal = arena_printf(
 				a, "%u LIDs of hosts had to be without routes meanwhile",
-				count_cut_hosts(r, &f.transition));
+				hosts_withdrawn(r, &f.transition));
 			refused = true;
 		}
 	} else {

@@ -21,6 +21,7 @@ static const struct drained_row sample = { .node_guid = UINT64_C(0x0002c90300001
 	                                   .reason = DRAINED_HEALTH,
 	                                   .state = DRAINED_DRAINED,
 	                                   .force = true,
+	                                   .apart = true,
 	                                   .name = "leaf 1",
 	                                   .peer_name = "spine 1",
 	                                   .by = "root, by the control socket",
@@ -46,6 +47,7 @@ static void round_trip(struct drained_row in)
 	ck_assert_uint_eq(out.reason, in.reason);
 	ck_assert_uint_eq(out.state, in.state);
 	ck_assert_int_eq(out.force, in.force);
+	ck_assert_int_eq(out.apart, in.apart);
 	ck_assert_str_eq(out.name, in.name);
 	ck_assert_str_eq(out.peer_name, in.peer_name);
 	ck_assert_str_eq(out.by, in.by);

@@ -325,6 +325,197 @@ START_TEST(needed_again)
 }
 END_TEST
 
+/* --- no pair of hosts is without a route at any time ------------------------------------------ */
+
+enum { BLOCK = 64, BLOCKS = 8, LIDS = BLOCK * BLOCKS };
+
+static uint8_t (*held)[LIDS]; /* [n_switches] what the switches hold */
+static const char *doing;     /* for messages */
+static uint32_t off;          /* a switch that is off; GRAPH_NONE: none */
+static unsigned n_looks;
+
+static void read_tables(void)
+{
+	const struct graph *g = fixture->g;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (unsigned b = 0; b < BLOCKS && s != off; b++) {
+			ck_assert_int_eq(sim_peek(fixture->sim, g->nodes[g->switches[s]].guid,
+			                          UMAD_SM_ATTR_LINEAR_FT, b,
+			                          held[s] + b * BLOCK),
+			                 E_OK);
+		}
+	}
+}
+
+static void check_way(uint32_t from, uint32_t lid, uint32_t to)
+{
+	const struct graph *g = fixture->g;
+	uint32_t at = from;
+
+	for (uint32_t hops = 0; hops <= 2 * g->n_switches; hops++) {
+		uint8_t port = held[at][lid];
+		uint32_t out = port == LFT_NO_ROUTE || port == 0
+		                       ? GRAPH_NONE
+		                       : graph_port(g, g->switches[at], port);
+
+		ck_assert_msg(out != GRAPH_NONE && g->ports[out].peer != GRAPH_NONE,
+		              "%s: no route from switch %u to LID %u at switch %u", doing, from,
+		              lid, at);
+		if (g->ports[out].peer == to) {
+			return;
+		}
+		ck_assert_msg(g->nodes[g->ports[g->ports[out].peer].node].type == NODE_SWITCH,
+		              "%s: LID %u goes to another host", doing, lid);
+		at = g->nodes[g->ports[g->ports[out].peer].node].sw;
+		ck_assert_msg(at != off, "%s: LID %u goes to the switch that is off", doing, lid);
+	}
+	ck_abort_msg("%s: LID %u circles from switch %u", doing, lid, from);
+}
+
+/* All pairs of hosts that do not hang on the switch that is off. */
+static void check_pairs(void)
+{
+	const struct graph *g = fixture->g, *now = sweep_job(fixture->sweep)->disc.g;
+	const struct lids *lids = &sweep_job(fixture->sweep)->lids.lids;
+
+	read_tables();
+	n_looks++;
+	for (uint32_t lid = 1; now != NULL && lids->owner != NULL && lid <= lids->top; lid++) {
+		const struct port *owner;
+		uint32_t to;
+
+		if (lids->owner[lid] == GRAPH_NONE) {
+			continue;
+		}
+		ck_assert_uint_lt(lid, LIDS);
+		owner = &now->ports[lids->owner[lid]];
+		to = graph_port(g, graph_node_by_guid(g, now->nodes[owner->node].guid),
+		                owner->num);
+		if (owner->num == 0 || graph_switch_of(g, to) == off) {
+			continue;
+		}
+		for (uint32_t s = 0; s < g->n_switches; s++) {
+			if (s != off && g->host_first[s] != g->host_first[s + 1]) {
+				check_way(s, lid, to);
+			}
+		}
+	}
+}
+
+/* Runs, and looks at all pairs after each change of a table. */
+static void run_watched(const char *what, uint64_t ms)
+{
+	uint64_t end = fixture_now(fixture) + ms, seen = 0;
+
+	doing = what;
+	while (fixture_now(fixture) < end) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+		if (sim_changes(fixture->sim) != seen &&
+		    strcmp(sweep_status(fixture->sweep)->phase, "tables") == 0) {
+			check_pairs();
+		}
+		seen = sim_changes(fixture->sim);
+	}
+	check_pairs();
+}
+
+static const struct {
+	const char *topo, *engine;
+	unsigned lmc;
+	bool omni_path;
+} flows[] = {
+	{ "ft2 4 3 3", "minhop", 0, false },   { "ft2 4 3 3", "updn", 2, false },
+	{ "ft2 4 3 3", "ftree", 0, false },    { "ft2 4 3 3 2", "minhop", 1, false },
+	{ "ft2 4 3 3", "dfsssp", 0, false },   { "ft2 4 3 3", "minhop", 0, true },
+};
+
+static void bring_up_flow(unsigned i)
+{
+	struct why reason = { "" };
+
+	fixture = fixture_new();
+	now_s = NOW;
+	fixture->deps.wall_clock = wall_clock;
+	fixture->omni_path = flows[i].omni_path;
+	fixture->config.lmc = flows[i].lmc;
+	fixture_topo(fixture, flows[i].topo, 0, 0);
+	fixture_sim(fixture, 1, 0);
+	ck_assert_int_eq(route_list_parse(flows[i].engine, &fixture->deps.list, &reason), E_OK);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	off = GRAPH_NONE;
+	held = arena_alloc(fixture->a, fixture->g->n_switches * sizeof(*held));
+}
+
+/* Every switch in turn but the manager's: drained, off, on, back. */
+START_TEST(switches_without_a_lost_pair)
+{
+	const struct graph *g;
+	uint32_t sm;
+
+	bring_up_flow((unsigned)_i);
+	g = fixture->g;
+	sm = graph_switch_of(g, g->sm_port);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		struct drained_request rq = { .node_guid = g->nodes[g->switches[s]].guid };
+		struct drained_outcome o;
+
+		if (s == sm || request(rq, &o) != E_OK) {
+			continue;
+		}
+		run_watched("drain", QUIET_MS);
+		check_state(DRAINED_DRAINED);
+		off = s;
+		ck_assert_int_eq(sim_set_node(fixture->sim, rq.node_guid, false), E_OK);
+		run_watched("off", QUIET_MS);
+		ck_assert_int_eq(sim_set_node(fixture->sim, rq.node_guid, true), E_OK);
+		run_watched("on", QUIET_MS);
+		off = GRAPH_NONE;
+		check_state(DRAINED_DRAINED);
+		rq.end = true;
+		ck_assert_int_eq(request(rq, &o), E_OK);
+		run_watched("end", QUIET_MS);
+		ck_assert_uint_eq(read_rows(), 0);
+	}
+	ck_assert_uint_gt(n_looks, 3 * g->n_switches);
+}
+END_TEST
+
+/* Every cable between switches in turn: drained, pulled, back. */
+START_TEST(cables_without_a_lost_pair)
+{
+	const struct graph *g;
+	unsigned n = 0;
+
+	bring_up_flow((unsigned)_i);
+	g = fixture->g;
+	for (uint32_t i = 0; i < g->n_ports && n < 8; i++) {
+		struct drained_request rq = { .node_guid = g->nodes[g->ports[i].node].guid,
+			                      .port = g->ports[i].num };
+		struct drained_outcome o;
+
+		if (g->ports[i].peer == GRAPH_NONE || g->ports[i].peer < i ||
+		    g->nodes[g->ports[i].node].type != NODE_SWITCH ||
+		    g->nodes[g->ports[g->ports[i].peer].node].type != NODE_SWITCH ||
+		    request(rq, &o) != E_OK) {
+			continue;
+		}
+		n++;
+		run_watched("drain", QUIET_MS);
+		check_state(DRAINED_DRAINED);
+		ck_assert_int_eq(sim_set_link(fixture->sim, rq.node_guid, rq.port, false), E_OK);
+		run_watched("off", QUIET_MS);
+		ck_assert_int_eq(sim_set_link(fixture->sim, rq.node_guid, rq.port, true), E_OK);
+		run_watched("on", QUIET_MS);
+		rq.end = true;
+		ck_assert_int_eq(request(rq, &o), E_OK);
+		run_watched("end", QUIET_MS);
+	}
+	ck_assert_uint_gt(n, 1);
+}
+END_TEST
+
 TEST_SUITE(sweep_drained)
 {
 	TCase *t = tcase_create("drained");
@@ -338,5 +529,12 @@ TEST_SUITE(sweep_drained)
 	tcase_add_test(t, limits);
 	tcase_add_test(t, restart);
 	tcase_add_test(t, needed_again);
+	suite_add_tcase(suite, t);
+	t = tcase_create("flows");
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, switches_without_a_lost_pair, 0,
+	                    sizeof(flows) / sizeof(*flows));
+	tcase_add_loop_test(t, cables_without_a_lost_pair, 0, sizeof(flows) / sizeof(*flows));
 	suite_add_tcase(suite, t);
 }
