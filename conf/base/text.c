@@ -4,7 +4,9 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "conf/base/err.h"
 
@@ -341,4 +343,55 @@ size_t text_count(const char *text, size_t len, char c)
 		n += text[i] == c;
 	}
 	return n;
+}
+
+int text_time(const char *text, int64_t *ret_s)
+{
+	struct tm t = { .tm_year = 0 }, back;
+	int end = -1;
+
+	if (sscanf(text, "%4d-%2d-%2d%n", &t.tm_year, &t.tm_mon, &t.tm_mday, &end) != 3 ||
+	    end != 10) {
+		return E_SYNTAX;
+	}
+	text += end;
+	if (*text != '\0') {
+		end = -1;
+		if (sscanf(text, "T%2d:%2d:%2dZ%n", &t.tm_hour, &t.tm_min, &t.tm_sec,
+		           &end) != 3 ||
+		    end != 10 || text[end] != '\0') {
+			return E_SYNTAX;
+		}
+	}
+	t.tm_year -= 1900;
+	t.tm_mon -= 1;
+	struct tm asked = t;
+	time_t at = timegm(&t);
+	/* timegm() takes a 31st of February for a day in March */
+	if (at <= 0 || gmtime_r(&at, &back) == NULL || back.tm_mday != asked.tm_mday ||
+	    back.tm_mon != asked.tm_mon || back.tm_hour != asked.tm_hour ||
+	    back.tm_min != asked.tm_min || back.tm_sec != asked.tm_sec) {
+		return E_RANGE;
+	}
+	*ret_s = at;
+	return E_OK;
+}
+
+int text_until(const char *text, int64_t now_s, int64_t *ret_s)
+{
+	static const struct {
+		char letter;
+		uint32_t seconds;
+	} units[] = { { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+	unsigned n;
+	int end = -1;
+
+	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (sscanf(text, "%7u%n", &n, &end) == 1 && end > 0 && isdigit((unsigned char)text[0]) &&
+		    text[end] == units[i].letter && text[end + 1] == '\0') {
+			*ret_s = now_s + (int64_t)n * units[i].seconds;
+			return n > 0 ? E_OK : E_RANGE;
+		}
+	}
+	return text_time(text, ret_s);
 }

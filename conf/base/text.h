@@ -98,3 +98,9 @@ void text_print_roff_sentence(const char *s, FILE *f);
 /*! \brief Bytes of the character that a text begins with; 0: they are not UTF-8 (RFC 3629: no
  * overlong forms, no surrogates, nothing above U+10FFFF). */
 unsigned text_utf8_length(const char *text);
+
+/*! \brief "2027-01-31" or "2027-01-31T12:00:00Z" as seconds since 1970. \retval E_SYNTAX E_RANGE */
+int text_time(const char *text, int64_t *ret_s);
+
+/*! \brief A time to come: as text_time(), or from now on: "30m", "2h", "7d". \retval E_SYNTAX E_RANGE */
+int text_until(const char *text, int64_t now_s, int64_t *ret_s);

@@ -122,6 +122,12 @@ static int take_action(struct admin_call *c, const char *text)
 	return E_OK;
 }
 
+static int take_node(struct admin_call *c, const char *text)
+{
+	json_object_set_new(c->ask, "node", json_string(text));
+	return E_OK;
+}
+
 int admin_take_captures(struct admin_call *c)
 {
 	static const struct {
@@ -129,6 +135,7 @@ int admin_take_captures(struct admin_call *c)
 		int (*take)(struct admin_call *c, const char *text);
 	} known[] = { { "{p_key}", take_p_key },
 		      { "{guid}", take_guid },
+		      { "{node}", take_node },
 		      { "{action}", take_action } };
 	const char *p = c->row->path;
 	int ret = E_OK;

@@ -68,7 +68,7 @@ static int find_alarms(struct api_call *c, struct alarms *a)
 	if (ret == E_OK) {
 		ret = add_events(c, a);
 	}
-	return ret;
+	return ret == E_OK ? alarms_mark_maintenance(a, c->snap) : ret;
 }
 
 /* Leaves out what another alarm stands for. */
@@ -90,7 +90,7 @@ static json_t *counts_json(const struct alarms *a)
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < a->n; i++) {
-		n[alarm_types[a->list[i].kind].severity]++;
+		n[alarms_severity(&a->list[i])]++;
 	}
 	for (unsigned s = EVENT_SEVERITIES; s-- > 0;) {
 		json_object_set_new(o, event_severity_names[s], json_integer(n[s]));

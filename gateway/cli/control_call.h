@@ -20,6 +20,8 @@ struct control_flags {
 	bool heavy;                       /*!< of `sweep` */
 	bool force;                       /*!< of `port` */
 	bool all;                         /*!< of `forget` */
+	bool dry_run;                     /*!< of `maintenance`, as these: */
+	const char *until, *note;
 	bool ipoib, index0, create, wait; /*!< of `partition`, like those below */
 	const char *name, *membership, *from, *sl, *mtu, *rate, *if_version;
 	uint32_t timeout;

@@ -10,6 +10,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
+#include "db/lmdb/drained.h"
 #include "db/snapshot/reader.h"
 #include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"
@@ -336,10 +337,37 @@ int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
 
 /* --- the list -------------------------------------------------------------------------- */
 
+enum event_severity alarms_severity(const struct alarm *a)
+{
+	return a->maintenance ? EVENT_INFO : alarm_types[a->kind].severity;
+}
+
+int alarms_mark_maintenance(struct alarms *a, struct snap_reader *r)
+{
+	struct drained_row row;
+	int ret;
+
+	for (ret = snap_drained_first(r, &row); ret == E_OK; ret = snap_drained_next(r, &row)) {
+		for (size_t i = 0; row.reason == DRAINED_MAINTENANCE && i < a->n; i++) {
+			struct alarm *to = &a->list[i];
+
+			to->maintenance |=
+				(to->node_guid != 0 &&
+				 drained_concerns(&row, to->node_guid, to->port)) ||
+				(to->peer_guid != 0 &&
+				 drained_concerns(&row, to->peer_guid, to->peer_port));
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
 static int compare_alarms(const void *x, const void *y)
 {
 	const struct alarm *a = x, *b = y;
 
+	if (a->maintenance != b->maintenance) {
+		return a->maintenance ? 1 : -1;
+	}
 	if (a->kind != b->kind) {
 		return a->kind < b->kind ? -1 : 1;
 	}
@@ -379,17 +407,16 @@ static json_t *end_json(uint64_t guid, const char *name, uint8_t port)
 
 json_t *alarms_json(const struct alarm *a)
 {
-	const struct alarm_type *type = &alarm_types[a->kind];
-
 	/* clang-format off */
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i}",
-		"kind", type->name,
-		"severity", event_severity_names[type->severity],
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:b}",
+		"kind", alarm_types[a->kind].name,
+		"severity", event_severity_names[alarms_severity(a)],
 		"text", text_json(a->text),
 		"node", end_json(a->node_guid, a->node, a->port),
 		"peer", end_json(a->peer_guid, a->peer, a->peer_port),
 		"since", a->event != 0 ? time_json(a->since) : json_null(),
 		"event", a->event != 0 ? json_integer((json_int_t)a->event) : json_null(),
-		"with", (int)a->with);
+		"with", (int)a->with,
+		"maintenance", (int)a->maintenance);
 	/* clang-format on */
 }

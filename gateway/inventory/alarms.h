@@ -12,6 +12,7 @@
 struct arena;
 struct inventory;
 struct snap_meta;
+struct snap_reader;
 
 /*!
  * What is wrong at this moment. Some of it stands in the snapshot (slow cables, pairs without
@@ -44,6 +45,7 @@ struct alarm {
 	const char *text;              /*!< sentence */
 	uint32_t with; /*!< how many others have the same cause: alarm_causes_join() */
 	bool joined;   /*!< it is one of those others */
+	bool maintenance; /*!< its subject is out of service on purpose, so it is information */
 };
 
 struct alarms {
@@ -66,6 +68,13 @@ int alarms_of_stats(struct alarms *a, const struct stats_copy *stats);
 /*! \brief Adds what events of the past left behind. \retval -ENOMEM  Cost: O(n log n). */
 int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
                      const struct inventory *v);
+
+/*! \brief Marks alarms about nodes and cables that are out of service for maintenance. \retval E_MALFORMED E_STALE
+ *  Cost: O(alarms * rows). */
+int alarms_mark_maintenance(struct alarms *a, struct snap_reader *r);
+
+/*! \brief That of its kind, or information during a maintenance. */
+enum event_severity alarms_severity(const struct alarm *a);
 
 void alarms_sort(struct alarms *a);
 
