@@ -89,7 +89,7 @@ if [ -x "$bin/saguaro-admin" ]; then
 		2>"$work/door.log" &
 	pids+=($!)
 	holds "the write door is open" until_true test -S "$work/door.sock"
-	ask() { curl -s --unix-socket "$work/door.sock" -H "Authorization: Bearer $(cat "$work/token")" -H 'Content-Type: application/json' "$@"; }
+	ask() { curl -s --unix-socket "$work/door.sock" -u "operator:$(cat "$work/token")" -H 'Content-Type: application/json' "$@"; }
 	same "a start by HTTP" draining "$(ask -X POST -d "{\"node\": \"$spine\", \"note\": \"by http\"}" http://door/v1/maintenance | jq -r .state)"
 	holds "it is drained" until_true is_in "$spine" drained
 	same "an end by HTTP" ended "$(ask -X DELETE "http://door/v1/maintenance/$spine" | jq -r .state)"
