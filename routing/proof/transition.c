@@ -715,6 +715,58 @@ uint32_t transition_hosts_withdrawn(const struct transition *t, const struct gra
 	return t->second != NULL ? n + transition_hosts_withdrawn(t->second, g, lids) : n;
 }
 
+/* Switch to which an entry leads; GRAPH_NONE: none, or the packet arrives. */
+static uint32_t next_switch(const struct graph *g, const struct lft *t, uint32_t sw,
+                            uint32_t lid)
+{
+	uint8_t port = lft_row(t, sw)[lid];
+	uint32_t out = port == 0 || port == LFT_NO_ROUTE
+	                       ? GRAPH_NONE
+	                       : graph_port(g, g->switches[sw], port),
+		 peer = out != GRAPH_NONE ? g->ports[out].peer : GRAPH_NONE;
+
+	return peer != GRAPH_NONE ? g->nodes[g->ports[peer].node].sw : GRAPH_NONE;
+}
+
+/* Does a route to a LID circle? \param walk  [n_switches] zeros; numbers of walks afterwards. */
+static bool circles(const struct graph *g, const struct lft *t, uint32_t lid, uint32_t *walk)
+{
+	for (uint32_t from = 0; from < g->n_switches; from++) {
+		uint32_t at = from;
+
+		while (at != GRAPH_NONE && walk[at] == 0) {
+			walk[at] = from + 1;
+			at = next_switch(g, t, at, lid);
+		}
+		if (at != GRAPH_NONE && walk[at] == from + 1) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Tables that are a mixture of others may have loops that no plan can avoid. A LID whose routes circle in
+ * them may loop in mixtures of them, too, so it is among those that are withdrawn. */
+static int check_between(const struct transition_in *in, const struct lft *between,
+                         const struct transition *t, struct arena *tmp)
+{
+	uint32_t n = in->g->n_switches, *walk = arena_array(tmp, n + 1u, sizeof(*walk));
+
+	if (walk == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t lid = 1; t->withdrawn != 0 && lid <= in->lids->top; lid++) {
+		if (t->stage[lid] != TRANSITION_WITHDRAWN) {
+			continue;
+		}
+		memset(walk, 0, n * sizeof(*walk));
+		if (circles(in->g, between, lid, walk)) {
+			return E_UNSUITABLE;
+		}
+	}
+	return E_OK;
+}
+
 int transition_plan_late(const struct transition_in *in, const uint8_t *late,
                          struct arena *a, struct transition *ret_transition)
 {
@@ -734,6 +786,9 @@ int transition_plan_late(const struct transition_in *in, const uint8_t *late,
 	second.from_lanes = in->to_lanes;
 	if (ret == E_OK) {
 		ret = transition_plan(&first, a, &t);
+	}
+	if (ret == E_OK) {
+		ret = check_between(in, &between, &t, tmp);
 	}
 	if (ret == E_OK) {
 		ret = transition_plan(&second, a, last);
