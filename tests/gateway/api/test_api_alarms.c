@@ -227,7 +227,7 @@ START_TEST(test_alarm_of_event)
 	o = api_json(&thread, 200, "/v1/alarms");
 	snprintf(
 		want, sizeof(want),
-		"{\"kind\":\"link_down\",\"severity\":\"warning\",\"text\":\"cable lost: 'left' port 7 - 'right' port 3\",\"node\":{\"guid\":\"0x0000000000001000\",\"name\":\"left\",\"port\":7},\"peer\":{\"guid\":\"0x0000000000002000\",\"name\":\"right\",\"port\":3},\"since\":\"2026-01-01T00:00:00Z\",\"event\":%llu,\"with\":0}",
+		"{\"kind\":\"link_down\",\"severity\":\"warning\",\"text\":\"cable lost: 'left' port 7 - 'right' port 3\",\"node\":{\"guid\":\"0x0000000000001000\",\"name\":\"left\",\"port\":7},\"peer\":{\"guid\":\"0x0000000000002000\",\"name\":\"right\",\"port\":3},\"since\":\"2026-01-01T00:00:00Z\",\"event\":%llu,\"with\":0,\"maintenance\":false}",
 		(unsigned long long)seq);
 	check_alarm(json_array_get(json_object_get(o, "alarms"), 0), want);
 	json_decref(o);
@@ -250,7 +250,7 @@ START_TEST(test_alarm_of_snapshot)
 		if (strcmp(json_string_value(guid), "0x0000000000000101") == 0) {
 			check_alarm(
 				a,
-				"{\"kind\":\"not_active\",\"severity\":\"warning\",\"text\":\"host port 1 - sw-a port 2 is init, not active\",\"node\":{\"guid\":\"0x0000000000000101\",\"name\":\"host\",\"port\":1},\"peer\":{\"guid\":\"0x0000000000001000\",\"name\":\"sw-a\",\"port\":2},\"since\":null,\"event\":null,\"with\":0}");
+				"{\"kind\":\"not_active\",\"severity\":\"warning\",\"text\":\"host port 1 - sw-a port 2 is init, not active\",\"node\":{\"guid\":\"0x0000000000000101\",\"name\":\"host\",\"port\":1},\"peer\":{\"guid\":\"0x0000000000001000\",\"name\":\"sw-a\",\"port\":2},\"since\":null,\"event\":null,\"with\":0,\"maintenance\":false}");
 			found = true;
 		}
 	}
