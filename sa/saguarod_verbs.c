@@ -8,10 +8,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/text.h"
 #include "sa/control/partition_verb.h"
+#include "sa/sm/drained.h"
 #include "sa/sm/sweep.h"
 
 static const char *const source = "saguarod";
@@ -230,6 +233,61 @@ static int verb_alarm(void *ctx, const json_t *request, json_t *reply, char *why
 	return ret;
 }
 
+/* What switching it off does to others. */
+static void add_effect(const struct drained_outcome *o, json_t *reply)
+{
+	json_object_set_new(reply, "hosts_behind", json_integer(o->effect.hosts_behind));
+	json_object_set_new(reply, "pairs_cut", json_integer((json_int_t)o->effect.pairs_cut));
+	json_object_set_new(reply, "switches_cut", json_integer(o->effect.switches_cut));
+}
+
+static int verb_maintenance(void *ctx, const json_t *request, json_t *reply, char *why,
+                            size_t why_bytes)
+{
+	const struct daemon *d = ctx;
+	const char *action = json_string_value(json_object_get(request, "action")),
+		   *until = json_string_value(json_object_get(request, "until"));
+	char by[CONTROL_USER_BYTES];
+	struct drained_request rq = {
+		.reason = DRAINED_MAINTENANCE,
+		.end = action != NULL && strcmp(action, "end") == 0,
+		.place = json_string_value(json_object_get(request, "node")),
+		.note = json_string_value(json_object_get(request, "note")),
+		.force = json_is_true(json_object_get(request, "force")),
+		.dry_run = json_is_true(json_object_get(request, "dry_run")),
+		.by = by
+	};
+	struct drained_outcome o;
+
+	if (action == NULL || rq.place == NULL || (!rq.end && strcmp(action, "start") != 0)) {
+		snprintf(why, why_bytes,
+		         "'action' must be start or end, and 'node' name a node or NAME:PORT");
+		return E_SYNTAX;
+	}
+	if (until != NULL && text_until(until, time(NULL), &rq.until_s) != E_OK) {
+		snprintf(why, why_bytes,
+		         "'%.60s' is no time to come: expected 2027-01-31T12:00:00Z, or 30m, 2h, 7d",
+		         until);
+		return E_SYNTAX;
+	}
+	control_user(d->control, request, by, sizeof(by));
+	int ret = sweep_request_drained(d->sweep, &rq, &o, why, why_bytes);
+	if (ret != E_OK) {
+		return ret;
+	}
+	json_object_set_new(reply, "node", json_string(o.row.name));
+	if (o.row.port != 0) {
+		json_object_set_new(reply, "port", json_integer(o.row.port));
+		json_object_set_new(reply, "peer", json_string(o.row.peer_name));
+		json_object_set_new(reply, "peer_port", json_integer(o.row.peer_port));
+	}
+	json_object_set_new(reply, "state",
+	                    json_string(rq.end ? "ended" : drained_state_name(o.row.state)));
+	json_object_set_new(reply, "changed", json_boolean(o.changed));
+	add_effect(&o, reply);
+	return E_OK;
+}
+
 const struct control_verb saguarod_verbs[] = {
 	{ "status", verb_status },       { "sweep", verb_sweep },
 	{ "reload", verb_reload },       { "reopen-log", verb_reopen_log },
@@ -237,5 +295,6 @@ const struct control_verb saguarod_verbs[] = {
 	{ "port", verb_port },           { "handover", verb_handover },
 	{ "partition", verb_partition }, { "forget", verb_forget },
 	{ "alarm", verb_alarm },
+	{ "maintenance", verb_maintenance },
 	{ NULL, NULL },
 };

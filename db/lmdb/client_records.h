@@ -7,7 +7,7 @@
 /*! Tables of records that others write: clients of the SA, operators, and the sweep. They are durable in
  *  the state. The public rows of some are mirrored in the snapshot under the same
  *  keys. sa/store/store.h describes the bytes of client records, db/lmdb/layout.h those of
- *  partitions, known nodes and acknowledgements. */
+ *  partitions, known nodes, acknowledgements and drained nodes. */
 enum record_table {
 	RECORDS_GUIDS,
 	RECORDS_ALIASES,
@@ -18,6 +18,7 @@ enum record_table {
 	RECORDS_OF_CLIENTS, /*!< tables before this one are of clients */
 	RECORDS_KNOWN = RECORDS_OF_CLIENTS, /*!< the nodes that were ever up, by the sweep */
 	RECORDS_ACKS,       /*!< acknowledgements of alarms, by operators */
+	RECORDS_DRAINED, /*!< nodes and cables out of service, by operators and the sweep */
 	RECORDS_PARTITIONS, /*!< made by operators at run time */
 	RECORD_TABLES,
 	/*! tables from here on, and before the end, are in the snapshot, too */

@@ -25,10 +25,10 @@
  *   layout         "layout"   struct row_layout
  *   meta           "head"     begins with struct row_head
  *
- * Environment state, layout 8. Layout 1 had no services and subscriptions, layout 2 no
+ * Environment state, layout 9. Layout 1 had no services and subscriptions, layout 2 no
  * groups and members, layout 3 no guids and aliases; up to layout 4 a LID had no gone_epoch
  * and gone_time; up to layout 5 there were no partitions, up to
- * layout 6 no known nodes, up to layout 7 no acknowledgements. A file of an older layout is taken
+ * layout 6 no known nodes, up to layout 7 no acknowledgements, up to layout 8 nothing drained. A file of an older layout is taken
  * over, and its rows are converted.
  *
  *   table          key        value
@@ -47,6 +47,9 @@
  *                             with another port of a switch a cable to a switch
  *   acks           id of an alarm, without NUL
  *                             struct row_ack, then who and why, without NUL
+ *   drained        NodeGUID, u8 port, u8 enum drained_reason; port 0 for a whole node
+ *                             struct row_drained, then its texts without NUL: the names of the
+ *                             node and of the peer, who asked, a note
  *
  * Environment stats, layout 4. Layout 3 had no counters of Omni-Path alone, layout 2 none at all.
  *
@@ -60,7 +63,7 @@
  *                             struct row_counters, then struct counter_sample [], oldest
  *                             first
  *
- * Environment snapshot, layout 12. The rows of one node are one value
+ * Environment snapshot, layout 13. The rows of one node are one value
  * (doc/decisions/0001). SNAP_TABLES lists the tables; the comment beside each gives its
  * key and its value.
  *
@@ -72,9 +75,9 @@ enum { DB_LAYOUT, DB_META };
 /*! A writer takes over a state of LAYOUT_STATE_OLDEST or later, and empties an older
  *  snapshot or stats, whose contents are made anew. */
 enum layout_number {
-	LAYOUT_STATE = 8,
+	LAYOUT_STATE = 9,
 	LAYOUT_STATE_OLDEST = 1,
-	LAYOUT_SNAPSHOT = 12,
+	LAYOUT_SNAPSHOT = 13,
 	LAYOUT_STATS = 4
 };
 
@@ -97,6 +100,7 @@ enum layout_number {
 	TABLE(MEMBERS,       members) \
 	TABLE(KNOWN,         known) \
 	TABLE(ACKS,          acks) \
+	TABLE(DRAINED,       drained) \
 	TABLE(PARTITIONS,    partitions)
 
 #define STATS_TABLES(TABLE) \
@@ -185,7 +189,8 @@ enum { SNAP_ANY_EPOCH, SNAP_NEW_EPOCH };
 	CLIENT(GROUPS, groups) \
 	CLIENT(MEMBERS, members) \
 	CLIENT(KNOWN, known) \
-	CLIENT(ACKS, acks)
+	CLIENT(ACKS, acks) \
+	CLIENT(DRAINED, drained)
 /* clang-format on */
 
 #define STATE_ID(id, name) STATE_##id,
@@ -288,6 +293,16 @@ struct row_ack {
 	int64_t at_s, until_s, ended_s;
 	uint8_t by_len, note_len;
 	uint8_t reserved[6];
+};
+
+/*! A node or cable that is out of service; see db/lmdb/drained.h. Its texts follow. */
+struct row_drained {
+	uint64_t peer_guid;
+	int64_t since_s, until_s, state_s;
+	uint8_t peer_port, type, state;
+	uint8_t flags; /*!< 1: also if pairs of hosts lose their routes; 2: cut off from neighbours */
+	uint8_t len[4]; /*!< of the names of node and peer, of who asked, of the note */
+	uint8_t reserved[8];
 };
 
 enum { PARTITION_KEY_BYTES = 2, PARTITION_MEMBER_KEY_BYTES = 10 };

@@ -13,6 +13,7 @@
 
 struct arena;
 struct alarm_ack;
+struct drained_row;
 struct known_node;
 
 /*!
@@ -359,6 +360,14 @@ int snap_known_next(struct snap_reader *r, struct known_node *ret_node);
  *  \retval E_NOTFOUND  There are no more. \retval E_MALFORMED E_STALE */
 int snap_ack_first(struct snap_reader *r, struct alarm_ack *ret_ack);
 int snap_ack_next(struct snap_reader *r, struct alarm_ack *ret_ack);
+
+/*!
+ * Nodes and cables out of service (db/lmdb/drained.h), as last mirrored: the first row, then the rows
+ * behind it by GUID, port and reason.
+ * \retval E_NOTFOUND  There is no further one. \retval E_MALFORMED E_STALE
+ */
+int snap_drained_first(struct snap_reader *r, struct drained_row *ret_row);
+int snap_drained_next(struct snap_reader *r, struct drained_row *ret_row);
 
 /*!
  * \brief Finds a port that is gone, by name, name:port, NodeGUID, PortGUID or its last LID; of

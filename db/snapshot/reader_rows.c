@@ -21,6 +21,7 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "db/lmdb/acks.h"
+#include "db/lmdb/drained.h"
 #include "db/lmdb/known.h"
 #include "conf/base/vector.h"
 #include "db/lmdb/layout.h"
@@ -488,6 +489,30 @@ int snap_ack_next(struct snap_reader *r, struct alarm_ack *ret_ack)
 	struct client_row row;
 
 	return decode_ack(snap_client_row_next(r, RECORDS_ACKS, &row), &row, ret_ack);
+}
+
+static int decode_drained(int ret, const struct client_row *row, struct drained_row *ret_row)
+{
+	return ret != E_OK ? ret
+	                   : drained_decode(row->key, row->key_len, row->value, row->len,
+	                                    ret_row);
+}
+
+int snap_drained_first(struct snap_reader *r, struct drained_row *ret_row)
+{
+	uint8_t key[DRAINED_KEY_BYTES];
+	struct client_row row;
+
+	drained_key(0, 0, 0, key);
+	return decode_drained(
+		snap_client_row_from(r, RECORDS_DRAINED, key, sizeof(key), &row), &row, ret_row);
+}
+
+int snap_drained_next(struct snap_reader *r, struct drained_row *ret_row)
+{
+	struct client_row row;
+
+	return decode_drained(snap_client_row_next(r, RECORDS_DRAINED, &row), &row, ret_row);
 }
 
 /* The meanings that a text may have. */

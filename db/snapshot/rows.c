@@ -1085,7 +1085,7 @@ static void emit_prefix_routes(const struct rows *r, struct diff *d)
 
 static void emit_load(const struct rows *r, struct diff *d)
 {
-	const struct graph *g = r->c->g;
+	const struct graph *g = r->c->routed != NULL ? r->c->routed : r->c->g;
 	const struct load *load = &r->c->route->load;
 	struct row_load row[256];
 	for (uint32_t s = 0; load->all && s < g->n_switches; s++) {

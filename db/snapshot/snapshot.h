@@ -67,6 +67,7 @@ struct snap_content {
 	const struct graph *g;
 	const struct lids *lids;
 	const struct route_result *route;
+	const struct graph *routed; /*!< that it is of: g without what is drained; NULL: g */
 	/*! [n_changed] nodes of g, ascending. Other nodes that were published and are not in \a gone are as
 	 *  they were, with their cables, LIDs and attributes; \a attrs has those of the changed nodes only.
 	 *  There are no virtual ports and no policy then. NULL: anything may have changed. */

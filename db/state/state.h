@@ -142,7 +142,7 @@ enum state_copied {
 };
 
 enum {
-	STATE_COPY_FORMAT = 8, /*!< number of the byte layouts of rows: LAYOUT_STATE */
+	STATE_COPY_FORMAT = 9, /*!< number of the byte layouts of rows: LAYOUT_STATE */
 	STATE_KEY_MAX = 511,   /*!< bytes of a key */
 	STATE_VALUE_MAX = UINT16_MAX /*!< bytes of a value */
 };

@@ -148,6 +148,12 @@ static int take_id(struct admin_call *c, const char *text)
 	return E_OK;
 }
 
+static int take_node(struct admin_call *c, const char *text)
+{
+	json_object_set_new(c->ask, "node", json_string(text));
+	return E_OK;
+}
+
 int admin_take_captures(struct admin_call *c)
 {
 	static const struct {
@@ -157,7 +163,8 @@ int admin_take_captures(struct admin_call *c)
 		      { "{guid}", take_guid },
 		      { "{job}", take_job },
 		      { "{action}", take_action },
-		      { "{id}", take_id } };
+		      { "{id}", take_id },
+		      { "{node}", take_node } };
 	const char *p = c->row->path;
 	int ret = E_OK;
 

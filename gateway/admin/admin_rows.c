@@ -101,6 +101,14 @@ static const struct field ack_fields[] = {
 	{ "note", FIELD_TEXT, 0, "note", "why" },
 	{ NULL }
 };
+static const struct field maintenance_fields[] = {
+	{ "node", FIELD_TEXT, FIELD_REQUIRED, "node", "name, GUID or LID of a node; with :PORT the cable of that port" },
+	{ "until", FIELD_TEXT, 0, "until", "when it ends by itself: a time such as 2027-01-31T12:00:00Z, or from now on 30m, 2h, 7d" },
+	{ "note", FIELD_TEXT, 0, "note", "why" },
+	{ "force", FIELD_BOOL, 0, "force", "also if pairs of other hosts lose their routes" },
+	{ "dry_run", FIELD_BOOL, 0, "dry_run", "only what would happen" },
+	{ NULL }
+};
 /* Members of the bodies that the plug-in for Kubernetes sends, and other clients of that API. */
 static const struct field ufm_add_fields[] = {
 	{ "pkey", FIELD_P_KEY, FIELD_REQUIRED, "pkey", "the P_Key" },

@@ -76,6 +76,9 @@ int api_find_alarms(struct api_call *c, struct alarms *a)
 		ret = add_events(c, a);
 	}
 	if (ret == E_OK) {
+		ret = alarms_mark_maintenance(a, c->snap);
+	}
+	if (ret == E_OK) {
 		ret = alarm_consequences(a, c->thread->inventory);
 	}
 	return ret == E_OK ? alarms_acknowledge(a, c->snap, source_wall_clock()) : ret;

@@ -20,7 +20,8 @@ struct control_flags {
 	bool heavy;                       /*!< of `sweep` */
 	bool force;                       /*!< of `port` */
 	bool all;                         /*!< of `forget` */
-	const char *until, *note;         /*!< of `alarm` */
+	bool dry_run;                     /*!< of `maintenance` */
+	const char *until, *note;         /*!< of `maintenance` and `alarm` */
 	bool ipoib, index0, create, wait; /*!< of `partition`, like those below */
 	const char *name, *membership, *from, *sl, *mtu, *rate, *if_version;
 	uint32_t timeout;

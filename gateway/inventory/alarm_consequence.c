@@ -365,7 +365,9 @@ static void set_severity(struct alarm *at)
 	                                ? SEVERITY_WARNING
 	                                : SEVERITY_INFO;
 
-	if (at->kind != ALARM_DISABLED && s > at->severity) {
+	if (at->maintenance) {
+		at->severity = SEVERITY_INFO; /* what it does was accepted when it began */
+	} else if (at->kind != ALARM_DISABLED && s > at->severity) {
 		at->severity = s;
 	}
 }

@@ -14,6 +14,7 @@
 #include "conf/base/text.h"
 #include "conf/base/vector.h"
 #include "db/lmdb/acks.h"
+#include "db/lmdb/drained.h"
 #include "db/snapshot/reader.h"
 #include "gateway/inventory/inventory.h"
 #include "gateway/view/json_text.h"
@@ -433,10 +434,32 @@ int alarms_acknowledge(struct alarms *a, struct snap_reader *r, int64_t now_s)
 
 /* --- the list -------------------------------------------------------------------------- */
 
+int alarms_mark_maintenance(struct alarms *a, struct snap_reader *r)
+{
+	struct drained_row row;
+	int ret;
+
+	for (ret = snap_drained_first(r, &row); ret == E_OK; ret = snap_drained_next(r, &row)) {
+		for (size_t i = 0; row.reason == DRAINED_MAINTENANCE && i < a->n; i++) {
+			struct alarm *to = &a->list[i];
+
+			to->maintenance |=
+				(to->node_guid != 0 &&
+				 drained_concerns(&row, to->node_guid, to->port)) ||
+				(to->peer_guid != 0 &&
+				 drained_concerns(&row, to->peer_guid, to->peer_port));
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
 static int compare_alarms(const void *x, const void *y)
 {
 	const struct alarm *a = x, *b = y;
 
+	if (a->maintenance != b->maintenance) {
+		return a->maintenance ? 1 : -1;
+	}
 	if (a->severity != b->severity) {
 		return a->severity > b->severity ? -1 : 1;
 	}
@@ -519,6 +542,6 @@ json_t *alarms_json(const struct alarm *a)
 		"with", (int)a->with,
 		"cause", a->cause,
 		"acknowledged", ack_json(a->ack),
-		"maintenance", 0);
+		"maintenance", (int)a->maintenance);
 	/* clang-format on */
 }

@@ -68,6 +68,7 @@ struct alarm {
 	uint32_t above;    /*!< place of the one that stands for this one, before alarms_sort(); ALARM_NONE: none does */
 	const char *cause; /*!< its id; NULL: none does */
 	const struct alarm_ack *ack; /*!< who knows of it; NULL: nobody said so */
+	bool maintenance; /*!< its subject is out of service on purpose, so it is information */
 };
 
 /*! A cable between switches that an alarm is about, or that went with its switch. */
@@ -117,6 +118,10 @@ int alarms_of_events(struct alarms *a, const struct fabric_event *e, size_t n,
 /*! \brief Marks those that are acknowledged now, in seconds since 1970. \retval -ENOMEM E_MALFORMED E_STALE
  *  Cost: O((alarms + acknowledgements) log acknowledgements). */
 int alarms_acknowledge(struct alarms *a, struct snap_reader *r, int64_t now_s);
+
+/*! \brief Marks alarms about nodes and cables that are out of service for maintenance. \retval E_MALFORMED E_STALE
+ *  Cost: O(alarms * rows). */
+int alarms_mark_maintenance(struct alarms *a, struct snap_reader *r);
 
 void alarms_sort(struct alarms *a);
 void alarms_done(struct alarms *a);

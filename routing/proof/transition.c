@@ -702,6 +702,106 @@ out:
 	return ret;
 }
 
+uint32_t transition_hosts_withdrawn(const struct transition *t, const struct graph *g,
+                                    const struct lids *lids)
+{
+	uint32_t n = 0;
+
+	for (uint32_t lid = 1; t->withdrawn != 0 && lid <= lids->top; lid++) {
+		n += t->stage[lid] == TRANSITION_WITHDRAWN &&
+		     (lids->owner[lid] == GRAPH_NONE ||
+		      g->ports[lids->owner[lid]].num != 0);
+	}
+	return t->second != NULL ? n + transition_hosts_withdrawn(t->second, g, lids) : n;
+}
+
+/* Switch to which an entry leads; GRAPH_NONE: none, or the packet arrives. */
+static uint32_t next_switch(const struct graph *g, const struct lft *t, uint32_t sw,
+                            uint32_t lid)
+{
+	uint8_t port = lft_row(t, sw)[lid];
+	uint32_t out = port == 0 || port == LFT_NO_ROUTE
+	                       ? GRAPH_NONE
+	                       : graph_port(g, g->switches[sw], port),
+		 peer = out != GRAPH_NONE ? g->ports[out].peer : GRAPH_NONE;
+
+	return peer != GRAPH_NONE ? g->nodes[g->ports[peer].node].sw : GRAPH_NONE;
+}
+
+/* Does a route to a LID circle? \param walk  [n_switches] zeros; numbers of walks afterwards. */
+static bool circles(const struct graph *g, const struct lft *t, uint32_t lid, uint32_t *walk)
+{
+	for (uint32_t from = 0; from < g->n_switches; from++) {
+		uint32_t at = from;
+
+		while (at != GRAPH_NONE && walk[at] == 0) {
+			walk[at] = from + 1;
+			at = next_switch(g, t, at, lid);
+		}
+		if (at != GRAPH_NONE && walk[at] == from + 1) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Tables that are a mixture of others may have loops that no plan can avoid. A LID whose routes circle in
+ * them may loop in mixtures of them, too, so it is among those that are withdrawn. */
+static int check_between(const struct transition_in *in, const struct lft *between,
+                         const struct transition *t, struct arena *tmp)
+{
+	uint32_t n = in->g->n_switches, *walk = arena_array(tmp, n + 1u, sizeof(*walk));
+
+	if (walk == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t lid = 1; t->withdrawn != 0 && lid <= in->lids->top; lid++) {
+		if (t->stage[lid] != TRANSITION_WITHDRAWN) {
+			continue;
+		}
+		memset(walk, 0, n * sizeof(*walk));
+		if (circles(in->g, between, lid, walk)) {
+			return E_UNSUITABLE;
+		}
+	}
+	return E_OK;
+}
+
+int transition_plan_late(const struct transition_in *in, const uint8_t *late,
+                         struct arena *a, struct transition *ret_transition)
+{
+	struct transition_in first = *in, second = *in;
+	struct transition t, *last = arena_alloc(a, sizeof(*last));
+	struct arena *tmp = last != NULL ? arena_new() : NULL;
+	struct lft between;
+	int ret = tmp != NULL ? lft_init(&between, in->g->n_switches, in->lids->top, tmp)
+	                      : -ENOMEM;
+
+	for (uint32_t sw = 0; ret == E_OK && sw < in->g->n_switches; sw++) {
+		memcpy(lft_row(&between, sw), lft_row(late[sw] ? in->from : in->to, sw),
+		       between.n_lids);
+	}
+	first.to = second.from = &between;
+	first.to_is_proven = false;
+	second.from_lanes = in->to_lanes;
+	if (ret == E_OK) {
+		ret = transition_plan(&first, a, &t);
+	}
+	if (ret == E_OK) {
+		ret = check_between(in, &between, &t, tmp);
+	}
+	if (ret == E_OK) {
+		ret = transition_plan(&second, a, last);
+	}
+	if (ret == E_OK) {
+		t.late = late;
+		t.second = last;
+		*ret_transition = t;
+	}
+	arena_free(tmp);
+	return ret;
+}
+
 int transition_of_change(const uint32_t *lid, uint32_t n, const uint32_t *circling,
                          uint32_t n_circling, uint32_t top, struct arena *a,
                          struct transition *ret_transition)

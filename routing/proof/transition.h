@@ -62,6 +62,10 @@ struct transition {
 	/*! [lids->top + 1] 0: the LID keeps its routes; 1 to n_stages: the stage in which it
 	 *  changes; TRANSITION_WITHDRAWN: it is withdrawn and set after the last stage. */
 	uint8_t *stage;
+	/*! [switches] 1: it takes its new entries when the others have theirs, so until then it
+	 *  forwards what still reaches it as before. transition_plan_late() sets it; NULL: none. */
+	const uint8_t *late;
+	const struct transition *second; /*!< how those take them; the rest of this is about the others */
 	uint32_t n_stages;
 	uint32_t changed;   /*!< LIDs with another entry at any switch, or another lane */
 	uint32_t withdrawn; /*!< of these */
@@ -94,10 +98,40 @@ struct transition {
 int transition_plan(const struct transition_in *in, struct arena *a,
                     struct transition *ret_transition);
 
+/*!
+ * \brief The same with switches that change last, for switches that no new route passes.
+ *
+ * Where routes leave a switch, its neighbours must not send it packets any more before it sends them
+ * back. Such LIDs may loop in some mixture, so transition_plan() withdraws them. If the switch keeps its old
+ * entries until all others have the new ones, there is no such mixture. The
+ * other way round, a switch to which routes return takes its entries before all others. Both parts are
+ * planned: from the old tables to the new ones with the old rows of the late switches, and from there on.
+ *
+ * \param late  [switches] 1: it changes last; borrowed as long as the plan.
+ * \retval E_UNSUITABLE  One of the two parts cannot be shown to be safe.
+ * \retval -ENOMEM
+ * Cost: that of two plans.
+ */
+int transition_plan_late(const struct transition_in *in, const uint8_t *late,
+                         struct arena *a, struct transition *ret_transition);
+
+/*! \brief Steps in which switches get their tables, each confirmed before the next: of the stages and the
+ *         withdrawal, without late switches. */
+static inline uint32_t transition_steps(const struct transition *t)
+{
+	return t->n_stages <= 1 && t->withdrawn == 0
+	               ? 1
+	               : (t->n_stages ? t->n_stages : 1) + (t->withdrawn != 0);
+}
+
+/*! \brief LIDs of hosts that are without a route meanwhile. Ports 0 of switches do not count. Cost: O(LIDs). */
+uint32_t transition_hosts_withdrawn(const struct transition *t, const struct graph *g,
+                                    const struct lids *lids);
+
 /*! \brief Is any order of updates safe? */
 static inline bool transition_is_free(const struct transition *t)
 {
-	return t->n_stages <= 1 && t->withdrawn == 0;
+	return t->n_stages <= 1 && t->withdrawn == 0 && t->late == NULL;
 }
 
 /*!

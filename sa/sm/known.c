@@ -326,6 +326,21 @@ static bool is_named(const struct known_node *n, const char *what)
 	        number == n->lid);
 }
 
+const struct known_node *known_find(struct sm *sm, const char *what)
+{
+	const struct known *k = &sm->known;
+
+	if (sm->d.state == NULL || refresh(sm) != E_OK) {
+		return NULL;
+	}
+	for (size_t i = 0; i < k->n; i++) {
+		if (is_named(&k->list[i], what)) {
+			return &k->list[i];
+		}
+	}
+	return NULL;
+}
+
 /* Which ports are to be forgotten: those of one node that is gone, or all that are. */
 static int choose(const struct known *k, const char *what, uint64_t *ret_guid, char *why,
                   size_t why_bytes)

@@ -32,6 +32,10 @@ struct known {
  *  Cost: O(ports + known), and a transaction if something differs. */
 void known_note(struct sm *sm, const struct job *j);
 
+/*! \brief The first port of a node, there or gone, that a name, GUID or LID means.
+ *  \return NULL: none is known. Borrowed until the next sweep. */
+const struct known_node *known_find(struct sm *sm, const char *what);
+
 /*!
  * \brief Forgets ports that are gone, and their LIDs, which are free from then on.
  *

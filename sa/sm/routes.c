@@ -48,6 +48,32 @@ static double cpu_now(const struct routes *r)
 	return sm_cpu_now(r->sm);
 }
 
+static uint32_t hosts_withdrawn(const struct routes *r, const struct transition *t)
+{
+	return transition_hosts_withdrawn(t, r->job->disc.g, &r->job->vport_lids.all);
+}
+
+/* A cut of what still works may need no LID to be without routes: if the switches that nothing passes any
+ * more, or both ends of all links that are cut, change last. */
+static int plan_late(const struct routes *r, const struct transition_in *in, struct arena *a,
+                     struct transition *t)
+{
+	const struct drained_plan *d = &r->job->drained;
+
+	for (unsigned i = 0; i < DRAINED_LATE && hosts_withdrawn(r, t) != 0; i++) {
+		struct transition late;
+		int ret = d->late[i] != NULL ? transition_plan_late(in, d->late[i], a, &late)
+		                             : E_UNSUITABLE;
+
+		if (ret == E_OK && hosts_withdrawn(r, &late) == 0) {
+			*t = late;
+		} else if (ret != E_OK && ret != E_UNSUITABLE) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
 /* Plans how the switches get from tables that they have to others. */
 static int plan(const struct routes *r, const struct lft *from,
                 const struct lanes *from_lanes, const struct route_result *to,
@@ -66,6 +92,9 @@ static int plan(const struct routes *r, const struct lft *from,
 		return E_OK;
 	}
 	int ret = transition_plan(&in, a, ret_transition);
+	if (ret == E_OK) {
+		ret = plan_late(r, &in, a, ret_transition);
+	}
 	*ret_seconds = cpu_now(r) - start;
 	return ret;
 }
@@ -104,10 +133,10 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 			refused = true;
 		} else if (ret != E_OK) {
 			return ret;
-		} else if (f.transition.withdrawn && !requested) {
+		} else if (!requested && hosts_withdrawn(r, &f.transition) != 0) {
 			f.refusal = arena_printf(
-				a, "%u LIDs had to be without routes meanwhile",
-				f.transition.withdrawn);
+				a, "%u LIDs of hosts had to be without routes meanwhile",
+				hosts_withdrawn(r, &f.transition));
 			refused = true;
 		}
 	} else {
@@ -139,11 +168,80 @@ static int plan_change(const struct routes *r, struct job *j)
 	                                      &j->transition);
 }
 
+static const char *refusal_text(const struct job *j, int ret)
+{
+	const struct route_result *r = &j->route;
+	const char *text = NULL;
+
+	switch (ret) {
+	case E_CREDITLOOP:
+	case E_LOOP:
+	case E_NOPATH: text = proof_text(&r->proof, j->disc.g, j->arena); break;
+	case E_UNSUITABLE: text = r->fallback_reason.text; break;
+	}
+	return text != NULL && text[0] ? text : err_text(ret);
+}
+
+/* Is that a reason to route another fabric? */
+static bool is_refused(const struct routes *r, int ret)
+{
+	switch (ret) {
+	case E_OK: return r->served != NULL && r->job->route.used != r->served;
+	case E_UNSUITABLE:
+	case E_CREDITLOOP:
+	case E_LOOP:
+	case E_NOPATH: return true;
+	}
+	return false;
+}
+
+/* Routes the fabric without what is out of service. If only another engine than the one that serves
+ * can, or none, less is left out. */
+static int route_drained(struct routes *r)
+{
+	struct job *j = r->job;
+	struct drained_plan *p = &j->drained;
+
+	for (unsigned t = DRAINED_ALL; t < DRAINED_TRIES; t++) {
+		uint64_t id = 0;
+		int ret;
+
+		if (t > DRAINED_ALL && p->cut[t] == p->cut[t - 1]) {
+			continue; /* the same fabric again */
+		}
+		p->used = (enum drained_try)t;
+		j->request.g = p->g[t];
+		if (p->cut[t] != 0) {
+			id = graph_digest(p->g[t]);
+		}
+		if (id != 0 && id == p->failed) {
+			snprintf(p->refusal, sizeof(p->refusal),
+			         "no routing was found that avoids it");
+			continue;
+		}
+		ret = route_run(&j->request, j->arena, &j->route);
+		if (id == 0 || !is_refused(r, ret)) {
+			return ret;
+		}
+		p->failed = id;
+		if (ret == E_OK) {
+			snprintf(p->refusal, sizeof(p->refusal),
+			         "%s serves, and only %s can route without it",
+			         r->served->name, j->route.used->name);
+		} else {
+			snprintf(p->refusal, sizeof(p->refusal),
+			         "the routes without it are refused: %s",
+			         refusal_text(j, ret));
+		}
+	}
+	return E_UNSUITABLE; /* not reached: the last fabric is the whole one */
+}
+
 /* Routes, and plans how the switches get from the tables that they have to the new ones. */
 static int compute(struct routes *r)
 {
 	struct job *j = r->job;
-	int ret = route_run(&j->request, j->arena, &j->route);
+	int ret = route_drained(r);
 
 	if (ret == E_OK) {
 		ret = vports_extend_routes(&j->vport_lids, j->arena, &j->route);
@@ -170,7 +268,9 @@ static int compute(struct routes *r)
 			r->fresh.refusal = err_text(ret);
 		}
 	}
-	if (j->route.mixtures_proven) {
+	/* The proof of a change takes links that are left out for lost, while old entries may still send
+	 * packets over them. */
+	if (j->route.mixtures_proven && j->drained.cut[j->drained.used] == r->sm->drained.cut) {
 		return plan_change(r, j);
 	}
 	ret = plan(r, &j->prev, &j->prev_lanes, &j->route, j->arena, &j->transition,
@@ -500,7 +600,7 @@ static void prepare_memory(struct route_memory *m, bool use_cache)
 /* Fabric and LIDs of a job in 64 bits, never 0. Cost: O(ports). */
 static uint64_t fabric_id(const struct job *j)
 {
-	return digest_add(graph_digest(j->disc.g),
+	return digest_add(graph_digest(j->request.g),
 	                  lids_digest(&j->lids.lids, j->disc.g)) |
 	       1;
 }
@@ -521,6 +621,9 @@ int routes_start(struct routes *r, struct job *j, bool first)
 		ret = vports_strip_routes(&j->vport_lids, &j->lids.lids, j->arena,
 		                          &j->prev, &j->port_prev);
 	}
+	if (ret == E_OK) {
+		ret = drained_plan(r->sm, j, j->arena, &j->drained);
+	}
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -532,7 +635,7 @@ int routes_start(struct routes *r, struct job *j, bool first)
 	r->memory.tables = &j->port_prev;
 	r->memory.lanes = j->prev_lanes.n ? &j->prev_lanes : NULL;
 	j->request = (struct route_request){
-		.g = j->disc.g,
+		.g = j->drained.g[DRAINED_ALL],
 		.lids = &j->lids.lids,
 		.list = r->sm->d.list,
 		.options = r->sm->d.engines,
@@ -606,20 +709,6 @@ void routes_stop(struct routes *r)
 	routes_cancel(r);
 	join_thread(r);
 	compare_done(r);
-}
-
-static const char *refusal_text(const struct job *j, int ret)
-{
-	const struct route_result *r = &j->route;
-	const char *text = NULL;
-
-	switch (ret) {
-	case E_CREDITLOOP:
-	case E_LOOP:
-	case E_NOPATH: text = proof_text(&r->proof, j->disc.g, j->arena); break;
-	case E_UNSUITABLE: text = r->fallback_reason.text; break;
-	}
-	return text != NULL && text[0] ? text : err_text(ret);
 }
 
 static void log_cache(struct routes *r, const struct route_result *result)
@@ -713,6 +802,9 @@ int routes_end(struct routes *r)
 		               "computed tables were refused, the running ones stay: %s",
 		               refusal_text(j, r->ret));
 	}
+	r->served = result->used;
+	r->sm->drained.cut = j->drained.cut[j->drained.used];
+	r->sm->drained.failed = j->drained.failed;
 	note_sent(r, result);
 	log_cache(r, result);
 	log_incremental(result);
@@ -800,6 +892,8 @@ void routes_forget(struct routes *r)
 	route_base_forget(r->memory.base);
 	r->wanted_fabric = 0;
 	r->memory.verdict = (struct route_verdict){ 0 };
+	r->served = NULL;
+	r->sm->drained.failed = 0;
 	r->lane_limit = 0;
 }
 
@@ -821,6 +915,16 @@ void routes_done(struct routes *r)
 
 /* --- rebalancing ------------------------------------------------------------------ */
 
+/* What is back in service has its own entries now, so the others can send packets over it. */
+static void give_routes(struct rebalance *b, uint64_t fabric)
+{
+	if (b->sm->drained.returned) {
+		b->sm->drained.returned = false;
+		b->routes->wanted_fabric = fabric;
+		sm_request_local(b->sm, NULL, 0, "routes return to what is in service again");
+	}
+}
+
 void routes_rebalance_heavy_ended(struct rebalance *b)
 {
 	const struct job *j = b->sm->job;
@@ -836,6 +940,7 @@ void routes_rebalance_heavy_ended(struct rebalance *b)
 	b->fabric = fabric;
 	b->unconfirmed = j->route.engine_unconfirmed;
 	b->settled |= b->routes->wish != REBALANCE_NOT_WANTED;
+	give_routes(b, fabric);
 	b->sm->status.routes_per_link_max = j->route.load.max;
 	b->sm->status.routes_per_link_fresh = b->settled ? j->route.load.max : 0;
 }

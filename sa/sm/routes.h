@@ -49,6 +49,7 @@ struct routes {
 	const struct engine *logged_engine; /*!< NULL: one lane */
 	uint8_t logged_lanes;
 	/* rebalancing: */
+	const struct engine *served; /*!< of the last routing that ended well; NULL: not known */
 	bool kept;                /*!< the switches had routes before the last routing */
 	bool requested;           /*!< by an operator; for the next routing */
 	uint64_t wanted_fabric;   /*!< fabric_id() for which it is wanted; 0: none */

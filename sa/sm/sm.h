@@ -13,6 +13,7 @@
 #include "sa/sm/discover/keyring.h"
 #include "sa/sm/discover/senders.h"
 #include "sa/sm/discover/shadow.h"
+#include "sa/sm/drained.h"
 #include "sa/sm/events.h"
 #include "sa/sm/acks.h"
 #include "sa/sm/known.h"
@@ -38,7 +39,8 @@ struct sm {
 	struct vports vports; /*!< virtual ports as known */
 	struct events events;
 	struct known known; /*!< nodes that were ever up */
-	struct acks acks;
+	struct acks acks;       /*!< acknowledgements of alarms */
+	struct drained drained; /*!< nodes and cables out of service */
 	struct health health; /*!< ports that are not healthy */
 	struct keyring keys;  /*!< M_Keys of ports */
 	struct senders senders; /*!< of traps and answers */
@@ -117,7 +119,8 @@ struct job {
 	struct lft
 		port_prev; /*!< the same without the LIDs of virtual ports, for routing */
 	struct lanes prev_lanes;
-	struct route_request request;
+	struct drained_plan drained; /*!< what routing leaves out of disc.g */
+	struct route_request request; /*!< its graph is without that */
 	struct route_result route;
 	struct transition transition; /*!< from prev to route.out; stage is NULL: not planned */
 	double seconds_transition;    /*!< to plan it */

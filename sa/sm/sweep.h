@@ -10,6 +10,8 @@
 #include "sa/sm/program/waves.h"
 
 struct arena;
+struct drained_outcome;
+struct drained_request;
 struct job;
 struct p_keys_port;
 struct partitions;
@@ -163,6 +165,10 @@ int sweep_request_ack(struct sweep *s, const char *id, const char *until, const 
 /*! \brief Takes that back: acks_drop(). */
 int sweep_request_unack(struct sweep *s, const char *id, const char *by, char *why,
                         size_t why_bytes);
+
+/*! \brief Takes a node or cable out of service, or back: drained_request() of sa/sm/drained.h. */
+int sweep_request_drained(struct sweep *s, const struct drained_request *rq,
+                          struct drained_outcome *ret_outcome, char *why, size_t why_bytes);
 
 /*! What became of a change of partitions. */
 struct partition_outcome {

@@ -8,6 +8,7 @@
 
 #include "conf/base/err.h"
 #include "db/lmdb/acks.h"
+#include "db/lmdb/drained.h"
 #include "db/lmdb/known.h"
 #include "sa/store/store.h"
 
@@ -194,6 +195,13 @@ static bool row_fits(const struct state_write *w)
 		return w->value == NULL ? w->key_len > 0 && w->key_len <= ACK_ID_BYTES
 		                        : acks_decode(w->key, w->key_len, w->value, w->len,
 		                                     &a) == E_OK;
+	}
+	if (table == RECORDS_DRAINED) {
+		struct drained_row d;
+
+		return w->value == NULL ? w->key_len == DRAINED_KEY_BYTES
+		                        : drained_decode(w->key, w->key_len, w->value,
+		                                         w->len, &d) == E_OK;
 	}
 	return store_row_fits(table, w->key_len, w->value != NULL, w->len);
 }

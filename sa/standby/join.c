@@ -266,6 +266,10 @@ void join_row_name(const struct state_write *w, char name[JOIN_NAME_BYTES])
 		snprintf(name, JOIN_NAME_BYTES, "acknowledgement of alarm %.*s", (int)w->key_len,
 		         (const char *)w->key);
 		return;
+	case RECORDS_DRAINED:
+		snprintf(name, JOIN_NAME_BYTES, "drained 0x%016" PRIx64 " port %u",
+		         key_read_u64(w->key), w->key[8]);
+		return;
 	case RECORD_TABLES: break;
 	}
 	snprintf(name, JOIN_NAME_BYTES, "row of table %u", w->table);

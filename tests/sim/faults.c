@@ -5,9 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "sa/sim/sim.h"
+#include "sa/sm/drained.h"
+#include "sa/sm/sm.h"
 #include "sa/sm/sweep.h"
+#include "sa/sm/sweep/sweep_int.h"
 #include "tests/sim/clients.h"
 #include "tests/sim/disk.h"
 
@@ -249,6 +253,58 @@ static void set_busy(struct run *r, uint32_t what)
 	                what >> 20 & 1 ? 0 : (what >> 21) % 101);
 }
 
+static struct manager *find_master(struct run *r)
+{
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		if (r->m[i].sweep != NULL && sweep_status(r->m[i].sweep)->master) {
+			return &r->m[i];
+		}
+	}
+	return NULL;
+}
+
+/* Of the master. A request that it refuses is of no consequence. */
+static void drain(struct run *r, uint32_t what)
+{
+	const struct graph *g = r->g;
+	uint32_t port = what % g->n_ports;
+	struct manager *m = find_master(r);
+	struct drained_request rq = { .node_guid = g->nodes[g->switches[what % g->n_switches]].guid,
+		                      .end = (what >> 8) % 3 == 0 };
+	struct drained_outcome o;
+	char why[400];
+
+	if (what >> 10 & 1) {
+		rq.node_guid = g->nodes[g->ports[port].node].guid;
+		rq.port = g->ports[port].num;
+	}
+	if (m != NULL) {
+		(void)sweep_request_drained(m->sweep, &rq, &o, why, sizeof(why));
+	}
+}
+
+bool faults_end_drains(struct run *r)
+{
+	bool any = false;
+	struct manager *m = find_master(r);
+	struct drained_outcome o;
+	char why[400];
+
+	while (m != NULL && m->sweep->sm.drained.n > 0) {
+		const struct drained_row *row = &m->sweep->sm.drained.list[0];
+		struct drained_request rq = { .node_guid = row->node_guid,
+			                      .port = row->port,
+			                      .reason = (enum drained_reason)row->reason,
+			                      .end = true };
+
+		if (sweep_request_drained(m->sweep, &rq, &o, why, sizeof(why)) != E_OK) {
+			return any;
+		}
+		any = true;
+	}
+	return any;
+}
+
 bool faults_do(struct run *r, const struct event *e)
 {
 	const struct graph *g = r->g;
@@ -301,6 +357,7 @@ bool faults_do(struct run *r, const struct event *e)
 	case EVENT_VPORT: return vports_disturb(r, e->what, r->nonsense);
 	case EVENT_FREEZE: return freeze(r, e->what);
 	case EVENT_BUSY: set_busy(r, e->what); return true;
+	case EVENT_DRAIN: drain(r, e->what); return true;
 	case EVENT_COUNT: break;
 	}
 	return true;
@@ -351,5 +408,6 @@ bool faults_end(struct run *r, bool all_run)
 	}
 	sim_set_noise(r->sim, &(struct sim_noise){ 0 });
 	vports_settle(r);
+	(void)faults_end_drains(r);
 	return true;
 }

@@ -19,3 +19,6 @@ bool faults_do(struct run *r, const struct event *e);
  * \return false: the run failed.
  */
 bool faults_end(struct run *r, bool all_run);
+
+/*! \brief Ends all maintenance, so that the routes of a fresh start can be compared. \return true: there was some. */
+bool faults_end_drains(struct run *r);

@@ -96,7 +96,7 @@ static const char *const event_name[] = { "link",  "node", "deaf",  "reboot", "d
 	                                  "loss",  "kill", "heavy", "noise",  "hostile",
 	                                  "twin",  "lid",  "flap",  "split",  "clock",
 	                                  "crash", "disk", "vport", "freeze",
-	                                  "busy" };
+	                                  "busy",  "drain" };
 
 static const struct {
 	const char *words[6];
@@ -124,7 +124,7 @@ struct arguments {
 };
 
 static bool any_order, nonsense, with_vports, crashes, with_freezes, omni_path,
-	with_packets;                     /* set by the command line alone */
+	with_drains, with_packets;        /* set by the command line alone */
 static unsigned managers = 1;             /* 0: by the seed */
 static int64_t wall_now;
 static uint32_t seed_now; /* for the handler of signals */
@@ -201,6 +201,9 @@ static enum kind draw_kind(uint64_t *state)
 	}
 	if (omni_path && draw(state, 3) == 0) {
 		return EVENT_BUSY;
+	}
+	if (with_drains && draw(state, 2) == 0) {
+		return EVENT_DRAIN;
 	}
 	uint32_t k = draw(state, most + (crashes ? sizeof(more) / sizeof(*more) : 0));
 
@@ -541,7 +544,7 @@ static bool settle(struct run *r, uint32_t what)
 		if (!run_until(r, now_ms(r) + 4000 * r->config.sweep_interval)) {
 			return false;
 		}
-		bool quiet = is_quiet(r, &why);
+		bool quiet = is_quiet(r, &why) && !faults_end_drains(r);
 		if (now_ms(r) > end) {
 			return run_fail(r, "not quiet after %u s: %s", QUIET_MS / 1000,
 			                why);
@@ -702,6 +705,8 @@ static const struct argp_option options[] = {
 	{ "freezes", 'z', NULL, 0,
 	  "also subnet managers that are stopped for a while and go on; with --managers",
 	  0 },
+	{ "drains", 'd', NULL, 0,
+	  "also switches and cables that go out of service and come back", 0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
 	{ "counts", 'C', NULL, 0, "print how often each line of the log and each MAD came", 0 },
 	{ 0 },
@@ -723,6 +728,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'O': omni_path = true; return 0;
 	case 'z': with_freezes = true; return 0;
 	case 'p': with_packets = true; return 0;
+	case 'd': with_drains = true; return 0;
 	case 'm':
 		managers = (unsigned)strtoul(arg, NULL, 10);
 		if (managers > MANAGERS_MAX) {

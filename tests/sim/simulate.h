@@ -53,6 +53,8 @@ enum kind {
 	EVENT_FREEZE, /* a subnet manager does not run for a while */
 	/* with --omnipath: */
 	EVENT_BUSY, /* a switch port is congested, or no more, so that switches move routes */
+	/* with --drains: */
+	EVENT_DRAIN, /* a switch or cable goes out of service, or is in service again */
 	EVENT_COUNT
 };
 

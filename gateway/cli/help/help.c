@@ -11,6 +11,7 @@
 
 enum asks { FILES, FABRIC, EITHER, DAEMON, BOTH };
 enum { EXITS = 4 };
+enum { NAME_WIDTH = 9, ARGS_WIDTH = 27 }; /* columns of the list of commands */
 
 /* A command, or a topic: that has no name. */
 struct row {
@@ -73,7 +74,12 @@ void help_commands(FILE *f)
 		if (rows[i].name == NULL) {
 			fprintf(f, "%s%s:\n", i > 0 ? "\n" : "", rows[i].help);
 		} else {
-			fprintf(f, "  %-9s %-27s %s\n", rows[i].name, rows[i].args,
+			size_t len = strlen(rows[i].name);
+
+			/* A long name takes room of its arguments, so that the texts stay below each other. */
+			fprintf(f, "  %-*s %-*s %s\n", NAME_WIDTH, rows[i].name,
+			        ARGS_WIDTH - (len > NAME_WIDTH ? (int)(len - NAME_WIDTH) : 0),
+			        rows[i].args,
 			        rows[i].help);
 		}
 	}

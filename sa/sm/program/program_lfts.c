@@ -23,7 +23,8 @@
  *
  * A transition with stages is sent in steps: the waves run over all blocks once for each
  * step, and a step begins when all switches have confirmed the one before. In a step each
- * entry is the old or the new one, by the stage of its LID.
+ * entry is the old or the new one, by the stage of its LID. Late switches keep their old entries
+ * until the others have theirs; then their own steps follow.
  *
  * Longer than most: a switch, its wave and the steps of a transition move each other on.
  *
@@ -283,15 +284,27 @@ static void on_lft_set(void *ctx, const struct smp_reply *r)
 }
 
 /* An entry as it should be after this step, from the old and the new one. */
-static uint8_t entry_after_step(const struct program *p, uint32_t lid, uint8_t old,
-                                uint8_t want)
+static uint8_t entry_after_step(const struct program *p, uint32_t sw, uint32_t lid,
+                                uint8_t old, uint8_t want)
 {
-	unsigned stage = p->transition->stage[lid];
+	const struct transition *t = p->transition;
+	uint32_t step = p->lft_step, before = transition_steps(t);
 
-	if (stage == TRANSITION_WITHDRAWN && p->lft_step + 1 == program_lft_steps(p)) {
+	if (t->late != NULL && t->late[sw] != 0) {
+		if (step <= before) {
+			return old;
+		}
+		step -= before;
+		t = t->second;
+	}
+	unsigned stage = t->stage[lid];
+	if (step >= transition_steps(t)) {
+		return want;
+	}
+	if (stage == TRANSITION_WITHDRAWN && step + 1 == transition_steps(t)) {
 		return old == want ? old : LFT_NO_ROUTE;
 	}
-	return stage > p->lft_step ? old : want;
+	return stage > step ? old : want;
 }
 
 /* The block as it should be after this step. Where nothing is known of the old entries,
@@ -308,7 +321,7 @@ static void fill_block(const struct lft_job *j, uint32_t block, uint8_t *ret_blo
 		return;
 	}
 	for (uint32_t k = 0; k < LFT_BLOCK_LIDS && first + k < p->lft->n_lids; k++) {
-		ret_block[k] = entry_after_step(p, first + k, old[k], want[k]);
+		ret_block[k] = entry_after_step(p, j->sw, first + k, old[k], want[k]);
 	}
 }
 
@@ -354,7 +367,7 @@ static uint8_t wave_entry(void *ctx, uint32_t sw, uint32_t lid)
 	if (is_last_step(p)) {
 		return want;
 	}
-	return entry_after_step(p, lid, j->t->data[lid], want);
+	return entry_after_step(p, sw, lid, j->t->data[lid], want);
 }
 
 /* May the switch be asked by LID as soon as it is open? */
@@ -741,15 +754,19 @@ uint32_t program_lft_steps(const struct program *p)
 	if (t == NULL || t->stage == NULL || transition_is_free(t)) {
 		return 1;
 	}
-	return (t->n_stages ? t->n_stages : 1) + (t->withdrawn != 0);
+	return transition_steps(t) + (t->second != NULL ? transition_steps(t->second) : 0);
 }
 
 uint32_t program_drain_ms(const struct program *p)
 {
 	const struct transition *t = p->transition;
-	uint32_t unit = p->config->head_of_queue_lifetime;
+	uint32_t unit = p->config->head_of_queue_lifetime, step = p->lft_step;
 
-	if (p->lft_step + 1 != program_lft_steps(p) || !t->withdrawn ||
+	if (t != NULL && t->second != NULL && step > transition_steps(t)) {
+		step -= transition_steps(t);
+		t = t->second;
+	}
+	if (t == NULL || !t->withdrawn || step + 1 != transition_steps(t) ||
 	    !t->credit_loops) {
 		return 0;
 	}

@@ -467,6 +467,7 @@ static void fill_content(const struct publisher *p, const struct job *j,
 	c->vport_hop_limit = (uint8_t)conf->virt_default_hop_limit;
 	c->vport_records = conf->enable_virt_rec_ext;
 	c->route = &j->route;
+	c->routed = j->request.g;
 	c->subnet_prefix = conf->subnet_prefix;
 	c->sm_port_guid = j->disc.g->ports[j->disc.g->sm_port].guid;
 	c->sm_lid = j->program.sm_lid;

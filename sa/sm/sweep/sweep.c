@@ -252,6 +252,18 @@ static bool judge_start(struct sweep *s)
 	return false;
 }
 
+static uint64_t drained_due(const struct sweep *s)
+{
+	return drained_deadline(&s->sm);
+}
+
+/* It asks for a sweep where routes can return. */
+static bool drained_start(struct sweep *s)
+{
+	drained_expire(&s->sm);
+	return false;
+}
+
 static uint64_t rank_due(const struct sweep *s)
 {
 	return due_if(s->election.doubt.rank && s->election.state == SM_MASTER, 0);
@@ -424,6 +436,7 @@ static const struct idle_work {
 	bool (*start)(struct sweep *s);
 } idle_work[] = {
 	{ PHASE_IDLE, judge_due, judge_start },
+	{ PHASE_IDLE, drained_due, drained_start },
 	{ PHASE_RANK, rank_due, rank_start },
 	{ PHASE_LOOK, look_due, look_start },
 	{ PHASE_IDLE, heavy_due, heavy_start },

@@ -869,6 +869,7 @@ static void succeed(struct sweep *s, struct job *j)
 	assign_note_presence(sm, j->disc.g, j->arena, &j->lids);
 	known_note(sm, j);
 	acks_note_sweep(sm, j->disc.g, sm_wall_clock(sm));
+	drained_settle(sm, j);
 	save_keys(sm);
 	log_up(s, j);
 	st->up = true;

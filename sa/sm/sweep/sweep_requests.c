@@ -91,6 +91,12 @@ int sweep_request_unack(struct sweep *s, const char *id, const char *by, char *w
 	return acks_drop(&s->sm, id, by, why, why_bytes);
 }
 
+int sweep_request_drained(struct sweep *s, const struct drained_request *rq,
+                          struct drained_outcome *ret_outcome, char *why, size_t why_bytes)
+{
+	return drained_request(&s->sm, rq, ret_outcome, why, why_bytes);
+}
+
 /* --- partitions at run time ------------------------------------------------------------ */
 
 static uint32_t members_in(const struct runtime_partitions *r, uint16_t p_key)
@@ -504,6 +510,7 @@ void sweep_free(struct sweep *s)
 	events_done(&sm->events);
 	known_done(&sm->known);
 	acks_done(&sm->acks);
+	drained_done(&sm->drained);
 	runtime_free(sm->runtime);
 	keyring_done(&sm->keys);
 	senders_done(&sm->senders);

@@ -100,6 +100,7 @@ static const char *const targets[] = {
 	"/v1/known",
 	"/v1/known?gone=1&name=*",
 	"/v1/known?cables=1&gone=1",
+	"/v1/maintenance",
 	"/v1/links",
 	"/v1/links?limit=1",
 	"/v1/links?degraded=1",

@@ -198,6 +198,7 @@ static const struct {
 	{ "alarms", "alarms", "alarms", false },
 	{ "services", "services", "services", false },
 	{ "sweeps", "sweeps", "sweeps", false },
+	{ "maintenance", "maintenance", "maintenance", false },
 	{ "diff", "diff", "changes", false },
 	{ "groups", "groups", "groups", false },
 	{ "jobs", "jobs", "jobs", false },
