@@ -31,13 +31,13 @@ enum api_table {
 	SNAP_TABLES(API_TABLE, API_TABLE, API_TABLE, API_TABLE) TABLE_CLIENT_RECORDS =
 		TABLE_SERVICES | TABLE_SUBSCRIPTIONS | TABLE_GROUPS | TABLE_MEMBERS,
 	/*! Answers without a snapshot, too: api_call.snap is NULL then. */
-	TABLE_IF_ANY = 1U << 28,
+	TABLE_IF_ANY = 1U << 29,
 	TABLE_OF_RECORD =
-		1U << 29, /*!< and those of the record's name: api_record_tables() */
-	TABLE_MOMENT = 1U << 30 /*!< of records that move: no ETag */
+		1U << 30, /*!< and those of the record's name: api_record_tables() */
+	TABLE_MOMENT = 1U << 31 /*!< of records that move: no ETag */
 };
 #undef API_TABLE
-_Static_assert((int)SNAP_TABLE_COUNT <= 28, "bits of enum api_table");
+_Static_assert((int)SNAP_TABLE_COUNT <= 29, "bits of enum api_table");
 
 /*! What a row has for the gateway alone: resource.how. */
 struct api_how {
