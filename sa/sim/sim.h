@@ -132,6 +132,10 @@ int sim_opa_congest(struct sim *s, uint64_t node_guid, uint8_t port, unsigned pe
 /*! \brief Raises a counter. \param name  As perfquery prints it: "SymbolErrorCounter".
  *  \retval E_NOTFOUND  No such port. \retval E_UNKNOWN  No such counter. */
 int sim_perf_add(struct sim *s, uint64_t node_guid, uint8_t port, const char *name, uint64_t n);
+/*! \brief Lets a counter rise all the time, while the link is up; a port has one such counter. \param per_s  0: it
+ *  ends. As sim_perf_add(). */
+int sim_perf_errors(struct sim *s, uint64_t node_guid, uint8_t port, const char *name,
+                    double per_s);
 /*! \brief From now on a port sends so many octets per second over its cable. */
 int sim_perf_traffic(struct sim *s, uint64_t node_guid, uint8_t port, uint64_t bytes_per_s);
 /*! \brief Name of a counter. \return NULL: there are no more. */

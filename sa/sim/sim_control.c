@@ -346,6 +346,18 @@ static int read_number(struct run *r, const char *what, uint64_t most,
 	return E_OK;
 }
 
+static int refuse_counter(struct run *r, const char *name)
+{
+	char names[1000] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; sim_perf_name(i) != NULL; i++) {
+		len += (size_t)snprintf(names + len, sizeof(names) - len, " %s",
+		                        sim_perf_name(i));
+	}
+	return fail(r, E_UNKNOWN, "there is no counter '%.40s'; there are%s", name, names);
+}
+
 static int run_counter(struct run *r)
 {
 	char name[WORD] = "";
@@ -364,17 +376,24 @@ static int run_counter(struct run *r)
 	int opa = sim_opa_count(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name,
 	                        n);
 	ret = ret == E_UNKNOWN ? opa : ret;
-	if (ret == E_UNKNOWN) {
-		char names[1000] = "";
-		size_t len = 0;
+	return ret == E_UNKNOWN ? refuse_counter(r, name) : ret;
+}
 
-		for (unsigned i = 0; sim_perf_name(i) != NULL; i++) {
-			len += (size_t)snprintf(names + len, sizeof(names) - len, " %s",
-			                        sim_perf_name(i));
-		}
-		return fail(r, ret, "there is no counter '%.40s'; there are%s", name, names);
-	}
-	return ret;
+static int run_errors(struct run *r)
+{
+	char name[WORD] = "";
+	unsigned num = 0;
+	uint32_t node;
+	uint64_t n = 0;
+
+	next_word(r, name);
+	int ret = read_number(r, "the errors per hour", UINT32_MAX, &n);
+
+	ret = ret == E_OK ? read_port(r, &node, &num) : ret;
+	ret = ret == E_OK ? sim_perf_errors(r->c->sim, r->c->g->nodes[node].guid,
+	                                    (uint8_t)num, name, (double)n / 3600)
+	                  : ret;
+	return ret == E_UNKNOWN ? refuse_counter(r, name) : ret;
 }
 
 static int run_traffic(struct run *r)
@@ -690,6 +709,7 @@ static const struct command commands[] = {
 	{ "vport",    "HOST add [own|shared [GUID]]|remove INDEX|guid INDEX GUID|lie KIND",
 	                                           "virtual ports, with a LID of their own or with that of the port", run_vport },
 	{ "counter",  "NAME N NODE[PORT]",         "raises a port counter, named as perfquery prints it", run_counter },
+	{ "errors",   "NAME N NODE[PORT]",         "lets a port counter rise by N an hour from now on; 0 ends it", run_errors },
 	{ "traffic",  "MB NODE[PORT]",             "the port sends so many megabytes per second from now on", run_traffic },
 	{ "lanes",    "N NODE[PORT]",              "Omni-Path: the link runs on so many lanes without going down", run_lanes },
 	{ "busy",     "PERCENT NODE[PORT]",        "Omni-Path: so much of the port's buffers is in use, which adaptive routing looks at", run_busy },

@@ -13,7 +13,7 @@
  * Performance management of a simulated node (IBA vol. 1, 16.1): ClassPortInfo,
  * PortCounters, PortCountersExtended and PortExtendedSpeedsCounters. They count the MADs that
  * passed the port's cable and the traffic that sim_perf_traffic() makes, as packets and words. A
- * simulated cable has no errors but those of sim_perf_add(). A Set clears the counters that
+ * simulated cable has no errors but those of sim_perf_add() and sim_perf_errors(). A Set clears the counters that
  * CounterSelect names. PortSelect 255 is the sum of all ports. 0 is the port that answers,
  * also of a CA, because CAs ignore PortSelect: perfquery sends 0 when its user names only a
  * LID.
@@ -117,6 +117,12 @@ void sim_perf_settle(struct sim *s, uint32_t port)
 	      sim_now_us(s));
 	count(&p->count[SIM_RCV_DATA], &p->count[SIM_RCV_PKTS], &p->received_us,
 	      up && peer != GRAPH_NONE ? s->ports[peer].perf.rate : 0, sim_now_us(s));
+	if (p->errors_per_s > 0 && up) {
+		p->errors_left += p->errors_per_s * (double)(sim_now_us(s) - p->erred_us) / US;
+		p->count[p->errs] += (uint64_t)p->errors_left;
+		p->errors_left -= (double)(uint64_t)p->errors_left;
+	}
+	p->erred_us = sim_now_us(s);
 }
 
 static int find_port(const struct sim *s, uint64_t node_guid, uint8_t port,
@@ -143,20 +149,45 @@ int sim_perf_traffic(struct sim *s, uint64_t node_guid, uint8_t port, uint64_t b
 	return ret;
 }
 
-int sim_perf_add(struct sim *s, uint64_t node_guid, uint8_t port, const char *name, uint64_t n)
+static int find_counter(const struct sim *s, uint64_t node_guid, uint8_t port, const char *name,
+                        uint32_t *ret_port, unsigned *ret_counter)
 {
-	uint32_t p;
 	unsigned i = 0;
-	int ret = find_port(s, node_guid, port, &p);
+	int ret = find_port(s, node_guid, port, ret_port);
 
 	while (i < SIM_COUNTERS && strcasecmp(counters[i].name, name) != 0) {
 		i++;
 	}
-	if (ret != E_OK || i == SIM_COUNTERS) {
-		return ret != E_OK ? ret : E_UNKNOWN;
+	*ret_counter = i;
+	return ret != E_OK ? ret : i == SIM_COUNTERS ? E_UNKNOWN : E_OK;
+}
+
+int sim_perf_add(struct sim *s, uint64_t node_guid, uint8_t port, const char *name, uint64_t n)
+{
+	uint32_t p;
+	unsigned i;
+	int ret = find_counter(s, node_guid, port, name, &p, &i);
+
+	if (ret == E_OK) {
+		s->ports[p].perf.count[i] += n;
 	}
-	s->ports[p].perf.count[i] += n;
-	return E_OK;
+	return ret;
+}
+
+int sim_perf_errors(struct sim *s, uint64_t node_guid, uint8_t port, const char *name,
+                    double per_s)
+{
+	uint32_t p;
+	unsigned i;
+	int ret = find_counter(s, node_guid, port, name, &p, &i);
+
+	if (ret == E_OK) {
+		sim_perf_settle(s, p);
+		s->ports[p].perf.errors_per_s = per_s;
+		s->ports[p].perf.errors_left = 0;
+		s->ports[p].perf.errs = (uint8_t)i;
+	}
+	return ret;
 }
 
 /* --- the agent -------------------------------------------------------------------------------- */

@@ -73,6 +73,10 @@ struct sim_perf {
 	uint64_t count[SIM_COUNTERS]; /*!< what there was since it was last cleared */
 	uint64_t rate;                /*!< octets per second that the port sends */
 	uint64_t sent_us, received_us; /*!< until when traffic is counted */
+	uint64_t erred_us;             /*!< the same of errors */
+	double errors_per_s;           /*!< by which the counter \a errs rises; 0: it does not */
+	double errors_left;            /*!< less than one error that is not counted yet */
+	uint8_t errs;
 };
 
 enum { SIM_VPORT_P_KEY_BLOCKS = PARTITION_CAP / PKEY_BLOCK, SIM_VPORT_GUID_BLOCKS = 4 };
