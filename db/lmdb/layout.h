@@ -51,7 +51,8 @@
  *                             struct row_drained, then its texts without NUL: the names of the
  *                             node and of the peer, who asked, a note
  *
- * Environment stats, layout 4. Layout 3 had no counters of Omni-Path alone, layout 2 none at all.
+ * Environment stats, layout 5. Layout 4 had no health of links, layout 3 no counters of Omni-Path
+ * alone, layout 2 none at all.
  *
  *   table          key        value
  *   meta           "head"     struct row_heartbeat
@@ -62,6 +63,8 @@
  *   counters       NodeGUID, u8 port
  *                             struct row_counters, then struct counter_sample [], oldest
  *                             first
+ *   link_health    NodeGUID, u8 port
+ *                             struct link_health of db/lmdb/link_health.h
  *
  * Environment snapshot, layout 13. The rows of one node are one value
  * (doc/decisions/0001). SNAP_TABLES lists the tables; the comment beside each gives its
@@ -78,7 +81,7 @@ enum layout_number {
 	LAYOUT_STATE = 9,
 	LAYOUT_STATE_OLDEST = 1,
 	LAYOUT_SNAPSHOT = 13,
-	LAYOUT_STATS = 4
+	LAYOUT_STATS = 5
 };
 
 #define DB_KEY_LAYOUT "layout"
@@ -108,7 +111,8 @@ enum layout_number {
 	TABLE(META,   meta) \
 	TABLE(VALUES, values) \
 	TABLE(EVENTS, events) \
-	TABLE(COUNTERS, counters)
+	TABLE(COUNTERS, counters) \
+	TABLE(LINK_HEALTH, link_health)
 
 /*! Does a change of the table need a new epoch? An epoch stands for one routing. */
 enum { SNAP_ANY_EPOCH, SNAP_NEW_EPOCH };

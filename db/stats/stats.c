@@ -27,6 +27,7 @@
 #include "conf/base/vector.h"
 #include "db/lmdb/counters.h"
 #include "db/lmdb/layout.h"
+#include "db/lmdb/link_health.h"
 #include "db/lmdb/pins.h"
 #include "db/lmdb/txn.h"
 #include "db/lmdb/view.h"
@@ -67,6 +68,7 @@ struct stats {
 	uint64_t next_event;
 	uint32_t event_limit;
 	struct counter_rows counters;
+	struct health_rows health;
 };
 
 /* --- events, writer ------------------------------------------------------------------- */
@@ -350,6 +352,7 @@ void stats_close(struct stats *s)
 	drop_events(s, s->n_events);
 	free(s->events);
 	counters_done(&s->counters);
+	link_health_done(&s->health);
 	pins_done(&s->pins);
 	db_unref(s->db);
 	free(s);
@@ -448,6 +451,24 @@ void stats_counters_history(struct stats *s, uint32_t samples)
 	s->counters.history = samples < COUNTER_SAMPLES_MAX ? samples : COUNTER_SAMPLES_MAX;
 }
 
+int stats_link_health(struct stats *s, uint64_t node_guid, uint8_t port,
+                      const struct link_health *h)
+{
+	return link_health_wait(&s->health, node_guid, port, h);
+}
+
+int stats_link_health_load(struct stats *s, struct arena *a, struct link_health_list *ret_list)
+{
+	struct db_txn t;
+	int ret = db_begin(&t, s->db, false);
+
+	if (ret == E_OK) {
+		ret = link_health_load(&t, a, ret_list);
+		db_abort(&t);
+	}
+	return ret;
+}
+
 static int commit(struct stats *s, uint64_t boottime_ms)
 {
 	struct db_txn t;
@@ -472,6 +493,7 @@ static int commit(struct stats *s, uint64_t boottime_ms)
 		db_clear(&t, STATS_COUNTERS);
 	}
 	counters_put(&s->counters, &t);
+	link_health_put(&s->health, &t);
 	db_put(&t, STATS_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &row, sizeof(row));
 	ret = db_commit(&t);
 	if (ret != E_OK) {
@@ -482,6 +504,7 @@ static int commit(struct stats *s, uint64_t boottime_ms)
 	s->first_event = row.first_event;
 	drop_events(s, s->n_events);
 	counters_clear(&s->counters);
+	link_health_clear(&s->health);
 	for (size_t i = 0; i < s->n; i++) {
 		s->items[i]->dirty = false;
 	}
@@ -497,8 +520,9 @@ int stats_commit(struct stats *s, uint64_t boottime_ms)
 		return ret;
 	}
 	ret = commit(s, boottime_ms);
-	if (ret != E_OK && s->counters.n > 0) { /* the heartbeat is worth more */
+	if (ret != E_OK && s->counters.n + s->health.n > 0) { /* the heartbeat is worth more */
 		counters_clear(&s->counters);
+		link_health_clear(&s->health);
 		(void)commit(s, boottime_ms);
 	}
 	db_put_beat(s->db, boottime_ms, ret);
@@ -769,6 +793,25 @@ int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port
 		if (ret == E_OK) {
 			ret = counters_copy(&r->v, node_guid, port, max, samples, a,
 			                    ret_counter_list);
+			int stands = view_check(&r->v);
+			ret = stands != E_OK ? stands : ret;
+		}
+	}
+	return ret;
+}
+
+int stats_read_link_health(struct stats_reader *r, struct arena *a,
+                           struct link_health_list *ret_list)
+{
+	int ret = E_STALE;
+
+	for (unsigned i = 0; i < READ_TRIES && ret == E_STALE; i++) {
+		struct row_heartbeat row;
+
+		ret = view_pin(&r->v, NULL);
+		ret = ret == E_OK ? read_heartbeat(r, &row) : ret;
+		if (ret == E_OK) {
+			ret = link_health_copy(&r->v, a, ret_list);
 			int stands = view_check(&r->v);
 			ret = stands != E_OK ? stands : ret;
 		}
