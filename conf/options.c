@@ -23,6 +23,7 @@ const char *const credit_loops_names[] = { "fallback", "refuse", "program", NULL
 const char *const sm_trust_names[] = { "announced", "any", NULL };
 const char *const smp_routing_names[] = { "directed", "lid", "auto", NULL };
 const char *const transition_names[] = { "safe", "any", NULL };
+const char *const link_health_names[] = { "off", "watch", "isolate", NULL };
 const char *const rebalance_names[] = { "auto", "ask", "never", NULL };
 const char *const hm_ca_action_names[] = { "ignore", "report", "isolate", NULL };
 const char *const hm_sw_action_names[] = { "ignore", "report", "isolate", "no_discover",

@@ -55,6 +55,34 @@ static uint64_t now_ms(const struct perf *p)
 
 /* --- readings become rows --------------------------------------------------------------- */
 
+uint32_t perf_rise(struct counted_port *port, const struct counter_reading *r,
+                   struct port_counters *ret_counters)
+{
+	uint32_t cleared = 0;
+
+	for (unsigned i = 0; i < PORT_COUNTERS; i++) {
+		uint32_t bit = UINT32_C(1) << i;
+
+		if ((r->known & bit) == 0) { /* as before, or not there at all */
+			continue;
+		}
+		if ((port->known & bit) && counter_types[i].kind != COUNTER_IS_LEVEL) {
+			bool less = r->value[i] < port->value[i];
+
+			ret_counters->delta[i] =
+				less ? r->value[i] : r->value[i] - port->value[i];
+			cleared |= less ? bit : 0;
+		}
+		port->value[i] = r->value[i];
+		port->saturated = (port->saturated & ~bit) | (r->saturated & bit);
+		port->known |= bit;
+	}
+	memcpy(ret_counters->value, port->value, sizeof(ret_counters->value));
+	ret_counters->known = port->known;
+	ret_counters->saturated = port->saturated;
+	return cleared;
+}
+
 static void keep_reading(struct perf *p, struct counted_port *port, const struct counter_reading *r,
                          uint64_t now)
 {
@@ -65,24 +93,8 @@ static void keep_reading(struct perf *p, struct counted_port *port, const struct
 	}
 	c.time_s = p->wall_clock != NULL ? p->wall_clock() : 0;
 	c.interval_ms = port->at_ms != 0 ? (uint32_t)(now - port->at_ms) : 0;
-	for (unsigned i = 0; i < PORT_COUNTERS; i++) {
-		uint32_t bit = UINT32_C(1) << i;
+	uint32_t cleared = perf_rise(port, r, &c);
 
-		if ((r->known & bit) == 0) { /* as before, or not there at all */
-			continue;
-		}
-		if ((port->known & bit) && counter_types[i].kind != COUNTER_IS_LEVEL) {
-			c.delta[i] = r->value[i] >= port->value[i]
-			                     ? r->value[i] - port->value[i]
-			                     : r->value[i];
-		}
-		port->value[i] = r->value[i];
-		port->saturated = (port->saturated & ~bit) | (r->saturated & bit);
-		port->known |= bit;
-	}
-	memcpy(c.value, port->value, sizeof(c.value));
-	c.known = port->known;
-	c.saturated = port->saturated;
 	port->at_ms = now;
 	p->n_read++;
 	if (p->stats != NULL) {
@@ -90,6 +102,7 @@ static void keep_reading(struct perf *p, struct counted_port *port, const struct
 	}
 	if (c.interval_ms > 0) {
 		perf_alarms_watch(&p->alarms, &c, &port->alarm);
+		perf_health_take(p, port, &c, cleared);
 	}
 }
 
@@ -538,22 +551,35 @@ static int compare_ports(const struct counted_port *a, const struct counted_port
 static void take_over(struct perf *p, struct counted_port *ports, uint32_t n_ports, struct agent *agents,
                       uint32_t n_agents)
 {
-	for (uint32_t i = 0, k = 0; i < p->n_ports; i++) {
+	int64_t now_s = p->wall_clock != NULL ? p->wall_clock() : 0;
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < p->n_ports; i++) {
 		const struct counted_port *old = &p->ports[i];
 
 		while (k < n_ports && compare_ports(&ports[k], old) < 0) {
-			k++;
+			perf_health_return(p, &ports[k++], now_s);
 		}
 		if (k < n_ports && compare_ports(&ports[k], old) == 0) {
-			bool fast = ports[k].fast;
+			const struct counted_port now = ports[k];
 
 			ports[k] = *old;
-			ports[k].fast = fast;
-		} else if (p->forget && p->stats != NULL) {
+			ports[k].fast = now.fast;
+			ports[k].health = now.health;
+			perf_health_go_on(&ports[k], old, now_s);
+			k++;
+			continue;
+		}
+		perf_health_leave(p, old);
+		if (p->forget && p->stats != NULL) {
 			(void)stats_counters_gone(p->stats, old->guid, old->num);
 		}
 	}
-	for (uint32_t i = 0, k = 0; i < n_agents; i++) {
+	while (k < n_ports) {
+		perf_health_return(p, &ports[k++], now_s);
+	}
+	k = 0;
+	for (uint32_t i = 0; i < n_agents; i++) {
 		struct agent *a = &agents[i];
 
 		while (k < p->n_agents && (p->agents[k].guid < a->guid ||
@@ -582,6 +608,21 @@ static uint64_t place_of_sweep(const struct perf *p)
 		}
 	}
 	return guid;
+}
+
+/* What the fabric says of the link at a port. */
+static struct link_health health_of(const struct graph *g, uint32_t i, bool omni_path)
+{
+	const struct port *port = &g->ports[i], *peer = &g->ports[port->peer];
+	bool fec = omni_path || port->speed >= SPEED_HDR;
+
+	return (struct link_health){
+		.peer_guid = g->nodes[peer->node].guid,
+		.peer_port = peer->num,
+		.gbps = (float)rate_speed(link_rate(port->width, port->speed)) / 10,
+		.flags = (uint8_t)((fec ? LINK_HAS_FEC : 0) |
+		                   (g->nodes[port->node].type == NODE_SWITCH ? LINK_OF_SWITCH : 0)),
+	};
 }
 
 int perf_fabric(struct perf *p, const struct graph *g, const struct lids *l,
@@ -618,9 +659,12 @@ int perf_fabric(struct perf *p, const struct graph *g, const struct lids *l,
 			a->caps = (struct perf_caps){ .wide = !p->ask_caps, .wait = true };
 		}
 		a->n++;
-		ports[n_ports++] = (struct counted_port){ .guid = n->guid,
-			                          .num = g->ports[i].num,
-			                          .fast = g->ports[i].speed >= SPEED_FDR };
+		ports[n_ports++] = (struct counted_port){
+			.guid = n->guid,
+			.num = g->ports[i].num,
+			.fast = g->ports[i].speed >= SPEED_FDR,
+			.health = health_of(g, i, omni_path),
+		};
 	}
 	uint64_t place = place_of_sweep(p);
 
@@ -663,6 +707,9 @@ int perf_new(struct transport *t, struct stats *stats, const struct config *conf
 	p->forget = config->perfmgr_rm_nodes;
 	p->redirect = config->perfmgr_redir;
 	p->ask_caps = config->perfmgr_query_cpi;
+	p->judges = config->link_health != LINK_HEALTH_OFF;
+	p->rules = (struct link_rules){ .incident_s = config->link_health_incident,
+		                        .calm_s = config->link_health_calm };
 	p->alarms.wait_limit =
 		config->perfmgr_xmit_wait_log ? config->perfmgr_xmit_wait_threshold : UINT64_MAX;
 	p->alarms.quality_limit =
@@ -672,6 +719,9 @@ int perf_new(struct transport *t, struct stats *stats, const struct config *conf
 	drop_work(p);
 	if (stats != NULL) {
 		stats_counters_history(stats, config->perfmgr_history);
+	}
+	if (p->judges) {
+		perf_health_load(p);
 	}
 	*ret_perf = p;
 	return E_OK;
@@ -685,6 +735,7 @@ void perf_free(struct perf *p)
 	drop_work(p);
 	free(p->ports);
 	free(p->agents);
+	free(p->kept.rows);
 	requests_free(p->requests);
 	free(p);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/lmdb/link_health.h"
 #include "sa/mad/request.h"
 #include "sa/perf/perf_alarms.h"
 
@@ -75,6 +76,22 @@ uint64_t perf_deadline(const struct perf *p, bool may_send);
 
 /*! \brief Takes the oldest alarm. \return false: there is none. */
 bool perf_next_alarm(struct perf *p, struct perf_alarm *ret_alarm);
+
+/*! \brief Health of the link at a port, as the last reading left it. \return NULL: it is not read.
+ *         Borrowed until the next perf_fabric(). */
+struct link_health *perf_health(struct perf *p, uint64_t node_guid, uint8_t port);
+
+/*! \brief Writes its row again, after its owner changed its decision. */
+void perf_health_write(struct perf *p, uint64_t node_guid, uint8_t port);
+
+/*! \brief Removes the rows that an earlier process left, where links are not judged. NULL is fine. */
+void perf_health_forget(struct stats *stats);
+
+/*!
+ * \brief The ports that are not well, or about which something was decided, by (NodeGUID, port).
+ * \return How many, at most \a most. Cost: O(ports).
+ */
+size_t perf_health_unwell(const struct perf *p, struct link_health_row *rows, size_t most);
 
 struct perf_counters {
 	uint64_t sent;       /*!< MADs */

@@ -10,6 +10,7 @@
 #include "db/lmdb/counters.h"
 #include "sa/mad/request.h"
 #include "sa/perf/counter_fields.h"
+#include "sa/perf/link_health.h"
 #include "sa/perf/perf.h"
 #include "sa/perf/perf_alarms.h"
 
@@ -27,7 +28,18 @@ struct counted_port {
 	uint64_t at_ms; /* of the last reading; 0: none */
 	uint32_t known, saturated;
 	uint64_t value[PORT_COUNTERS];
+	struct link_health health;
+	bool shown; /* its health has a row in the stats */
 };
+
+/* Health of ports that are not there, but may come: [n] by (guid, num). */
+struct kept_health {
+	struct link_health_row *rows; /* malloc */
+	size_t n, cap;
+};
+
+/* Of ports that left; above, those that left for longest are forgotten. */
+enum { KEPT_HEALTH_MAX = 10000 };
 
 /* A port that answers for itself (CA, router), or a switch that answers for its ports. */
 struct agent {
@@ -85,8 +97,35 @@ struct perf {
 	uint32_t n_work;
 	struct requests *requests;
 	struct perf_alarms alarms;
+	/* health of links */
+	bool judges;
+	struct link_rules rules;
+	struct kept_health kept;
 	struct perf_counters counters;
 };
+
+/*!
+ * \brief Takes a reading of a port: what its counters are, and by how much they rose.
+ * \return Bits of the counters that somebody cleared since; they show what came after that.
+ */
+uint32_t perf_rise(struct counted_port *port, const struct counter_reading *r,
+                   struct port_counters *ret_counters);
+
+/*! \brief Reads what an earlier process knew of the health of links. */
+void perf_health_load(struct perf *p);
+
+/*! \brief Judges a reading. \param cleared  Counters that somebody cleared: bits. */
+void perf_health_take(struct perf *p, struct counted_port *port, const struct port_counters *c,
+                      uint32_t cleared);
+
+/*! \brief A port was there before and is: its health goes on. */
+void perf_health_go_on(struct counted_port *port, const struct counted_port *old, int64_t now_s);
+
+/*! \brief A port left: its health is kept for the case that it returns. */
+void perf_health_leave(struct perf *p, const struct counted_port *old);
+
+/*! \brief A port is new: takes what is kept of it. */
+void perf_health_return(struct perf *p, struct counted_port *port, int64_t now_s);
 
 /*!
  * \brief Sends a request that belongs to \a w.
