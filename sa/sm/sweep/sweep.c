@@ -644,6 +644,7 @@ static void read_counters(struct sweep *s)
 	perf_run(s->perf, may);
 	if (may) {
 		report_alarms(s);
+		link_care_run(&s->link_care, s->perf);
 	}
 }
 

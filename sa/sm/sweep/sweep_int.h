@@ -19,6 +19,7 @@
 #include "sa/sm/sweep/cables.h"
 #include "sa/sm/sweep/changes.h"
 #include "sa/sm/sweep/client_tables.h"
+#include "sa/sm/sweep/link_care.h"
 #include "sa/sm/sweep/p_keys.h"
 #include "sa/sm/sweep/port_control.h"
 #include "sa/sm/sweep/qos_reads.h"
@@ -74,6 +75,7 @@ struct sweep {
 	struct cables cables;
 	struct hash_table silent; /* ports silent in the last discovery */
 	struct perf *perf;        /* port counters; NULL: they are not read */
+	struct link_care link_care;
 	bool perf_stale;          /* the fabric was published since it was told */
 	uint32_t last_nodes;      /* of the last discovery: for progress */
 	bool reassigned;          /* reassign_lids was done */

@@ -419,6 +419,10 @@ static void read_counters(struct sweep *s)
 		log_message(MSG_SM_NO_COUNTERS, source,
 		            "port counters are not read: out of memory");
 	}
+	if (s->perf == NULL || d->config->link_health == LINK_HEALTH_OFF) {
+		perf_health_forget(d->stats);
+	}
+	s->link_care.sweeps = 0;
 	s->perf_stale = true;
 }
 
@@ -450,6 +454,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret_sweep)
 	s->cables.sm = sm;
 	s->takeover = (struct takeover){ .sm = sm, .election = &s->election };
 	s->port_control.sm = sm;
+	s->link_care.sm = sm;
 	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
 	s->rebalance.routes = &s->routes;
 	s->routes.recall = true;
