@@ -16,6 +16,7 @@
 #include "gateway/inventory/alarm_consequence.h"
 #include "gateway/inventory/alarms.h"
 #include "gateway/inventory/inventory.h"
+#include "gateway/inventory/link_list.h"
 #include "gateway/view/ready.h"
 #include "gateway/view/source.h"
 
@@ -55,6 +56,20 @@ static int add_events(struct api_call *c, struct alarms *a)
 	return alarm_causes_join(a, c->snap, c->thread->inventory, ev.events, ev.n);
 }
 
+/* What the ports of links count is kept in the stats, too. */
+static int add_links(struct api_call *c, struct alarms *a)
+{
+	struct link_health_list rows = { .n = 0 };
+	struct link_list list;
+	int ret = source_link_health(c->thread->source, c->now_ms, c->arena, &rows);
+
+	if (ret != E_OK) {
+		return ret == E_NOTREADY ? E_OK : ret;
+	}
+	ret = link_list_find(c->thread->inventory, &rows, c->arena, &list);
+	return ret == E_OK ? link_list_alarms(a, c->thread->inventory, &list) : ret;
+}
+
 /* A standby that never was master has no snapshot, but may be in trouble. */
 int api_find_alarms(struct api_call *c, struct alarms *a)
 {
@@ -71,6 +86,9 @@ int api_find_alarms(struct api_call *c, struct alarms *a)
 	}
 	if (ret == E_OK) {
 		ret = alarms_of_snapshot(a, snap_meta(c->snap), c->thread->inventory);
+	}
+	if (ret == E_OK) {
+		ret = add_links(c, a);
 	}
 	if (ret == E_OK) {
 		ret = add_events(c, a);

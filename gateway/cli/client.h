@@ -23,7 +23,7 @@ struct client_flags {
 	const char *since, *last, *kind, *node; /*!< of `events`; node also of lists, */
 	const char *name, *state;               /*!< as these */
 	uint32_t numb_path;
-	bool csv, degraded, errors, gone, check;
+	bool csv, degraded, errors, gone, check, sick;
 	bool known, present; /*!< of `export` */
 	bool json, stream, follow, all;
 };

@@ -27,7 +27,10 @@ static const struct option_row nodes_rows[] = { ROW_TYPE, ROW_NAME,
 	{ "gone", OPT_BOOL, offsetof(struct client_flags, gone), "FALSE", .flags_long = "gone",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "those that are gone: where they were, since when they are gone, and why" },
 	{ NULL } };
-static const struct option_row links_rows[] = { ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED, { NULL } };
+static const struct option_row links_rows[] = { ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED,
+	{ "sick", OPT_BOOL, offsetof(struct client_flags, sick), "FALSE", .flags_long = "sick",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "those that err too much, the worst first: what is counted, how it goes on, what is done" },
+	{ NULL } };
 static const struct option_row ports_rows[] = { ROW_TYPE, ROW_NODE, ROW_NAME, ROW_STATE, ROW_DEGRADED, { NULL } };
 static const struct option_row load_rows[] = { ROW_NODE, ROW_NAME, { NULL } };
 static const struct option_row counter_rows[] = { ROW_TYPE, ROW_NODE, ROW_NAME,
@@ -57,6 +60,10 @@ static const struct list_column link_columns[] = {
 	{ "end", "a.name:a.port", -24 }, { "end", "b.name:b.port", -24 }, { "state", "state", -6 }, { "width", "width", -5 },
 	{ "speed", "speed", -5 }, { "best", "best_width", -4 }, { "best", "best_speed", -5 }, { "degraded", "degraded", -8 },
 	{ "routes", "routes_from_a.base", 6 }, { "back", "routes_from_b.base", 0 }, { NULL }
+};
+static const struct list_column sick_columns[] = {
+	{ "end", "a.name:a.port", -24 }, { "end", "b.name:b.port", -24 }, { "state", "state", -7 }, { "trend", "trend", -7 },
+	{ "since", "since", -20 }, { "done", "decision", -9 }, { "what", "text", 0 }, { NULL }
 };
 static const struct list_column port_columns[] = {
 	{ "port", "name:port", -24 }, { "type", "type", -6 }, { "state", "state", -6 }, { "physical", "physical_state", -8 },
@@ -153,6 +160,8 @@ static const struct list_command gone = { { "known", "Known", gone_columns, NULL
 	"", NULL };
 static const struct list_command links = { { "links", "Link", link_columns, NULL, NULL, NULL }, links_rows, "/v1/links?limit=65536",
 	"Cables of the running fabric: state, speed, the best that both ends support, routes from either end.", NULL };
+static const struct list_command sick = { { "links", "LinkHealth", sick_columns, NULL, NULL, NULL }, links_rows, "/v1/links/health?sick=1&limit=65536",
+	"", NULL };
 static const struct list_command ports = { { "ports", "Port", port_columns, NULL, NULL, NULL }, ports_rows, "/v1/ports?limit=65536",
 	"Ports of the running fabric, also those without a cable.", NULL };
 static const struct list_command lids = { { "lids", "Lid", lid_columns, NULL, NULL, NULL }, no_rows, "/v1/lids?limit=65536",
@@ -213,8 +222,8 @@ static int run_list(const struct list_command *c, int argc, char **argv)
 	                              argv);
 
 	if (status == EXIT_GOOD) {
-		c = s.flags.gone ? &gone : c; /* only nodes have the flag, */
-		c = s.flags.all ? &all_alarms : c; /* and only alarms this one */
+		/* only nodes, links and alarms have these flags */
+		c = s.flags.gone ? &gone : s.flags.sick ? &sick : s.flags.all ? &all_alarms : c;
 		status = list_print(&s, &c->list, target_of(&s, c, argv));
 	}
 	if (status == EXIT_GOOD && (c == &alarms || c == &all_alarms) && s.rows > 0) {

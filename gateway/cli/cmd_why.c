@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-/* saguaro why SRC DST: a path hop by hop, and why each hop is what it is. */
+/* saguaro why SRC DST: a path hop by hop, and why each hop is what it is. saguaro why NODE:PORT: the health of
+ * a cable, and why it is in use or out of service. */
 #include <stdio.h>
 #include <string.h>
 
+#include "conf/base/arena.h"
+#include "conf/base/text.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/help/command.h"
 #include "gateway/cli/path_flags.h"
@@ -128,14 +131,141 @@ static int print_all(const struct client *s, const json_t *body)
 	return EXIT_BAD;
 }
 
+/* --- a cable ---------------------------------------------------------------------------- */
+
+static bool has_end(const json_t *link, const char *which, const char *guid, long port)
+{
+	const json_t *end = json_object_get(link, which);
+
+	return member_int(end, "port") == port && strcmp(member_text(end, "guid"), guid) == 0;
+}
+
+/* The cable at a port, in an answer with a list of cables; NULL: it is not there. */
+static const json_t *cable_at(const json_t *body, const char *guid, long port)
+{
+	size_t i;
+	json_t *link;
+
+	json_array_foreach(json_object_get(body, "links"), i, link)
+	{
+		if (has_end(link, "a", guid, port) || has_end(link, "b", guid, port)) {
+			return link;
+		}
+	}
+	return NULL;
+}
+
+static void print_span(const char *name, const json_t *span)
+{
+	const char *metric, *comma = "";
+	json_t *rate;
+
+	printf("    %-6s", name);
+	json_object_foreach((json_t *)json_object_get(span, "per_hour"), metric, rate)
+	{
+		if (json_number_value(rate) > 0) {
+			printf("%s %s %.3g an hour", comma, metric, json_number_value(rate));
+			comma = ",";
+		}
+	}
+	printf("%s; allowed %.3g in the %.0f s seen, %lld bad minutes\n",
+	       *comma != '\0' ? "" : " no errors",
+	       json_number_value(json_object_get(span, "allowed_errors")),
+	       json_number_value(json_object_get(span, "seconds")),
+	       member_int(span, "bad_minutes"));
+}
+
+static void print_cable(const json_t *link, const json_t *health)
+{
+	const json_t *a = json_object_get(link, "a"), *b = json_object_get(link, "b");
+	size_t i;
+	json_t *side, *name;
+
+	printf("%s port %lld - %s port %lld is ", member_text(a, "name"), member_int(a, "port"),
+	       member_text(b, "name"), member_int(b, "port"));
+	if (health == NULL) {
+		printf("well: neither end counted more errors than are allowed, as far as its counters are read\n");
+		return;
+	}
+	printf("%s: %s\n  %s\n", member_text(health, "state"), member_text(health, "text"),
+	       member_text(health, "decision_text"));
+	json_array_foreach(json_object_get(health, "sides"), i, side)
+	{
+		bool is_a = has_end(health, "a", member_text(side, "guid"), member_int(side, "port"));
+
+		printf("  %s port %lld counts%s:\n", member_text(is_a ? a : b, "name"),
+		       member_int(side, "port"),
+		       json_is_true(json_object_get(side, "fec")) ? ", behind error correction" : "");
+		print_span("minute", json_object_get(side, "minute"));
+		print_span("hour", json_object_get(side, "hour"));
+		print_span("day", json_object_get(side, "day"));
+		size_t k;
+		json_array_foreach(json_object_get(side, "blind"), k, name)
+		{
+			printf("    %s is at its limit and says nothing until somebody clears it\n",
+			       json_string_value(name));
+		}
+	}
+}
+
+static int explain_cable(struct client *s, const char *place)
+{
+	const char *colon = strrchr(place, ':');
+	uint64_t port = 0;
+	json_t *node = NULL, *links = NULL, *health = NULL;
+	int status;
+
+	if (colon == NULL || text_u64(colon + 1, 254, &port) != 0 || port == 0) {
+		fprintf(stderr, "%s: expected SRC DST or NODE:PORT; try '%s --help'\n", s->program,
+		        s->program);
+		return EXIT_USAGE;
+	}
+	const char *name = client_escape(
+		s, arena_printf(s->arena, "%.*s", (int)(colon - place), place));
+
+	status = client_get(s, arena_printf(s->arena, "/v1/nodes/%s", name), &node);
+	if (status == EXIT_GOOD) {
+		status = client_get(
+			s, arena_printf(s->arena, "/v1/links?limit=65536&node=%s", name), &links);
+	}
+	if (status == EXIT_GOOD) {
+		status = client_get(s,
+		                    arena_printf(s->arena,
+		                                 "/v1/links/health?limit=65536&node=%s", name),
+		                    &health);
+	}
+	if (status == EXIT_GOOD) {
+		const char *guid = member_text(node, "guid");
+		const json_t *link = cable_at(links, guid, (long)port);
+		const json_t *entry = cable_at(health, guid, (long)port);
+
+		if (link == NULL) {
+			fprintf(stderr, "%s: there is no cable at %s\n", s->program, place);
+			status = EXIT_BAD;
+		} else if (s->flags.json) {
+			status = client_print_json(entry != NULL ? entry : link);
+		} else {
+			print_cable(link, entry);
+		}
+	}
+	json_decref(node);
+	json_decref(links);
+	json_decref(health);
+	return status;
+}
+
 int cmd_why(int argc, char **argv)
 {
 	struct client s;
 	json_t *body = NULL;
 	int status = client_init(
 		&s, why_rows,
-		"Why the path from SRC to DST goes where it goes: at each switch the ports of equal cost and the routes on them, the VL, and the cable that limits rate and MTU; or why there is no path. SRC and DST are each a LID, GUID, GID, node description or name:port; '*' is every end port, and then the answer is JSON, one path or one reason per line.",
-		"SRC DST", 2, argc, argv);
+		"Why the path from SRC to DST goes where it goes: at each switch the ports of equal cost and the routes on them, the VL, and the cable that limits rate and MTU; or why there is no path. SRC and DST are each a LID, GUID, GID, node description or name:port; '*' is every end port, and then the answer is JSON, one path or one reason per line. With NODE:PORT alone: what the ends of that cable count, and why it is in use or out of service.",
+		"SRC DST | NODE:PORT", CLIENT_MAY_HAVE_TWO, argc, argv);
+
+	if (status == EXIT_GOOD && argc - s.first < 2) {
+		return client_done(&s, explain_cable(&s, s.first < argc ? argv[s.first] : ""));
+	}
 	bool many = status == EXIT_GOOD &&
 	            (!strcmp(argv[s.first], "*") || !strcmp(argv[s.first + 1], "*"));
 

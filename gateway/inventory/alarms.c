@@ -537,7 +537,7 @@ json_t *alarms_json(const struct alarm *a)
 		"advice", type->advice,
 		"node", end_json(a->node_guid, a->node, a->port),
 		"peer", end_json(a->peer_guid, a->peer, a->peer_port),
-		"since", a->event != 0 ? time_json(a->since) : json_null(),
+		"since", a->since != 0 ? time_json(a->since) : json_null(),
 		"event", a->event != 0 ? json_integer((json_int_t)a->event) : json_null(),
 		"with", (int)a->with,
 		"cause", a->cause,

@@ -350,6 +350,18 @@ int source_counters(struct source *s, uint64_t now_ms, uint64_t node_guid, uint8
 	return ret;
 }
 
+int source_link_health(struct source *s, uint64_t now_ms, struct arena *a,
+                       struct link_health_list *ret_list)
+{
+	struct files *f = s->files;
+
+	pthread_mutex_lock(&f->lock);
+	follow_stats(f, now_ms);
+	int ret = f->stats != NULL ? stats_read_link_health(f->stats, a, ret_list) : no_stats(f);
+	pthread_mutex_unlock(&f->lock);
+	return ret;
+}
+
 static void look_for_heartbeat(struct source *s, uint64_t now_ms)
 {
 	struct stats_copy copy;

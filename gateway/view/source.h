@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "db/lmdb/counters.h"
+#include "db/lmdb/link_health.h"
 #include "db/snapshot/reader.h"
 #include "db/stats/stats.h"
 
@@ -64,6 +65,10 @@ int source_events(struct source *s, uint64_t now_ms, uint64_t from, size_t max,
 int source_counters(struct source *s, uint64_t now_ms, uint64_t node_guid, uint8_t port,
                     size_t max, bool samples, struct arena *a,
                     struct stats_counter_list *ret_counter_list);
+
+/*! \brief Health of links, as stats_read_link_health(). \retval E_NOTREADY  There is none. */
+int source_link_health(struct source *s, uint64_t now_ms, struct arena *a,
+                       struct link_health_list *ret_list);
 
 /*! \brief Is the daemon's heartbeat too old, or missing? Read at most once in
  * SOURCE_HEARTBEAT_MS. */

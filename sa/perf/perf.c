@@ -275,6 +275,10 @@ static void begin_sweep(struct perf *p, uint64_t now)
 
 static void end_sweep(struct perf *p, uint64_t now)
 {
+	memset(p->in_state, 0, sizeof(p->in_state));
+	for (uint32_t i = 0; i < p->n_ports; i++) {
+		p->in_state[p->ports[i].health.state]++;
+	}
 	p->sweeping = false;
 	p->counters.sweeps++;
 	p->counters.read = p->n_read;
@@ -493,6 +497,13 @@ void perf_figures(const struct perf *p, struct stats *to)
 	stats_set(to, "perf_ports_read", p->counters.read);
 	stats_set(to, "perf_sweep_duration_seconds", p->counters.duration_ms / 1000.0);
 	stats_set(to, "perf_lost_alarms_total", (double)p->alarms.lost);
+	for (unsigned i = LINK_SUSPECT; p->judges && i < LINK_STATES; i++) {
+		char name[STATS_NAME_MAX];
+
+		snprintf(name, sizeof(name), "link_health_ports{state=\"%s\"}",
+		         link_state_names[i]);
+		stats_set(to, name, p->in_state[i]);
+	}
 }
 
 /* --- the fabric ------------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
  * restart, because its row in the stats is read again. What is kept of ports that are not there
  * is bounded.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,8 @@
 #include "conf/base/vector.h"
 #include "db/stats/stats.h"
 #include "sa/perf/perf_int.h"
+
+enum { SICK_SERIES_MAX = 1000 /* times that a link became sick, in the metrics */ };
 
 /* --- rows ------------------------------------------------------------------------------- */
 
@@ -33,6 +37,21 @@ static void show(struct perf *p, struct counted_port *port)
 	}
 }
 
+/* A series for each port that was ever sick, as far as there may be. */
+static void show_sick(struct perf *p, const struct counted_port *port)
+{
+	char name[STATS_NAME_MAX];
+	bool sick = port->health.state == LINK_SICK;
+
+	if (p->stats == NULL || (sick && p->n_series == SICK_SERIES_MAX)) {
+		return;
+	}
+	p->n_series += sick;
+	snprintf(name, sizeof(name), "link_sick{guid=\"0x%016" PRIx64 "\",port=\"%u\"}", port->guid,
+	         port->num);
+	stats_set(p->stats, name, sick);
+}
+
 void perf_health_take(struct perf *p, struct counted_port *port, const struct port_counters *c,
                       uint32_t cleared)
 {
@@ -40,12 +59,16 @@ void perf_health_take(struct perf *p, struct counted_port *port, const struct po
 		return;
 	}
 	struct link_reading r = link_reading_of(c, cleared);
+	bool was_sick = port->health.state == LINK_SICK;
 
 	/* a link that corrects errors is judged by what is left of them */
 	if (c->value[COUNTER_FEC_CORRECTED] > 0) {
 		port->health.flags |= LINK_HAS_FEC;
 	}
 	(void)link_health_take(&port->health, &p->rules, &r);
+	if (was_sick != (port->health.state == LINK_SICK)) {
+		show_sick(p, port);
+	}
 	show(p, port);
 }
 
@@ -144,6 +167,9 @@ void perf_health_return(struct perf *p, struct counted_port *port, int64_t now_s
 		link_health_gap(&port->health, now_s - old.time_s);
 	}
 	port->shown = true;
+	if (port->health.state == LINK_SICK) {
+		show_sick(p, port);
+	}
 	show(p, port);
 }
 

@@ -101,6 +101,8 @@ struct perf {
 	bool judges;
 	struct link_rules rules;
 	struct kept_health kept;
+	uint32_t n_series; /* times that a series says that a link is sick */
+	uint32_t in_state[LINK_STATES]; /* ports, at the end of the last sweep */
 	struct perf_counters counters;
 };
 

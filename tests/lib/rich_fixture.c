@@ -4,6 +4,7 @@
 
 #include "conf/policy/partitions.h"
 #include "db/lmdb/counters.h"
+#include "db/lmdb/link_health.h"
 #include "tests/lib/client_rows.h"
 #include "tests/lib/gateway_fixture.h"
 
@@ -48,6 +49,26 @@ static void add_counters(struct stats *stats)
 		ck_assert_int_eq(stats_counters(stats, &c), E_OK);
 		ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
 	}
+}
+
+/* The cable between sw-a and sw-c errs, and becomes worse. */
+static void add_health(struct stats *stats)
+{
+	struct link_health h = { .time_s = 1767225600,
+		                 .since_s = 1767225540,
+		                 .state = LINK_SICK,
+		                 .proof = LINK_ERROR_RATE,
+		                 .span = LINK_HOUR,
+		                 .decision = LINK_DECISION_WATCHED,
+		                 .blind = 1u << LINK_DROPS,
+		                 .flags = LINK_OF_SWITCH | LINK_HAS_FEC };
+
+	h.now[LINK_HOUR] = (struct link_window){ .seconds = 1800, .allowed = 10, .dirty = 1 };
+	h.now[LINK_HOUR].n[LINK_FEC_UNCORRECTED] = 120;
+	h.now[LINK_MINUTE] = (struct link_window){ .seconds = 60, .allowed = 1 };
+	h.now[LINK_MINUTE].n[LINK_FEC_UNCORRECTED] = 90;
+	ck_assert_int_eq(stats_link_health(stats, SW_A, 1, &h), E_OK);
+	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
 }
 
 void rich_fixture_start(struct query_fixture **ret_fixture, struct stats **ret_stats)
@@ -95,6 +116,7 @@ void rich_fixture_start(struct query_fixture **ret_fixture, struct stats **ret_s
 	stats_set(stats, "standby_link", 1);
 	add_events(stats);
 	add_counters(stats);
+	add_health(stats);
 	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
 	*ret_fixture = w;
 	*ret_stats = stats;
