@@ -91,7 +91,8 @@ enum {
 	LINK_HAS_FEC = 1,  /*!< its errors are those that are left after correction */
 	LINK_OF_SWITCH = 2, /*!< a switch counts; else the port of a host does */
 	LINK_CLEARED = 4,  /*!< somebody cleared its counters in the present incident */
-	LINK_LEFT = 8      /*!< the port left the fabric */
+	LINK_LEFT = 8,     /*!< the port left the fabric */
+	LINK_OUT = 16      /*!< the link is out of service for its health */
 };
 
 struct link_health {
@@ -99,7 +100,7 @@ struct link_health {
 	struct link_window before[LINK_SPANS];
 	int64_t time_s;     /*!< of the last reading, wall clock */
 	int64_t since_s;    /*!< of the present state, wall clock */
-	int64_t out_s;      /*!< since when the link is taken out of service; 0: it is not */
+	int64_t out_s;      /*!< since when the link is out of service, if it is */
 	uint64_t peer_guid; /*!< NodeGUID of the other end; 0: not known */
 	float open_s;       /*!< the present incident: observed, allowed and judged as in a window */
 	float open_allowed, open_errors, open_retrains;

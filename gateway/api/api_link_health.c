@@ -32,7 +32,8 @@ static int read_wanted(struct api_call *c, struct wanted *ret_wanted)
 
 static bool fits(const struct inventory *v, const struct link_entry *l, const struct wanted *w)
 {
-	bool sick = l->end[l->worse]->state != LINK_WELL || l->end[l->worse]->out_s != 0;
+	const struct link_health *h = l->end[l->worse];
+	bool sick = h->state != LINK_WELL || (h->flags & LINK_OUT) != 0;
 
 	return (w->sick < 0 || sick == w->sick) && inventory_link_fits(v, l->port, &w->filter);
 }

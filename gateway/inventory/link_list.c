@@ -190,7 +190,7 @@ json_t *link_list_json(const struct inventory *v, const struct link_entry *l)
 		"text", link_health_text(h, text, sizeof(text)),
 		"decision", link_decision_name(h->decision),
 		"decision_text", link_decision_text(h->decision),
-		"out_since", h->out_s != 0 ? time_json(h->out_s) : json_null(),
+		"out_since", (h->flags & LINK_OUT) != 0 ? time_json(h->out_s) : json_null(),
 		"times", h->times,
 		"sides", sides);
 	/* clang-format on */
@@ -293,7 +293,7 @@ int link_list_alarms(struct alarms *a, const struct inventory *v, const struct l
 		const struct link_entry *l = &list->links[i];
 		const struct link_health *h = l->end[l->worse];
 
-		if (h->state == LINK_SICK || h->out_s != 0) {
+		if (h->state == LINK_SICK || (h->flags & LINK_OUT) != 0) {
 			ret = h->decision == LINK_DECISION_SWITCH ? add_switch(a, v, list, i)
 			                                          : add_link(a, v, l);
 		}

@@ -268,6 +268,6 @@ bool link_health_matters(const struct link_health *h)
 {
 	struct link_window day = link_window(h, LINK_DAY);
 
-	return h->state != LINK_WELL || h->out_s != 0 || day.dirty > 0 || day.retrains > 0 ||
+	return h->state != LINK_WELL || (h->flags & LINK_OUT) != 0 || day.dirty > 0 || day.retrains > 0 ||
 	       day.errors > day.allowed;
 }

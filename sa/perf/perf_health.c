@@ -81,7 +81,7 @@ static bool adopt(struct counted_port *port, const struct link_health *old)
 
 	port->health = *old;
 	port->health.gbps = now.gbps;
-	port->health.flags = (uint8_t)(now.flags | (old->flags & LINK_HAS_FEC));
+	port->health.flags = (uint8_t)(now.flags | (old->flags & (LINK_HAS_FEC | LINK_OUT)));
 	port->health.peer_guid = now.peer_guid;
 	port->health.peer_port = now.peer_port;
 	return old->peer_guid == now.peer_guid && old->peer_port == now.peer_port;
@@ -237,7 +237,7 @@ size_t perf_health_unwell(const struct perf *p, struct link_health_row *rows, si
 		const struct counted_port *port = &p->ports[i];
 
 		if (port->health.state != LINK_WELL || port->health.decision != LINK_DECISION_NONE ||
-		    port->health.out_s != 0) {
+		    (port->health.flags & LINK_OUT) != 0) {
 			rows[n].node_guid = port->guid;
 			rows[n].port = port->num;
 			rows[n++].health = port->health;

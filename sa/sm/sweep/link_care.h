@@ -12,9 +12,19 @@ struct sm;
  * rows show, and, if link_health is isolate, links that are taken out of service and returned.
  * sa/perf/link_verdict.h decides; here is what it is asked about, and what is done.
  */
+enum { LINK_REFUSALS = 32 };
+
+/*! A cable that is not tried for a while: the oldest of them is forgotten. */
+struct link_refusal {
+	uint64_t guid, until_ms;
+	uint8_t port;
+};
+
 struct link_care {
 	struct sm *sm;
 	uint64_t sweeps; /*!< of the performance manager when it was last looked at */
+	struct link_refusal refused[LINK_REFUSALS];
+	uint32_t n_refused;
 };
 
 /*!

@@ -632,6 +632,10 @@ static void read_counters(struct sweep *s)
 	bool may = may_read_counters(s);
 
 	if (s->perf == NULL) {
+		if (s->phase == PHASE_IDLE && s->sm.status.up && !s->sm.status.standby &&
+		    s->sm.job != NULL) {
+			link_care_run(&s->link_care, NULL);
+		}
 		return;
 	}
 	if (may && s->perf_stale) {

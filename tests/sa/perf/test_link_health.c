@@ -432,6 +432,123 @@ START_TEST(rows_over_a_restart)
 }
 END_TEST
 
+/* A subnet manager that takes sick links out of service, as far as it may. */
+static void up_to_isolate(const char *topo, uint32_t bisection)
+{
+	perf_fixture_up(topo, 0, false);
+	fixture->config.link_health = LINK_HEALTH_ISOLATE;
+	fixture->config.link_health_bisection = bisection;
+	fixture_log(fixture);
+}
+
+static enum link_decision decision_of(uint32_t port)
+{
+	struct link_health h;
+
+	ck_assert_int_eq(row_of(port, &h), E_OK);
+	ck_assert_int_eq(h.state, LINK_SICK);
+	return h.decision;
+}
+
+static void err_for_long(uint32_t port)
+{
+	for (unsigned i = 0; i < 60; i++) {
+		err(port, 100000);
+		one_sweep();
+	}
+}
+
+static void set_cable(uint32_t port, bool is_up)
+{
+	ck_assert_int_eq(sim_set_link(fixture->sim, guid_of(port),
+	                              fixture->g->ports[port].num, is_up),
+	                 E_OK);
+}
+
+/* A sick cable loses its routes, and gets them back when it was changed. */
+START_TEST(taken_out_and_back)
+{
+	struct link_health h;
+
+	up_to_isolate("ft2 4 4 2", 99);
+	uint32_t port = switch_link();
+
+	err_for_long(port);
+	ck_assert_int_eq(decision_of(port), LINK_DECISION_TAKEN_OUT);
+	ck_assert_uint_eq(fixture_logged(fixture, "is drained: health"), 1);
+	ck_assert_int_eq(row_of(port, &h), E_OK);
+	ck_assert_uint_ne(h.flags & LINK_OUT, 0);
+	/* it is out after a restart, too */
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	one_sweep();
+	one_sweep();
+	ck_assert_int_eq(decision_of(port), LINK_DECISION_TAKEN_OUT);
+	ck_assert_uint_eq(fixture_logged(fixture, "is in service again: the health ends"), 0);
+	set_cable(port, false);
+	fixture_run_ms(fixture, 30000);
+	set_cable(port, true);
+	fixture_run_ms(fixture, 60000);
+	ck_assert_uint_eq(fixture_logged(fixture, "is in service again: the health ends"), 1);
+	ck_assert_int_eq(row_of(port, &h), E_OK);
+	ck_assert_int_eq(h.state, LINK_SUSPECT);
+	ck_assert_uint_eq(h.flags & LINK_OUT, 0);
+}
+END_TEST
+
+/* What is not safe is not done, and the row says why. */
+START_TEST(not_taken_out)
+{
+	static const struct {
+		const char *topo;
+		uint32_t bisection;
+		enum link_decision why;
+	} cases[] = {
+		{ "ft2 4 4 2", 5, LINK_DECISION_BISECTION },
+		{ "ft2 4 4 1", 99, LINK_DECISION_PAIRS },
+	};
+
+	up_to_isolate(cases[_i].topo, cases[_i].bisection);
+	uint32_t port = switch_link();
+
+	err_for_long(port);
+	enum link_decision d = decision_of(port);
+	ck_assert_msg(d == cases[_i].why ||
+	                      (cases[_i].why == LINK_DECISION_PAIRS &&
+	                       (d == LINK_DECISION_LAST || d == LINK_DECISION_SM)),
+	              "%s", link_decision_name(d));
+	ck_assert_uint_eq(fixture_logged(fixture, "out of service"), 0);
+}
+END_TEST
+
+/* What a host counts takes no cable out, neither its own nor another. */
+START_TEST(host_says)
+{
+	up_to_isolate("ft2 4 4 2", 99);
+	uint32_t port = fixture_host(fixture, 1);
+
+	err_for_long(port);
+	ck_assert_int_eq(decision_of(port), LINK_DECISION_HOST_SAYS);
+	ck_assert_uint_eq(fixture_logged(fixture, "out of service"), 0);
+}
+END_TEST
+
+/* All return when links are no longer judged. */
+START_TEST(switched_off)
+{
+	up_to_isolate("ft2 4 4 2", 99);
+	uint32_t port = switch_link();
+
+	err_for_long(port);
+	ck_assert_int_eq(decision_of(port), LINK_DECISION_TAKEN_OUT);
+	fixture->config.link_health = LINK_HEALTH_OFF;
+	one_sweep();
+	one_sweep();
+	ck_assert_uint_eq(fixture_logged(fixture, "is in service again: the health ends"), 1);
+}
+END_TEST
+
 TEST_SUITE(link_health)
 {
 	TCase *tc = tcase_create("one link"), *truth = tcase_create("known truth"),
@@ -457,5 +574,9 @@ TEST_SUITE(link_health)
 	suite_add_tcase(suite, deed);
 	tcase_add_checked_fixture(sm, NULL, perf_fixture_done);
 	tcase_add_test(sm, rows_over_a_restart);
+	tcase_add_test(sm, taken_out_and_back);
+	tcase_add_loop_test(sm, not_taken_out, 0, 2);
+	tcase_add_test(sm, host_says);
+	tcase_add_test(sm, switched_off);
 	suite_add_tcase(suite, sm);
 }

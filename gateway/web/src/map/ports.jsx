@@ -24,6 +24,15 @@ const Switch = ({ thing, label }) => (
 	</button>
 );
 
+/* What both ends of its cable count, and what is done about it. */
+const health_words = (h) => (h && h.state !== 'well' ? `${h.state}, ${h.trend}: ${h.text}; ${h.decision_text}` : '');
+
+/* The cables that err, by the port of this node. */
+const with_health = (rows, links, guid) => {
+	const by_port = new Map(links.flatMap((l) => [l.a, l.b].filter((e) => e.guid === guid).map((e) => [e.port, l])));
+	return rows.map((p) => ({ ...p, health: by_port.get(p.port) }));
+};
+
 const COLUMNS = [
 	{ name: 'port', of: (p) => p.port, number: true },
 	{ name: 'state', of: (p) => p.state },
@@ -32,11 +41,12 @@ const COLUMNS = [
 		show: (p) => (p.degraded ? `▲ ${speed(p.best_width, p.best_speed)}` : '') },
 	{ name: 'routes', of: (p) => p.routes?.all, number: true, show: (p) => number(p.routes?.all) },
 	{ name: 'to', of: (p) => end(p.peer) },
+	{ name: 'health', of: (p) => p.health?.state ?? '', show: (p) => health_words(p.health) },
 	{ name: 'what if', of: (p) => p.peer !== null && is_off(cable_of(p).key),
 		show: (p) => p.peer && <Switch thing={cable_of(p)} label={`port ${p.port}`} /> },
 ];
 
-const state_class = (p) => (p.peer && p.state !== 'active' ? 'is-down' : p.degraded ? 'is-degraded' : '');
+const state_class = (p) => (p.peer && p.state !== 'active' ? 'is-down' : p.degraded || p.health?.state === 'sick' ? 'is-degraded' : '');
 
 /* A node that is gone has no ports, but a last place. */
 const Gone = ({ row, open }) => (
@@ -62,7 +72,8 @@ export const Ports = ({ node, epoch, open }) => {
 		Promise.all([
 			get(`v1/nodes/${encodeURIComponent(node)}`, {}, ended.signal),
 			list('v1/ports', 'ports', { node }, 1000, ended.signal),
-		]).then(([about, { rows }]) => set_found({ node, about, rows }))
+			list('v1/links/health', 'links', { node, sick: 1 }, 1000, ended.signal),
+		]).then(([about, { rows }, links]) => set_found({ node, about, rows: with_health(rows, links.rows, about.guid) }))
 			.catch((e) => e.name !== 'AbortError' && set_found({ node, error: e.message }));
 		return () => ended.abort();
 	}, [node, epoch]);
