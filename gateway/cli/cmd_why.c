@@ -155,8 +155,15 @@ static const json_t *cable_at(const json_t *body, const char *guid, long port)
 	return NULL;
 }
 
+/* Three digits are enough of a rate, but none of a large one is left out. */
+static void print_number(double n)
+{
+	printf(n >= 100 ? "%.0f" : "%.3g", n);
+}
+
 static void print_span(const char *name, const json_t *span)
 {
+	long long bad = member_int(span, "bad_minutes");
 	const char *metric, *comma = "";
 	json_t *rate;
 
@@ -164,15 +171,19 @@ static void print_span(const char *name, const json_t *span)
 	json_object_foreach((json_t *)json_object_get(span, "per_hour"), metric, rate)
 	{
 		if (json_number_value(rate) > 0) {
-			printf("%s %s %.3g an hour", comma, metric, json_number_value(rate));
+			printf("%s %s ", comma, metric);
+			print_number(json_number_value(rate));
+			printf(" an hour");
 			comma = ",";
 		}
 	}
-	printf("%s; allowed %.3g in the %.0f s seen, %lld bad minutes\n",
-	       *comma != '\0' ? "" : " no errors",
-	       json_number_value(json_object_get(span, "allowed_errors")),
-	       json_number_value(json_object_get(span, "seconds")),
-	       member_int(span, "bad_minutes"));
+	printf("%s; allowed ", *comma != '\0' ? "" : " no errors");
+	print_number(json_number_value(json_object_get(span, "allowed_errors")));
+	printf(" in the %.0f s seen", json_number_value(json_object_get(span, "seconds")));
+	if (bad > 0) {
+		printf(", %lld bad minute%s", bad, bad == 1 ? "" : "s");
+	}
+	printf("\n");
 }
 
 static void print_cable(const json_t *link, const json_t *health)

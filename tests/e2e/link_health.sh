@@ -67,7 +67,7 @@ wait_ready
 holds "it is taken out" until_true is leaf-0001 "$port" .decision taken_out
 holds "no route uses it" until_true log_says d 'is drained: '
 # shellcheck disable=SC2317 # called by until_true
-unrouted() { [ "$(get "/v1/links?node=leaf-0001" | jq --argjson p "$port" '[.links[] | select((.a.name == "leaf-0001" and .a.port == $p) or (.b.name == "leaf-0001" and .b.port == $p)) | .routes_from_a.all + .routes_from_b.all] | add')" -le 2 ]; }
+unrouted() { [ "$(get "/v1/links?node=leaf-0001" | jq --argjson p "$port" '[.links[] | select((.a.name == "leaf-0001" and .a.port == $p) or (.b.name == "leaf-0001" and .b.port == $p)) | (.routes_from_a.all // 0) + (.routes_from_b.all // 0)] | add')" -le 2 ]; }
 holds "it has no routes of hosts" until_true unrouted
 same "all pairs have a path" true "$(get "/paths?src=${hosts[0]}&dst=${hosts[-1]}" | jq '.paths | length > 0')"
 ctl errors SymbolErrorCounter 36000000 "leaf-0001[$other]" >/dev/null
