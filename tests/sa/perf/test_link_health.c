@@ -6,7 +6,9 @@
  * a link sick, and what does not. Links of known truth: the short form of `make judge-links`. And
  * what is done about sick cables, for every reason not to take one out.
  */
+#include <ftw.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "db/lmdb/counters.h"
@@ -497,6 +499,36 @@ START_TEST(taken_out_and_back)
 }
 END_TEST
 
+/* The state knows what is out; without the stats it has to be calm before it returns. */
+START_TEST(stats_are_lost)
+{
+	char dir[300];
+
+	up_to_isolate("ft2 4 4 2", 99);
+	uint32_t port = switch_link();
+
+	err_for_long(port);
+	ck_assert_int_eq(decision_of(port), LINK_DECISION_TAKEN_OUT);
+	fixture_stop(fixture);
+	stats_reader_close(reader);
+	snprintf(dir, sizeof(dir), "%s/stats", fixture->snap_dir);
+	ck_assert_int_eq(nftw(dir, fixture_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
+	fixture->config.link_health_calm = 100;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_int_eq(stats_reader_open(fixture->snap_dir, &reader), E_OK);
+	for (unsigned i = 0; i < 6; i++) {
+		one_sweep();
+	}
+	ck_assert_int_eq(decision_of(port), LINK_DECISION_TAKEN_OUT);
+	ck_assert_uint_eq(fixture_logged(fixture, "is in service again: the health ends"), 0);
+	for (unsigned i = 0; i < 20; i++) {
+		one_sweep();
+	}
+	ck_assert_uint_eq(fixture_logged(fixture, "is in service again: the health ends"), 1);
+}
+END_TEST
+
 /* What is not safe is not done, and the row says why. */
 START_TEST(not_taken_out)
 {
@@ -575,6 +607,7 @@ TEST_SUITE(link_health)
 	tcase_add_checked_fixture(sm, NULL, perf_fixture_done);
 	tcase_add_test(sm, rows_over_a_restart);
 	tcase_add_test(sm, taken_out_and_back);
+	tcase_add_test(sm, stats_are_lost);
 	tcase_add_loop_test(sm, not_taken_out, 0, 2);
 	tcase_add_test(sm, host_says);
 	tcase_add_test(sm, switched_off);
