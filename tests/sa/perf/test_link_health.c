@@ -467,6 +467,22 @@ static void set_cable(uint32_t port, bool is_up)
 	                 E_OK);
 }
 
+/* The metrics name the port. */
+static void check_series(uint32_t port)
+{
+	char name[STATS_NAME_MAX];
+	struct stats_copy copy;
+	unsigned found = 0;
+
+	snprintf(name, sizeof(name), "link_sick{guid=\"0x%016llx\",port=\"%u\"}",
+	         (unsigned long long)guid_of(port), fixture->g->ports[port].num);
+	ck_assert_int_eq(stats_read(reader, fixture->run, &copy), E_OK);
+	for (size_t i = 0; i < copy.n; i++) {
+		found += strcmp(copy.values[i].name, name) == 0 && copy.values[i].value > 0;
+	}
+	ck_assert_uint_eq(found, 1);
+}
+
 /* A sick cable loses its routes, and gets them back when it was changed. */
 START_TEST(taken_out_and_back)
 {
@@ -478,6 +494,7 @@ START_TEST(taken_out_and_back)
 	err_for_long(port);
 	ck_assert_int_eq(decision_of(port), LINK_DECISION_TAKEN_OUT);
 	ck_assert_uint_eq(fixture_logged(fixture, "is drained: health"), 1);
+	check_series(port);
 	ck_assert_int_eq(row_of(port, &h), E_OK);
 	ck_assert_uint_ne(h.flags & LINK_OUT, 0);
 	/* it is out after a restart, too */
