@@ -136,26 +136,32 @@ static int add_routing(struct alarms *a, const struct snap_meta *m)
 	return ret == E_OK ? add_text(a, ALARM_ROUTING, m->warning) : ret;
 }
 
-/* An alarm about the cable that leaves by a port. */
-static int add_link(struct alarms *a, enum alarm_kind kind, const struct inventory *v,
-                    uint32_t p, const char *what)
+struct alarm *alarms_add_link(struct alarms *a, enum alarm_kind kind, const struct inventory *v,
+                              uint32_t p, const char *what)
 {
 	const struct port *port = &v->g->ports[p], *peer = &v->g->ports[port->peer];
 	const struct node *node = &v->g->nodes[port->node],
 			  *far = &v->g->nodes[peer->node];
-	struct alarm *to = alarms_add_port(
-		a, kind, node->guid, port->num,
-		arena_printf(a->arena, "%s port %u - %s port %u %s", node_name(node), port->num,
-	                     node_name(far), peer->num, what));
+	struct alarm *to =
+		what == NULL ? NULL
+			     : alarms_add_port(a, kind, node->guid, port->num,
+	                                       arena_printf(a->arena, "%s port %u - %s port %u %s",
+	                                                    node_name(node), port->num,
+	                                                    node_name(far), peer->num, what));
 
-	if (what == NULL || to == NULL) {
-		return -ENOMEM;
+	if (to != NULL) {
+		to->node = node_name(node);
+		to->peer_guid = far->guid;
+		to->peer = node_name(far);
+		to->peer_port = peer->num;
 	}
-	to->node = node_name(node);
-	to->peer_guid = far->guid;
-	to->peer = node_name(far);
-	to->peer_port = peer->num;
-	return E_OK;
+	return to;
+}
+
+static int add_link(struct alarms *a, enum alarm_kind kind, const struct inventory *v,
+                    uint32_t p, const char *what)
+{
+	return alarms_add_link(a, kind, v, p, what) != NULL ? E_OK : -ENOMEM;
 }
 
 static int add_links(struct alarms *a, const struct inventory *v)

@@ -99,6 +99,11 @@ struct alarm *alarms_add(struct alarms *a, enum alarm_kind kind, const char *sub
 struct alarm *alarms_add_port(struct alarms *a, enum alarm_kind kind, uint64_t guid, uint8_t port,
                               const char *text);
 
+/*! \brief Adds one about the cable that leaves by port \a p of the graph, whose text is both ends and then
+ *  \a what. \return NULL: out of memory. */
+struct alarm *alarms_add_link(struct alarms *a, enum alarm_kind kind, const struct inventory *v,
+                              uint32_t p, const char *what);
+
 /*! \brief Notes a cable of an alarm. \retval -ENOMEM */
 int alarms_add_cable(struct alarms *a, const struct alarm *of, uint64_t guid, uint64_t peer,
                      double lost);

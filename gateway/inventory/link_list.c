@@ -198,29 +198,15 @@ json_t *link_list_json(const struct inventory *v, const struct link_entry *l)
 
 /* --- alarms ----------------------------------------------------------------------------- */
 
-static void name_ends(struct alarm *to, const struct inventory *v, uint32_t p)
-{
-	const struct port *port = &v->g->ports[p], *peer = &v->g->ports[port->peer];
-
-	to->node_guid = v->g->nodes[port->node].guid;
-	to->node = node_name(&v->g->nodes[port->node]);
-	to->port = port->num;
-	to->peer_guid = v->g->nodes[peer->node].guid;
-	to->peer = node_name(&v->g->nodes[peer->node]);
-	to->peer_port = peer->num;
-}
-
 static int add_link(struct alarms *a, const struct inventory *v, const struct link_entry *l)
 {
 	const struct link_health *h = l->end[l->worse];
 	const struct port *port = &v->g->ports[l->port], *peer = &v->g->ports[port->peer];
 	const struct port *counts = l->worse == 0 ? port : peer;
 	char text[TEXT_BYTES];
-	struct alarm *to = alarms_add(
-		a, ALARM_LINK_SICK,
-		arena_printf(a->arena, "%s port %u - %s port %u is sick, %s counts: %s; %s",
-	                     node_name(&v->g->nodes[port->node]), port->num,
-	                     node_name(&v->g->nodes[peer->node]), peer->num,
+	struct alarm *to = alarms_add_link(
+		a, ALARM_LINK_SICK, v, l->port,
+		arena_printf(a->arena, "is sick, %s counts: %s; %s",
 	                     node_name(&v->g->nodes[counts->node]),
 	                     link_health_text(h, text, sizeof(text)),
 	                     link_decision_text(h->decision)));
@@ -228,7 +214,6 @@ static int add_link(struct alarms *a, const struct inventory *v, const struct li
 	if (to == NULL) {
 		return -ENOMEM;
 	}
-	name_ends(to, v, l->port);
 	to->since = h->since_s;
 	return E_OK;
 }
@@ -271,15 +256,14 @@ static int add_switch(struct alarms *a, const struct inventory *v, const struct 
 			return E_OK; /* it has its alarm */
 		}
 	}
-	struct alarm *to = alarms_add(
-		a, ALARM_SWITCH_SICK,
+	struct alarm *to = alarms_add_port(
+		a, ALARM_SWITCH_SICK, v->g->nodes[node].guid, 0,
 		arena_printf(a->arena, "%u links of %s are sick, so the switch is the cause",
 	                     blamed_of(v, list, node), node_name(&v->g->nodes[node])));
 
 	if (to == NULL) {
 		return -ENOMEM;
 	}
-	to->node_guid = v->g->nodes[node].guid;
 	to->node = node_name(&v->g->nodes[node]);
 	to->since = l->end[l->worse]->since_s;
 	return E_OK;
