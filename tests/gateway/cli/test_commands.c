@@ -436,7 +436,7 @@ START_TEST(test_doctor)
 
 	/* the ports of the fixture are not active */
 	ck_assert_int_eq(run("doctor"), 1);
-	assert_has(out, "not_active (warning)\n");
+	assert_has(out, "not_active (error)\n");
 	assert_has(out, "is init, not active\n");
 	assert_has(out, "  What to do: if the state stays");
 	ck_assert_int_eq(run("doctor --json"), 1);
