@@ -457,7 +457,7 @@ START_TEST(test_doctor)
 	assert_has(out, "no saguarod has run here: there is no snapshot in %s/none", fixture.dir);
 	gateway_fixture_heartbeat(&fixture, 3600000, true);
 	ck_assert_int_eq(run("doctor"), 1);
-	assert_has(out, "not_ready (error)\n");
+	assert_has(out, "not_ready (critical)\n");
 	assert_has(out, "daemon gone since");
 	assert_has(out, "'systemctl restart saguarod'");
 }
