@@ -17,7 +17,7 @@ start_gateway gw --saguaro "$bin/saguaro"
 wait_ready
 export SAGUARO_SNAPSHOT_DIR=$run_dir
 formats=$("$bin/saguaro" export | awk '{ print $1 }')
-same "all formats" "topology lfts dot graphml slurm-tree slurm-block slurm-yaml opareport" "$(paste -sd" " <<<"$formats")"
+same "all formats" "topology cables lfts dot graphml slurm-tree slurm-block slurm-yaml opareport" "$(paste -sd" " <<<"$formats")"
 for format in $formats; do
 	"$bin/saguaro" export "$format" >"$work/$format" || fail "saguaro export $format"
 	holds "$format: not empty" test -s "$work/$format"

@@ -10,7 +10,7 @@ command -v jq >/dev/null || skip "jq is not installed"
 
 saguaro() { "$bin/saguaro" "$@"; }
 # shellcheck disable=SC2317 # until_true calls it
-is_gone() { [ "$(saguaro nodes --name node2 --field name)" != node2 ]; }
+is_gone() { [ "$(saguaro nodes --gone --field name)" = node2 ]; }
 
 saguaro topo ft2 4 2 2 -o "$work/tree.topo"
 start_daemon tree --fabric "sim:$work/tree.topo" --sweep_interval 1
