@@ -9,6 +9,8 @@
  *
  * Events wait in memory for the next commit. A commit that fails keeps them; where it fails
  * for long, the oldest go, as they would in the table.
+ *
+ * Longer than most: values, events, counters and the health of links share the commit.
  */
 #include "db/stats/stats.h"
 

@@ -17,6 +17,8 @@
  * A walk collects the dependencies of (switch, class of the incoming port, SL): with an
  * SL-to-VL rule these decide the VL, as in proof_rule.c; without one the class is 0
  * and the VL is the SL.
+ *
+ * Longer than most: stages, switches that change late and LIDs that are withdrawn are found by one walk.
  */
 #include "routing/proof/transition.h"
 

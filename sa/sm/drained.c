@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Longer than most: a request, its effect, what a routing leaves out and what became of it are steps of one
+ * row, which drained.h draws.
+ */
 #include "sa/sm/drained.h"
 
 #include <errno.h>
@@ -65,17 +69,16 @@ static int refresh(struct sm *sm)
 {
 	struct drained *d = &sm->drained;
 	struct loading l = { .n = 0 };
-	uint64_t version;
 	int ret;
 
 	if (sm->d.state == NULL) {
 		return E_OK;
 	}
-	version = state_version(sm->d.state, RECORDS_DRAINED);
-	if (d->loaded && d->version == version) {
+	d->rows.table = RECORDS_DRAINED;
+	if (record_list_is_current(sm, &d->rows)) {
 		return E_OK;
 	}
-	ret = state_records(sm->d.state, RECORDS_DRAINED, load_row, &l);
+	ret = record_list_read(sm, &d->rows, load_row, &l);
 	if (ret != E_OK) {
 		free(l.list);
 		return ret;
@@ -83,8 +86,6 @@ static int refresh(struct sm *sm)
 	free(d->list);
 	d->list = l.list;
 	d->n = l.n;
-	d->version = version;
-	d->loaded = true;
 	return E_OK;
 }
 

@@ -8,6 +8,7 @@
 
 #include "db/lmdb/drained.h"
 #include "routing/graph/drain.h"
+#include "sa/sm/record_list.h"
 
 struct arena;
 struct graph;
@@ -48,8 +49,7 @@ enum { DRAINED_LATE = 3, DRAINED_BACK = 16 };
 struct drained {
 	struct drained_row *list; /*!< [n] malloc; by NodeGUID, port and reason */
 	size_t n;
-	uint64_t version;  /*!< state_version() that the list stands for */
-	bool loaded;
+	struct record_list rows;
 	uint64_t cut;      /*!< drained_plan.cut of the last routing */
 	uint64_t failed;   /*!< graph_digest() of a fabric that could not be routed; 0: none */
 	uint64_t back[DRAINED_BACK]; /*!< [n_back] NodeGUIDs of switches to which routes return */
