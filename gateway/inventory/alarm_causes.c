@@ -14,6 +14,7 @@
 #include "gateway/inventory/alarms.h"
 #include "gateway/inventory/inventory.h"
 #include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
 
 enum { RECENT = 1000 /* events in which a cable has to go twice */ };
 
@@ -35,7 +36,8 @@ struct join {
 /* The port counts only where an alarm about another port of the node has nothing to do with it. */
 static uint8_t port_of(enum alarm_kind kind, uint8_t port)
 {
-	return kind == ALARM_DISABLED || kind == ALARM_ISOLATED ? port : 0;
+	return kind == ALARM_DISABLED || kind == ALARM_ISOLATED || kind == ALARM_UNHEALTHY ? port
+	                                                                                  : 0;
 }
 
 static uint64_t digest_of(enum alarm_kind kind, uint64_t guid, uint8_t port)
@@ -345,6 +347,7 @@ static void join_by_place(struct join *j)
 struct losses {
 	const struct fabric_event *e; /* one of them */
 	uint32_t times;
+	uint32_t alarm; /* that names it; ALARM_NONE: none does */
 };
 
 struct flaps {
@@ -357,6 +360,12 @@ static bool is_same_cable(const struct fabric_event *x, const struct fabric_even
 {
 	return x->node_guid == y->node_guid && x->port == y->port &&
 	       x->peer_guid == y->peer_guid && x->peer_port == y->peer_port;
+}
+
+/* Events name a cable by its ends in one order. */
+static uint64_t digest_of_cable(uint64_t guid, uint8_t port, uint64_t peer, uint8_t peer_port)
+{
+	return digest_add(digest_add(guid, port), digest_add(peer, peer_port));
 }
 
 static int keep_worst(struct flaps *f, uint64_t guid, uint32_t cable)
@@ -376,13 +385,13 @@ static int count_losses(struct flaps *f, const struct fabric_event *e, size_t n)
 		if (e[i].kind != EVENT_CABLE_LOST) {
 			continue;
 		}
-		uint64_t digest = digest_add(digest_add(e[i].node_guid, e[i].port),
-		                             digest_add(e[i].peer_guid, e[i].peer_port));
+		uint64_t digest = digest_of_cable(e[i].node_guid, e[i].port, e[i].peer_guid,
+		                                  e[i].peer_port);
 		uint32_t at = HASH_FIND(&f->cable, digest, k,
 		                        is_same_cable(f->list[k].e, &e[i]));
 		if (at == HASH_NONE) {
 			at = f->n++;
-			f->list[at] = (struct losses){ .e = &e[i] };
+			f->list[at] = (struct losses){ .e = &e[i], .alarm = ALARM_NONE };
 			ret = hash_add(&f->cable, digest, at);
 		}
 		f->list[at].times++;
@@ -396,15 +405,22 @@ static int count_losses(struct flaps *f, const struct fabric_event *e, size_t n)
 	return ret;
 }
 
-static int name_cable(struct join *j, struct alarm *to, const struct losses *l)
+static void join_if(struct join *j, uint32_t child, uint32_t cause)
+{
+	if (child != ALARM_NONE) {
+		join(j, child, cause);
+	}
+}
+
+static int name_cable(struct join *j, struct alarm *to, struct losses *l)
 {
 	const struct fabric_event *cable = l->e;
 	uint64_t peer = to->node_guid == cable->node_guid ? cable->peer_guid : cable->node_guid;
-	uint32_t other = find(j, ALARM_FLAPPING, peer, 0);
 
-	if (other != ALARM_NONE && other != (uint32_t)(to - j->a->list)) {
-		join(j, other, (uint32_t)(to - j->a->list));
-	}
+	l->alarm = (uint32_t)(to - j->a->list);
+	join_if(j, find(j, ALARM_FLAPPING, peer, 0), l->alarm);
+	join_if(j, find(j, ALARM_UNHEALTHY, cable->node_guid, cable->port), l->alarm);
+	join_if(j, find(j, ALARM_UNHEALTHY, cable->peer_guid, cable->peer_port), l->alarm);
 	to->node_guid = cable->node_guid;
 	to->node = cable->node;
 	to->port = cable->port;
@@ -436,7 +452,46 @@ static int join_flapping(struct join *j, const struct fabric_event *e, size_t n)
 			ret = name_cable(j, to, &f.list[cable]);
 		}
 	}
+	for (uint32_t i = 0; ret == E_OK && i < j->n; i++) { /* that it is out just now */
+		const struct alarm *at = &j->a->list[i];
+		uint64_t digest = digest_of_cable(at->node_guid, at->port, at->peer_guid,
+		                                  at->peer_port);
+		uint32_t k = at->kind != ALARM_LINK_DOWN
+		                     ? HASH_NONE
+		                     : HASH_FIND(&f.cable, digest, c,
+		                                 f.list[c].e->node_guid == at->node_guid &&
+		                                         f.list[c].e->port == at->port);
+
+		if (k != HASH_NONE) {
+			join(j, i, f.list[k].alarm);
+		}
+	}
 	return ret;
+}
+
+/* A cable that is not healthy is so at both ends. */
+static void join_unhealthy(struct join *j, const struct inventory *v)
+{
+	for (uint32_t i = 0; i < j->n; i++) {
+		struct alarm *at = &j->a->list[i];
+		uint32_t node = at->kind == ALARM_UNHEALTHY ? graph_node_by_guid(v->g, at->node_guid)
+		                                            : GRAPH_NONE,
+			 port = node != GRAPH_NONE ? graph_port(v->g, node, at->port) : GRAPH_NONE,
+			 peer = port != GRAPH_NONE ? v->g->ports[port].peer : GRAPH_NONE;
+
+		if (peer == GRAPH_NONE) {
+			continue;
+		}
+		const struct node *far = &v->g->nodes[v->g->ports[peer].node];
+		uint32_t other = find(j, ALARM_UNHEALTHY, far->guid, v->g->ports[peer].num);
+
+		at->peer_guid = far->guid;
+		at->peer = node_name(far);
+		at->peer_port = v->g->ports[peer].num;
+		if (other < i) {
+			join(j, i, other);
+		}
+	}
 }
 
 int alarm_causes_join(struct alarms *a, struct snap_reader *r, const struct inventory *v,
@@ -457,5 +512,11 @@ int alarm_causes_join(struct alarms *a, struct snap_reader *r, const struct inve
 	if (ret == E_OK && v != NULL) {
 		ret = join_systems(&j, v);
 	}
-	return ret == E_OK ? join_flapping(&j, e, n) : ret;
+	if (ret == E_OK) {
+		ret = join_flapping(&j, e, n);
+	}
+	if (ret == E_OK && v != NULL) {
+		join_unhealthy(&j, v);
+	}
+	return ret;
 }

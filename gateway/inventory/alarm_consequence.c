@@ -321,7 +321,7 @@ static int tell(const struct work *w, struct alarm *at, const struct cut *cut)
 	}
 	if (text != NULL && c->next_fault_cuts > 0) {
 		text = arena_printf(a, "%s%sif %s goes too, %" PRIu64 " pairs of host ports are cut off",
-		                    text, *text ? ", " : "", cut_text(w, cut), c->next_fault_cuts);
+		                    text, *text ? "; " : "", cut_text(w, cut), c->next_fault_cuts);
 	}
 	c->text = text;
 	return text != NULL ? E_OK : -ENOMEM;

@@ -50,7 +50,7 @@ same "a part of the cables to the spines is lost" "$(jq -n "1 / ($links + 1)")" 
 if [ "${#ups[@]}" = 2 ]; then
 	same "the next one would cut the leaf off" "$((below * (total - below)))" "$(of link_down .consequence.next_fault_cuts)"
 fi
-has "in words, too" "$("$bin/saguaro" alarms)" "of the bisection lost, if the cable '"
+has "in words, too" "$("$bin/saguaro" alarms)" "of the bisection lost; if the cable '"
 check 1 "WARNING: cable lost: "
 id=$(of link_down .id)
 case $id in
