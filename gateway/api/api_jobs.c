@@ -442,7 +442,7 @@ static int alarms_of_routes(const struct routes *r, json_t **ret_json)
 			json_array_append_new(list, alarms_json(x));
 		}
 	}
-	free(a.list);
+	alarms_done(&a);
 	*ret_json = list;
 	return ret;
 }

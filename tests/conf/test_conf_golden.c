@@ -26,7 +26,7 @@
 #include "conf/policy/prefix_routes.h"
 #include "conf/policy/qos_policy.h"
 #include "conf/virtual_fabric.h"
-#include "tests/golden/golden.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 

@@ -16,7 +16,7 @@
 #include "conf/base/err.h"
 #include "db/lmdb/txn.h"
 #include "db/snapshot/snapshot_int.h"
-#include "tests/golden/golden.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
 

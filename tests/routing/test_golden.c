@@ -33,7 +33,7 @@
 #include "routing/route_base.h"
 #include "routing/route_cache.h"
 #include "routing/text/lftfile.h"
-#include "tests/golden/golden.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"

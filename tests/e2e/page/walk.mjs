@@ -131,6 +131,9 @@ await browse({ url, executablePath, pictures }, async ({ page, complaints, step,
 		await page.keyboard.press('ArrowRight');
 		await has_text(page.locator('#list'), 'performance manager');
 		await page.keyboard.press('ArrowRight');
+		await has_text(page.locator('#list'), 'Compare routing engines');
+		await accessible(page, 'engines');
+		await page.keyboard.press('ArrowRight');
 		await has_text(page.locator('#list td'), 'SUBNET UP');
 	});
 	await step('a disabled port is shown without a reload', async () => {

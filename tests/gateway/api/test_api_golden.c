@@ -16,7 +16,7 @@
 #include "gateway/api/stream.h"
 #include "gateway/resource/resource.h"
 #include "gateway/view/source.h"
-#include "tests/golden/golden.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/api_json.h"
 #include "tests/lib/rich_fixture.h"
 #include "tests/lib/suite.h"

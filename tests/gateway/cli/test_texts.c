@@ -21,7 +21,7 @@
 
 #include "routing/text/lftfile.h"
 #include "routing/text/topofile.h"
-#include "tests/golden/golden.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/gateway_fixture.h"
 #include "tests/lib/rich_fixture.h"
 #include "tests/lib/suite.h"

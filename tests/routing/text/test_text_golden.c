@@ -24,7 +24,7 @@
 #include "routing/text/topofile.h"
 #include "routing/text/torus_conf.h"
 #include "routing/topogen/topogen.h"
-#include "tests/golden/golden.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"

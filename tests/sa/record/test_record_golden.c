@@ -9,7 +9,7 @@
  * `make golden` writes the file anew.
  */
 #include "sa/record/attributes.h"
-#include "tests/golden/golden.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/answer_util.h"
 #include "tests/lib/client_rows.h"
 #include "tests/lib/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "tests/golden/golden.h"
+#include "tests/lib/golden.h"
 
 #include <limits.h>
 #include <stdlib.h>
