@@ -36,7 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/lib/umad_port.h"
+#include "tests/e2e/umad_port.h"
 
 enum {
 	TABLE_BYTES = 8 << 20,

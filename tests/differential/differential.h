@@ -9,7 +9,7 @@
 
 #include "sa/record/attributes.h"
 #include "sa/record/record.h"
-#include "tests/lib/umad_port.h"
+#include "tests/e2e/umad_port.h"
 
 /*!
  * A differential run: the same pseudo-random queries to the subnet administration of two

@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/lib/umad_port.h"
+#include "tests/e2e/umad_port.h"
 
 enum { MAD = 256, DATA = 64 };
 enum { GET = 1, SET = 2, TRAP = 5, GET_RESP = 0x81 };

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/lib/umad_host.h"
+#include "tests/e2e/umad_host.h"
 
 /* One try: the second of a Set or Delete may find the work of the first done. */
 enum { DATA_BYTES = 200, WAIT_MS = 60000 };

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/lib/umad_host.h"
+#include "tests/e2e/umad_host.h"
 
 enum { REPORT = 0x06, REPORT_RESP = 0x86, GET_RESP = 0x81, INFORM_INFO = 0x03 };
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "tests/lib/umad_port.h"
+#include "tests/e2e/umad_port.h"
 
 /*!
  * A host's end of the subnet administration: over libibumad, the first adapter, one MAD
