@@ -329,14 +329,49 @@ static unsigned request(struct client *s, const char *target, struct body *ret_b
 
 /* --- answers -------------------------------------------------------------------------- */
 
+/* A sentence of the API with commands in place of paths: "'saguaro groups' lists them" for "/v1/groups lists
+ * them". \return malloc; NULL: out of memory. */
+static char *with_commands(const char *text)
+{
+	static const char root[] = "/v1/", partitions[] = "partitions";
+	static const char path_letters[] = "abcdefghijklmnopqrstuvwxyz/-";
+	char *to = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&to, &bytes);
+
+	for (const char *at; out != NULL && (at = strstr(text, root)) != NULL;) {
+		const char *path = at + sizeof(root) - 1;
+		size_t n = strspn(path, path_letters);
+
+		fprintf(out, "%.*s'saguaro ", (int)(at - text), text);
+		if (n == sizeof(partitions) - 1 && memcmp(path, partitions, n) == 0) {
+			fputs("partition list", out);
+		} else {
+			for (size_t i = 0; i < n; i++) {
+				fputc(path[i] == '/' ? ' ' : path[i], out);
+			}
+		}
+		fputc('\'', out);
+		text = path + n;
+		text += *text == '?' ? strcspn(text, " ;,") : 0;
+	}
+	if (out != NULL) {
+		fputs(text, out);
+		fclose(out);
+	}
+	return to;
+}
+
 static void print_problem(struct client *s, const json_t *problem)
 {
 	size_t i;
 	json_t *item;
+	const char *detail = *member_text(problem, "detail") ? member_text(problem, "detail")
+	                                                     : member_text(problem, "title");
+	char *text = with_commands(detail);
 
-	say(s, "%s",
-	    *member_text(problem, "detail") ? member_text(problem, "detail")
-	                                    : member_text(problem, "title"));
+	say(s, "%s", text != NULL ? text : detail);
+	free(text);
 	json_array_foreach(json_object_get(problem, "candidates"), i, item)
 	{
 		if (!s->explains) {

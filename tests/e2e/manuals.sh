@@ -57,6 +57,8 @@ for command in $("$bin/saguaro" complete ''); do
 	for section in NAME SYNOPSIS DESCRIPTION OPTIONS 'EXIT STATUS' EXAMPLES 'SEE ALSO'; do
 		has "saguaro-$command(1): $section" "$page" ".SH $section"
 	done
+	"$bin/saguaro" "$command" --no-such-flag >/dev/null 2>&1
+	same "saguaro $command: exit status of a wrong flag" 2 $?
 	has "saguaro(1) has $command" "$overview" ".BR saguaro\\-$command (1)"
 	summary=$("$bin/saguaro" --help | grep "^  $command " | cut -c41-)
 	holds "--help says what $command does" test -n "$summary"
