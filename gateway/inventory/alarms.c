@@ -313,15 +313,13 @@ static int compare_traces(const void *x, const void *y)
 /* Does the snapshot show that an alarm is over? */
 static bool is_over(const struct trace *t, const struct inventory *v)
 {
-	uint32_t node = graph_node_by_guid(v->g, t->guid);
+	uint32_t node = graph_node_by_guid(v->g, t->guid),
+		 p = node != GRAPH_NONE ? graph_port(v->g, node, t->port) : GRAPH_NONE;
 
 	switch (t->alarm) {
-	case ALARM_LINK_DOWN: {
-		uint32_t p =
-			node != GRAPH_NONE ? graph_port(v->g, node, t->port) : GRAPH_NONE;
-
-		return p == GRAPH_NONE || v->g->ports[p].peer != GRAPH_NONE;
-	}
+	case ALARM_LINK_DOWN: return p == GRAPH_NONE || v->g->ports[p].peer != GRAPH_NONE;
+	/* the event that it was enabled is lost if the daemon was killed a moment later */
+	case ALARM_DISABLED: return p != GRAPH_NONE && v->g->ports[p].peer != GRAPH_NONE;
 	case ALARM_HOST_GONE:
 	case ALARM_SWITCH_GONE:
 	case ALARM_SILENT: return node != GRAPH_NONE;

@@ -134,6 +134,7 @@ static const struct {
 	  3,
 	  "" },
 	{ { { EVENT_PORT_DISABLED, SW_B, 5 } }, 1, "disabled:2000:5" },
+	{ { { EVENT_PORT_DISABLED, SW_A, 1 } }, 1, "" }, /* its cable is in use */
 	{ { { EVENT_PORT_DISABLED, SW_B, 5 }, { EVENT_PORT_ENABLED, SW_B, 5 } }, 2, "" },
 	{ { { EVENT_SWEEP_FAILED, 0, 0 } }, 1, "sweep_failed:-:0" },
 	{ { { EVENT_SWEEP_FAILED, 0, 0 }, { EVENT_SUBNET_UP, 0, 0 } }, 2, "" },
