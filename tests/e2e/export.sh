@@ -27,7 +27,7 @@ for format in $formats; do
 	holds "$format: the same by --url" cmp "$work/$format" "$work/http"
 done
 refuses "an unknown format" "$bin/saguaro" export povray
-has "and says where the list is" "$said" "/v1/export lists them"
+has "and says where the list is" "$said" "'saguaro export' lists them"
 holds "the tables are proven" "$bin/saguaro" check "$work/topology" --lfts "$work/lfts"
 
 # A plan: the fabric itself, then one with a cable more and one that leads elsewhere.
