@@ -273,6 +273,19 @@ json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port)
 	return api_next_place(c, &(struct stream_place){ .key = guid, .skip = port });
 }
 
+bool api_rows_take(struct api_call *c, struct api_rows *r, uint64_t key)
+{
+	r->total++;
+	if (key < r->page->guid || r->tail != NULL) {
+		return false;
+	}
+	if (r->written++ == r->page->limit) {
+		r->tail = api_next(c, key, 0);
+		return false;
+	}
+	return true;
+}
+
 int api_from(struct api_call *c, uint64_t *ret_from)
 {
 	const char *text = api_param(c, "from");

@@ -153,6 +153,17 @@ int api_lid_list(struct api_call *c, const struct api_page *page, api_lid_f *ele
 /*! \brief {"next_cursor":"..."} of the page that begins with this key. */
 json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port);
 
+/*! The elements of a list that are on one page. Zeroed but for the page at the start. */
+struct api_rows {
+	const struct api_page *page;
+	uint64_t total; /*!< elements on all pages */
+	uint32_t written;
+	json_t *tail; /*!< of api_next(), once the page is full; NULL: it is the last one */
+};
+
+/*! \brief Counts an element with this key. \return Is it on the page? */
+bool api_rows_take(struct api_call *c, struct api_rows *r, uint64_t key);
+
 /*!
  * \brief Answers with what a run of `saguaro` prints (gateway/http/jobs.h).
  * \param words  NULL-terminated, in the arena of the request. \param file  Likewise, or NULL.

@@ -125,8 +125,7 @@ int api_jobs(struct api_call *c)
 {
 	struct snap_partition p;
 	struct api_page page;
-	json_t *tail = NULL;
-	uint32_t total = 0, written = 0;
+	struct api_rows rows = { .page = &page };
 	int ret = api_page(c, &page);
 
 	if (ret == E_OK) {
@@ -140,21 +139,16 @@ int api_jobs(struct api_call *c)
 	while (ret == E_OK) {
 		struct job j;
 
-		if (is_job(&p) && total++ != UINT32_MAX && p.p_key >= page.guid &&
-		    tail == NULL) {
-			if (written++ == page.limit) {
-				tail = api_next(c, p.p_key, 0);
-			} else {
-				ret = read_job(c->thread->inventory, &p, c->arena, &j);
-				if (ret != E_OK) {
-					break;
-				}
-				body_list_add(&c->body, job_json(&j));
+		if (is_job(&p) && api_rows_take(c, &rows, p.p_key)) {
+			ret = read_job(c->thread->inventory, &p, c->arena, &j);
+			if (ret != E_OK) {
+				break;
 			}
+			body_list_add(&c->body, job_json(&j));
 		}
 		ret = snap_partition_from(c->snap, (uint16_t)(p.p_key + 1), &p);
 	}
-	body_list_end(&c->body, api_total(tail, total));
+	body_list_end(&c->body, api_total(rows.tail, rows.total));
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 

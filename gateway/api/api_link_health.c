@@ -42,26 +42,15 @@ static void write_page(struct api_call *c, const struct link_list *list, const s
                        const struct api_page *page)
 {
 	const struct inventory *v = c->thread->inventory;
-	uint32_t written = 0;
-	uint64_t total = 0;
-	json_t *tail = NULL;
+	struct api_rows rows = { .page = page };
 
 	body_list_begin(&c->body, api_head(c), "links");
 	for (size_t i = 0; i < list->n; i++) {
-		if (!fits(v, &list->links[i], w)) {
-			continue;
+		if (fits(v, &list->links[i], w) && api_rows_take(c, &rows, i)) {
+			body_list_add(&c->body, link_list_json(v, &list->links[i]));
 		}
-		total++;
-		if (i < page->guid || tail != NULL) {
-			continue;
-		}
-		if (written++ == page->limit) {
-			tail = api_next(c, i, 0);
-			continue;
-		}
-		body_list_add(&c->body, link_list_json(v, &list->links[i]));
 	}
-	body_list_end(&c->body, api_total(tail, total));
+	body_list_end(&c->body, api_total(rows.tail, rows.total));
 }
 
 int api_link_health(struct api_call *c)

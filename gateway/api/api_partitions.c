@@ -38,8 +38,7 @@ int api_partitions(struct api_call *c)
 {
 	struct snap_partition p;
 	struct api_page page;
-	json_t *tail = NULL;
-	uint32_t total = 0, written = 0;
+	struct api_rows rows = { .page = &page };
 	int ret = api_page(c, &page);
 
 	if (ret != E_OK) {
@@ -47,17 +46,13 @@ int api_partitions(struct api_call *c)
 	}
 	body_list_begin(&c->body, api_head(c), "partitions");
 	ret = snap_partition_from(c->snap, 0, &p);
-	for (; ret == E_OK; total++) {
-		if (p.p_key >= page.guid && tail == NULL) {
-			if (written++ == page.limit) {
-				tail = api_next(c, p.p_key, 0);
-			} else {
-				body_list_add(&c->body, partition_json(&p));
-			}
+	while (ret == E_OK) {
+		if (api_rows_take(c, &rows, p.p_key)) {
+			body_list_add(&c->body, partition_json(&p));
 		}
 		ret = snap_partition_from(c->snap, (uint16_t)(p.p_key + 1), &p);
 	}
-	body_list_end(&c->body, api_total(tail, total));
+	body_list_end(&c->body, api_total(rows.tail, rows.total));
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
@@ -161,8 +156,7 @@ static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *
                      json_t **ret_tail)
 {
 	const struct snap_ends *ends;
-	uint32_t total = 0, written = 0;
-	json_t *next = NULL;
+	struct api_rows rows = { .page = page };
 	int ret = snap_ends(c->snap, &ends);
 
 	for (uint32_t i = 0; ret == E_OK && i < ends->n; i++) {
@@ -180,12 +174,7 @@ static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *
 		if (ret != E_OK || is == 0) {
 			continue;
 		}
-		total++;
-		if (ends->name[i].guid < page->guid || next != NULL) {
-			continue;
-		}
-		if (written++ == page->limit) {
-			next = api_next(c, ends->name[i].guid, 0);
+		if (!api_rows_take(c, &rows, ends->name[i].guid)) {
 			continue;
 		}
 		ret = port_json(c->snap, &end, is, &o);
@@ -193,7 +182,7 @@ static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *
 			body_list_add(&c->body, o);
 		}
 	}
-	*ret_tail = api_total(next, total);
+	*ret_tail = api_total(rows.tail, rows.total);
 	return ret;
 }
 

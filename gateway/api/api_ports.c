@@ -141,8 +141,9 @@ static void write_page(struct api_call *c, const struct port_list *l,
                        const struct inventory *v, const struct inventory_filter *f,
                        const struct api_page *page)
 {
-	uint32_t n = l->count(v), written = 0, total = 0;
-	json_t *tail = NULL, *head = api_head(c);
+	uint32_t n = l->count(v);
+	struct api_rows rows = { .page = page };
+	json_t *head = api_head(c);
 
 	if (l == &load) {
 		json_object_set_new(head, "tiers", tiers_json(v));
@@ -151,21 +152,12 @@ static void write_page(struct api_call *c, const struct port_list *l,
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t port = l->at(v, i);
 
-		if (!l->fits(v, port, f)) {
-			continue;
+		if (l->fits(v, port, f) && api_rows_take(c, &rows, i)) {
+			body_list_next(&c->body);
+			l->write(&c->body, v, port);
 		}
-		total++;
-		if (i < page->guid || tail != NULL) {
-			continue;
-		}
-		if (written++ == page->limit) {
-			tail = api_next(c, i, 0);
-			continue;
-		}
-		body_list_next(&c->body);
-		l->write(&c->body, v, port);
 	}
-	body_list_end(&c->body, api_total(tail, total));
+	body_list_end(&c->body, api_total(rows.tail, rows.total));
 }
 
 /* --- streams --------------------------------------------------------------------------- */
