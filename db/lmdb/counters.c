@@ -17,20 +17,10 @@
 #include <string.h>
 
 #include "conf/base/arena.h"
-#include "conf/base/digest.h"
 #include "conf/base/err.h"
-#include "conf/base/vector.h"
 #include "db/lmdb/layout.h"
 #include "db/lmdb/txn.h"
 #include "db/lmdb/view.h"
-
-enum { COUNTER_KEY = 9 };
-
-struct counter_row {
-	uint8_t key[COUNTER_KEY];
-	bool gone;
-	struct row_counters row;
-};
 
 #define COUNTER(id, name, series, kind, help)                                            \
 	[COUNTER_##id] = { #name, #series, COUNTER_IS_##kind, help },
@@ -67,44 +57,22 @@ uint64_t counters_rise(const struct port_counters *c, enum counter_kind kind)
 
 /* --- rows that wait ---------------------------------------------------------------------- */
 
-static void make_key(uint8_t key[COUNTER_KEY], uint64_t node_guid, uint8_t port)
-{
-	key_u64(key, node_guid);
-	key[8] = port;
-}
-
 int counters_wait(struct counter_rows *w, uint64_t node_guid, uint8_t port,
-                     const struct port_counters *c)
+                  const struct port_counters *c)
 {
-	uint8_t key[COUNTER_KEY];
+	struct row_counters row;
 
-	make_key(key, node_guid, port);
-	uint64_t digest = digest_bytes(0, key, sizeof(key));
-	uint32_t at = HASH_FIND(&w->places, digest, i,
-	                        memcmp(w->row[i].key, key, sizeof(key)) == 0);
-
-	if (at == HASH_NONE) {
-		at = (uint32_t)w->n;
-		if (VECTOR_RESERVE(w->row, w->cap, w->n + 1) != E_OK ||
-		    hash_add(&w->places, digest, at) != E_OK) {
-			return -ENOMEM;
-		}
-		w->n++;
+	if (c == NULL) {
+		return port_rows_wait(&w->rows, node_guid, port, NULL, sizeof(row));
 	}
-	memset(&w->row[at], 0, sizeof(w->row[at]));
-	memcpy(w->row[at].key, key, sizeof(key));
-	w->row[at].gone = c == NULL;
-	if (c != NULL) {
-		struct row_counters *row = &w->row[at].row;
-
-		row->time_s = c->time_s;
-		row->interval_ms = c->interval_ms;
-		row->known = c->known;
-		row->saturated = c->saturated;
-		memcpy(row->value, c->value, sizeof(row->value));
-		memcpy(row->delta, c->delta, sizeof(row->delta));
-	}
-	return E_OK;
+	memset(&row, 0, sizeof(row));
+	row.time_s = c->time_s;
+	row.interval_ms = c->interval_ms;
+	row.known = c->known;
+	row.saturated = c->saturated;
+	memcpy(row.value, c->value, sizeof(row.value));
+	memcpy(row.delta, c->delta, sizeof(row.delta));
+	return port_rows_wait(&w->rows, node_guid, port, &row, sizeof(row));
 }
 
 static uint32_t at_most_32_bits(uint64_t v)
@@ -139,54 +107,46 @@ static struct counter_sample sample_of(const struct row_counters *row)
 void counters_put(const struct counter_rows *w, struct db_txn *t)
 {
 	size_t most = w->history ? w->history : COUNTER_SAMPLES_DEFAULT;
-	uint8_t *bytes = w->n > 0 ? malloc(sizeof(struct row_counters) +
-	                                   (most + 1) * sizeof(struct counter_sample))
-	                          : NULL;
+	size_t n = w->rows.n;
+	uint8_t *bytes = n > 0 ? malloc(sizeof(struct row_counters) +
+	                                (most + 1) * sizeof(struct counter_sample))
+	                       : NULL;
 
-	if (w->n > 0 && bytes == NULL) {
+	if (n > 0 && bytes == NULL) {
 		t->ret = t->ret ? t->ret : -ENOMEM;
 	}
-	for (size_t i = 0; i < w->n && t->ret == E_OK; i++) {
-		const struct counter_row *r = &w->row[i];
-		const size_t head = sizeof(r->row), each = sizeof(struct counter_sample);
+	for (size_t i = 0; i < n && t->ret == E_OK; i++) {
+		const size_t head = sizeof(struct row_counters),
+			     each = sizeof(struct counter_sample);
+		const void *bytes_of_row;
+		const uint8_t *key = port_rows_at(&w->rows, i, head, &bytes_of_row);
+		const struct row_counters *row = bytes_of_row;
 		struct db_val old = { .len = 0 };
 		size_t len = head;
 
-		if (r->gone) {
-			db_del(t, STATS_COUNTERS, r->key, sizeof(r->key));
+		if (row == NULL) {
+			db_del(t, STATS_COUNTERS, key, PORT_KEY_BYTES);
 			continue;
 		}
-		memcpy(bytes, &r->row, head);
-		if (db_get(t, STATS_COUNTERS, r->key, sizeof(r->key), &old) == E_OK &&
+		memcpy(bytes, row, head);
+		if (db_get(t, STATS_COUNTERS, key, PORT_KEY_BYTES, &old) == E_OK &&
 		    old.len >= head && (old.len - head) % each == 0) {
 			size_t keep = (old.len - head) / each;
-			size_t room = r->row.interval_ms > 0 ? most - 1 : most;
+			size_t room = row->interval_ms > 0 ? most - 1 : most;
 
 			keep = keep < room ? keep : room;
 			memcpy(bytes + head, old.data + old.len - keep * each, keep * each);
 			len += keep * each;
 		}
-		if (r->row.interval_ms > 0) {
-			struct counter_sample s = sample_of(&r->row);
+		if (row->interval_ms > 0) {
+			struct counter_sample s = sample_of(row);
 
 			memcpy(bytes + len, &s, each);
 			len += each;
 		}
-		db_put(t, STATS_COUNTERS, r->key, sizeof(r->key), bytes, len);
+		db_put(t, STATS_COUNTERS, key, PORT_KEY_BYTES, bytes, len);
 	}
 	free(bytes);
-}
-
-void counters_clear(struct counter_rows *w)
-{
-	w->n = 0;
-	hash_done(&w->places);
-}
-
-void counters_done(struct counter_rows *w)
-{
-	counters_clear(w);
-	free(w->row);
 }
 
 /* --- reader --------------------------------------------------------------------------- */
@@ -198,7 +158,7 @@ static int copy_row(const struct db_val *k, const struct db_val *v, bool samples
 	struct row_counters row;
 	size_t rest = v->len - sizeof(row);
 
-	if (k->len != COUNTER_KEY || v->len < sizeof(row) || rest % each != 0) {
+	if (k->len != PORT_KEY_BYTES || v->len < sizeof(row) || rest % each != 0) {
 		return E_MALFORMED;
 	}
 	memcpy(&row, v->data, sizeof(row));
@@ -222,7 +182,7 @@ int counters_copy(struct view *v, uint64_t node_guid, uint8_t port, size_t max,
                   bool samples, struct arena *a,
                   struct stats_counter_list *ret_counter_list)
 {
-	uint8_t key[COUNTER_KEY];
+	uint8_t key[PORT_KEY_BYTES];
 	struct db_val k, val;
 	uint64_t n = db_count(&v->t, STATS_COUNTERS);
 	int ret = v->t.ret;
@@ -237,7 +197,7 @@ int counters_copy(struct view *v, uint64_t node_guid, uint8_t port, size_t max,
 	if (ret_counter_list->ports == NULL) {
 		return -ENOMEM;
 	}
-	make_key(key, node_guid, port);
+	port_rows_key(node_guid, port, key);
 	ret = view_seek(v, STATS_COUNTERS, key, sizeof(key), &k, &val);
 	while (ret == E_OK && ret_counter_list->n < max) {
 		ret = copy_row(&k, &val, samples, a,

@@ -6,10 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "conf/base/hash.h"
+#include "db/lmdb/port_rows.h"
 
 struct arena;
-struct counter_row;
 struct db_txn;
 struct stats;
 struct stats_reader;
@@ -125,9 +124,7 @@ int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port
 
 /*! Rows that wait for a commit. Zeroed is none. */
 struct counter_rows {
-	struct counter_row *row; /*!< [n] malloc; by (NodeGUID, port) at most one */
-	size_t n, cap;
-	struct hash_table places; /*!< of the rows, by a digest of their keys */
+	struct port_rows rows;
 	uint32_t history; /*!< readings per port; 0: COUNTER_SAMPLES_DEFAULT */
 };
 
@@ -135,10 +132,8 @@ struct counter_rows {
 int counters_wait(struct counter_rows *w, uint64_t node_guid, uint8_t port,
                      const struct port_counters *c);
 
-/*! \brief Writes what waits. It still waits until counters_clear(). */
+/*! \brief Writes what waits. It still waits until port_rows_clear(). */
 void counters_put(const struct counter_rows *w, struct db_txn *t);
-void counters_clear(struct counter_rows *w);
-void counters_done(struct counter_rows *w);
 
 /*! \brief stats_read_counters() of the pinned epoch. */
 int counters_copy(struct view *v, uint64_t node_guid, uint8_t port, size_t max,

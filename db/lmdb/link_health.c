@@ -9,21 +9,13 @@
 #include <string.h>
 
 #include "conf/base/arena.h"
-#include "conf/base/digest.h"
 #include "conf/base/err.h"
-#include "conf/base/vector.h"
 #include "db/lmdb/counters.h"
 #include "db/lmdb/layout.h"
 #include "db/lmdb/txn.h"
 #include "db/lmdb/view.h"
 
-enum { HEALTH_KEY = 9, HOUR_S = 3600 };
-
-struct health_row {
-	uint8_t key[HEALTH_KEY];
-	bool gone;
-	struct link_health row;
-};
+enum { HOUR_S = 3600 };
 
 _Static_assert(sizeof(struct link_window) == 20 + 4 * LINK_METRICS, "link_window");
 _Static_assert(sizeof(struct link_health) == 6 * sizeof(struct link_window) + 72, "link_health");
@@ -196,62 +188,25 @@ char *link_health_text(const struct link_health *h, char *buf, size_t size)
 
 /* --- rows that wait ---------------------------------------------------------------------- */
 
-static void make_key(uint8_t key[HEALTH_KEY], uint64_t node_guid, uint8_t port)
-{
-	key_u64(key, node_guid);
-	key[8] = port;
-}
-
-int link_health_wait(struct health_rows *w, uint64_t node_guid, uint8_t port,
+int link_health_wait(struct port_rows *w, uint64_t node_guid, uint8_t port,
                      const struct link_health *h)
 {
-	uint8_t key[HEALTH_KEY];
-
-	make_key(key, node_guid, port);
-	uint64_t digest = digest_bytes(0, key, sizeof(key));
-	uint32_t at = HASH_FIND(&w->places, digest, i,
-	                        memcmp(w->row[i].key, key, sizeof(key)) == 0);
-
-	if (at == HASH_NONE) {
-		at = (uint32_t)w->n;
-		if (VECTOR_RESERVE(w->row, w->cap, w->n + 1) != E_OK ||
-		    hash_add(&w->places, digest, at) != E_OK) {
-			return -ENOMEM;
-		}
-		w->n++;
-		memcpy(w->row[at].key, key, sizeof(key));
-	}
-	w->row[at].gone = h == NULL;
-	if (h != NULL) {
-		w->row[at].row = *h;
-	}
-	return E_OK;
+	return port_rows_wait(w, node_guid, port, h, sizeof(*h));
 }
 
-void link_health_put(const struct health_rows *w, struct db_txn *t)
+void link_health_put(const struct port_rows *w, struct db_txn *t)
 {
 	for (size_t i = 0; i < w->n && t->ret == E_OK; i++) {
-		const struct health_row *r = &w->row[i];
+		const void *row;
+		const uint8_t *key = port_rows_at(w, i, sizeof(struct link_health), &row);
 
-		if (r->gone) {
-			db_del(t, STATS_LINK_HEALTH, r->key, sizeof(r->key));
+		if (row == NULL) {
+			db_del(t, STATS_LINK_HEALTH, key, PORT_KEY_BYTES);
 		} else {
-			db_put(t, STATS_LINK_HEALTH, r->key, sizeof(r->key), &r->row,
-			       sizeof(r->row));
+			db_put(t, STATS_LINK_HEALTH, key, PORT_KEY_BYTES, row,
+			       sizeof(struct link_health));
 		}
 	}
-}
-
-void link_health_clear(struct health_rows *w)
-{
-	w->n = 0;
-	hash_done(&w->places);
-}
-
-void link_health_done(struct health_rows *w)
-{
-	link_health_clear(w);
-	free(w->row);
 }
 
 /* --- readers ---------------------------------------------------------------------------- */
@@ -259,7 +214,7 @@ void link_health_done(struct health_rows *w)
 static int copy_row(const struct db_val *k, const struct db_val *v,
                     struct link_health_row *ret_row)
 {
-	if (k->len != HEALTH_KEY || v->len != sizeof(ret_row->health)) {
+	if (k->len != PORT_KEY_BYTES || v->len != sizeof(ret_row->health)) {
 		return E_MALFORMED;
 	}
 	ret_row->node_guid = key_read_u64(k->data);

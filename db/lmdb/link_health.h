@@ -6,11 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "conf/base/hash.h"
+#include "db/lmdb/port_rows.h"
 
 struct arena;
 struct db_txn;
-struct health_row;
 struct stats;
 struct stats_reader;
 struct view;
@@ -166,17 +165,12 @@ int stats_read_link_health(struct stats_reader *r, struct arena *a,
 
 /* --- for db/stats/stats.c ------------------------------------------------------------------ */
 
-/*! Rows that wait for a commit. Zeroed is none. */
-struct health_rows {
-	struct health_row *row; /*!< [n] malloc; by (NodeGUID, port) at most one */
-	size_t n, cap;
-	struct hash_table places;
-};
-
-int link_health_wait(struct health_rows *w, uint64_t node_guid, uint8_t port,
+/*! \brief Adds a row. \param h  NULL: it goes. \retval -ENOMEM */
+int link_health_wait(struct port_rows *w, uint64_t node_guid, uint8_t port,
                      const struct link_health *h);
-void link_health_put(const struct health_rows *w, struct db_txn *t);
-void link_health_clear(struct health_rows *w);
-void link_health_done(struct health_rows *w);
+
+/*! \brief Writes what waits. It still waits until port_rows_clear(). */
+void link_health_put(const struct port_rows *w, struct db_txn *t);
+
 int link_health_load(struct db_txn *t, struct arena *a, struct link_health_list *ret_list);
 int link_health_copy(struct view *v, struct arena *a, struct link_health_list *ret_list);

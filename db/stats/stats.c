@@ -70,7 +70,7 @@ struct stats {
 	uint64_t next_event;
 	uint32_t event_limit;
 	struct counter_rows counters;
-	struct health_rows health;
+	struct port_rows health;
 };
 
 /* --- events, writer ------------------------------------------------------------------- */
@@ -353,8 +353,8 @@ void stats_close(struct stats *s)
 	free(s->items);
 	drop_events(s, s->n_events);
 	free(s->events);
-	counters_done(&s->counters);
-	link_health_done(&s->health);
+	port_rows_done(&s->counters.rows);
+	port_rows_done(&s->health);
 	pins_done(&s->pins);
 	db_unref(s->db);
 	free(s);
@@ -505,8 +505,8 @@ static int commit(struct stats *s, uint64_t boottime_ms)
 	s->fresh = false;
 	s->first_event = row.first_event;
 	drop_events(s, s->n_events);
-	counters_clear(&s->counters);
-	link_health_clear(&s->health);
+	port_rows_clear(&s->counters.rows);
+	port_rows_clear(&s->health);
 	for (size_t i = 0; i < s->n; i++) {
 		s->items[i]->dirty = false;
 	}
@@ -522,9 +522,9 @@ int stats_commit(struct stats *s, uint64_t boottime_ms)
 		return ret;
 	}
 	ret = commit(s, boottime_ms);
-	if (ret != E_OK && s->counters.n + s->health.n > 0) { /* the heartbeat is worth more */
-		counters_clear(&s->counters);
-		link_health_clear(&s->health);
+	if (ret != E_OK && s->counters.rows.n + s->health.n > 0) { /* the heartbeat is worth more */
+		port_rows_clear(&s->counters.rows);
+		port_rows_clear(&s->health);
 		(void)commit(s, boottime_ms);
 	}
 	db_put_beat(s->db, boottime_ms, ret);
@@ -781,6 +781,23 @@ int stats_read_events(struct stats_reader *r, uint64_t from, size_t max, struct 
 	return ret;
 }
 
+/* Pins the last commit of a daemon that reports. */
+static int begin_read(struct stats_reader *r)
+{
+	struct row_heartbeat row;
+	int ret = view_pin(&r->v, NULL);
+
+	return ret == E_OK ? read_heartbeat(r, &row) : ret;
+}
+
+/* \param ret  Of what was read; it counts only if that commit stands. */
+static int end_read(struct stats_reader *r, int ret)
+{
+	int stands = view_check(&r->v);
+
+	return stands != E_OK ? stands : ret;
+}
+
 int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,
                         size_t max, bool samples, struct arena *a,
                         struct stats_counter_list *ret_counter_list)
@@ -788,15 +805,10 @@ int stats_read_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port
 	int ret = E_STALE;
 
 	for (unsigned i = 0; i < READ_TRIES && ret == E_STALE; i++) {
-		struct row_heartbeat row;
-
-		ret = view_pin(&r->v, NULL);
-		ret = ret == E_OK ? read_heartbeat(r, &row) : ret;
+		ret = begin_read(r);
 		if (ret == E_OK) {
-			ret = counters_copy(&r->v, node_guid, port, max, samples, a,
-			                    ret_counter_list);
-			int stands = view_check(&r->v);
-			ret = stands != E_OK ? stands : ret;
+			ret = end_read(r, counters_copy(&r->v, node_guid, port, max, samples,
+			                                a, ret_counter_list));
 		}
 	}
 	return ret;
@@ -808,14 +820,9 @@ int stats_read_link_health(struct stats_reader *r, struct arena *a,
 	int ret = E_STALE;
 
 	for (unsigned i = 0; i < READ_TRIES && ret == E_STALE; i++) {
-		struct row_heartbeat row;
-
-		ret = view_pin(&r->v, NULL);
-		ret = ret == E_OK ? read_heartbeat(r, &row) : ret;
+		ret = begin_read(r);
 		if (ret == E_OK) {
-			ret = link_health_copy(&r->v, a, ret_list);
-			int stands = view_check(&r->v);
-			ret = stands != E_OK ? stands : ret;
+			ret = end_read(r, link_health_copy(&r->v, a, ret_list));
 		}
 	}
 	return ret;
