@@ -21,30 +21,29 @@ static const char *const source = "sweep";
 
 /* --- the rows --------------------------------------------------------------------------------- */
 
-static int load_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
-                    size_t len)
+static int decode_row(const uint8_t *key, size_t key_len, const void *value, size_t len,
+                      void *ret_row)
 {
-	struct acks *a = ctx;
-
-	if (VECTOR_RESERVE(a->list, a->cap, a->n + 1) != E_OK) {
-		return -ENOMEM;
-	}
-	int ret = acks_decode(key, key_len, value, len, &a->list[a->n]);
-	a->n += ret == E_OK;
-	return ret;
+	return acks_decode(key, key_len, value, len, ret_row);
 }
 
+/* Reads the rows if another daemon changed them, or they were not written. */
 static int refresh(struct sm *sm)
 {
 	struct acks *a = &sm->acks;
+	void *list;
 
 	a->rows.table = RECORDS_ACKS;
 	if (record_list_is_current(sm, &a->rows)) {
 		return E_OK;
 	}
-	a->n = 0;
-	a->rows.loaded = false;
-	return record_list_read(sm, &a->rows, load_row, a);
+	int ret = record_list_read(sm, &a->rows, sizeof(*a->list), decode_row, &list, &a->n);
+	if (ret == E_OK) {
+		free(a->list);
+		a->list = list;
+		a->cap = a->n;
+	}
+	return ret;
 }
 
 /* Where an id is, or would be. */

@@ -17,7 +17,6 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/text.h"
-#include "conf/base/vector.h"
 #include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
@@ -46,30 +45,17 @@ enum drained_use {
 
 /* --- the rows as the state has them ------------------------------------------------------- */
 
-struct loading {
-	struct drained_row *list;
-	size_t n, cap;
-};
-
-static int load_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
-                    size_t len)
+static int decode_row(const uint8_t *key, size_t key_len, const void *value, size_t len,
+                      void *ret_row)
 {
-	struct loading *l = ctx;
-
-	if (VECTOR_RESERVE(l->list, l->cap, l->n + 1) != E_OK) {
-		return -ENOMEM;
-	}
-	int ret = drained_decode(key, key_len, value, len, &l->list[l->n]);
-	l->n += ret == E_OK;
-	return ret;
+	return drained_decode(key, key_len, value, len, ret_row);
 }
 
-/* Reads the rows if they changed, by this daemon or by a copy from another one. */
+/* Reads the rows if another daemon changed them, or they were not written. */
 static int refresh(struct sm *sm)
 {
 	struct drained *d = &sm->drained;
-	struct loading l = { .n = 0 };
-	int ret;
+	void *list;
 
 	if (sm->d.state == NULL) {
 		return E_OK;
@@ -78,15 +64,12 @@ static int refresh(struct sm *sm)
 	if (record_list_is_current(sm, &d->rows)) {
 		return E_OK;
 	}
-	ret = record_list_read(sm, &d->rows, load_row, &l);
-	if (ret != E_OK) {
-		free(l.list);
-		return ret;
+	int ret = record_list_read(sm, &d->rows, sizeof(*d->list), decode_row, &list, &d->n);
+	if (ret == E_OK) {
+		free(d->list);
+		d->list = list;
 	}
-	free(d->list);
-	d->list = l.list;
-	d->n = l.n;
-	return E_OK;
+	return ret;
 }
 
 static bool is_same_subject(const struct drained_row *a, const struct drained_row *b)

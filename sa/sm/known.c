@@ -11,7 +11,6 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/text.h"
-#include "conf/base/vector.h"
 #include "conf/config.h"
 #include "db/state/state.h"
 #include "routing/graph/graph.h"
@@ -25,43 +24,28 @@ static const char *const source = "sweep";
 
 /* --- the rows as the state has them --------------------------------------------------------- */
 
-struct loading {
-	struct known_node *list;
-	size_t n, cap;
-};
-
-static int load_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
-                    size_t len)
+static int decode_row(const uint8_t *key, size_t key_len, const void *value, size_t len,
+                      void *ret_row)
 {
-	struct loading *l = ctx;
-
-	if (VECTOR_RESERVE(l->list, l->cap, l->n + 1) != E_OK) {
-		return -ENOMEM;
-	}
-	int ret = known_decode(key, key_len, value, len, &l->list[l->n]);
-	l->n += ret == E_OK;
-	return ret;
+	return known_decode(key, key_len, value, len, ret_row);
 }
 
 /* Reads the rows if another daemon changed them, or they were not written. */
 static int refresh(struct sm *sm)
 {
 	struct known *k = &sm->known;
-	struct loading l = { .n = 0 };
+	void *list;
 
 	k->rows.table = RECORDS_KNOWN;
 	if (record_list_is_current(sm, &k->rows)) {
 		return E_OK;
 	}
-	int ret = record_list_read(sm, &k->rows, load_row, &l);
-	if (ret != E_OK) {
-		free(l.list);
-		return ret;
+	int ret = record_list_read(sm, &k->rows, sizeof(*k->list), decode_row, &list, &k->n);
+	if (ret == E_OK) {
+		free(k->list);
+		k->list = list;
 	}
-	free(k->list);
-	k->list = l.list;
-	k->n = l.n;
-	return E_OK;
+	return ret;
 }
 
 /* --- the fabric as rows ---------------------------------------------------------------------- */

@@ -32,11 +32,18 @@ struct record_changes {
  *         have changed some. */
 bool record_list_is_current(struct sm *sm, struct record_list *l);
 
-/*! \brief Reads all rows, if the copy is to be read again. \param take  As state_records(). Errors of the state. */
-int record_list_read(struct sm *sm, struct record_list *l,
-                     int (*take)(void *ctx, const uint8_t *key, size_t key_len,
-                                 const uint8_t *value, size_t len),
-                     void *ctx);
+/*!
+ * \brief Reads all rows into an array, if the copy is to be read again.
+ *
+ * \param row_bytes  Of an element.
+ * \param decode     Makes an element of a row. \retval E_MALFORMED
+ * \param ret_list   [n] malloc, by key; NULL if there are none.
+ * \return Errors of decode and of the state; then nothing is given. \retval -ENOMEM
+ */
+int record_list_read(struct sm *sm, struct record_list *l, size_t row_bytes,
+                     int (*decode)(const uint8_t *key, size_t key_len, const void *value,
+                                   size_t len, void *ret_row),
+                     void **ret_list, size_t *ret_n);
 
 /*! \brief Adds a row. \param value  NULL: it is deleted. \retval -ENOMEM */
 int record_list_put(const struct record_list *l, struct record_changes *c, const void *key,
