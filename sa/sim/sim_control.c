@@ -358,42 +358,52 @@ static int refuse_counter(struct run *r, const char *name)
 	return fail(r, E_UNKNOWN, "there is no counter '%.40s'; there are%s", name, names);
 }
 
-static int run_counter(struct run *r)
+/* NAME N NODE[PORT] */
+struct counter_words {
+	char name[WORD];
+	uint64_t n, guid;
+	uint8_t port;
+};
+
+static int read_counter(struct run *r, const char *what, struct counter_words *ret_words)
 {
-	char name[WORD] = "";
 	unsigned num = 0;
 	uint32_t node;
-	uint64_t n = 0;
 
-	next_word(r, name);
-	int ret = read_number(r, "the number of errors", UINT32_MAX, &n);
+	next_word(r, ret_words->name);
+	int ret = read_number(r, what, UINT32_MAX, &ret_words->n);
 	ret = ret == E_OK ? read_port(r, &node, &num) : ret;
+	if (ret == E_OK) {
+		ret_words->guid = r->c->g->nodes[node].guid;
+		ret_words->port = (uint8_t)num;
+	}
+	return ret;
+}
+
+static int run_counter(struct run *r)
+{
+	struct counter_words w = { .name = "" };
+	int ret = read_counter(r, "the number of errors", &w);
+
 	if (ret != E_OK) {
 		return ret;
 	}
 	/* a few names are InfiniBand's and Omni-Path's */
-	ret = sim_perf_add(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name, n);
-	int opa = sim_opa_count(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, name,
-	                        n);
+	ret = sim_perf_add(r->c->sim, w.guid, w.port, w.name, w.n);
+	int opa = sim_opa_count(r->c->sim, w.guid, w.port, w.name, w.n);
 	ret = ret == E_UNKNOWN ? opa : ret;
-	return ret == E_UNKNOWN ? refuse_counter(r, name) : ret;
+	return ret == E_UNKNOWN ? refuse_counter(r, w.name) : ret;
 }
 
 static int run_errors(struct run *r)
 {
-	char name[WORD] = "";
-	unsigned num = 0;
-	uint32_t node;
-	uint64_t n = 0;
+	struct counter_words w = { .name = "" };
+	int ret = read_counter(r, "the errors per hour", &w);
 
-	next_word(r, name);
-	int ret = read_number(r, "the errors per hour", UINT32_MAX, &n);
-
-	ret = ret == E_OK ? read_port(r, &node, &num) : ret;
-	ret = ret == E_OK ? sim_perf_errors(r->c->sim, r->c->g->nodes[node].guid,
-	                                    (uint8_t)num, name, (double)n / 3600)
-	                  : ret;
-	return ret == E_UNKNOWN ? refuse_counter(r, name) : ret;
+	if (ret == E_OK) {
+		ret = sim_perf_errors(r->c->sim, w.guid, w.port, w.name, (double)w.n / 3600);
+	}
+	return ret == E_UNKNOWN ? refuse_counter(r, w.name) : ret;
 }
 
 static int run_traffic(struct run *r)
