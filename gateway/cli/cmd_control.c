@@ -64,14 +64,32 @@ static void print_done(const struct control_call *c, const json_t *reply)
 	printf("%s\n", c->done);
 }
 
-/* Sends the request and prints the reply: \a done where it is good. */
+/* Sends the request, which is taken, and prints the reply. */
+static int ask(struct control_call *c, json_t *request,
+               void (*print)(const struct control_call *c, const json_t *reply))
+{
+	json_t *reply = request != NULL ? control_call_ask(c, request) : NULL;
+
+	json_decref(request);
+	return control_call_print(c, reply, print);
+}
+
+/* The same; prints \a done where the reply is good. */
 static int end(struct control_call *c, json_t *request, const char *done)
 {
-	json_t *reply = request ? control_call_ask(c, request) : NULL;
-
 	c->done = done;
-	json_decref(request);
-	return control_call_print(c, reply, print_done);
+	return ask(c, request, print_done);
+}
+
+/* The first argument is one of two words. */
+static int check_action(const struct control_call *c, int status, const char *program,
+                        const char *on, const char *off)
+{
+	if (status != EXIT_GOOD || strcmp(c->arg[0], on) == 0 || strcmp(c->arg[0], off) == 0) {
+		return status;
+	}
+	fprintf(stderr, "%s: '%s': expected %s or %s\n", program, c->arg[0], on, off);
+	return EXIT_USAGE;
 }
 
 int cmd_sweep(int argc, char **argv)
@@ -157,12 +175,7 @@ int cmd_port(int argc, char **argv)
 		"Switches a port of the running fabric off or on: 'disable' or 'enable' and NAME:PORT, where NAME is a name, a GUID or a LID. A cable is switched at the end that stays in reach, so a host at its switch. The switch keeps a port disabled until it is enabled or restarts. The command does not wait; 'saguaro events' tells the outcome.",
 		"disable|enable NAME:PORT", 2, 2, argc, argv);
 
-	if (status == EXIT_GOOD && strcmp(c.arg[0], "disable") != 0 &&
-	    strcmp(c.arg[0], "enable") != 0) {
-		fprintf(stderr, "%s: '%s': expected disable or enable\n", argv[0],
-		        c.arg[0]);
-		status = EXIT_USAGE;
-	}
+	status = check_action(&c, status, argv[0], "disable", "enable");
 	if (status == EXIT_GOOD) {
 		status = end(
 			&c,
@@ -202,10 +215,7 @@ int cmd_forget(int argc, char **argv)
 		                          ? json_pack("{s:s, s:b}", "verb", "forget", "all", 1)
 		                          : json_pack("{s:s, s:s}", "verb", "forget", "node",
 		                                      c.arg[0]);
-		json_t *reply = request != NULL ? control_call_ask(&c, request) : NULL;
-
-		json_decref(request);
-		status = control_call_print(&c, reply, print_forgotten);
+		status = ask(&c, request, print_forgotten);
 	}
 	control_call_done(&c);
 	return status;
@@ -218,18 +228,14 @@ int cmd_alarm(int argc, char **argv)
 		&c, alarm_rows,
 		"Acknowledges an alarm, so that others see who knows of it: 'ack' or 'unack' and its id, which 'saguaro alarms' has in its second column. The acknowledgement ends with the alarm. 'ack' again changes it.",
 		"ack|unack ID", 2, 2, argc, argv);
-	bool acks = status == EXIT_GOOD && strcmp(c.arg[0], "ack") == 0;
 
-	if (status == EXIT_GOOD && !acks && strcmp(c.arg[0], "unack") != 0) {
-		fprintf(stderr, "%s: '%s': expected ack or unack\n", argv[0], c.arg[0]);
-		status = EXIT_USAGE;
-	}
+	status = check_action(&c, status, argv[0], "ack", "unack");
 	if (status == EXIT_GOOD) {
 		status = end(&c,
 		             json_pack("{s:s, s:s, s:s, s:s*, s:s*}", "verb", "alarm", "action",
 		                       c.arg[0], "id", c.arg[1], "until", c.flags.until, "note",
 		                       c.flags.note),
-		             acks ? "acknowledged" : "acknowledged no more");
+		             strcmp(c.arg[0], "ack") == 0 ? "acknowledged" : "acknowledged no more");
 	}
 	control_call_done(&c);
 	return status;
@@ -298,20 +304,14 @@ static int request_maintenance(int argc, char **argv)
 	int status = control_call_begin(&c, maintenance_rows, maintenance_doc, "start|end NODE|NAME:PORT", 2, 2,
 	                                argc, argv);
 
-	if (status == EXIT_GOOD && strcmp(c.arg[0], "start") != 0 &&
-	    strcmp(c.arg[0], "end") != 0) {
-		fprintf(stderr, "%s: '%s': expected start or end\n", argv[0], c.arg[0]);
-		status = EXIT_USAGE;
-	}
+	status = check_action(&c, status, argv[0], "start", "end");
 	if (status == EXIT_GOOD) {
-		json_t *ask = json_pack("{s:s, s:s, s:s, s:s*, s:s*, s:b, s:b}", "verb",
-		                        "maintenance", "action", c.arg[0], "node", c.arg[1],
-		                        "until", c.flags.until, "note", c.flags.note, "force",
-		                        (int)c.flags.force, "dry_run", (int)c.flags.dry_run);
-		json_t *reply = ask != NULL ? control_call_ask(&c, ask) : NULL;
-
-		json_decref(ask);
-		status = control_call_print(&c, reply, print_drained);
+		status = ask(&c,
+		             json_pack("{s:s, s:s, s:s, s:s*, s:s*, s:b, s:b}", "verb",
+		                       "maintenance", "action", c.arg[0], "node", c.arg[1],
+		                       "until", c.flags.until, "note", c.flags.note, "force",
+		                       (int)c.flags.force, "dry_run", (int)c.flags.dry_run),
+		             print_drained);
 	}
 	control_call_done(&c);
 	return status;
