@@ -33,27 +33,18 @@
 enum { DAMAGED = 40 };
 
 static struct arena *arena;
-static char *folder, *home;
+static struct temp_folder folder;
 
 static void setup(void)
 {
-	static char template[PATH_MAX];
-	const char *tmp = getenv("TMPDIR");
-
-	snprintf(template, sizeof(template), "%s/readers-XXXXXX",
-	         tmp != NULL ? tmp : "/tmp");
-	folder = mkdtemp(template);
-	ck_assert_ptr_nonnull(folder);
-	home = getcwd(NULL, 0);
+	temp_folder_new(&folder);
 }
 
 static void teardown(void)
 {
-	ck_assert_int_eq(chdir(folder), 0);
-	unlink("text");
-	ck_assert_int_eq(chdir(home), 0);
-	rmdir(folder);
-	free(home);
+	static const char *const names[] = { "text", NULL };
+
+	temp_folder_end(&folder, names);
 }
 
 /* --- values --- */
@@ -371,7 +362,7 @@ START_TEST(test_readers)
 	snprintf(name, sizeof(name), "readers/%s%d",
 	         r->corpus != NULL ? r->corpus : "text", r->corpus != NULL ? 0 : _i);
 	golden_begin(&golden, name);
-	ck_assert_int_eq(chdir(folder), 0);
+	temp_folder_enter(&folder);
 	if (r->corpus == NULL) {
 		put_text(golden.f, r, "text", r->text, strlen(r->text), 5);
 	} else {
@@ -394,7 +385,7 @@ START_TEST(test_readers)
 		free(list[i]);
 	}
 	free(list);
-	ck_assert_int_eq(chdir(home), 0);
+	temp_folder_leave(&folder);
 	golden_end(&golden);
 }
 END_TEST

@@ -22,6 +22,40 @@ char *temp_file(const char *text, struct arena *a)
 	return path;
 }
 
+void temp_folder_new(struct temp_folder *f)
+{
+	const char *below = getenv("TMPDIR");
+
+	ck_assert_int_ge(asprintf(&f->path, "%s/saguaro-test.XXXXXX",
+	                          below != NULL ? below : "/tmp"),
+	                 0);
+	ck_assert_ptr_nonnull(mkdtemp(f->path));
+	f->home = getcwd(NULL, 0);
+	ck_assert_ptr_nonnull(f->home);
+}
+
+void temp_folder_enter(const struct temp_folder *f)
+{
+	ck_assert_int_eq(chdir(f->path), 0);
+}
+
+void temp_folder_leave(const struct temp_folder *f)
+{
+	ck_assert_int_eq(chdir(f->home), 0);
+}
+
+void temp_folder_end(struct temp_folder *f, const char *const *names)
+{
+	temp_folder_enter(f);
+	for (; *names != NULL; names++) {
+		unlink(*names);
+	}
+	temp_folder_leave(f);
+	rmdir(f->path);
+	free(f->path);
+	free(f->home);
+}
+
 const char *take_problems(struct diags *d)
 {
 	char *text = NULL;

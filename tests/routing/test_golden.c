@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What routing makes of two dozen fabrics, as sums in tests/golden/routing: a file for
+ * The results of routing on two dozen fabrics, as sums in tests/golden/routing: a file for
  * each engine with its tables, lanes, alternates, trees and remarks, with default
  * options and with others; and what it makes of a row of small changes. Other tests say
  * what is right; this one says that something is no longer as it was. Where that is
  * meant, `make golden` writes the files anew.
+ *
+ * Longer than most: engines, changes and damaged tables share the fabrics and what is written of a result.
  */
 #include <check.h>
 #include <errno.h>
@@ -40,7 +42,7 @@
 #include "tests/lib/words.h"
 #include "tests/routing/fabric_life.h"
 
-/* What is done to a fabric once it is made. */
+/* Changes of a fabric once it is made. */
 enum { RENAMED = 1, FEWER_HOSTS = 2, SPEEDS = 4 };
 
 static const struct fabric {
@@ -124,39 +126,25 @@ static const struct {
 enum { TEXTS_MAX = 4000 };
 
 static struct arena *arena;
-static char *folder, *home;
+static struct temp_folder folder;
 static uint64_t texts[TEXTS_MAX]; /* of the file, as sums */
 static unsigned n_texts;
 
 static void setup(void)
 {
-	static char template[PATH_MAX];
-	const char *tmp = getenv("TMPDIR");
-
 	arena = arena_new();
 	n_texts = 0;
 	column_use_threads(1); /* the fabrics are too small for more */
-	snprintf(template, sizeof(template), "%s/golden-XXXXXX",
-	         tmp != NULL ? tmp : "/tmp");
-	folder = mkdtemp(template);
-	ck_assert_ptr_nonnull(folder);
-	home = getcwd(NULL, 0);
-	ck_assert_ptr_nonnull(home);
+	temp_folder_new(&folder);
 }
 
 static void teardown(void)
 {
 	static const char *const names[] = { "weights", "ignored",    "search", "listed",
 		                             "roots",   "ids",        "nodes",  "tables",
-		                             "groups",  "topologies", "steps" };
+		                             "groups",  "topologies", "steps",  NULL };
 
-	ck_assert_int_eq(chdir(folder), 0);
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		unlink(names[i]);
-	}
-	ck_assert_int_eq(chdir(home), 0);
-	rmdir(folder);
-	free(home);
+	temp_folder_end(&folder, names);
 	arena_free(arena);
 }
 
@@ -645,7 +633,7 @@ START_TEST(tables_of_an_engine)
 	struct golden golden;
 
 	golden_begin(&golden, arena_printf(arena, "routing/%s", engine));
-	ck_assert_int_eq(chdir(folder), 0);
+	temp_folder_enter(&folder);
 	for (unsigned i = 0; i < WITH_OPTIONS; i++) {
 		const struct graph *g = make(&fabrics[i]);
 
@@ -668,7 +656,7 @@ START_TEST(tables_of_an_engine)
 		fprintf(golden.f, "%s\n", fabrics[i].command);
 		end_sum(&x, golden.f);
 	}
-	ck_assert_int_eq(chdir(home), 0);
+	temp_folder_leave(&folder);
 	golden_end(&golden);
 }
 END_TEST

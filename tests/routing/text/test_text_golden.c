@@ -33,28 +33,19 @@
 enum { DAMAGED = 60 };
 
 static struct arena *arena;
-static char *folder, *home;
+static struct temp_folder folder;
 
 static void setup(void)
 {
-	static char template[PATH_MAX];
-	const char *tmp = getenv("TMPDIR");
-
 	arena = arena_new();
-	snprintf(template, sizeof(template), "%s/texts-XXXXXX",
-	         tmp != NULL ? tmp : "/tmp");
-	folder = mkdtemp(template);
-	ck_assert_ptr_nonnull(folder);
-	home = getcwd(NULL, 0);
+	temp_folder_new(&folder);
 }
 
 static void teardown(void)
 {
-	ck_assert_int_eq(chdir(folder), 0);
-	unlink("text");
-	ck_assert_int_eq(chdir(home), 0);
-	rmdir(folder);
-	free(home);
+	static const char *const names[] = { "text", NULL };
+
+	temp_folder_end(&folder, names);
 	arena_free(arena);
 }
 
@@ -292,7 +283,7 @@ START_TEST(test_readers)
 	uint64_t state = 3;
 
 	golden_begin(&golden, arena_printf(arena, "texts/%s", r->name));
-	ck_assert_int_eq(chdir(folder), 0);
+	temp_folder_enter(&folder);
 	for (unsigned k = 0; k < DAMAGED; k++) {
 		struct diags *d = arena_alloc(arena, sizeof(*d));
 		uint64_t sum = GOLDEN_SUM;
@@ -308,7 +299,7 @@ START_TEST(test_readers)
 		        take_problems(d));
 		free(bad);
 	}
-	ck_assert_int_eq(chdir(home), 0);
+	temp_folder_leave(&folder);
 	golden_end(&golden);
 	free(text);
 }
