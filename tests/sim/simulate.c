@@ -48,7 +48,8 @@
  * A schedule that fails is shortened: events are left out as long as it still fails. The seed
  * and the numbers of the events that are left replay it: --first SEED --seeds 1 --only LIST.
  *
- * tests/sim/faults.c holds the faults themselves.
+ * tests/sim/faults.c holds the faults themselves. Longer than most: a run, the invariants of its end and the
+ * shortening of a schedule share its state.
  */
 #include <argp.h>
 #include <errno.h>

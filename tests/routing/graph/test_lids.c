@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * LIDs of ports, from files, from before and anew. Longer than most: all cases share the reading of a
+ * memory and the check of what was given.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
