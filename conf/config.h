@@ -53,7 +53,7 @@ extern const char *const transition_names[];
 extern const char *const sm_trust_names[]; /*!< enum sm_trust */
 extern const char *const smp_routing_names[]; /*!< enum smp_routing */
 
-/*! What is done about links that err too often (sa/perf/link_verdict.h). */
+/*! Answers to links that err too often (sa/perf/link_verdict.h). */
 enum link_health_mode { LINK_HEALTH_OFF, LINK_HEALTH_WATCH, LINK_HEALTH_ISOLATE };
 extern const char *const link_health_names[];
 

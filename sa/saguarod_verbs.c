@@ -233,7 +233,7 @@ static int verb_alarm(void *ctx, const json_t *request, json_t *reply, char *why
 	return ret;
 }
 
-/* What switching it off does to others. */
+/* Adds the damage that switching it off does to others. */
 static void add_effect(const struct drained_outcome *o, json_t *reply)
 {
 	json_object_set_new(reply, "hosts_behind", json_integer(o->effect.hosts_behind));

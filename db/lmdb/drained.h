@@ -13,7 +13,7 @@
  * (sa/sm/drained.h).
  */
 
-/*! Who took the subject out of service. Each reason has a row of its own, so that the end of the one does
+/*! The reason for which the subject is out of service. Each reason has a row of its own, so that the end of the one does
  *  not end the other. */
 enum drained_reason {
 	DRAINED_MAINTENANCE, /*!< an operator works on it */
@@ -21,7 +21,7 @@ enum drained_reason {
 	DRAINED_REASONS
 };
 
-/*! How far it is. */
+/*! Its progress out of service. */
 enum drained_state {
 	DRAINED_DRAINING, /*!< routes may still use it */
 	DRAINED_DRAINED,  /*!< no switch has a route through it: it may be switched off */

@@ -29,7 +29,7 @@ const uint32_t link_span_s[LINK_SPANS] = { 60, HOUR_S, 24 * HOUR_S };
 const char *const link_state_names[LINK_STATES] = { "well", "suspect", "sick" };
 const char *const link_trend_names[LINK_TRENDS] = { "steady", "rising", "falling" };
 
-/* What the metrics are called in a sentence. */
+/* Names of the metrics in a sentence. */
 static const char *const metric_words[LINK_METRICS] = {
 	"symbol errors", "uncorrected blocks", "corrected blocks", "recoveries",
 	"link downs",    "damaged packets",    "discards"

@@ -22,7 +22,7 @@ struct view;
  * after a restart.
  */
 
-/*! What is counted of a link. */
+/*! Counts of a link. */
 enum link_metric {
 	LINK_SYMBOL_ERRORS,
 	LINK_FEC_UNCORRECTED,
@@ -65,13 +65,13 @@ enum link_state {
 };
 extern const char *const link_state_names[LINK_STATES];
 
-/*! What proves that a link is sick. */
+/*! Proofs that a link is sick. */
 enum link_proof { LINK_NO_PROOF, LINK_BURSTS, LINK_ERROR_RATE, LINK_RETRAINS };
 
 enum link_trend { LINK_STEADY, LINK_RISING, LINK_FALLING, LINK_TRENDS };
 extern const char *const link_trend_names[LINK_TRENDS];
 
-/*! What is done about a sick link, and why not more. */
+/*! Answers to a sick link, each with the reason why there is no stronger one. */
 #define LINK_DECISION(id, name, text) LINK_DECISION_##id,
 enum link_decision {
 #include "db/lmdb/link_decisions.def"

@@ -56,7 +56,7 @@ static int add_events(struct api_call *c, struct alarms *a)
 	return alarm_causes_join(a, c->snap, c->thread->inventory, ev.events, ev.n);
 }
 
-/* What the ports of links count is kept in the stats, too. */
+/* The stats keep the counts of links, too. */
 static int add_links(struct api_call *c, struct alarms *a)
 {
 	struct link_health_list rows = { .n = 0 };

@@ -316,7 +316,7 @@ static bool is_between(const struct inventory *v, uint32_t port)
 	       g->nodes[g->ports[peer].node].type == NODE_SWITCH;
 }
 
-/* What the job does on the links between switches. */
+/* Paths of the job on links between switches. */
 static json_t *routes_json(const struct routes *r)
 {
 	uint64_t reached = r->pairs - r->unreachable, sum = 0;

@@ -18,7 +18,7 @@
 
 enum { RECENT = 1000 /* events in which a cable has to go twice */ };
 
-/* What went with a switch. */
+/* Hosts and cables that went with a switch. */
 struct toll {
 	uint64_t system;
 	uint32_t hosts, cables;
@@ -343,7 +343,7 @@ static void join_by_place(struct join *j)
 	}
 }
 
-/* How often a cable went. */
+/* The losses of a cable. */
 struct losses {
 	const struct fabric_event *e; /* one of them */
 	uint32_t times;

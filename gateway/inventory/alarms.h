@@ -44,7 +44,7 @@ struct alarm_type {
 };
 extern const struct alarm_type alarm_types[ALARM_KINDS];
 
-/*! What an alarm means for the fabric; alarm_consequence.h has the rules. */
+/*! The meaning of an alarm for the fabric; alarm_consequence.h has the rules. */
 struct consequence {
 	uint64_t pairs_cut;     /*!< pairs of end ports without a route */
 	uint64_t next_fault_cuts; /*!< pairs of host ports that one more fault would cut off */

@@ -27,7 +27,7 @@ struct drain_set {
 	uint32_t n;    /*!< how many of both */
 };
 
-/*! What no longer works once something is switched off. */
+/*! The damage of switching something off. */
 struct drain_effect {
 	uint32_t hosts_behind; /*!< ports of hosts that hang on the switch itself */
 	uint64_t pairs_cut;    /*!< of other hosts that lose every route */

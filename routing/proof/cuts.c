@@ -10,7 +10,7 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 
-/* What the switches to be joined say of a switch or a block. Zeroed between calls. */
+/* Switches to be joined, as seen from a switch or a block. Zeroed between calls. */
 struct cuts_place {
 	uint32_t joined;  /* how many of them are here or below */
 	uint32_t sides;   /* of a switch: parts below it that have some */

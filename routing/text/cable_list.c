@@ -47,7 +47,7 @@ static void skip_line_end(struct reader *r)
 	r->line++;
 }
 
-/* What most of the first row's separators are, outside quotes. */
+/* The most frequent separator of the first row, outside quotes. */
 static char find_separator(const char *p, const char *end)
 {
 	static const char known[] = ",;\t";
@@ -210,7 +210,7 @@ static unsigned meaning_of_words(const char *word, size_t len)
 	return means;
 }
 
-/* Where a word ends: before another kind of character, or in "SrcPort" before the P. */
+/* A word ends before another kind of character, or in "SrcPort" before the P. */
 static size_t word_length(const char *p)
 {
 	size_t n = 1;

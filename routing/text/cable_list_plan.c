@@ -242,7 +242,7 @@ static const char *near_names(const struct planner *p, const char *name)
 	return text != NULL ? text : "";
 }
 
-/* Where the other end of the row leads in the fabric, as "; 'leaf':5 leads to 'x':1". */
+/* The far end of the row's other end in the fabric, as "; 'leaf':5 leads to 'x':1". */
 static const char *other_end(const struct planner *p, const struct place *other)
 {
 	const struct graph *g = p->fabric;
@@ -496,7 +496,7 @@ static bool is_cabled(const struct graph *g, const struct node *n)
 	return false;
 }
 
-/* What a list cannot know is as found: nodes without a cable, aggregation nodes, and hosts where
+/* Parts that a list cannot know are as found: nodes without a cable, aggregation nodes, and hosts where
  * it names none. */
 static int keep_found(struct planner *p, bool names_hosts)
 {

@@ -101,7 +101,7 @@ static void turn_over(struct link_health *h)
 	}
 }
 
-/* What was counted is shown at once; it is judged when the incident ends. */
+/* Counts are shown at once, and are judged when the incident ends. */
 static void add_counts(struct link_health *h, const struct link_reading *r, double seconds)
 {
 	for (unsigned s = 0; s < LINK_SPANS; s++) {

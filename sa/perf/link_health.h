@@ -58,13 +58,13 @@ enum {
 	LINK_RETRAINS_PER_DAY = 3 /*!< that are allowed: its host may restart */
 };
 
-/*! How long things take, in seconds. */
+/*! Times in seconds. */
 struct link_rules {
 	uint32_t incident_s; /*!< errors within so long are one incident, a "minute" */
 	uint32_t calm_s;     /*!< without a bad one, until a sick link is well again */
 };
 
-/*! What was read of a port, and by how much that is more than at the reading before. */
+/*! A reading of a port, and its rise over the reading before. */
 struct link_reading {
 	uint32_t interval_ms; /*!< since that one; not 0 */
 	int64_t time_s;       /*!< wall clock */

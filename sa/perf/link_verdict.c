@@ -60,7 +60,7 @@ static bool is_of_sick_switch(const struct link_cable *cables, size_t n,
 	return false;
 }
 
-/* What is known without asking for a proof; DUE: nothing speaks against it. */
+/* The decision without asking for a proof; DUE: nothing speaks against it. */
 static enum link_decision first_look(const struct link_cable *cables, size_t n,
                                      const struct link_cable *c,
                                      const struct link_policy *policy, uint32_t n_out)

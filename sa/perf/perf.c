@@ -621,7 +621,7 @@ static uint64_t place_of_sweep(const struct perf *p)
 	return guid;
 }
 
-/* What the fabric says of the link at a port. */
+/* The link at a port by the fabric. */
 static struct link_health health_of(const struct graph *g, uint32_t i, bool omni_path)
 {
 	const struct port *port = &g->ports[i], *peer = &g->ports[port->peer];

@@ -74,7 +74,7 @@ void perf_health_take(struct perf *p, struct counted_port *port, const struct po
 
 /* --- ports that come and go --------------------------------------------------------------- */
 
-/* What the fabric says of the link now replaces what it said. \return false: it leads elsewhere. */
+/* The fabric's present words on the link replace the earlier ones. \return false: it leads elsewhere. */
 static bool adopt(struct counted_port *port, const struct link_health *old)
 {
 	struct link_health now = port->health;

@@ -46,7 +46,7 @@ static int refresh(struct sm *sm)
 	return ret;
 }
 
-/* Where an id is, or would be. */
+/* The place of an id, also of one that is not there. */
 static size_t place_of(const struct acks *a, const char *id)
 {
 	size_t low = 0, high = a->n;
@@ -84,7 +84,7 @@ static void take_out(struct acks *a, size_t at)
 
 /* --- when they end ---------------------------------------------------------------------------- */
 
-/* What shows that an alarm is over. */
+/* Signs that an alarm is over. */
 enum track { TRACK_NOTHING, TRACK_EVENTS, TRACK_NODE, TRACK_CABLE, TRACK_STATE };
 
 static const struct {
@@ -210,7 +210,7 @@ void acks_note_sweep(struct sm *sm, const struct graph *g, int64_t now_s)
 	end_changes(sm, &c, ret);
 }
 
-/* What an event begins or ends, as the id of an alarm. */
+/* The id of the alarm that an event begins or ends. */
 static void id_of_event(const char *alarm, bool of_port, const struct fabric_event *e,
                         char ret_id[ACK_ID_BYTES + 1])
 {

@@ -34,7 +34,7 @@ enum {
 
 static const char *const source = "sweep";
 
-/* What a routing does with a row. */
+/* Uses of a row by a routing. */
 enum drained_use {
 	USE_ABSENT, /* the subject is not in the fabric, so no route can use it */
 	USE_QUIET,  /* it carries no traffic of others */
@@ -540,7 +540,7 @@ static int check_effect(const struct graph *g, const struct drained_request *rq,
 	return E_OK;
 }
 
-/* What is left out already, without the subject of the request. */
+/* Rows that are left out already, without the subject of the request. */
 static int set_without(const struct sm *sm, const struct job *j,
                        const struct drained_row *subject, struct arena *a,
                        struct drain_set *ret_set)
@@ -662,7 +662,7 @@ static int start(struct sm *sm, const struct job *j, const struct drained_reques
 	return E_OK;
 }
 
-/* Where there are too many, a LID may be without routes for a moment when these return. */
+/* If there are too many, a LID may be without routes for a moment when these return. */
 static void note_back(struct sm *sm, uint64_t guid)
 {
 	struct drained *d = &sm->drained;
@@ -880,7 +880,7 @@ static void note_needed(struct sm *sm, const struct drained_row *r, const char *
 	note(sm, r, EVENT_DRAIN_REFUSED, text);
 }
 
-/* What a row becomes. */
+/* The next state of a row. */
 static enum drained_state next_state(const struct drained_plan *p, size_t i, bool complete)
 {
 	enum drained_state was = (enum drained_state)p->rows[i].state;

@@ -58,7 +58,7 @@ struct drained {
 	bool returned;     /*!< something is back in service: routes are balanced after the next sweep */
 };
 
-/*! What a reason may take at most. A maximum of 0 is no limit. */
+/*! Limits of a reason. A maximum of 0 is no limit. */
 struct drained_limits {
 	uint32_t rows;          /*!< rows of this reason at the same time */
 	uint8_t switch_percent; /*!< of the cables to switches that either switch has */

@@ -915,7 +915,7 @@ void routes_done(struct routes *r)
 
 /* --- rebalancing ------------------------------------------------------------------ */
 
-/* What is back in service has its own entries now, so the others can send packets over it. */
+/* Switches that are back in service have their own entries now, so the others can send packets over it. */
 static void give_routes(struct rebalance *b, uint64_t fabric)
 {
 	if (b->sm->drained.returned) {

@@ -12,7 +12,7 @@
 struct arena;
 struct engine;
 
-/*! What `saguaro compare` found of one engine after the other: recommendation, JSON and table. */
+/*! The findings of `saguaro compare` on one engine after the other: recommendation, JSON and table. */
 enum { COMPARED_MAX = 32 };
 
 /*! Routes that move when something of the fabric is lost. */

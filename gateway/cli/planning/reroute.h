@@ -9,7 +9,7 @@ struct lft;
 struct lids;
 struct route_memory;
 
-/*! What a changed fabric keeps of the one before, as in a sweep of the daemon. */
+/*! The LIDs and tables that a changed fabric keeps of the one before, as in a sweep of the daemon. */
 struct reroute_tables {
 	const struct graph *g;
 	const struct lft *lft;

@@ -20,7 +20,7 @@ const Age = ({ since }) => since && (
 	</time>
 );
 
-/* Who has taken it, and until when. */
+/* The user who has taken it, and the end of that. */
 const Taken = ({ by }) => (
 	<p class="taken">
 		✓ acknowledged by {by.by || 'somebody'}{by.at ? `, ${day_time(by.at)}` : ''}
@@ -28,7 +28,7 @@ const Taken = ({ by }) => (
 	</p>
 );
 
-/* What can be done with a chosen alarm. */
+/* Actions on a chosen alarm. */
 const Actions = ({ alarm, open }) => (
 	<div class="actions">
 		<button type="button" class="to-map" onClick={() => document.getElementById('map').scrollIntoView()}>

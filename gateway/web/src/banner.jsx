@@ -12,7 +12,7 @@ import { age, clock_time, day_time } from './words.js';
 export const is_old = () =>
 	store.trouble.value !== null || Boolean(store.fabric.value?.stale) || store.ready.value?.ready === false;
 
-/* What it is, in a few words, and the commands that help. */
+/* The trouble in a few words, and the commands that help. */
 const kind_of = () => {
 	const since = store.ready.value?.since ?? null;
 	if (store.trouble.value !== null && store.trouble.value === store.GATEWAY_SILENT) {

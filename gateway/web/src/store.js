@@ -73,7 +73,7 @@ export const refresh_state = () =>
 
 const sign_of = (rows) => rows.map((n) => `${n.port_guid} ${n.gone_since}`).join();
 
-/* What is gone, and the cables it had: a switch that is gone has no other trace of its place. */
+/* Nodes that are gone, with the cables that they had: a switch that is gone has no other trace of its place. */
 const refresh_gone = async () => {
 	try {
 		const { rows } = await list('v1/known', 'known', { gone: 1 }, GONE_MOST);

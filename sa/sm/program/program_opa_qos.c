@@ -429,7 +429,7 @@ static void on_pairs(void *ctx, const struct smp_reply *r)
 	}
 }
 
-/* What is known of the maps of all pairs. */
+/* Knowledge of the maps of all pairs. */
 struct pairs_known {
 	bool hold; /* all are as they should be */
 	bool any;

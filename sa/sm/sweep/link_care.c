@@ -115,7 +115,7 @@ static void refuse_cable(struct link_care *care, const struct link_cable *c)
 	};
 }
 
-/* What is out of service by the state, against what the ends remember of it. */
+/* Compares the rows of the state with the marks at the ends of a cable. */
 static void compare_out(struct link_care *care, struct link_cable *c)
 {
 	const struct drained_row *r = row_of(care->sm, c, DRAINED_HEALTH);

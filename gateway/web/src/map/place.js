@@ -15,7 +15,7 @@ const NO_ZOOM = { x: 0, y: 0, k: 1 };
 
 const longest = (vertices) => vertices.reduce((n, v) => Math.max(n, v.short.length), 0);
 
-/* How many switches stand beside each other at each height. */
+/* The number of switches that stand beside each other at each height. */
 const lengths_of = (vertices) => {
 	const lengths = new Map();
 	vertices.forEach((v) => lengths.set(v.y, (lengths.get(v.y) || 0) + 1));

@@ -24,7 +24,7 @@ const Switch = ({ thing, label }) => (
 	</button>
 );
 
-/* What both ends of its cable count, and what is done about it. */
+/* The errors that both ends of its cable count, and the answer to them. */
 const health_words = (h) => (h && h.state !== 'well' ? `${h.state}, ${h.trend}: ${h.text}; ${h.decision_text}` : '');
 
 /* The cables that err, by the port of this node. */

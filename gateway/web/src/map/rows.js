@@ -64,7 +64,7 @@ const draw_bundles = (ctx, model, at, look) => {
 	ctx.setLineDash([]);
 };
 
-/* What is wrong with a switch itself, or under it. */
+/* Marks of a switch: its own trouble, or that of its hosts. */
 const draw_vertices = (ctx, model, at, look) => {
 	const colours = paper(look.theme);
 	for (const v of model.vertices) {
@@ -91,7 +91,7 @@ const ring = (ctx, x, y, radius) => {
 	ctx.stroke();
 };
 
-/* Where an alarm is. */
+/* The place of an alarm. */
 const draw_chosen = (ctx, model, at, look) => {
 	if (!look.chosen) {
 		return;

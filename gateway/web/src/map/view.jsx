@@ -23,7 +23,7 @@ const CABLE_REACH = 6; // and beside a cable
 
 const since_words = (x) => (x.since === null ? '' : ` for ${age(now.value - x.since)}`);
 
-/* What is wrong about a bundle, switch or host, beside its cables. */
+/* Troubles of a bundle, switch or host, beside its cables. */
 const mark_words = (x) => [
 	x.lost > 0 && `${count(x.lost, 'cable')} lost`,
 	x.sick > 0 && 'sick',
