@@ -66,6 +66,12 @@ done
 "$simulate" --crashes --managers 0 --nonsense --first 7000186 --seeds 1 || status=1
 # a switch answers a Set with another speed than it showed before
 "$simulate" --nonsense --first 7000397 --seeds 1 || status=1
+# SC-to-SC maps of a rule that was left, and a restart with several lanes
+"$simulate" --omnipath --crashes --managers 0 --first 7000329 --seeds 1 || status=1
+"$simulate" --omnipath --first 100048 --seeds 1 || status=1
+# a node that lies refuses its neighbours, and has its records under another GUID
+"$simulate" --omnipath --nonsense --first 7000015 --seeds 1 || status=1
+"$simulate" --omnipath --nonsense --first 7000446 --seeds 1 || status=1
 # a master whose own port was silent for long meets another one
 "$simulate" --omnipath --crashes --managers 0 --first 7000597 --seeds 1 || status=1
 # a HANDOVER comes while the fabric is discovered; two masters that see each other late
