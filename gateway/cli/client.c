@@ -329,6 +329,29 @@ static unsigned request(struct client *s, const char *target, struct body *ret_b
 
 /* --- answers -------------------------------------------------------------------------- */
 
+/* The flags of a list for the filters of its path: "?ports=0&type=switch". \return Bytes of that. */
+static size_t put_filters(FILE *out, const char *query)
+{
+	static const char *const filters[] = { "type=", "name=" };
+	size_t end = *query == '?' ? strcspn(query, " ;,") : 0;
+
+	for (size_t at = 0; at < end;) {
+		const char *word = query + at + 1; /* behind '?' or '&' */
+		size_t n = strcspn(word, "& ;,");
+
+		for (unsigned i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+			size_t len = strlen(filters[i]);
+
+			if (strncmp(word, filters[i], len) == 0) {
+				fprintf(out, " --%.*s %.*s", (int)len - 1, word, (int)(n - len),
+				        word + len);
+			}
+		}
+		at += 1 + n;
+	}
+	return end;
+}
+
 /* A sentence of the API with commands in place of paths: "'saguaro groups' lists them" for "/v1/groups lists
  * them". \return malloc; NULL: out of memory. */
 static char *with_commands(const char *text)
@@ -351,9 +374,9 @@ static char *with_commands(const char *text)
 				fputc(path[i] == '/' ? ' ' : path[i], out);
 			}
 		}
-		fputc('\'', out);
 		text = path + n;
-		text += *text == '?' ? strcspn(text, " ;,") : 0;
+		text += put_filters(out, text);
+		fputc('\'', out);
 	}
 	if (out != NULL) {
 		fputs(text, out);
