@@ -128,22 +128,33 @@ static double spent_s(const struct sm *sm)
 	return sm->d.thread_clock != NULL ? sm->d.thread_clock() : 0;
 }
 
-void mirror_records(struct mirror *m)
+static void mirror_now(struct mirror *m)
 {
 	struct sm *sm = m->sm;
-	uint64_t every = sm_now(sm) + EVERY_MS;
 
-	if (sm_now(sm) < m->next_ms) {
-		return;
-	}
-	m->next_ms = every;
+	m->next_ms = sm_now(sm) + EVERY_MS;
+	m->rested_ms = sm_now(sm);
 	if (sm->d.snap == NULL || sm->d.state == NULL || snap_epoch(sm->d.snap) == 0) {
 		return;
 	}
 	double began = spent_s(sm);
 	mirror_rows(m);
-	uint64_t rested = sm_now(sm) + (uint64_t)((spent_s(sm) - began) * 1000 * PAUSE);
-	m->next_ms = rested > every ? rested : every;
+	m->rested_ms = sm_now(sm) + (uint64_t)((spent_s(sm) - began) * 1000 * PAUSE);
+	m->next_ms = m->rested_ms > m->next_ms ? m->rested_ms : m->next_ms;
+}
+
+void mirror_records(struct mirror *m)
+{
+	if (sm_now(m->sm) >= m->next_ms) {
+		mirror_now(m);
+	}
+}
+
+void mirror_records_soon(struct mirror *m)
+{
+	if (sm_now(m->sm) >= m->rested_ms) {
+		mirror_now(m);
+	}
 }
 
 /* --- opensm-sa.dump ------------------------------------------------------------------- */

@@ -674,6 +674,7 @@ static void beat(struct sweep *s)
 	}
 	refresh_status(s);
 	perf_figures(s->perf, sm->d.stats);
+	mirror_records_soon(&s->mirror);
 	mirror_figures(sm, &s->election, s->phase <= PHASE_POLL);
 }
 
