@@ -10,9 +10,11 @@
  * system with all its adapters, and is called by the first word of their names. The GUID of a system is the
  * lowest NodeGUID of its nodes. Aggregation nodes are parts of their switch and have no rows.
  *
- * Sources: the Systems, Ports, Links and Virtualization pages of NVIDIA's UFM Enterprise REST API
- * guide, and the list of ports in the manual of its Model2 plug-in. Forms that these show by
- * examples only are guesses; saguaro-api(7) says which.
+ * Sources: of NVIDIA's UFM Enterprise REST API guide the pages on links, on virtual ports (names of
+ * systems and ports) and on systems (their filters, not the answer); the list of members of a port in the manual of
+ * the Model2 plug-in; further members of ports by what open clients read (NVIDIA's ncx-infra-controller-core and
+ * nv-config-manager, ufmctl). The guide's page on ports was not at hand. What these show by examples only, or not
+ * at all, is a guess; saguaro-api(7) says where.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * /ufmRest/resources over the small fabric of query_fixture.h, with a host of two adapters and an
- * aggregation node. Expected forms are those of the examples in NVIDIA's UFM Enterprise REST API
- * guide (Systems, Ports, Links, Virtualization).
+ * /ufmRest/resources over a fabric with a host of two adapters and an aggregation node. The forms of
+ * links and of names of ports are those of examples in NVIDIA's UFM Enterprise REST API guide (Links,
+ * Virtualization); the others are what saguaro-api(7) says, because no example of them was at hand.
  */
 #include <check.h>
 
