@@ -53,12 +53,8 @@ static bool is_job(const struct snap_partition *p)
 
 static int compare_hosts(const struct graph *g, uint32_t a, uint32_t b)
 {
-	const struct node *x = &g->nodes[g->ports[a].node];
-	const struct node *y = &g->nodes[g->ports[b].node];
-	size_t nx = node_host_length(x), ny = node_host_length(y);
-	int d = memcmp(node_name(x), node_name(y), nx < ny ? nx : ny);
-
-	return d != 0 ? d : nx < ny ? -1 : nx > ny;
+	return node_compare_hosts(&g->nodes[g->ports[a].node],
+	                          &g->nodes[g->ports[b].node]);
 }
 
 static int by_host(const void *a, const void *b, void *arg)

@@ -18,6 +18,14 @@ size_t node_host_length(const struct node *n)
 	return strcspn(node_name(n), " \t");
 }
 
+int node_compare_hosts(const struct node *a, const struct node *b)
+{
+	size_t na = node_host_length(a), nb = node_host_length(b);
+	int d = memcmp(node_name(a), node_name(b), na < nb ? na : nb);
+
+	return d != 0 ? d : na < nb ? -1 : na > nb;
+}
+
 int graph_set_names(struct graph *g, const struct node_names *names)
 {
 	for (uint32_t i = 0; names && i < names->n; i++) {

@@ -29,6 +29,9 @@ static inline const char *node_name(const struct node *n)
  */
 size_t node_host_length(const struct node *n);
 
+/*! \brief Orders nodes by that word, as strcmp() does; 0: they are of one host. */
+int node_compare_hosts(const struct node *a, const struct node *b);
+
 /*! \brief Gives the nodes of a frozen graph the names of a map, which may be NULL. Names
  * are copied. \retval -ENOMEM  Some have none. */
 int graph_set_names(struct graph *g, const struct node_names *names);

@@ -39,6 +39,12 @@ static void start(void)
 
 	log_set_level(LOG_LEVEL_ERROR);
 	admin_fixture_init(&f, 3);
+	/* What answers of saguarod have, so that a job is waited for, and lists have a row. */
+	f.reply =
+		"{\"ok\": true, \"changed\": true, \"version\": 9, \"pkey\": \"0x1001\", "
+		"\"present\": [\"0x1\"], \"absent\": [], \"programmed\": true, \"ports\": [], "
+		"\"partition\": {\"pkey\": \"0x1001\", \"name\": \"job-7\", \"members\": []}, "
+		"\"partitions\": [{\"pkey\": \"0x1001\", \"name\": \"job-7\"}]}";
 	limits_free(f.admin.rate);
 	f.admin.rate = limits_new(1, 0);
 	audit_free(f.admin.audit);

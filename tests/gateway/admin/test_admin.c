@@ -101,6 +101,8 @@ static const struct {
 	{ "GET", "/ufmRest/resources/pkeys", NULL, 200, "{'verb':'partition','action':'list','members':false}" },
 	{ "GET", "/ufmRest/resources/pkeys/last_updated", NULL, 200, "{'verb':'partition','action':'list','members':false}" },
 	{ "HEAD", "/ufmRest/app/ufm_version", NULL, 200, NULL },
+	{ "GET", "/ufmRest/jobs", NULL, 200, NULL },
+	{ "GET", "/ufmRest/jobs?status=Running&object_ids=a,b", NULL, 200, NULL },
 	{ "GET", "/v1/user", NULL, 200, NULL },
 	{ "GET", "/", NULL, 200, NULL },
 };
@@ -452,6 +454,9 @@ START_TEST(test_show)
 	                      "{\"pkey\":\"0x5\",\"guids\":[\"0200000000000001\"]}"),
 	                  200);
 	ck_assert_uint_eq(ask("DELETE", "/ufmRest/resources/pkeys/0x0005", NULL), 404);
+	/* No change goes on once it is answered. */
+	ck_assert_uint_eq(ask("GET", "/ufmRest/jobs", NULL), 200);
+	ck_assert(json_is_array(body) && json_array_size(body) == 0);
 }
 END_TEST
 

@@ -331,6 +331,106 @@ START_TEST(test_overloaded)
 }
 END_TEST
 
+/* --- alarms as metrics ------------------------------------------------------------------- */
+
+/* How many series saguaro_alarm have all of these words; each ends with the value 1. */
+static unsigned count_series(const char *a, const char *b)
+{
+	struct api_request rq = { .method = "GET", .target = "/metrics" };
+	struct api_reply reply = { 0 };
+	unsigned n = 0;
+
+	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	api_serve(&thread, &rq, &reply);
+	ck_assert_uint_eq(reply.base.status, 200);
+	for (char *line = reply.base.body.data, *end; line != NULL && *line != '\0';
+	     line = end) {
+		end = strchr(line, '\n');
+		ck_assert_ptr_nonnull(end);
+		*end++ = '\0';
+		if (strncmp(line, "saguaro_alarm{", 14) == 0) {
+			ck_assert_str_eq(line + strlen(line) - 3, "} 1");
+			n += strstr(line, a) != NULL && strstr(line, b) != NULL;
+		}
+	}
+	body_clear(&reply.base.body);
+	return n;
+}
+
+/* Two ends of a cable; the names may have any bytes. */
+static void lose_cable(const char *name, uint64_t node, unsigned port, uint64_t peer,
+                       unsigned peer_port)
+{
+	struct fabric_event e = { .kind = EVENT_CABLE_LOST,
+		                  .node_guid = node,
+		                  .peer_guid = peer,
+		                  .port = (uint8_t)port,
+		                  .peer_port = (uint8_t)peer_port,
+		                  .time_s = 1767225600,
+		                  .node = name,
+		                  .peer = "n2" };
+
+	ck_assert_uint_ne(stats_event(stats, &e), 0);
+}
+
+/* An alarm of the node, one of a port, and one of the subnet, which has no place. */
+START_TEST(test_series)
+{
+	ck_assert_uint_eq(count_series("alarm=\"host_gone\"", ""), 0);
+	happen(EVENT_HOST_GONE, ABSENT, 0);
+	happen(EVENT_PORT_DISABLED, SW_B, 5);
+	happen(EVENT_SWEEP_FAILED, 0, 0);
+	ck_assert_uint_eq(count_series("alarm=\"host_gone\"",
+	                               "guid=\"0x0000000000000990\",port=\"0\""),
+	                  1);
+	ck_assert_uint_eq(count_series("alarm=\"disabled\"",
+	                               "guid=\"0x0000000000002000\",port=\"5\""),
+	                  1);
+	ck_assert_uint_eq(count_series("alarm=\"sweep_failed\"", ""), 0);
+	happen(EVENT_PORT_ENABLED, SW_B, 5);
+	ck_assert_uint_eq(count_series("alarm=\"disabled\"", ""), 0);
+}
+END_TEST
+
+/* A cable is one series, however often it was lost, with both its ends. */
+START_TEST(test_series_of_a_cable)
+{
+	lose_cable("n1", SW_A, 7, SW_B, 6);
+	lose_cable("n1", SW_A, 7, SW_B, 6);
+	lose_cable("n1", SW_A, 8, SW_B, 7);
+	ck_assert_uint_eq(count_series("alarm=\"link_down\"", ""), 2);
+	ck_assert_uint_eq(count_series("port=\"7\"", "peer_port=\"6\""), 1);
+	ck_assert_uint_eq(count_series("port=\"8\"", "peer_port=\"7\""), 1);
+	ck_assert_uint_eq(count_series("node=\"n1\"", "peer=\"n2\""), 2);
+}
+END_TEST
+
+/* Names come from the fabric, so they must not end a label or a line. */
+START_TEST(test_series_with_odd_names)
+{
+	struct fabric_event e = { .kind = EVENT_HOST_GONE,
+		                  .node_guid = ABSENT,
+		                  .time_s = 1767225600,
+		                  .node = "a\"} 9\nb\\c" };
+
+	ck_assert_uint_ne(stats_event(stats, &e), 0);
+	ck_assert_uint_eq(count_series("alarm=\"host_gone\"", "node=\"a\\\"} 9"), 1);
+}
+END_TEST
+
+/* More alarms than a scrape should have: the worst thousand. */
+START_TEST(test_series_are_bounded)
+{
+	happen(EVENT_PORT_DISABLED, SW_B, 5); /* information only */
+	ck_assert_uint_eq(count_series("alarm=\"disabled\"", ""), 1);
+	for (unsigned i = 0; i < 1100; i++) {
+		happen(EVENT_HOST_GONE, 0x100000 + i, 0);
+	}
+	ck_assert_uint_eq(count_series("", ""), 1000);
+	ck_assert_uint_eq(count_series("alarm=\"disabled\"", ""), 0);
+}
+END_TEST
+
 TEST_SUITE(api_alarms)
 {
 	TCase *t = tcase_create("api_alarms");
@@ -344,5 +444,9 @@ TEST_SUITE(api_alarms)
 	tcase_add_test(t, test_ready);
 	tcase_add_test(t, test_daemon_gone);
 	tcase_add_test(t, test_not_active);
+	tcase_add_test(t, test_series);
+	tcase_add_test(t, test_series_of_a_cable);
+	tcase_add_test(t, test_series_with_odd_names);
+	tcase_add_test(t, test_series_are_bounded);
 	suite_add_tcase(suite, t);
 }

@@ -136,6 +136,9 @@ static const char *const targets[] = {
 	"/v1/jobs",
 	"/v1/jobs/7",
 	"/v1/jobs/7?limit=1",
+	"/ufmRest/resources/systems",
+	"/ufmRest/resources/ports",
+	"/ufmRest/resources/links",
 	"/v1/partitions/Red",
 	"/v1/partitions/0x7fff",
 	"/v1/partitions/0x7fff?limit=1",
@@ -301,6 +304,10 @@ static const struct {
 	{ "/v1/partitions/nobody", 404 },
 	{ "/v1/records/NodeRecord?bla=1", 400 },
 	{ "/v1/groups/nobody", 400 },
+	{ "/ufmRest/resources/systems?type=ca", 400 },
+	{ "/ufmRest/resources/systems?role=leaf", 400 },
+	{ "/ufmRest/resources/ports?sys_type=host", 400 },
+	{ "/ufmRest/resources/links?cable_info=true", 400 },
 };
 
 /* Refusals are problems; some have members of their own, which the document leaves open. */

@@ -480,6 +480,117 @@ START_TEST(gone_hosts_stay)
 }
 END_TEST
 
+/* Two leaves of four hosts each. Some of the hosts of the second leaf are second adapters of those of the
+ * first, and one of these may have lost its first cable. */
+static const struct {
+	unsigned shared;
+	bool broken;
+	const char *first,
+		*second; /* hosts of each leaf in Slurm's tree; NULL: the leaf is not there */
+} rails[] = {
+	{ 4, false, "n[0-3]", NULL },
+	{ 4, true, "n[0-3]", NULL },
+	{ 3, false, "n[0-3],m3", NULL },
+	/* of the three hosts that are left of one leaf, two are of the four of the other one */
+	{ 3, true, "n[1-3]", "n0,m3" },
+	/* two of four are not more than half; a host counts where its first cable is */
+	{ 2, false, "n[0-3]", "m[2-3]" },
+	{ 2, true, "n[1-3]", "n0,m[2-3]" },
+	{ 0, false, "n[0-3]", "m[0-3]" },
+};
+
+static uint32_t add_node(enum node_type type, uint64_t guid, unsigned ports,
+                         const char *description)
+{
+	uint32_t node;
+
+	ck_assert_int_eq(graph_add_node(g, type, guid, ports, description, NULL, &node),
+	                 E_OK);
+	return node;
+}
+
+static void cable(uint32_t a, unsigned port_a, uint32_t b, unsigned port_b)
+{
+	uint32_t ends[2] = { graph_port(g, a, port_a), graph_port(g, b, port_b) };
+
+	ck_assert_int_eq(graph_connect(g, ends[0], ends[1]), E_OK);
+	for (unsigned i = 0; i < 2; i++) {
+		g->ports[ends[i]].width = WIDTH_4X;
+		g->ports[ends[i]].speed = SPEED_HDR;
+	}
+}
+
+static void setup_rails(int which)
+{
+	char name[32];
+
+	arena = arena_new();
+	diags_init(&diags, arena);
+	g = graph_new(arena);
+	uint32_t spine = add_node(NODE_SWITCH, 0x300, 8, "spine");
+	uint32_t leaf[2] = { add_node(NODE_SWITCH, 0x100, 8, "leaf-a"),
+		             add_node(NODE_SWITCH, 0x200, 8, "leaf-b") };
+
+	for (unsigned rail = 0; rail < 2; rail++) {
+		cable(leaf[rail], 8, spine, rail + 1);
+		for (unsigned h = 0; h < 4; h++) {
+			bool second = rail == 1 && h < rails[which].shared;
+
+			snprintf(name, sizeof(name), "%c%u mlx5_%u",
+			         rail == 0 || second ? 'n' : 'm', h, rail);
+			uint32_t host =
+				add_node(NODE_CA, 0x1000 + 0x10 * h + rail, 1, name);
+
+			if (rail == 1 || h > 0 || !rails[which].broken) {
+				cable(leaf[rail], h + 1, host, 1);
+			}
+		}
+	}
+	ck_assert_int_eq(graph_freeze(g, &diags), E_OK);
+	ck_assert_int_eq(topology_find(g, arena, &shape), E_OK);
+}
+
+/* The hosts that a form lists at a switch are these, in any order. */
+static void check_hosts(const char *text, const char *before, const char *hosts)
+{
+	static struct names got, want;
+	const char *line = strstr(text, before);
+
+	if (hosts == NULL) {
+		ck_assert_msg(line == NULL, "%s", text);
+		return;
+	}
+	ck_assert_msg(line != NULL, "%s: %s", before, text);
+	got.n = want.n = 0;
+	expand(line + strlen(before), &got);
+	expand(hosts, &want);
+	qsort(got.name, got.n, sizeof(got.name[0]), by_text);
+	qsort(want.name, want.n, sizeof(want.name[0]), by_text);
+	ck_assert_msg(got.n == want.n, "%s", text);
+	for (unsigned i = 0; i < got.n; i++) {
+		ck_assert_str_eq(got.name[i], want.name[i]);
+	}
+}
+
+START_TEST(slurm_joins_rails)
+{
+	setup_rails(_i);
+	struct body tree = text_of_form("slurm-tree"),
+		    block = text_of_form("slurm-block");
+
+	check_hosts(tree.data, "SwitchName=leaf-a Nodes=", rails[_i].first);
+	check_hosts(tree.data, "SwitchName=leaf-b Nodes=", rails[_i].second);
+	check_hosts(block.data, "BlockName=leaf-a Nodes=", rails[_i].first);
+	check_hosts(block.data, "BlockName=leaf-b Nodes=", rails[_i].second);
+	/* no name of a leaf that is joined is left among the switches of another one */
+	ck_assert_uint_eq(count(tree.data, "leaf-b") + count(tree.data, "leaf-[a-b]"),
+	                  rails[_i].second != NULL ? 2 : 0);
+	body_clear(&tree);
+	body_clear(&block);
+	arena_free(arena);
+}
+END_TEST
+
 TEST_SUITE(export)
 {
 	TCase *t = tcase_create("export");
@@ -494,5 +605,6 @@ TEST_SUITE(export)
 	tcase_add_loop_test(t, cables_are_read_back, 0, 2 * N_FABRICS);
 	tcase_add_loop_test(t, gone_hosts_stay, 0, N_FABRICS);
 	tcase_add_test(t, slurm_and_odd_names);
+	tcase_add_loop_test(t, slurm_joins_rails, 0, sizeof(rails) / sizeof(rails[0]));
 	suite_add_tcase(suite, t);
 }

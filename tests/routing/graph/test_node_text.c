@@ -124,6 +124,31 @@ START_TEST(proof_names_switches)
 }
 END_TEST
 
+static const struct {
+	const char *a, *b;
+	int order;
+} hosts[] = {
+	{ "n1 mlx5_0", "n1 mlx5_1", 0 },
+	{ "n1", "n1\tHCA-1", 0 },
+	{ "n1 x", "n10 a", -1 },
+	{ "n10", "n1 z", 1 },
+	{ "n1", "n2 a", -1 },
+	{ "", "", 0 },
+	{ "", "n1", -1 },
+	{ " n1", "", 0 }, /* no word at the beginning */
+};
+
+START_TEST(hosts_in_order)
+{
+	struct node a = { .description = hosts[_i].a };
+	struct node b = { .description = "x", .name = hosts[_i].b };
+	int there = node_compare_hosts(&a, &b), back = node_compare_hosts(&b, &a);
+
+	ck_assert_int_eq((there > 0) - (there < 0), hosts[_i].order);
+	ck_assert_int_eq((back > 0) - (back < 0), -hosts[_i].order);
+}
+END_TEST
+
 TEST_SUITE(node_text)
 {
 	TCase *t = tcase_create("node_text");
@@ -134,5 +159,6 @@ TEST_SUITE(node_text)
 	tcase_add_test(t, lids_of_a_run);
 	tcase_add_test(t, room);
 	tcase_add_test(t, proof_names_switches);
+	tcase_add_loop_test(t, hosts_in_order, 0, sizeof(hosts) / sizeof(hosts[0]));
 	suite_add_tcase(suite, t);
 }
