@@ -386,7 +386,7 @@ START_TEST(test_series)
 	ck_assert_uint_eq(count_series("alarm=\"disabled\"",
 	                               "guid=\"0x0000000000002000\",port=\"5\""),
 	                  1);
-	ck_assert_uint_eq(count_series("alarm=\"sweep_failed\"", ""), 0);
+	ck_assert_uint_eq(count_series("alarm=\"sweep_failed\"", "port=\"0\",peer=\"\""), 1);
 	happen(EVENT_PORT_ENABLED, SW_B, 5);
 	ck_assert_uint_eq(count_series("alarm=\"disabled\"", ""), 0);
 }
