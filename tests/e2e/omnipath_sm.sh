@@ -18,7 +18,9 @@ if [ ! -x "$fm" ] || [ ! -r "$example" ]; then skip "opa-fm is not installed"; f
 # a command of sed, and a log of its own.
 start_fm() {
 	log=$work/$1.log
-	sed -e "s|<!-- <LogFile>/var/log/fm.log</LogFile> -->|<LogFile>$log</LogFile>|" \
+	# a busy machine is no fault of the fabric
+	sed -e 's|<RespTimeout>250<|<RespTimeout>10000<|' -e 's|<MinRespTimeout>35<|<MinRespTimeout>5000<|' \
+		-e "s|<!-- <LogFile>/var/log/fm.log</LogFile> -->|<LogFile>$log</LogFile>|" \
 		-e 's|<LogMode>0</LogMode>|<LogMode>2</LogMode>|' \
 		-e "s|<CoreDumpDir>.*</CoreDumpDir>|<CoreDumpDir>$work</CoreDumpDir>|" -e "${change:-}" "$example" >"$work/$1.xml"
 	host_command "$(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$work/$1.topo" | head -n 1)"
@@ -39,7 +41,8 @@ sweeps() {
 	until_true ended || { fail "$1: no sweep"; finish; }
 	swept=$(grep -c 'DISCOVERY CYCLE END' "$log")
 }
-complaints() { grep -E 'WARN|ERROR|FATAL|CYCLE FAIL' "$log"; }
+# complaints: of its log; its counters of a cable that is pulled may be read in time or not.
+complaints() { grep -E 'WARN|ERROR|FATAL|CYCLE FAIL' "$log" | grep -v 'PM: Integrity of .* Exceeded'; }
 ports_in() { for s in $(ctl list | awk '{ print $2 }'); do ctl show "$s"; done | grep -c "^  \[[0-9]*\] $1" || true; }
 
 # bring_up FABRIC: all ports with a cable become ACTIVE, and the log has no complaint.
