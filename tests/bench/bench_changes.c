@@ -295,7 +295,7 @@ static void measure(struct bench *b, const char *what)
 	settle(b, QUIET_MS);
 }
 
-/* A host or a switch in the middle, or a cable between two switches. */
+/* A host, a switch in the middle or one with hosts, or a cable between two switches. */
 static void change_all(struct bench *b, unsigned times)
 {
 	const struct graph *g = b->g;
@@ -315,6 +315,10 @@ static void change_all(struct bench *b, unsigned times)
 	for (unsigned i = 0; i < 2 * times; i++) {
 		sim_set_node(b->sim, g->nodes[host].guid, i % 2);
 		measure(b, i % 2 ? "host back" : "host gone");
+	}
+	for (unsigned there = 0; there < 2; there++) {
+		sim_set_node(b->sim, l->guid, there);
+		measure(b, there ? "leaf back" : "leaf gone");
 	}
 	for (unsigned there = 0; there < 2; there++) {
 		sim_set_node(b->sim, spine, there);
