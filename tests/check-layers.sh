@@ -46,7 +46,7 @@ sa/sm/discover        conf/base conf/policy conf routing/graph sa/mad
 sa/sm/table           conf/base conf/policy routing/graph sa/mad sa/sm/discover
 sa/sm/policy          conf/base conf/policy conf routing/graph db/lmdb db/snapshot
 sa/sm/program         conf/base conf/policy conf routing/graph routing/proof routing sa/mad sa/sm/discover sa/sm/table
-sa/sm/virtual         conf/base conf/policy conf routing/graph routing sa/mad sa/partition sa/sm/discover sa/sm/table sa/sm/program
+sa/sm/virtual         conf/base conf/policy conf routing/graph routing sa/mad sa/sm/discover sa/sm/program
 sa/sm                 conf/base conf routing/graph routing/text routing/proof routing db/lmdb db/snapshot db/state db/stats sa/mad sa/store sa/server sa/partition sa/sm/discover sa/sm/table sa/sm/policy sa/sm/program sa/sm/virtual
 sa/sm/manager         conf/base conf routing/graph db/state sa/mad sa/standby sa/server sa/sm/discover sa/sm
 sa/sm/publish         conf/base conf/policy conf routing/graph routing db/snapshot db/state db/stats sa/mad sa/store sa/standby sa/server sa/sm/discover sa/sm/policy sa/sm/program sa/sm sa/sm/manager

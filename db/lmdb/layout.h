@@ -349,8 +349,7 @@ struct row_vport {
 	uint16_t index, p_key_set;
 	uint8_t port, state;
 	uint8_t own_lid;
-	uint8_t guid_cap; /*!< of the table that is managed, 0: none is */
-	uint8_t reserved[4];
+	uint8_t reserved[5];
 	char description[64]; /*!< without NUL if it is so long */
 };
 

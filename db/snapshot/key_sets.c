@@ -112,30 +112,6 @@ static int intern_tables(struct key_sets *k, struct hash_table *known,
 	return E_OK;
 }
 
-/* The sets of virtual ports, after those of ports. */
-static int intern_vports(struct key_sets *k, struct hash_table *known,
-                         const struct snap_content *c, struct arena *a)
-{
-	struct key_set *set = arena_array(a, k->n + c->n_vports + 1, sizeof(*set));
-
-	if (!set) {
-		return -ENOMEM;
-	}
-	memcpy(set, k->set, k->n * sizeof(*set));
-	k->set = set;
-	for (size_t i = 0; i < c->n_vports; i++) {
-		const struct snap_vport_row *v = &c->vports[i];
-		struct key_set s = { v->keys, v->n_keys };
-		uint32_t number = v->keys ? intern(k, known, &s, a) : k->of_port[v->port];
-
-		if (number >= SETS_MAX) {
-			return number == HASH_NONE ? -ENOMEM : E_FULL;
-		}
-		k->of_vport[i] = (uint16_t)number;
-	}
-	return E_OK;
-}
-
 /* Sets as a policy needs them: by the P_Keys and by the bitmaps of the port. */
 struct refined {
 	struct key_sets *k;
@@ -173,7 +149,7 @@ static uint32_t refine_set(struct refined *f, uint16_t old, const uint64_t *bits
 static int refine_sets(struct key_sets *k, const struct snap_content *c, struct arena *a)
 {
 	const struct graph *g = c->g;
-	const size_t max = g->n_end_ports + c->n_vports + 2;
+	const size_t max = g->n_end_ports + 2;
 	struct refined f = { .k = k,
 		             .width = c->policy->head.words * POLICY_SETS,
 		             .known = { .arena = a } };
@@ -193,15 +169,6 @@ static int refine_sets(struct key_sets *k, const struct snap_content *c, struct 
 		}
 		k->of_port[port] = (uint16_t)number;
 	}
-	for (size_t i = 0; i < c->n_vports; i++) {
-		uint32_t number =
-			refine_set(&f, k->of_vport[i],
-		                   c->policy->sets + (size_t)c->vports[i].port * f.width);
-		if (number >= SETS_MAX) {
-			return number == HASH_NONE ? -ENOMEM : E_FULL;
-		}
-		k->of_vport[i] = (uint16_t)number;
-	}
 	k->set = f.set;
 	k->n = f.n;
 	k->width = f.width;
@@ -212,12 +179,10 @@ int key_sets_init(struct key_sets *k, const struct snap_content *c, struct arena
 {
 	struct hash_table known = { .arena = a };
 	*k = (struct key_sets){
-		.of_port = arena_array(a, c->g->n_ports + 1, sizeof(*k->of_port)),
-		.of_vport = arena_array(a, c->n_vports + 1, sizeof(*k->of_vport))
+		.of_port = arena_array(a, c->g->n_ports + 1, sizeof(*k->of_port))
 	};
-	int ret = k->of_port && k->of_vport ? intern_tables(k, &known, c, 0, a) : -ENOMEM;
+	int ret = k->of_port ? intern_tables(k, &known, c, 0, a) : -ENOMEM;
 
-	ret = ret == E_OK && c->n_vports ? intern_vports(k, &known, c, a) : ret;
 	return ret == E_OK && c->policy ? refine_sets(k, c, a) : ret;
 }
 

@@ -25,7 +25,6 @@ struct key_sets {
 	struct key_set *set;
 	uint32_t n;
 	uint16_t *of_port;  /*!< [graph.n_ports] */
-	uint16_t *of_vport; /*!< [n_vports] of the content */
 	/* with a policy: what a set means there, so ports of one table may have several
 	 * sets */
 	uint64_t *bits; /*!< [n * width] */

@@ -162,7 +162,6 @@ struct snap_vport {
 	uint32_t lid;             /*!< that it uses, 0: none */
 	uint16_t index, p_key_set;
 	uint8_t port, state; /*!< of the adapter; enum port_state */
-	uint8_t guid_cap; /*!< GUIDs that clients may have in it, its own among them; 0: they cannot */
 	bool own_lid;
 	char description[65];
 };

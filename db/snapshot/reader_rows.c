@@ -242,7 +242,6 @@ int snap_vport(struct snap_reader *r, uint64_t host_guid, uint32_t i,
 		                          .p_key_set = row.p_key_set,
 		                          .port = row.port,
 		                          .state = row.state,
-		                          .guid_cap = row.guid_cap,
 		                          .own_lid = row.own_lid != 0 };
 	memcpy(ret_vport->description, row.description, sizeof(row.description));
 	return E_OK;

@@ -482,8 +482,7 @@ struct alias {
 	uint32_t port;   /* index */
 	uint32_t
 		second; /* 0: PortGUID, 1: a switch's NodeGUID, 2: out of GUIDInfo, 3 and more:
-	                    virtual ports, then their alias GUIDs; of equal GUIDs the first in
-	                    this order counts */
+	                    virtual ports; of equal GUIDs the first in this order counts */
 };
 
 enum { ALIAS_VPORT = 3 };
@@ -547,15 +546,6 @@ static size_t list_block(const struct graph *g, const struct snap_attr *at,
 	return n;
 }
 
-static size_t count_vport_guids(const struct snap_content *c)
-{
-	size_t n = c->n_vports;
-	for (size_t i = 0; i < c->n_vports; i++) {
-		n += c->vports[i].v.guid_cap;
-	}
-	return n;
-}
-
 /* The same out of what is stored of nodes that did not change. \return How many. */
 static size_t list_stored_blocks(const struct rows *r, struct diff *d,
                                  struct alias **list, size_t n)
@@ -595,22 +585,12 @@ static size_t list_stored_blocks(const struct rows *r, struct diff *d,
 	return n;
 }
 
-/* GUIDs of virtual ports, and those that they have besides. */
 static size_t list_vport_guids(const struct snap_content *c, struct alias *list)
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < c->n_vports; i++) {
 		const struct snap_vport_row *v = &c->vports[i];
 		list[n++] = (struct alias){ v->v.guid, v->port, ALIAS_VPORT + i };
-		for (unsigned k = 1; k < v->v.guid_cap; k++) {
-			uint64_t guid = key_read_u64(v->guids + 8 * k);
-			if (guid != 0) {
-				list[n++] = (struct alias){
-					guid, v->port,
-					ALIAS_VPORT + (uint32_t)c->n_vports + i
-				};
-			}
-		}
 	}
 	return n;
 }
@@ -621,7 +601,7 @@ static void emit_guids(const struct rows *r, struct diff *d)
 	const struct snap_attr *info;
 	size_t n_info = guid_info_rows(r->c, &info);
 	struct alias *list = malloc(
-		(2 * (size_t)g->n_end_ports + 8 * n_info + count_vport_guids(r->c) + 1) *
+		(2 * (size_t)g->n_end_ports + 8 * n_info + r->c->n_vports + 1) *
 		sizeof(*list));
 	if (!list) {
 		d->ret = -ENOMEM;
@@ -645,12 +625,9 @@ static void emit_guids(const struct rows *r, struct diff *d)
 			.port = p->num,
 		};
 		if (list[i].second >= ALIAS_VPORT) {
-			uint32_t k =
-				(list[i].second - ALIAS_VPORT) % (uint32_t)r->c->n_vports;
-
-			row.base_lid = r->c->vports[k].v.lid;
+			row.base_lid = r->c->vports[list[i].second - ALIAS_VPORT].v.lid;
 			row.is_vport = 1;
-			row.p_key_set = r->keys.of_vport[k];
+			row.p_key_set = r->keys.of_port[list[i].port];
 		}
 		uint8_t key[8];
 		key_u64(key, list[i].guid);
@@ -707,11 +684,10 @@ static void emit_vports(const struct rows *r, struct diff *d)
 				                     .node_guid = v->node_guid,
 				                     .lid = v->lid,
 				                     .index = v->index,
-				                     .p_key_set = r->keys.of_vport[i + n],
+				                     .p_key_set = r->keys.of_port[c->vports[i + n].port],
 				                     .port = v->port,
 				                     .state = v->state,
-				                     .own_lid = v->own_lid,
-				                     .guid_cap = v->guid_cap };
+				                     .own_lid = v->own_lid };
 			memcpy(row[n].description, v->description,
 			       name_len(v->description));
 		}
@@ -748,7 +724,7 @@ static void fill_vport_end(const struct rows *r, uint32_t i, struct snap_end *e)
 	e->base_lid = v->v.lid;
 	e->lmc = 0;
 	e->is_vport = 1;
-	e->p_key_set = r->keys.of_vport[i];
+	e->p_key_set = r->keys.of_port[v->port];
 }
 
 static void emit_lids(const struct rows *r, struct diff *d)

@@ -46,10 +46,7 @@ struct snap_attr {
 /*! A virtual port, without the number of its set of P_Keys. */
 struct snap_vport_row {
 	struct snap_vport v;
-	uint32_t port;        /*!< in the graph */
-	const uint16_t *keys; /*!< [n_keys]; NULL: those of its port */
-	uint32_t n_keys;
-	const uint8_t *guids; /*!< [v.guid_cap] its own and alias GUIDs, wire order */
+	uint32_t port; /*!< in the graph; its P_Keys are those of the virtual port */
 };
 
 struct snap_stage {

@@ -216,10 +216,8 @@ enum { NTC_144_SM_PRIORITY_CHANGE = 1 << 3 }; /* of the change flags */
  * tools (ib_types.h under a BSD licence); normative is IBTA's annex on virtualization. The
  * AttributeModifier is 0, the index of the virtual port, or the block of states.
  *
- * The AttributeModifier of VPORT_ATTR_GUID_INFO and VPORT_ATTR_P_KEYS is not published. The
- * index in the upper and the block in the lower 16 bits is a guess after other tables, so both
- * are used only if an operator allows it (virt_unverified_layouts). An adapter has the former only
- * with capability 22 of GeneralInfo.
+ * The AttributeModifier of VPORT_ATTR_GUID_INFO and VPORT_ATTR_P_KEYS is not published, so the
+ * subnet manager does not use them.
  */
 enum vport_attr {
 	ATTR_GENERAL_INFO = 0xFF17,

@@ -59,7 +59,7 @@ static bool fits(const struct graph *g, uint32_t port, const struct partition_me
 	case PARTITION_SELF: return port == g->sm_port;
 	case PARTITION_GUIDS:
 		return g->ports[port].guid >= m->first && g->ports[port].guid <= m->last;
-	case PARTITION_ALL_VCAS: break; /* see partition_vport_keys() */
+	case PARTITION_ALL_VCAS: break; /* their tables are not written */
 	}
 	return false;
 }
@@ -176,45 +176,6 @@ int partition_plan(const struct partitions *p, const struct graph *g, bool allow
 		*ret_plan = plan;
 	}
 	return s.ret;
-}
-
-static unsigned vport_membership(const struct partitions *p, const struct partition *t,
-                                 uint64_t guid)
-{
-	unsigned membership = t->p_key != PARTITION_DEFAULT ? 0
-	                      : p->is_file                  ? PARTITION_LIMITED
-	                                                    : PARTITION_FULL;
-
-	for (uint32_t i = 0; i < t->n_members; i++) {
-		const struct partition_member *m = &t->members[i];
-
-		if (m->who == PARTITION_ALL_VCAS ||
-		    (m->who == PARTITION_GUIDS && guid >= m->first && guid <= m->last)) {
-			membership = m->membership;
-		}
-	}
-	return membership;
-}
-
-uint32_t partition_vport_keys(const struct partitions *p, uint64_t guid, bool allow_both,
-                              uint16_t *ret_keys, uint32_t max)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		unsigned membership = vport_membership(p, &p->all[i], guid);
-
-		if (membership == PARTITION_BOTH && !allow_both) {
-			membership = PARTITION_FULL;
-		}
-		if (membership & PARTITION_LIMITED && n < max) {
-			ret_keys[n++] = p->all[i].p_key;
-		}
-		if (membership & PARTITION_FULL && n < max) {
-			ret_keys[n++] = p->all[i].p_key | P_KEY_FULL;
-		}
-	}
-	return n;
 }
 
 uint32_t partition_plan_enforced(const uint16_t *keys, uint32_t n, uint16_t *ret_keys)

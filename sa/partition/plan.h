@@ -47,15 +47,6 @@ static inline uint32_t partition_plan_keys(const struct partition_plan *p, uint3
 }
 
 /*!
- * \brief P_Keys of a virtual port. Members are its GUID, ranges with it, and ALL_VCAS. If none of the
- *        default partition fits, it is a limited member, or a full one without a file.
- * \param ret_keys  [max] by partition, limited before full.
- * \return How many; those beyond \a max are left out.
- */
-uint32_t partition_vport_keys(const struct partitions *p, uint64_t guid, bool allow_both,
-                              uint16_t *ret_keys, uint32_t max);
-
-/*!
  * \brief The P_Keys that a switch has to let pass at a port to such an end port: those of
  *        \a keys, of each partition the full one only.
  * \param ret_keys  [n]. \return How many.

@@ -15,8 +15,8 @@
  * zero and a number of 24 bits. The number is a hash of port and place, or the next free one, so
  * that a port gets the same GUID again.
  *
- * A block may be changed by its own port and by requesters with the SM_Key. A virtual port with a LID
- * of its own is such a port if its table is managed (virt_unverified_layouts).
+ * A block may be changed by its own port and by requesters with the SM_Key. Virtual ports have no
+ * such records, because the layout of their table is not published.
  */
 #include <infiniband/umad_sm.h>
 #include <string.h>
@@ -74,7 +74,6 @@ struct change {
 	const struct sa_query *q;
 	struct sa_out *out;
 	struct snap_end end;
-	uint64_t member; /* GUID of the port by which it joins multicast groups */
 	unsigned block;
 	unsigned n;                       /* number of places in the block */
 	struct alias_block wanted;        /* what clients set */
@@ -109,21 +108,6 @@ static int read_block(struct change *c)
 	return E_OK;
 }
 
-/* Number of GUIDs that a virtual port may have; by its port it is a member of multicast groups. */
-static int read_vport(struct change *c, unsigned *ret_cap)
-{
-	struct snap_vport v;
-	struct snap_port port;
-	int ret = snap_vport_by_guid(c->r, c->end.port_guid, &v);
-
-	ret = ret == E_OK ? snap_port(c->r, c->end.node_guid, c->end.port, &port) : ret;
-	if (ret == E_OK) {
-		*ret_cap = v.guid_cap;
-		c->member = port.guid;
-	}
-	return ret;
-}
-
 static int read_port(struct change *c, unsigned *ret_cap)
 {
 	const uint8_t *info;
@@ -132,7 +116,6 @@ static int read_port(struct change *c, unsigned *ret_cap)
 	                    &info, &len);
 
 	*ret_cap = ret == E_OK && len >= 64 ? (unsigned)field_get(info, PI_GUID_CAP) : 0;
-	c->member = c->end.port_guid;
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
@@ -152,7 +135,7 @@ static int read_request(struct change *c)
 	if (!sa_sees(c->r, q, &c->end) || !sa_has_records(c->r, q, &c->end)) {
 		return E_NOTFOUND;
 	}
-	ret = c->end.is_vport ? read_vport(c, &cap) : read_port(c, &cap);
+	ret = read_port(c, &cap);
 	if (ret != E_OK || c->block * ALIAS_BLOCK_GUIDS >= cap) {
 		return ret != E_OK ? ret : E_NOTFOUND;
 	}
@@ -170,7 +153,7 @@ static int read_request(struct change *c)
 /* Whether the port is a member of a multicast group by the GUID in place i. */
 static bool is_member_by(const struct change *c, unsigned i)
 {
-	return at(c, i) != 0 && mcast_is_member_by(c->q->store, c->member, at(c, i));
+	return at(c, i) != 0 && mcast_is_member_by(c->q->store, c->end.port_guid, at(c, i));
 }
 
 /* \retval E_NOTFOUND  The GUID is free. */
@@ -314,10 +297,8 @@ const struct sa_attr rec_guid_info = {
 	.name = "GUIDInfoRecord",
 	.methods = SA_GET | SA_GETTABLE | SA_SET | SA_DELETE,
 	.size = RID_BYTES + ALIAS_BLOCK_BYTES,
-	.of_vports = true,
 	SA_FIELDS(guid_fields),
 	.rows = { .attr = UMAD_SM_ATTR_GUID_INFO,
-	          .vport_attr = VPORT_ATTR_GUID_INFO,
 	          .shift = SHIFT,
 	          .port = SA_NONE,
 	          .block = GIR_BLOCK,

@@ -106,11 +106,7 @@ static int offer_rows(struct snap_reader *r, const struct sa_query *q,
 	struct sa_row_walk w;
 	struct snap_attr_row row;
 
-	bool own = end->is_vport && rows->vport_attr != 0;
-	struct snap_end vport = { .node_guid = end->port_guid, .type = end->type };
-
-	sa_rows_begin(q, own ? rows->vport_attr : rows->attr, rows->shift, rows->port,
-	              own ? &vport : end, &w);
+	sa_rows_begin(q, rows->attr, rows->shift, rows->port, end, &w);
 	while (!sa_full(out)) {
 		int ret = sa_rows_next(r, &w, &row);
 		if (ret != E_OK) {

@@ -46,8 +46,6 @@ enum {
  */
 struct sa_rows {
 	uint16_t attr;      /*!< UMAD_SM_ATTR_* */
-	uint16_t
-		vport_attr; /*!< of_vports: their own rows, by their GUIDs; 0: those of their ports */
 	uint8_t shift;
 	int8_t port, block; /*!< components that hold both; without a port component only the end port's own rows count */
 	uint16_t at, bytes; /*!< the payload in the record */

@@ -141,11 +141,8 @@ int alias_published(struct snap_reader *r, const struct snap_end *end, unsigned 
                     const uint8_t **ret_bytes)
 {
 	uint16_t len;
-	int ret = end->is_vport ? snap_attr(r, VPORT_ATTR_GUID_INFO, end->port_guid,
-	                                    block, ret_bytes, &len)
-	                        : snap_attr(r, UMAD_SM_ATTR_GUID_INFO, end->node_guid,
-	                                    (uint32_t)end->port << PORT_SHIFT | block,
-	                                    ret_bytes, &len);
+	int ret = snap_attr(r, UMAD_SM_ATTR_GUID_INFO, end->node_guid,
+	                    (uint32_t)end->port << PORT_SHIFT | block, ret_bytes, &len);
 
 	return ret == E_OK && len < ALIAS_BLOCK_BYTES ? E_NOTFOUND : ret;
 }

@@ -66,7 +66,7 @@ void alias_overlay(const struct alias_block *b, uint8_t guids[ALIAS_BLOCK_BYTES]
 int alias_block_put(struct sa_store *st, uint64_t port_guid, unsigned block,
                      const struct alias_block *b);
 
-/*! \brief A block of the GUIDs of an end port or of a virtual port with a LID of its own, as published.
+/*! \brief A block of the GUIDs of an end port, as published.
  *  \param ret_bytes  [ALIAS_BLOCK_BYTES] borrowed as by snap_attr(). \retval E_NOTFOUND
  *        */
 int alias_published(struct snap_reader *r, const struct snap_end *end, unsigned block,

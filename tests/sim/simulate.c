@@ -256,7 +256,6 @@ static bool make_run(struct run *r, uint32_t seed)
 	r->config.lmc = draw(&state, 3) == 0;
 	r->config.sweep_interval = 5;
 	r->config.virt_enabled = with_vports ? 2 : 0;
-	r->config.virt_unverified_layouts = with_vports && seed % 2;
 	r->config.smp_routing = seed % 4 == 1   ? SMP_ROUTING_LID
 	                        : seed % 4 == 3 ? SMP_ROUTING_AUTO
 	                                        : SMP_ROUTING_DIRECTED;

@@ -7,15 +7,12 @@
 #include "conf/base/err.h"
 #include "db/snapshot/reader.h"
 #include "db/snapshot/snapshot.h"
-#include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/sim/sim.h"
-#include "sa/store/alias.h"
-#include "sa/store/store.h"
 #include "tests/sim/simulate.h"
 
-enum { LFT_ENTRIES = 64, PLACE = 3 /* of the alias GUID */ };
+enum { LFT_ENTRIES = 64 };
 
 static uint64_t guid_of(unsigned k)
 {
@@ -36,43 +33,6 @@ static uint32_t pick_host(const struct run *r, uint32_t what)
 	return GRAPH_NONE;
 }
 
-static void on_disk(void *ctx, int ret)
-{
-	*(int *)ctx = ret;
-}
-
-/* A client wants an alias GUID for a virtual port, or none, of all subnet managers that run. */
-static bool want_alias(struct run *r, unsigned k, uint32_t what)
-{
-	uint64_t guid = what % 4 == 0 ? 0 : guid_of(k) + (1ull << 32) + (what % 4 << 8);
-
-	for (unsigned i = 0; i < r->n_managers; i++) {
-		struct sa_store *st = r->m[i].clients.store;
-		struct state_batch *batch;
-		struct alias_block b;
-		int ret = E_OK;
-
-		if (r->m[i].sweep == NULL) {
-			continue;
-		}
-		(void)alias_block(st, guid_of(k), 0, &b);
-		field_set(b.guid, 64 * PLACE, 64, guid);
-		b.owned |= 1 << PLACE;
-		if (alias_block_put(st, guid_of(k), 0, &b) != E_OK) {
-			return run_fail(r, "out of memory");
-		}
-		batch = store_take_changes(st);
-		if (batch != NULL) {
-			state_batch_commit(r->m[i].state, batch, on_disk, &ret);
-			state_flush(r->m[i].state);
-		}
-		if (ret != E_OK && store_reload(st) != E_OK) {
-			return run_fail(r, "the records of clients cannot be read again");
-		}
-	}
-	return true;
-}
-
 bool vports_disturb(struct run *r, uint32_t what, bool may_lie)
 {
 	struct sim_vports *v = &r->vports;
@@ -88,9 +48,6 @@ bool vports_disturb(struct run *r, uint32_t what, bool may_lie)
 			v->known[i].misled |= v->known[i].host == host;
 		}
 		return true;
-	}
-	if (r->config.virt_unverified_layouts && what >> 30 == 0) {
-		return want_alias(r, k, what);
 	}
 	if (v->known[k].host != 0) {
 		(void)sim_vport_remove(r->sim, v->known[k].host,
@@ -198,36 +155,6 @@ static bool check_unique(struct run *r, unsigned k, uint32_t lid)
 	return true;
 }
 
-/* The adapter holds the alias GUID that the judge's clients want, and readers find the virtual port
- * by it. */
-static bool check_alias(struct run *r, unsigned k, struct snap_reader *reader)
-{
-	uint8_t guids[SMP_DATA_BYTES];
-	struct alias_block b;
-	struct snap_end end;
-	uint64_t want, held;
-
-	if (!r->config.virt_unverified_layouts || !r->vports.known[k].own ||
-	    !alias_block(r->judge->clients.store, guid_of(k), 0, &b)) {
-		return true;
-	}
-	want = alias_at(&b, PLACE);
-	if (sim_peek(r->sim, r->vports.known[k].host, VPORT_ATTR_GUID_INFO,
-	             (uint32_t)r->vports.known[k].index << 16, guids) != E_OK) {
-		return run_fail(r, "the GUIDs of virtual port %u cannot be read", k);
-	}
-	held = field_get(guids, 64 * PLACE, 64);
-	if (held != want) {
-		return run_fail(r, "virtual port %u has alias GUID 0x%llx, not 0x%llx", k,
-		                (unsigned long long)held, (unsigned long long)want);
-	}
-	return want == 0 ||
-	       (snap_port_guid(reader, want, &end) == E_OK &&
-	        end.port_guid == guid_of(k)) ||
-	       run_fail(r, "the SA does not know virtual port %u by 0x%llx", k,
-	                (unsigned long long)want);
-}
-
 /* What readers of the snapshot see, and where switches send packets. */
 static bool check_settled(struct run *r, unsigned k, uint32_t lid, const bool *reached)
 {
@@ -252,11 +179,9 @@ static bool check_settled(struct run *r, unsigned k, uint32_t lid, const bool *r
 	good = snap_pin(reader) == E_OK &&
 	       snap_port_guid(reader, guid_of(k), &end) == E_OK && end.base_lid == lid &&
 	       end.is_vport && end.node_guid == r->vports.known[k].host;
-	good = good ? check_alias(r, k, reader)
-	            : run_fail(r, "the SA does not know virtual port %u by LID %u", k,
-	                       lid);
 	snap_reader_close(reader);
-	return good;
+	return good ||
+	       run_fail(r, "the SA does not know virtual port %u by LID %u", k, lid);
 }
 
 bool vports_check(struct run *r, const bool *reached, bool settled)

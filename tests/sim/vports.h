@@ -26,8 +26,7 @@ struct sim_vports {
 	} known[VPORTS_KNOWN]; /*!< by GUID */
 };
 
-/*! \brief Adds, moves or removes one, changes the alias GUID that a client wants for it, or lets a host lie
- *  about its own (if \a may_lie). */
+/*! \brief Adds, moves or removes one, or lets a host lie about its own (if \a may_lie). */
 bool vports_disturb(struct run *r, uint32_t what, bool may_lie);
 
 /*! \brief They may get other LIDs from here on: a master does not know those that they had. */
@@ -41,7 +40,7 @@ bool vports_are_up(struct run *r, const bool *reached);
 
 /*!
  * \brief LIDs of virtual ports are unique and the same for life. Settled, they are routed as their
- *        ports are, the SA knows them, and their adapters hold the alias GUIDs that clients want.
+ *        ports are, and the SA knows them.
  * \return false: violated, see run_fail().
  */
 bool vports_check(struct run *r, const bool *reached, bool settled);

@@ -238,41 +238,6 @@ static const struct {
 	{ UMAD_SM_ATTR_SM_INFO, put_sm_info },
 };
 
-static int compare_guids(const void *x, const void *y)
-{
-	uint64_t a = (*(const struct snap_vport_row *const *)x)->v.guid;
-	uint64_t b = (*(const struct snap_vport_row *const *)y)->v.guid;
-
-	return (a > b) - (a < b);
-}
-
-/* The GUIDs of virtual ports, as rows of the virtual ports' own GUIDs. */
-static void put_vport_guids(struct attr_list *l, const struct snap_content *c)
-{
-	const struct snap_vport_row **v = arena_array(l->a, c->n_vports + 1, sizeof(*v));
-	size_t n = 0;
-
-	if (v == NULL) {
-		l->ret = -ENOMEM;
-		return;
-	}
-	for (size_t i = 0; i < c->n_vports; i++) {
-		if (c->vports[i].v.guid_cap != 0) {
-			v[n++] = &c->vports[i];
-		}
-	}
-	if (n != 0) {
-		qsort(v, n, sizeof(*v), compare_guids);
-	}
-	for (size_t i = 0; i < n; i++) {
-		for (unsigned k = 0; k < v[i]->v.guid_cap; k += PORT_BLOCK_GUIDS) {
-			publish_attr(l, v[i]->v.guid, VPORT_ATTR_GUID_INFO,
-			             k / PORT_BLOCK_GUIDS, v[i]->guids + 8 * k,
-			             TABLE_BLOCK_BYTES);
-		}
-	}
-}
-
 static int list_attrs(const struct publisher *p, const struct job *j, struct arena *a,
                       struct snap_content *c)
 {
@@ -289,7 +254,6 @@ static int list_attrs(const struct publisher *p, const struct job *j, struct are
 		}
 	}
 	publish_opa_tables(&l, c->changed, c->n_changed);
-	put_vport_guids(&l, c);
 	publish_opa_refused(&l);
 	c->attrs = l.items;
 	c->n_attrs = l.n;
@@ -307,23 +271,8 @@ static int compare_hosts(const void *x, const void *y)
 	                                    : (int)a->num - (int)b->num;
 }
 
-/* Copies the GUIDs of a virtual port, one block behind the other. */
-static int put_guids(const struct vport *v, struct arena *a, struct snap_vport_row *row)
-{
-	uint8_t *guids = arena_alloc(a, 8 * VPORT_GUIDS_MAX);
-
-	if (guids == NULL) {
-		return -ENOMEM;
-	}
-	memset(guids, 0, 8 * VPORT_GUIDS_MAX);
-	memcpy(guids, v->guids->data, table_size(v->guids) * TABLE_BLOCK_BYTES);
-	row->guids = guids;
-	row->v.guid_cap = (uint8_t)vports_guid_count(v);
-	return E_OK;
-}
-
-static int put_vport(const struct vport_host *h, const struct vport *v, struct arena *a,
-                     struct snap_vport_row *ret_vport_row)
+static void put_vport(const struct vport_host *h, const struct vport *v,
+                      struct snap_vport_row *ret_vport_row)
 {
 	*ret_vport_row =
 		(struct snap_vport_row){ .v = { .guid = v->guid,
@@ -334,12 +283,9 @@ static int put_vport(const struct vport_host *h, const struct vport *v, struct a
 		                                .port = h->num,
 		                                .state = v->state,
 		                                .own_lid = v->own_lid },
-		                         .port = h->port,
-		                         .keys = v->keys != NULL ? v->keys->want : NULL,
-		                         .n_keys = v->keys != NULL ? v->keys->n : 0 };
+		                         .port = h->port };
 	memcpy(ret_vport_row->v.description, v->description,
 	       sizeof(ret_vport_row->v.description));
-	return vports_guid_count(v) != 0 ? put_guids(v, a, ret_vport_row) : E_OK;
 }
 
 static int list_vports(const struct vports *v, struct arena *a, struct snap_content *c)
@@ -348,7 +294,6 @@ static int list_vports(const struct vports *v, struct arena *a, struct snap_cont
 	struct snap_vport_row *row;
 	uint32_t n_hosts = 0;
 	size_t n = 0;
-	int ret = E_OK;
 
 	for (uint32_t i = 0; hosts != NULL && i < v->n_hosts; i++) {
 		if (v->hosts[i]->port != GRAPH_NONE && v->hosts[i]->n != 0) {
@@ -364,15 +309,15 @@ static int list_vports(const struct vports *v, struct arena *a, struct snap_cont
 		qsort(hosts, n_hosts, sizeof(*hosts), compare_hosts);
 	}
 	for (uint32_t i = 0; i < n_hosts; i++) {
-		for (uint32_t k = 0; k < hosts[i]->n && ret == E_OK; k++) {
+		for (uint32_t k = 0; k < hosts[i]->n; k++) {
 			if (!hosts[i]->list[k].refused) {
-				ret = put_vport(hosts[i], &hosts[i]->list[k], a,
-				                &row[c->n_vports++]);
+				put_vport(hosts[i], &hosts[i]->list[k],
+				          &row[c->n_vports++]);
 			}
 		}
 	}
 	c->vports = row;
-	return ret;
+	return E_OK;
 }
 
 /* --- the epoch ---------------------------------------------------------------------------- */

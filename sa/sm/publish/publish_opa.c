@@ -25,12 +25,11 @@
 
 enum { ATTRS = 0x100 /* numbers of attributes are below */ };
 
-/* Kinds that are published in InfiniBand's layout, or as virtual ports. */
+/* Kinds that are published in InfiniBand's layout. */
 static bool has_other_place(enum table_kind_id kind)
 {
 	return kind == TABLE_LFT || kind == TABLE_MFT || kind == TABLE_P_KEYS ||
-	       kind == TABLE_GUIDS || kind == TABLE_VL_ARB || kind == TABLE_SL2VL ||
-	       kind == TABLE_VPORT_P_KEYS || kind == TABLE_VPORT_GUIDS;
+	       kind == TABLE_GUIDS || kind == TABLE_VL_ARB || kind == TABLE_SL2VL;
 }
 
 /* The M_Key stays with the subnet manager, as in InfiniBand's layout. */

@@ -37,54 +37,11 @@ static struct table *port_guids(const struct alias_guids *a, uint32_t port,
 	               : NULL;
 }
 
-/* Written only if the whole table was read and found where it is expected. */
-static struct table *vport_guids(const struct alias_guids *a, uint64_t guid,
-                                 struct disc_node **ret_node)
-{
-	const struct graph *g = a->job->disc.g;
-	struct vport_host *h;
-	struct vport *v = vports_by_guid(&a->sm->vports, guid, &h);
-
-	if (v == NULL || h->port >= g->n_ports || vports_guid_count(v) == 0) {
-		return NULL;
-	}
-	*ret_node = a->job->disc.of[g->ports[h->port].node];
-	return (*ret_node)->guid == h->node_guid &&
-	                       (*ret_node)->ports[h->num].dest != NULL
-	               ? v->guids
-	               : NULL;
-}
-
-/* A virtual port that refuses is asked again by the next sweep, as vports_program.c does it: it says
- * nothing about its port. */
-static void vport_answered(struct alias_guids *a, const struct table_request *q,
-                           const struct smp_reply *r)
-{
-	unsigned num = table_block_port(q->t, q->block);
-	struct vport_host *h = vports_find(&a->sm->vports, q->node->guid, (uint8_t)num);
-	char what[TABLE_TEXT];
-
-	if (r->ret == E_TIMEOUT) {
-		a->n_silent++;
-		smp_dest_revive(r->dest);
-	} else if (r->ret != E_OK && h != NULL && !h->reported) {
-		h->reported = true;
-		log_message(MSG_VIRT_REFUSED, source,
-		            "%s: virtual port %u refuses %s with status 0x%04x",
-		            disc_place(&a->job->disc, q->node, num), q->t->unit & 0xffff,
-		            table_request_text(q, r, what), r->status);
-	}
-}
-
 static void on_guids(void *ctx, const struct table_request *q, const struct smp_reply *r)
 {
 	struct alias_guids *a = ctx;
 
-	if (q->t->kind == TABLE_VPORT_GUIDS) {
-		vport_answered(a, q, r);
-	} else {
-		program_table_answered(&a->job->program, q, r);
-	}
+	program_table_answered(&a->job->program, q, r);
 }
 
 /* Sends one block of a port's GUIDs if it differs from what the port has. Nothing is done if the port
@@ -96,8 +53,7 @@ static int set_block(struct alias_guids *a, uint64_t port_guid, unsigned block,
 	uint8_t guids[TABLE_BLOCK_BYTES] = { 0 };
 	struct table_request q = { .io = &a->io, .block = block };
 
-	q.t = port != GRAPH_NONE ? port_guids(a, port, &q.node)
-	                         : vport_guids(a, port_guid, &q.node);
+	q.t = port != GRAPH_NONE ? port_guids(a, port, &q.node) : NULL;
 	if (q.t == NULL || block >= table_size(q.t)) {
 		return E_OK;
 	}
@@ -132,7 +88,6 @@ int alias_guids_start(struct alias_guids *a, struct job *j)
 {
 	alias_guids_end(a); /* of a step that was given up */
 	a->job = j;
-	a->n_silent = 0;
 	a->version = state_version(a->sm->d.state, RECORDS_GUIDS);
 	a->arena = arena_new();
 	a->io = (struct table_io){ .smp = a->sm->smp,
@@ -190,9 +145,6 @@ bool client_tables_end(struct client_tables *c)
 	}
 	if (p->n_timeouts) {
 		sm_request_heavy(sm, "%s", p->first_trouble);
-	} else if (c->alias_guids.n_silent) {
-		sm_request_heavy(sm, "%u virtual ports do not answer Set(VPortGUIDInfo)",
-		                 c->alias_guids.n_silent);
 	} else if (p->first_trouble != NULL) {
 		log_message(MSG_SM_CLIENTS_REFUSED, source, "%s", p->first_trouble);
 	}

@@ -14,8 +14,7 @@ struct sm;
 
 /*!
  * Alias GUIDs that clients registered, as the durable state has them. They are set over the GUIDs
- * of the port, by difference. Those of virtual ports are, too, in blocks that vports_read_guids()
- * has read.
+ * of the port, by difference.
  */
 struct alias_guids {
 	struct sm *sm;
@@ -23,7 +22,6 @@ struct alias_guids {
 	struct arena *arena; /*!< of the step at work, NULL: none */
 	uint64_t version;    /*!< of alias GUIDs when the last step began */
 	struct table_io io;
-	unsigned n_silent; /*!< virtual ports that did not answer */
 };
 
 /*! \brief Queues the blocks of GUIDs that differ. \retval -ENOMEM */
@@ -38,7 +36,7 @@ bool alias_guids_changed(const struct alias_guids *a);
 /*! \brief Blocks of GUIDs that the last start sent. */
 static inline uint32_t alias_guids_sets(const struct alias_guids *a)
 {
-	return a->io.n_sets[TABLE_GUIDS] + a->io.n_sets[TABLE_VPORT_GUIDS];
+	return a->io.n_sets[TABLE_GUIDS];
 }
 
 /*!

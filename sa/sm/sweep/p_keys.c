@@ -551,21 +551,17 @@ static int set_end_port(struct step *s, uint32_t port)
 	uint32_t n_keys = keys_of(&s->plan, g, port, n, s->keys);
 	int ret = set_port(s, port, n_keys, index0_of(s, port, n));
 
-	n_keys = vports_add_keys(&s->sm->vports, n->guid, g->ports[port].num, s->keys,
-	                         n_keys, TABLE_MAX);
 	return ret == E_OK ? set_peer(s, port, n_keys) : ret;
 }
 
-/* Does a node, or the switch that it hangs on, have to be looked at? Between sweeps, and
- * where virtual ports have P_Keys of their own, all do. */
+/* Does a node, or the switch that it hangs on, have to be looked at? Between sweeps all do. */
 static bool is_looked_at(const struct step *s, uint32_t port)
 {
 	const struct program *p = &s->j->program;
 	const struct graph *g = s->j->disc.g;
 	uint32_t peer = g->ports[port].peer;
 
-	return p->look == NULL || s->sm->vports.n_hosts != 0 ||
-	       p->look[g->ports[port].node] ||
+	return p->look == NULL || p->look[g->ports[port].node] ||
 	       (peer != GRAPH_NONE && p->look[g->ports[peer].node]);
 }
 
@@ -590,9 +586,10 @@ static int program_all(struct p_keys *k, struct sm *sm, struct job *j, struct ar
 	j->vports_program = (struct vports_program){ .v = &sm->vports,
 		                                     .program = &j->program,
 		                                     .arena = a,
-		                                     .partitions = j->partitions,
 		                                     .n_unread = &j->n_unread };
-	ret = ret == E_OK ? vports_set_p_keys(&j->vports_program) : ret;
+	if (ret == E_OK) {
+		vports_check_partitions(&sm->vports, j->partitions);
+	}
 	for (uint32_t i = 0; i < g->n_end_ports && ret == E_OK; i++) {
 		uint32_t peer = enforcing_peer(&s, g->end_ports[i]);
 
@@ -614,8 +611,7 @@ int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
 		log_message(MSG_PKEY_RUNTIME_UNREAD, source,
 		            "those made at run time cannot be read: %s", err_text(ret));
 	}
-	ret = program_all(k, sm, j, j->arena);
-	return ret == E_OK ? vports_read_guids(&j->vports_program) : ret;
+	return program_all(k, sm, j, j->arena);
 }
 
 void p_keys_published(struct p_keys *k)

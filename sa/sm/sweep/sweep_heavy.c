@@ -704,7 +704,6 @@ static int begin_multicast(struct sweep *s, struct job *j)
 static enum step_end end_multicast(struct sweep *s, struct job *j)
 {
 	client_tables_done(&s->client_tables);
-	j->n_unread += s->client_tables.alias_guids.n_silent;
 	if (step_failed(s)) {
 		return STEP_FAILED;
 	}

@@ -446,7 +446,6 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret_sweep)
 		free(s);
 		return ret;
 	}
-	sm->vports.tables = &sm->tables;
 	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
 	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
 	s->audit = (struct audit){ .sm = sm };

@@ -79,10 +79,10 @@ uint32_t table_kind_mod(enum table_kind_id kind, const struct disc_node *n, uint
                         unsigned row, uint32_t col)
 {
 	const struct table_kind *k = &table_kinds[kind];
-	bool named =
-		is_switch(n) || k->unit == TABLE_UNIT_VPORT; /* others have one port */
-	uint64_t mod =
-		named ? (uint64_t)unit << k->mod.unit | (uint64_t)row << k->mod.row : 0;
+	uint64_t mod = is_switch(n) /* others have one port */
+	                       ? (uint64_t)unit << k->mod.unit |
+	                                 (uint64_t)row << k->mod.row
+	                       : 0;
 
 	if ((k->flags & TABLE_NATIVE) && k->unit == TABLE_UNIT_EGRESS) {
 		mod = (uint64_t)row << k->mod.row | OPA_MOD_ONE;
@@ -96,7 +96,7 @@ unsigned table_port_of(enum table_kind_id kind, uint32_t unit, unsigned row)
 {
 	enum table_unit of = table_kinds[kind].unit;
 
-	return of == TABLE_UNIT_EGRESS ? row : of == TABLE_UNIT_VPORT ? unit >> 16 : unit;
+	return of == TABLE_UNIT_EGRESS ? row : unit;
 }
 
 struct smp_dest *table_agent(enum table_kind_id kind, struct disc_node *n, uint32_t unit,

@@ -17,9 +17,8 @@ struct smp_dest;
  *   TABLE_UNIT_NODE    the node; unit 0. Rows are positions of multicast tables, else there is one
  *   TABLE_UNIT_EGRESS  the node; unit 0. A row is an egress port, from 0 on
  *   TABLE_UNIT_PORT    a port; the unit is its number
- *   TABLE_UNIT_VPORT   a virtual port; the unit is table_vport_unit()
  */
-enum table_unit { TABLE_UNIT_NODE, TABLE_UNIT_EGRESS, TABLE_UNIT_PORT, TABLE_UNIT_VPORT };
+enum table_unit { TABLE_UNIT_NODE, TABLE_UNIT_EGRESS, TABLE_UNIT_PORT };
 
 enum {
 	TABLE_AUDITED = 1, /*!< the audit reads it back */
@@ -77,12 +76,6 @@ extern const struct table_kind table_kinds[TABLE_KIND_COUNT];
 /*! \brief AttributeModifier of a block. */
 uint32_t table_kind_mod(enum table_kind_id kind, const struct disc_node *n, uint32_t unit,
                         unsigned row, uint32_t col);
-
-/*! \brief Unit of a virtual port of a port. */
-static inline uint32_t table_vport_unit(uint8_t port, uint16_t index)
-{
-	return (uint32_t)port << 16 | index;
-}
 
 /*! \brief Bytes from one block to the next in a request. */
 static inline size_t table_stride(enum table_kind_id kind)

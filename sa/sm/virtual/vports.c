@@ -14,26 +14,9 @@
 
 static const char *const source = "virtual ports";
 
-void vports_drop_keys(struct vport *v)
-{
-	table_clear(v->keys != NULL ? v->keys->t : NULL);
-	free(v->keys);
-	v->keys = NULL;
-}
-
-void vports_drop_guids(struct vport *v)
-{
-	table_clear(v->guids);
-	v->guids = NULL;
-}
-
 void vports_done(struct vports *v)
 {
 	for (uint32_t i = 0; i < v->n_hosts; i++) {
-		for (uint32_t k = 0; k < v->hosts[i]->n; k++) {
-			vports_drop_keys(&v->hosts[i]->list[k]);
-			vports_drop_guids(&v->hosts[i]->list[k]);
-		}
 		free(v->hosts[i]->list);
 		free(v->hosts[i]->took);
 		free(v->hosts[i]);
@@ -41,7 +24,7 @@ void vports_done(struct vports *v)
 	free(v->hosts);
 	hash_done(&v->by_port);
 	hash_done(&v->by_guid);
-	*v = (struct vports){ .tables = v->tables };
+	*v = (struct vports){ 0 };
 }
 
 void vports_forget(struct vports *v)
@@ -64,21 +47,6 @@ struct vport_host *vports_find(const struct vports *v, uint64_t node_guid, uint8
 bool vports_has_guid(const struct vports *v, uint64_t guid)
 {
 	return hash_get(&v->by_guid, guid) != HASH_NONE;
-}
-
-struct vport *vports_by_guid(const struct vports *v, uint64_t guid,
-                             struct vport_host **ret_host)
-{
-	uint32_t i = hash_get(&v->by_guid, guid);
-	struct vport_host *h = i != HASH_NONE ? v->hosts[i / VPORTS_MAX] : NULL;
-	struct vport *one;
-
-	if (h == NULL || i % VPORTS_MAX >= h->n) {
-		return NULL;
-	}
-	one = &h->list[i % VPORTS_MAX];
-	*ret_host = h;
-	return one->guid == guid && one->own_lid && !one->refused ? one : NULL;
 }
 
 struct found {

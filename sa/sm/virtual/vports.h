@@ -9,7 +9,6 @@
 #include "conf/base/hash.h"
 #include "routing/graph/lids.h"
 #include "sa/sm/discover/shadow.h"
-#include "sa/sm/table/table_io.h"
 
 struct arena;
 struct config;
@@ -24,7 +23,7 @@ struct smp;
 
 /*!
  * Virtual ports: what SR-IOV makes of a port of a channel adapter. Each has a GUID, a virtual node with
- * a description, P_Keys, and either a LID of its own or that of another virtual port or of
+ * a description, and either a LID of its own or that of another virtual port or of
  * the port itself. No cable leads to it, so it is no part of the graph: routing sees the port
  * only, and the LID of a virtual port takes the routes of its port's base LID.
  *
@@ -37,34 +36,25 @@ struct smp;
  *                         clear VPortStateChange, then states, VPortInfo, VNodeInfo, description
  *   vports_assign_lids()  GUIDs that are there twice are refused; LIDs
  *   vports_extend_routes()
- *   vports_set_p_keys()   with P_Key tables of ports
- *   vports_read_guids()   with them; alias GUIDs are written as those of ports (sa/sm/sweep/client_tables.h)
  *   vports_set_lids()     before ports go ACTIVE
  *   vports_activate()     with the ports
  *
  * A light sweep, and a trap of the port, asks for VirtualizationInfo; what changed leads to a
  * local sweep, which begins with vports_read().
  *
- * The memory that an adapter can fill is bounded. It has at most VPORTS_MAX virtual ports with at
- * most VPORT_KEYS_MAX P_Keys and VPORT_GUIDS_MAX GUIDs each, has at most VPORTS_LIDS_MAX LIDs for GUIDs that come and go
- * (then those that went first lose theirs), and is read again ever more rarely while VPortStateChange stays set. A GUID belongs to the port
+ * Their tables of P_Keys and GUIDs are neither read nor written (doc/decisions/0022), so a virtual
+ * port has the P_Keys of its port for those who ask for paths.
+ *
+ * The memory that an adapter can fill is bounded. It has at most VPORTS_MAX virtual ports, has at
+ * most VPORTS_LIDS_MAX LIDs for GUIDs that come and go (then those that went first lose theirs), and is read again ever more rarely while VPortStateChange stays set. A GUID belongs to the port
  * that has it first; a port in the fabric comes before any virtual one.
  *
  * Source: the attributes in sa/mad/fields.h; the stages are those of osm_virt_mgr.h.
  */
 enum {
 	VPORTS_MAX = 1024,
-	VPORT_KEYS_MAX = 128,
-	VPORT_GUIDS_MAX = 32, /*!< the own one and alias GUIDs */
 	VPORTS_LIDS_MAX = 4096,
 	VPORT_DESCRIPTION_BYTES = 64
-};
-
-/*! The P_Key table of a virtual port. */
-struct vport_keys {
-	struct table *t; /*!< as the adapter holds it */
-	uint16_t n; /*!< P_Keys that it is to have, by partition, limited before full */
-	uint16_t want[VPORT_KEYS_MAX];
 };
 
 struct vport {
@@ -74,14 +64,10 @@ struct vport {
 	uint16_t index;
 	uint16_t lid_by_index; /*!< VPortInfo: whose LID it uses, if it needs none */
 	uint16_t shown_lid;    /*!< VPortInfo.LID */
-	uint16_t partition_cap;
 	uint8_t state; /*!< enum port_state */
-	uint8_t guid_cap; /*!< VPortInfo: places for GUIDs, at most VPORT_GUIDS_MAX */
 	bool own_lid;  /*!< it needs one */
 	bool refused;  /*!< its GUID is another port's */
 	char description[VPORT_DESCRIPTION_BYTES + 1];
-	struct vport_keys *keys;   /*!< malloc; NULL: they are not managed */
-	struct table *guids;       /*!< NULL: likewise */
 };
 
 enum vports_support { VPORTS_UNKNOWN, VPORTS_NO, VPORTS_YES };
@@ -91,7 +77,6 @@ struct vport_host {
 	uint64_t node_guid;
 	uint8_t num;
 	uint8_t support; /*!< enum vports_support: GeneralInfo */
-	bool has_guids;  /*!< GeneralInfo: VPortGUIDInfo is there */
 	bool known;      /*!< list was read, and no change was reported since */
 	bool reported;   /*!< a complaint about it was logged */
 	uint16_t cap;    /*!< VPortCap */
@@ -107,8 +92,6 @@ struct vport_host {
 };
 
 struct vports {
-	struct table_store
-		*tables; /*!< P_Keys and GUIDs of virtual ports are among them */
 	struct vport_host **hosts; /*!< [n_hosts] malloc */
 	uint32_t n_hosts;
 	size_t cap_hosts;
@@ -117,14 +100,10 @@ struct vports {
 		by_guid;  /*!< virtual ports that are there and not refused: index in
 	                      hosts * VPORTS_MAX + that in the list */
 	uint64_t counter; /*!< for since */
-	bool reported_unverified;
+	bool reported_members; /*!< that ALL_VCAS has no effect */
 };
 
 void vports_done(struct vports *v);
-
-/*! \brief The tables of a virtual port are not managed any more. */
-void vports_drop_keys(struct vport *v);
-void vports_drop_guids(struct vport *v);
 
 /*! \brief All virtual ports are read again: another SM may have cleared VPortStateChange. What is known
  *         stays until then. */
@@ -135,11 +114,6 @@ struct vport_host *vports_find(const struct vports *v, uint64_t node_guid, uint8
 
 /*! \brief Is a virtual port with this GUID there? After vports_index(). */
 bool vports_has_guid(const struct vports *v, uint64_t guid);
-
-/*! \brief The virtual port with this GUID, if it has a LID of its own, and its adapter's port.
- *  \return NULL: there is none, or it has changed since vports_index(). */
-struct vport *vports_by_guid(const struct vports *v, uint64_t guid,
-                             struct vport_host **ret_host);
 
 /*! \brief Finds all hosts in a graph, refuses GUIDs that are there twice, and says so once.
  *  \retval -ENOMEM */
@@ -227,34 +201,18 @@ int vports_strip_routes(const struct vports_lids *l, const struct lids *ports,
 int vports_extend_changes(const struct vports_lids *l, struct arena *a,
                           const uint32_t **lid, uint32_t *n);
 
-/* --- P_Keys, states ----------------------------------------------------------------------- */
+/* --- partitions, states ----------------------------------------------------------------------- */
 
 /*! What the steps that program share. */
 struct vports_program {
 	struct vports *v;
 	struct program *program;
 	struct arena *arena; /*!< of the requests */
-	const struct partitions *partitions;
 	uint32_t *n_unread; /*!< counts requests that were not answered */
-	struct table_io io; /*!< set by vports_set_p_keys() */
 };
 
-/*! \brief Computes the P_Keys of virtual ports, and queues reading or writing their tables if
- *         virt_unverified_layouts allows it. \retval -ENOMEM */
-int vports_set_p_keys(struct vports_program *p);
-
-/*! \brief Queues reading the GUIDs of virtual ports that have a LID of their own, where they are not
- *         known and virt_unverified_layouts allows it. \retval -ENOMEM */
-int vports_read_guids(struct vports_program *p);
-
-/*! \brief Number of GUIDs of a virtual port that are managed: as many as it has places for, or none unless
- *         all blocks were read, and the first one begins with the port's own GUID. */
-unsigned vports_guid_count(const struct vport *v);
-
-/*! \brief Adds the P_Keys of a port's virtual ports to its own, for the switch that enforces them.
- *  \param keys  [n] sorted by partition, limited before full; room for \a max. \return How many. */
-uint32_t vports_add_keys(const struct vports *v, uint64_t node_guid, uint8_t num,
-                         uint16_t *keys, uint32_t n, uint32_t max);
+/*! \brief Logs once that virtual ports do not become members by ALL_VCAS, if partitions have it. */
+void vports_check_partitions(struct vports *v, const struct partitions *p);
 
 /*! \brief Queues Set(VPortInfo) of virtual ports that show another LID, or that are not ACTIVE. One that
  *  refuses is asked again by the next sweep. \retval -ENOMEM */

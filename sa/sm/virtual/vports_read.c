@@ -116,7 +116,6 @@ static void on_node_info(void *ctx, const struct smp_reply *r)
 
 	if (answered(q->reader, r)) {
 		q->vport->node_guid = field_get(r->data, VNI_NODE_GUID);
-		q->vport->partition_cap = (uint16_t)field_get(r->data, VNI_PARTITION_CAP);
 	}
 	finish(q->reader);
 }
@@ -147,9 +146,6 @@ static void on_info(void *ctx, const struct smp_reply *r)
 		v->own_lid = field_get(r->data, VPI_LID_REQUIRED);
 		v->shown_lid = (uint16_t)field_get(r->data, VPI_LID);
 		v->lid_by_index = (uint16_t)field_get(r->data, VPI_LID_BY_INDEX);
-		v->guid_cap = (uint8_t)field_get(r->data, VPI_GUID_CAP);
-		v->guid_cap =
-			v->guid_cap < VPORT_GUIDS_MAX ? v->guid_cap : VPORT_GUIDS_MAX;
 		/* the port itself stands among them */
 		if (v->guid != 0 && v->guid != q->reader->port->guid) {
 			ask(q->reader, UMAD_METHOD_GET, VPORT_ATTR_NODE_INFO, v->index,
@@ -328,7 +324,6 @@ static void on_general_info(void *ctx, const struct smp_reply *r)
 	if (answered(x, r)) {
 		x->host->support =
 			field_get(r->data, GI_VIRTUALIZATION) ? VPORTS_YES : VPORTS_NO;
-		x->host->has_guids = field_get(r->data, GI_VPORT_GUID_INFO);
 	} else if (r->ret != E_TIMEOUT) {
 		x->host->support = VPORTS_NO;
 	}
@@ -347,29 +342,18 @@ static bool same_vport(const struct vport *a, const struct vport *b)
 	return a->index == b->index && a->guid == b->guid &&
 	       a->node_guid == b->node_guid && a->own_lid == b->own_lid &&
 	       a->lid_by_index == b->lid_by_index &&
-	       a->partition_cap == b->partition_cap && a->guid_cap == b->guid_cap &&
 	       strcmp(a->description, b->description) == 0;
 }
 
-/* Takes over what we know of the same virtual port. Its tables are read again if it was restarted,
- * or if nothing that is known counts. \return true: there is something to do. */
-static bool take_over(struct vport *now, struct vport *was, bool forget)
+/* Takes over what we know of the same virtual port. \return true: there is something to do. */
+static bool take_over(struct vport *now, const struct vport *was)
 {
-	bool read = forget || now->state < PORT_ARMED;
 	bool work = now->state != PORT_ACTIVE ||
 	            (was->lid != 0 && now->own_lid && now->shown_lid != was->lid);
 
 	now->since = was->since;
 	now->lid = was->lid;
 	now->refused = was->refused;
-	now->keys = was->keys;
-	now->guids = was->guids;
-	was->keys = NULL;
-	was->guids = NULL;
-	if (read) {
-		table_forget(now->keys != NULL ? now->keys->t : NULL);
-		table_forget(now->guids);
-	}
 	return work && !was->refused;
 }
 
@@ -416,15 +400,11 @@ static bool replace_list(struct vport_reader *x)
 		if (at < h->n && h->list[at].index == list[i].index &&
 		    h->list[at].guid == list[i].guid) {
 			changed |= !same_vport(&list[i], &h->list[at]);
-			changed |= take_over(&list[i], &h->list[at], x->round->forget);
+			changed |= take_over(&list[i], &h->list[at]);
 		} else {
 			list[i].since = ++x->round->v->counter;
 			changed = true;
 		}
-	}
-	for (uint32_t i = 0; i < h->n; i++) {
-		vports_drop_keys(&h->list[i]);
-		vports_drop_guids(&h->list[i]);
 	}
 	free(h->list);
 	h->list = list;

@@ -57,8 +57,6 @@ static const struct {
 	{ TABLE_OPA_SC2VL_NT, NODE_CA,     0,                        2,  0,   0x01000002, 2 },
 	{ TABLE_OPA_VL_ARB,   NODE_SWITCH, 0,                        7,  1,   0x01010007, 7 },
 	{ TABLE_OPA_BUFFERS,  NODE_CA,     0,                        1,  0,   0x01000001, 1 },
-	{ TABLE_VPORT_P_KEYS, NODE_CA,     2 << 16 | 9,              0,  3,   0x00090003, 2 },
-	{ TABLE_VPORT_GUIDS,  NODE_CA,     1 << 16 | 1023,           0,  0,   0x03ff0000, 1 },
 };
 /* clang-format on */
 

@@ -13,7 +13,6 @@
  */
 #include "tests/lib/store_fixture.h"
 
-#include "sa/sm/virtual/vports.h"
 #include "sa/store/alias.h"
 #include "sa/store/mcast.h"
 #include "tests/lib/suite.h"
@@ -25,8 +24,7 @@ enum {
 	AT_GUIDS = 8,
 	CAP = 12,
 	CAP_AT = 50, /* GUIDCap in PortInfo, bytes */
-	FREE = 0x7701,
-	VPORT = 0x7f00
+	FREE = 0x7701
 };
 
 static void set_caps(void)
@@ -299,10 +297,6 @@ static void programmed(void)
 		uint32_t node = graph_node_by_guid(w->g, a->guid);
 		struct alias_block b;
 
-		if (a->attr == VPORT_ATTR_GUID_INFO) {
-			(void)alias_block(store, a->guid, a->block, &b);
-			alias_overlay(&b, (uint8_t *)(uintptr_t)a->data);
-		}
 		if (a->attr == UMAD_SM_ATTR_GUID_INFO) {
 			uint32_t port = w->g->nodes[node].first_port + (a->block >> 8);
 			(void)alias_block(store, w->g->ports[port].guid, a->block & 0xff,
@@ -366,124 +360,6 @@ START_TEST(wildcards_list_aliases)
 		        (guid == HOST + 1 && lid == lid_of(HOST + 1));
 	}
 	ck_assert_uint_eq(seen, 3);
-}
-END_TEST
-
-/* --- virtual ports --------------------------------------------------------------------
- */
-
-/* One of the host's port, with the next free LID. Its GUIDs are the rows of the attribute. */
-static void add_vport(void)
-{
-	static struct snap_vport_row row;
-	static struct vport_lid own;
-	static struct lids all;
-	static uint8_t table[2 * 64];
-	uint32_t node = graph_node_by_guid(w->g, HOST);
-	uint32_t *owner = arena_array(w->a, w->lids.top + 2, sizeof(*owner));
-
-	own = (struct vport_lid){ w->lids.top + 1, lid_of(HOST + 1) };
-	row = (struct snap_vport_row){ .v = { .guid = VPORT,
-		                              .node_guid = VPORT + 1,
-		                              .host_guid = HOST,
-		                              .lid = own.lid,
-		                              .index = 1,
-		                              .port = 1,
-		                              .guid_cap = CAP,
-		                              .own_lid = true },
-		                       .port = w->g->nodes[node].first_port + 1,
-		                       .guids = table };
-	memset(table, 0, sizeof(table));
-	put(table, 8, VPORT);
-	memcpy(owner, w->lids.owner, (w->lids.top + 1) * sizeof(*owner));
-	owner[own.lid] = row.port;
-	all = w->lids;
-	all.owner = owner;
-	all.top = own.lid;
-	all.count++;
-	for (unsigned b = 0; b < 2; b++) {
-		(void)query_fixture_attr(w, VPORT_ATTR_GUID_INFO, VPORT, b, 64);
-		w->attrs[w->content.n_attrs - 1].data = table + 64 * b;
-	}
-	w->content.lids = &all;
-	w->content.vports = &row;
-	w->content.n_vports = 1;
-	w->content.vport_records = true;
-	struct vports_lids l = { .own = &own, .n_own = 1, .all = all };
-	ck_assert_int_eq(vports_extend_routes(&l, w->a, &w->route), E_OK);
-	query_fixture_publish(w, PATH_MINIMAL);
-	ck_assert_uint_eq(lid_of(VPORT), own.lid);
-}
-
-/* As a port that has its own GUIDs; its adapter's port may not change them. */
-START_TEST(of_a_virtual_port)
-{
-	struct request q;
-
-	add_vport();
-	ck_assert_uint_eq(shown(VPORT, 0, 0), VPORT);
-	ck_assert_uint_eq(shown(HOST + 1, 0, 0), HOST + 1);
-	ck_assert_uint_eq(set(VPORT, 1, 2, FREE), 0);
-	ck_assert_uint_eq(reply_guid(2), FREE);
-	ck_assert_uint_eq(set(VPORT, 1, 4, FREE + 1), 0); /* behind its last place */
-	ck_assert_uint_eq(reply_guid(4), 0);
-	ck_assert_uint_eq(set(VPORT, 2, 0, FREE + 1), NO_RECORDS);
-	ck_assert_uint_eq(set(VPORT, 0, 0, FREE + 1), REQ_INVALID);
-	q = guids(SET, VPORT, 0, 2, FREE + 1);
-	asker = lid_of(HOST + 1);
-	ck_assert_uint_eq(say(&q), DENIED);
-	ck_assert_uint_eq(set(TWIN_2 + 1, 0, 1, FREE), 0); /* taken */
-	ck_assert_uint_eq(reply_guid(1), 0);
-	for (unsigned published = 0; published < 2; published++) {
-		ck_assert_uint_eq(shown(VPORT, 1, 2), FREE);
-		ck_assert_uint_eq(path_from(FREE, GET), 0);
-		ck_assert_uint_eq(get(record(0) + 42, 2), lid_of(VPORT));
-		programmed();
-	}
-	q = guids(DELETE, VPORT, 1, 4, 0);
-	asker = lid_of(VPORT);
-	ck_assert_uint_eq(say(&q), 0);
-	ck_assert_uint_eq(path_from(FREE, GET), INVALID_GID); /* published still */
-	ck_assert_uint_eq(path_from(VPORT, GET), 0);
-}
-END_TEST
-
-/* Multicast trees lead to the adapter's port, so members are rows of that. */
-START_TEST(members_by_a_virtual_port)
-{
-	struct mcast_member_row m = { .port_guid = HOST + 1, .join_state = 1 };
-	uint8_t mgid[MGID_BYTES] = { 0xff, 0x12 }, gid[MGID_BYTES];
-	struct request q;
-
-	add_vport();
-	put(gid, 8, FIXTURE_PREFIX);
-	put(gid + 8, 8, FREE);
-	ck_assert_uint_eq(set(VPORT, 0, 1, FREE), 0);
-	ck_assert_int_eq(mcast_member_put(store, mgid, gid, &m), E_OK);
-	q = guids(DELETE, VPORT, 0, 2, 0);
-	asker = lid_of(VPORT);
-	ck_assert_uint_eq(say(&q), DENIED);
-	ck_assert_int_eq(mcast_member_leave(store, mgid, gid), E_OK);
-	ck_assert_uint_eq(say(&q), 0);
-}
-END_TEST
-
-/* Without enable_virt_rec_ext, and where its table is not managed. */
-START_TEST(hidden_virtual_port)
-{
-	struct request q;
-
-	add_vport();
-	if (_i == 0) {
-		w->content.vport_records = false;
-	} else {
-		((struct snap_vport_row *)(uintptr_t)w->content.vports)->v.guid_cap = 0;
-	}
-	query_fixture_publish(w, PATH_MINIMAL);
-	ck_assert_uint_eq(set(VPORT, 0, 1, FREE), NO_RECORDS);
-	q = guids(GET, VPORT, 0, 0, 0);
-	ck_assert_uint_eq(say(&q), _i == 0 ? NO_RECORDS : 0);
-	ck_assert_uint_eq(store_count(store, RECORDS_GUIDS), 0);
 }
 END_TEST
 
@@ -676,9 +552,6 @@ TEST_SUITE(alias)
 	tcase_add_test(tc, sm_chooses);
 	tcase_add_test(tc, members_keep_theirs);
 	tcase_add_test(tc, named_by_an_alias);
-	tcase_add_test(tc, of_a_virtual_port);
-	tcase_add_test(tc, members_by_a_virtual_port);
-	tcase_add_loop_test(tc, hidden_virtual_port, 0, 2);
 	tcase_add_test(tc, wildcards_list_aliases);
 	tcase_add_test(tc, foreign_guids);
 	tcase_add_test(tc, in_one_place);
