@@ -44,9 +44,6 @@ struct sim_options {
 	bool omni_path;
 	uint16_t
 		vport_cap; /*!< virtual ports of each port of a channel adapter, 0: none */
-	bool no_vport_guids; /*!< adapters lack VPortGUIDInfo */
-	bool vport_block_first; /*!< they have the block, not the virtual port, in the upper 16 bits of
-	                             the AttributeModifier */
 	bool slvl_one_by_one; /*!< switches do not support one Set for several SL-to-VL tables */
 };
 

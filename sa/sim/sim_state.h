@@ -79,8 +79,6 @@ struct sim_perf {
 	uint8_t errs;
 };
 
-enum { SIM_VPORT_P_KEY_BLOCKS = PARTITION_CAP / PKEY_BLOCK, SIM_VPORT_GUID_BLOCKS = 4 };
-
 /*! A virtual port. */
 struct sim_vport {
 	bool there;
@@ -88,9 +86,6 @@ struct sim_vport {
 	uint32_t ups;
 	uint8_t info[SMP_DATA_BYTES]; /*!< VPortInfo without the state */
 	uint64_t node_guid;
-	uint8_t p_keys[SIM_VPORT_P_KEY_BLOCKS][SMP_DATA_BYTES];
-	uint8_t guids[SIM_VPORT_GUID_BLOCKS]
-		     [SMP_DATA_BYTES]; /*!< without its own in front */
 };
 
 /*! The virtual ports of a port. Index 0 is the port itself. */

@@ -21,16 +21,10 @@
 enum {
 	CAP_ADDED =
 		64, /* VPortCap of a port that gets its first virtual port at run time */
-	MANY = 10000,
-	VPORT_GUIDS = SIM_VPORT_GUID_BLOCKS * GUID_BLOCK /* GUIDCap, at most */
+	MANY = 10000
 };
 
 /* --- life ----------------------------------------------------------------------------- */
-
-static unsigned guid_cap(const struct sim *s)
-{
-	return sim_guid_cap(s) < VPORT_GUIDS ? sim_guid_cap(s) : VPORT_GUIDS;
-}
 
 static int make_room(struct sim *s, uint32_t port, uint16_t cap)
 {
@@ -44,7 +38,6 @@ static int make_room(struct sim *s, uint32_t port, uint16_t cap)
 	v->cap = cap;
 	v->vport[0].there = true;
 	v->vport[0].node_guid = s->g->nodes[p->node].guid;
-	field_set(v->vport[0].info, VPI_GUID_CAP, guid_cap(s));
 	field_set(v->vport[0].info, VPI_GUID, p->guid);
 	s->ports[port].virtual_ports = v;
 	return E_OK;
@@ -86,22 +79,19 @@ void sim_vport_reset(struct sim *s, uint32_t port)
 	for (unsigned i = 0; i < v->cap; i++) {
 		field_set(v->vport[i].info, VPI_LID, 0);
 		field_set(v->vport[i].info, VPI_LID_BY_INDEX, 0);
-		memset(v->vport[i].p_keys, 0, sizeof(v->vport[i].p_keys));
-		memset(v->vport[i].guids, 0, sizeof(v->vport[i].guids));
 		v->vport[i].state = 0;
 	}
 }
 
 /* --- attributes ------------------------------------------------------------------------ */
 
-static uint16_t general_info(const struct sim *s, bool set, uint32_t mod, uint8_t *data)
+static uint16_t general_info(bool set, uint32_t mod, uint8_t *data)
 {
 	if (set || mod != GENERAL_INFO_CAPABILITIES) {
 		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
 	}
 	memset(data, 0, SMP_DATA_BYTES);
 	field_set(data, GI_VIRTUALIZATION, 1);
-	field_set(data, GI_VPORT_GUID_INFO, !s->o.no_vport_guids);
 	return UMAD_STATUS_SUCCESS;
 }
 
@@ -204,41 +194,6 @@ static uint16_t vnode_info(const struct sim_vport *vport, unsigned port_num,
 	return UMAD_STATUS_SUCCESS;
 }
 
-static uint16_t vport_p_keys(struct sim_vport *vport, bool set, uint32_t block,
-                             uint8_t *data)
-{
-	if (block >= SIM_VPORT_P_KEY_BLOCKS) {
-		return UMAD_STATUS_INVALID_ATTR_VALUE;
-	}
-	if (set) {
-		memcpy(vport->p_keys[block], data, SMP_DATA_BYTES);
-	}
-	memcpy(data, vport->p_keys[block], SMP_DATA_BYTES);
-	return UMAD_STATUS_SUCCESS;
-}
-
-/* As GUIDInfo of a port: entries from GUIDCap on are 0, and the first of all is the own GUID. */
-static uint16_t vport_guids(struct sim_vport *vport, bool set, uint32_t block,
-                            uint8_t *data)
-{
-	uint32_t cap = (uint32_t)field_get(vport->info, VPI_GUID_CAP);
-
-	if (block * GUID_BLOCK >= cap) {
-		return UMAD_STATUS_INVALID_ATTR_VALUE;
-	}
-	for (uint32_t i = cap - block * GUID_BLOCK; set && i < GUID_BLOCK; i++) {
-		field_set(data, 64 * i, 64, 0);
-	}
-	if (set) {
-		memcpy(vport->guids[block], data, SMP_DATA_BYTES);
-	}
-	memcpy(data, vport->guids[block], SMP_DATA_BYTES);
-	if (block == 0) {
-		field_set(data, 0, 64, field_get(vport->info, VPI_GUID));
-	}
-	return UMAD_STATUS_SUCCESS;
-}
-
 /* What an adapter that lies answers for any index. */
 static uint16_t invented(struct sim *s, const struct sim_virtual *v, uint16_t attr,
                          uint32_t mod, uint8_t *data)
@@ -255,13 +210,7 @@ static uint16_t invented(struct sim *s, const struct sim_virtual *v, uint16_t at
 	} else if (v->lie == SIM_VPORT_MANY && attr == VPORT_ATTR_INFO) {
 		field_set(data, VPI_STATE, PORT_INIT);
 		field_set(data, VPI_LID_REQUIRED, 1);
-		field_set(data, VPI_GUID_CAP, UINT8_MAX);
 		field_set(data, VPI_GUID, UINT64_C(0xbad0000000000000) + mod);
-	} else if (v->lie == SIM_VPORT_MANY && attr == VPORT_ATTR_GUID_INFO) {
-		for (unsigned i = 0; i < GUID_BLOCK; i++) { /* GUIDs of others, too */
-			field_set(data, 64 * i, 64,
-			          UINT64_C(0xbad0000000000000) + (mod >> 16) + i);
-		}
 	}
 	return UMAD_STATUS_SUCCESS;
 }
@@ -279,19 +228,14 @@ uint16_t sim_vport_attr(struct sim *s, uint32_t port, bool set, uint16_t attr,
                         uint32_t mod, uint8_t *data)
 {
 	struct sim_virtual *v = s->ports[port].virtual_ports;
-	bool by_block = attr == VPORT_ATTR_P_KEYS || attr == VPORT_ATTR_GUID_INFO;
-	uint32_t index, block;
 
-	mod = by_block && s->o.vport_block_first ? mod << 16 | mod >> 16 : mod;
-	index = by_block ? mod >> 16 : mod;
-	block = mod & 0xffff;
 	if (v == NULL ||
 	    (attr != ATTR_GENERAL_INFO &&
-	     (attr < VPORT_ATTR_VIRTUALIZATION_INFO || attr > VPORT_ATTR_P_KEYS))) {
+	     (attr < VPORT_ATTR_VIRTUALIZATION_INFO || attr > VPORT_ATTR_NODE_DESC))) {
 		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
 	}
 	if (attr == ATTR_GENERAL_INFO) {
-		return general_info(s, set, mod, data);
+		return general_info(set, mod, data);
 	}
 	if (v->lie == SIM_VPORT_NONSENSE ||
 	    (v->lie == SIM_VPORT_MANY && attr != VPORT_ATTR_VIRTUALIZATION_INFO)) {
@@ -303,20 +247,14 @@ uint16_t sim_vport_attr(struct sim *s, uint32_t port, bool set, uint16_t attr,
 	if (attr == VPORT_ATTR_STATES) {
 		return vport_states(&s->ports[port], set, mod, data);
 	}
-	if (index >= v->cap || !v->vport[index].there ||
-	    (set && attr != VPORT_ATTR_INFO && !by_block)) {
+	if (mod >= v->cap || !v->vport[mod].there || (set && attr != VPORT_ATTR_INFO)) {
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
 	switch (attr) {
-	case VPORT_ATTR_INFO: return vport_info(s, port, index, set, data);
+	case VPORT_ATTR_INFO: return vport_info(s, port, mod, set, data);
 	case VPORT_ATTR_NODE_INFO:
-		return vnode_info(&v->vport[index], s->g->ports[port].num, data);
-	case VPORT_ATTR_NODE_DESC: return node_description(s, port, index, data);
-	case VPORT_ATTR_P_KEYS: return vport_p_keys(&v->vport[index], set, block, data);
-	case VPORT_ATTR_GUID_INFO:
-		return s->o.no_vport_guids
-		               ? UMAD_STATUS_ATTR_NOT_SUPPORTED
-		               : vport_guids(&v->vport[index], set, block, data);
+		return vnode_info(&v->vport[mod], s->g->ports[port].num, data);
+	case VPORT_ATTR_NODE_DESC: return node_description(s, port, mod, data);
 	default: return UMAD_STATUS_ATTR_NOT_SUPPORTED;
 	}
 }
@@ -365,7 +303,6 @@ static int add(struct sim *s, uint32_t port, uint64_t guid, bool own_lid,
 	*vport = (struct sim_vport){ .there = true,
 		                     .node_guid = guid ^ UINT64_C(1) << 63 };
 	field_set(vport->info, VPI_GUID, guid);
-	field_set(vport->info, VPI_GUID_CAP, guid_cap(s));
 	field_set(vport->info, VPI_LID_REQUIRED, own_lid);
 	note_change(s, port, v);
 	*ret_index = index;
@@ -448,8 +385,6 @@ int sim_vport_set_guid(struct sim *s, uint64_t node_guid, uint8_t num, uint16_t 
 	}
 	field_set(vport->info, VPI_GUID, guid);
 	field_set(vport->info, VPI_LID, 0); /* another port now */
-	memset(vport->p_keys, 0, sizeof(vport->p_keys));
-	memset(vport->guids, 0, sizeof(vport->guids));
 	vport->state = 0;
 	return unlock_changed(s, port, true, E_OK);
 }
@@ -483,21 +418,6 @@ void sim_vport_print(const struct sim *s, uint32_t port, FILE *f)
 		        field_get(vport->info, VPI_GUID));
 		if (field_get(vport->info, VPI_LID_REQUIRED)) {
 			fprintf(f, ", lid %u", (unsigned)field_get(vport->info, VPI_LID));
-		}
-		for (unsigned k = 1; k < VPORT_GUIDS; k++) {
-			uint64_t guid = field_get(vport->guids[k / GUID_BLOCK],
-			                          64 * (k % GUID_BLOCK), 64);
-
-			if (guid != 0) {
-				fprintf(f, ", alias 0x%016" PRIx64, guid);
-			}
-		}
-		for (unsigned k = 0; k < PARTITION_CAP; k++) {
-			unsigned key = (unsigned)field_get(vport->p_keys[0], 16 * k, 16);
-
-			if ((key & P_KEY_BASE) != 0) {
-				fprintf(f, ", P_Key 0x%04x", key);
-			}
 		}
 		fputc('\n', f);
 	}
