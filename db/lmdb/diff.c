@@ -132,19 +132,6 @@ void diff_delete(struct diff *d, const void *key, size_t key_len)
 	}
 }
 
-void diff_seek(struct diff *d, const void *key, size_t key_len)
-{
-	if (d->ret == E_OK) {
-		step(d, db_seek(&d->t, d->table, key, key_len, &d->key, &d->val));
-	}
-}
-
-void diff_drop(struct diff *d)
-{
-	add(d, d->key.data, d->key.len, NULL, 0);
-	next_stored(d);
-}
-
 void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
               size_t len)
 {

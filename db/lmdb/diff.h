@@ -51,12 +51,6 @@ bool diff_at(struct diff *d, const void *key, size_t key_len);
 /*! \brief Marks a row for deletion, if it is stored. Of a sparse comparison. */
 void diff_delete(struct diff *d, const void *key, size_t key_len);
 
-/*! \brief Goes to the first stored row from a key on, so that the rows before it are left out. */
-void diff_seek(struct diff *d, const void *key, size_t key_len);
-
-/*! \brief Marks the stored row that the comparison is at for deletion, and goes on. */
-void diff_drop(struct diff *d);
-
 /*! \brief Keeps the row that diff_at() found; call it instead of diff_row(). */
 void diff_keep(struct diff *d);
 
