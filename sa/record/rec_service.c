@@ -27,6 +27,7 @@
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
 #include "sa/record/client_records.h"
+#include "sa/record/rec_int.h"
 #include "sa/store/alias.h"
 #include "sa/store/service.h"
 #include "sa/store/store.h"
@@ -56,38 +57,7 @@ static const struct sa_field service_fields[] = {
 	{ "ServiceP_Key",     192,  16, SA_EQ },
 	{ "Reserved",         208,  16, SA_RESERVED },
 	{ "ServiceLease",     224,  32, SA_EQ },
-	{ "ServiceKey",       256, 128, SA_EQ | SA_LIST8 },
-	{ "ServiceName",      384, 512, SA_EQ | SA_TEXT },
-	{ "ServiceData8.1",   896,   8, SA_EQ },
-	{ "ServiceData8.2",   904,   8, SA_EQ },
-	{ "ServiceData8.3",   912,   8, SA_EQ },
-	{ "ServiceData8.4",   920,   8, SA_EQ },
-	{ "ServiceData8.5",   928,   8, SA_EQ },
-	{ "ServiceData8.6",   936,   8, SA_EQ },
-	{ "ServiceData8.7",   944,   8, SA_EQ },
-	{ "ServiceData8.8",   952,   8, SA_EQ },
-	{ "ServiceData8.9",   960,   8, SA_EQ },
-	{ "ServiceData8.10",  968,   8, SA_EQ },
-	{ "ServiceData8.11",  976,   8, SA_EQ },
-	{ "ServiceData8.12",  984,   8, SA_EQ },
-	{ "ServiceData8.13",  992,   8, SA_EQ },
-	{ "ServiceData8.14", 1000,   8, SA_EQ },
-	{ "ServiceData8.15", 1008,   8, SA_EQ },
-	{ "ServiceData8.16", 1016,   8, SA_EQ },
-	{ "ServiceData16.1", 1024,  16, SA_EQ },
-	{ "ServiceData16.2", 1040,  16, SA_EQ },
-	{ "ServiceData16.3", 1056,  16, SA_EQ },
-	{ "ServiceData16.4", 1072,  16, SA_EQ },
-	{ "ServiceData16.5", 1088,  16, SA_EQ },
-	{ "ServiceData16.6", 1104,  16, SA_EQ },
-	{ "ServiceData16.7", 1120,  16, SA_EQ },
-	{ "ServiceData16.8", 1136,  16, SA_EQ },
-	{ "ServiceData32.1", 1152,  32, SA_EQ },
-	{ "ServiceData32.2", 1184,  32, SA_EQ },
-	{ "ServiceData32.3", 1216,  32, SA_EQ },
-	{ "ServiceData32.4", 1248,  32, SA_EQ },
-	{ "ServiceData64.1", 1280,  64, SA_EQ },
-	{ "ServiceData64.2", 1344,  64, SA_EQ },
+	SERVICE_FIELDS(256),
 };
 /* clang-format on */
 
