@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "sa/standby/frame.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -10,54 +9,13 @@
 #include "db/lmdb/acks.h"
 #include "db/lmdb/drained.h"
 #include "db/lmdb/known.h"
+#include "db/lmdb/layout.h"
 #include "sa/store/store.h"
 
 enum { VERSION = 1, ORDER_MARK = 0x01020304 };
 enum row_what { ROW_PUT, ROW_REMOVE, ROW_CLEAR };
 
 static const uint8_t magic[4] = { 'S', 'G', 'R', 'O' };
-
-static void put16(uint8_t *to, uint16_t v)
-{
-	v = htobe16(v);
-	memcpy(to, &v, sizeof(v));
-}
-
-static void put32(uint8_t *to, uint32_t v)
-{
-	v = htobe32(v);
-	memcpy(to, &v, sizeof(v));
-}
-
-static void put64(uint8_t *to, uint64_t v)
-{
-	v = htobe64(v);
-	memcpy(to, &v, sizeof(v));
-}
-
-static uint16_t get16(const uint8_t *from)
-{
-	uint16_t v;
-
-	memcpy(&v, from, sizeof(v));
-	return be16toh(v);
-}
-
-static uint32_t get32(const uint8_t *from)
-{
-	uint32_t v;
-
-	memcpy(&v, from, sizeof(v));
-	return be32toh(v);
-}
-
-static uint64_t get64(const uint8_t *from)
-{
-	uint64_t v;
-
-	memcpy(&v, from, sizeof(v));
-	return be64toh(v);
-}
 
 int frame_read(const uint8_t *data, size_t len, struct frame *ret_frame)
 {
@@ -67,7 +25,7 @@ int frame_read(const uint8_t *data, size_t len, struct frame *ret_frame)
 	if (len < FRAME_HEAD_BYTES) {
 		return -EAGAIN;
 	}
-	payload = get32(data);
+	payload = key_read_u32(data);
 	if (payload > FRAME_PAYLOAD_MAX || data[4] < FRAME_HELLO ||
 	    data[4] > FRAME_JOIN_END || memcmp(data + 5, zero, sizeof(zero)) != 0) {
 		return E_MALFORMED;
@@ -85,7 +43,7 @@ int frame_read(const uint8_t *data, size_t len, struct frame *ret_frame)
 void frame_head(uint8_t head[FRAME_HEAD_BYTES], enum frame_type type, size_t len)
 {
 	memset(head, 0, FRAME_HEAD_BYTES);
-	put32(head, (uint32_t)len);
+	key_u32(head, (uint32_t)len);
 	head[4] = (uint8_t)type;
 }
 
@@ -93,7 +51,7 @@ void frame_number(uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES],
                   enum frame_type type, uint64_t number)
 {
 	frame_head(bytes, type, FRAME_NUMBER_BYTES);
-	put64(bytes + FRAME_HEAD_BYTES, number);
+	key_u64(bytes + FRAME_HEAD_BYTES, number);
 }
 
 int frame_read_number(const struct frame *f, uint64_t *ret_number)
@@ -101,7 +59,7 @@ int frame_read_number(const struct frame *f, uint64_t *ret_number)
 	if (f->len != FRAME_NUMBER_BYTES) {
 		return E_MALFORMED;
 	}
-	*ret_number = get64(f->payload);
+	*ret_number = key_read_u64(f->payload);
 	return E_OK;
 }
 
@@ -116,11 +74,11 @@ void frame_hello(uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES],
 	frame_head(bytes, FRAME_HELLO, FRAME_HELLO_BYTES);
 	memset(p, 0, FRAME_HELLO_BYTES);
 	memcpy(p, magic, sizeof(magic));
-	put16(p + 4, VERSION);
-	put16(p + 6, STATE_COPY_FORMAT);
+	key_u16(p + 4, VERSION);
+	key_u16(p + 6, STATE_COPY_FORMAT);
 	memcpy(p + 8, &order, sizeof(order));
-	put64(p + 12, h->guid);
-	put64(p + 20, h->prefix);
+	key_u64(p + 12, h->guid);
+	key_u64(p + 20, h->prefix);
 	p[28] = h->master;
 	p[29] = h->joins;
 }
@@ -134,15 +92,15 @@ int frame_read_hello(const struct frame *f, struct frame_hello *ret_hello)
 	    memcmp(p, magic, sizeof(magic)) != 0) {
 		return E_MALFORMED;
 	}
-	if (get16(p + 4) != VERSION || get16(p + 6) != STATE_COPY_FORMAT) {
+	if (key_read_u16(p + 4) != VERSION || key_read_u16(p + 6) != STATE_COPY_FORMAT) {
 		return E_LAYOUT;
 	}
 	memcpy(&order, p + 8, sizeof(order));
 	if (order != ORDER_MARK) {
 		return E_FOREIGN;
 	}
-	*ret_hello = (struct frame_hello){ .guid = get64(p + 12),
-		                           .prefix = get64(p + 20),
+	*ret_hello = (struct frame_hello){ .guid = key_read_u64(p + 12),
+		                           .prefix = key_read_u64(p + 20),
 		                           .master = p[28] == 1,
 		                           .joins = p[29] == 1 };
 	return ret_hello->guid != 0 && p[28] <= 1 ? E_OK : E_MALFORMED;
@@ -161,8 +119,8 @@ void frame_put_row(uint8_t *to, const struct state_write *w)
 
 	to[0] = w->table;
 	to[1] = w->clears ? ROW_CLEAR : w->value == NULL ? ROW_REMOVE : ROW_PUT;
-	put16(to + 2, w->key_len);
-	put32(to + 4, len);
+	key_u16(to + 2, w->key_len);
+	key_u32(to + 4, len);
 	if (w->key_len > 0) {
 		memcpy(to + FRAME_ROW_HEAD_BYTES, w->key, w->key_len);
 	}
@@ -222,8 +180,8 @@ int frame_read_row(const uint8_t **at, const uint8_t *end, struct state_write *r
 	what = p[1];
 	w = (struct state_write){ .table = p[0],
 		                  .clears = what == ROW_CLEAR,
-		                  .key_len = get16(p + 2),
-		                  .len = get32(p + 4) };
+		                  .key_len = key_read_u16(p + 2),
+		                  .len = key_read_u32(p + 4) };
 	left -= FRAME_ROW_HEAD_BYTES;
 	if (w.table >= COPIED_TABLES || what > ROW_CLEAR || w.key_len > left ||
 	    w.len > left - w.key_len || (what != ROW_PUT && w.len != 0) ||

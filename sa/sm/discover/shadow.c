@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
 #include "sa/mad/fields.h"
@@ -112,8 +113,7 @@ uint64_t shadow_port_info_hash(const uint8_t info[64])
 	field_set(copy, PI_P_KEY_VIOLATIONS, 0);
 	field_set(copy, PI_Q_KEY_VIOLATIONS, 0);
 	for (unsigned i = 0; i < sizeof(copy); i += 8) {
-		h = (h ^ field_get(copy, 8 * i, 64)) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
+		h = digest_add(h, field_get(copy, 8 * i, 64));
 	}
 	return h;
 }

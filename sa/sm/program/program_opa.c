@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/config.h"
 #include "routing/graph/graph.h"
@@ -268,8 +269,7 @@ uint64_t program_opa_hash(const uint8_t info[OPA_BYTES_PORT_INFO])
 	field_set(copy, OPA_PI_P_KEY_VIOLATIONS, 0);
 	field_set(copy, OPA_PI_Q_KEY_VIOLATIONS, 0);
 	for (unsigned i = 0; i < sizeof(copy); i += 8) {
-		h = (h ^ field_get(copy, 8 * i, 64)) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
+		h = digest_add(h, field_get(copy, 8 * i, 64));
 	}
 	return h;
 }
