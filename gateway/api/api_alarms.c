@@ -9,6 +9,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 #include "db/snapshot/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/exposition.h"
@@ -148,18 +149,7 @@ static int find_tree(const struct alarms *a, struct tree *ret_tree)
 
 static size_t first_child(const struct tree *t, const char *id)
 {
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(t->child[middle]->cause, id) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return LOWER_BOUND(t->n, i, strcmp(t->child[i]->cause, id) < 0);
 }
 
 /* \param levels  So deep at most. */

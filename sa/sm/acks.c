@@ -10,6 +10,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/search.h"
 #include "conf/base/text.h"
 #include "conf/base/vector.h"
 #include "db/state/state.h"
@@ -49,18 +50,7 @@ static int refresh(struct sm *sm)
 /* The place of an id, also of one that is not there. */
 static size_t place_of(const struct acks *a, const char *id)
 {
-	size_t low = 0, high = a->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(a->list[middle].id, id) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	return LOWER_BOUND(a->n, i, strcmp(a->list[i].id, id) < 0);
 }
 
 static bool has_at(const struct acks *a, size_t at, const char *id)
@@ -122,20 +112,9 @@ static struct subject subject_of(const char *id)
 static bool is_known(const struct sm *sm, uint64_t guid)
 {
 	const struct known *k = &sm->known;
+	size_t at = LOWER_BOUND(k->n, i, k->list[i].node_guid < guid);
 
-	for (size_t low = 0, high = k->n; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->list[middle].node_guid == guid) {
-			return true;
-		}
-		if (k->list[middle].node_guid < guid) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return false;
+	return at < k->n && k->list[at].node_guid == guid;
 }
 
 /* Does the fabric show that an alarm is over? */
