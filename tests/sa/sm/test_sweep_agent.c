@@ -1281,6 +1281,54 @@ START_TEST(handover_while_discovering)
 }
 END_TEST
 
+/* The durable LID of a host is another one than the port has, as if another SM had given that. */
+static uint32_t remember_other_lid(uint32_t port)
+{
+	struct lid_memory *lids;
+	size_t n;
+
+	ck_assert_int_eq(state_lids(fixture->state, fixture->run, &lids, &n), E_OK);
+	for (size_t i = 0; i < n; i++) {
+		if (lids[i].guid == fixture->g->ports[port].guid) {
+			lids[i].range.base += 100;
+		}
+	}
+	ck_assert_int_eq(state_put_lids(fixture->state, lids, n, true), E_OK);
+	state_flush(fixture->state);
+	return (uint32_t)fixture_peek(fixture, port, PI_LID);
+}
+
+/* A master may step down when it has sent HANDOVER, whatever the answer. It sent that during our first
+ * discovery, so its port is not found yet. It is found, answers as standby, and has handed over: LIDs that it
+ * gave stay. Nothing follows from a HANDOVER in the name of an SM that is not there or was ignored. */
+START_TEST(handover_before_found)
+{
+	enum { CAME, NO_SUCH_SM, IGNORED, NOT_MASTER };
+	uint32_t port;
+
+	up();
+	fixture_stop(fixture);
+	fixture_log(fixture);
+	fixture->config.sm_priority = 15;
+	other(0, 2);
+	tap.other_left = _i == NO_SUCH_SM;
+	tap.other_key = _i == IGNORED ? 9 : 1;
+	fixture_start(fixture);
+	port = fixture_host(fixture, 5);
+	uint32_t found = remember_other_lid(port);
+	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") != 0) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert_uint_eq(control(1, other_sm_guid(), _i == NOT_MASTER ? 2 : 3, 1), 0x1c);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 20000);
+	ck_assert(sweep_status(fixture->sweep)->master);
+	ck_assert_uint_eq(fixture_logged(fixture, "Entering MASTER state (the SM 0x"), _i == CAME);
+	ck_assert_uint_eq(fixture_peek(fixture, port, PI_LID), found + (_i == CAME ? 0 : 100));
+	ck_assert_uint_eq(fixture_logged(fixture, "SAG-SM-005"), _i == NOT_MASTER);
+}
+END_TEST
+
 static bool loses_control(const uint8_t *mad)
 {
 	return field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO &&
@@ -1389,6 +1437,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, master_priority, 0, 2);
 	tcase_add_loop_test(t, handover_to_us, 0, 1);
 	tcase_add_test(t, handover_while_discovering);
+	tcase_add_loop_test(t, handover_before_found, 0, 4);
 	tcase_add_test(t, handover_not_acknowledged);
 	tcase_add_test(t, disabled);
 	suite_add_tcase(suite, t);
