@@ -7,6 +7,7 @@
 #include <check.h>
 #include <config.h>
 
+#include "conf/base/log.h"
 #include "sa/standby/frame.h"
 #include "sa/standby/join.h"
 #include "sa/standby/standby_int.h"
@@ -133,6 +134,7 @@ END_TEST
 
 /* --- groups ---------------------------------------------------------------------------------- */
 
+/* Without a value the row is removed. */
 static void put(struct state *s, enum record_table table, const void *key, size_t len,
                 const void *value, size_t value_len)
 {
@@ -140,9 +142,11 @@ static void put(struct state *s, enum record_table table, const void *key, size_
 	atomic_int done = 0;
 	struct state_batch *b;
 
-	memcpy(row + 8, value, value_len);
+	memcpy(row + 8, value != NULL ? value : row, value_len);
 	ck_assert_int_eq(state_batch_new(&b), E_OK);
-	ck_assert_int_eq(state_batch_put(b, table, key, len, row, 8 + value_len), E_OK);
+	ck_assert_int_eq(state_batch_put(b, table, key, len, value != NULL ? row : NULL,
+	                                 8 + value_len),
+	                 E_OK);
 	state_batch_commit(s, b, on_done, &done);
 	state_flush(s);
 	ck_assert_int_eq(done, 1);
@@ -163,6 +167,20 @@ static void put_member(struct state *s, uint8_t name, uint8_t port)
 	uint8_t key[MC_MEMBER_KEY_BYTES] = { 0xff, name, [31] = port };
 
 	put(s, RECORDS_MEMBERS, key, sizeof(key), &m, sizeof(m));
+}
+
+static void remove_group(struct state *s, uint8_t name)
+{
+	uint8_t mgid[MGID_BYTES] = { 0xff, name };
+
+	put(s, RECORDS_GROUPS, mgid, sizeof(mgid), NULL, 0);
+}
+
+static void remove_member(struct state *s, uint8_t name, uint8_t port)
+{
+	uint8_t key[MC_MEMBER_KEY_BYTES] = { 0xff, name, [31] = port };
+
+	put(s, RECORDS_MEMBERS, key, sizeof(key), NULL, 0);
 }
 
 static unsigned count(struct state *s, enum record_table table)
@@ -196,6 +214,94 @@ START_TEST(test_groups)
 	ck_assert_uint_eq(count(from, RECORDS_MEMBERS), 3);
 	ck_assert_ptr_null(strstr(dump(from), "ff020000"));
 	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* The last member of a group left at the standby, so the group went there. It stays where the master has a
+ * member that the standby did not know; else it goes. */
+START_TEST(test_group_removed)
+{
+	put_group(from, 1, 0xc010);
+	put_member(from, 1, 1);
+	part();
+	if (_i == 0) {
+		put_member(from, 1, 2);
+	}
+	remove_member(to, 1, 1);
+	remove_group(to, 1);
+	meet();
+	ck_assert_uint_eq(count(from, RECORDS_GROUPS), _i == 0);
+	ck_assert_uint_eq(count(from, RECORDS_MEMBERS), _i == 0);
+	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* A group that both have keeps the parameters of the master, because members send and receive by these. */
+START_TEST(test_group_made_anew)
+{
+	const char *before;
+
+	put_group(from, 1, 0xc010);
+	put_member(from, 1, 1);
+	before = dump(from);
+	part();
+	put_group(to, 1, 0xc012);
+	meet();
+	change_service(from, 250, REMOVED);
+	ck_assert_str_eq(dump(from), before);
+	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* The group of a member went at the master, and the standby knows nothing of that. */
+START_TEST(test_member_without_group)
+{
+	put_group(from, 1, 0xc010);
+	put_member(from, 1, 1);
+	part();
+	remove_member(from, 1, 1);
+	remove_group(from, 1);
+	put_member(to, 1, 2);
+	meet();
+	ck_assert_uint_eq(count(from, RECORDS_GROUPS), 0);
+	ck_assert_uint_eq(count(from, RECORDS_MEMBERS), 0);
+	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* More changes than the log may hold: they are counted, and the log says how many cannot be joined. */
+START_TEST(test_log_is_full)
+{
+	char path[300];
+	uint8_t key[26] = { 7 }, row[192] = { 0 };
+	const struct state_write w = { .table = COPIED_RECORDS + RECORDS_SERVICES,
+		                       .key = key,
+		                       .key_len = sizeof(key),
+		                       .value = row,
+		                       .len = sizeof(row) };
+	unsigned n = JOIN_LOG_BYTES / frame_row_bytes(&w);
+	bool said = false;
+	char line[400];
+
+	snprintf(path, sizeof(path), "%s/log", dir);
+	part();
+	pthread_mutex_lock(&standby->lock);
+	for (unsigned i = 0; i < n + 3; i++) {
+		join_log_add(&standby->log, &w);
+	}
+	join_log_committed(&standby->log);
+	ck_assert_uint_eq(standby->log.missed, 3);
+	pthread_mutex_unlock(&standby->lock);
+	log_set_level(LOG_LEVEL_INFO);
+	ck_assert_int_eq(log_open(path), E_OK);
+	meet();
+	ck_assert_int_eq(value_of(from), 0);
+	FILE *f = fopen(path, "r");
+	while (fgets(line, sizeof(line), f) != NULL) {
+		said |= strstr(line, ": 3 changes since the last copy had no room") != NULL;
+	}
+	fclose(f);
+	ck_assert(said);
 }
 END_TEST
 
@@ -306,6 +412,10 @@ TEST_SUITE_FORKED(standby_join)
 	tcase_add_test(t, test_settled);
 	tcase_add_test(t, test_joined_once);
 	tcase_add_test(t, test_groups);
+	tcase_add_loop_test(t, test_group_removed, 0, 2);
+	tcase_add_test(t, test_group_made_anew);
+	tcase_add_test(t, test_member_without_group);
+	tcase_add_test(t, test_log_is_full);
 	tcase_add_test(t, test_dropped_before_it_met);
 	tcase_add_test(t, test_log_keeps_last_changes);
 	tcase_add_loop_test(t, test_names, 0, sizeof(named) / sizeof(named[0]));
