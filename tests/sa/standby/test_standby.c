@@ -175,13 +175,16 @@ static int connect_to(unsigned port)
 	return fd;
 }
 
-static int listen_any(unsigned *ret_port)
+/* Listens on a port, or on any if it is 0. */
+static int listen_at(unsigned port, unsigned *ret_port)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
+		                  .sin_port = htons((uint16_t)port),
 		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(at);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
+	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int)), 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	ck_assert_int_eq(listen(fd, 5), 0);
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &len), 0);
@@ -538,7 +541,7 @@ static void send_number(struct tls *t, enum frame_type type, uint64_t number)
 START_TEST(test_torn_copy)
 {
 	unsigned port;
-	int listener = listen_any(&port), fd;
+	int listener = listen_at(0, &port), fd;
 	struct tls_keys *keys;
 	struct tls *t;
 	char text[200];
@@ -635,6 +638,39 @@ START_TEST(test_false_join)
 }
 END_TEST
 
+/* The new master has an older version, which takes nothing of a standby that was master: what this one was told
+ * is named in its log, and replaced by the copy. */
+START_TEST(test_older_master)
+{
+	unsigned port = standby_port(open_master(60000));
+	struct tls_keys *keys;
+	char text[200];
+	struct tls *t;
+
+	open_standby(port, secret_text, PREFIX);
+	WAIT_UNTIL(standby_hears(standby));
+	ck_assert(standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+	change_service(to, 7, 5);
+	standby_free(master);
+	master = NULL;
+	keep_log();
+	int listener = listen_at(port, &port);
+	standby_set_role(standby, STANDBY_TAKES);
+	int fd = accept(listener, NULL, NULL);
+	t = open_tls(&keys, fd, true);
+	send_hello(t, MASTER_GUID, true);
+	send_number(t, FRAME_COPY_END, 1);
+	WAIT_UNTIL(standby_hears(standby));
+	ck_assert_str_eq(dump(to), "");
+	ck_assert(logged("dropped service 0x07"));
+	ck_assert(logged("the new master has an older version"));
+	tls_free(t);
+	tls_keys_free(keys);
+	close(fd);
+	close(listener);
+}
+END_TEST
+
 /* --- options ------------------------------------------------------------------------------ */
 
 START_TEST(test_bad_options)
@@ -679,6 +715,7 @@ TEST_SUITE(standby)
 	tcase_add_test(t, test_standby_lies);
 	tcase_add_loop_test(t, test_torn_copy, 0, N_TORN);
 	tcase_add_loop_test(t, test_false_join, 0, N_FALSE_JOIN);
+	tcase_add_test(t, test_older_master);
 	tcase_add_test(t, test_bad_options);
 	suite_add_tcase(suite, t);
 }
