@@ -199,6 +199,8 @@ static void send_trap(void)
 	}
 	if (told.number >= 129 && told.number <= 131) {
 		field_set(tap.in + 64, NTC_129_PORT, told.port);
+	} else if (told.number == UMAD_SM_BAD_SWITCH_PKEY_TRAP) {
+		field_set(tap.in + 64, NTC_259_PORT, told.port);
 	}
 	tap_bring_from(&tap, fixture, told.sender, UMAD_CLASS_SUBN_LID_ROUTED,
 	               UMAD_METHOD_TRAP, UMAD_ATTR_NOTICE);
@@ -437,11 +439,14 @@ static struct trap forged_trap(int kind)
 	case 11: return (struct trap){ 258, host, host, other, 0, 0, false };
 	case 12: return (struct trap){ 259, host, host, host, 0, 0, false };
 	case 13: return (struct trap){ 259, sw, sw, lid_of(far_host()), 0, 0, false };
+	case 14: return (struct trap){ 259, sw, sw, host, 0, 77, false };
+	case 15: return (struct trap){ VPORT_TRAP_CHANGES, sw, sw, sw, 0, 0, false };
+	case 16: return (struct trap){ VPORT_TRAP_CHANGES, host, host, sw, 0, 0, false };
 	default: return (struct trap){ 128, 0, 0, 0, 0, 0, false };
 	}
 }
 
-enum { FORGED_KINDS = 15 };
+enum { FORGED_KINDS = 18 };
 
 /* Forged traps, 10 each second, have no effect but an answer and a count, also while
  * PortStateChange is set on the switches. */
@@ -1329,6 +1334,35 @@ START_TEST(handover_before_found)
 }
 END_TEST
 
+/* A standby takes commands of the master that it waits for, and of SMs that are announced. Another one is
+ * refused, although its SMInfo is in order. */
+START_TEST(control_of_unannounced)
+{
+	uint32_t third;
+
+	other(15, 3);
+	fixture->config.sm_trust = SM_TRUST_ANNOUNCED;
+	fixture_start(fixture);
+	run_to_standby();
+	fixture_log(fixture);
+	third = fixture_host(fixture, 5);
+	ck_assert_uint_ne(fixture->g->ports[third].guid, other_sm_guid());
+	for (uint32_t mod = 1; mod <= 5; mod++) {
+		ck_assert_uint_eq(control_from(fixture->g->ports[third].node, mod,
+		                               fixture->g->ports[third].guid, 3, 1),
+		                  0x1c);
+	}
+	ck_assert_uint_eq(fixture_logged(fixture, "was announced by nobody; see allowed_sm_guids"), 5);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	fixture->config.allowed_sm_guids =
+		(struct option_guids){ { fixture->g->ports[third].guid, other_sm_guid() }, 2 };
+	ck_assert_uint_eq(control_from(fixture->g->ports[third].node, 1,
+	                               fixture->g->ports[third].guid, 3, 1),
+	                  0);
+	ck_assert(sweep_status(fixture->sweep)->master);
+}
+END_TEST
+
 static bool loses_control(const uint8_t *mad)
 {
 	return field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO &&
@@ -1438,6 +1472,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, handover_to_us, 0, 1);
 	tcase_add_test(t, handover_while_discovering);
 	tcase_add_loop_test(t, handover_before_found, 0, 4);
+	tcase_add_test(t, control_of_unannounced);
 	tcase_add_test(t, handover_not_acknowledged);
 	tcase_add_test(t, disabled);
 	suite_add_tcase(suite, t);

@@ -242,6 +242,43 @@ START_TEST(forget)
 }
 END_TEST
 
+static int forget_named(const char *what, const char *word)
+{
+	char why[200] = "";
+	size_t n;
+	int ret = sweep_request_forget(fixture->sweep, what, "me", &n, why, sizeof(why));
+
+	ck_assert_msg(strstr(why, word) != NULL, "no '%s' in: %s", word, why);
+	return ret;
+}
+
+/* Two nodes with one name are gone: a GUID says which one is meant. Who is not up has nothing to forget. */
+START_TEST(forget_one_of_two)
+{
+	uint64_t guid[2] = { fixture_host_guid(fixture, 3), fixture_host_guid(fixture, 4) };
+	char text[24];
+
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(sim_set_description(fixture->sim, guid[i], "twin"), E_OK);
+	}
+	fixture_run_ms(fixture, 20000);
+	ck_assert_int_eq(forget_named("twin", "twin is in the fabric"), E_UNSUITABLE);
+	set_node(guid[0], false);
+	set_node(guid[1], false);
+	ck_assert_uint_eq(n_gone(), 2);
+	ck_assert_int_eq(forget_named("twin", "several nodes named 'twin' are gone"), E_AMBIGUOUS);
+	ck_assert_uint_eq(n_gone(), 2);
+	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)guid[1]);
+	ck_assert_int_eq(forget_named(text, ""), E_OK);
+	ck_assert_int_eq(row_of(guid[0])->gone_s, NOW);
+	ck_assert_int_eq(forget_named("twin", ""), E_OK);
+	ck_assert_uint_eq(n_gone(), 0);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	ck_assert_int_eq(forget_named(NULL, "only a master whose subnet is up"), E_NOTREADY);
+}
+END_TEST
+
 /* --- the snapshot ---------------------------------------------------------------------- */
 
 static bool has_event(enum event_kind kind)
@@ -322,5 +359,6 @@ TEST_SUITE(sweep_known)
 	tcase_add_test(tc, gone_and_back);
 	tcase_add_test(tc, limit);
 	tcase_add_test(tc, forget);
+	tcase_add_test(tc, forget_one_of_two);
 	suite_add_tcase(suite, tc);
 }
