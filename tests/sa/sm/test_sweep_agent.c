@@ -4,6 +4,8 @@
  * Answers of the sweep to other SMs, and handover between them. Longer than most: all cases
  * share one scripted peer on the virtual clock, and the order of its messages.
  */
+#include <errno.h>
+
 #include "sa/sm/discover/keyring.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
@@ -607,6 +609,29 @@ START_TEST(own_is_sm_late)
 	fixture_run_ms(fixture, 3000);
 	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	ck_assert_uint_eq(mask_published() & IS_SM, IS_SM);
+}
+END_TEST
+
+/* The device does not let us set the IsSM bit, so others may not find us: the log says so, and the fabric is
+ * served all the same. */
+START_TEST(no_issm)
+{
+	tap.set_issm_ret = -EPERM;
+	fixture_log(fixture);
+	up();
+	ck_assert_uint_eq(fixture_logged(fixture, "SAG-SM-001"), 1);
+}
+END_TEST
+
+/* The device is gone: the status says so, and the program that runs the sweep ends. */
+START_TEST(transport_gone)
+{
+	up();
+	tap.recv_ret = -ENODEV;
+	ck_assert_int_eq(sweep_run_once(fixture->sweep), -EIO);
+	ck_assert(!sweep_status(fixture->sweep)->up);
+	ck_assert_ptr_nonnull(strstr(sweep_status(fixture->sweep)->not_ready, " is gone: "));
+	tap.recv_ret = E_OK;
 }
 END_TEST
 
@@ -1445,6 +1470,8 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, own_capabilities, 0,
 	                    sizeof(own_traps) / sizeof(own_traps[0]));
 	tcase_add_test(t, own_is_sm_late);
+	tcase_add_test(t, no_issm);
+	tcase_add_test(t, transport_gone);
 	tcase_add_loop_test(t, early, 0, 2);
 	tcase_add_test(t, early_flood);
 	tcase_add_test(t, log_of_changes);
