@@ -114,16 +114,6 @@ static int store_row(struct sm *sm, const struct drained_row *r, bool removes)
 	return ret == E_OK ? refresh(sm) : ret;
 }
 
-const struct drained_row *drained_find(const struct sm *sm, uint64_t node_guid, uint8_t port)
-{
-	for (size_t i = 0; i < sm->drained.n; i++) {
-		if (drained_concerns(&sm->drained.list[i], node_guid, port)) {
-			return &sm->drained.list[i];
-		}
-	}
-	return NULL;
-}
-
 /* --- events --------------------------------------------------------------------------------- */
 
 static void note(struct sm *sm, const struct drained_row *r, enum event_kind kind,

@@ -102,10 +102,6 @@ struct drained_outcome {
 int drained_request(struct sm *sm, const struct drained_request *rq,
                     struct drained_outcome *ret_outcome, char *why, size_t why_bytes);
 
-/*! \brief Is this node, or the cable of this port, out of service for any reason?
- *  \return The row; NULL: it is not. Borrowed until the next request or sweep. Cost: O(rows). */
-const struct drained_row *drained_find(const struct sm *sm, uint64_t node_guid, uint8_t port);
-
 /*! \brief When the next row ends by itself, by sm_now(); UINT64_MAX: none does. */
 uint64_t drained_deadline(const struct sm *sm);
 
