@@ -1394,6 +1394,119 @@ static bool loses_control(const uint8_t *mad)
 	       field_get(mad, MAD_METHOD) == UMAD_METHOD_SET;
 }
 
+/* The other SM does not answer until we look at the fabric, and is master then. */
+static void silent_until_discovery(void)
+{
+	tap.other_silent = true;
+	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") != 0) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	tap.other_silent = false;
+	tap.other_state = 3;
+	fixture_run_ms(fixture, 10000);
+}
+
+static uint64_t key_of_handover;
+
+static void keep_key(uint8_t *mad)
+{
+	if (loses_control(mad) && field_get(mad, MAD_ATTR_MOD) == 1) {
+		key_of_handover = field_get(mad + 64, SMI_SM_KEY);
+	}
+}
+
+/* We were master or stood by for an announced one, so one that nobody announced is no reason any more to stand by
+ * at an election. It is if we stood by for it before. */
+START_TEST(settled)
+{
+	bool respected = _i == 1;
+	uint64_t us = sim_transport(fixture->sim)->local.port_guid;
+
+	other(15, respected ? 3 : 2);
+	tap.other_key = respected ? 0 : 1;
+	tap.out_filter = keep_key;
+	fixture->config.sm_trust = SM_TRUST_ANNOUNCED;
+	if (respected) {
+		fixture_start(fixture);
+		run_to_standby();
+		tap.other_silent = true;
+		fixture_run_ms(fixture, 10000);
+		ck_assert(sweep_status(fixture->sweep)->master);
+		tap.other_silent = false;
+		sweep_request_heavy(fixture->sweep);
+	} else {
+		fixture->config.allowed_sm_guids =
+			(struct option_guids){ { other_sm_guid(), us }, 2 };
+		tap.other_left = true;
+		fixture_start(fixture);
+		fixture_up(fixture);
+		tap.other_left = false;
+		sweep_request_heavy(fixture->sweep);
+	}
+	fixture_run_ms(fixture, 10000);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	ck_assert_uint_eq(key_of_handover, respected ? 0 : 1); /* it showed none, and gets none */
+	fixture->config.allowed_sm_guids.n = 0;
+	silent_until_discovery();
+	ck_assert(sweep_status(fixture->sweep)->standby == respected);
+	ck_assert(sweep_status(fixture->sweep)->master == !respected);
+}
+END_TEST
+
+/* The answer to our HANDOVER is lost, and ACKNOWLEDGE says that it was taken. */
+START_TEST(handover_acknowledged)
+{
+	other(15, 2);
+	tap.other_left = true;
+	up();
+	ck_assert_uint_eq(control(2, other_sm_guid(), 3, 1), 0x1c); /* of nothing */
+	tap.other_left = false;
+	tap.loses = loses_control;
+	sweep_request_heavy(fixture->sweep);
+	for (unsigned i = 0; i < FIXTURE_TURNS && tap.n_controls == 0; i++) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert_uint_eq(control(2, other_sm_guid() + 1, 3, 1), 0x1c);
+	ck_assert_uint_eq(control(2, other_sm_guid(), 3, 1), 0);
+	tap.other_state = 3;
+	fixture_run_ms(fixture, 3000);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	ck_assert_uint_eq(control(2, other_sm_guid(), 3, 1), 0); /* once more */
+	fixture_run_ms(fixture, 20000);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+}
+END_TEST
+
+/* A state that no specification knows is no state in which an SM could be master, neither at an election nor of
+ * the master that we wait for. */
+START_TEST(unknown_state)
+{
+	fixture_log(fixture);
+	other(15, _i == 0 ? 9 : 3);
+	fixture_start(fixture);
+	if (_i == 1) {
+		run_to_standby();
+		tap.other_state = 9;
+	}
+	fixture_run_ms(fixture, 20000);
+	fixture_up(fixture);
+	ck_assert(sweep_status(fixture->sweep)->master);
+	ck_assert_uint_ge(fixture_logged(fixture, "priority 15, state unknown"), 1);
+}
+END_TEST
+
+/* The master shows another SM_Key all at once, so it is not believed any more, and gone. */
+START_TEST(master_changes_key)
+{
+	other(15, 3);
+	fixture_start(fixture);
+	run_to_standby();
+	tap.other_key = 9;
+	fixture_run_ms(fixture, 20000);
+	ck_assert(sweep_status(fixture->sweep)->master);
+}
+END_TEST
+
 /* The ACKNOWLEDGE gets lost: its retries are waited for, not polled for. */
 START_TEST(handover_not_acknowledged)
 {
@@ -1501,6 +1614,10 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, handover_before_found, 0, 4);
 	tcase_add_test(t, control_of_unannounced);
 	tcase_add_test(t, handover_not_acknowledged);
+	tcase_add_loop_test(t, settled, 0, 2);
+	tcase_add_test(t, handover_acknowledged);
+	tcase_add_loop_test(t, unknown_state, 0, 2);
+	tcase_add_test(t, master_changes_key);
 	tcase_add_test(t, disabled);
 	suite_add_tcase(suite, t);
 }
