@@ -1447,7 +1447,9 @@ START_TEST(settled)
 	ck_assert(sweep_status(fixture->sweep)->standby);
 	ck_assert_uint_eq(key_of_handover, respected ? 0 : 1); /* it showed none, and gets none */
 	fixture->config.allowed_sm_guids.n = 0;
+	tap.n_controls = 0;
 	silent_until_discovery();
+	ck_assert_uint_eq(tap.n_controls, 0); /* we were not master again in between */
 	ck_assert(sweep_status(fixture->sweep)->standby == respected);
 	ck_assert(sweep_status(fixture->sweep)->master == !respected);
 }
