@@ -341,6 +341,38 @@ START_TEST(mirrored_before_event)
 }
 END_TEST
 
+/* The same when we give the fabric away just then: our new state is written at once, and the event with it. */
+START_TEST(mirrored_before_state)
+{
+	char why[200];
+	uint64_t end;
+	uint32_t sweeps;
+
+	tap.other_guid = fixture_host_guid(fixture, 5);
+	tap.other_priority = 1;
+	tap.other_state = 2;
+	fixture->config.sm_priority = 5;
+	fixture->config.sm_trust = SM_TRUST_ANY;
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 5000 + 100 * (unsigned)_i);
+	ck_assert_int_eq(sim_set_node(fixture->sim, fixture_host_guid(fixture, 3), false), E_OK);
+	sweeps = fixture_sweeps(fixture);
+	end = fixture_now(fixture) + 20000;
+	while (fixture_sweeps(fixture) == sweeps) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+		ck_assert_uint_lt(fixture_now(fixture), end);
+	}
+	ck_assert_int_eq(sweep_request_handover(fixture->sweep, why, sizeof(why)), E_OK);
+	sweep_request_light(fixture->sweep, NULL);
+	while (!has_event(EVENT_HOST_GONE)) {
+		state_flush(fixture->state);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+		ck_assert_uint_lt(fixture_now(fixture), end);
+	}
+	ck_assert_uint_eq(n_gone_in_snapshot(), 1);
+}
+END_TEST
+
 TEST_SUITE(sweep_known)
 {
 	TCase *r = tcase_create("snapshot");
@@ -348,6 +380,7 @@ TEST_SUITE(sweep_known)
 	tcase_add_checked_fixture(r, setup_to_read, teardown);
 	tcase_set_timeout(r, 120);
 	tcase_add_loop_test(r, mirrored_before_event, 0, 10);
+	tcase_add_loop_test(r, mirrored_before_state, 0, 10);
 	suite_add_tcase(suite, r);
 
 	TCase *tc = tcase_create("known");
