@@ -471,6 +471,28 @@ START_TEST(forged)
 }
 END_TEST
 
+/* Traps come by LID; one over a directed route is none of a port. */
+START_TEST(trap_over_directed_route)
+{
+	fixture->config.sweep_interval = 0;
+	up();
+	fixture_run_ms(fixture, 1000);
+	fixture_log(fixture);
+	memset(tap.in, 0, sizeof(tap.in));
+	tap_comes_from(&tap, fixture, fixture->g->ports[host_port()].node);
+	field_set(tap.in + 64, NTC_IS_GENERIC, 1);
+	field_set(tap.in + 64, NTC_TRAP_NUMBER, 144);
+	field_set(tap.in + 64, NTC_ISSUER_LID, lid_of(host_port()));
+	field_set(tap.in + 64, NTC_144_LID, lid_of(host_port()));
+	tap_bring(&tap, fixture, UMAD_CLASS_SUBN_DIRECTED_ROUTE, UMAD_METHOD_TRAP,
+	          UMAD_ATTR_NOTICE, MAD_BYTES);
+	fixture_run_ms(fixture, 5000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->forged_traps, 1);
+	ck_assert_uint_eq(fixture_logged(fixture, "it came over a directed route"), 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
+}
+END_TEST
+
 /* How often a sender may have been looked at since: it waits longer and longer, up to 5 s. */
 static uint64_t looks_since(uint64_t start_ms)
 {
@@ -1579,6 +1601,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_test(t, trap_to_a_standby);
 	tcase_add_test(t, wrong_keys);
 	tcase_add_loop_test(t, forged, 0, FORGED_KINDS);
+	tcase_add_test(t, trap_over_directed_route);
 	tcase_add_loop_test(t, insisting, 0, 2);
 	tcase_add_loop_test(t, flapping, 0, 2);
 	tcase_add_test(t, both_ends);
