@@ -26,9 +26,11 @@ function is_memory(n,    i) {
 	return 0
 }
 
-function place(n) {
-	sub(/^[ \t]+/, "", text[n])
-	return file ":" n ": " text[n]
+# A call is shown with its second line, where the first one says little.
+function place(n,    all) {
+	all = text[n] (text[n] ~ /[(,]$/ ? text[n + 1] : "")
+	gsub(/[ \t]+/, " ", all)
+	return file ":" n ":" all
 }
 
 function end_file(    n, dir) {

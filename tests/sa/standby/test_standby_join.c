@@ -377,6 +377,18 @@ static const struct {
 	  { 0x12, 0x34, 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd },
 	  10,
 	  "member 0x0002c9030000abcd of partition 0x1234" },
+	{ COPIED_RECORDS + RECORDS_KNOWN,
+	  { 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd, 1 },
+	  9,
+	  "known node 0x0002c9030000abcd" },
+	{ COPIED_RECORDS + RECORDS_ACKS,
+	  "unhealthy-0x0000000000000300-3",
+	  30,
+	  "acknowledgement of alarm unhealthy-0x0000000000000300-3" },
+	{ COPIED_RECORDS + RECORDS_DRAINED,
+	  { 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd, 7 },
+	  9,
+	  "drained 0x0002c9030000abcd port 7" },
 };
 
 START_TEST(test_names)
