@@ -6,9 +6,9 @@
 
 # A place that refuses something: it returns an error or a reason, or says a message.
 function refuses(s) {
-	return s ~ /return (-E[A-Z]|E_[A-NP-Z]|")/ || s ~ /[^a-z]ret = (-E[A-Z]|E_[A-NP-Z])/ ||
+	return s !~ /^(static|bool|int|void) / && (s ~ /return (-E[A-Z]|E_[A-NP-Z]|")/ || s ~ /[^a-z]ret = (-E[A-Z]|E_[A-NP-Z])/ ||
 		s ~ /(log_message|log_message_lines|log_error|sm_fail|[a-z_]*refuse[a-z_]*|[a-z]*_problem)\(/ ||
-		s ~ /printf\((why|text)[,+]/
+		s ~ /printf\((why|text)[,+]/)
 }
 
 # Does this line, or one beside it, say that memory may run out?
