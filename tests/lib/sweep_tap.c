@@ -288,8 +288,9 @@ static void tap_wake(struct transport *t)
 
 static int tap_set_issm(struct transport *t, bool on)
 {
-	return tap_of(t)->set_issm_ret != E_OK ? tap_of(t)->set_issm_ret
-	                                       : tap_of(t)->inner->ops->set_issm(tap_of(t)->inner, on);
+	return tap_of(t)->set_issm_ret != E_OK
+	               ? tap_of(t)->set_issm_ret
+	               : tap_of(t)->inner->ops->set_issm(tap_of(t)->inner, on);
 }
 
 static const struct transport_ops tap_ops = { .name = "tap",

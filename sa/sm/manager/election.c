@@ -1029,7 +1029,8 @@ bool election_control(struct election *e, uint32_t control,
 	const char *wrong = fault_of_control(e, control, info, at);
 	char skipped[LOG_SKIPPED_BYTES];
 
-	if (e->state == SM_DISCOVERING && at == 0 && control == SM_HANDOVER && from_master) {
+	if (e->state == SM_DISCOVERING && at == 0 && control == SM_HANDOVER &&
+	    from_master) {
 		e->early.guid = from;
 		if (may_warn(e, skipped)) {
 			log_info(source,

@@ -215,7 +215,8 @@ START_TEST(file_is_private)
 END_TEST
 
 /* Without a key there is no file. */
-/* The file cannot be written: ports have the key all the same, and the log says what is at stake. */
+/* The file cannot be written: ports have the key all the same, and the log says what is
+ * at stake. */
 START_TEST(file_is_not_written)
 {
 	fixture->deps.key_file = "/nonexistent/guid2mkey";
@@ -227,7 +228,8 @@ START_TEST(file_is_not_written)
 	fixture_start(fixture);
 	fixture_up(fixture);
 	ck_assert_uint_ge(fixture_logged(fixture, "SAG-SM-016"), 1);
-	ck_assert_uint_eq(fixture_peek(fixture, fixture_host(fixture, 3), PI_M_KEY), KEY_X);
+	ck_assert_uint_eq(fixture_peek(fixture, fixture_host(fixture, 3), PI_M_KEY),
+	                  KEY_X);
 }
 END_TEST
 

@@ -244,8 +244,8 @@ START_TEST(ambiguous)
 }
 END_TEST
 
-/* What opa-fm calls a host is the first word of its description. Each of its ports is found, and so is the end
- * port at either end of a cable. */
+/* What opa-fm calls a host is the first word of its description. Each of its ports is
+ * found, and so is the end port at either end of a cable. */
 START_TEST(end_ports_by_name)
 {
 	const char *const names[] = { "node03", "nobody", "node05", "node03" };
@@ -266,7 +266,9 @@ START_TEST(end_ports_by_name)
 	ck_assert_uint_ge(seen_3, 1);
 	ck_assert_uint_eq(seen_5, 1);
 	ck_assert_uint_eq(sweep_end_port(fixture->sweep, g->nodes[ca].guid, 1), p->guid);
-	ck_assert_uint_eq(sweep_end_port(fixture->sweep, g->nodes[far->node].guid, far->num), p->guid);
+	ck_assert_uint_eq(
+		sweep_end_port(fixture->sweep, g->nodes[far->node].guid, far->num),
+		p->guid);
 	ck_assert_uint_eq(sweep_end_port(fixture->sweep, g->nodes[ca].guid, 77), 0);
 	ck_assert_uint_eq(sweep_end_port(fixture->sweep, 77, 1), 0);
 	arena_free(a);

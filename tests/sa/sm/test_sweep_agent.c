@@ -634,8 +634,8 @@ START_TEST(own_is_sm_late)
 }
 END_TEST
 
-/* The device does not let us set the IsSM bit, so others may not find us: the log says so, and the fabric is
- * served all the same. */
+/* The device does not let us set the IsSM bit, so others may not find us: the log says
+ * so, and the fabric is served all the same. */
 START_TEST(no_issm)
 {
 	tap.set_issm_ret = -EPERM;
@@ -652,7 +652,8 @@ START_TEST(transport_gone)
 	tap.recv_ret = -ENODEV;
 	ck_assert_int_eq(sweep_run_once(fixture->sweep), -EIO);
 	ck_assert(!sweep_status(fixture->sweep)->up);
-	ck_assert_ptr_nonnull(strstr(sweep_status(fixture->sweep)->not_ready, " is gone: "));
+	ck_assert_ptr_nonnull(
+		strstr(sweep_status(fixture->sweep)->not_ready, " is gone: "));
 	tap.recv_ret = E_OK;
 }
 END_TEST
@@ -1333,7 +1334,8 @@ START_TEST(handover_while_discovering)
 }
 END_TEST
 
-/* The durable LID of a host is another one than the port has, as if another SM had given that. */
+/* The durable LID of a host is another one than the port has, as if another SM had given
+ * that. */
 static uint32_t remember_other_lid(uint32_t port)
 {
 	struct lid_memory *lids;
@@ -1350,9 +1352,10 @@ static uint32_t remember_other_lid(uint32_t port)
 	return (uint32_t)fixture_peek(fixture, port, PI_LID);
 }
 
-/* A master may step down when it has sent HANDOVER, whatever the answer. It sent that during our first
- * discovery, so its port is not found yet. It is found, answers as standby, and has handed over: LIDs that it
- * gave stay. Nothing follows from a HANDOVER in the name of an SM that is not there or was ignored. */
+/* A master may step down when it has sent HANDOVER, whatever the answer. It sent that
+ * during our first discovery, so its port is not found yet. It is found, answers as
+ * standby, and has handed over: LIDs that it gave stay. Nothing follows from a HANDOVER
+ * in the name of an SM that is not there or was ignored. */
 START_TEST(handover_before_found)
 {
 	enum { CAME, NO_SUCH_SM, IGNORED, NOT_MASTER };
@@ -1375,14 +1378,16 @@ START_TEST(handover_before_found)
 	fixture_up(fixture);
 	fixture_run_ms(fixture, 20000);
 	ck_assert(sweep_status(fixture->sweep)->master);
-	ck_assert_uint_eq(fixture_logged(fixture, "Entering MASTER state (the SM 0x"), _i == CAME);
-	ck_assert_uint_eq(fixture_peek(fixture, port, PI_LID), found + (_i == CAME ? 0 : 100));
+	ck_assert_uint_eq(fixture_logged(fixture, "Entering MASTER state (the SM 0x"),
+	                  _i == CAME);
+	ck_assert_uint_eq(fixture_peek(fixture, port, PI_LID),
+	                  found + (_i == CAME ? 0 : 100));
 	ck_assert_uint_eq(fixture_logged(fixture, "SAG-SM-005"), _i == NOT_MASTER);
 }
 END_TEST
 
-/* A standby takes commands of the master that it waits for, and of SMs that are announced. Another one is
- * refused, although its SMInfo is in order. */
+/* A standby takes commands of the master that it waits for, and of SMs that are
+ * announced. Another one is refused, although its SMInfo is in order. */
 START_TEST(control_of_unannounced)
 {
 	uint32_t third;
@@ -1399,10 +1404,13 @@ START_TEST(control_of_unannounced)
 		                               fixture->g->ports[third].guid, 3, 1),
 		                  0x1c);
 	}
-	ck_assert_uint_eq(fixture_logged(fixture, "was announced by nobody; see allowed_sm_guids"), 5);
+	ck_assert_uint_eq(
+		fixture_logged(fixture, "was announced by nobody; see allowed_sm_guids"),
+		5);
 	ck_assert(sweep_status(fixture->sweep)->standby);
 	fixture->config.allowed_sm_guids =
-		(struct option_guids){ { fixture->g->ports[third].guid, other_sm_guid() }, 2 };
+		(struct option_guids){ { fixture->g->ports[third].guid, other_sm_guid() },
+		                       2 };
 	ck_assert_uint_eq(control_from(fixture->g->ports[third].node, 1,
 	                               fixture->g->ports[third].guid, 3, 1),
 	                  0);
@@ -1437,8 +1445,8 @@ static void keep_key(uint8_t *mad)
 	}
 }
 
-/* We were master or stood by for an announced one, so one that nobody announced is no reason any more to stand by
- * at an election. It is if we stood by for it before. */
+/* We were master or stood by for an announced one, so one that nobody announced is no
+ * reason any more to stand by at an election. It is if we stood by for it before. */
 START_TEST(settled)
 {
 	bool respected = _i == 1;
@@ -1467,7 +1475,8 @@ START_TEST(settled)
 	}
 	fixture_run_ms(fixture, 10000);
 	ck_assert(sweep_status(fixture->sweep)->standby);
-	ck_assert_uint_eq(key_of_handover, respected ? 0 : 1); /* it showed none, and gets none */
+	ck_assert_uint_eq(key_of_handover,
+	                  respected ? 0 : 1); /* it showed none, and gets none */
 	fixture->config.allowed_sm_guids.n = 0;
 	tap.n_controls = 0;
 	silent_until_discovery();
@@ -1501,8 +1510,8 @@ START_TEST(handover_acknowledged)
 }
 END_TEST
 
-/* A state that no specification knows is no state in which an SM could be master, neither at an election nor of
- * the master that we wait for. */
+/* A state that no specification knows is no state in which an SM could be master, neither
+ * at an election nor of the master that we wait for. */
 START_TEST(unknown_state)
 {
 	fixture_log(fixture);

@@ -260,8 +260,10 @@ static int at_place(const char *place, bool end)
 
 static const char *text_of(uint64_t guid, unsigned port)
 {
-	return port != 0 ? arena_printf(fixture->a, "0x%016llx:%u", (unsigned long long)guid, port)
-	                 : arena_printf(fixture->a, "0x%016llx", (unsigned long long)guid);
+	return port != 0
+	               ? arena_printf(fixture->a, "0x%016llx:%u",
+	                              (unsigned long long)guid, port)
+	               : arena_printf(fixture->a, "0x%016llx", (unsigned long long)guid);
 }
 
 /* A cable is named by either of its ends, by name or GUID, and once more while it is off. */
@@ -275,8 +277,10 @@ START_TEST(cables_by_name)
 	g = fixture->g;
 	a = &g->ports[graph_port(g, g->switches[0], g->adj[g->adj_first[0]].port)];
 	b = &g->ports[a->peer];
-	names[0] = arena_printf(fixture->a, "%s:%u", node_name(&g->nodes[a->node]), a->num);
-	names[1] = arena_printf(fixture->a, "%s:%u", node_name(&g->nodes[b->node]), b->num);
+	names[0] =
+		arena_printf(fixture->a, "%s:%u", node_name(&g->nodes[a->node]), a->num);
+	names[1] =
+		arena_printf(fixture->a, "%s:%u", node_name(&g->nodes[b->node]), b->num);
 	names[2] = text_of(g->nodes[a->node].guid, a->num);
 	names[3] = text_of(g->nodes[b->node].guid, b->num);
 	for (unsigned i = 0; i < 4; i++) {
@@ -284,12 +288,16 @@ START_TEST(cables_by_name)
 		check_state(DRAINED_DRAINING);
 		ck_assert_uint_eq(rows[0].port + rows[0].peer_port, a->num + b->num);
 		fixture_run_ms(fixture, QUIET_MS);
-		ck_assert_int_eq(sim_set_link(fixture->sim, g->nodes[a->node].guid, a->num, i != 0), E_OK);
+		ck_assert_int_eq(sim_set_link(fixture->sim, g->nodes[a->node].guid,
+		                              a->num, i != 0),
+		                 E_OK);
 		fixture_run_ms(fixture, QUIET_MS);
 		ck_assert_int_eq(at_place(names[3 - i], true), E_OK);
 		ck_assert_uint_eq(read_rows(), 0);
 		ck_assert_int_eq(at_place(names[3 - i], true), E_NOTFOUND);
-		ck_assert_int_eq(sim_set_link(fixture->sim, g->nodes[a->node].guid, a->num, true), E_OK);
+		ck_assert_int_eq(
+			sim_set_link(fixture->sim, g->nodes[a->node].guid, a->num, true),
+			E_OK);
 		fixture_run_ms(fixture, QUIET_MS);
 	}
 }
@@ -306,14 +314,16 @@ START_TEST(wrong_places)
 	bring_up("ft2 4 4 3");
 	for (unsigned i = 0; i < 2; i++) {
 		guid[i] = fixture_host_guid(fixture, 3 + i);
-		ck_assert_int_eq(sim_set_description(fixture->sim, guid[i], "twin"), E_OK);
+		ck_assert_int_eq(sim_set_description(fixture->sim, guid[i], "twin"),
+		                 E_OK);
 	}
 	p = &fixture->g->ports[fixture->g->ports[fixture_host(fixture, 6)].peer];
 	sw = fixture->g->nodes[p->node].guid;
 	ck_assert_int_eq(sim_set_link(fixture->sim, sw, p->num, false), E_OK);
 	fixture_run_ms(fixture, QUIET_MS);
 	ck_assert_int_eq(request(rq, &o), E_NOTFOUND);
-	ck_assert_ptr_nonnull(strstr(why, "there is no node 0x000000000000002a with a port 1"));
+	ck_assert_ptr_nonnull(
+		strstr(why, "there is no node 0x000000000000002a with a port 1"));
 	rq.node_guid = sw;
 	rq.port = 200;
 	ck_assert_int_eq(request(rq, &o), E_NOTFOUND);
@@ -327,7 +337,8 @@ START_TEST(wrong_places)
 		ck_assert_int_eq(at_place(text_of(guid[i], 0), false), E_OK);
 	}
 	ck_assert_int_eq(at_place("twin", true), E_AMBIGUOUS);
-	ck_assert_ptr_nonnull(strstr(why, "several nodes named 'twin' are out of service"));
+	ck_assert_ptr_nonnull(
+		strstr(why, "several nodes named 'twin' are out of service"));
 	ck_assert_uint_eq(read_rows(), 2);
 	ck_assert_int_eq(at_place(text_of(guid[1], 0), true), E_OK);
 	ck_assert_int_eq(at_place("twin", true), E_OK);
@@ -343,7 +354,8 @@ START_TEST(node_that_is_off)
 
 	bring_up("ft2 4 4 3");
 	guid = fixture_host_guid(fixture, 3);
-	name = node_name(&fixture->g->nodes[fixture->g->ports[fixture_host(fixture, 3)].node]);
+	name = node_name(
+		&fixture->g->nodes[fixture->g->ports[fixture_host(fixture, 3)].node]);
 	ck_assert_int_eq(sim_set_node(fixture->sim, guid, false), E_OK);
 	fixture_run_ms(fixture, QUIET_MS);
 	ck_assert_int_eq(at_place(name, false), E_OK);

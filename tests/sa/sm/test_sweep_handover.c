@@ -124,7 +124,7 @@ START_TEST(copy_arrives)
 }
 END_TEST
 
-/* --- the other SM is master, and we take over -------------------------------------------- */
+/* --- the other SM is master, and we take over --------------------------------------- */
 
 enum { FAR = 100 }; /* LIDs of the copy are that much higher than those of ports */
 
@@ -139,8 +139,9 @@ static void setup_standby(void)
 	fixture_stop(fixture);
 	tap_init(&tap, fixture);
 	fixture->config.sm_priority = 15;
-	fixture->config.allowed_sm_guids =
-		(struct option_guids){ { MASTER_GUID, sim_transport(fixture->sim)->local.port_guid }, 2 };
+	fixture->config.allowed_sm_guids = (struct option_guids){
+		{ MASTER_GUID, sim_transport(fixture->sim)->local.port_guid }, 2
+	};
 	tap.other_guid = fixture_host_guid(fixture, 3);
 	tap.other_sm_guid = MASTER_GUID;
 }
@@ -187,7 +188,8 @@ static void run_as_standby(void)
 {
 	tap.other_state = 3;
 	fixture_start(fixture);
-	for (unsigned i = 0; i < FIXTURE_TURNS && !sweep_status(fixture->sweep)->standby; i++) {
+	for (unsigned i = 0; i < FIXTURE_TURNS && !sweep_status(fixture->sweep)->standby;
+	     i++) {
 		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
 	fixture_log(fixture);
@@ -196,7 +198,8 @@ static void run_as_standby(void)
 static void link_with_master(void)
 {
 	const struct standby_options o = {
-		.peers = arena_printf(arena, "127.0.0.1:%u", standby_port(open_master(60000))),
+		.peers = arena_printf(arena, "127.0.0.1:%u",
+		                      standby_port(open_master(60000))),
 		.secret = write_secret("s", secret_text),
 		.guid = sim_transport(fixture->sim)->local.port_guid,
 		.prefix = PREFIX,
@@ -229,15 +232,17 @@ START_TEST(takeover_with_copy)
 	WAIT_UNTIL(status(master).n_in_step == 1);
 	const char *copy = dump(from);
 	master_is_gone();
-	ck_assert_uint_eq(fixture_logged(fixture, "takes over with the state of the master 0x"), 1);
+	ck_assert_uint_eq(
+		fixture_logged(fixture, "takes over with the state of the master 0x"), 1);
 	ck_assert_ptr_nonnull(strstr(copy, ":0700"));
 	ck_assert_ptr_nonnull(strstr(dump(fixture->state), ":0700"));
-	ck_assert_uint_eq(fixture_peek(fixture, port, PI_LID), lid_in(from, fixture->g->ports[port].guid));
+	ck_assert_uint_eq(fixture_peek(fixture, port, PI_LID),
+	                  lid_in(from, fixture->g->ports[port].guid));
 }
 END_TEST
 
-/* There is no copy of the last master, so what clients registered here before that is of no use: they register
- * again. LIDs stay as the ports have them. */
+/* There is no copy of the last master, so what clients registered here before that is of
+ * no use: they register again. LIDs stay as the ports have them. */
 START_TEST(takeover_without_copy)
 {
 	uint32_t port = fixture_host(fixture, 5);
@@ -260,8 +265,8 @@ START_TEST(takeover_without_copy)
 }
 END_TEST
 
-/* We stood by when we were stopped, and nobody else is there at our start: others may have been master since that
- * copy, so it is not used. */
+/* We stood by when we were stopped, and nobody else is there at our start: others may
+ * have been master since that copy, so it is not used. */
 START_TEST(copy_from_before)
 {
 	const struct state_copy_mark mark = { MASTER_GUID, PREFIX, 5, 1700000000, true };
@@ -274,13 +279,17 @@ START_TEST(copy_from_before)
 	fixture_log(fixture);
 	tap.other_left = true;
 	fixture_up(fixture);
-	ck_assert_uint_eq(fixture_logged(fixture, "the copy is from before this start, of the master 0x00000000000000a1"), 1);
+	ck_assert_uint_eq(
+		fixture_logged(
+			fixture,
+			"the copy is from before this start, of the master 0x00000000000000a1"),
+		1);
 	ck_assert_ptr_null(strstr(dump(fixture->state), ":0700"));
 	ck_assert_uint_eq(fixture_peek(fixture, port, PI_LID), lid);
 }
 END_TEST
 
-/* --- an operator gives the fabric to another --------------------------------------------- */
+/* --- an operator gives the fabric to another ---------------------------------------- */
 
 static void setup_yield(void)
 {
@@ -304,11 +313,13 @@ static void yield(int expected, const char *word)
 {
 	char text[300] = "";
 
-	ck_assert_int_eq(sweep_request_handover(fixture->sweep, text, sizeof(text)), expected);
+	ck_assert_int_eq(sweep_request_handover(fixture->sweep, text, sizeof(text)),
+	                 expected);
 	ck_assert_msg(strstr(text, word) != NULL, "no '%s' in: %s", word, text);
 }
 
-/* To a lower one, which hands nothing back because our priority is 0; then we are not master any more. */
+/* To a lower one, which hands nothing back because our priority is 0; then we are not
+ * master any more. */
 START_TEST(yields)
 {
 	tap.other_priority = 1;
@@ -341,7 +352,8 @@ START_TEST(yields_to_nobody)
 	fixture_start(fixture);
 	fixture_up(fixture);
 	fixture_run_ms(fixture, 3000);
-	yield(E_NOTREADY, hands_back ? "would hand back at once" : "there is no other subnet manager");
+	yield(E_NOTREADY, hands_back ? "would hand back at once"
+	                             : "there is no other subnet manager");
 	fixture_run_ms(fixture, 20000);
 	ck_assert(sweep_status(fixture->sweep)->master);
 	ck_assert_uint_eq(tap.n_controls, 0);

@@ -252,21 +252,25 @@ static int forget_named(const char *what, const char *word)
 	return ret;
 }
 
-/* Two nodes with one name are gone: a GUID says which one is meant. Who is not up has nothing to forget. */
+/* Two nodes with one name are gone: a GUID says which one is meant. Who is not up has
+ * nothing to forget. */
 START_TEST(forget_one_of_two)
 {
-	uint64_t guid[2] = { fixture_host_guid(fixture, 3), fixture_host_guid(fixture, 4) };
+	uint64_t guid[2] = { fixture_host_guid(fixture, 3),
+		             fixture_host_guid(fixture, 4) };
 	char text[24];
 
 	for (unsigned i = 0; i < 2; i++) {
-		ck_assert_int_eq(sim_set_description(fixture->sim, guid[i], "twin"), E_OK);
+		ck_assert_int_eq(sim_set_description(fixture->sim, guid[i], "twin"),
+		                 E_OK);
 	}
 	fixture_run_ms(fixture, 20000);
 	ck_assert_int_eq(forget_named("twin", "twin is in the fabric"), E_UNSUITABLE);
 	set_node(guid[0], false);
 	set_node(guid[1], false);
 	ck_assert_uint_eq(n_gone(), 2);
-	ck_assert_int_eq(forget_named("twin", "several nodes named 'twin' are gone"), E_AMBIGUOUS);
+	ck_assert_int_eq(forget_named("twin", "several nodes named 'twin' are gone"),
+	                 E_AMBIGUOUS);
 	ck_assert_uint_eq(n_gone(), 2);
 	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)guid[1]);
 	ck_assert_int_eq(forget_named(text, ""), E_OK);
@@ -275,11 +279,12 @@ START_TEST(forget_one_of_two)
 	ck_assert_uint_eq(n_gone(), 0);
 	fixture_stop(fixture);
 	fixture_start(fixture);
-	ck_assert_int_eq(forget_named(NULL, "only a master whose subnet is up"), E_NOTREADY);
+	ck_assert_int_eq(forget_named(NULL, "only a master whose subnet is up"),
+	                 E_NOTREADY);
 }
 END_TEST
 
-/* --- the snapshot ---------------------------------------------------------------------- */
+/* --- the snapshot ------------------------------------------------------------------- */
 
 static bool has_event(enum event_kind kind)
 {
@@ -304,7 +309,8 @@ static unsigned n_gone_in_snapshot(void)
 
 	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
-	for (int ret = snap_known_from(r, 0, 0, &n); ret == E_OK; ret = snap_known_next(r, &n)) {
+	for (int ret = snap_known_from(r, 0, 0, &n); ret == E_OK;
+	     ret = snap_known_next(r, &n)) {
 		gone += !known_is_cable(&n) && n.gone_s != 0;
 	}
 	snap_reader_close(r);
@@ -321,8 +327,8 @@ static void setup_to_read(void)
 	tap.step_ms = 10;
 }
 
-/* A reader that finds the event that a host is gone finds it gone in the snapshot, too, whenever between two
- * mirrorings it goes. */
+/* A reader that finds the event that a host is gone finds it gone in the snapshot, too,
+ * whenever between two mirrorings it goes. */
 START_TEST(mirrored_before_event)
 {
 	uint64_t end;
@@ -330,7 +336,8 @@ START_TEST(mirrored_before_event)
 	fixture_run_ms(fixture, 5000 + 100 * (unsigned)_i);
 	ck_assert(!has_event(EVENT_HOST_GONE));
 	ck_assert_uint_eq(n_gone_in_snapshot(), 0);
-	ck_assert_int_eq(sim_set_node(fixture->sim, fixture_host_guid(fixture, 3), false), E_OK);
+	ck_assert_int_eq(sim_set_node(fixture->sim, fixture_host_guid(fixture, 3), false),
+	                 E_OK);
 	end = fixture_now(fixture) + 20000;
 	while (!has_event(EVENT_HOST_GONE)) {
 		state_flush(fixture->state); /* no thread of the state is late */
@@ -341,7 +348,8 @@ START_TEST(mirrored_before_event)
 }
 END_TEST
 
-/* The same when we give the fabric away just then: our new state is written at once, and the event with it. */
+/* The same when we give the fabric away just then: our new state is written at once, and
+ * the event with it. */
 START_TEST(mirrored_before_state)
 {
 	char why[200];
@@ -355,7 +363,8 @@ START_TEST(mirrored_before_state)
 	fixture->config.sm_trust = SM_TRUST_ANY;
 	sweep_request_heavy(fixture->sweep);
 	fixture_run_ms(fixture, 5000 + 100 * (unsigned)_i);
-	ck_assert_int_eq(sim_set_node(fixture->sim, fixture_host_guid(fixture, 3), false), E_OK);
+	ck_assert_int_eq(sim_set_node(fixture->sim, fixture_host_guid(fixture, 3), false),
+	                 E_OK);
 	sweeps = fixture_sweeps(fixture);
 	end = fixture_now(fixture) + 20000;
 	while (fixture_sweeps(fixture) == sweeps) {

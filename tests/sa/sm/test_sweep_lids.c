@@ -302,8 +302,8 @@ END_TEST
 
 enum { MOST_LINES = 50 };
 
-/* Another SM was master and gave all hosts other LIDs, which stay: there is an event for some of them, and a line
- * with the number of the others. */
+/* Another SM was master and gave all hosts other LIDs, which stay: there is an event for
+ * some of them, and a line with the number of the others. */
 START_TEST(many_move)
 {
 	uint32_t n;
@@ -320,7 +320,10 @@ START_TEST(many_move)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct port *p = &fixture->g->ports[fixture->g->hosts[i]];
 
-		ck_assert_int_eq(sim_set_lid(fixture->sim, fixture->g->nodes[p->node].guid, p->num, 200 + i), E_OK);
+		ck_assert_int_eq(sim_set_lid(fixture->sim,
+		                             fixture->g->nodes[p->node].guid, p->num,
+		                             200 + i),
+		                 E_OK);
 	}
 	tap.other_guid = fixture->g->nodes[fixture->g->ports[host_port(0)].node].guid;
 	tap.other_state = 3; /* MASTER */
@@ -333,14 +336,17 @@ START_TEST(many_move)
 	fixture_up(fixture);
 	snprintf(line, sizeof(line), ": %u more LIDs move", n - MOST_LINES);
 	ck_assert_uint_eq(fixture_logged(fixture, line), 1);
-	ck_assert_uint_eq(fixture_logged(fixture, ", which another SM gave it"), MOST_LINES);
+	ck_assert_uint_eq(fixture_logged(fixture, ", which another SM gave it"),
+	                  MOST_LINES);
 	for (uint32_t i = 0; i < n; i++) {
-		ck_assert_uint_eq(fixture_peek(fixture, fixture->g->hosts[i], PI_LID), 200 + i);
+		ck_assert_uint_eq(fixture_peek(fixture, fixture->g->hosts[i], PI_LID),
+		                  200 + i);
 	}
 }
 END_TEST
 
-/* So many hosts went away that their LIDs are given to as many others, and the log does not name each. */
+/* So many hosts went away that their LIDs are given to as many others, and the log does
+ * not name each. */
 START_TEST(many_recycled)
 {
 	enum { N = MOST_LINES + 5 };
@@ -364,7 +370,11 @@ START_TEST(many_recycled)
 	fixture_log(fixture);
 	sweep_request_heavy(fixture->sweep);
 	up(3);
-	ck_assert_uint_eq(fixture_logged(fixture, ": 5 more LIDs of ports that are gone are given to others"), 1);
+	ck_assert_uint_eq(
+		fixture_logged(
+			fixture,
+			": 5 more LIDs of ports that are gone are given to others"),
+		1);
 	for (unsigned i = 0; i < N; i++) {
 		ck_assert_uint_ne(lid_of_host(i), 0);
 	}

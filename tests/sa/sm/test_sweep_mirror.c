@@ -348,7 +348,8 @@ static int64_t wall_clock(void)
 	return 1700000000;
 }
 
-/* opensm-sa.dump cannot be written: the log says so once in a while, and the subnet is up. */
+/* opensm-sa.dump cannot be written: the log says so once in a while, and the subnet is
+ * up. */
 START_TEST(no_dump)
 {
 	fixture->config.sa_db_dump = true;

@@ -1095,7 +1095,7 @@ START_TEST(rebooted_and_given_up)
 }
 END_TEST
 
-/* --- what an operator asks for in vain --------------------------------------------------- */
+/* --- what an operator asks for in vain ---------------------------------------------- */
 
 static void policy_of(const char *text)
 {
@@ -1121,12 +1121,13 @@ static void sweep_twice(void)
 /* What has no effect, or names nothing, is said once and not in each sweep. */
 START_TEST(policy_without_effect)
 {
-	static const char rules[] = "port-groups\nport-group\nname: nobody\nport-name: nowhere/P1\n"
-				    "end-port-group\nend-port-groups\n"
-				    "qos-levels\nqos-level\nname: DEFAULT\nsl: 0\nend-qos-level\n"
-				    "qos-level\nname: low\nsl: 1\nend-qos-level\nend-qos-levels\n"
-				    "qos-match-rules\nqos-match-rule\nsource: nobody\n"
-				    "qos-level-name: low\nend-qos-match-rule\nend-qos-match-rules\n";
+	static const char rules[] =
+		"port-groups\nport-group\nname: nobody\nport-name: nowhere/P1\n"
+		"end-port-group\nend-port-groups\n"
+		"qos-levels\nqos-level\nname: DEFAULT\nsl: 0\nend-qos-level\n"
+		"qos-level\nname: low\nsl: 1\nend-qos-level\nend-qos-levels\n"
+		"qos-match-rules\nqos-match-rule\nsource: nobody\n"
+		"qos-level-name: low\nend-qos-match-rule\nend-qos-match-rules\n";
 	bool off = _i == 0;
 
 	fixture = fixture_new();
@@ -1135,7 +1136,9 @@ START_TEST(policy_without_effect)
 	policy_of(rules);
 	fixture->config.qos = off ? QOS_OFF : QOS_ON;
 	sweep_twice();
-	ck_assert_uint_eq(fixture_logged(fixture, "qos_policy_file has no effect: qos is FALSE"), off);
+	ck_assert_uint_eq(
+		fixture_logged(fixture, "qos_policy_file has no effect: qos is FALSE"),
+		off);
 	ck_assert_uint_eq(fixture_logged(fixture, "SAG-QOS-002") > 0, !off);
 	ck_assert_uint_eq(fixture_logged(fixture, "nobody"), !off);
 }

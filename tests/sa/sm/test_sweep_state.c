@@ -116,7 +116,7 @@ START_TEST(flipped)
 }
 END_TEST
 
-/* --- a row that nobody here wrote -------------------------------------------------------- */
+/* --- a row that nobody here wrote --------------------------------------------------- */
 
 static void on_stored(void *ctx, int ret)
 {
@@ -132,7 +132,8 @@ static const struct {
 	{ RECORDS_PARTITIONS, "SAG-PKEY-003" },
 };
 
-/* Partitions that operators made say who may speak to whom, so nothing is done without them. */
+/* Partitions that operators made say who may speak to whom, so nothing is done without
+ * them. */
 static void refuses_to_start(const char *code)
 {
 	struct sweep_deps deps = fixture->deps;
@@ -152,8 +153,9 @@ static void refuses_to_start(const char *code)
 	arena_free(a);
 }
 
-/* A row of a size that this version does not know comes while saguarod runs. What an operator or the sweep keeps
- * there is not read, which the log says, and the fabric is served. */
+/* A row of a size that this version does not know comes while saguarod runs. What an
+ * operator or the sweep keeps there is not read, which the log says, and the fabric is
+ * served. */
 START_TEST(wrong_row)
 {
 	struct state_batch *b;

@@ -596,7 +596,8 @@ static void sweep_twice(void)
 	ck_assert_uint_ge(sweep_status(fixture->sweep)->heavy_sweeps, 2);
 }
 
-/* Tables of virtual ports are not written, so ALL_VCAS does nothing: the log says so, and not in each sweep. */
+/* Tables of virtual ports are not written, so ALL_VCAS does nothing: the log says so, and
+ * not in each sweep. */
 START_TEST(all_vcas_without_layouts)
 {
 	uint16_t a = add(0, 0xabc, OWN);

@@ -184,7 +184,8 @@ static int listen_at(unsigned port, unsigned *ret_port)
 	socklen_t len = sizeof(at);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int)), 0);
+	ck_assert_int_eq(
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int)), 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	ck_assert_int_eq(listen(fd, 5), 0);
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &len), 0);
@@ -260,16 +261,24 @@ START_TEST(test_another_subnet)
 END_TEST
 
 /* What a standby says first, and what the master has to say about it. */
-enum bad_hello { HELLO_VERSION, HELLO_ORDER, HELLO_SELF, HELLO_NONE, HELLO_PING, N_BAD_HELLO };
+enum bad_hello {
+	HELLO_VERSION,
+	HELLO_ORDER,
+	HELLO_SELF,
+	HELLO_NONE,
+	HELLO_PING,
+	N_BAD_HELLO
+};
 
 START_TEST(test_bad_hello)
 {
-	static const char *const said[] = { "another version of Saguaro", "another byte order",
+	static const char *const said[] = { "another version of Saguaro",
+		                            "another byte order",
 		                            "that is this saguarod itself",
 		                            "something else than HELLO",
 		                            "something else than HELLO" };
-	const struct frame_hello h = { _i == HELLO_SELF ? MASTER_GUID : STANDBY_GUID, PREFIX,
-		                       false, false };
+	const struct frame_hello h = { _i == HELLO_SELF ? MASTER_GUID : STANDBY_GUID,
+		                       PREFIX, false, false };
 	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
 	int fd = connect_to(standby_port(open_master(30)));
 	struct tls_keys *keys;
@@ -506,8 +515,8 @@ enum torn {
 	TORN_ROWS,
 	TORN_BAD_ROW,
 	TORN_CHANGES_FIRST,
-	TORN_ACK,      /* what a standby sends */
-	TORN_AFTER,    /* from here on after a whole copy, number 7 */
+	TORN_ACK,   /* what a standby sends */
+	TORN_AFTER, /* from here on after a whole copy, number 7 */
 	TORN_GAP = TORN_AFTER,
 	TORN_NO_ROWS,  /* the end of a transaction without any */
 	TORN_TWO_ENDS, /* of the copy */
@@ -565,10 +574,13 @@ START_TEST(test_torn_copy)
 			send_row(t, 2, COPIED_RECORDS + RECORDS_SERVICES);
 		}
 		send_number(t,
-		            _i == TORN_TWO_ENDS                             ? FRAME_COPY_END
-		            : _i == TORN_PING || _i == TORN_PING_IN_CHANGES ? FRAME_PING
-		                                                            : FRAME_CHANGES_END,
-		            _i == TORN_GAP || _i == TORN_PING ? 9 : _i == TORN_NO_ROWS ? 8 : 7);
+		            _i == TORN_TWO_ENDS ? FRAME_COPY_END
+		            : _i == TORN_PING || _i == TORN_PING_IN_CHANGES
+		                    ? FRAME_PING
+		                    : FRAME_CHANGES_END,
+		            _i == TORN_GAP || _i == TORN_PING ? 9
+		            : _i == TORN_NO_ROWS              ? 8
+		                                              : 7);
 	}
 	if (_i != TORN_ROWS) {
 		read_all(t);
@@ -586,8 +598,8 @@ START_TEST(test_torn_copy)
 }
 END_TEST
 
-/* A standby that was master gives what it was told meanwhile, and this is what a false one sends: nothing of it
- * is joined. */
+/* A standby that was master gives what it was told meanwhile, and this is what a false
+ * one sends: nothing of it is joined. */
 enum false_join {
 	JOIN_LIDS,    /* LIDs are the master's */
 	JOIN_CLEARS,  /* a whole table */
@@ -638,8 +650,8 @@ START_TEST(test_false_join)
 }
 END_TEST
 
-/* The new master has an older version, which takes nothing of a standby that was master: what this one was told
- * is named in its log, and replaced by the copy. */
+/* The new master has an older version, which takes nothing of a standby that was master:
+ * what this one was told is named in its log, and replaced by the copy. */
 START_TEST(test_older_master)
 {
 	unsigned port = standby_port(open_master(60000));

@@ -220,8 +220,8 @@ static void put_services(struct state *s, uint32_t n)
 	ck_assert_int_eq(state_batch_new(&b), E_OK);
 	for (uint32_t i = 0; i < n; i++) {
 		memcpy(key + 1, &i, sizeof(i));
-		ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, key, sizeof(key), row,
-		                                 sizeof(row)),
+		ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, key, sizeof(key),
+		                                 row, sizeof(row)),
 		                 E_OK);
 	}
 	state_batch_commit(s, b, on_done, &done);
@@ -229,8 +229,9 @@ static void put_services(struct state *s, uint32_t n)
 	ck_assert_int_eq(done, 1);
 }
 
-/* A standby that was master gives what it was told, and the disk of the master is full: its log says so, the
- * master loses nothing of its own, and both have the same in the end. */
+/* A standby that was master gives what it was told, and the disk of the master is full:
+ * its log says so, the master loses nothing of its own, and both have the same in the
+ * end. */
 START_TEST(test_join_on_full_disk)
 {
 	char text[200] = "";

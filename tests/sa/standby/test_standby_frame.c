@@ -132,7 +132,8 @@ END_TEST
 /* Rows of each table whose key or value has another size than those of this table. */
 static const struct {
 	unsigned table;
-	uint16_t good_key, bad_key; /* bytes; the good one is taken where the row is removed */
+	uint16_t good_key,
+		bad_key; /* bytes; the good one is taken where the row is removed */
 } row_sizes[] = {
 	{ COPIED_LIDS, 8, 7 },
 	{ COPIED_RECORDS + RECORDS_SERVICES, 26, 25 },
@@ -146,7 +147,8 @@ static const struct {
 
 static int read_one(unsigned table, uint16_t key_len, bool has_value)
 {
-	static const uint8_t key[ACK_ID_BYTES + 1] = { 0x7f, 0xff }, value[3] = { 1, 2, 3 };
+	static const uint8_t key[ACK_ID_BYTES + 1] = { 0x7f, 0xff },
+						value[3] = { 1, 2, 3 };
 	const struct state_write w = { .table = (uint8_t)table,
 		                       .key = key,
 		                       .key_len = key_len,
@@ -162,9 +164,12 @@ static int read_one(unsigned table, uint16_t key_len, bool has_value)
 
 START_TEST(test_row_sizes)
 {
-	ck_assert_int_eq(read_one(row_sizes[_i].table, row_sizes[_i].good_key, false), E_OK);
-	ck_assert_int_eq(read_one(row_sizes[_i].table, row_sizes[_i].bad_key, false), E_MALFORMED);
-	ck_assert_int_eq(read_one(row_sizes[_i].table, row_sizes[_i].good_key, true), E_MALFORMED);
+	ck_assert_int_eq(read_one(row_sizes[_i].table, row_sizes[_i].good_key, false),
+	                 E_OK);
+	ck_assert_int_eq(read_one(row_sizes[_i].table, row_sizes[_i].bad_key, false),
+	                 E_MALFORMED);
+	ck_assert_int_eq(read_one(row_sizes[_i].table, row_sizes[_i].good_key, true),
+	                 E_MALFORMED);
 }
 END_TEST
 
@@ -328,7 +333,8 @@ TEST_SUITE(standby_frame)
 	tcase_add_test(t, test_rows);
 	tcase_add_loop_test(t, test_bad_rows, 0, sizeof(bad_rows) / sizeof(bad_rows[0]));
 	tcase_add_test(t, test_rows_cut);
-	tcase_add_loop_test(t, test_row_sizes, 0, sizeof(row_sizes) / sizeof(row_sizes[0]));
+	tcase_add_loop_test(t, test_row_sizes, 0,
+	                    sizeof(row_sizes) / sizeof(row_sizes[0]));
 	tcase_add_test(t, test_cut);
 	tcase_add_test(t, test_number);
 	tcase_add_test(t, test_hello);

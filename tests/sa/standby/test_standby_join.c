@@ -216,8 +216,8 @@ START_TEST(test_groups)
 }
 END_TEST
 
-/* The last member of a group left at the standby, so the group went there. It stays where the master has a
- * member that the standby did not know; else it goes. */
+/* The last member of a group left at the standby, so the group went there. It stays where
+ * the master has a member that the standby did not know; else it goes. */
 START_TEST(test_group_removed)
 {
 	put_group(from, 1, 0xc010);
@@ -235,7 +235,8 @@ START_TEST(test_group_removed)
 }
 END_TEST
 
-/* A group that both have keeps the parameters of the master, because members send and receive by these. */
+/* A group that both have keeps the parameters of the master, because members send and
+ * receive by these. */
 START_TEST(test_group_made_anew)
 {
 	const char *before;
@@ -268,7 +269,8 @@ START_TEST(test_member_without_group)
 }
 END_TEST
 
-/* More changes than the log may hold: they are counted, and the log says how many cannot be joined. */
+/* More changes than the log may hold: they are counted, and the log says how many cannot
+ * be joined. */
 START_TEST(test_log_is_full)
 {
 	uint8_t key[26] = { 7 }, row[192] = { 0 };
@@ -381,9 +383,7 @@ static const struct {
 	  { 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd, 1 },
 	  9,
 	  "known node 0x0002c9030000abcd" },
-	{ COPIED_RECORDS + RECORDS_ACKS,
-	  "unhealthy-0x0000000000000300-3",
-	  30,
+	{ COPIED_RECORDS + RECORDS_ACKS, "unhealthy-0x0000000000000300-3", 30,
 	  "acknowledgement of alarm unhealthy-0x0000000000000300-3" },
 	{ COPIED_RECORDS + RECORDS_DRAINED,
 	  { 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd, 7 },
