@@ -249,6 +249,42 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* The last cable of a leaf cuts its hosts off, which --force may want. */
+START_TEST(last_cable)
+{
+	struct drained_outcome o;
+	struct drained_request rq = { .place = NULL };
+	const struct graph *g;
+	uint32_t leaf;
+
+	bring_up("ft2 4 4 2");
+	g = fixture->g;
+	rq.node_guid = spine_guid(0);
+	ck_assert_int_eq(request(rq, &o), E_OK);
+	fixture_run_ms(fixture, QUIET_MS);
+	leaf = graph_switch_of(g, fixture_host(fixture, 15));
+	ck_assert_uint_ne(leaf, graph_switch_of(g, g->sm_port));
+	rq.node_guid = spine_guid(1);
+	for (unsigned i = g->adj_first[leaf]; i < g->adj_first[leaf + 1]; i++) {
+		uint32_t port = graph_port(g, g->switches[leaf], g->adj[i].port);
+
+		if (g->nodes[g->ports[g->ports[port].peer].node].guid == rq.node_guid) {
+			rq.port = g->ports[g->ports[port].peer].num;
+		}
+	}
+	ck_assert_uint_ne(rq.port, 0);
+	ck_assert_int_eq(request(rq, &o), E_UNSUITABLE);
+	ck_assert_msg(strstr(why, "would lose all routes") != NULL &&
+	                      strstr(why, "--force") != NULL,
+	              "%s", why);
+	ck_assert_uint_gt(o.effect.pairs_cut, 0);
+	ck_assert_uint_eq(read_rows(), 1);
+	rq.force = true;
+	ck_assert_int_eq(request(rq, &o), E_OK);
+	ck_assert_uint_eq(read_rows(), 2);
+}
+END_TEST
+
 /* A request with a place. */
 static int at_place(const char *place, bool end)
 {
@@ -648,6 +684,7 @@ TEST_SUITE(sweep_drained)
 	tcase_add_test(t, a_host);
 	tcase_add_test(t, refusals);
 	tcase_add_test(t, limits);
+	tcase_add_test(t, last_cable);
 	tcase_add_test(t, cables_by_name);
 	tcase_add_test(t, wrong_places);
 	tcase_add_test(t, node_that_is_off);
