@@ -28,9 +28,10 @@ die() { printf 'coverage: %s\n' "$*" >&2; exit 1; }
 [ -d "$top/$folder" ] || die "there is no folder $folder"
 by=${BY:-$(find "$top/tests/$room" -name Makefile.inc -exec sed -n 's/^check_PROGRAMS += tests\///p' {} + | sort)}
 [ -n "${BY:-}" ] || [ "$room" != sa ] || by="$by simulate"
-mkdir -p "$copy" && cd "$copy" || die "cannot make $copy"
+mkdir -p "$copy"
+cd "$copy" || die "cannot make $copy"
 [ -f Makefile ] || "$top/configure" CFLAGS='-O0 -g --coverage' >configure.log 2>&1 || die "see $copy/configure.log"
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2046,SC2086 # words
 make -s -j"$jobs" $(printf 'tests/%s ' $by) >make.log 2>&1 || die "the tree does not build: see $copy/make.log"
 [ -n "${AGAIN:-}" ] || find . -name '*.gcda' -delete
 tests=
