@@ -12,6 +12,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/log.h"
 #include "db/state/state.h"
 #include "sa/standby/standby.h"
 #include "tests/lib/db_util.h"
@@ -112,6 +113,28 @@ static inline struct standby_status status(struct standby *l)
 
 	standby_status(l, &st);
 	return st;
+}
+
+/* Keeps the log from here on. */
+static inline void keep_log(void)
+{
+	log_set_level(LOG_LEVEL_INFO);
+	ck_assert_int_eq(log_open(arena_printf(arena, "%s/log", dir)), E_OK);
+}
+
+/* Has a line of it this text? */
+static inline bool logged(const char *text)
+{
+	FILE *f = fopen(arena_printf(arena, "%s/log", dir), "r");
+	char line[1000];
+	bool found = false;
+
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		found |= strstr(line, text) != NULL;
+	}
+	fclose(f);
+	return found;
 }
 
 /* There is no handle to wait on for what another thread does. */

@@ -251,6 +251,9 @@ static int tap_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret_
 	struct tap *tap = tap_of(t);
 	int ret;
 
+	if (tap->recv_ret != E_OK) {
+		return tap->recv_ret;
+	}
 	if (tap->has_in) {
 		tap->has_in = false;
 		*ret_msg = tap->in_msg;
@@ -285,7 +288,9 @@ static void tap_wake(struct transport *t)
 
 static int tap_set_issm(struct transport *t, bool on)
 {
-	return tap_of(t)->inner->ops->set_issm(tap_of(t)->inner, on);
+	return tap_of(t)->set_issm_ret != E_OK
+	               ? tap_of(t)->set_issm_ret
+	               : tap_of(t)->inner->ops->set_issm(tap_of(t)->inner, on);
 }
 
 static const struct transport_ops tap_ops = { .name = "tap",

@@ -61,6 +61,7 @@ struct tap {
 	uint8_t changed[MAD_BYTES];
 	void (*out_filter)(uint8_t *mad), (*in_filter)(uint8_t *mad); /* NULL: none */
 	bool (*loses)(const uint8_t *mad); /* MADs of ours that get lost; NULL: none */
+	int recv_ret, set_issm_ret; /* E_OK; else what the device says from now on */
 	uint32_t step_ms; /* most that the virtual clock moves while the sweep waits; 0: no limit */
 	/* the recorder, see tap_record() */
 	const struct sweep_fixture *recorded; /* NULL: off */

@@ -67,6 +67,8 @@ void election_set_state(struct election *e, enum sm_state state, const char *why
 	bool lost = e->state == SM_MASTER;
 
 	e->state = state;
+	e->early.guid = 0;
+	e->early.stands_by = false;
 	e->settled |= state == SM_MASTER;
 	e->stays.guid = 0;
 	e->swept &= state == SM_MASTER;
@@ -398,6 +400,7 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 		return;
 	}
 	remember_seen(e, o.guid);
+	e->early.stands_by |= o.guid == e->early.guid && o.state == SM_STANDBY;
 	if (q->to != NULL) {
 		best = o.state == SM_MASTER ? &q->to->master : &q->to->other;
 	} else {
@@ -422,6 +425,7 @@ void election_begin(struct election *e)
 	set_quiet(e, false);
 	e->highest_master = e->highest_other = (struct other_sm){ 0 };
 	e->handover = HANDOVER_NONE;
+	e->early.stands_by = false;
 }
 
 /* An SM that does not answer says nothing about its adapter, whose tables are read and set all the same. */
@@ -555,6 +559,17 @@ static void wait_for(struct election *e, const struct other_sm *o)
 	smp_dest_init(&e->master_dest, &o->path);
 	smp_dest_set_key(&e->master_dest, keyring_held(&e->sm->keys, o->guid),
 	                 keyring_wanted(&e->sm->keys, o->guid));
+}
+
+/* Becomes master of what another SM was master of until now. */
+static void take_fabric(struct election *e, uint64_t from)
+{
+	char why[80];
+
+	snprintf(why, sizeof(why), "the SM 0x%016" PRIx64 " hands over to us", from);
+	e->swept = false;
+	e->others_wrote = e->others_assigned = true;
+	election_set_state(e, SM_MASTER, why);
 }
 
 static void on_handover(void *ctx, const struct smp_reply *r)
@@ -753,6 +768,9 @@ enum election_result election_end(struct election *e)
 	if (o->guid == 0) {
 		o = &e->highest_other;
 		if (!election_outranks_us(e, o) || is_passed_over(e, o, false)) {
+			if (e->early.stands_by) {
+				take_fabric(e, e->early.guid);
+			}
 			return ELECTION_MASTER;
 		}
 	}
@@ -965,8 +983,6 @@ void election_join(struct election *e)
 
 static bool take_handover(struct election *e, uint64_t from, bool announced)
 {
-	char why[80];
-
 	if (e->state == SM_NOT_ACTIVE) {
 		return false;
 	}
@@ -978,17 +994,14 @@ static bool take_handover(struct election *e, uint64_t from, bool announced)
 		election_join(e);
 		return true;
 	}
-	snprintf(why, sizeof(why), "the SM 0x%016" PRIx64 " hands over to us", from);
-	e->swept = false;
-	e->others_wrote = e->others_assigned = true;
 	if (e->state !=
 	    SM_DISCOVERING) { /* else a sweep is at work, or will be tried again */
-		sm_request_heavy(e->sm, "%s", why);
+		sm_request_heavy(e->sm, "the SM 0x%016" PRIx64 " hands over to us", from);
 	}
 	if (e->state == SM_STANDBY && from == e->master.guid) {
 		send_control(e, SM_ACKNOWLEDGE, on_nothing);
 	}
-	election_set_state(e, SM_MASTER, why);
+	take_fabric(e, from);
 	return true;
 }
 
@@ -1016,6 +1029,17 @@ bool election_control(struct election *e, uint32_t control,
 	const char *wrong = fault_of_control(e, control, info, at);
 	char skipped[LOG_SKIPPED_BYTES];
 
+	if (e->state == SM_DISCOVERING && at == 0 && control == SM_HANDOVER &&
+	    from_master) {
+		e->early.guid = from;
+		if (may_warn(e, skipped)) {
+			log_info(source,
+			         "the SM 0x%016" PRIx64
+			         " sends HANDOVER, which counts when its port is found%s",
+			         from, skipped);
+		}
+		return false;
+	}
 	if (wrong != NULL) {
 		if (may_warn(e, skipped)) {
 			log_message(MSG_SM_SET_REFUSED, source,

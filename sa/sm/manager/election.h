@@ -49,6 +49,9 @@ struct sm;
  *     when that is answered, and sends it again as long as the other one answers polls as
  *     standby. An SM that is DISCOVERING gets none: it may lose it, and will be standby. A
  *     lower master is expected to hand over to us.
+ *   - A HANDOVER that comes while we are DISCOVERING is refused as long as the port that
+ *     sent it is not found. OpenSM is standby all the same from then on. So it counts after
+ *     all if that SM is found as standby, and nobody else is master.
  *   - A standby asks the master every sminfo_polling_timeout. The master is gone after
  *     polling_retry_number polls without a good answer, and at once if its port has lost the
  *     IsSM bit, which each poll reads, too. While it is silent, polls follow each other a little
@@ -171,6 +174,10 @@ struct election {
 		bool rank;      /*!< the answers are to be looked at when idle */
 		bool lost; /*!< a higher master is there, so no write is sent any more */
 	} doubt;
+	struct {
+		uint64_t guid; /*!< handed over before its port was found, 0: none */
+		bool stands_by; /*!< it was found as standby since then */
+	} early;
 	bool settled; /*!< we were master, or stood by for an announced one, since our start */
 	uint64_t respected[ELECTION_RESPECTED]; /*!< masters that nobody announced and that we
 	                                           stood by for; 0: none */

@@ -663,6 +663,7 @@ static void beat(struct sweep *s)
 	if (s->election.state != s->shown_state) { /* between two heartbeats */
 		s->shown_state = s->election.state;
 		refresh_status(s);
+		mirror_records_soon(&s->mirror);
 		mirror_figures(sm, &s->election, false);
 	}
 	if (now < s->next_beat) {

@@ -215,6 +215,24 @@ START_TEST(file_is_private)
 END_TEST
 
 /* Without a key there is no file. */
+/* The file cannot be written: ports have the key all the same, and the log says what is
+ * at stake. */
+START_TEST(file_is_not_written)
+{
+	fixture->deps.key_file = "/nonexistent/guid2mkey";
+	fixture->config.m_key_per_port = false;
+	fixture->config.m_key = KEY_X;
+	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture_log(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_uint_ge(fixture_logged(fixture, "SAG-SM-016"), 1);
+	ck_assert_uint_eq(fixture_peek(fixture, fixture_host(fixture, 3), PI_M_KEY),
+	                  KEY_X);
+}
+END_TEST
+
 START_TEST(no_file_without_keys)
 {
 	struct stat st;
@@ -698,6 +716,7 @@ TEST_SUITE(keys)
 	tcase_add_loop_test(t, key_changes_with_losses, 0, 6);
 	tcase_add_test(t, file_is_private);
 	tcase_add_test(t, no_file_without_keys);
+	tcase_add_test(t, file_is_not_written);
 	tcase_add_test(t, wrong_file_stays);
 	tcase_add_loop_test(t, takeover, 0, 4);
 	tcase_add_loop_test(t, foreign_hosts, 0, 2);

@@ -244,6 +244,37 @@ START_TEST(ambiguous)
 }
 END_TEST
 
+/* What opa-fm calls a host is the first word of its description. Each of its ports is
+ * found, and so is the end port at either end of a cable. */
+START_TEST(end_ports_by_name)
+{
+	const char *const names[] = { "node03", "nobody", "node05", "node03" };
+	const struct graph *g = fixture->g;
+	uint32_t ca = node("node03"), n;
+	const struct port *p = &g->ports[graph_port(g, ca, 1)], *far = &g->ports[p->peer];
+	struct sweep_host_port *ports;
+	struct arena *a = arena_new();
+	unsigned seen_3 = 0, seen_5 = 0;
+
+	ck_assert_int_eq(sweep_host_ports(fixture->sweep, names, 4, a, &ports, &n), E_OK);
+	for (uint32_t i = 0; i < n; i++) {
+		ck_assert_uint_ne(ports[i].host, 1);
+		seen_3 += ports[i].host != 2 && ports[i].guid == p->guid;
+		seen_5 += ports[i].host == 2 && ports[i].guid != p->guid;
+	}
+	ck_assert_uint_eq(seen_3 + seen_5, n);
+	ck_assert_uint_ge(seen_3, 1);
+	ck_assert_uint_eq(seen_5, 1);
+	ck_assert_uint_eq(sweep_end_port(fixture->sweep, g->nodes[ca].guid, 1), p->guid);
+	ck_assert_uint_eq(
+		sweep_end_port(fixture->sweep, g->nodes[far->node].guid, far->num),
+		p->guid);
+	ck_assert_uint_eq(sweep_end_port(fixture->sweep, g->nodes[ca].guid, 77), 0);
+	ck_assert_uint_eq(sweep_end_port(fixture->sweep, 77, 1), 0);
+	arena_free(a);
+}
+END_TEST
+
 /* A switch that does not answer: said, and the next request is taken. */
 START_TEST(no_answer)
 {
@@ -273,6 +304,7 @@ TEST_SUITE(port_control)
 	tcase_add_test(t, own_port);
 	tcase_add_loop_test(t, refused, 0, sizeof(wrong) / sizeof(wrong[0]));
 	tcase_add_test(t, ambiguous);
+	tcase_add_test(t, end_ports_by_name);
 	tcase_add_test(t, no_answer);
 	suite_add_tcase(suite, t);
 }

@@ -753,6 +753,25 @@ START_TEST(fault_schedule)
 }
 END_TEST
 
+/* A directed route has 63 hops, so the end of a longer chain of switches is out of reach:
+ * the log says where, and the rest is served. */
+START_TEST(too_far)
+{
+	fixture = fixture_new();
+	fixture_topo(fixture, "mesh 70x1x1 1", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture_log(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_uint_ge(
+		fixture_logged(fixture,
+	                       "no node further than 63 hops can be reached: over "),
+		1);
+	ck_assert_uint_lt(sweep_status(fixture->sweep)->switches, 70);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->switches, 62);
+}
+END_TEST
+
 TEST_SUITE(sweep)
 {
 	TCase *t = tcase_create("bring-up");
@@ -783,5 +802,6 @@ TEST_SUITE(sweep)
 	tcase_add_test(t, split);
 	tcase_add_loop_test(t, duplicate_guid, 0, sizeof(doubled) / sizeof(doubled[0]));
 	tcase_add_loop_test(t, fault_schedule, 0, 100);
+	tcase_add_test(t, too_far);
 	suite_add_tcase(suite, t);
 }

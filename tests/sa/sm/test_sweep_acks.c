@@ -131,6 +131,20 @@ START_TEST(refused)
 }
 END_TEST
 
+/* Who is not master yet, or has lost the fabric, has no alarms to acknowledge. */
+START_TEST(not_ready)
+{
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	ck_assert_int_eq(ack(port_id, NULL, NULL), E_NOTREADY);
+	ck_assert_ptr_nonnull(strstr(why, "only a master whose subnet is up"));
+	ck_assert_int_eq(unack(port_id), E_NOTREADY);
+	fixture_up(fixture);
+	ck_assert_int_eq(ack(port_id, NULL, NULL), E_OK);
+	ck_assert_uint_eq(count(), 1);
+}
+END_TEST
+
 /* An event ends the alarm, another one begins it again: soon enough, it is still acknowledged. */
 START_TEST(ended_by_event)
 {
@@ -208,6 +222,7 @@ TEST_SUITE(sweep_acks)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, kept);
 	tcase_add_test(tc, refused);
+	tcase_add_test(tc, not_ready);
 	tcase_add_loop_test(tc, ended_by_event, 0, 2);
 	tcase_add_loop_test(tc, ended_by_clock, 0, 2);
 	tcase_add_test(tc, ended_by_fabric);

@@ -4,6 +4,8 @@
  * Answers of the sweep to other SMs, and handover between them. Longer than most: all cases
  * share one scripted peer on the virtual clock, and the order of its messages.
  */
+#include <errno.h>
+
 #include "sa/sm/discover/keyring.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
@@ -199,6 +201,8 @@ static void send_trap(void)
 	}
 	if (told.number >= 129 && told.number <= 131) {
 		field_set(tap.in + 64, NTC_129_PORT, told.port);
+	} else if (told.number == UMAD_SM_BAD_SWITCH_PKEY_TRAP) {
+		field_set(tap.in + 64, NTC_259_PORT, told.port);
 	}
 	tap_bring_from(&tap, fixture, told.sender, UMAD_CLASS_SUBN_LID_ROUTED,
 	               UMAD_METHOD_TRAP, UMAD_ATTR_NOTICE);
@@ -437,11 +441,14 @@ static struct trap forged_trap(int kind)
 	case 11: return (struct trap){ 258, host, host, other, 0, 0, false };
 	case 12: return (struct trap){ 259, host, host, host, 0, 0, false };
 	case 13: return (struct trap){ 259, sw, sw, lid_of(far_host()), 0, 0, false };
+	case 14: return (struct trap){ 259, sw, sw, host, 0, 77, false };
+	case 15: return (struct trap){ VPORT_TRAP_CHANGES, sw, sw, sw, 0, 0, false };
+	case 16: return (struct trap){ VPORT_TRAP_CHANGES, host, host, sw, 0, 0, false };
 	default: return (struct trap){ 128, 0, 0, 0, 0, 0, false };
 	}
 }
 
-enum { FORGED_KINDS = 15 };
+enum { FORGED_KINDS = 18 };
 
 /* Forged traps, 10 each second, have no effect but an answer and a count, also while
  * PortStateChange is set on the switches. */
@@ -461,6 +468,28 @@ START_TEST(forged)
 	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->smps_sent, smps);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->forged_traps, 100);
+}
+END_TEST
+
+/* Traps come by LID; one over a directed route is none of a port. */
+START_TEST(trap_over_directed_route)
+{
+	fixture->config.sweep_interval = 0;
+	up();
+	fixture_run_ms(fixture, 1000);
+	fixture_log(fixture);
+	memset(tap.in, 0, sizeof(tap.in));
+	tap_comes_from(&tap, fixture, fixture->g->ports[host_port()].node);
+	field_set(tap.in + 64, NTC_IS_GENERIC, 1);
+	field_set(tap.in + 64, NTC_TRAP_NUMBER, 144);
+	field_set(tap.in + 64, NTC_ISSUER_LID, lid_of(host_port()));
+	field_set(tap.in + 64, NTC_144_LID, lid_of(host_port()));
+	tap_bring(&tap, fixture, UMAD_CLASS_SUBN_DIRECTED_ROUTE, UMAD_METHOD_TRAP,
+	          UMAD_ATTR_NOTICE, MAD_BYTES);
+	fixture_run_ms(fixture, 5000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->forged_traps, 1);
+	ck_assert_uint_eq(fixture_logged(fixture, "it came over a directed route"), 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 }
 END_TEST
 
@@ -602,6 +631,30 @@ START_TEST(own_is_sm_late)
 	fixture_run_ms(fixture, 3000);
 	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	ck_assert_uint_eq(mask_published() & IS_SM, IS_SM);
+}
+END_TEST
+
+/* The device does not let us set the IsSM bit, so others may not find us: the log says
+ * so, and the fabric is served all the same. */
+START_TEST(no_issm)
+{
+	tap.set_issm_ret = -EPERM;
+	fixture_log(fixture);
+	up();
+	ck_assert_uint_eq(fixture_logged(fixture, "SAG-SM-001"), 1);
+}
+END_TEST
+
+/* The device is gone: the status says so, and the program that runs the sweep ends. */
+START_TEST(transport_gone)
+{
+	up();
+	tap.recv_ret = -ENODEV;
+	ck_assert_int_eq(sweep_run_once(fixture->sweep), -EIO);
+	ck_assert(!sweep_status(fixture->sweep)->up);
+	ck_assert_ptr_nonnull(
+		strstr(sweep_status(fixture->sweep)->not_ready, " is gone: "));
+	tap.recv_ret = E_OK;
 }
 END_TEST
 
@@ -1281,11 +1334,211 @@ START_TEST(handover_while_discovering)
 }
 END_TEST
 
+/* The durable LID of a host is another one than the port has, as if another SM had given
+ * that. */
+static uint32_t remember_other_lid(uint32_t port)
+{
+	struct lid_memory *lids;
+	size_t n;
+
+	ck_assert_int_eq(state_lids(fixture->state, fixture->run, &lids, &n), E_OK);
+	for (size_t i = 0; i < n; i++) {
+		if (lids[i].guid == fixture->g->ports[port].guid) {
+			lids[i].range.base += 100;
+		}
+	}
+	ck_assert_int_eq(state_put_lids(fixture->state, lids, n, true), E_OK);
+	state_flush(fixture->state);
+	return (uint32_t)fixture_peek(fixture, port, PI_LID);
+}
+
+/* A master may step down when it has sent HANDOVER, whatever the answer. It sent that
+ * during our first discovery, so its port is not found yet. It is found, answers as
+ * standby, and has handed over: LIDs that it gave stay. Nothing follows from a HANDOVER
+ * in the name of an SM that is not there or was ignored. */
+START_TEST(handover_before_found)
+{
+	enum { CAME, NO_SUCH_SM, IGNORED, NOT_MASTER };
+	uint32_t port;
+
+	up();
+	fixture_stop(fixture);
+	fixture_log(fixture);
+	fixture->config.sm_priority = 15;
+	other(0, 2);
+	tap.other_left = _i == NO_SUCH_SM;
+	tap.other_key = _i == IGNORED ? 9 : 1;
+	fixture_start(fixture);
+	port = fixture_host(fixture, 5);
+	uint32_t found = remember_other_lid(port);
+	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") != 0) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert_uint_eq(control(1, other_sm_guid(), _i == NOT_MASTER ? 2 : 3, 1), 0x1c);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 20000);
+	ck_assert(sweep_status(fixture->sweep)->master);
+	ck_assert_uint_eq(fixture_logged(fixture, "Entering MASTER state (the SM 0x"),
+	                  _i == CAME);
+	ck_assert_uint_eq(fixture_peek(fixture, port, PI_LID),
+	                  found + (_i == CAME ? 0 : 100));
+	ck_assert_uint_eq(fixture_logged(fixture, "SAG-SM-005"), _i == NOT_MASTER);
+}
+END_TEST
+
+/* A standby takes commands of the master that it waits for, and of SMs that are
+ * announced. Another one is refused, although its SMInfo is in order. */
+START_TEST(control_of_unannounced)
+{
+	uint32_t third;
+
+	other(15, 3);
+	fixture->config.sm_trust = SM_TRUST_ANNOUNCED;
+	fixture_start(fixture);
+	run_to_standby();
+	fixture_log(fixture);
+	third = fixture_host(fixture, 5);
+	ck_assert_uint_ne(fixture->g->ports[third].guid, other_sm_guid());
+	for (uint32_t mod = 1; mod <= 5; mod++) {
+		ck_assert_uint_eq(control_from(fixture->g->ports[third].node, mod,
+		                               fixture->g->ports[third].guid, 3, 1),
+		                  0x1c);
+	}
+	ck_assert_uint_eq(
+		fixture_logged(fixture, "was announced by nobody; see allowed_sm_guids"),
+		5);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	fixture->config.allowed_sm_guids =
+		(struct option_guids){ { fixture->g->ports[third].guid, other_sm_guid() },
+		                       2 };
+	ck_assert_uint_eq(control_from(fixture->g->ports[third].node, 1,
+	                               fixture->g->ports[third].guid, 3, 1),
+	                  0);
+	ck_assert(sweep_status(fixture->sweep)->master);
+}
+END_TEST
+
 static bool loses_control(const uint8_t *mad)
 {
 	return field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO &&
 	       field_get(mad, MAD_METHOD) == UMAD_METHOD_SET;
 }
+
+/* The other SM does not answer until we look at the fabric, and is master then. */
+static void silent_until_discovery(void)
+{
+	tap.other_silent = true;
+	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") != 0) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	tap.other_silent = false;
+	tap.other_state = 3;
+	fixture_run_ms(fixture, 10000);
+}
+
+static uint64_t key_of_handover;
+
+static void keep_key(uint8_t *mad)
+{
+	if (loses_control(mad) && field_get(mad, MAD_ATTR_MOD) == 1) {
+		key_of_handover = field_get(mad + 64, SMI_SM_KEY);
+	}
+}
+
+/* We were master or stood by for an announced one, so one that nobody announced is no
+ * reason any more to stand by at an election. It is if we stood by for it before. */
+START_TEST(settled)
+{
+	bool respected = _i == 1;
+	uint64_t us = sim_transport(fixture->sim)->local.port_guid;
+
+	other(15, respected ? 3 : 2);
+	tap.other_key = respected ? 0 : 1;
+	tap.out_filter = keep_key;
+	fixture->config.sm_trust = SM_TRUST_ANNOUNCED;
+	if (respected) {
+		fixture_start(fixture);
+		run_to_standby();
+		tap.other_silent = true;
+		fixture_run_ms(fixture, 10000);
+		ck_assert(sweep_status(fixture->sweep)->master);
+		tap.other_silent = false;
+		sweep_request_heavy(fixture->sweep);
+	} else {
+		fixture->config.allowed_sm_guids =
+			(struct option_guids){ { other_sm_guid(), us }, 2 };
+		tap.other_left = true;
+		fixture_start(fixture);
+		fixture_up(fixture);
+		tap.other_left = false;
+		sweep_request_heavy(fixture->sweep);
+	}
+	fixture_run_ms(fixture, 10000);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	ck_assert_uint_eq(key_of_handover,
+	                  respected ? 0 : 1); /* it showed none, and gets none */
+	fixture->config.allowed_sm_guids.n = 0;
+	tap.n_controls = 0;
+	silent_until_discovery();
+	ck_assert_uint_eq(tap.n_controls, 0); /* we were not master again in between */
+	ck_assert(sweep_status(fixture->sweep)->standby == respected);
+	ck_assert(sweep_status(fixture->sweep)->master == !respected);
+}
+END_TEST
+
+/* The answer to our HANDOVER is lost, and ACKNOWLEDGE says that it was taken. */
+START_TEST(handover_acknowledged)
+{
+	other(15, 2);
+	tap.other_left = true;
+	up();
+	ck_assert_uint_eq(control(2, other_sm_guid(), 3, 1), 0x1c); /* of nothing */
+	tap.other_left = false;
+	tap.loses = loses_control;
+	sweep_request_heavy(fixture->sweep);
+	for (unsigned i = 0; i < FIXTURE_TURNS && tap.n_controls == 0; i++) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert_uint_eq(control(2, other_sm_guid() + 1, 3, 1), 0x1c);
+	ck_assert_uint_eq(control(2, other_sm_guid(), 3, 1), 0);
+	tap.other_state = 3;
+	fixture_run_ms(fixture, 3000);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	ck_assert_uint_eq(control(2, other_sm_guid(), 3, 1), 0); /* once more */
+	fixture_run_ms(fixture, 20000);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+}
+END_TEST
+
+/* A state that no specification knows is no state in which an SM could be master, neither
+ * at an election nor of the master that we wait for. */
+START_TEST(unknown_state)
+{
+	fixture_log(fixture);
+	other(15, _i == 0 ? 9 : 3);
+	fixture_start(fixture);
+	if (_i == 1) {
+		run_to_standby();
+		tap.other_state = 9;
+	}
+	fixture_run_ms(fixture, 20000);
+	fixture_up(fixture);
+	ck_assert(sweep_status(fixture->sweep)->master);
+	ck_assert_uint_ge(fixture_logged(fixture, "priority 15, state unknown"), 1);
+}
+END_TEST
+
+/* The master shows another SM_Key all at once, so it is not believed any more, and gone. */
+START_TEST(master_changes_key)
+{
+	other(15, 3);
+	fixture_start(fixture);
+	run_to_standby();
+	tap.other_key = 9;
+	fixture_run_ms(fixture, 20000);
+	ck_assert(sweep_status(fixture->sweep)->master);
+}
+END_TEST
 
 /* The ACKNOWLEDGE gets lost: its retries are waited for, not polled for. */
 START_TEST(handover_not_acknowledged)
@@ -1357,12 +1610,15 @@ TEST_SUITE(sweep_agent)
 	tcase_add_test(t, trap_to_a_standby);
 	tcase_add_test(t, wrong_keys);
 	tcase_add_loop_test(t, forged, 0, FORGED_KINDS);
+	tcase_add_test(t, trap_over_directed_route);
 	tcase_add_loop_test(t, insisting, 0, 2);
 	tcase_add_loop_test(t, flapping, 0, 2);
 	tcase_add_test(t, both_ends);
 	tcase_add_loop_test(t, own_capabilities, 0,
 	                    sizeof(own_traps) / sizeof(own_traps[0]));
 	tcase_add_test(t, own_is_sm_late);
+	tcase_add_test(t, no_issm);
+	tcase_add_test(t, transport_gone);
 	tcase_add_loop_test(t, early, 0, 2);
 	tcase_add_test(t, early_flood);
 	tcase_add_test(t, log_of_changes);
@@ -1389,7 +1645,13 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, master_priority, 0, 2);
 	tcase_add_loop_test(t, handover_to_us, 0, 1);
 	tcase_add_test(t, handover_while_discovering);
+	tcase_add_loop_test(t, handover_before_found, 0, 4);
+	tcase_add_test(t, control_of_unannounced);
 	tcase_add_test(t, handover_not_acknowledged);
+	tcase_add_loop_test(t, settled, 0, 2);
+	tcase_add_test(t, handover_acknowledged);
+	tcase_add_loop_test(t, unknown_state, 0, 2);
+	tcase_add_test(t, master_changes_key);
 	tcase_add_test(t, disabled);
 	suite_add_tcase(suite, t);
 }

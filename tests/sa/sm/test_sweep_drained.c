@@ -249,6 +249,163 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* The last cable of a leaf cuts its hosts off, which --force may want. */
+START_TEST(last_cable)
+{
+	struct drained_outcome o;
+	struct drained_request rq = { .place = NULL };
+	const struct graph *g;
+	uint32_t leaf;
+
+	bring_up("ft2 4 4 2");
+	g = fixture->g;
+	rq.node_guid = spine_guid(0);
+	ck_assert_int_eq(request(rq, &o), E_OK);
+	fixture_run_ms(fixture, QUIET_MS);
+	leaf = graph_switch_of(g, fixture_host(fixture, 15));
+	ck_assert_uint_ne(leaf, graph_switch_of(g, g->sm_port));
+	rq.node_guid = spine_guid(1);
+	for (unsigned i = g->adj_first[leaf]; i < g->adj_first[leaf + 1]; i++) {
+		uint32_t port = graph_port(g, g->switches[leaf], g->adj[i].port);
+
+		if (g->nodes[g->ports[g->ports[port].peer].node].guid == rq.node_guid) {
+			rq.port = g->ports[g->ports[port].peer].num;
+		}
+	}
+	ck_assert_uint_ne(rq.port, 0);
+	ck_assert_int_eq(request(rq, &o), E_UNSUITABLE);
+	ck_assert_msg(strstr(why, "would lose all routes") != NULL &&
+	                      strstr(why, "--force") != NULL,
+	              "%s", why);
+	ck_assert_uint_gt(o.effect.pairs_cut, 0);
+	ck_assert_uint_eq(read_rows(), 1);
+	rq.force = true;
+	ck_assert_int_eq(request(rq, &o), E_OK);
+	ck_assert_uint_eq(read_rows(), 2);
+}
+END_TEST
+
+/* A request with a place. */
+static int at_place(const char *place, bool end)
+{
+	struct drained_outcome o;
+	struct drained_request rq = { .place = place, .end = end };
+
+	return request(rq, &o);
+}
+
+static const char *text_of(uint64_t guid, unsigned port)
+{
+	return port != 0
+	               ? arena_printf(fixture->a, "0x%016llx:%u",
+	                              (unsigned long long)guid, port)
+	               : arena_printf(fixture->a, "0x%016llx", (unsigned long long)guid);
+}
+
+/* A cable is named by either of its ends, by name or GUID, and once more while it is off. */
+START_TEST(cables_by_name)
+{
+	const struct graph *g;
+	const struct port *a, *b;
+	const char *names[4];
+
+	bring_up("ft2 4 4 3");
+	g = fixture->g;
+	a = &g->ports[graph_port(g, g->switches[0], g->adj[g->adj_first[0]].port)];
+	b = &g->ports[a->peer];
+	names[0] =
+		arena_printf(fixture->a, "%s:%u", node_name(&g->nodes[a->node]), a->num);
+	names[1] =
+		arena_printf(fixture->a, "%s:%u", node_name(&g->nodes[b->node]), b->num);
+	names[2] = text_of(g->nodes[a->node].guid, a->num);
+	names[3] = text_of(g->nodes[b->node].guid, b->num);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(at_place(names[i], false), E_OK);
+		check_state(DRAINED_DRAINING);
+		ck_assert_uint_eq(rows[0].port + rows[0].peer_port, a->num + b->num);
+		fixture_run_ms(fixture, QUIET_MS);
+		ck_assert_int_eq(sim_set_link(fixture->sim, g->nodes[a->node].guid,
+		                              a->num, i != 0),
+		                 E_OK);
+		fixture_run_ms(fixture, QUIET_MS);
+		ck_assert_int_eq(at_place(names[3 - i], true), E_OK);
+		ck_assert_uint_eq(read_rows(), 0);
+		ck_assert_int_eq(at_place(names[3 - i], true), E_NOTFOUND);
+		ck_assert_int_eq(
+			sim_set_link(fixture->sim, g->nodes[a->node].guid, a->num, true),
+			E_OK);
+		fixture_run_ms(fixture, QUIET_MS);
+	}
+}
+END_TEST
+
+/* Places that name nothing, or several things. */
+START_TEST(wrong_places)
+{
+	struct drained_outcome o;
+	struct drained_request rq = { .node_guid = 42, .port = 1 };
+	uint64_t guid[2], sw;
+	const struct port *p;
+
+	bring_up("ft2 4 4 3");
+	for (unsigned i = 0; i < 2; i++) {
+		guid[i] = fixture_host_guid(fixture, 3 + i);
+		ck_assert_int_eq(sim_set_description(fixture->sim, guid[i], "twin"),
+		                 E_OK);
+	}
+	p = &fixture->g->ports[fixture->g->ports[fixture_host(fixture, 6)].peer];
+	sw = fixture->g->nodes[p->node].guid;
+	ck_assert_int_eq(sim_set_link(fixture->sim, sw, p->num, false), E_OK);
+	fixture_run_ms(fixture, QUIET_MS);
+	ck_assert_int_eq(request(rq, &o), E_NOTFOUND);
+	ck_assert_ptr_nonnull(
+		strstr(why, "there is no node 0x000000000000002a with a port 1"));
+	rq.node_guid = sw;
+	rq.port = 200;
+	ck_assert_int_eq(request(rq, &o), E_NOTFOUND);
+	ck_assert_int_eq(at_place(text_of(sw, p->num), false), E_NOTFOUND);
+	ck_assert_ptr_nonnull(strstr(why, "has no cable"));
+	ck_assert_int_eq(at_place("twin", false), E_AMBIGUOUS);
+	ck_assert_ptr_nonnull(strstr(why, "2 nodes have the name 'twin'"));
+	ck_assert_int_eq(at_place("twin:1", false), E_AMBIGUOUS);
+	ck_assert_uint_eq(read_rows(), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(at_place(text_of(guid[i], 0), false), E_OK);
+	}
+	ck_assert_int_eq(at_place("twin", true), E_AMBIGUOUS);
+	ck_assert_ptr_nonnull(
+		strstr(why, "several nodes named 'twin' are out of service"));
+	ck_assert_uint_eq(read_rows(), 2);
+	ck_assert_int_eq(at_place(text_of(guid[1], 0), true), E_OK);
+	ck_assert_int_eq(at_place("twin", true), E_OK);
+	ck_assert_uint_eq(read_rows(), 0);
+}
+END_TEST
+
+/* A node may be named although it is off, and before saguarod knows a fabric nothing may. */
+START_TEST(node_that_is_off)
+{
+	uint64_t guid;
+	const char *name;
+
+	bring_up("ft2 4 4 3");
+	guid = fixture_host_guid(fixture, 3);
+	name = node_name(
+		&fixture->g->nodes[fixture->g->ports[fixture_host(fixture, 3)].node]);
+	ck_assert_int_eq(sim_set_node(fixture->sim, guid, false), E_OK);
+	fixture_run_ms(fixture, QUIET_MS);
+	ck_assert_int_eq(at_place(name, false), E_OK);
+	check_state(DRAINED_QUIET);
+	ck_assert_int_eq(at_place(name, true), E_OK);
+	ck_assert_uint_eq(read_rows(), 0);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	ck_assert_int_eq(at_place(name, false), E_NOTREADY);
+	ck_assert_ptr_nonnull(strstr(why, "knows no fabric yet"));
+	fixture_up(fixture);
+}
+END_TEST
+
 /* Limits of a reason. */
 START_TEST(limits)
 {
@@ -527,6 +684,10 @@ TEST_SUITE(sweep_drained)
 	tcase_add_test(t, a_host);
 	tcase_add_test(t, refusals);
 	tcase_add_test(t, limits);
+	tcase_add_test(t, last_cable);
+	tcase_add_test(t, cables_by_name);
+	tcase_add_test(t, wrong_places);
+	tcase_add_test(t, node_that_is_off);
 	tcase_add_test(t, restart);
 	tcase_add_test(t, needed_again);
 	suite_add_tcase(suite, t);

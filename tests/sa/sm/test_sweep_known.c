@@ -9,11 +9,12 @@
 #include "db/state/state.h"
 #include "sa/sm/sm.h"
 #include "tests/lib/suite.h"
-#include "tests/lib/sweep_fixture.h"
+#include "tests/lib/sweep_tap.h"
 
 enum { ROWS = 64, NOW = 1700000000 };
 
 static struct sweep_fixture *fixture;
+static struct tap tap;
 static struct known_node rows[ROWS], cables[ROWS];
 static unsigned n_rows, n_cables;
 
@@ -22,12 +23,17 @@ static int64_t wall_clock(void)
 	return NOW;
 }
 
-static void setup(void)
+static void prepare(void)
 {
 	fixture = fixture_new();
 	fixture->deps.wall_clock = wall_clock;
 	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
 	fixture_sim(fixture, 1, 0);
+}
+
+static void setup(void)
+{
+	prepare();
 	fixture_start(fixture);
 	fixture_up(fixture);
 }
@@ -236,8 +242,156 @@ START_TEST(forget)
 }
 END_TEST
 
+static int forget_named(const char *what, const char *word)
+{
+	char why[200] = "";
+	size_t n;
+	int ret = sweep_request_forget(fixture->sweep, what, "me", &n, why, sizeof(why));
+
+	ck_assert_msg(strstr(why, word) != NULL, "no '%s' in: %s", word, why);
+	return ret;
+}
+
+/* Two nodes with one name are gone: a GUID says which one is meant. Who is not up has
+ * nothing to forget. */
+START_TEST(forget_one_of_two)
+{
+	uint64_t guid[2] = { fixture_host_guid(fixture, 3),
+		             fixture_host_guid(fixture, 4) };
+	char text[24];
+
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(sim_set_description(fixture->sim, guid[i], "twin"),
+		                 E_OK);
+	}
+	fixture_run_ms(fixture, 20000);
+	ck_assert_int_eq(forget_named("twin", "twin is in the fabric"), E_UNSUITABLE);
+	set_node(guid[0], false);
+	set_node(guid[1], false);
+	ck_assert_uint_eq(n_gone(), 2);
+	ck_assert_int_eq(forget_named("twin", "several nodes named 'twin' are gone"),
+	                 E_AMBIGUOUS);
+	ck_assert_uint_eq(n_gone(), 2);
+	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)guid[1]);
+	ck_assert_int_eq(forget_named(text, ""), E_OK);
+	ck_assert_int_eq(row_of(guid[0])->gone_s, NOW);
+	ck_assert_int_eq(forget_named("twin", ""), E_OK);
+	ck_assert_uint_eq(n_gone(), 0);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	ck_assert_int_eq(forget_named(NULL, "only a master whose subnet is up"),
+	                 E_NOTREADY);
+}
+END_TEST
+
+/* --- the snapshot ------------------------------------------------------------------- */
+
+static bool has_event(enum event_kind kind)
+{
+	struct stats_events ev;
+	struct stats_reader *r;
+	bool found = false;
+
+	ck_assert_int_eq(stats_reader_open(fixture->snap_dir, &r), E_OK);
+	ck_assert_int_eq(stats_read_events(r, 0, SIZE_MAX, fixture->run, &ev), E_OK);
+	stats_reader_close(r);
+	for (size_t i = 0; i < ev.n; i++) {
+		found |= ev.events[i].kind == kind;
+	}
+	return found;
+}
+
+static unsigned n_gone_in_snapshot(void)
+{
+	struct snap_reader *r;
+	struct known_node n;
+	unsigned gone = 0;
+
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	for (int ret = snap_known_from(r, 0, 0, &n); ret == E_OK;
+	     ret = snap_known_next(r, &n)) {
+		gone += !known_is_cable(&n) && n.gone_s != 0;
+	}
+	snap_reader_close(r);
+	return gone;
+}
+
+static void setup_to_read(void)
+{
+	prepare();
+	fixture->with_stats = true;
+	tap_init(&tap, fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	tap.step_ms = 10;
+}
+
+/* A reader that finds the event that a host is gone finds it gone in the snapshot, too,
+ * whenever between two mirrorings it goes. */
+START_TEST(mirrored_before_event)
+{
+	uint64_t end;
+
+	fixture_run_ms(fixture, 5000 + 100 * (unsigned)_i);
+	ck_assert(!has_event(EVENT_HOST_GONE));
+	ck_assert_uint_eq(n_gone_in_snapshot(), 0);
+	ck_assert_int_eq(sim_set_node(fixture->sim, fixture_host_guid(fixture, 3), false),
+	                 E_OK);
+	end = fixture_now(fixture) + 20000;
+	while (!has_event(EVENT_HOST_GONE)) {
+		state_flush(fixture->state); /* no thread of the state is late */
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+		ck_assert_uint_lt(fixture_now(fixture), end);
+	}
+	ck_assert_uint_eq(n_gone_in_snapshot(), 1);
+}
+END_TEST
+
+/* The same when we give the fabric away just then: our new state is written at once, and
+ * the event with it. */
+START_TEST(mirrored_before_state)
+{
+	char why[200];
+	uint64_t end;
+	uint32_t sweeps;
+
+	tap.other_guid = fixture_host_guid(fixture, 5);
+	tap.other_priority = 1;
+	tap.other_state = 2;
+	fixture->config.sm_priority = 5;
+	fixture->config.sm_trust = SM_TRUST_ANY;
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 5000 + 100 * (unsigned)_i);
+	ck_assert_int_eq(sim_set_node(fixture->sim, fixture_host_guid(fixture, 3), false),
+	                 E_OK);
+	sweeps = fixture_sweeps(fixture);
+	end = fixture_now(fixture) + 20000;
+	while (fixture_sweeps(fixture) == sweeps) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+		ck_assert_uint_lt(fixture_now(fixture), end);
+	}
+	ck_assert_int_eq(sweep_request_handover(fixture->sweep, why, sizeof(why)), E_OK);
+	sweep_request_light(fixture->sweep, NULL);
+	while (!has_event(EVENT_HOST_GONE)) {
+		state_flush(fixture->state);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+		ck_assert_uint_lt(fixture_now(fixture), end);
+	}
+	ck_assert_uint_eq(n_gone_in_snapshot(), 1);
+}
+END_TEST
+
 TEST_SUITE(sweep_known)
 {
+	TCase *r = tcase_create("snapshot");
+
+	tcase_add_checked_fixture(r, setup_to_read, teardown);
+	tcase_set_timeout(r, 120);
+	tcase_add_loop_test(r, mirrored_before_event, 0, 10);
+	tcase_add_loop_test(r, mirrored_before_state, 0, 10);
+	suite_add_tcase(suite, r);
+
 	TCase *tc = tcase_create("known");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -247,5 +401,6 @@ TEST_SUITE(sweep_known)
 	tcase_add_test(tc, gone_and_back);
 	tcase_add_test(tc, limit);
 	tcase_add_test(tc, forget);
+	tcase_add_test(tc, forget_one_of_two);
 	suite_add_tcase(suite, tc);
 }

@@ -288,6 +288,99 @@ START_TEST(bad_file)
 }
 END_TEST
 
+/* The file cannot be written: the log says so, and the subnet is up. */
+START_TEST(not_exported)
+{
+	make_fabric();
+	fixture->config.guid2lid_file = "/nonexistent/guid2lid";
+	fixture_log(fixture);
+	fixture_start(fixture);
+	up(1);
+	ck_assert_uint_eq(fixture_logged(fixture, "SAG-LID-003"), 1);
+}
+END_TEST
+
+enum { MOST_LINES = 50 };
+
+/* Another SM was master and gave all hosts other LIDs, which stay: there is an event for
+ * some of them, and a line with the number of the others. */
+START_TEST(many_move)
+{
+	uint32_t n;
+	char line[200];
+
+	fixture_topo(fixture, "ft2 4 16 2", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
+	fixture_start(fixture);
+	up(1);
+	fixture_stop(fixture);
+	n = fixture->g->n_hosts;
+	ck_assert_uint_gt(n, MOST_LINES);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct port *p = &fixture->g->ports[fixture->g->hosts[i]];
+
+		ck_assert_int_eq(sim_set_lid(fixture->sim,
+		                             fixture->g->nodes[p->node].guid, p->num,
+		                             200 + i),
+		                 E_OK);
+	}
+	tap.other_guid = fixture->g->nodes[fixture->g->ports[host_port(0)].node].guid;
+	tap.other_state = 3; /* MASTER */
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	fixture_log(fixture);
+	tap.other_left = true;
+	fixture_run_ms(fixture, 20000);
+	fixture_up(fixture);
+	snprintf(line, sizeof(line), ": %u more LIDs move", n - MOST_LINES);
+	ck_assert_uint_eq(fixture_logged(fixture, line), 1);
+	ck_assert_uint_eq(fixture_logged(fixture, ", which another SM gave it"),
+	                  MOST_LINES);
+	for (uint32_t i = 0; i < n; i++) {
+		ck_assert_uint_eq(fixture_peek(fixture, fixture->g->hosts[i], PI_LID),
+		                  200 + i);
+	}
+}
+END_TEST
+
+/* So many hosts went away that their LIDs are given to as many others, and the log does
+ * not name each. */
+START_TEST(many_recycled)
+{
+	enum { N = MOST_LINES + 5 };
+
+	fixture_topo(fixture, "ft2 6 20 2", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.unicast_lid_limit = fixture->g->n_end_ports - N;
+	for (unsigned i = 0; i < N; i++) {
+		set_host(i, false);
+	}
+	fixture_start(fixture);
+	up(1);
+	for (unsigned i = 0; i < N; i++) {
+		set_host(N + i, false);
+	}
+	sweep_request_heavy(fixture->sweep);
+	up(2);
+	for (unsigned i = 0; i < N; i++) {
+		set_host(i, true);
+	}
+	fixture_log(fixture);
+	sweep_request_heavy(fixture->sweep);
+	up(3);
+	ck_assert_uint_eq(
+		fixture_logged(
+			fixture,
+			": 5 more LIDs of ports that are gone are given to others"),
+		1);
+	for (unsigned i = 0; i < N; i++) {
+		ck_assert_uint_ne(lid_of_host(i), 0);
+	}
+}
+END_TEST
+
 TEST_SUITE(sweep_lids)
 {
 	TCase *t = tcase_create("sweep_lids");
@@ -300,5 +393,8 @@ TEST_SUITE(sweep_lids)
 	tcase_add_test(t, exported);
 	tcase_add_loop_test(t, imported, 0, 2);
 	tcase_add_test(t, bad_file);
+	tcase_add_test(t, not_exported);
+	tcase_add_test(t, many_move);
+	tcase_add_test(t, many_recycled);
 	suite_add_tcase(suite, t);
 }

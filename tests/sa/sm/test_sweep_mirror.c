@@ -343,6 +343,28 @@ START_TEST(killed)
 }
 END_TEST
 
+static int64_t wall_clock(void)
+{
+	return 1700000000;
+}
+
+/* opensm-sa.dump cannot be written: the log says so once in a while, and the subnet is
+ * up. */
+START_TEST(no_dump)
+{
+	fixture->config.sa_db_dump = true;
+	fixture->config.dump_files_dir = "/nonexistent";
+	fixture->deps.wall_clock = wall_clock;
+	fixture_log(fixture);
+	start();
+	fixture_up(fixture);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 5000);
+	fixture_up(fixture);
+	ck_assert_uint_eq(fixture_logged(fixture, "SAG-SM-019"), 1);
+}
+END_TEST
+
 TEST_SUITE(sweep_mirror)
 {
 	TCase *tc = tcase_create("sweep mirror");
@@ -351,5 +373,6 @@ TEST_SUITE(sweep_mirror)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, at_random, 0, 3);
 	tcase_add_test(tc, killed);
+	tcase_add_test(tc, no_dump);
 	suite_add_tcase(suite, tc);
 }

@@ -7,6 +7,7 @@
  * Longer than most: setups of the operator, lanes of engines and a rule of an engine's own
  * are told apart by the same tables, read by the same functions.
  */
+#include "conf/policy/qos_policy.h"
 #include "db/snapshot/reader.h"
 #include "routing/graph/lids.h"
 #include "sa/path/path_query.h"
@@ -1094,6 +1095,68 @@ START_TEST(rebooted_and_given_up)
 }
 END_TEST
 
+/* --- what an operator asks for in vain ---------------------------------------------- */
+
+static void policy_of(const char *text)
+{
+	struct diags bad;
+
+	diags_init(&bad, fixture->a);
+	ck_assert_int_eq(qos_policy_parse("q", text, strlen(text), fixture->a, &bad,
+	                                  &fixture->config.qos_policy),
+	                 E_OK);
+}
+
+static void sweep_twice(void)
+{
+	fixture_log(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	fixture_heavy(fixture, 1);
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, 2);
+	fixture_up(fixture);
+}
+
+/* What has no effect, or names nothing, is said once and not in each sweep. */
+START_TEST(policy_without_effect)
+{
+	static const char rules[] =
+		"port-groups\nport-group\nname: nobody\nport-name: nowhere/P1\n"
+		"end-port-group\nend-port-groups\n"
+		"qos-levels\nqos-level\nname: DEFAULT\nsl: 0\nend-qos-level\n"
+		"qos-level\nname: low\nsl: 1\nend-qos-level\nend-qos-levels\n"
+		"qos-match-rules\nqos-match-rule\nsource: nobody\n"
+		"qos-level-name: low\nend-qos-match-rule\nend-qos-match-rules\n";
+	bool off = _i == 0;
+
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	policy_of(rules);
+	fixture->config.qos = off ? QOS_OFF : QOS_ON;
+	sweep_twice();
+	ck_assert_uint_eq(
+		fixture_logged(fixture, "qos_policy_file has no effect: qos is FALSE"),
+		off);
+	ck_assert_uint_eq(fixture_logged(fixture, "SAG-QOS-002") > 0, !off);
+	ck_assert_uint_eq(fixture_logged(fixture, "nobody"), !off);
+}
+END_TEST
+
+/* The SL of a partition has no effect while qos is FALSE. */
+START_TEST(sl_without_effect)
+{
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture_partitions(fixture, "Default=0x7fff:ALL=full;Blue=0x22,sl=5:ALL=full;");
+	sweep_twice();
+	ck_assert_uint_eq(fixture_logged(fixture, "SAG-QOS-001"), 1);
+	ck_assert_uint_eq(fixture_logged(fixture, "SL 5 of partition 0x"), 1);
+}
+END_TEST
+
 TEST_SUITE(sweep_qos)
 {
 	TCase *t = tcase_create("qos");
@@ -1106,6 +1169,8 @@ TEST_SUITE(sweep_qos)
 	tcase_add_loop_test(t, rebooted, 0, 2);
 	tcase_add_test(t, rebooted_without_cable);
 	tcase_add_loop_test(t, rebooted_and_given_up, 0, 2);
+	tcase_add_loop_test(t, policy_without_effect, 0, 2);
+	tcase_add_test(t, sl_without_effect);
 	tcase_add_loop_test(t, drops_and_kills, 0, 10);
 	tcase_add_loop_test(t, too_few_vls, 0, 2);
 	tcase_add_loop_test(t, narrow_hosts, 0, 2);

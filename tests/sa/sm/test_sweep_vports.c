@@ -542,6 +542,29 @@ START_TEST(their_tables_are_left_alone)
 }
 END_TEST
 
+static void sweep_twice(void)
+{
+	fixture_log(fixture);
+	up();
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 20000);
+	fixture_up(fixture);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+}
+
+/* Tables of virtual ports are not written, so ALL_VCAS does nothing: the log says so, and
+ * not in each sweep. */
+START_TEST(all_vcas_has_no_effect)
+{
+	uint16_t a = add(0, 0xabc, OWN);
+
+	fixture_partitions(fixture, "v=0x11: ALL_VCAS=full;\n");
+	sweep_twice();
+	ck_assert_uint_eq(fixture_logged(fixture, "ALL_VCAS has no effect"), 1);
+	ck_assert(!has_key(0, a, 0x8011));
+}
+END_TEST
+
 /* Another master has set up our port. Meanwhile a virtual port was added, P_Keys were changed, and it cleared
  * the bits that would have told us. */
 /* An adapter whose answers are late changes while it is read. It is read again at once, and the end of the
@@ -640,6 +663,7 @@ TEST_SUITE(sweep_vports)
 	tcase_add_test(t, lid_by_index);
 	tcase_add_test(t, a_cable_is_lost);
 	tcase_add_test(t, their_tables_are_left_alone);
+	tcase_add_test(t, all_vcas_has_no_effect);
 	tcase_add_test(t, changes_while_it_is_read);
 	tcase_add_test(t, another_master_wrote);
 	tcase_add_test(t, guids_come_and_go);

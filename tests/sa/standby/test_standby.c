@@ -175,13 +175,17 @@ static int connect_to(unsigned port)
 	return fd;
 }
 
-static int listen_any(unsigned *ret_port)
+/* Listens on a port, or on any if it is 0. */
+static int listen_at(unsigned port, unsigned *ret_port)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
+		                  .sin_port = htons((uint16_t)port),
 		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(at);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
+	ck_assert_int_eq(
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int)), 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	ck_assert_int_eq(listen(fd, 5), 0);
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &len), 0);
@@ -214,13 +218,18 @@ static void send_bytes(struct tls *t, const void *bytes, size_t len)
 	ck_assert_int_eq(n, (ssize_t)len);
 }
 
-static void send_hello(struct tls *t, uint64_t guid, bool is_master)
+static void send_hello_of(struct tls *t, uint64_t guid, bool is_master, bool joins)
 {
-	const struct frame_hello h = { guid, PREFIX, is_master, false };
+	const struct frame_hello h = { guid, PREFIX, is_master, joins };
 	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
 
 	frame_hello(bytes, &h);
 	send_bytes(t, bytes, sizeof(bytes));
+}
+
+static void send_hello(struct tls *t, uint64_t guid, bool is_master)
+{
+	send_hello_of(t, guid, is_master, false);
 }
 
 /* Reads until it is closed. */
@@ -248,6 +257,48 @@ START_TEST(test_another_subnet)
 	open_standby(standby_port(open_master(1000)), secret_text, PREFIX + 1);
 	WAIT_UNTIL(strstr(status(master).trouble, "another prefix") != NULL);
 	ck_assert_uint_eq(status(master).n_standbys, 0);
+}
+END_TEST
+
+/* What a standby says first, and what the master has to say about it. */
+enum bad_hello {
+	HELLO_VERSION,
+	HELLO_ORDER,
+	HELLO_SELF,
+	HELLO_NONE,
+	HELLO_PING,
+	N_BAD_HELLO
+};
+
+START_TEST(test_bad_hello)
+{
+	static const char *const said[] = { "another version of Saguaro",
+		                            "another byte order",
+		                            "that is this saguarod itself",
+		                            "something else than HELLO",
+		                            "something else than HELLO" };
+	const struct frame_hello h = { _i == HELLO_SELF ? MASTER_GUID : STANDBY_GUID,
+		                       PREFIX, false, false };
+	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
+	int fd = connect_to(standby_port(open_master(30)));
+	struct tls_keys *keys;
+	struct tls *t = open_tls(&keys, fd, false);
+
+	frame_hello(bytes, &h);
+	switch (_i) {
+	case HELLO_VERSION: bytes[FRAME_HEAD_BYTES + 5]++; break;
+	case HELLO_ORDER: bytes[FRAME_HEAD_BYTES + 8] ^= 0xff; break;
+	case HELLO_NONE: memset(bytes + FRAME_HEAD_BYTES, 0, FRAME_HELLO_BYTES); break;
+	case HELLO_PING: bytes[4] = FRAME_PING; break;
+	}
+	send_bytes(t, bytes, sizeof(bytes));
+	read_all(t);
+	ck_assert_msg(strstr(status(master).trouble, said[_i]) != NULL, "%s",
+	              status(master).trouble);
+	ck_assert_uint_eq(status(master).n_standbys, 0);
+	tls_free(t);
+	tls_keys_free(keys);
+	close(fd);
 }
 END_TEST
 
@@ -460,7 +511,19 @@ START_TEST(test_standby_lies)
 END_TEST
 
 /* What a false or dying master sends after its HELLO. */
-enum torn { TORN_ROWS, TORN_BAD_ROW, TORN_CHANGES_FIRST, TORN_GAP, N_TORN };
+enum torn {
+	TORN_ROWS,
+	TORN_BAD_ROW,
+	TORN_CHANGES_FIRST,
+	TORN_ACK,   /* what a standby sends */
+	TORN_AFTER, /* from here on after a whole copy, number 7 */
+	TORN_GAP = TORN_AFTER,
+	TORN_NO_ROWS,  /* the end of a transaction without any */
+	TORN_TWO_ENDS, /* of the copy */
+	TORN_PING,     /* with another number */
+	TORN_PING_IN_CHANGES,
+	N_TORN
+};
 
 static void send_row(struct tls *t, uint8_t name, uint8_t table)
 {
@@ -487,7 +550,7 @@ static void send_number(struct tls *t, enum frame_type type, uint64_t number)
 START_TEST(test_torn_copy)
 {
 	unsigned port;
-	int listener = listen_any(&port), fd;
+	int listener = listen_at(0, &port), fd;
 	struct tls_keys *keys;
 	struct tls *t;
 	char text[200];
@@ -501,12 +564,23 @@ START_TEST(test_torn_copy)
 	send_row(t, 1, _i == TORN_BAD_ROW ? COPIED_LIDS : COPIED_RECORDS + RECORDS_SERVICES);
 	if (_i == TORN_CHANGES_FIRST) {
 		send_number(t, FRAME_CHANGES_END, 1);
-	} else if (_i == TORN_GAP) {
+	} else if (_i == TORN_ACK) {
+		send_number(t, FRAME_ACK, 0);
+	} else if (_i >= TORN_AFTER) {
 		send_number(t, FRAME_COPY_END, 7);
 		WAIT_UNTIL(standby_hears(standby));
 		before = dump(to);
-		send_row(t, 2, COPIED_RECORDS + RECORDS_SERVICES);
-		send_number(t, FRAME_CHANGES_END, 9);
+		if (_i == TORN_GAP || _i == TORN_PING_IN_CHANGES) {
+			send_row(t, 2, COPIED_RECORDS + RECORDS_SERVICES);
+		}
+		send_number(t,
+		            _i == TORN_TWO_ENDS ? FRAME_COPY_END
+		            : _i == TORN_PING || _i == TORN_PING_IN_CHANGES
+		                    ? FRAME_PING
+		                    : FRAME_CHANGES_END,
+		            _i == TORN_GAP || _i == TORN_PING ? 9
+		            : _i == TORN_NO_ROWS              ? 8
+		                                              : 7);
 	}
 	if (_i != TORN_ROWS) {
 		read_all(t);
@@ -516,8 +590,93 @@ START_TEST(test_torn_copy)
 	fd = accept(listener, NULL, NULL); /* it connects again */
 	ck_assert(!standby_hears(standby));
 	ck_assert_str_eq(dump(to), before);
-	ck_assert(_i == TORN_GAP ||
+	ck_assert(_i >= TORN_AFTER ||
 	          !standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+	tls_keys_free(keys);
+	close(fd);
+	close(listener);
+}
+END_TEST
+
+/* A standby that was master gives what it was told meanwhile, and this is what a false
+ * one sends: nothing of it is joined. */
+enum false_join {
+	JOIN_LIDS,    /* LIDs are the master's */
+	JOIN_CLEARS,  /* a whole table */
+	JOIN_GARBAGE, /* in a frame of rows */
+	JOIN_COUNT,   /* fewer rows than it says */
+	JOIN_ACK,     /* before the end */
+	N_FALSE_JOIN
+};
+
+START_TEST(test_false_join)
+{
+	const struct state_write clear = { .table = COPIED_RECORDS + RECORDS_SERVICES,
+		                           .clears = true };
+	const struct state_write lid = { .table = COPIED_LIDS,
+		                         .key = (const uint8_t *)"12345678",
+		                         .key_len = 8 };
+	const struct state_write *w = _i == JOIN_LIDS ? &lid : &clear;
+	uint8_t bytes[FRAME_HEAD_BYTES + 100] = { 0 };
+	size_t len = _i == JOIN_GARBAGE ? 5 : frame_row_bytes(w);
+	struct tls_keys *keys;
+	const char *before;
+	struct tls *t;
+	int fd;
+
+	change_service(from, 1, 1);
+	before = dump(from);
+	fd = connect_to(standby_port(open_master(30)));
+	t = open_tls(&keys, fd, false);
+	send_hello_of(t, STANDBY_GUID, false, true);
+	send_row(t, 7, COPIED_RECORDS + RECORDS_SERVICES);
+	if (_i == JOIN_COUNT) {
+		send_number(t, FRAME_JOIN_END, 2);
+	} else if (_i == JOIN_ACK) {
+		send_number(t, FRAME_ACK, 1);
+	} else {
+		frame_head(bytes, FRAME_ROWS, len);
+		if (_i != JOIN_GARBAGE) {
+			frame_put_row(bytes + FRAME_HEAD_BYTES, w);
+		}
+		send_bytes(t, bytes, FRAME_HEAD_BYTES + len);
+	}
+	read_all(t);
+	ck_assert_str_eq(dump(from), before);
+	ck_assert(!standby_joined(master));
+	tls_free(t);
+	tls_keys_free(keys);
+	close(fd);
+}
+END_TEST
+
+/* The new master has an older version, which takes nothing of a standby that was master:
+ * what this one was told is named in its log, and replaced by the copy. */
+START_TEST(test_older_master)
+{
+	unsigned port = standby_port(open_master(60000));
+	struct tls_keys *keys;
+	char text[200];
+	struct tls *t;
+
+	open_standby(port, secret_text, PREFIX);
+	WAIT_UNTIL(standby_hears(standby));
+	ck_assert(standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+	change_service(to, 7, 5);
+	standby_free(master);
+	master = NULL;
+	keep_log();
+	int listener = listen_at(port, &port);
+	standby_set_role(standby, STANDBY_TAKES);
+	int fd = accept(listener, NULL, NULL);
+	t = open_tls(&keys, fd, true);
+	send_hello(t, MASTER_GUID, true);
+	send_number(t, FRAME_COPY_END, 1);
+	WAIT_UNTIL(standby_hears(standby));
+	ck_assert_str_eq(dump(to), "");
+	ck_assert(logged("dropped service 0x07"));
+	ck_assert(logged("the new master has an older version"));
+	tls_free(t);
 	tls_keys_free(keys);
 	close(fd);
 	close(listener);
@@ -559,6 +718,7 @@ TEST_SUITE(standby)
 	tcase_add_test(t, test_heard_meanwhile);
 	tcase_add_test(t, test_wrong_secret);
 	tcase_add_test(t, test_another_subnet);
+	tcase_add_loop_test(t, test_bad_hello, 0, N_BAD_HELLO);
 	tcase_add_test(t, test_garbage);
 	tcase_add_test(t, test_no_memory_for_a_session);
 	tcase_add_test(t, test_no_memory_for_rows);
@@ -566,6 +726,8 @@ TEST_SUITE(standby)
 	tcase_add_test(t, test_standby_stalls_in_its_copy);
 	tcase_add_test(t, test_standby_lies);
 	tcase_add_loop_test(t, test_torn_copy, 0, N_TORN);
+	tcase_add_loop_test(t, test_false_join, 0, N_FALSE_JOIN);
+	tcase_add_test(t, test_older_master);
 	tcase_add_test(t, test_bad_options);
 	suite_add_tcase(suite, t);
 }

@@ -211,6 +211,51 @@ START_TEST(test_takeover_while_full)
 }
 END_TEST
 
+static void put_services(struct state *s, uint32_t n)
+{
+	uint8_t key[26] = { 0xee }, row[192] = { 0 };
+	atomic_int done = 0;
+	struct state_batch *b;
+
+	ck_assert_int_eq(state_batch_new(&b), E_OK);
+	for (uint32_t i = 0; i < n; i++) {
+		memcpy(key + 1, &i, sizeof(i));
+		ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, key, sizeof(key),
+		                                 row, sizeof(row)),
+		                 E_OK);
+	}
+	state_batch_commit(s, b, on_done, &done);
+	state_flush(s);
+	ck_assert_int_eq(done, 1);
+}
+
+/* A standby that was master gives what it was told, and the disk of the master is full:
+ * its log says so, the master loses nothing of its own, and both have the same in the
+ * end. */
+START_TEST(test_join_on_full_disk)
+{
+	char text[200] = "";
+
+	signal(SIGXFSZ, SIG_IGN);
+	change_service(from, 9, 9);
+	open_standby(standby_port(open_master(60000)), secret_text, PREFIX);
+	WAIT_UNTIL(standby_hears(standby));
+	ck_assert(standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+	WAIT_UNTIL(status(master).n_standbys == 0);
+	put_services(to, LIDS);
+	const char *before = dump(from);
+	keep_log();
+	limit_files((rlim_t)state_bytes("from"));
+	standby_set_role(standby, STANDBY_TAKES);
+	WAIT_UNTIL(status(standby).copies == 2 || status(standby).tries > 0);
+	limit_files(RLIM_INFINITY);
+	WAIT_UNTIL(status(master).n_in_step == 1);
+	ck_assert(logged("what another master was told could not be stored"));
+	WAIT_UNTIL(strcmp(dump(to), dump(from)) == 0);
+	ck_assert_ptr_nonnull(strstr(dump(from), before));
+}
+END_TEST
+
 /* What a copy that does not fit has taken is given back, because others need the disk, too. */
 START_TEST(test_space_is_given_back)
 {
@@ -241,6 +286,7 @@ TEST_SUITE_FORKED(standby_disk)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, test_full_disk, 0, N_FULL);
 	tcase_add_test(t, test_takeover_while_full);
+	tcase_add_test(t, test_join_on_full_disk);
 	tcase_add_test(t, test_space_is_given_back);
 	suite_add_tcase(suite, t);
 }

@@ -133,6 +133,7 @@ END_TEST
 
 /* --- groups ---------------------------------------------------------------------------------- */
 
+/* Without a value the row is removed. */
 static void put(struct state *s, enum record_table table, const void *key, size_t len,
                 const void *value, size_t value_len)
 {
@@ -140,9 +141,11 @@ static void put(struct state *s, enum record_table table, const void *key, size_
 	atomic_int done = 0;
 	struct state_batch *b;
 
-	memcpy(row + 8, value, value_len);
+	memcpy(row + 8, value != NULL ? value : row, value_len);
 	ck_assert_int_eq(state_batch_new(&b), E_OK);
-	ck_assert_int_eq(state_batch_put(b, table, key, len, row, 8 + value_len), E_OK);
+	ck_assert_int_eq(state_batch_put(b, table, key, len, value != NULL ? row : NULL,
+	                                 8 + value_len),
+	                 E_OK);
 	state_batch_commit(s, b, on_done, &done);
 	state_flush(s);
 	ck_assert_int_eq(done, 1);
@@ -163,6 +166,20 @@ static void put_member(struct state *s, uint8_t name, uint8_t port)
 	uint8_t key[MC_MEMBER_KEY_BYTES] = { 0xff, name, [31] = port };
 
 	put(s, RECORDS_MEMBERS, key, sizeof(key), &m, sizeof(m));
+}
+
+static void remove_group(struct state *s, uint8_t name)
+{
+	uint8_t mgid[MGID_BYTES] = { 0xff, name };
+
+	put(s, RECORDS_GROUPS, mgid, sizeof(mgid), NULL, 0);
+}
+
+static void remove_member(struct state *s, uint8_t name, uint8_t port)
+{
+	uint8_t key[MC_MEMBER_KEY_BYTES] = { 0xff, name, [31] = port };
+
+	put(s, RECORDS_MEMBERS, key, sizeof(key), NULL, 0);
 }
 
 static unsigned count(struct state *s, enum record_table table)
@@ -196,6 +213,86 @@ START_TEST(test_groups)
 	ck_assert_uint_eq(count(from, RECORDS_MEMBERS), 3);
 	ck_assert_ptr_null(strstr(dump(from), "ff020000"));
 	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* The last member of a group left at the standby, so the group went there. It stays where
+ * the master has a member that the standby did not know; else it goes. */
+START_TEST(test_group_removed)
+{
+	put_group(from, 1, 0xc010);
+	put_member(from, 1, 1);
+	part();
+	if (_i == 0) {
+		put_member(from, 1, 2);
+	}
+	remove_member(to, 1, 1);
+	remove_group(to, 1);
+	meet();
+	ck_assert_uint_eq(count(from, RECORDS_GROUPS), _i == 0);
+	ck_assert_uint_eq(count(from, RECORDS_MEMBERS), _i == 0);
+	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* A group that both have keeps the parameters of the master, because members send and
+ * receive by these. */
+START_TEST(test_group_made_anew)
+{
+	const char *before;
+
+	put_group(from, 1, 0xc010);
+	put_member(from, 1, 1);
+	before = dump(from);
+	part();
+	put_group(to, 1, 0xc012);
+	meet();
+	change_service(from, 250, REMOVED);
+	ck_assert_str_eq(dump(from), before);
+	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* The group of a member went at the master, and the standby knows nothing of that. */
+START_TEST(test_member_without_group)
+{
+	put_group(from, 1, 0xc010);
+	put_member(from, 1, 1);
+	part();
+	remove_member(from, 1, 1);
+	remove_group(from, 1);
+	put_member(to, 1, 2);
+	meet();
+	ck_assert_uint_eq(count(from, RECORDS_GROUPS), 0);
+	ck_assert_uint_eq(count(from, RECORDS_MEMBERS), 0);
+	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* More changes than the log may hold: they are counted, and the log says how many cannot
+ * be joined. */
+START_TEST(test_log_is_full)
+{
+	uint8_t key[26] = { 7 }, row[192] = { 0 };
+	const struct state_write w = { .table = COPIED_RECORDS + RECORDS_SERVICES,
+		                       .key = key,
+		                       .key_len = sizeof(key),
+		                       .value = row,
+		                       .len = sizeof(row) };
+	unsigned n = JOIN_LOG_BYTES / frame_row_bytes(&w);
+
+	part();
+	pthread_mutex_lock(&standby->lock);
+	for (unsigned i = 0; i < n + 3; i++) {
+		join_log_add(&standby->log, &w);
+	}
+	join_log_committed(&standby->log);
+	ck_assert_uint_eq(standby->log.missed, 3);
+	pthread_mutex_unlock(&standby->lock);
+	keep_log();
+	meet();
+	ck_assert_int_eq(value_of(from), 0);
+	ck_assert(logged(": 3 changes since the last copy had no room"));
 }
 END_TEST
 
@@ -282,6 +379,16 @@ static const struct {
 	  { 0x12, 0x34, 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd },
 	  10,
 	  "member 0x0002c9030000abcd of partition 0x1234" },
+	{ COPIED_RECORDS + RECORDS_KNOWN,
+	  { 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd, 1 },
+	  9,
+	  "known node 0x0002c9030000abcd" },
+	{ COPIED_RECORDS + RECORDS_ACKS, "unhealthy-0x0000000000000300-3", 30,
+	  "acknowledgement of alarm unhealthy-0x0000000000000300-3" },
+	{ COPIED_RECORDS + RECORDS_DRAINED,
+	  { 0, 2, 0xc9, 3, 0, 0, 0xab, 0xcd, 7 },
+	  9,
+	  "drained 0x0002c9030000abcd port 7" },
 };
 
 START_TEST(test_names)
@@ -306,6 +413,10 @@ TEST_SUITE_FORKED(standby_join)
 	tcase_add_test(t, test_settled);
 	tcase_add_test(t, test_joined_once);
 	tcase_add_test(t, test_groups);
+	tcase_add_loop_test(t, test_group_removed, 0, 2);
+	tcase_add_test(t, test_group_made_anew);
+	tcase_add_test(t, test_member_without_group);
+	tcase_add_test(t, test_log_is_full);
 	tcase_add_test(t, test_dropped_before_it_met);
 	tcase_add_test(t, test_log_keeps_last_changes);
 	tcase_add_loop_test(t, test_names, 0, sizeof(named) / sizeof(named[0]));
