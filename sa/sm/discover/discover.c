@@ -555,7 +555,7 @@ static void on_node_info(void *ctx, const struct smp_reply *r)
 			p->from->ports[p->port].silent = true;
 		}
 	} else if (!admit_node_info(d, p->from, p->port, r->data)) {
-		disc_note_change(p->from); /* its port leads nowhere */
+		/* it is listed */
 	} else if (!node_info_sane(r->data)) {
 		disc_problem(
 			d,

@@ -170,7 +170,6 @@ static void report(struct disc *d, const struct graph *prev)
 		struct disc_node *n = d->nodes[i];
 
 		if (!n->reached && (n->copied || is_quarantined(n))) {
-			d->clean &= n->copied;
 			continue; /* it is gone, or listed */
 		}
 		if (!n->reached) {
@@ -291,7 +290,7 @@ void disc_reach_hosts(struct disc *d)
 			continue;
 		}
 		far = cabled(n, b->from_port);
-		if (far != NULL) {
+		if (far != NULL && admit_reasons(d, n, b->from_port) == 0) {
 			(void)reach(n, b->from_port, far);
 		}
 	}
@@ -321,7 +320,7 @@ static void check_port(struct disc *d, const struct disc_node *n,
 		p->peer != NULL ? &p->peer->ports[p->peer_port] : NULL;
 
 	if (p->peer == NULL) {
-		if (up && !p->silent) {
+		if (up && !p->silent && !p->refused) {
 			disc_doubt(d, n, p->num, "nothing is known behind");
 		}
 	} else if (!up ||
@@ -647,7 +646,6 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	}
 	d->clean = d->n_problems == 0;
 	ret = admit_list(d);
-	d->clean &= d->n_refused == 0;
 	report(d, prev);
 	d->g = graph_new(d->arena);
 	ret = ret != E_OK ? ret : n == 0 ? E_TIMEOUT : d->g == NULL ? -ENOMEM : d->ret;
