@@ -57,7 +57,8 @@ static bool is_complete(const struct disc_node *n)
 	return false;
 }
 
-/* The far end of a cable that both ends agree on, or NULL. */
+/* The far end of a cable that both ends agree on, or NULL. What was refused over one end is not believed over
+ * the other. */
 static struct disc_port *cabled(const struct disc_node *n, unsigned num)
 {
 	const struct disc_port *p = &n->ports[num];
@@ -67,7 +68,7 @@ static struct disc_port *cabled(const struct disc_node *n, unsigned num)
 		return NULL;
 	}
 	far = &p->peer->ports[p->peer_port];
-	if (!is_up(far) ||
+	if (!is_up(far) || p->refused || far->refused ||
 	    (far->peer != NULL && (far->peer != n || far->peer_port != num))) {
 		return NULL;
 	}
