@@ -5,11 +5,12 @@
  * SwitchCostRecord: what the way of least cost between two switches costs, by the rates of the links: 12 for one
  * of 100 Gb/s, 48 for one of 25. It is computed from the published fabric when it is asked for.
  *
- * A request for a switch gets its whole row, itself included; one for all gets of each pair one direction,
- * to the lower LID. Only full members of the default partition, who manage, are answered.
+ * A switch has its whole row, itself included, by LID. Only full members of the default partition, who
+ * manage, are answered.
  *
- * Layout, component bit and the order are those of opa-fm and opasaquery. opa-fm has a record without
- * an entry for the switch of the lowest LID, too.
+ * Layout, component bit and order are those of opa-fm and opasaquery. To a request for all switches opa-fm
+ * gives of each pair one direction, to the lower LID, and here both are given, so that a record is the
+ * same however it is asked for.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static int offer_costs(const struct sa_query *q, const struct costs *c, uint32_t
 		uint32_t to = lid_at(c, i), cost = c->cost[switch_at(c, i)];
 		unsigned bit = COST_AT + n * ENTRY_BITS;
 
-		if (to == 0 || (!sa_asked(q, SLID) && to >= lid)) {
+		if (to == 0) {
 			continue;
 		}
 		cost = cost / UNIT < MOST ? (cost + UNIT / 2) / UNIT : MOST;

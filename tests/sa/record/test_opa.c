@@ -433,13 +433,13 @@ START_TEST(switch_cost)
 	check_cost(0, 1, b, 18);
 	check_cost(0, 2, c, 6);
 	check_cost(0, 3, 0, 0);
-	ck_assert_uint_eq(ask_all(SWITCH_COST, 0), 2); /* half of them: B A, C A, C B */
-	ck_assert_uint_eq(get(record(0), 4), b);
-	check_cost(0, 0, a, 18);
-	check_cost(0, 1, 0, 0);
-	ck_assert_uint_eq(get(record(1), 4), c);
-	check_cost(1, 0, a, 6);
-	check_cost(1, 1, b, 12);
+	ck_assert_uint_eq(ask_all(SWITCH_COST, 0), 3);
+	ck_assert_uint_eq(get(record(1), 4), b);
+	check_cost(1, 0, a, 18);
+	check_cost(1, 1, b, 0);
+	ck_assert_uint_eq(get(record(2), 4), c);
+	check_cost(2, 0, a, 6);
+	check_cost(2, 1, b, 12);
 	ck_assert_uint_eq(ask_all(SWITCH_COST, lid_of(HOST + 1)), 0);
 	ck_assert_uint_eq(ask_all(SWITCH_COST, 999), 0);
 	port_of(SW_B, 1)->width = WIDTH_1X;
