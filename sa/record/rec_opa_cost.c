@@ -8,7 +8,8 @@
  * A switch has its whole row, itself included, by LID. Only full members of the default partition, who
  * manage, are answered.
  *
- * Layout, component bit and order are those of opa-fm and opasaquery. To a request for all switches opa-fm
+ * Layout, component bit and order are those of opa-fm and opasaquery. Both leave the entries in the order of bytes of
+ * their hosts, which are x86, so an entry is little-endian. To a request for all switches opa-fm
  * gives of each pair one direction, to the lower LID, and here both are given, so that a record is the
  * same however it is asked for.
  */
@@ -25,7 +26,7 @@
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
 
-enum { ENTRIES = 64, ENTRY_BITS = 64, COST_AT = 32, COST_BYTES = 516 };
+enum { ENTRIES = 64, ENTRY_BYTES = 8, ENTRY_BITS = 64, COST_AT = 32, COST_BYTES = 516 };
 enum { UNIT = 40, MOST = 0x7fff }; /* of leastcost_of_rate(); opa-fm's sign of no way */
 enum { SLID };
 /* Dijkstra's search counts as so many places of a walk, for each 256 links. */
@@ -34,8 +35,8 @@ enum { LINKS_PER_STEP = 256 };
 /* clang-format off */
 static const struct sa_field cost_fields[] = {
 	{ "SLID",  0,       32,                   SA_INPUT },
-	/* for each destination: upper and lower half of its LID, cost, 0 */
-	{ "Costs", COST_AT, ENTRIES * ENTRY_BITS, SA_EQ | SA_LIST16 },
+	/* for each destination: 4 bytes of its LID, 2 of the cost, 2 are 0 */
+	{ "Costs", COST_AT, ENTRIES * ENTRY_BITS, SA_EQ | SA_LIST8 },
 };
 /* clang-format on */
 
@@ -87,6 +88,17 @@ static int prepare(struct snap_reader *r, struct costs *ret_costs)
 	return E_OK;
 }
 
+static void put_entry(uint8_t *entry, uint32_t lid, uint32_t cost)
+{
+	enum { LID_BYTES = 4 };
+
+	for (unsigned i = 0; i < LID_BYTES; i++) {
+		entry[i] = (uint8_t)(lid >> 8 * i);
+	}
+	entry[LID_BYTES] = (uint8_t)cost;
+	entry[LID_BYTES + 1] = (uint8_t)(cost >> 8);
+}
+
 /* The row of one switch. */
 static int offer_costs(const struct sa_query *q, const struct costs *c, uint32_t at,
                        struct sa_out *out)
@@ -100,14 +112,12 @@ static int offer_costs(const struct sa_query *q, const struct costs *c, uint32_t
 	sa_put(q->attr, record, SLID, lid);
 	for (uint32_t i = 0; ret == E_OK && i < c->g->n_switches; i++) {
 		uint32_t to = lid_at(c, i), cost = c->cost[switch_at(c, i)];
-		unsigned bit = COST_AT + n * ENTRY_BITS;
 
 		if (to == 0) {
 			continue;
 		}
 		cost = cost / UNIT < MOST ? (cost + UNIT / 2) / UNIT : MOST;
-		field_set(record, bit, 32, to);
-		field_set(record, bit + 32, 16, cost);
+		put_entry(record + COST_AT / 8 + (size_t)n * ENTRY_BYTES, to, cost);
 		if (++n == ENTRIES) {
 			sa_offer(out, record);
 			memset(record + COST_AT / 8, 0, sizeof(record) - COST_AT / 8);

@@ -133,7 +133,7 @@ same "portgroupfdb" "$(jq -r '.alternates[] | "\(.lid) \(.group)"' <<<"$alternat
 
 # Costs: a hop between switches costs as the slower of its ends.
 same "swcost: to itself, to all" "$(records NodeRecord node_type=2 | jq '.records | length')" "$(ask -o swcost -l 1 | grep -c -- '-> Cost:')"
-same "swcost" "$(records SwitchCostRecord slid=1 | jq -r '.records[].costs | [range(0; length; 4) as $i | .[$i:$i + 4]][] | select(.[1] != 0) | "\(.[0] * 65536 + .[1]) \(.[2])"')" \
+same "swcost" "$(records SwitchCostRecord slid=1 | jq -r '.records[].costs | [range(0; length; 8) as $i | .[$i:$i + 8]][] | select(.[0] + .[1] != 0) | "\(.[0] + 256 * .[1]) \(.[4] + 256 * .[5])"')" \
 	"$(ask -o swcost -l 1 | awk '/-> Cost:/ { print $2, $NF }' | while read -r l c; do printf '%d %d\n' "$l" "$c"; done)"
 same "swcost of a host" "No Records Returned" "$(ask -o swcost -l "$lid" | tail -n 1)"
 
