@@ -87,6 +87,23 @@ uint32_t admit_reasons(const struct disc *d, const struct disc_node *by, unsigne
 	return incapacity(d, near->opa_info, far->opa_info, near->peer);
 }
 
+static bool differs(const uint8_t *was, const uint8_t *now, unsigned bit, unsigned width)
+{
+	return field_get(was, bit, width) != field_get(now, bit, width);
+}
+
+bool admit_port_differs(const uint8_t *was, const uint8_t *now)
+{
+	return was != NULL && now != NULL &&
+	       (differs(was, now, OPA_PI_PACKET_FORMATS_SUPPORTED) ||
+	        differs(was, now, OPA_PI_MTU_CAP) || differs(was, now, OPA_PI_VL_CAP));
+}
+
+bool admit_switch_differs(const uint8_t *was, const uint8_t *now)
+{
+	return was != NULL && now != NULL && differs(was, now, OPA_SI_LINEAR_FDB_CAP);
+}
+
 /* --- the list --------------------------------------------------------------------------- */
 
 static void add(struct disc *d, const struct disc_refused *r)

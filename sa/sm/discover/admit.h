@@ -56,6 +56,10 @@ bool admit_node_info(struct disc *d, struct disc_node *by, uint8_t port,
 /*! \brief Why the node at the other end of a cable cannot take part. \return 0: it can, or this is not known. */
 uint32_t admit_reasons(const struct disc *d, const struct disc_node *by, unsigned port);
 
+/*! \brief May admit_reasons() be others by what a PortInfo or SwitchInfo of Omni-Path says now? NULL: nothing. */
+bool admit_port_differs(const uint8_t *was, const uint8_t *now);
+bool admit_switch_differs(const uint8_t *was, const uint8_t *now);
+
 /*! \brief Writes the reasons as a sentence's end: "is refused: ...". \return \a buf */
 enum { ADMIT_TEXT = 400 };
 const char *admit_text(const struct disc_refused *r, char buf[ADMIT_TEXT]);

@@ -134,7 +134,7 @@ struct disc {
 		bool any_changed;
 	} before;
 	unsigned n_waves;     /*!< of a local discovery */
-	bool cables_changed; /*!< since routes were searched last, such as may change those of switches */
+	bool cables_changed; /*!< since routes were searched last, such as may change those of switches; or what admits their ends */
 	const struct graph
 		*copied;        /*!< graph of the discovery before; until disc_finish() */
 	struct disc_node **was; /*!< [copied->n_nodes] its nodes */
