@@ -113,14 +113,17 @@ static void set_cable(struct run *r, uint32_t port, bool cut)
 }
 
 /* A node has no packet format in common with its neighbours, so it is refused. It comes back as another one, since
- * nothing else would say so. Not one with a subnet manager. */
+ * nothing else would say so. Not one with a subnet manager, and not the neighbour of one, which would keep the
+ * others waiting while it manages nobody but itself. */
 static void set_refused(struct run *r, uint32_t node, bool refused)
 {
 	enum { FORMAT_8B = 1, FORMATS = 10 };
 	const struct node *n = &r->g->nodes[node];
 
 	for (unsigned i = 0; i < r->n_managers; i++) {
-		if (r->g->ports[r->m[i].port].node == node) {
+		const struct port *p = &r->g->ports[r->m[i].port];
+
+		if (p->node == node || r->g->ports[p->peer].node == node) {
 			return;
 		}
 	}
@@ -420,9 +423,6 @@ static void connect_judge(struct run *r)
 			r->down[node] = false;
 			sim_set_node(r->sim, r->g->nodes[node].guid, true);
 		}
-	}
-	if (r->refused[next]) {
-		set_refused(r, next, false);
 	}
 	if (r->cut[port]) {
 		set_cable(r, port, false);
