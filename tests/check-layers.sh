@@ -37,7 +37,7 @@ db/stats              conf/base db/lmdb
 sa/mad                conf/base routing/graph
 sa/store              conf/base routing/graph routing db/lmdb db/snapshot db/state sa/mad
 sa/path               conf/base conf routing/graph db/snapshot
-sa/record             conf/base routing/graph routing db/snapshot sa/mad sa/store sa/path
+sa/record             conf/base routing/graph routing routing/spread db/snapshot sa/mad sa/store sa/path
 sa/standby            conf/base db/lmdb db/state sa/store
 sa/perf               conf/base conf routing/graph db/lmdb db/stats sa/mad
 sa/server             conf/base db/snapshot db/state sa/mad sa/store sa/record

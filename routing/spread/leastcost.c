@@ -67,7 +67,8 @@ static uint32_t common_factor(uint32_t a, uint32_t b)
 
 /* Costs of all links, without their common factor; 1 where there is none.
  * \return the greatest */
-static uint16_t find_costs(const struct graph *g, uint32_t width, uint16_t *cost)
+static uint16_t find_costs(const struct graph *g, uint32_t width, uint16_t *cost,
+                           uint32_t *ret_factor)
 {
 	uint32_t factor = 0, most = 1;
 
@@ -87,7 +88,26 @@ static uint16_t find_costs(const struct graph *g, uint32_t width, uint16_t *cost
 		cost[i] = cost[i] ? (uint16_t)(cost[i] / factor) : 1;
 		most = cost[i] > most ? cost[i] : most;
 	}
+	*ret_factor = factor;
 	return (uint16_t)most;
+}
+
+int leastcost_to(const struct graph *g, uint32_t to, struct arena *a, uint32_t *ret_cost)
+{
+	uint32_t width = g->max_port + 1U, factor;
+	uint16_t *cost = arena_array(a, g->n_switches, width * sizeof(*cost));
+
+	if (cost == NULL) {
+		return -ENOMEM;
+	}
+	(void)find_costs(g, width, cost, &factor);
+	int ret = weighted_to(g, cost, to, a, ret_cost);
+	for (uint32_t s = 0; ret == E_OK && s < g->n_switches; s++) {
+		if (ret_cost[s] != WEIGHTED_NONE) {
+			ret_cost[s] *= factor;
+		}
+	}
+	return ret;
 }
 
 static bool in_one_chassis(const struct graph *g, uint32_t s, uint32_t t)
@@ -124,6 +144,7 @@ static int find_paths(struct leastcost *p, const struct graph *g, bool spine_fir
 {
 	struct leastcost x = { .g = g, .width = g->max_port + 1U };
 	uint16_t *cost = arena_array(a, g->n_switches, x.width * sizeof(*cost));
+	uint32_t factor;
 	int ret;
 
 	x.rank = arena_array(a, g->n_switches, x.width * sizeof(*x.rank));
@@ -131,7 +152,7 @@ static int find_paths(struct leastcost *p, const struct graph *g, bool spine_fir
 	if (!cost || !x.rank || !x.mixed) {
 		return -ENOMEM;
 	}
-	x.by_rate = find_costs(g, x.width, cost) > 1;
+	x.by_rate = find_costs(g, x.width, cost, &factor) > 1;
 	rank_links(&x, cost, spine_first);
 	ret = x.by_rate ? weighted_init(&x.weighted, g, cost, a)
 	                : hops_init(&x.plain, g, a);

@@ -9,6 +9,7 @@
 #include "conf/option.h"
 
 struct arena;
+struct graph;
 struct route_in;
 struct route_out;
 struct spread_groups;
@@ -19,6 +20,13 @@ struct spread_groups;
  * \param rate  Code of PathRecord.Rate.
  */
 uint16_t leastcost_of_rate(uint8_t rate);
+
+/*!
+ * \brief What the ways of least cost to a switch cost, in the unit of leastcost_of_rate().
+ * \param ret_cost  [n_switches] from each switch; UINT32_MAX: there is none. \retval -ENOMEM
+ * Cost: O(E + W) for sums up to W; \a a takes O(S * P + E).
+ */
+int leastcost_to(const struct graph *g, uint32_t to, struct arena *a, uint32_t *ret_cost);
 
 /*!
  * \brief The routing step of shortestpath and dgshortestpath: paths of least cost by the rates of the

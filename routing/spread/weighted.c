@@ -36,11 +36,19 @@ static void push(struct search *x, uint32_t s, uint32_t cost)
 	x->waiting++;
 }
 
+/* What is found of the ways to one switch. */
+struct found {
+	uint32_t t;
+	uint32_t *cost; /* [n] */
+	uint8_t *dist;  /* hops, one in stride bytes; NULL: nobody asks for them */
+	size_t stride;
+};
+
 /* Relaxes the links to s and sets its hops. */
-static bool settle(struct weighted *w, const struct graph *g, struct search *x,
-                   uint32_t t, uint32_t s)
+static bool settle(const struct weighted *w, const struct graph *g, struct search *x,
+                   const struct found *f, uint32_t s)
 {
-	uint32_t *cost = w->cost + (size_t)t * w->hops.n;
+	uint32_t *cost = f->cost;
 	unsigned hops = 0;
 
 	x->done[s] = true;
@@ -49,9 +57,9 @@ static bool settle(struct weighted *w, const struct graph *g, struct search *x,
 		uint32_t back =
 			cost[s] + w->weight[(size_t)l->to * w->width + l->to_port];
 
-		if (s != t && x->done[l->to] &&
+		if (f->dist != NULL && s != f->t && x->done[l->to] &&
 		    cost[l->to] + w->weight[(size_t)s * w->width + l->port] == cost[s]) {
-			unsigned there = w->hops.dist[l->to * w->hops.stride + t] + 1U;
+			unsigned there = f->dist[l->to * f->stride] + 1U;
 
 			hops = there > hops ? there : hops;
 		}
@@ -60,22 +68,24 @@ static bool settle(struct weighted *w, const struct graph *g, struct search *x,
 			push(x, l->to, back);
 		}
 	}
-	w->hops.dist[s * w->hops.stride + t] = (uint8_t)hops;
+	if (f->dist != NULL) {
+		f->dist[s * f->stride] = (uint8_t)hops;
+	}
 	return hops < HOPS_NONE;
 }
 
-static bool search_from(struct weighted *w, const struct graph *g, struct search *x,
-                        uint32_t t)
+static bool search_from(const struct weighted *w, const struct graph *g, struct search *x,
+                        const struct found *f)
 {
-	uint32_t *cost = w->cost + (size_t)t * w->hops.n;
+	uint32_t *cost = f->cost;
 	bool fits = true;
 
 	memset(x->head, 0xff, (x->mask + 1) * sizeof(*x->head));
-	memset(x->done, 0, w->hops.n * sizeof(*x->done));
-	memset(cost, 0xff, w->hops.n * sizeof(*cost));
+	memset(x->done, 0, g->n_switches * sizeof(*x->done));
+	memset(cost, 0xff, g->n_switches * sizeof(*cost));
 	x->n = x->waiting = 0;
-	cost[t] = 0;
-	push(x, t, 0);
+	cost[f->t] = 0;
+	push(x, f->t, 0);
 	for (uint32_t at = 0; fits && x->waiting; at++) {
 		while (fits && x->head[at & x->mask] != NOTHING) {
 			uint32_t i = x->head[at & x->mask], s = x->sw[i];
@@ -83,7 +93,7 @@ static bool search_from(struct weighted *w, const struct graph *g, struct search
 			x->head[at & x->mask] = x->next[i];
 			x->waiting--;
 			if (!x->done[s] && cost[s] == at) {
-				fits = settle(w, g, x, t, s);
+				fits = settle(w, g, x, f, s);
 			}
 		}
 	}
@@ -136,7 +146,12 @@ int weighted_init(struct weighted *x, const struct graph *g, const uint16_t *wei
 	}
 #pragma omp parallel for schedule(static) reduction(&& : fits)
 	for (uint32_t t = 0; t < w.hops.n; t++) {
-		fits = search_from(&w, g, &search[column_thread()], t) && fits;
+		const struct found f = { .t = t,
+			                 .cost = w.cost + (size_t)t * w.hops.n,
+			                 .dist = w.hops.dist + t,
+			                 .stride = w.hops.stride };
+
+		fits = search_from(&w, g, &search[column_thread()], &f) && fits;
 	}
 	if (!fits) {
 		return E_RANGE;
@@ -155,6 +170,20 @@ int weighted_init(struct weighted *x, const struct graph *g, const uint16_t *wei
 		*x = w;
 	}
 	return ret;
+}
+
+int weighted_to(const struct graph *g, const uint16_t *weight, uint32_t to, struct arena *a,
+                uint32_t *ret_cost)
+{
+	const struct weighted w = { .weight = weight, .width = g->max_port + 1U };
+	const struct found f = { .t = to, .cost = ret_cost };
+	struct search *search = searches_new(g, weight, 1, a);
+
+	if (search == NULL) {
+		return -ENOMEM;
+	}
+	(void)search_from(&w, g, search, &f); /* only hops could be too many */
+	return E_OK;
 }
 
 void weighted_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,

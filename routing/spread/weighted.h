@@ -32,5 +32,13 @@ struct weighted {
 int weighted_init(struct weighted *x, const struct graph *g, const uint16_t *weight,
                   struct arena *a);
 
+/*!
+ * \brief The sums of paths to one switch alone.
+ * \param ret_cost  [n_switches] of those from each switch; WEIGHTED_NONE: not connected. \retval -ENOMEM
+ * Cost: O(E + W), and \a a takes as much.
+ */
+int weighted_to(const struct graph *g, const uint16_t *weight, uint32_t to, struct arena *a,
+                uint32_t *ret_cost);
+
 /*! \brief For spread_run(); \a ctx is the struct weighted. */
 spread_closer_f weighted_closer;

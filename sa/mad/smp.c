@@ -463,10 +463,14 @@ static enum opa_joins joins(const struct smp_job *job, size_t *ret_bytes)
 {
 	const struct smp_request *q = &job->request;
 
-	return job->alone || job->tries != 0 || q->native_len != 0
-	               ? OPA_JOINS_NOTHING
-	               : opa_smp_joins(q->method == UMAD_METHOD_SET, q->attr, q->mod,
-	                               ret_bytes);
+	if (job->alone || job->tries != 0 || (q->native_len != 0 && !q->shares)) {
+		return OPA_JOINS_NOTHING;
+	}
+	if (q->native_len != 0) {
+		*ret_bytes = q->native_len;
+		return OPA_JOINS_AGGREGATE;
+	}
+	return opa_smp_joins(q->method == UMAD_METHOD_SET, q->attr, q->mod, ret_bytes);
 }
 
 /* May a job follow another one in a MAD? */

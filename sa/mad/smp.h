@@ -101,6 +101,9 @@ struct smp_request {
 	const uint8_t *basis;
 	/*! Omni-Path: not 0: attr, mod and, of a Set, data (so many bytes) are sent as they are */
 	size_t native_len;
+	/*! Omni-Path: the agent is an adapter's, which takes any attributes in one MAD; of those of
+	 *  switches, whose rules are not public, only some share one */
+	bool shares;
 	unsigned retries;    /*!< tries after the first */
 	bool without_m_key;  /*!< a program will read it, which may be anybody's */
 	smp_done_f *done;

@@ -8,8 +8,8 @@
  *   DeviceTreeMemberRecord   every node with its ACTIVE ports
  *   QuarantinedNodeRecord    nodes that were refused, and the port behind which each was seen
  *
- * Some attributes that Omni-Path's tools ask for have no records: congestion settings and logs, switch costs,
- * and members of device groups are not published.
+ * Some attributes that Omni-Path's tools ask for have no records: congestion settings are neither read
+ * nor set, and device groups are configuration, which is not published.
  *
  * Layouts and component bits are those of opa-fm and opasaquery.
  */
@@ -342,6 +342,5 @@ const struct sa_attr opa_none[OPA_NONE] = {
 	NONE(SA_OPA_ATTR_HFI_CONGESTION_CONTROL, "HFICongestionControlTableRecord", 264),
 	NONE(SA_OPA_ATTR_GROUP_MEMBER,       "DeviceGroupMemberRecord", 144),
 	NONE(SA_OPA_ATTR_GROUP_NAME,         "DeviceGroupNameRecord", 64),
-	NONE(SA_OPA_ATTR_SWITCH_COST,        "SwitchCostRecord", 516),
 };
 /* clang-format on */

@@ -175,8 +175,8 @@ static int offer_scsc(struct snap_reader *r, const struct sa_query *q,
 	struct snap_node node = { .n_ports = 0 };
 	const struct opa_native_table native = { .attr = SMA_SC_TO_SC,
 		                                 .bytes = MAP_BYTES,
-		                                 .row = SCSC_IN,
-		                                 .block = SCSC_OUT };
+		                                 .row = SCSC_OUT,
+		                                 .block = SCSC_IN };
 
 	if (end->type == NODE_SWITCH && opa_native_known(r, end->node_guid)) {
 		return opa_native_offer(r, q, end, &native, out);

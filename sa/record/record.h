@@ -204,7 +204,7 @@ static inline void sa_at(struct sa_out *out, uint64_t key, uint64_t sub)
 	out->key = key;
 	out->sub = sub;
 	out->in_key = 0;
-	out->paused = out->max_steps && out->steps++ == out->max_steps;
+	out->paused = out->max_steps && out->steps++ >= out->max_steps;
 }
 
 /*! \brief The same for client records: the place is a row, by its key. */

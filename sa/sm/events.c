@@ -470,19 +470,6 @@ uint32_t events_compare(struct sm *sm, const struct disc *d, const struct graph 
 
 /* --- quarantine ------------------------------------------------------------------------ */
 
-static bool lists(const struct disc *d, const struct disc_refused *r, bool same_reasons)
-{
-	for (size_t i = 0; d != NULL && i < d->n_refused; i++) {
-		const struct disc_refused *o = &d->refused[i];
-
-		if (o->by->guid == r->by->guid && o->by_port == r->by_port &&
-		    (!same_reasons || (o->guid == r->guid && o->reasons == r->reasons))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The place of a refused node is a port of a node of this graph, or it is gone with that. */
 static void note_place(struct sm *sm, enum event_kind kind, const struct disc_refused *r,
                        const char *detail)
@@ -504,7 +491,7 @@ void events_quarantine(struct sm *sm, const struct disc *now, const struct disc 
 	for (size_t i = 0; i < now->n_refused; i++) {
 		const struct disc_refused *r = &now->refused[i];
 
-		if (lists(was, r, true)) {
+		if (admit_lists(was, r, true)) {
 			continue;
 		}
 		memcpy(name, r->description, 64);
@@ -514,7 +501,7 @@ void events_quarantine(struct sm *sm, const struct disc *now, const struct disc 
 		note_place(sm, EVENT_NODE_QUARANTINED, r, detail);
 	}
 	for (size_t i = 0; was != NULL && i < was->n_refused; i++) {
-		if (!lists(now, &was->refused[i], false)) {
+		if (!admit_lists(now, &was->refused[i], false)) {
 			note_place(sm, EVENT_NODE_ADMITTED, &was->refused[i], "");
 		}
 	}

@@ -131,10 +131,16 @@ same "portgroup" "$(jq -r '.port_groups[] | .ports | join(" ")' <<<"$alternates"
 same "portgroupfdb" "$(jq -r '.alternates[] | "\(.lid) \(.group)"' <<<"$alternates" | sort)" \
 	"$(ask -o portgroupfdb -l 1 | awk '/-> PortGroup/ { print $2, $NF }' | while read -r l g; do printf '%d %d\n' "$l" "$g"; done | sort)"
 
+# Costs: a hop between switches costs as the slower of its ends.
+same "swcost: to itself, to all" "$(records NodeRecord node_type=2 | jq '.records | length')" "$(ask -o swcost -l 1 | grep -c -- '-> Cost:')"
+same "swcost" "$(records SwitchCostRecord slid=1 | jq -r '.records[].costs | [range(0; length; 8) as $i | .[$i:$i + 8]][] | select(.[0] + .[1] != 0) | "\(.[0] + 256 * .[1]) \(.[4] + 256 * .[5])"')" \
+	"$(ask -o swcost -l 1 | awk '/-> Cost:/ { print $2, $NF }' | while read -r l c; do printf '%d %d\n' "$l" "$c"; done)"
+same "swcost of a host" "No Records Returned" "$(ask -o swcost -l "$lid" | tail -n 1)"
+
 # What clients write, and what there is none of.
 same "mcmember: MLIDs as Omni-Path counts them" "$(get /v1/groups | jq -r '.groups[] | .mlid')" \
 	"$(ask -o mcmember | sed -n 's/^MLID: \(0x[0-9a-f]*\).*/\1/p' | while read -r m; do echo $((m - 0xf0000000 + 0xc000)); done)"
-for o in service inform cableinfo quarantine conginfo swcongset swportcong hficongset hficongcon bfrctrl dglist dgmember swcost; do
+for o in service inform cableinfo quarantine conginfo swcongset swportcong hficongset hficongcon bfrctrl dglist dgmember; do
 	same "$o: none" "No Records Returned" "$(ask -o "$o" | tail -n 1)"
 done
 # a flood on other connections keeps nobody waiting

@@ -112,6 +112,43 @@ static void set_cable(struct run *r, uint32_t port, bool cut)
 	             !cut);
 }
 
+/* A node has no packet format in common with its neighbours, so it is refused. It comes back as another one, since
+ * nothing else would say so. Not one with a subnet manager, and not the neighbour of one, which would keep the
+ * others waiting while it manages nobody but itself. */
+static void set_refused(struct run *r, uint32_t node, bool refused)
+{
+	enum { FORMAT_8B = 1, FORMATS = 10 };
+	const struct node *n = &r->g->nodes[node];
+
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		const struct port *p = &r->g->ports[r->m[i].port];
+
+		if (p->node == node || r->g->ports[p->peer].node == node) {
+			return;
+		}
+	}
+	r->refused[node] = refused;
+	sim_set_node(r->sim, n->guid, false);
+	for (unsigned k = 0; k <= n->n_ports; k++) {
+		sim_opa_lie(r->sim, n->guid, (uint8_t)k, "PacketFormats",
+		            refused ? FORMAT_8B : FORMATS);
+	}
+	sim_set_node(r->sim, n->guid, !r->down[node]);
+}
+
+bool faults_end_refusals(struct run *r)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
+		if (r->refused[i]) {
+			set_refused(r, i, false);
+			any = true;
+		}
+	}
+	return any;
+}
+
 /* The cable is in the end as it was before. */
 static bool flap(struct run *r, uint32_t port, uint32_t what)
 {
@@ -356,7 +393,13 @@ bool faults_do(struct run *r, const struct event *e)
 		return true;
 	case EVENT_VPORT: return vports_disturb(r, e->what, r->nonsense);
 	case EVENT_FREEZE: return freeze(r, e->what);
-	case EVENT_BUSY: set_busy(r, e->what); return true;
+	case EVENT_BUSY:
+		if (e->what >> 28 < 4) {
+			set_refused(r, node, !r->refused[node]);
+		} else {
+			set_busy(r, e->what);
+		}
+		return true;
 	case EVENT_DRAIN: drain(r, e->what); return true;
 	case EVENT_COUNT: break;
 	}

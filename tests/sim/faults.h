@@ -20,5 +20,8 @@ bool faults_do(struct run *r, const struct event *e);
  */
 bool faults_end(struct run *r, bool all_run);
 
+/*! \brief Nodes that are refused come back as they should be. \return true: there were some. */
+bool faults_end_refusals(struct run *r);
+
 /*! \brief Ends all maintenance, so that the routes of a fresh start can be compared. \return true: there was some. */
 bool faults_end_drains(struct run *r);

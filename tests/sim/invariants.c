@@ -74,7 +74,8 @@ bool *find_reached(const struct run *r, struct arena *a)
 				continue;
 			}
 			far = g->ports[peer].node;
-			if (!r->down[far] && !r->down[queue[i]] && !reached[far]) {
+			if (!r->down[far] && !r->down[queue[i]] && !r->refused[far] &&
+			    !reached[far]) {
 				reached[far] = true;
 				queue[n++] = far;
 			}

@@ -35,7 +35,7 @@
  * With --omnipath nodes are Omni-Path devices. Most of their switches have adaptive routing: they move
  * routes of ports that are lost or busy by themselves, at any time but while the subnet manager has told
  * them to pause. All of the above holds for the tables as the switches made them, and in the end every pair
- * of hosts has a route in them.
+ * of hosts has a route in them. Nodes come as Omni-Path refuses them, and local sweeps go on beside them.
  *
  * With --packets hosts send all the time, and nothing is looked at but whether packets come to wait
  * for each other for ever, while the tables are being sent or later.
@@ -269,6 +269,7 @@ static bool make_run(struct run *r, uint32_t seed)
 	r->hostile = arena_array(r->a, r->g->n_nodes, sizeof(*r->hostile));
 	r->has_lied = arena_array(r->a, r->g->n_nodes, sizeof(*r->has_lied));
 	r->twin = arena_array(r->a, r->g->n_nodes, sizeof(*r->twin));
+	r->refused = arena_array(r->a, r->g->n_nodes, sizeof(*r->refused));
 	r->lid = arena_array(r->a, r->g->n_ports, sizeof(*r->lid));
 	r->n_events = 4 + draw(&state, 12);
 	for (unsigned i = 0; i < r->n_events; i++) {
@@ -550,10 +551,16 @@ static bool settle(struct run *r, uint32_t what)
 			                why);
 		}
 		if (quiet && count_sweeps(r) == heavy && check_vports_are_up(r)) {
-			break;
+			/* once beside the nodes that are refused, if there are any */
+			if (!check_local(r)) {
+				return false;
+			}
+			if (!faults_end_refusals(r)) {
+				break;
+			}
 		}
 	} while (true);
-	return check_local(r) && check_tables(r, true) && check_fresh_routes(r) &&
+	return check_tables(r, true) && check_fresh_routes(r) &&
 	       (r->n_managers > 1 || (check_again(r, false) && check_again(r, true)));
 }
 

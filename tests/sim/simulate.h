@@ -52,7 +52,8 @@ enum kind {
 	/* with --freezes: */
 	EVENT_FREEZE, /* a subnet manager does not run for a while */
 	/* with --omnipath: */
-	EVENT_BUSY, /* a switch port is congested, or no more, so that switches move routes */
+	EVENT_BUSY, /* a switch port is congested, or no more, so that switches move routes; or
+	             * a node is as Omni-Path refuses it, or no more */
 	/* with --drains: */
 	EVENT_DRAIN, /* a switch or cable goes out of service, or is in service again */
 	EVENT_COUNT
@@ -89,6 +90,7 @@ struct run {
 	bool *hostile; /* [g->n_nodes] */
 	bool *has_lied; /* [g->n_nodes] it was hostile at some time */
 	bool *twin;    /* [g->n_nodes] shows the GUIDs of another */
+	bool *refused; /* [g->n_nodes] the subnet manager takes it for incapable */
 	struct sim_vports vports;
 	uint32_t *lid; /* [g->n_ports] base LID for life, 0: none was seen */
 	/* The subnet manager was told something false and may still believe it: tables in

@@ -72,6 +72,10 @@ done
 # a node that lies refuses its neighbours, and has its records under another GUID
 "$simulate" --omnipath --nonsense --first 7000015 --seeds 1 || status=1
 "$simulate" --omnipath --nonsense --first 7000446 --seeds 1 || status=1
+# a switch is refused over a cable that was looked at before it said what it lacks
+"$simulate" --omnipath --nonsense --first 1039 --seeds 1 || status=1
+# a node is refused over one end of a cable alone
+"$simulate" --omnipath --nonsense --first 232 --seeds 1 || status=1
 # a master whose own port was silent for long meets another one
 "$simulate" --omnipath --crashes --managers 0 --first 7000597 --seeds 1 || status=1
 # a HANDOVER comes while the fabric is discovered; two masters that see each other late

@@ -5,6 +5,10 @@
  * shows NeighborNodeGUID 0 and proves nothing. A VL of an MTU below 2,048 does not exist on
  * Omni-Path, so such a port cannot be set up.
  *
+ * A local discovery begins with the list of the one before. A place stays in it until its port is read
+ * again: a link that bounced shows Init before and after, with perhaps another node behind it. Only
+ * a node that is reached over another cable keeps this one, and is judged in each discovery.
+ *
  * Source: what opa-fm demands of a node before it takes it; PortInfo of its public headers.
  */
 #include "sa/sm/discover/admit.h"
@@ -83,6 +87,23 @@ uint32_t admit_reasons(const struct disc *d, const struct disc_node *by, unsigne
 	return incapacity(d, near->opa_info, far->opa_info, near->peer);
 }
 
+static bool differs(const uint8_t *was, const uint8_t *now, unsigned bit, unsigned width)
+{
+	return field_get(was, bit, width) != field_get(now, bit, width);
+}
+
+bool admit_port_differs(const uint8_t *was, const uint8_t *now)
+{
+	return was != NULL && now != NULL &&
+	       (differs(was, now, OPA_PI_PACKET_FORMATS_SUPPORTED) ||
+	        differs(was, now, OPA_PI_MTU_CAP) || differs(was, now, OPA_PI_VL_CAP));
+}
+
+bool admit_switch_differs(const uint8_t *was, const uint8_t *now)
+{
+	return was != NULL && now != NULL && differs(was, now, OPA_SI_LINEAR_FDB_CAP);
+}
+
 /* --- the list --------------------------------------------------------------------------- */
 
 static void add(struct disc *d, const struct disc_refused *r)
@@ -97,16 +118,112 @@ static void add(struct disc *d, const struct disc_refused *r)
 	d->refused[d->n_refused++] = *r;
 }
 
+/* Leaves out the entries of some places. */
+static void drop(struct disc *d, bool (*stays)(const struct disc_refused *r))
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_refused; i++) {
+		if (stays(&d->refused[i])) {
+			d->refused[n++] = d->refused[i];
+		}
+	}
+	d->n_refused = n;
+}
+
+static bool is_marked(const struct disc_refused *r)
+{
+	return r->by->reached && r->by->ports[r->by_port].refused;
+}
+
+int admit_take(struct disc *d, const struct disc *from)
+{
+	for (size_t i = 0; i < from->n_refused && d->ret == E_OK; i++) {
+		if (is_marked(&from->refused[i])) {
+			add(d, &from->refused[i]);
+		}
+	}
+	return d->ret;
+}
+
+void admit_again(struct disc *d, struct disc_port *p)
+{
+	if (p->refused) {
+		p->refused = false;
+		drop(d, is_marked);
+	}
+}
+
+bool admit_lists(const struct disc *d, const struct disc_refused *r, bool same_reasons)
+{
+	for (size_t i = 0; d != NULL && i < d->n_refused; i++) {
+		const struct disc_refused *o = &d->refused[i];
+
+		if (o->by->guid == r->by->guid && o->by_port == r->by_port &&
+		    (!same_reasons || (o->guid == r->guid && o->reasons == r->reasons))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool admit_judges_alike(const struct disc *d, const struct disc_options *o)
+{
+	uint32_t was = d->options.top_lid, now = o->top_lid;
+	uint32_t moved = (was != now ? ADMIT_LIDS : 0) |
+	                 (d->options.least_vls != o->least_vls ? ADMIT_VLS : 0);
+
+	if (moved == 0 || !smp_is_omni_path(d->smp)) {
+		return true;
+	}
+	for (size_t i = 0; i < d->n_refused; i++) {
+		if (d->refused[i].reasons & moved) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < d->n_nodes; i++) {
+		const uint8_t *info = d->nodes[i]->opa_switch_info;
+		uint64_t cap = info != NULL ? field_get(info, OPA_SI_LINEAR_FDB_CAP)
+		                            : UINT64_MAX;
+
+		if ((cap <= was) != (cap <= now)) {
+			return false;
+		}
+	}
+	return (moved & ADMIT_VLS) == 0;
+}
+
+/* Nothing leads to a node that was refused over all its cables. The next discovery leaves it out, so nothing
+ * may point to it. */
+static void cut(struct disc_node *n, struct disc_port *p)
+{
+	disc_note_change(n);
+	p->refused = true;
+	p->peer = NULL;
+	p->peer_port = 0;
+}
+
+/* Is a node that is left out still known to others, over a cable that nobody refuses? A host with a cable
+ * to a switch that was refused over another one. */
+static bool is_entangled(const struct disc_node *n, const struct disc_port *p)
+{
+	return (p->peer != NULL && !p->peer->reached && !p->peer->deaf &&
+	        !p->peer->copied) ||
+	       (n->from != NULL && !n->from->reached);
+}
+
 int admit_list(struct disc *d)
 {
+	drop(d, is_marked);
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
 		struct disc_node *n = d->nodes[i];
 
 		for (unsigned k = 1; n->reached && k <= n->n_ports; k++) {
-			const struct disc_port *p = &n->ports[k];
+			struct disc_port *p = &n->ports[k];
 			uint32_t reasons = p->peer != NULL ? admit_reasons(d, n, k) : 0;
 
 			if (reasons == 0) {
+				d->clean &= !is_entangled(n, p);
 				continue;
 			}
 			p->peer->refused = true;
@@ -119,12 +236,15 @@ int admit_list(struct disc *d)
 				       .description = p->peer->description,
 				       .by = n,
 				       .by_port = (uint8_t)k });
+			if (!p->peer->reached) {
+				cut(n, p);
+			}
 		}
 	}
 	return d->ret;
 }
 
-bool admit_node_info(struct disc *d, const struct disc_node *by, uint8_t port,
+bool admit_node_info(struct disc *d, struct disc_node *by, uint8_t port,
                      const uint8_t *node_info)
 {
 	const uint8_t *near = by != NULL ? by->ports[port].opa_info : NULL;
@@ -140,11 +260,13 @@ bool admit_node_info(struct disc *d, const struct disc_node *by, uint8_t port,
 	if (reasons == 0) {
 		return true;
 	}
-	copy = arena_alloc(d->arena, 2 * (size_t)SMP_DATA_BYTES);
+	copy = arena_alloc(d->own, 2 * (size_t)SMP_DATA_BYTES);
 	if (copy == NULL) {
 		disc_error(d, -ENOMEM);
 		return false;
 	}
+	disc_note_change(by); /* its port leads nowhere */
+	by->ports[port].refused = true;
 	memset(copy, 0, 2 * (size_t)SMP_DATA_BYTES);
 	memcpy(copy, node_info, SMP_DATA_BYTES);
 	add(d, &(struct disc_refused){ .guid = field_get(node_info, NI_NODE_GUID),

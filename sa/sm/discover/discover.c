@@ -325,6 +325,7 @@ static void on_port_info(void *ctx, const struct smp_reply *r)
 		return; /* as before */
 	}
 	if (answered(n, r) && !take_key(n, p, r->data)) {
+		n->disc->cables_changed |= admit_port_differs(p->opa_info, r->native);
 		disc_error(n->disc, disc_keep_port_info(p, n->disc->own, r));
 		take_port(n, p, r->data);
 	}
@@ -356,6 +357,7 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	if (!answered(n, r)) {
 		return;
 	}
+	n->disc->cables_changed |= admit_switch_differs(n->opa_switch_info, r->native);
 	disc_error(n->disc, disc_take_switch_info(n, n->disc->own, r));
 	n->has_switch_info = true;
 	n->clears =
@@ -555,7 +557,7 @@ static void on_node_info(void *ctx, const struct smp_reply *r)
 			p->from->ports[p->port].silent = true;
 		}
 	} else if (!admit_node_info(d, p->from, p->port, r->data)) {
-		disc_note_change(p->from); /* its port leads nowhere */
+		/* it is listed */
 	} else if (!node_info_sane(r->data)) {
 		disc_problem(
 			d,

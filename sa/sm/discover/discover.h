@@ -37,6 +37,7 @@ struct disc_port {
 	uint8_t num;
 	bool has_info;
 	bool silent; /*!< link is up, nobody answers behind it */
+	bool refused; /*!< link is up, who is behind it is in disc.refused and is no peer */
 	bool foreign; /*!< it seems to hold an M_Key that is not known; port 0 stands for a switch */
 	uint8_t keys_tried; /*!< of keyring_candidates() */
 	bool confirmed;  /*!< local discovery: read and as it was, or cabled anew */
@@ -60,7 +61,7 @@ struct disc_node {
 	uint8_t type, n_ports;
 	bool has_description, has_switch_info;
 	bool deaf;    /*!< answered NodeInfo, then timed out */
-	bool refused; /*!< over a cable at least; see admit.h */
+	bool refused; /*!< over one of its cables at least; see admit.h */
 	bool clears;  /*!< PortStateChange is to be cleared when its M_Key is known */
 	bool reached; /*!< used by disc_finish() */
 	uint8_t changed; /*!< enum disc_changed: attributes, ports or cables, see disc_note_change() */
@@ -133,7 +134,7 @@ struct disc {
 		bool any_changed;
 	} before;
 	unsigned n_waves;     /*!< of a local discovery */
-	bool cables_changed; /*!< since routes were searched last, such as may change those of switches */
+	bool cables_changed; /*!< since routes were searched last, such as may change those of switches; or what admits their ends */
 	const struct graph
 		*copied;        /*!< graph of the discovery before; until disc_finish() */
 	struct disc_node **was; /*!< [copied->n_nodes] its nodes */
@@ -152,7 +153,7 @@ struct disc {
 	struct disc_node **of;                  /*!< [g->n_nodes] by graph node */
 	const char *problem[DISC_PROBLEMS_MAX]; /*!< sentences with both places */
 	unsigned n_problems;                    /*!< all, also those not kept */
-	struct disc_refused *refused;           /*!< [n_refused] nodes in quarantine */
+	struct disc_refused *refused; /*!< [n_refused] nodes in quarantine, see admit.h */
 	size_t n_refused, cap_refused;
 	uint32_t n_unreachable; /*!< nodes that do not answer, as far as they can be told
 	                           apart */

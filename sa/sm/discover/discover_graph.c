@@ -57,7 +57,8 @@ static bool is_complete(const struct disc_node *n)
 	return false;
 }
 
-/* The far end of a cable that both ends agree on, or NULL. */
+/* The far end of a cable that both ends agree on, or NULL. What was refused over one end is not believed over
+ * the other. */
 static struct disc_port *cabled(const struct disc_node *n, unsigned num)
 {
 	const struct disc_port *p = &n->ports[num];
@@ -67,7 +68,7 @@ static struct disc_port *cabled(const struct disc_node *n, unsigned num)
 		return NULL;
 	}
 	far = &p->peer->ports[p->peer_port];
-	if (!is_up(far) ||
+	if (!is_up(far) || p->refused || far->refused ||
 	    (far->peer != NULL && (far->peer != n || far->peer_port != num))) {
 		return NULL;
 	}
@@ -170,7 +171,6 @@ static void report(struct disc *d, const struct graph *prev)
 		struct disc_node *n = d->nodes[i];
 
 		if (!n->reached && (n->copied || is_quarantined(n))) {
-			d->clean &= n->copied;
 			continue; /* it is gone, or listed */
 		}
 		if (!n->reached) {
@@ -291,7 +291,7 @@ void disc_reach_hosts(struct disc *d)
 			continue;
 		}
 		far = cabled(n, b->from_port);
-		if (far != NULL) {
+		if (far != NULL && admit_reasons(d, n, b->from_port) == 0) {
 			(void)reach(n, b->from_port, far);
 		}
 	}
@@ -321,7 +321,7 @@ static void check_port(struct disc *d, const struct disc_node *n,
 		p->peer != NULL ? &p->peer->ports[p->peer_port] : NULL;
 
 	if (p->peer == NULL) {
-		if (up && !p->silent) {
+		if (up && !p->silent && !p->refused) {
 			disc_doubt(d, n, p->num, "nothing is known behind");
 		}
 	} else if (!up ||
@@ -647,7 +647,6 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	}
 	d->clean = d->n_problems == 0;
 	ret = admit_list(d);
-	d->clean &= d->n_refused == 0;
 	report(d, prev);
 	d->g = graph_new(d->arena);
 	ret = ret != E_OK ? ret : n == 0 ? E_TIMEOUT : d->g == NULL ? -ENOMEM : d->ret;

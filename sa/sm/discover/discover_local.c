@@ -11,7 +11,8 @@
  *   - A port that is down, or whose link came up anew since it was armed, has lost its cable.
  *     So has the port at the other end, and if that is a switch, it becomes a suspect.
  *   - Behind a port that is up and has no cable a NodeInfo asks who is there. A new node is
- *     discovered in the ordinary way; a known one gets the cable and becomes a suspect.
+ *     discovered in the ordinary way; a known one gets the cable and becomes a suspect. So it is
+ *     with a node that was refused (admit.h): it stays refused until its port is read again.
  *   - Any other port has the neighbour that it had: a link that was down is not ACTIVE
  *     before this subnet manager arms it again.
  *
@@ -39,6 +40,7 @@
 #include "conf/base/vector.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
+#include "sa/sm/discover/admit.h"
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/discover/shadow.h"
 
@@ -140,6 +142,10 @@ int disc_take(struct disc *d, struct disc *from, struct smp *smp, struct arena *
 		            .may_return = true,
 		            .copied = from->g,
 		            .was = from->of };
+	ret = admit_take(d, from);
+	if (ret != E_OK) {
+		return ret;
+	}
 	move_nodes(d, from);
 	d->before.n_nodes = d->n_nodes;
 	d->before.n_changed = d->n_changed;
@@ -316,6 +322,7 @@ void disc_local_port(struct disc_node *n, struct disc_port *p, const uint8_t *in
 		return;
 	}
 	lose_cable(n, p);
+	admit_again(n->disc, p);
 	p->silent = false;
 	n->suspect = true;
 	if (state > PORT_DOWN && !disc_is_isolated(n, p->num)) {
@@ -380,6 +387,7 @@ void disc_local_found(struct disc_node *n, struct disc_node *from, uint8_t from_
 	if (field_get(q->info, PI_PORT_STATE) <= PORT_DOWN) { /* until it is read */
 		field_set(q->info, PI_PORT_STATE, PORT_INIT);
 	}
+	admit_again(d, q);
 	p->peer = n;
 	p->peer_port = num;
 	q->peer = from;
@@ -516,6 +524,12 @@ uint32_t disc_differences(const struct disc *a, const struct disc *b)
 			common++;
 			n += node_differences(a->of[i], b->of[other]);
 		}
+	}
+	for (size_t i = 0; i < a->n_refused; i++) {
+		n += !admit_lists(b, &a->refused[i], true);
+	}
+	for (size_t i = 0; i < b->n_refused; i++) {
+		n += !admit_lists(a, &b->refused[i], true);
 	}
 	return n + (a->g->n_nodes - common) + (b->g->n_nodes - common);
 }

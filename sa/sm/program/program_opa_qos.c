@@ -5,7 +5,7 @@
  *
  * This comes before PortInfo, because a port takes SCtoVLt and SCtoVLnt only while its link is in INIT, and the Set of
  * PortInfo may make it ARMED. A table of which no copy is kept is read first, unless its port is below ARMED. Tables
- * of ports that follow each other share a request.
+ * of ports that follow each other share a request. Those of an adapter are asked for at once, so that they share a MAD.
  *
  * A link beyond INIT that has another map than it should have keeps it, which a warning says. If the routing uses
  * several lanes its proof stands on the maps, so such a link is restarted, and the next sweep sets them.
@@ -37,7 +37,7 @@
 #include "sa/sm/program/program.h"
 #include "sa/sm/program/program_opa.h"
 
-enum { IN_FLIGHT = 2, RUN_BYTES = OPA_DATA_MAX };
+enum { IN_FLIGHT = 2, RUN_BYTES = OPA_DATA_MAX }; /* of a switch */
 
 /* In the order in which they are set. A port has VLs in its tables before packets are mapped to them. */
 static const struct place {
@@ -354,7 +354,9 @@ static unsigned send_run(struct opa_job *j, unsigned place, unsigned row, unsign
 
 static void send_next(struct opa_job *j)
 {
-	while (j->in_flight < IN_FLIGHT && !j->stop && j->p->ret == E_OK &&
+	unsigned most = j->is_switch ? (unsigned)IN_FLIGHT : (unsigned)PLACES;
+
+	while (j->in_flight < most && !j->stop && j->p->ret == E_OK &&
 	       j->place < PLACES) {
 		if (j->row == j->end) {
 			j->row = j->first;

@@ -177,17 +177,17 @@ static void encode_refused(const struct disc_refused *r, uint8_t *ret_data)
 
 uint64_t publish_opa_refused_digest(const struct disc *d)
 {
-	uint64_t h = 1;
+	uint64_t sum = 1; /* in any order: a local sweep lists again at the end what it asked again */
 
 	for (size_t i = 0; i < d->n_refused; i++) {
 		const struct disc_refused *r = &d->refused[i];
+		uint64_t h = digest_add(1, r->by->guid ^ r->by_port);
 
-		h = digest_add(h, r->by->guid ^ r->by_port);
 		h = digest_add(h, r->expected_guid ^ r->reasons);
 		h = digest_bytes(h, r->node_info, SMP_DATA_BYTES);
-		h = digest_bytes(h, r->description, OPA_BYTES_BLOCK);
+		sum += digest_bytes(h, r->description, OPA_BYTES_BLOCK);
 	}
-	return h;
+	return sum;
 }
 
 void publish_opa_refused(struct attr_list *l)

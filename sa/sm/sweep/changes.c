@@ -46,6 +46,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/sm/discover/trap.h"
 #include "sa/sm/manager/election.h"
 #include "sa/sm/sm.h"
@@ -200,6 +201,15 @@ static bool answered(struct inquiry *q, const struct smp_reply *r, unsigned port
 
 /* --- ports and cables --------------------------------------------------------------- */
 
+/* The link to a node that was refused is in Init all the time. It came up anew if the reason that the subnet
+ * manager gave for that is gone, and perhaps there is another node behind it. */
+static bool came_anew(const struct disc_port *was, const struct smp_reply *r)
+{
+	return was->refused && was->opa_info != NULL && r->native != NULL &&
+	       field_get(r->native, OPA_PI_LINK_INIT_REASON) !=
+	               field_get(was->opa_info, OPA_PI_LINK_INIT_REASON);
+}
+
 static void on_port(void *ctx, const struct smp_reply *r)
 {
 	struct inquiry *q = ctx;
@@ -209,7 +219,7 @@ static void on_port(void *ctx, const struct smp_reply *r)
 	if (!answered(q, r, num)) {
 		return;
 	}
-	if (!was->has_info ||
+	if (!was->has_info || came_anew(was, r) ||
 	    field_get(r->data, PI_PORT_STATE) != field_get(was->info, PI_PORT_STATE)) {
 		note_change(q->c, "port state change on", q->node, num);
 	} else if (field_get(r->data, PI_LID) != field_get(was->info, PI_LID)) {

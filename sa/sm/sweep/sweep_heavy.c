@@ -32,6 +32,7 @@
 #include "conf/policy/partitions.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
+#include "sa/sm/discover/admit.h"
 
 enum { RETRY_MS = 1000, RETRY_MAX_MS = 10000, OWN_SLACK = 1 << 20 };
 
@@ -175,7 +176,7 @@ void sweep_heavy_start(struct sweep *s)
 }
 
 /* Why a local sweep cannot do; NULL: it can. */
-static const char *local_refusal(const struct sweep *s)
+static const char *local_refusal(const struct sweep *s, const struct disc_options *o)
 {
 	const struct sm *sm = &s->sm;
 	const struct config *c = sm->d.config;
@@ -186,6 +187,8 @@ static const char *local_refusal(const struct sweep *s)
 	               ? "this subnet manager has not swept as master yet"
 	       : sm->job == NULL || !sm->status.up ? "the last sweep did not end well"
 	       : !sm->job->disc.clean              ? "the last discovery left nodes out"
+	       : !admit_judges_alike(&sm->job->disc, o)
+	               ? "LIDs or lanes decide anew which nodes can take part"
 	       : arena_used(sm->job->disc.own) > 2 * sm->job->disc.own_bytes + OWN_SLACK
 	               ? "the memory of nodes that are gone is due to be freed"
 	       : c->local_sweeps_check && s->n_local >= c->local_sweeps_check
@@ -197,7 +200,7 @@ void sweep_heavy_start_local(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
 	struct disc_options o = disc_options_of(s);
-	const char *refusal = local_refusal(s);
+	const char *refusal = local_refusal(s, &o);
 	struct job *j = refusal == NULL ? job_new(sm) : NULL;
 
 	if (j == NULL ||

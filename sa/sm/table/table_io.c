@@ -198,6 +198,7 @@ int table_submit(struct table_request *q, const uint8_t *set)
 		                         set != NULL ? UMAD_METHOD_SET : UMAD_METHOD_GET,
 		                 .data = set != NULL ? data : NULL,
 		                 .retries = q->io->retries,
+		                 .shares = q->node->type != NODE_SWITCH,
 		                 .done = on_answer,
 		                 .ctx = q };
 

@@ -309,6 +309,51 @@ START_TEST(blocks)
 }
 END_TEST
 
+static void submit_map(uint16_t attr, const uint8_t *data, bool shares)
+{
+	enum { MAP = 32 };
+	struct smp_request o = { .dest = &dest,
+		                 .method = data != NULL ? UMAD_METHOD_SET
+		                                        : UMAD_METHOD_GET,
+		                 .attr = attr,
+		                 .data = data,
+		                 .native_len = MAP,
+		                 .shares = shares,
+		                 .done = on_done };
+
+	ck_assert_int_eq(smp_submit(smp, &o), E_OK);
+}
+
+/* What has Omni-Path's own form shares a MAD if the agent is an adapter's. */
+START_TEST(native)
+{
+	static const uint8_t sl_to_sc[] = { 0, 0x17, 0, 4, 0, 0, 0, 0, 0x11 };
+	static const uint8_t sc_to_sl[] = { 0, 0x82, 0, 4, 0, 0, 0, 0, 0x22 };
+	bool adapter = _i == 0;
+	uint8_t map[32];
+
+	memset(map, 0x11, sizeof(map));
+	submit_map(OPA_ATTR_SL_TO_SC, map, adapter);
+	memset(map, 0x22, sizeof(map));
+	submit_map(OPA_ATTR_SC_TO_SL, map, adapter);
+	submit_map(OPA_ATTR_SC_TO_SL, NULL, adapter); /* a Get is another MAD */
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, adapter ? 2 : 3);
+	if (adapter) {
+		ck_assert_uint_eq(attr_of(0), AGGREGATE);
+		ck_assert_uint_eq(mod_of(0), 2);
+		ck_assert_mem_eq(fake.sent[0] + DATA, sl_to_sc, sizeof(sl_to_sc));
+		ck_assert_mem_eq(fake.sent[0] + DATA + 40, sc_to_sl, sizeof(sc_to_sl));
+		ck_assert_uint_eq(fake.len[0], DATA + 80);
+		answer(0, 1, 0x0c, true);
+		ck_assert_uint_eq(n_done, 2);
+		ck_assert_int_eq(done[0].ret, E_OK);
+		ck_assert_uint_eq(done[0].first, 0x40);
+		ck_assert_int_eq(done[1].ret, E_MALFORMED);
+	}
+}
+END_TEST
+
 /* An answer that is cut short or of something else proves nothing. */
 START_TEST(cut_short)
 {
@@ -337,6 +382,7 @@ TEST_SUITE(smp_joined)
 	TCase *tc = tcase_create("smp_joined");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, native, 0, 2);
 	tcase_add_test(tc, bytes);
 	tcase_add_test(tc, one_is_refused);
 	tcase_add_test(tc, nobody_says_which);

@@ -25,7 +25,8 @@ enum {
 	PORT_GROUP_TABLE = 0x8b,
 	FABRIC_INFO = 0x8d,
 	DEVICE_TREE = 0x9d,
-	SC_TO_SC = 0x13
+	SC_TO_SC = 0x13,
+	SWITCH_COST = 0xa3
 };
 
 static void setup(void)
@@ -405,6 +406,50 @@ START_TEST(device_tree)
 	ck_assert_uint_eq(ask_all(DEVICE_TREE, lid_of(DUAL + 2)), 1);
 	ck_assert_uint_eq(get(record(0) + 8 + 24, 8), 4);
 	ck_assert_uint_eq(get(record(0) + 104, 8), DUAL + 2);
+}
+END_TEST
+
+/* Entry number i of the record number n: the cost, of the way to this LID. */
+static void check_cost(size_t n, unsigned i, uint32_t lid, unsigned cost)
+{
+	const uint8_t *entry = record(n) + 4 + 8 * (size_t)i;
+
+	ck_assert_uint_lt(lid, 256); /* the entry is little-endian, as opa-fm has it */
+	ck_assert_uint_eq(get(entry, 4), lid << 24);
+	ck_assert_msg(get(entry + 4, 2) == cost << 8, "LID %u costs %u, not %u", lid,
+	              entry[4], cost);
+	ck_assert_uint_eq(get(entry + 6, 2), 0);
+}
+
+/* Switches are in a row, A 200G C 100G B, and their LIDs as A, B, C. opa-fm gives a link 1,200 over its Gb/s. */
+START_TEST(switch_cost)
+{
+	uint32_t a = lid_of(SW_A), b = lid_of(SW_B), c = lid_of(SW_C);
+
+	ck_assert(a < b && b < c);
+	ck_assert_uint_eq(ask_all(SWITCH_COST, a), 1);
+	ck_assert_uint_eq(get(reply.data + 44, 2), 520 / 8);
+	ck_assert_uint_eq(get(record(0), 4), a);
+	check_cost(0, 0, a, 0);
+	check_cost(0, 1, b, 18);
+	check_cost(0, 2, c, 6);
+	check_cost(0, 3, 0, 0);
+	ck_assert_uint_eq(ask_all(SWITCH_COST, 0), 3);
+	ck_assert_uint_eq(get(record(1), 4), b);
+	check_cost(1, 0, a, 18);
+	check_cost(1, 1, b, 0);
+	ck_assert_uint_eq(get(record(2), 4), c);
+	check_cost(2, 0, a, 6);
+	check_cost(2, 1, b, 12);
+	ck_assert_uint_eq(ask_all(SWITCH_COST, lid_of(HOST + 1)), 0);
+	ck_assert_uint_eq(ask_all(SWITCH_COST, 999), 0);
+	port_of(SW_B, 1)->width = WIDTH_1X;
+	query_fixture_publish(w, PATH_MINIMAL);
+	ck_assert_uint_eq(ask_all(SWITCH_COST, b), 1);
+	check_cost(0, 0, a, 54);
+	check_cost(0, 2, c, 48);
+	asker = lid_of(TWIN_1 + 1); /* no full member of the default partition */
+	ck_assert_uint_eq(ask_all(SWITCH_COST, b), 0);
 }
 END_TEST
 
@@ -828,6 +873,7 @@ TEST_SUITE(opa)
 	tcase_add_test(tc, service_channels);
 	tcase_add_test(tc, fabric);
 	tcase_add_test(tc, device_tree);
+	tcase_add_test(tc, switch_cost);
 	tcase_add_test(tc, none);
 	tcase_add_test(tc, virtual_fabrics);
 	tcase_add_test(tc, traces);

@@ -105,7 +105,7 @@ static const struct table {
 	{ "SCtoVLnt", 0x82, 0x85, MAP, 2, 0, 4, -1, SW_A },
 	{ "SCtoVLt", 0x83, 0x84, MAP, 2, 0, 4, -1, SW_A },
 	{ "SCtoVLr", 0x84, 0x83, MAP, 2, 0, 4, -1, SW_A },
-	{ "SCtoSC", 0x13, 0x81, MAP, 2, 3, 4, 5, SW_A },
+	{ "SCtoSC", 0x13, 0x81, MAP, 2, 3, 5, 4, SW_A }, /* a row is a port out */
 	{ "port group of LIDs", 0x85, 0x88, BLOCK, 0, 4, -1, 7, SW_A },
 	{ "port groups", 0x8b, 0x89, BLOCK, 0, 4, -1, 5, SW_A },
 	{ "arbitration", 0x36, 0x18, 256, 2, 1, 4, 5, SW_A },

@@ -165,6 +165,83 @@ START_TEST(refused)
 }
 END_TEST
 
+/* --- local sweeps beside it ------------------------------------------------------------- */
+
+/* A link goes down and comes up again: each is a local sweep, and a heavy one agrees with what they left. */
+static void bounce(uint32_t port, const char *what, unsigned n_listed)
+{
+	const struct sweep_status *s = sweep_status(fixture->sweep);
+	const struct graph *g = fixture->g;
+	uint64_t guid = g->nodes[g->ports[port].node].guid;
+	uint32_t heavy = s->heavy_sweeps, local = s->local_sweeps, differed;
+	uint8_t record[OPA_BYTES_QUARANTINED], at;
+
+	for (unsigned up = 0; up <= 1; up++) {
+		ck_assert_int_eq(
+			sim_set_link(fixture->sim, guid, g->ports[port].num, up), E_OK);
+		fixture_run_ms(fixture, HEAVY_MS);
+		ck_assert_msg(s->up, "%s: %s", what, s->not_ready);
+	}
+	ck_assert_msg(s->heavy_sweeps == heavy && s->local_sweeps >= local + 2,
+	              "%s: %u heavy and %u local sweeps", what, s->heavy_sweeps - heavy,
+	              s->local_sweeps - local);
+	ck_assert_msg(listed(record, &at) == n_listed, "%s: %u listed, not %u", what,
+	              listed(record, &at), n_listed);
+	differed = s->local_differences;
+	uint64_t epoch = s->epoch;
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, heavy + 1);
+	fixture_up(fixture);
+	ck_assert_msg(s->local_differences == differed && s->epoch == epoch,
+	              "%s: a heavy sweep finds %u differences", what,
+	              s->local_differences - differed);
+}
+
+/* A refused node is known, and sweeps of what changed beside it, or at its switch, are local. It joins in
+ * a local sweep, too, when it comes back as it should be, slowly or before anybody has looked. */
+START_TEST(local_beside)
+{
+	const struct refusal *c = &refusals[_i / 2];
+	const struct graph *g = fixture->g;
+	uint32_t port = c->of_switch
+	                        ? g->nodes[g->switches[g->n_switches - 1]].first_port + 1
+	                        : fixture_host(fixture, 5);
+	uint32_t node = g->ports[port].node, beside = fixture_host(fixture, 4);
+	uint8_t record[OPA_BYTES_QUARANTINED], at;
+	unsigned n;
+
+	fixture->config.sweep_interval = 0;
+	fixture->config.rebalance = 2; /* never */
+	fixture_start(fixture);
+	if (c->lie ==
+	    OPA_LIE_LINEAR_FDB_CAP) { /* which LIDs there are is known afterwards */
+		fixture_up(fixture);
+	}
+	tell(c, node, c->value);
+	fixture_log(fixture);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, HEAVY_MS);
+	n = listed(record, &at);
+	ck_assert_msg(n >= 1, "%s: none listed", c->what);
+	bounce(fixture_host(fixture, 3), c->what, n);
+	bounce(beside, c->what, n); /* at the switch of host 5 */
+	ck_assert_uint_eq(fixture_logged(fixture, "is refused any more"), 0);
+
+	tell(c, node, c->lie == OPA_LIE_NODE_GUID ? g->nodes[node].guid : c->right);
+	fixture->sim->opa[node].device->lies = 0;
+	uint32_t heavy = sweep_status(fixture->sweep)->heavy_sweeps;
+	for (unsigned up = 0; up <= 1; up++) {
+		ck_assert_int_eq(sim_set_node(fixture->sim, g->nodes[node].guid, up),
+		                 E_OK);
+		fixture_run_ms(fixture, up || _i % 2 ? HEAVY_MS : 0);
+	}
+	ck_assert_msg(listed(record, &at) == 0, "%s: still listed", c->what);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, heavy);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, g->n_hosts);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->switches, g->n_switches);
+}
+END_TEST
+
 /* A host that shows the NodeGUID of another one takes nothing from it. */
 START_TEST(pretender)
 {
@@ -216,6 +293,8 @@ TEST_SUITE(sweep_admit)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, refused, 0, sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_loop_test(tc, local_beside, 0,
+	                    2 * sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_loop_test(tc, pretender, 0, 2);
 	tcase_add_test(tc, told_once);
 	suite_add_tcase(suite, tc);
