@@ -1038,6 +1038,47 @@ START_TEST(test_config)
 }
 END_TEST
 
+/* "good" only where nothing that was asked for is without effect, in text and in JSON. */
+static const struct {
+	const char *what, *text, *verdict;
+	int status;
+} verdicts[] = {
+	{ "all of it", "lmc 1\n", "good", 0 },
+	{ "a key without effect at its default", "lmc 1\nreports 1\n", "good", 0 },
+	{ "a key without effect", "lmc 1\nreports 2\n", "taken, but not all of it", 0 },
+	{ "an unknown key", "lmc 1\nlmz 1\n", "taken, but not all of it", 0 },
+	{ "an element without effect",
+	  "<Config><Common></Common><Fm><Shared><Name>fm0</Name></Shared><Sm><DbSyncInterval>15</DbSyncInterval></Sm></Fm></Config>",
+	  "taken, but not all of it", 0 },
+	{ "a file that is not there", "qos_policy_file /nonexistent/x\n", "refused", 1 },
+	{ "a file at its usual place",
+	  "prefix_routes_file /etc/opensm/prefix-routes.conf\n", "good", 0 },
+	{ "a wrong value", "lmc 9\n", "refused", 1 },
+};
+
+START_TEST(test_config_verdict)
+{
+	const char *what = verdicts[_i].what, *verdict = verdicts[_i].verdict;
+	char path[128];
+	FILE *f;
+	json_t *body;
+
+	snprintf(path, sizeof(path), "%s/conf", fixture.dir);
+	f = fopen(path, "w");
+	fputs(verdicts[_i].text, f);
+	fclose(f);
+	ck_assert_msg(run("config check %s", path) == verdicts[_i].status, "%s: %s%s", what,
+	              out, err);
+	assert_has(out, "\n%s: ", verdict);
+	ck_assert_int_eq(run("config check --json %s", path), verdicts[_i].status);
+	body = json_loads(out, 0, NULL);
+	ck_assert_str_eq(json_string_value(json_object_get(body, "verdict")), verdict);
+	ck_assert_int_eq(json_is_true(json_object_get(body, "good")),
+	                 strcmp(verdict, "good") == 0);
+	json_decref(body);
+}
+END_TEST
+
 TEST_SUITE(commands)
 {
 	TCase *t = tcase_create("commands");
@@ -1066,6 +1107,7 @@ TEST_SUITE(commands)
 	tcase_add_test(t, test_topo);
 	tcase_add_test(t, test_engines);
 	tcase_add_test(t, test_config);
+	tcase_add_loop_test(t, test_config_verdict, 0, (int)N(verdicts));
 	suite_add_tcase(suite, t);
 	t = tcase_create("uneven");
 	tcase_add_checked_fixture(t, start_uneven, stop);
