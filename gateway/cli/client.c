@@ -86,13 +86,11 @@ static int read_flags(struct client *s, const struct option_row *const *own, boo
 	diags_print(d, stderr, DIAG_WARNING);
 	int n = argc - s->first, most = n_args < 0 ? -n_args : n_args;
 	if (ret == E_OK && n > most) {
-		fprintf(stderr, "%s: unexpected argument '%s'; try '%s --help'\n",
-		        s->program, argv[s->first + most], s->program);
-		ret = E_SYNTAX;
-	} else if (ret == E_OK && n < n_args) {
-		fprintf(stderr, "%s: expected %s; try '%s --help'\n", s->program,
-		        args ? args : "no arguments", s->program);
-		ret = E_SYNTAX;
+		return help_usage(s->program, "unexpected argument '%s'",
+		                  argv[s->first + most]);
+	}
+	if (ret == E_OK && n < n_args) {
+		return help_usage(s->program, "expected %s", args ? args : "no arguments");
 	}
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
 }

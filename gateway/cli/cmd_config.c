@@ -247,8 +247,7 @@ static int read_arguments(struct config_check *j, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (argc - first != 2 || strcmp(argv[first], "check") != 0) {
-		fprintf(stderr, "usage: saguaro config check FILE\n");
-		return EXIT_USAGE;
+		return help_usage(argv[0], "expected check FILE");
 	}
 	j->path = argv[first + 1];
 	return EXIT_GOOD;

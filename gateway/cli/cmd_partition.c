@@ -365,21 +365,19 @@ static int print_partitions(bool show, int argc, char **argv)
 	return client_done(&s, status);
 }
 
-static int usage(const char *name, FILE *to)
+static int print_usage(const char *name)
 {
-	fprintf(to,
-	        "Usage: %s COMMAND\n\n"
-	        "  list                    partitions in effect\n"
-	        "  show P_KEY              one of them, by its P_Key or name\n",
-	        name);
+	printf("Usage: %s COMMAND\n\n"
+	       "  list                    partitions in effect\n"
+	       "  show P_KEY              one of them, by its P_Key or name\n",
+	       name);
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		fprintf(to, "  %s %s\n", actions[i].name, actions[i].args);
+		printf("  %s %s\n", actions[i].name, actions[i].args);
 	}
-	fprintf(to,
-	        "\nEach has --help. Changes need a running saguarod that is master, and are durable when\nthe command returns; 'wait', or --wait, returns when ports have them.\n");
-	fprintf(to, "\n");
-	help_print_exits(to, name);
-	return to == stdout ? EXIT_GOOD : EXIT_USAGE;
+	printf("\nEach has --help. Changes need a running saguarod that is master, and are durable when\nthe command returns; 'wait', or --wait, returns when ports have them.\n");
+	printf("\n");
+	help_print_exits(stdout, name);
+	return EXIT_GOOD;
 }
 
 int cmd_partition(int argc, char **argv)
@@ -389,7 +387,7 @@ int cmd_partition(int argc, char **argv)
 	char action[64];
 
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0) {
-		return usage(name, stdout);
+		return print_usage(name);
 	}
 	snprintf(action, sizeof(action), "%s %s", name, word);
 	if (argc > 1) {
@@ -403,7 +401,8 @@ int cmd_partition(int argc, char **argv)
 			return run_action(&actions[i], argc - 1, argv + 1);
 		}
 	}
-	return usage(name, stderr);
+	return argc > 1 ? help_usage(name, "unknown command '%s'", word)
+	                : help_usage(name, "expected a command, such as list");
 }
 
 /* --- jobs of a batch system, which have partitions of their own ---------------------------- */

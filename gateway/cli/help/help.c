@@ -2,11 +2,13 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "gateway/cli/help/help.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/text.h"
+#include "gateway/cli/help/command.h"
 #include "routing/topogen/topogen.h"
 
 enum asks { FILES, FABRIC, EITHER, DAEMON, BOTH };
@@ -83,6 +85,18 @@ void help_commands(FILE *f)
 			        rows[i].help);
 		}
 	}
+}
+
+int help_usage(const char *program, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", program);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "; try '%s --help'\n", program);
+	return EXIT_USAGE;
 }
 
 /* --- the help of a command --------------------------------------------------------------- */

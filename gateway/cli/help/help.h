@@ -21,6 +21,13 @@ void help_commands(FILE *f);
  */
 const char *help_doc(struct arena *a, const char *program, const char *doc);
 
+/*!
+ * \brief Refuses a command line: prints "PROGRAM: SENTENCE; try 'PROGRAM --help'" on standard error.
+ * \return EXIT_USAGE
+ */
+int help_usage(const char *program, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /*! \brief Prints what the exit status means, for a usage that no option parser prints. */
 void help_print_exits(FILE *f, const char *program);
 

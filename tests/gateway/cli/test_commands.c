@@ -287,16 +287,16 @@ static const struct {
 	{ "nodes x", "unexpected argument 'x'" },
 	{ "nodes --type hub", "expected ca, switch or router" },
 	{ "nodes --url http://127.0.0.1:1", "no gateway answers at http://127.0.0.1:1" },
-	{ "report", "Usage: saguaro report NAME" },
+	{ "report", "expected NAME [FILE], the name of a report; try 'saguaro report --help'" },
 	{ "report nope", "unknown report 'nope'" },
 	{ "report pathusage /no/such/file", "cannot be read: No such file" },
 	{ "report route --src nobody --dst 1", "nobody" },
-	{ "route", "no topology file" },
+	{ "route", "expected FILE, a topology file" },
 	{ "route /no/such/file", "cannot be read: No such file" },
 	{ "check /no/such/file --lfts x", "cannot be read: No such file" },
-	{ "config", "usage: saguaro config check FILE" },
+	{ "config", "expected check FILE" },
 	{ "config check /no/such/file", "cannot be read" },
-	{ "topo", "which kind of fabric?" },
+	{ "topo", "expected KIND ARGS" },
 	{ "topo nope", "no topology kind 'nope', expected one of" },
 	{ "topo ft2 1", "expected LEAVES HOSTS SPINES" },
 	{ "engines x", "unexpected argument 'x'" },
@@ -347,6 +347,60 @@ START_TEST(test_refused)
 		ck_assert_msg(status == 2, "%s: %d %s", refused[i].words, status, err);
 		assert_has(err, "%s", refused[i].says);
 		ck_assert_str_eq(out, "");
+	}
+}
+END_TEST
+
+/* Commands that begin with a word: one with which more than one argument may be too many. */
+static const struct {
+	const char *command, *words;
+} first_words[] = {
+	{ "config", "check f" },       { "keys", "init" },
+	{ "partition", "show 1" },     { "port", "disable a:1" },
+	{ "alarm", "ack 1" },          { "maintenance", "start a" },
+	{ "report", "pathusage f" },   { "topo", "ft2 1 1 1" },
+	{ "partition", "delete 0x1" }, { "partition", "wait 1" },
+	{ "partition", "list" },
+};
+
+/* A wrong command line ends with 2 and a line that names the command and its help. */
+static void check_usage(const char *command, const char *words)
+{
+	int status = run("%s %s", command, words);
+
+	ck_assert_msg(status == 2, "%s %s: %d %s%s", command, words, status, out, err);
+	ck_assert_str_eq(out, "");
+	assert_has(err, "saguaro %s", command);
+	ck_assert_msg(strstr(err, "--help'") != NULL, "%s %s: %s", command, words, err);
+	ck_assert_msg(lines_of(err) <= 3, "%s %s: %s", command, words, err);
+	ck_assert_msg(strstr(err, "grammar") == NULL, "%s %s: %s", command, words, err);
+}
+
+START_TEST(test_usage)
+{
+	static const struct {
+		const char *name, *args;
+	} rows[] = {
+#define TOPIC(text)
+#define COMMAND(name, asks, parallel, args, ...) { #name, args },
+#include "gateway/cli/help/commands.def"
+#undef TOPIC
+#undef COMMAND
+	};
+	char words[256];
+
+	for (unsigned i = 0; i < N(rows); i++) {
+		check_usage(rows[i].name, "--no-such-flag");
+		check_usage(rows[i].name, "a b c d e");
+		if (rows[i].args[0] != '\0' && rows[i].args[0] != '[') {
+			check_usage(rows[i].name, "");
+		}
+	}
+	for (unsigned i = 0; i < N(first_words); i++) {
+		snprintf(words, sizeof(words), "%s c", first_words[i].words);
+		check_usage(first_words[i].command, words);
+		snprintf(words, sizeof(words), "%s --no-such-flag", first_words[i].words);
+		check_usage(first_words[i].command, words);
 	}
 }
 END_TEST
@@ -1087,6 +1141,7 @@ TEST_SUITE(commands)
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, test_help);
 	tcase_add_test(t, test_refused);
+	tcase_add_test(t, test_usage);
 	tcase_add_test(t, test_nodes);
 	tcase_add_test(t, test_lists);
 	tcase_add_test(t, test_stale);
