@@ -28,6 +28,14 @@ const char *help_doc(struct arena *a, const char *program, const char *doc);
 int help_usage(const char *program, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*!
+ * \brief The command that shows a resource of the HTTP API, "partition list" for "partitions" (\a len bytes).
+ * \param ret_words  What follows the name, "" if nothing does.
+ * \return Its name; NULL: no command shows it.
+ */
+const char *help_command_for(const char *resource, size_t len, const char **ret_words,
+                             size_t *ret_words_len);
+
 /*! \brief Prints what the exit status means, for a usage that no option parser prints. */
 void help_print_exits(FILE *f, const char *program);
 
