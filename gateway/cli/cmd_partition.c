@@ -317,12 +317,20 @@ static void explain_membership_bit(const struct control_call *c)
 {
 	uint64_t p_key;
 
-	if (c->n_args > 0 && text_u64(c->arg[0], UINT16_MAX, &p_key) == E_OK &&
-	    (p_key & P_KEY_FULL) != 0) {
-		fprintf(stderr,
-		        "%s: %s is partition 0x%04x: 0x8000 is the bit that full members of a partition have in their P_Key; --membership says what members are\n",
-		        c->name, c->arg[0], (unsigned)p_key & P_KEY_BASE);
+	if (c->n_args == 0 || text_u64(c->arg[0], UINT16_MAX, &p_key) != E_OK ||
+	    (p_key & P_KEY_FULL) == 0) {
+		return;
 	}
+	if ((p_key & P_KEY_BASE) == 0) {
+		fprintf(stderr,
+		        "%s: %s is no partition: it is the bit that full members of a partition have in their P_Key, and no partition has the number 0\n",
+		        c->name, c->arg[0]);
+		return;
+	}
+	fprintf(stderr,
+	        "%s: %s is partition 0x%04x%s: 0x8000 is the bit that full members of a partition have in their P_Key; --membership says what members are\n",
+	        c->name, c->arg[0], (unsigned)p_key & P_KEY_BASE,
+	        (p_key & P_KEY_BASE) == P_KEY_BASE ? ", the default partition" : "");
 }
 
 static int run_action(const struct action *a, int argc, char **argv)
