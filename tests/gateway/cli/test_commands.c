@@ -296,6 +296,7 @@ static const struct {
 	{ "check /no/such/file --lfts x", "cannot be read: No such file" },
 	{ "config", "expected check FILE" },
 	{ "config check /no/such/file", "cannot be read" },
+	{ "partition add 1 node[1-", "'node[1-': expected a GUID, the name of a host" },
 	{ "topo", "expected KIND ARGS" },
 	{ "topo nope", "no topology kind 'nope', expected one of" },
 	{ "topo ft2 1", "expected LEAVES HOSTS SPINES" },
