@@ -50,7 +50,9 @@ static void print_members(const json_t *body)
 			   *source = member_text(m, "source");
 
 		printf("%s", i == 0 ? "configured\n" : "");
-		if (json_object_get(m, "first") == NULL) {
+		if (json_object_get(m, "host") != NULL) {
+			printf("  %-37s  %-7s  %s\n", member_text(m, "host"), membership, source);
+		} else if (json_object_get(m, "first") == NULL) {
 			printf("  %-37s  %-7s  %s\n", member_text(m, "who"), membership,
 			       source);
 		} else if (strcmp(first, last) == 0) {

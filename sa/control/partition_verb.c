@@ -540,12 +540,16 @@ static json_t *member_json(const struct call *c, const struct partition_member *
 		                           [PARTITION_ALL_SWITCHES] = "ALL_SWITCHES",
 		                           [PARTITION_ALL_ROUTERS] = "ALL_ROUTERS",
 		                           [PARTITION_ALL_VCAS] = "ALL_VCAS",
-		                           [PARTITION_SELF] = "SELF" };
+		                           [PARTITION_SELF] = "SELF",
+		                           [PARTITION_HOST] = "host" };
 	json_t *o = json_pack("{s:s, s:s}", "membership",
 	                      partition_membership_name(m->membership), "source",
 	                      m->runtime ? "runtime" : "file");
 
-	if (m->who != PARTITION_GUIDS) {
+	if (m->who == PARTITION_HOST) {
+		json_object_set_new(o, "host", json_string(m->name));
+		json_object_set_new(o, "n_ports", json_integer(m->n_ports));
+	} else if (m->who != PARTITION_GUIDS) {
 		json_object_set_new(o, "who", json_string(who[m->who]));
 	} else if (m->first == m->last) {
 		json_object_set_new(o, "guid", guid_json(m->first));
