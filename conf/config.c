@@ -109,6 +109,7 @@ static int read_layers(struct option_sets *s, struct config *c, bool site_file,
 	const char *instance = c->instance; /* selects a section of the file */
 	bool strict = c->strict_config;
 	s->ignore_unsupported = c->ignore_unsupported;
+	s->must_exist = c->check;
 	if (ret == E_OK) {
 		ret = option_set_defaults(s, a);
 	}

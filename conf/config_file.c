@@ -145,6 +145,12 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 			"fabric '%.64s': expected umad, umad:CA, umad:CA:PORT or sim:FILE",
 			c->fabric != NULL ? c->fabric : "");
 		ret = ret == -ENOMEM ? ret : E_SYNTAX;
+	} else if (s->must_exist && strncmp(c->fabric, "sim:", 4) == 0 &&
+	           text_file_is_missing(c->fabric + 4)) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "fabric '%.200s': there is no such topology file; correct the name",
+		         c->fabric);
+		ret = ret == -ENOMEM ? ret : E_SYNTAX;
 	}
 	if (c->adaptive.enable) {
 		diag_add(
@@ -252,7 +258,8 @@ int config_file_read(struct config *c, const struct option_sets *s, const char *
 		              : option_read_text(&traced, a, path, text, len, d);
 	}
 	for (unsigned i = 0; i < ret_file->trace.n; i++) {
-		ret_file->n_ignored += ret_file->trace.seen[i].fate == OPTION_NO_EFFECT;
+		ret_file->n_ignored += ret_file->trace.seen[i].fate == OPTION_NO_EFFECT ||
+		                       ret_file->trace.seen[i].fate == OPTION_HARMLESS;
 		ret_file->n_unknown += ret_file->trace.seen[i].fate == OPTION_UNKNOWN;
 	}
 	if (ret == E_OK && !ret_file->opafm && ret_file->n_unknown > 0 &&
@@ -277,6 +284,7 @@ int config_check_file(struct config *c, const struct option_sets *extra, const c
 
 	*ret_file = (struct config_file){ .instance = NULL };
 	sets.ignore_unsupported = ignore_unsupported;
+	sets.must_exist = true;
 	if (ret == E_OK) {
 		ret = option_set_defaults(&sets, a);
 	}

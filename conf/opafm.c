@@ -396,7 +396,7 @@ static void read_fabrics(struct opafm_reader *r)
 				  r->sets->trace, NULL, "VirtualFabrics/VirtualFabric",
 				  vf->name, vf->line,
 				  virtual_fabric_is_active(vf) ? OPTION_TAKEN
-							       : OPTION_NO_EFFECT));
+							       : OPTION_HARMLESS));
 	}
 }
 

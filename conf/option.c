@@ -330,11 +330,29 @@ static const char *present_file(const struct option_sets *s, const struct option
 	return "(null)";
 }
 
+/* With must_exist: does the value name a file that has to be there, and is not? */
+static bool is_lost_file(const struct option_sets *s, const struct option_row *row,
+                         const char *value, struct arena *a)
+{
+	bool is_file = option_is_file(row);
+
+	return s->must_exist && !option_is_null(value) &&
+	       (is_file || (row->flags & OPT_INPUT) != 0) &&
+	       text_file_is_missing(value) &&
+	       !(is_file && option_is_usual_place(row, value, a));
+}
+
 /* Stores the value in each set that has the key. */
 static int store_all(const struct option_sets *s, struct arena *a, const char *key,
                      const char *value, const struct origin *o)
 {
 	const struct option_row *first = option_find(s, key);
+	if (is_lost_file(s, first, value, a)) {
+		diag_add(o->d, DIAG_ERROR, o->file, o->line,
+		         "%s '%.200s': there is no such file; correct the name, or name none",
+		         label(first, o, a), value);
+		return -ENOENT;
+	}
 	if (option_is_file(first)) {
 		value = present_file(s, first, value, o, a);
 	}
@@ -379,7 +397,9 @@ static int set_from(const struct option_sets *s, struct arena *a, const char *ke
 		             option_is_default(first, value);
 		ret = option_trace_add(s->trace, first->name, o->element,
 		                       shows ? value : "...", o->line,
-		                       ignored ? OPTION_NO_EFFECT : OPTION_TAKEN);
+		                       !ignored                    ? OPTION_TAKEN
+		                       : is_harmless(first, value) ? OPTION_HARMLESS
+		                                                   : OPTION_NO_EFFECT);
 	}
 	return ret;
 }

@@ -62,6 +62,7 @@ enum option_flag {
 	OPT_TASK = 128,  /*!< asks a server for a task instead of its service */
 	OPT_CLAMP = 8,   /*!< a number above max is a warning and becomes max */
 	OPT_SECRET = 32, /*!< a key: messages do not show its value */
+	OPT_INPUT = 256, /*!< OPT_STRING: the name of a file that somebody else writes */
 	OPT_REFUSE =
 		16 /*!< for protection. OPT_IGNORED: an error unless def or one of names; a file: it
 	                       must exist */
@@ -143,6 +144,7 @@ struct option_guids {
 enum option_fate {
 	OPTION_TAKEN,
 	OPTION_NO_EFFECT, /*!< known, but has no effect here */
+	OPTION_HARMLESS,  /*!< the same, and nothing is lost: it asks for what holds without it */
 	OPTION_UNKNOWN
 };
 
@@ -173,6 +175,7 @@ struct option_sets {
 	 *  file that does not exist, that is a warning, and the value is "(null)". */
 	bool lenient;
 	bool ignore_unsupported; /*!< protection that is not here is a warning, not an error */
+	bool must_exist; /*!< a named file that is not there is an error, except at its usual place */
 	bool flags_first; /*!< the first positional argument ends the flags of a command line */
 };
 

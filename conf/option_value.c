@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "conf/device_group.h"
@@ -455,6 +456,18 @@ bool option_may_lack_file(const struct option_row *row, const char *path, struct
 {
 	const void *file;
 	return reader_of(row)(path, a, NULL, &file) == E_OK;
+}
+
+bool option_is_usual_place(const struct option_row *row, const char *path, struct arena *a)
+{
+	struct diags *d = arena_alloc(a, sizeof(*d));
+	const void *file;
+
+	if (d == NULL) {
+		return false;
+	}
+	diags_init(d, a);
+	return reader_of(row)(path, a, d, &file) == E_OK && d->n_warnings == 0;
 }
 
 int option_store_file(const struct option_row *row, void *base, struct arena *a,

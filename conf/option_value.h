@@ -31,6 +31,9 @@ bool option_is_file(const struct option_row *row);
 /*! \brief Does the reader of such a row put up with a file that is not there? */
 bool option_may_lack_file(const struct option_row *row, const char *path, struct arena *a);
 
+/*! \brief Is it the usual place of such a file, where a missing one means nothing special? */
+bool option_is_usual_place(const struct option_row *row, const char *path, struct arena *a);
+
 /*! \brief option_store() for such a row, with all problems of the file in \a d. */
 int option_store_file(const struct option_row *row, void *base, struct arena *a,
                       const char *value, struct diags *d, struct option_read *done);

@@ -20,6 +20,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/name_list.h"
 #include "conf/base/p_key.h"
 #include "conf/base/search.h"
 #include "conf/base/text.h"
@@ -381,6 +382,59 @@ static void add_member(struct partition_reader *r, struct draft *t,
 	t->members[t->is.n_members++] = *m;
 }
 
+/* Takes a text in quotes. \return false: it has no end on this line, or is too long. */
+static bool take_quoted(struct partition_reader *r, char ret_text[WORD_MAX])
+{
+	size_t n = 0;
+
+	for (r->p++; r->p < r->end && *r->p != '"' && *r->p != '\n' && n < WORD_MAX - 1;) {
+		ret_text[n++] = *r->p++;
+	}
+	ret_text[n] = '\0';
+	text_printable(ret_text);
+	if (r->p == r->end || *r->p != '"') {
+		return false;
+	}
+	r->p++;
+	return true;
+}
+
+/* Members by the names of hosts. \return false: with an error. */
+static bool take_hosts(struct partition_reader *r, struct draft *t, uint8_t membership)
+{
+	struct partition_member m = { .who = PARTITION_HOST, .membership = membership,
+		                      .line = r->line };
+	struct name_list names = { .n = 0 };
+	char word[WORD_MAX], value[WORD_MAX] = "";
+	int ret = take_quoted(r, word) ? name_list_add(&names, word, r->a) : E_SYNTAX;
+
+	if (ret == -ENOMEM) {
+		r->ret = ret;
+		return false;
+	}
+	if (ret != E_OK) {
+		diag_add(r->d, DIAG_ERROR, r->path, m.line,
+		         "\"%s: expected the name of a host, such as \"node01\" or \"node[01-16]\"",
+		         word);
+		return false;
+	}
+	if (take(r, '=')) {
+		take_word(r, ",:;", value);
+		m.membership = membership_of(r, value);
+	}
+	for (uint32_t i = 0; i < names.n; i++) {
+		m.name = names.names[i];
+		add_member(r, t, &m);
+	}
+	skip_space(r, true);
+	if (r->p < r->end && *r->p != ',' && *r->p != ';') {
+		diag_add(r->d, DIAG_ERROR, r->path, r->line,
+		         "expected a comma or ';' behind the member \"%s\"", word);
+		return false;
+	}
+	return true;
+}
+
 /* A member, or the membership of those that follow. \return false: the definition ends here,
  * with an error. */
 static bool take_member(struct partition_reader *r, struct draft *t, uint8_t *defmember)
@@ -388,6 +442,10 @@ static bool take_member(struct partition_reader *r, struct draft *t, uint8_t *de
 	struct partition_member m = { .membership = *defmember };
 	char word[WORD_MAX], value[WORD_MAX] = "";
 
+	skip_space(r, true);
+	if (r->p < r->end && *r->p == '"') {
+		return take_hosts(r, t, *defmember);
+	}
 	take_word(r, "=,:;", word);
 	m.line = r->line;
 	if (take(r, '=')) {
@@ -406,7 +464,7 @@ static bool take_member(struct partition_reader *r, struct draft *t, uint8_t *de
 		if (!member_of(word, &m)) {
 			diag_add(
 				r->d, DIAG_ERROR, r->path, m.line,
-				"'%s': expected a PortGUID such as 0x2c9030045f121, a range of them, ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS, ALL_VCAS or SELF, each with a comma behind it",
+				"'%s': expected a PortGUID such as 0x2c9030045f121, a range of them, ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS, ALL_VCAS or SELF, or the name of a host in quotes, each with a comma behind it",
 				word);
 			return false;
 		}

@@ -17,9 +17,13 @@ struct diags;
  *               | rate=N | mtu=N | sl=N | scope=N | Q_Key=N | TClass=N | FlowLabel=N
  *   members    := { defmember=MEMBERSHIP : | member | group } separated by commas
  *   member     := who [ = MEMBERSHIP ]
- *   who        := PortGUID | PortGUID-PortGUID | ALL | ALL_CAS | ALL_SWITCHES | ALL_ROUTERS
+ *   who        := "host name" | PortGUID | PortGUID-PortGUID | ALL | ALL_CAS | ALL_SWITCHES | ALL_ROUTERS
  *               | ALL_VCAS | SELF | NONE
  *   group      := mgid=GID { , flag of a group } newline
+ *
+ * A host name stands in quotes and may have brackets: "node[01-16]" (conf/base/name_list.h). It means the port of the
+ * channel adapter whose description is that name, or begins with it as a word, if there is exactly one on the fabric.
+ * OpenSM does not know such members.
  *
  * MEMBERSHIP is full, limited or both, or the beginning of such a word. '#' begins a comment.
  * White space, also a new line, may stand between any two of these words.
@@ -41,13 +45,16 @@ enum partition_who {
 	PARTITION_ALL_SWITCHES,
 	PARTITION_ALL_ROUTERS,
 	PARTITION_ALL_VCAS, /*!< virtual ports of channel adapters */
-	PARTITION_SELF      /*!< the port of the subnet manager */
+	PARTITION_SELF,     /*!< the port of the subnet manager */
+	PARTITION_HOST      /*!< the port of the host with this name */
 };
 
 struct partition_member {
 	uint64_t first, last; /*!< of PARTITION_GUIDS, host order */
 	uint8_t who;          /*!< enum partition_who */
 	uint8_t membership;   /*!< enum partition_membership */
+	const char *name;     /*!< of PARTITION_HOST, else NULL */
+	uint32_t n_ports;     /*!< of PARTITION_HOST: how many the name means on the fabric, never 1 (sa/partition/named.h) */
 	bool runtime;         /*!< made at run time, not by the configuration */
 	unsigned line;
 };

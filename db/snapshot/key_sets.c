@@ -333,6 +333,12 @@ static void emit_partition(const struct partition *t, const uint32_t ports[2],
 		                     .sl = t->sl };
 	size_t len = sizeof(row) + t->n_groups * sizeof(struct snap_partition_group) +
 	             t->n_members * sizeof(struct snap_partition_member) + row.name_len;
+	uint64_t hosts = 0; /* bytes of the names of hosts */
+
+	for (uint32_t i = 0; i < t->n_members; i++) {
+		hosts += t->members[i].name != NULL ? strlen(t->members[i].name) : 0;
+	}
+	len += hosts;
 	uint8_t *value = calloc(1, len), *at = value, key[2];
 
 	if (value == NULL) {
@@ -340,6 +346,7 @@ static void emit_partition(const struct partition *t, const uint32_t ports[2],
 		return;
 	}
 	at = put(at, &row, sizeof(row));
+	hosts = 0;
 	for (uint32_t i = 0; i < t->n_groups; i++) {
 		const struct partition_group *g = &t->groups[i];
 
@@ -357,16 +364,25 @@ static void emit_partition(const struct partition *t, const uint32_t ports[2],
 	}
 	for (uint32_t i = 0; i < t->n_members; i++) {
 		const struct partition_member *m = &t->members[i];
+		uint64_t name_len = m->name != NULL ? strlen(m->name) : 0;
 
 		at = put(at,
-		         &(struct snap_partition_member){ .first = m->first,
-		                                          .last = m->last,
-		                                          .who = m->who,
-		                                          .membership = m->membership,
-		                                          .runtime = m->runtime },
+		         &(struct snap_partition_member){
+				 .first = m->name != NULL ? hosts : m->first,
+				 .last = m->name != NULL ? name_len : m->last,
+				 .who = m->who,
+				 .membership = m->membership,
+				 .runtime = m->runtime,
+				 .n_ports = m->n_ports },
 		         sizeof(struct snap_partition_member));
+		hosts += name_len;
 	}
-	put(at, t->name, row.name_len);
+	at = put(at, t->name, row.name_len);
+	for (uint32_t i = 0; i < t->n_members; i++) {
+		if (t->members[i].name != NULL) {
+			at = put(at, t->members[i].name, strlen(t->members[i].name));
+		}
+	}
 	key_u16(key, t->p_key);
 	diff_row(d, key, sizeof(key), value, len);
 	free(value);

@@ -171,7 +171,7 @@ static inline bool policy_has(const struct policy *p, const struct policy_list *
 
 /*!
  * Table `partitions`: the partitions in effect, by P_Key without its bit 15. A value is struct
- * row_partition, the groups, the members, then the name without NUL. Structs are stored as they
+ * row_partition, the groups, the members, then the name without NUL, then the names of hosts among the members likewise. Structs are stored as they
  * are: no padding, unused bytes 0.
  */
 struct row_partition {
@@ -193,11 +193,12 @@ struct snap_partition_group {
 
 /*! Who is a member, as the operator wrote it; of several that fit a port the last one counts. */
 struct snap_partition_member {
-	uint64_t first, last; /*!< PortGUIDs, if who is PARTITION_GUIDS */
+	uint64_t first, last; /*!< PARTITION_GUIDS: PortGUIDs; PARTITION_HOST: place and length of its name behind the partition's */
 	uint8_t who;          /*!< enum partition_who */
 	uint8_t membership;   /*!< enum partition_membership */
 	uint8_t runtime;      /*!< made at run time, not by the configuration */
-	uint8_t reserved[5];
+	uint8_t reserved;
+	uint32_t n_ports;     /*!< PARTITION_HOST: ports that the name means, never 1 */
 };
 
 _Static_assert(sizeof(struct row_partition) == 20, "row_partition");
@@ -208,6 +209,8 @@ struct snap_partition {
 	uint16_t p_key;
 	struct row_partition is;
 	const uint8_t *groups, *members, *name; /*!< borrowed until the next pin */
+	const uint8_t *hosts; /*!< [hosts_len] names of hosts, likewise */
+	size_t hosts_len;
 };
 
 /*!
@@ -222,3 +225,7 @@ struct snap_partition_group snap_partition_group(const struct snap_partition *p,
                                                  uint32_t i);
 struct snap_partition_member snap_partition_member(const struct snap_partition *p,
                                                    uint32_t i);
+
+/*! \brief The name of a member that is PARTITION_HOST. \param ret_len  Its bytes; 0 where the row is damaged. */
+const char *snap_partition_host(const struct snap_partition *p,
+                                const struct snap_partition_member *m, size_t *ret_len);

@@ -182,13 +182,15 @@ int snap_partition_from(struct snap_reader *r, uint16_t p_key,
 	memcpy(&p.is, v.data, sizeof(p.is));
 	size_t groups = (size_t)p.is.n_groups * sizeof(struct snap_partition_group);
 	size_t members = (size_t)p.is.n_members * sizeof(struct snap_partition_member);
-	if (v.len != sizeof(p.is) + groups + members + p.is.name_len) {
+	if (v.len < sizeof(p.is) + groups + members + p.is.name_len) {
 		return E_MALFORMED;
 	}
 	p.p_key = key_read_u16(k.data);
 	p.groups = v.data + sizeof(p.is);
 	p.members = p.groups + groups;
 	p.name = p.members + members;
+	p.hosts = p.name + p.is.name_len;
+	p.hosts_len = v.len - (sizeof(p.is) + groups + members + p.is.name_len);
 	*ret_partition = p;
 	return E_OK;
 }
@@ -209,6 +211,15 @@ struct snap_partition_member snap_partition_member(const struct snap_partition *
 
 	memcpy(&m, p->members + i * sizeof(m), sizeof(m));
 	return m;
+}
+
+const char *snap_partition_host(const struct snap_partition *p,
+                                const struct snap_partition_member *m, size_t *ret_len)
+{
+	bool fits = m->first <= p->hosts_len && m->last <= p->hosts_len - m->first;
+
+	*ret_len = fits ? (size_t)m->last : 0;
+	return fits ? (const char *)p->hosts + m->first : "";
 }
 
 /* --- which P_Key two ports share ------------------------------------------------------ */

@@ -17,20 +17,52 @@
 #include "gateway/api/api_call.h"
 #include "gateway/view/json_text.h"
 
-static json_t *partition_json(const struct snap_partition *p)
+enum { WHO_GUIDS = 0, WHO_HOST = 7 }; /* of enum partition_who */
+
+/* Is a port or virtual port with this GUID in the fabric? */
+static int is_present(struct api_call *c, uint64_t guid, bool *ret_present)
+{
+	struct snap_end end;
+	int ret = snap_port_guid(c->snap, guid, &end);
+
+	*ret_present = ret == E_OK;
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+/* Members of the configuration that name one port or host, and no port of the fabric. */
+static int count_absent(struct api_call *c, const struct snap_partition *p, uint32_t *ret_n)
+{
+	uint32_t n = 0;
+	int ret = E_OK;
+
+	for (uint32_t i = 0; ret == E_OK && i < p->is.n_members; i++) {
+		struct snap_partition_member m = snap_partition_member(p, i);
+		bool present = m.who != WHO_HOST;
+
+		if (m.who == WHO_GUIDS && m.first == m.last && !m.runtime) {
+			ret = is_present(c, m.first, &present);
+		}
+		n += !present;
+	}
+	*ret_n = n;
+	return ret;
+}
+
+static json_t *partition_json(const struct snap_partition *p, uint32_t n_absent)
 {
 	char name[128];
 
 	snprintf(name, sizeof(name), "%.*s", (int)p->is.name_len, (const char *)p->name);
 	/* clang-format off */
-	return json_pack("{s:i, s:o, s:b, s:i, s:i, s:i, s:i}",
+	return json_pack("{s:i, s:o, s:b, s:i, s:i, s:i, s:i, s:i}",
 		"p_key", p->p_key,
 		"name", text_json(name),
 		"indx0", p->is.indx0 != 0,
 		"sl", p->is.sl,
 		"full_members", (int)p->is.n_full,
 		"limited_members", (int)p->is.n_limited,
-		"group_count", (int)p->is.n_groups);
+		"group_count", (int)p->is.n_groups,
+		"absent_count", (int)n_absent);
 	/* clang-format on */
 }
 
@@ -48,9 +80,12 @@ int api_partitions(struct api_call *c)
 	ret = snap_partition_from(c->snap, 0, &p);
 	while (ret == E_OK) {
 		if (api_rows_take(c, &rows, p.p_key)) {
-			body_list_add(&c->body, partition_json(&p));
+			uint32_t n_absent = 0;
+
+			ret = count_absent(c, &p, &n_absent);
+			body_list_add(&c->body, partition_json(&p, n_absent));
 		}
-		ret = snap_partition_from(c->snap, (uint16_t)(p.p_key + 1), &p);
+		ret = ret != E_OK ? ret : snap_partition_from(c->snap, (uint16_t)(p.p_key + 1), &p);
 	}
 	body_list_end(&c->body, api_total(rows.tail, rows.total));
 	return ret == E_NOTFOUND ? E_OK : ret;
@@ -80,33 +115,49 @@ static json_t *groups_json(const struct snap_partition *p)
 	return list;
 }
 
-static json_t *member_json(const struct snap_partition_member *m)
+static json_t *member_json(const struct snap_partition *p, const struct snap_partition_member *m)
 {
 	static const char *const who[] = { "guid",         "ALL",         "ALL_CAS",
 		                           "ALL_SWITCHES", "ALL_ROUTERS", "ALL_VCAS",
-		                           "SELF" };
+		                           "SELF",         "host" };
 	static const char *const as[] = { "", "limited", "full", "both" };
-	json_t *o = json_pack("{s:s, s:s, s:s}", "who", m->who < 7 ? who[m->who] : "",
+	json_t *o = json_pack("{s:s, s:s, s:s}", "who", m->who <= WHO_HOST ? who[m->who] : "",
 	                      "membership", as[m->membership & 3], "source",
 	                      m->runtime ? "runtime" : "file");
 
-	if (m->who == 0) {
+	if (m->who == WHO_GUIDS) {
 		json_object_set_new(o, "first", guid_json(m->first));
 		json_object_set_new(o, "last", guid_json(m->last));
+	} else if (m->who == WHO_HOST) {
+		size_t len;
+		const char *name = snap_partition_host(p, m, &len);
+
+		json_object_set_new(o, "host", json_stringn(name, len));
+		json_object_set_new(o, "port_count", json_integer(m->n_ports));
 	}
 	return o;
 }
 
-static json_t *members_json(const struct snap_partition *p)
+static int members_json(struct api_call *c, const struct snap_partition *p, json_t **ret_list)
 {
 	json_t *list = json_array();
+	int ret = E_OK;
 
-	for (uint32_t i = 0; i < p->is.n_members; i++) {
+	for (uint32_t i = 0; ret == E_OK && i < p->is.n_members; i++) {
 		struct snap_partition_member m = snap_partition_member(p, i);
+		json_t *o = member_json(p, &m);
+		bool present;
 
-		json_array_append_new(list, member_json(&m));
+		if (m.who == WHO_GUIDS && m.first == m.last) {
+			ret = is_present(c, m.first, &present);
+			if (ret == E_OK) {
+				json_object_set_new(o, "present", json_boolean(present));
+			}
+		}
+		json_array_append_new(list, o);
 	}
-	return list;
+	*ret_list = list;
+	return ret;
 }
 
 /* Membership of a port by its table: 1 limited, 2 full, 3 both, 0 none. */
@@ -216,19 +267,27 @@ int api_partition(struct api_call *c)
 {
 	struct snap_partition p;
 	struct api_page page;
-	json_t *tail = NULL;
+	json_t *tail = NULL, *members = NULL;
+	uint32_t n_absent = 0;
 	int ret = api_page(c, &page);
 
 	if (ret == E_OK) {
 		ret = find_partition(c, &p);
 	}
+	if (ret == E_OK) {
+		ret = count_absent(c, &p, &n_absent);
+	}
+	if (ret == E_OK) {
+		ret = members_json(c, &p, &members);
+	}
 	if (ret != E_OK) {
+		json_decref(members);
 		return ret;
 	}
-	json_t *head = api_head(c), *partition = partition_json(&p);
+	json_t *head = api_head(c), *partition = partition_json(&p, n_absent);
 	json_object_update_missing(head, partition);
 	json_decref(partition);
-	json_object_set_new(head, "members", members_json(&p));
+	json_object_set_new(head, "members", members);
 	json_object_set_new(head, "groups", groups_json(&p));
 	body_list_begin(&c->body, head, "ports");
 	ret = add_ports(c, p.p_key, &page, &tail);

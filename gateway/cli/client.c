@@ -86,13 +86,11 @@ static int read_flags(struct client *s, const struct option_row *const *own, boo
 	diags_print(d, stderr, DIAG_WARNING);
 	int n = argc - s->first, most = n_args < 0 ? -n_args : n_args;
 	if (ret == E_OK && n > most) {
-		fprintf(stderr, "%s: unexpected argument '%s'; try '%s --help'\n",
-		        s->program, argv[s->first + most], s->program);
-		ret = E_SYNTAX;
-	} else if (ret == E_OK && n < n_args) {
-		fprintf(stderr, "%s: expected %s; try '%s --help'\n", s->program,
-		        args ? args : "no arguments", s->program);
-		ret = E_SYNTAX;
+		return help_usage(s->program, "unexpected argument '%s'",
+		                  argv[s->first + most]);
+	}
+	if (ret == E_OK && n < n_args) {
+		return help_usage(s->program, "expected %s", args ? args : "no arguments");
 	}
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
 }
@@ -356,7 +354,7 @@ static size_t put_filters(FILE *out, const char *query)
  * them". \return malloc; NULL: out of memory. */
 static char *with_commands(const char *text)
 {
-	static const char root[] = "/v1/", partitions[] = "partitions";
+	static const char root[] = "/v1/";
 	static const char path_letters[] = "abcdefghijklmnopqrstuvwxyz/-";
 	char *to = NULL;
 	size_t bytes = 0;
@@ -364,17 +362,17 @@ static char *with_commands(const char *text)
 
 	for (const char *at; out != NULL && (at = strstr(text, root)) != NULL;) {
 		const char *path = at + sizeof(root) - 1;
-		size_t n = strspn(path, path_letters);
+		size_t n = strspn(path, path_letters), words_len = 0;
+		const char *words = "", *name = help_command_for(path, n, &words, &words_len);
 
-		fprintf(out, "%.*s'saguaro ", (int)(at - text), text);
-		if (n == sizeof(partitions) - 1 && memcmp(path, partitions, n) == 0) {
-			fputs("partition list", out);
-		} else {
-			for (size_t i = 0; i < n; i++) {
-				fputc(path[i] == '/' ? ' ' : path[i], out);
-			}
-		}
+		fprintf(out, "%.*s", (int)(at - text), text);
 		text = path + n;
+		if (name == NULL) { /* no command shows it */
+			fprintf(out, "%s%.*s", root, (int)n, path);
+			continue;
+		}
+		fprintf(out, "'saguaro %s%s%.*s", name, words_len > 0 ? " " : "", (int)words_len,
+		        words);
 		text += put_filters(out, text);
 		fputc('\'', out);
 	}

@@ -114,6 +114,13 @@ static bool has_actions(const char *command)
 	return strcmp(command, "report") == 0 || strcmp(command, "partition") == 0;
 }
 
+/* Does an action of `saguaro partition` name hosts? */
+static bool takes_members(const char *action)
+{
+	return strcmp(action, "create") == 0 || strcmp(action, "add") == 0 ||
+	       strcmp(action, "remove") == 0 || strcmp(action, "set") == 0;
+}
+
 /* Flags of a command as its help lists them, or the words that open other lines of it. */
 static void offer_help(const struct completion *c, const char *command, bool flags)
 {
@@ -268,6 +275,8 @@ static void offer_word(struct completion *c, const char *command, int at)
 		offer_all(c, keys);
 	} else if (strcmp(command, "partition") == 0 && at == 1) {
 		offer_output(c, partitions, true, "", "\n");
+	} else if (strcmp(command, "partition") == 0 && takes_members(c->word[1])) {
+		offer_ports(c, true);
 	} else if (strcmp(command, "port") == 0) {
 		if (at == 0) {
 			offer_all(c, on_off);

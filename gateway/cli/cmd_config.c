@@ -30,7 +30,7 @@ static const struct option_row config_flag_rows[] = {
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the answer as JSON" },
 	{ "strict_config", OPT_BOOL, offsetof(struct config_flags, strict), "FALSE",
 	  .flags_long = "strict-config", .flags = OPT_CLI_ONLY | OPT_NO_ARG,
-	  .help = "unknown keys, and files named there that do not exist, are errors" },
+	  .help = "unknown keys are errors" },
 	{ "ignore_unsupported", OPT_BOOL, offsetof(struct config_flags, ignore_unsupported), "FALSE",
 	  .flags_long = "ignore-unsupported", .flags = OPT_CLI_ONLY | OPT_NO_ARG,
 	  .help = "protection that would have no effect is no error, as for saguarod with this flag" },
@@ -87,6 +87,13 @@ static void print_printable(char *line)
 	}
 }
 
+/* What asks for nothing is listed with what has no effect. */
+static bool is_fate(const struct option_seen *s, enum option_fate fate)
+{
+	return s->fate == fate ||
+	       (fate == OPTION_NO_EFFECT && s->fate == OPTION_HARMLESS);
+}
+
 static void print_fate(const struct config_check *j, enum option_fate fate,
                        const char *title)
 {
@@ -97,7 +104,7 @@ static void print_fate(const struct config_check *j, enum option_fate fate,
 		const struct option_seen *s = &t->seen[i];
 		const char *now;
 
-		if (s->fate != fate) {
+		if (!is_fate(s, fate)) {
 			continue;
 		}
 		if (!any) {
@@ -117,18 +124,25 @@ static unsigned count(const struct config_check *j, enum option_fate fate)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < j->file.trace.n; i++) {
-		n += j->file.trace.seen[i].fate == fate;
+		n += is_fate(&j->file.trace.seen[i], fate);
 	}
 	return n;
 }
 
 /* "good": nothing that the file asks for is without effect. */
+static const char good[] = "good";
+
 static const char *verdict(const struct config_check *j)
 {
-	return j->ret != E_OK ? "refused"
-	       : count(j, OPTION_UNKNOWN) != 0 || j->diags.n_warnings != 0
-	               ? "taken, but not all of it"
-	               : "good";
+	unsigned n_lost = j->diags.n_warnings;
+
+	for (unsigned i = 0; i < j->file.trace.n; i++) {
+		const struct option_seen *s = &j->file.trace.seen[i];
+
+		n_lost += s->fate == OPTION_UNKNOWN ||
+		          s->fate == OPTION_NO_EFFECT;
+	}
+	return j->ret != E_OK ? "refused" : n_lost != 0 ? "taken, but not all of it" : good;
 }
 
 static void print_text(const struct config_check *j)
@@ -159,7 +173,7 @@ static json_t *fate_json(const struct config_check *j, enum option_fate fate)
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct option_seen *s = &t->seen[i];
 
-		if (s->fate != fate) {
+		if (!is_fate(s, fate)) {
 			continue;
 		}
 		json_array_append_new(
@@ -201,7 +215,8 @@ static int print_json(const struct config_check *j)
 	json_object_set_new(o, "format",
 	                    json_string(j->file.opafm ? "opafm.xml" : "opensm.conf"));
 	json_object_set_new(o, "instance", text_json(j->file.instance));
-	json_object_set_new(o, "good", json_boolean(j->ret == E_OK));
+	json_object_set_new(o, "good", json_boolean(verdict(j) == good));
+	json_object_set_new(o, "verdict", json_string(verdict(j)));
 	json_object_set_new(o, "understood", fate_json(j, OPTION_TAKEN));
 	json_object_set_new(o, "without_effect", fate_json(j, OPTION_NO_EFFECT));
 	json_object_set_new(o, "unknown", fate_json(j, OPTION_UNKNOWN));
@@ -232,8 +247,7 @@ static int read_arguments(struct config_check *j, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (argc - first != 2 || strcmp(argv[first], "check") != 0) {
-		fprintf(stderr, "usage: saguaro config check FILE\n");
-		return EXIT_USAGE;
+		return help_usage(argv[0], "expected check FILE");
 	}
 	j->path = argv[first + 1];
 	return EXIT_GOOD;

@@ -12,6 +12,7 @@
 #include "gateway/cli/client.h"
 #include "gateway/cli/control_call.h"
 #include "gateway/cli/help/command.h"
+#include "gateway/cli/help/help.h"
 #include "gateway/cli/list.h"
 
 #define FLAG(member) .offset = offsetof(struct control_flags, member), .flags_long = #member
@@ -88,8 +89,7 @@ static int check_action(const struct control_call *c, int status, const char *pr
 	if (status != EXIT_GOOD || strcmp(c->arg[0], on) == 0 || strcmp(c->arg[0], off) == 0) {
 		return status;
 	}
-	fprintf(stderr, "%s: '%s': expected %s or %s\n", program, c->arg[0], on, off);
-	return EXIT_USAGE;
+	return help_usage(program, "'%s': expected %s or %s", c->arg[0], on, off);
 }
 
 int cmd_sweep(int argc, char **argv)
@@ -207,8 +207,7 @@ int cmd_forget(int argc, char **argv)
 		"NODE", 0, 1, argc, argv);
 
 	if (status == EXIT_GOOD && (c.n_args == 1) == c.flags.all) {
-		fprintf(stderr, "%s: expected NODE or --all\n", argv[0]);
-		status = EXIT_USAGE;
+		status = help_usage(argv[0], "expected NODE or --all, one of them");
 	}
 	if (status == EXIT_GOOD) {
 		json_t *request = c.flags.all

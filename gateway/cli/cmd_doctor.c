@@ -71,6 +71,7 @@ struct doctor {
 	struct client *s;
 	json_t *findings; /* objects: kind, severity, text, advice, since */
 	json_t *open;     /* objects: name, text, advice; not findings, because the fabric is well */
+	json_t *absent;   /* objects: partition, p_key, member, text; likewise, because a host may come later */
 };
 
 /* \param advice  NULL: by kind and text. */
@@ -179,6 +180,62 @@ static void find_standby(struct doctor *d, const json_t *sm)
 	     "if this one shall be master: stop the other, or give this one a higher sm_priority; if it shall be standby: standby_peer gives it the state");
 }
 
+/* Notes the members of a partition that the configuration names and the fabric does not have. */
+static void note_members(struct doctor *d, const json_t *partition, const json_t *members)
+{
+	struct arena *a = d->s->arena;
+	size_t i;
+	json_t *m;
+
+	json_array_foreach(members, i, m)
+	{
+		const char *host = json_string_value(json_object_get(m, "host"));
+		const char *who = host != NULL ? host : member_text(m, "first"), *text;
+		json_int_t n = member_int(m, "port_count");
+
+		if (strcmp(member_text(m, "source"), "file") != 0 ||
+		    (host == NULL && !json_is_false(json_object_get(m, "present")))) {
+			continue;
+		}
+		text = host == NULL ? arena_printf(a, "no port has the GUID %s", who)
+		       : n == 0     ? arena_printf(a, "no host has the name '%s'", who)
+		                    : arena_printf(a,
+		                                   "the name '%s' means %lld ports, so none of them is a member",
+		                                   who, n);
+		json_array_append_new(
+			d->absent,
+			json_pack("{s:s, s:O, s:s, s:s}", "partition",
+			          member_text(partition, "name"), "p_key",
+			          json_object_get(partition, "p_key"), "member", who, "text",
+			          text != NULL ? text : ""));
+	}
+}
+
+static void note_partitions(struct doctor *d)
+{
+	struct client *s = d->s;
+	json_t *body = NULL, *p;
+	size_t i;
+
+	if (client_get(s, "/v1/partitions?limit=65536", &body) != EXIT_GOOD) {
+		return;
+	}
+	json_array_foreach(json_object_get(body, "partitions"), i, p)
+	{
+		json_t *detail = NULL;
+
+		if (member_int(p, "absent_count") > 0 &&
+		    client_get(s,
+		               arena_printf(s->arena, "/v1/partitions/%lld?limit=1",
+		                            member_int(p, "p_key")),
+		               &detail) == EXIT_GOOD) {
+			note_members(d, p, json_object_get(detail, "members"));
+		}
+		json_decref(detail);
+	}
+	json_decref(body);
+}
+
 static int examine_fabric(struct doctor *d)
 {
 	struct client *s = d->s;
@@ -193,6 +250,7 @@ static int examine_fabric(struct doctor *d)
 	} else if (status == EXIT_GOOD &&
 	           client_get(s, "/v1/alarms?limit=65536", &alarms) == EXIT_GOOD) {
 		find_alarms(d, alarms);
+		note_partitions(d);
 	} else if (status == EXIT_GOOD && client_get(s, "/readyz", &ready) != EXIT_GOOD) {
 		find(d, "not_ready", "error", s->why,
 		     NULL); /* nothing was published yet */
@@ -369,6 +427,33 @@ static void print_open(const json_t *open)
 	}
 }
 
+static void print_absent(const json_t *absent)
+{
+	size_t i;
+	json_t *o;
+
+	if (json_array_size(absent) > 0) {
+		printf("\nMembers of partitions that are not in the fabric:\n");
+	}
+	json_array_foreach(absent, i, o)
+	{
+		char text[256];
+
+		snprintf(text, sizeof(text), "%s", member_text(o, "text"));
+		text_printable(text);
+		if (i < SHOWN) {
+			printf("  %s (0x%04llx): %s\n", member_text(o, "partition"),
+			       (unsigned long long)member_int(o, "p_key"), text);
+		}
+	}
+	if (json_array_size(absent) > SHOWN) {
+		printf("  and %zu more\n", json_array_size(absent) - SHOWN);
+	}
+	if (json_array_size(absent) > 0) {
+		printf("  What to do: nothing, if they are to come; else correct the file of partitions, and 'saguaro reload'.\n");
+	}
+}
+
 static int print_result(const struct doctor *d, int status)
 {
 	bool wrong = json_array_size(d->findings) > 0;
@@ -387,6 +472,7 @@ static int print_result(const struct doctor *d, int status)
 
 		if (d->s->flags.node == NULL) {
 			json_object_set(all, "open_to_hosts", d->open);
+			json_object_set(all, "absent_members", d->absent);
 		}
 
 		printed = client_print_json(all);
@@ -397,6 +483,7 @@ static int print_result(const struct doctor *d, int status)
 		printf("nothing is wrong\n");
 	}
 	if (!d->s->flags.json) {
+		print_absent(d->absent);
 		print_open(d->open);
 	}
 	if (status == EXIT_USAGE || printed != EXIT_GOOD) {
@@ -429,7 +516,7 @@ static int examine(struct doctor *d, int n, char **host)
 int cmd_doctor(int argc, char **argv)
 {
 	struct client s;
-	struct doctor d = { .s = &s, .findings = json_array(), .open = json_array() };
+	struct doctor d = { .s = &s, .findings = json_array(), .open = json_array(), .absent = json_array() };
 	int status = client_init_explaining(&s, doc, "[HOST [HOST]]", CLIENT_MAY_HAVE_TWO,
 	                                    argc, argv);
 
@@ -441,5 +528,6 @@ int cmd_doctor(int argc, char **argv)
 	}
 	json_decref(d.findings);
 	json_decref(d.open);
+	json_decref(d.absent);
 	return client_done(&s, status);
 }

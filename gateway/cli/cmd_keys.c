@@ -298,8 +298,7 @@ static int read_arguments(struct keys_job *j, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (argc - first != 1 || strcmp(argv[first], "init") != 0) {
-		fprintf(stderr, "usage: saguaro keys init\n");
-		return EXIT_USAGE;
+		return help_usage(argv[0], "expected init");
 	}
 	return EXIT_GOOD;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include <errno.h>
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/name_list.h"
 #include "conf/base/p_key.h"
 #include "conf/base/text.h"
 #include "gateway/cli/client.h"
@@ -48,7 +50,9 @@ static void print_members(const json_t *body)
 			   *source = member_text(m, "source");
 
 		printf("%s", i == 0 ? "configured\n" : "");
-		if (json_object_get(m, "first") == NULL) {
+		if (json_object_get(m, "host") != NULL) {
+			printf("  %-37s  %-7s  %s\n", member_text(m, "host"), membership, source);
+		} else if (json_object_get(m, "first") == NULL) {
 			printf("  %-37s  %-7s  %s\n", member_text(m, "who"), membership,
 			       source);
 		} else if (strcmp(first, last) == 0) {
@@ -133,16 +137,16 @@ static const struct action {
 	const char *args, *doc;
 	int min, max;
 } actions[] = {
-	{ "create", create_rows, "[P_KEY [GUID[=MEMBERSHIP]]...]",
+	{ "create", create_rows, "[P_KEY [MEMBER[=MEMBERSHIP]]...]",
 	  "Makes a partition, with the lowest P_Key that is free if none is given. Making it again as it is changes nothing.",
 	  0, -1 },
-	{ "add", add_rows, "P_KEY GUID[=MEMBERSHIP]...",
-	  "Adds members to a partition, also to one of the configuration. GUIDs that are not in the fabric become members when they come.",
+	{ "add", add_rows, "P_KEY MEMBER[=MEMBERSHIP]...",
+	  "Adds members to a partition, also to one of the configuration: GUIDs of ports and names of hosts, several in short as 'node[01-16]'. GUIDs that are not in the fabric become members when they come.",
 	  2, -1 },
-	{ "remove", change_rows, "P_KEY GUID...",
+	{ "remove", change_rows, "P_KEY MEMBER...",
 	  "Removes members that were added at run time. Members of the configuration stay.",
 	  2, -1 },
-	{ "set", set_rows, "P_KEY [GUID[=MEMBERSHIP]]...",
+	{ "set", set_rows, "P_KEY [MEMBER[=MEMBERSHIP]]...",
 	  "Makes these the members that a partition has at run time, and no others.", 1,
 	  -1 },
 	{ "delete", change_rows, "P_KEY",
@@ -176,19 +180,30 @@ static bool set_number(const struct control_call *c, json_t *o, const char *name
 	return true;
 }
 
-/* GUID or GUID=MEMBERSHIP. */
-static json_t *member_of(const char *text)
+/* Adds MEMBER or MEMBER=MEMBERSHIP, where MEMBER is a GUID, the name of a host, or several names in short.
+ * \return false: it is none; a sentence was printed. */
+static bool add_members(const struct control_call *c, json_t *members, const char *text)
 {
 	const char *sign = strchr(text, '=');
-	json_t *o = json_object();
+	char *who = arena_printf(c->a, "%.*s", (int)(sign != NULL ? sign - text : (long)strlen(text)),
+	                         text);
+	struct name_list names = { .n = 0 };
+	uint64_t guid;
+	bool is_guid = who != NULL && text_guid(who, &guid) == E_OK;
+	int ret = who != NULL ? name_list_add(&names, who, c->a) : -ENOMEM;
 
-	if (sign == NULL) {
-		set_text(o, "guid", text);
-	} else {
-		json_object_set_new(o, "guid", json_stringn(text, (size_t)(sign - text)));
-		set_text(o, "membership", sign + 1);
+	if (ret != E_OK) {
+		help_usage(c->name, "'%s': expected a GUID, the name of a host, or names such as node[01-16]",
+		           text);
+		return false;
 	}
-	return o;
+	for (uint32_t i = 0; i < names.n; i++) {
+		json_t *o = json_pack("{s:s}", is_guid ? "guid" : "host", names.names[i]);
+
+		set_text(o, "membership", sign != NULL ? sign + 1 : NULL);
+		json_array_append_new(members, o);
+	}
+	return true;
 }
 
 /* The request of a command line. \return NULL: a sentence was printed. */
@@ -211,8 +226,8 @@ static json_t *request_of(const struct control_call *c, const struct action *a)
 	set_text(o, "name", f->name);
 	set_text(o, "membership", f->membership);
 	set_text(o, "from", f->from);
-	for (int i = 1; i < c->n_args; i++) {
-		json_array_append_new(members, member_of(c->arg[i]));
+	for (int i = 1; good && i < c->n_args; i++) {
+		good = add_members(c, members, c->arg[i]);
 	}
 	if (a->max < 0) {
 		json_object_set(o, "members", members);
@@ -317,12 +332,20 @@ static void explain_membership_bit(const struct control_call *c)
 {
 	uint64_t p_key;
 
-	if (c->n_args > 0 && text_u64(c->arg[0], UINT16_MAX, &p_key) == E_OK &&
-	    (p_key & P_KEY_FULL) != 0) {
-		fprintf(stderr,
-		        "%s: %s is partition 0x%04x: 0x8000 is the bit that full members of a partition have in their P_Key; --membership says what members are\n",
-		        c->name, c->arg[0], (unsigned)p_key & P_KEY_BASE);
+	if (c->n_args == 0 || text_u64(c->arg[0], UINT16_MAX, &p_key) != E_OK ||
+	    (p_key & P_KEY_FULL) == 0) {
+		return;
 	}
+	if ((p_key & P_KEY_BASE) == 0) {
+		fprintf(stderr,
+		        "%s: %s is no partition: it is the bit that full members of a partition have in their P_Key, and no partition has the number 0\n",
+		        c->name, c->arg[0]);
+		return;
+	}
+	fprintf(stderr,
+	        "%s: %s is partition 0x%04x%s: 0x8000 is the bit that full members of a partition have in their P_Key; --membership says what members are\n",
+	        c->name, c->arg[0], (unsigned)p_key & P_KEY_BASE,
+	        (p_key & P_KEY_BASE) == P_KEY_BASE ? ", the default partition" : "");
 }
 
 static int run_action(const struct action *a, int argc, char **argv)
@@ -365,21 +388,19 @@ static int print_partitions(bool show, int argc, char **argv)
 	return client_done(&s, status);
 }
 
-static int usage(const char *name, FILE *to)
+static int print_usage(const char *name)
 {
-	fprintf(to,
-	        "Usage: %s COMMAND\n\n"
-	        "  list                    partitions in effect\n"
-	        "  show P_KEY              one of them, by its P_Key or name\n",
-	        name);
+	printf("Usage: %s COMMAND\n\n"
+	       "  list                    partitions in effect\n"
+	       "  show P_KEY              one of them, by its P_Key or name\n",
+	       name);
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		fprintf(to, "  %s %s\n", actions[i].name, actions[i].args);
+		printf("  %s %s\n", actions[i].name, actions[i].args);
 	}
-	fprintf(to,
-	        "\nEach has --help. Changes need a running saguarod that is master, and are durable when\nthe command returns; 'wait', or --wait, returns when ports have them.\n");
-	fprintf(to, "\n");
-	help_print_exits(to, name);
-	return to == stdout ? EXIT_GOOD : EXIT_USAGE;
+	printf("\nMEMBER is the GUID of a port or the name of a host that has one; node[01-16] stands for\nsixteen names. Each has --help. Changes need a running saguarod that is master, and are durable when\nthe command returns; 'wait', or --wait, returns when ports have them.\n");
+	printf("\n");
+	help_print_exits(stdout, name);
+	return EXIT_GOOD;
 }
 
 int cmd_partition(int argc, char **argv)
@@ -389,7 +410,7 @@ int cmd_partition(int argc, char **argv)
 	char action[64];
 
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0) {
-		return usage(name, stdout);
+		return print_usage(name);
 	}
 	snprintf(action, sizeof(action), "%s %s", name, word);
 	if (argc > 1) {
@@ -403,7 +424,8 @@ int cmd_partition(int argc, char **argv)
 			return run_action(&actions[i], argc - 1, argv + 1);
 		}
 	}
-	return usage(name, stderr);
+	return argc > 1 ? help_usage(name, "unknown command '%s'", word)
+	                : help_usage(name, "expected a command, such as list");
 }
 
 /* --- jobs of a batch system, which have partitions of their own ---------------------------- */

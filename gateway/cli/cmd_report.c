@@ -70,16 +70,16 @@ static const struct report *find_report(const char *name)
 	return NULL;
 }
 
-static void usage(FILE *f)
+static void print_usage(void)
 {
-	fprintf(f, "Usage: saguaro report NAME [FILE [--lfts F]] [flags]\n\n"
-	           "Reports on the running fabric, or on a topology file: routed here, or with\n"
-	           "the forwarding tables of --lfts.\n\nReports:\n");
+	printf("Usage: saguaro report NAME [FILE [--lfts F]] [flags]\n\n"
+	       "Reports on the running fabric, or on a topology file: routed here, or with\n"
+	       "the forwarding tables of --lfts.\n\nReports:\n");
 	for (unsigned i = 0; i < N_REPORTS; i++) {
-		fprintf(f, "  %-20s %s\n", reports[i]->name, reports[i]->help);
+		printf("  %-20s %s\n", reports[i]->name, reports[i]->help);
 	}
-	fprintf(f, "\n'saguaro report NAME --help' lists the flags.\n\n");
-	help_print_exits(f, "report");
+	printf("\n'saguaro report NAME --help' lists the flags.\n\n");
+	help_print_exits(stdout, "report");
 }
 
 /* --- where the tables come from ----------------------------------------------------- */
@@ -168,16 +168,17 @@ int cmd_report(int argc, char **argv)
 {
 	char name[64];
 
-	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		usage(argc < 2 ? stderr : stdout);
-		return argc < 2 ? EXIT_USAGE : EXIT_GOOD;
+	if (argc < 2) {
+		return help_usage(argv[0], "expected NAME [FILE], the name of a report");
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		print_usage();
+		return EXIT_GOOD;
 	}
 	const struct report *r = find_report(argv[1]);
 
 	if (!r) {
-		fprintf(stderr, "saguaro report: unknown report '%s'\n", argv[1]);
-		usage(stderr);
-		return EXIT_USAGE;
+		return help_usage(argv[0], "unknown report '%s'", argv[1]);
 	}
 	snprintf(name, sizeof(name), "saguaro report %s", r->name);
 	argv[1] = name;

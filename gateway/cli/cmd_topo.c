@@ -94,9 +94,7 @@ static int generate(struct arena *a, struct diags *d, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (first == argc) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "which kind of fabric? Try 'saguaro topo --help'");
-		return EXIT_USAGE;
+		return help_usage(argv[0], "expected KIND ARGS, a kind of fabric and its size");
 	}
 	if (fraction(flags.fail, &opts.fail) != EXIT_GOOD) {
 		return EXIT_USAGE;
@@ -111,8 +109,10 @@ static int generate(struct arena *a, struct diags *d, int argc, char **argv)
 			diag_add(d, DIAG_ERROR, NULL, 0, "%s: %s", argv[first],
 			         err_text(ret));
 		}
-		return EXIT_USAGE;
+		diags_print(d, stderr, DIAG_WARNING);
+		return help_usage(argv[0], "no fabric is made");
 	}
+	diags_print(d, stderr, DIAG_WARNING);
 	return write_out(g, flags.output);
 }
 
@@ -125,7 +125,6 @@ int cmd_topo(int argc, char **argv)
 	if (d) {
 		diags_init(d, a);
 		status = generate(a, d, argc, argv);
-		diags_print(d, stderr, DIAG_WARNING);
 	}
 	arena_free(a);
 	return status;

@@ -9,6 +9,7 @@
 #include "conf/base/text.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/help/command.h"
+#include "gateway/cli/help/help.h"
 #include "gateway/cli/path_flags.h"
 
 static double gbps(const json_t *o)
@@ -227,9 +228,7 @@ static int explain_cable(struct client *s, const char *place)
 	int status;
 
 	if (colon == NULL || text_u64(colon + 1, 254, &port) != 0 || port == 0) {
-		fprintf(stderr, "%s: expected SRC DST or NODE:PORT; try '%s --help'\n", s->program,
-		        s->program);
-		return EXIT_USAGE;
+		return help_usage(s->program, "expected SRC DST or NODE:PORT");
 	}
 	const char *name = client_escape(
 		s, arena_printf(s->arena, "%.*s", (int)(colon - place), place));

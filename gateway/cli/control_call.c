@@ -73,13 +73,9 @@ int control_call_begin(struct control_call *c, const struct option_row *own,
 	c->arg = argv + first;
 	c->n_args = argc - first;
 	if (c->n_args < min || (max >= 0 && c->n_args > max)) {
-		fprintf(stderr, "%s: %s; try '%s --help'\n", argv[0],
-		        c->n_args > max && max >= 0 && c->n_args >= min && min == 0
-		                ? "there are too many arguments"
-		        : min == 2 ? "two arguments are needed"
-		                   : "one argument is needed",
-		        argv[0]);
-		return EXIT_USAGE;
+		return c->n_args < min
+		               ? help_usage(argv[0], "expected %s", args)
+		               : help_usage(argv[0], "unexpected argument '%s'", c->arg[max]);
 	}
 	return EXIT_GOOD;
 }

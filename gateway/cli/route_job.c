@@ -69,11 +69,11 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 		return E_OK;
 	}
 	if (argc - first != 1) {
-		diag_add(&j->diags, DIAG_ERROR, NULL, 0,
-		         argc == first
-		                 ? "%s: no topology file; usage: %s FILE"
-		                 : "%s: one topology file, not more; usage: %s FILE",
-		         argv[0], argv[0]);
+		if (argc == first) {
+			help_usage(argv[0], "expected FILE, a topology file");
+		} else {
+			help_usage(argv[0], "unexpected argument '%s'", argv[first + 1]);
+		}
 		return E_SYNTAX;
 	}
 	if (file != ROUTE_JOB_FILE_OPTIONAL || strcmp(argv[first], "running") != 0) {
@@ -137,7 +137,8 @@ int route_job_init(struct route_job *j, const struct option_row *own, const char
 		ret = read_fabric(j, j->file, NULL, 0, &j->diags);
 	}
 	diags_print(&j->diags, stderr, DIAG_WARNING);
-	if (ret != E_OK && j->diags.n_errors == 0) {
+	/* of a wrong command line a sentence was printed */
+	if (ret != E_OK && ret != E_SYNTAX && j->diags.n_errors == 0) {
 		fprintf(stderr, "%s: %s\n", argv[0], err_text(ret));
 	}
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;

@@ -6,10 +6,12 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 #include "conf/policy/node_names.h"
 #include "routing/graph/lids.h"
 
@@ -24,6 +26,62 @@ int node_compare_hosts(const struct node *a, const struct node *b)
 	int d = memcmp(node_name(a), node_name(b), na < nb ? na : nb);
 
 	return d != 0 ? d : na < nb ? -1 : na > nb;
+}
+
+struct named_host {
+	const char *name;
+	size_t len;
+	uint32_t at; /* place in the list that was given */
+};
+
+static int by_host_name(const void *a, const void *b)
+{
+	const struct named_host *x = a, *y = b;
+	int d = strcmp(x->name, y->name);
+
+	return d != 0 ? d : x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Is a name of the list before the host name of a node? */
+static bool is_before(const struct named_host *h, const char *name, size_t len)
+{
+	int d = memcmp(h->name, name, h->len < len ? h->len : len);
+
+	return d != 0 ? d < 0 : h->len < len;
+}
+
+int graph_host_ports(const struct graph *g, const char *const *host, uint32_t n,
+                     struct arena *a, struct graph_host_port **ret_ports, uint32_t *ret_n)
+{
+	struct named_host *list = arena_array(a, n, sizeof(*list));
+	struct graph_host_port *ports = arena_array(a, 2 * (size_t)g->n_end_ports, sizeof(*ports));
+	uint32_t n_ports = 0;
+
+	if (list == NULL || ports == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		list[i] = (struct named_host){ host[i], strlen(host[i]), i };
+	}
+	qsort(list, n, sizeof(*list), by_host_name);
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		const struct node *node = &g->nodes[g->ports[g->end_ports[i]].node];
+		const char *name = node_name(node);
+		const size_t len[] = { node_host_length(node), strlen(name) };
+
+		for (unsigned k = 0; k < 2 && node->type == NODE_CA; k++) {
+			size_t at = LOWER_BOUND(n, m, is_before(&list[m], name, len[k]));
+
+			if (len[k] > 0 && (k == 0 || len[1] != len[0]) && at < n &&
+			    list[at].len == len[k] && memcmp(list[at].name, name, len[k]) == 0) {
+				ports[n_ports++] = (struct graph_host_port){ g->end_ports[i],
+					                                     list[at].at };
+			}
+		}
+	}
+	*ret_ports = ports;
+	*ret_n = n_ports;
+	return E_OK;
 }
 
 int graph_set_names(struct graph *g, const struct node_names *names)

@@ -32,6 +32,23 @@ size_t node_host_length(const struct node *n);
 /*! \brief Orders nodes by that word, as strcmp() does; 0: they are of one host. */
 int node_compare_hosts(const struct node *a, const struct node *b);
 
+/*! An end port of a host that was asked for by name. */
+struct graph_host_port {
+	uint32_t port; /*!< index in graph.ports */
+	uint32_t host; /*!< place in the list of names */
+};
+
+/*!
+ * \brief End ports of channel adapters by the names of their hosts: the first word of the node's name, or all of it,
+ *        which tells several adapters of a host apart.
+ * \param host       [n] Names; of one that stands there twice the first place is found.
+ * \param ret_ports  [*ret_n] In \a a, by the order of the fabric.
+ * \retval -ENOMEM
+ * Cost: O(n * log n + end ports * log n).
+ */
+int graph_host_ports(const struct graph *g, const char *const *host, uint32_t n,
+                     struct arena *a, struct graph_host_port **ret_ports, uint32_t *ret_n);
+
 /*! \brief Gives the nodes of a frozen graph the names of a map, which may be NULL. Names
  * are copied. \retval -ENOMEM  Some have none. */
 int graph_set_names(struct graph *g, const struct node_names *names);

@@ -166,12 +166,93 @@ static int take_membership(const struct call *c, const json_t *from,
 	return refuse_call(c, E_SYNTAX, "'membership' must be full, limited or both");
 }
 
+/* Names of members, each once, and the end ports that they mean. */
+struct member_names {
+	const char **name; /* [n], sorted */
+	uint64_t *guid;    /* [n] of one of these ports */
+	uint32_t *n_ports; /* [n] how many they are */
+	uint32_t n;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static const char *member_name(const json_t *member)
+{
+	return json_string_value(json_object_get(member, "host"));
+}
+
+static int find_names(const struct call *c, const json_t *list, struct member_names *ret_names)
+{
+	size_t n = json_array_size(list);
+	struct member_names m = { .name = arena_array(c->a, n, sizeof(*m.name)),
+		                  .guid = arena_array(c->a, n, sizeof(*m.guid)),
+		                  .n_ports = arena_array(c->a, n, sizeof(*m.n_ports)) };
+	struct sweep_host_port *port;
+	uint32_t n_ports, unique = 0;
+	int ret;
+
+	if (m.name == NULL || m.guid == NULL || m.n_ports == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const char *name = member_name(json_array_get(list, i));
+
+		if (name != NULL) {
+			m.name[m.n++] = name;
+		}
+	}
+	qsort(m.name, m.n, sizeof(*m.name), by_text);
+	for (uint32_t i = 0; i < m.n; i++) {
+		if (unique == 0 || strcmp(m.name[unique - 1], m.name[i]) != 0) {
+			m.name[unique++] = m.name[i];
+		}
+	}
+	m.n = unique;
+	ret = sweep_host_ports(c->sweep, m.name, m.n, c->a, &port, &n_ports);
+	for (uint32_t i = 0; ret == E_OK && i < n_ports; i++) {
+		m.guid[port[i].host] = port[i].guid;
+		m.n_ports[port[i].host]++;
+	}
+	*ret_names = m;
+	return ret;
+}
+
+/* A name has to mean one port. */
+static int take_name(const struct call *c, const char *name, const struct member_names *names,
+                     uint64_t *ret_guid)
+{
+	const char *const *at =
+		bsearch(&name, names->name, names->n, sizeof(*names->name), by_text);
+	uint32_t i = at != NULL ? (uint32_t)(at - (const char *const *)names->name) : 0;
+	uint32_t n = at != NULL ? names->n_ports[i] : 0;
+
+	if (n != 1) {
+		return n == 0 ? refuse_call(c, E_UNKNOWN,
+		                            "no host in the fabric has the name '%.64s'; name an absent one by the GUID of its port",
+		                            name)
+		              : refuse_call(c, E_RANGE,
+		                            "host '%.64s' has %u ports; name one of them by its GUID",
+		                            name, n);
+	}
+	*ret_guid = names->guid[i];
+	return E_OK;
+}
+
 /* A member is an object, or just a GUID. */
 static int take_member(const struct call *c, const json_t *from,
-                       struct runtime_member *ret_member)
+                       const struct member_names *names, struct runtime_member *ret_member)
 {
+	const char *name = member_name(from);
 	const json_t *guid = json_is_object(from) ? json_object_get(from, "guid") : from;
 
+	if (name != NULL && guid == NULL) {
+		int ret = take_name(c, name, names, &ret_member->guid);
+
+		return ret == E_OK ? take_membership(c, from, &ret_member->membership) : ret;
+	}
 	if (!json_is_string(guid) ||
 	    text_guid(json_string_value(guid), &ret_member->guid) != E_OK) {
 		return refuse_call(
@@ -213,11 +294,6 @@ static int check_hosts(const struct call *c, const char *const *host, uint32_t n
 	                   n_unknown == 1 ? " is" : " and others are");
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* End ports of the hosts that a request names. */
 static int take_hosts(const struct call *c, struct sweep_host_port **ret_ports,
                       uint32_t *ret_n)
@@ -251,6 +327,7 @@ static int take_members(const struct call *c, struct runtime_change *ret_change)
 	const json_t *list = json_object_get(c->request, "members");
 	size_t n = json_array_size(list);
 	struct sweep_host_port *port;
+	struct member_names names;
 	uint32_t n_ports;
 	int ret;
 
@@ -258,6 +335,7 @@ static int take_members(const struct call *c, struct runtime_change *ret_change)
 		return refuse_call(c, E_SYNTAX, "'members' must be a list");
 	}
 	ret = take_hosts(c, &port, &n_ports);
+	ret = ret == E_OK ? find_names(c, list, &names) : ret;
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -267,7 +345,8 @@ static int take_members(const struct call *c, struct runtime_change *ret_change)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
-		ret = take_member(c, json_array_get(list, i), &ret_change->members[i]);
+		ret = take_member(c, json_array_get(list, i), &names,
+		                  &ret_change->members[i]);
 		if (ret != E_OK) {
 			return ret;
 		}
@@ -461,12 +540,16 @@ static json_t *member_json(const struct call *c, const struct partition_member *
 		                           [PARTITION_ALL_SWITCHES] = "ALL_SWITCHES",
 		                           [PARTITION_ALL_ROUTERS] = "ALL_ROUTERS",
 		                           [PARTITION_ALL_VCAS] = "ALL_VCAS",
-		                           [PARTITION_SELF] = "SELF" };
+		                           [PARTITION_SELF] = "SELF",
+		                           [PARTITION_HOST] = "host" };
 	json_t *o = json_pack("{s:s, s:s}", "membership",
 	                      partition_membership_name(m->membership), "source",
 	                      m->runtime ? "runtime" : "file");
 
-	if (m->who != PARTITION_GUIDS) {
+	if (m->who == PARTITION_HOST) {
+		json_object_set_new(o, "host", json_string(m->name));
+		json_object_set_new(o, "n_ports", json_integer(m->n_ports));
+	} else if (m->who != PARTITION_GUIDS) {
 		json_object_set_new(o, "who", json_string(who[m->who]));
 	} else if (m->first == m->last) {
 		json_object_set_new(o, "guid", guid_json(m->first));

@@ -29,6 +29,9 @@ struct sweep;
  *   wait     version (else the last one), timeout_ms (10 s if not given, 10 min at most): replies when ports and SA
  *            answers have that version: "programmed"; if not, "ports" names those that do not
  *
+ * A member is a GUID, {"guid": ...} or {"host": ...}, the name of a host with one port; a name that means no
+ * port or several is refused.
+ *
  * Each change may have if_version. Its reply has "present" and "absent", the GUIDs of the
  * request that are in the fabric or not; for "remove" also "configured", those that stay
  * members because the configuration names them.

@@ -60,6 +60,7 @@ static bool fits(const struct graph *g, uint32_t port, const struct partition_me
 	case PARTITION_GUIDS:
 		return g->ports[port].guid >= m->first && g->ports[port].guid <= m->last;
 	case PARTITION_ALL_VCAS: break; /* their tables are not written */
+	case PARTITION_HOST: break;     /* nobody, or nobody in particular: named.h */
 	}
 	return false;
 }

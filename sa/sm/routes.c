@@ -771,6 +771,16 @@ static const char *gain_text(const struct fresh_routes *f, char *text, size_t by
 	return text;
 }
 
+/* " of N LIDs"; "" where the transition is not planned. */
+static const char *moved_text(const struct fresh_routes *f, char *text, size_t bytes)
+{
+	text[0] = '\0';
+	if (f->transition.changed != 0) {
+		snprintf(text, bytes, " of %u LIDs", f->transition.changed);
+	}
+	return text;
+}
+
 static void log_rebalance(const struct routes *r)
 {
 	char gain[GAIN_BYTES];
@@ -997,7 +1007,7 @@ void routes_rebalance_end(struct rebalance *b)
 {
 	const struct fresh_routes *f = &b->routes->fresh;
 	int ret = compare_end(b->routes);
-	char gain[GAIN_BYTES];
+	char gain[GAIN_BYTES], moved[40];
 
 	if (ret == -ECANCELED) { /* something happens in the fabric */
 		b->changed_ms = sm_now(b->sm);
@@ -1027,12 +1037,19 @@ void routes_rebalance_end(struct rebalance *b)
 		} else if (f->refusal == NULL &&
 		           b->sm->d.config->rebalance == REBALANCE_AUTO) {
 			b->routes->wanted_fabric = b->fabric;
+			if (!b->told) {
+				log_info(source,
+				         "rebalance: routes%s move now, because the option rebalance is auto; with ask they wait for 'saguaro rebalance'",
+				         moved_text(f, moved, sizeof(moved)));
+			}
+			b->told = true;
 			sm_request_heavy(b->sm, "rebalance: %s",
 			                 gain_text(f, gain, sizeof(gain)));
 		} else {
 			events_say(
 				b->sm, EVENT_REBALANCE_ADVISED,
-				"fresh routes would gain: %s%s%s; 'saguaro rebalance' moves the routes",
+				"routes%s would move: %s%s%s; 'saguaro rebalance' moves them, rebalance auto by itself",
+				moved_text(f, moved, sizeof(moved)),
 				gain_text(f, gain, sizeof(gain)),
 				f->refusal ? ", but " : "", f->refusal ? f->refusal : "");
 		}

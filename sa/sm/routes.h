@@ -135,6 +135,7 @@ struct rebalance {
 	uint64_t changed_ms; /*!< when a sweep found a change the last time */
 	bool unconfirmed; /*!< the last routing went on with its engine; a fresh start may take another */
 	bool confirms;    /*!< the comparison at work is only for that */
+	bool told;    /*!< the log has that routes move by themselves */
 	bool settled; /*!< the tables of this fabric were compared, or are a fresh start's */
 };
 

@@ -208,7 +208,7 @@ struct sweep_host_port {
 };
 
 /*!
- * \brief End ports of channel adapters by the names of their hosts (node_host_length()), of
+ * \brief End ports of channel adapters by the names of their hosts (graph_host_ports()), of
  *        the fabric as it is known.
  * \param host       [n] Names; a name may stand there twice.
  * \param ret_ports  [*ret_n] In \a a, by the order of the fabric.

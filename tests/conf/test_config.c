@@ -233,12 +233,12 @@ START_TEST(test_command_line)
 {
 	ck_assert_int_eq(
 		read_words(
-			"-l 3 -R updn,minhop --fabric sim:/f.topo --state-dir /s --snapshot-dir /r --check --dump-config --once -vv --path-selection orderall --credit-loops=refuse --snapshot-grace 5000 -n 64 -g 0x0002c90300001234"),
+			"-l 3 -R updn,minhop --fabric sim:/dev/null --state-dir /s --snapshot-dir /r --check --dump-config --once -vv --path-selection orderall --credit-loops=refuse --snapshot-grace 5000 -n 64 -g 0x0002c90300001234"),
 		E_OK);
 	ck_assert_str_eq(take_problems(&diags), "");
 	ck_assert_uint_eq(c.lmc, 3);
 	ck_assert_str_eq(c.routing_engine, "updn,minhop");
-	ck_assert_str_eq(c.fabric, "sim:/f.topo");
+	ck_assert_str_eq(c.fabric, "sim:/dev/null");
 	ck_assert_str_eq(c.state_dir, "/s");
 	ck_assert_str_eq(c.snapshot_dir, "/r");
 	ck_assert(c.check && c.dump_config && c.once);
@@ -553,6 +553,10 @@ END_TEST
 	"--ignore-unsupported to run without it\n"
 #endif
 
+#define NOT_THERE(line, key)                                                             \
+	"%s:" line ": error: " key                                                       \
+	" '/nonexistent/x': there is no such file; correct the name, or name none\n"
+
 /* Files as sites write them: shapes that OpenSM starts with, and what is said of them. %s
  * is the file. */
 static const struct {
@@ -632,7 +636,33 @@ static const struct {
 	  "--strict-config", E_SYNTAX,
 	  "/nonexistent/x: error: cannot be read: No such file or directory; correct the name, or write a file of options there\n"
 	  "%s:2: error: device_groups_file '/nonexistent/x': No such file or directory\n" },
+	{ "files that are gone, with --check",
+	  "device_groups_file /nonexistent/x\nqos_policy_file /nonexistent/x\nnode_name_map_name /nonexistent/x\n"
+	  "prefix_routes_file /nonexistent/x\npartition_config_file /nonexistent/x\naggregation_node_guids /nonexistent/x\n"
+	  "sa_db_file /nonexistent/x\nstandby_secret /nonexistent/x\nfabric sim:/nonexistent/x\n",
+	  "--check", E_SYNTAX,
+	  NOT_THERE("1", "device_groups_file") NOT_THERE("2", "qos_policy_file")
+	  NOT_THERE("3", "node_name_map_name") NOT_THERE("4", "prefix_routes_file")
+	  NOT_THERE("5", "partition_config_file")
+	  NOT_THERE("6", "aggregation_node_guids") NOT_THERE("7", "sa_db_file")
+	  NOT_THERE("8", "standby_secret")
+	  "error: fabric 'sim:/nonexistent/x': there is no such topology file; correct the name\n" },
+	{ "a file that saguarod itself makes, with --check",
+	  "m_key_file /nonexistent/x\nguid2lid_file /nonexistent/x\nguid2mkey_file /nonexistent/x\n",
+	  "--check", E_OK, "" },
+	{ "the usual places, with --check",
+	  "partition_config_file /nonexistent/opensm/partitions.conf\nqos_policy_file /nonexistent/opensm/qos-policy.conf\n",
+	  "--check", E_OK,
+	  "/nonexistent/opensm/partitions.conf: note: there is no such file, at the usual place of another installation: as if there were none at /etc/opensm/partitions.conf\n"
+	  "/nonexistent/opensm/qos-policy.conf: note: there is no such file, at the usual place of another installation: as if there were none at /etc/opensm/qos-policy.conf\n" },
+	{ "a file named by a flag, with --check", "lmc 0\n", "--check -Y /nonexistent/x",
+	  E_SYNTAX,
+	  "error: --qos_policy_file '/nonexistent/x': there is no such file; correct the name, or name none\n" },
+	{ "files that are gone, at a start", "qos_policy_file /nonexistent/x\nsa_db_file /nonexistent/x\n",
+	  "", E_OK,
+	  "/nonexistent/x: warning: there is no such file: no rules for quality of service\n" },
 };
+#undef NOT_THERE
 
 /* \a text with the path in place of each %s. */
 static const char *with_path(const char *text, const char *path)

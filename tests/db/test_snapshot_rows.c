@@ -329,6 +329,41 @@ START_TEST(test_partitions)
 }
 END_TEST
 
+/* Names of hosts stand behind that of the partition. */
+START_TEST(partition_hosts)
+{
+	static const char text[] = "Name=0x10: \"node[7-8]\", 0x9=full, \"rack 1\"=both;";
+	static const char *const names[] = { "node7", "node8", NULL, "rack 1" };
+	static const uint32_t ports[2][2] = { { 1, 2 }, { 3, 4 } };
+	struct snap_partition p;
+
+	ck_assert_int_eq(partitions_parse("p", text, sizeof(text) - 1, arena, NULL,
+	                                  &content.partitions),
+	                 E_OK);
+	content.partition_ports = ports;
+	publish();
+	ck_assert_int_eq(snap_partition_from(r, 0, &p), E_OK);
+	ck_assert(p.is.name_len == 4 && memcmp(p.name, "Name", 4) == 0);
+	ck_assert_uint_eq(p.is.n_members, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct snap_partition_member m = snap_partition_member(&p, i);
+		size_t len;
+		const char *name = snap_partition_host(&p, &m, &len);
+
+		if (names[i] == NULL) {
+			ck_assert(m.who == PARTITION_GUIDS && m.first == 9);
+			continue;
+		}
+		ck_assert_uint_eq(m.who, PARTITION_HOST);
+		ck_assert_uint_eq(len, strlen(names[i]));
+		ck_assert_mem_eq(name, names[i], len);
+		m.last = 1000; /* a damaged row */
+		snap_partition_host(&p, &m, &len);
+		ck_assert_uint_eq(len, 0);
+	}
+}
+END_TEST
+
 TEST_SUITE(snapshot_rows)
 {
 	TCase *t = tcase_create("rows");
@@ -337,6 +372,7 @@ TEST_SUITE(snapshot_rows)
 	tcase_add_test(t, test_transition);
 	tcase_add_test(t, test_own_guid_first);
 	tcase_add_test(t, test_partitions);
+	tcase_add_test(t, partition_hosts);
 	tcase_add_loop_test(t, test_versions, 0, sizeof(changes) / sizeof(changes[0]));
 	suite_add_tcase(suite, t);
 }

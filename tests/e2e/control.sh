@@ -63,7 +63,7 @@ holds "sweep --json" grep -q '"phase"' <("$bin/saguaro" sweep --json)
 
 holds "loglevel" test "$("$bin/saguaro" loglevel debug)" = "log level set"
 holds "a wrong level is refused" grep -q "error, warning, info or debug" <("$bin/saguaro" loglevel loud 2>&1)
-holds "a level is needed" grep -q "one argument is needed" <("$bin/saguaro" loglevel 2>&1)
+holds "a level is needed" grep -q "expected LEVEL; try .saguaro loglevel --help" <("$bin/saguaro" loglevel 2>&1)
 
 holds "rebalance" grep -q "^rebalance requested" <("$bin/saguaro" rebalance)
 holds "balanced routes stay" wait_for "rebalance: the routes stay: the routes are balanced"
@@ -75,7 +75,7 @@ holds "port enable" grep -q "enable requested" <("$bin/saguaro" port enable "$(s
 holds "the port is enabled" wait_for "port 1 is enabled: operator request; by $(id -un), control socket"
 holds "a port that is not there" grep -q "there is no 'nothing:1'" <("$bin/saguaro" port disable nothing:1 2>&1)
 holds "a wrong word" grep -q "expected disable or enable" <("$bin/saguaro" port close nothing:1 2>&1)
-holds "one word" grep -q "two arguments are needed" <("$bin/saguaro" port disable 2>&1)
+holds "one word" grep -q "expected disable|enable NAME:PORT; try" <("$bin/saguaro" port disable 2>&1)
 
 holds "reload" test "$("$bin/saguaro" reload)" = "configuration read again, heavy sweep requested"
 printf 'sweep_interval x\n' >>"$work/saguaro.conf"

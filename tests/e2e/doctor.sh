@@ -164,4 +164,16 @@ case $? in
 	;;
 *) printf 'no small file system can be mounted here: %s\n' "$said" ;;
 esac
+
+# --- members of partitions that are not there: noted, and the fabric is well -----------------------
+printf 'Default=0x7fff : ALL=full ;\nRed=0x10 : "node[02-03]"=full, "nobody"=full, 0x77=full ;\n' >"$work/named.conf"
+"$bin/saguaro" topo ft2 3 4 2 -o "$work/named.topo"
+start_daemon named --fabric "sim:$work/named.topo" -P "$work/named.conf"
+until_true doctor_says "nothing is wrong"
+has "members: a name" "$said" "Red (0x0010): no host has the name 'nobody'"
+has "members: a GUID" "$said" "Red (0x0010): no port has the GUID 0x0000000000000077"
+same "members: exit status" 0 "$status"
+same "members: as JSON" "true nobody 0x0000000000000077" \
+	"$("$bin/saguaro" doctor --snapshot-dir "$run_dir" --json | jq -r '"\(.healthy) \([.absent_members[].member] | join(" "))"')"
+same "members by name" "2" "$("$bin/saguaro" partition show 0x10 --snapshot-dir "$run_dir" --field name | wc -l)"
 finish

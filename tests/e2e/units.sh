@@ -37,6 +37,29 @@ same "the spec names the versions that configure wants" \
 	"$(sed -nE 's/.*PKG_CHECK_MODULES\(\[[A-Z]+\], \[(.*)\].*/\1/p' "$here/configure.ac" | cut -d']' -f1 | grep -v -e libibmad -e '^lmdb' | sort)" \
 	"$(sed -nE 's/^BuildRequires: *pkgconfig\((.*)\)/\1/p' "$here/dist/saguaro.spec" | sort)"
 
+# What packages are built with is asked for first, a line for each that is missing.
+mkdir "$work/tools"
+for tool in sh sed tr grep tar xz env bash; do ln -s "$(command -v "$tool")" "$work/tools/"; done
+needs() { PATH=$work/tools "$here/dist/package-needs" "$@" 2>&1; }
+stand_in() { printf '#!/bin/sh\n%s\n' "$2" >"$work/tools/$1" && chmod +x "$work/tools/$1"; }
+same "no tools of Debian" "make deb needs the command dpkg-buildpackage: Debian: apt-get install dpkg-dev; RHEL: dnf install dpkg-dev
+make deb needs the command dh: Debian: apt-get install debhelper; RHEL: dnf install debhelper" "$(needs deb "$here/dist/debian/control")"
+stand_in dh true
+stand_in dpkg-buildpackage true
+stand_in dpkg-checkbuilddeps 'echo "dpkg-checkbuilddeps: error: Unmet build dependencies: debhelper-compat (= 13) libcurl4-gnutls-dev (>= 7.61) | libcurl4-openssl-dev (>= 7.61) liblmdb-dev (>= 0.9.24)" >&2; exit 1'
+same "packages of Debian" "make deb needs the package debhelper-compat: apt-get install debhelper-compat
+make deb needs the package libcurl4-gnutls-dev: apt-get install libcurl4-gnutls-dev
+make deb needs the package liblmdb-dev: apt-get install liblmdb-dev" "$(needs deb "$here/dist/debian/control")"
+holds "which is a failure" test "$(needs deb "$here/dist/debian/control" >/dev/null; echo $?)" = 1
+stand_in dpkg-checkbuilddeps true
+same "nothing is missing" "0" "$(needs deb "$here/dist/debian/control" nocheck; echo $?)"
+same "no tools of RHEL" "make rpm needs the command rpmbuild: Debian: apt-get install rpm; RHEL: dnf install rpm-build" "$(needs rpm "$here/dist/saguaro.spec")"
+stand_in rpmbuild true
+stand_in rpmspec 'echo "gcc
+pkgconfig(jansson) >= 2.10"'
+stand_in rpm 'case $1 in --eval) echo /usr/lib/systemd/system ;; *) [ "$3" = gcc ] ;; esac'
+same "packages of RHEL" "make rpm needs the package pkgconfig(jansson): dnf install 'pkgconfig(jansson)'" "$(needs rpm "$here/dist/saguaro.spec")"
+
 if grep -q '^#define HAVE_SYSTEMD 1' "$bin/config.h" && command -v python3 >/dev/null; then
 	# A service manager for the test: it keeps what it is told.
 	python3 - "$work/notify" "$work/told" <<'P' &

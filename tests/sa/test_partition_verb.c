@@ -36,6 +36,11 @@ static int64_t wall_clock(void)
 	return 1764324000; /* NOW, by date(1) */
 }
 
+static void name_host(unsigned i, const char *name)
+{
+	fixture->g->nodes[fixture->g->ports[fixture_host(fixture, i)].node].description = name;
+}
+
 static void setup(void)
 {
 	static const struct control_verb verbs[] = { { .name = "partition", .run = run },
@@ -44,6 +49,8 @@ static void setup(void)
 
 	fixture = fixture_new();
 	fixture_topo(fixture, "ft2 2 2 2", 0, 0);
+	name_host(2, "twin HCA-1");
+	name_host(3, "twin HCA-2");
 	fixture_sim(fixture, 1, 0);
 	fixture->config.sweep_interval = 0;
 	fixture->deps.wall_clock = wall_clock;
@@ -71,7 +78,12 @@ static uint64_t guid(unsigned i)
 	return fixture->g->ports[fixture_host(fixture, i)].guid;
 }
 
-/* The text with 'for ", and the GUIDs of the first hosts for %0 to %3. */
+static const char *host_name(unsigned i)
+{
+	return fixture->g->nodes[fixture->g->ports[fixture_host(fixture, i)].node].description;
+}
+
+/* The text with 'for ", the GUIDs of the first hosts for %0 to %3, and their names for $0 to $3. */
 static json_t *read_json(const char *text)
 {
 	char all[2000];
@@ -83,6 +95,9 @@ static json_t *read_json(const char *text)
 		if (*text == '%') {
 			n += (size_t)snprintf(all + n, sizeof(all) - n, "0x%016" PRIx64,
 			                      guid(*++text - '0'));
+		} else if (*text == '$') {
+			n += (size_t)snprintf(all + n, sizeof(all) - n, "%s",
+			                      host_name(*++text - '0'));
 		} else {
 			all[n++] = *text == '\'' ? '"' : *text;
 		}
@@ -181,6 +196,32 @@ START_TEST(changes)
 	    NULL);
 	ask("{'action':'wait', 'version':8, 'timeout_ms':0}", E_OK,
 	    "{'programmed':true, 'version':8, 'programmed_version':8, 'ports':[], 'port_count':0}",
+	    NULL);
+}
+END_TEST
+
+/* Members by the name of their host, and by one GUID beside. */
+START_TEST(by_name)
+{
+	ask("{'action':'create', 'pkey':'0x30', 'members':[{'host':'$0'}, {'host':'$1', 'membership':'limited'}, '%2', {'host':'$0'}]}",
+	    E_OK,
+	    "{'version':1, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0030', 'present':['%0', '%1', '%2'], 'absent':[]}",
+	    NULL);
+	ask("{'action':'remove', 'pkey':'0x30', 'members':[{'host':'$1'}]}", E_OK,
+	    "{'version':2, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0030', 'present':['%1'], 'absent':[], 'configured':[]}",
+	    NULL);
+	ask("{'action':'add', 'pkey':'0x30', 'members':['%3', {'host':'nobody-1'}]}", E_UNKNOWN,
+	    "{'code':'no_host'}",
+	    "no host in the fabric has the name 'nobody-1'; name an absent one by the GUID of its port");
+	/* a host with two adapters: their names tell them apart */
+	ask("{'action':'add', 'pkey':'0x30', 'members':[{'host':'twin'}]}", E_RANGE,
+	    "{'code':'invalid'}", "host 'twin' has 2 ports; name one of them by its GUID");
+	ask("{'action':'set', 'pkey':'0x30', 'members':[{'host':'twin HCA-2', 'membership':'both'}]}",
+	    E_OK,
+	    "{'version':3, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0030', 'present':['%3'], 'absent':[]}",
 	    NULL);
 }
 END_TEST
@@ -310,6 +351,7 @@ TEST_SUITE(partition_verb)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, changes);
+	tcase_add_test(t, by_name);
 	tcase_add_test(t, shows_file);
 	tcase_add_test(t, waits);
 	tcase_add_loop_test(t, refusals, 0, sizeof(refused) / sizeof(refused[0]));

@@ -2,11 +2,13 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "gateway/cli/help/help.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/text.h"
+#include "gateway/cli/help/command.h"
 #include "routing/topogen/topogen.h"
 
 enum asks { FILES, FABRIC, EITHER, DAEMON, BOTH };
@@ -18,13 +20,16 @@ struct row {
 	const char *name, *args, *help;
 	enum asks asks;
 	const char *good, *bad;
+	const char *shows; /* resources, see commands.def; NULL: none */
 };
 
 static const struct row rows[] = {
 #define TOPIC(text) { .help = text },
-#define COMMAND(name, asks, parallel, args, help, good, bad)                             \
-	{ #name, args, help, asks, good, bad },
+#define SHOWS(resources) .shows = resources
+#define COMMAND(id, of, parallel, words, text, yes, ...)                                 \
+	{ .name = #id, .args = words, .help = text, .asks = of, .good = yes, .bad = __VA_ARGS__ },
 #include "gateway/cli/help/commands.def"
+#undef SHOWS
 #undef TOPIC
 #undef COMMAND
 };
@@ -83,6 +88,38 @@ void help_commands(FILE *f)
 			        rows[i].help);
 		}
 	}
+}
+
+const char *help_command_for(const char *resource, size_t len, const char **ret_words,
+                             size_t *ret_words_len)
+{
+	for (unsigned i = 0; i < N_ROWS; i++) {
+		const char *at = rows[i].shows != NULL ? rows[i].shows : "";
+
+		for (size_t all; *at != '\0'; at += all + strspn(at + all, " ")) {
+			size_t name = strcspn(at, " =");
+
+			all = strcspn(at, " ");
+			if (name == len && memcmp(at, resource, len) == 0) {
+				*ret_words = at + name + (at[name] == '=');
+				*ret_words_len = all - (size_t)(*ret_words - at);
+				return rows[i].name;
+			}
+		}
+	}
+	return NULL;
+}
+
+int help_usage(const char *program, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", program);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "; try '%s --help'\n", program);
+	return EXIT_USAGE;
 }
 
 /* --- the help of a command --------------------------------------------------------------- */

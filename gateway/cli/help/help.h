@@ -21,6 +21,21 @@ void help_commands(FILE *f);
  */
 const char *help_doc(struct arena *a, const char *program, const char *doc);
 
+/*!
+ * \brief Refuses a command line: prints "PROGRAM: SENTENCE; try 'PROGRAM --help'" on standard error.
+ * \return EXIT_USAGE
+ */
+int help_usage(const char *program, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*!
+ * \brief The command that shows a resource of the HTTP API, "partition list" for "partitions" (\a len bytes).
+ * \param ret_words  What follows the name, "" if nothing does.
+ * \return Its name; NULL: no command shows it.
+ */
+const char *help_command_for(const char *resource, size_t len, const char **ret_words,
+                             size_t *ret_words_len);
+
 /*! \brief Prints what the exit status means, for a usage that no option parser prints. */
 void help_print_exits(FILE *f, const char *program);
 

@@ -31,6 +31,7 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/opa_fields.h"
 #include "sa/partition/fabrics.h"
+#include "sa/partition/named.h"
 #include "sa/partition/plan.h"
 #include "sa/partition/runtime.h"
 #include "sa/partition/runtime_change.h"
@@ -88,7 +89,7 @@ int p_keys_configured(const struct config *c, const struct graph *g, struct aren
 {
 	if (c->partitions != NULL && c->partitions->is_file) {
 		*ret_partitions = c->partitions;
-		return E_OK;
+		return g == NULL ? E_OK : partitions_find_hosts(c->partitions, g, a, ret_partitions);
 	}
 	return virtual_fabrics_active(c->virtual_fabrics) != 0 && g != NULL
 	               ? partitions_of_fabrics(c->virtual_fabrics, g, a, ret_partitions)

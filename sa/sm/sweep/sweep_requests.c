@@ -243,59 +243,24 @@ bool sweep_has_port(const struct sweep *s, uint64_t guid)
 	                     vports_has_guid(&s->sm.vports, guid));
 }
 
-struct named_host {
-	const char *name;
-	size_t len;
-	uint32_t at; /* place in the list that was given */
-};
-
-static int by_host_name(const void *a, const void *b)
-{
-	const struct named_host *x = a, *y = b;
-	int d = strcmp(x->name, y->name);
-
-	return d != 0 ? d : x->at < y->at ? -1 : x->at > y->at;
-}
-
-/* Is a name of the list before the host name of a node? */
-static bool is_before(const struct named_host *h, const char *name, size_t len)
-{
-	int d = memcmp(h->name, name, h->len < len ? h->len : len);
-
-	return d != 0 ? d < 0 : h->len < len;
-}
-
 int sweep_host_ports(const struct sweep *s, const char *const *host, uint32_t n,
                      struct arena *a, struct sweep_host_port **ret_ports, uint32_t *ret_n)
 {
 	const struct job *j = sm_known_job(&s->sm);
 	const struct graph *g = j != NULL ? j->disc.g : NULL;
-	struct named_host *list = arena_array(a, n, sizeof(*list));
-	struct sweep_host_port *ports =
-		arena_array(a, g != NULL ? g->n_end_ports : 0, sizeof(*ports));
-	uint32_t n_ports = 0;
+	struct graph_host_port *found = NULL;
+	uint32_t n_found = 0;
+	int ret = g != NULL ? graph_host_ports(g, host, n, a, &found, &n_found) : E_OK;
+	struct sweep_host_port *ports = arena_array(a, n_found, sizeof(*ports));
 
-	if (list == NULL || ports == NULL) {
+	if (ret != E_OK || ports == NULL) {
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		list[i] = (struct named_host){ host[i], strlen(host[i]), i };
-	}
-	qsort(list, n, sizeof(*list), by_host_name);
-	for (uint32_t i = 0; g != NULL && i < g->n_end_ports; i++) {
-		const struct port *p = &g->ports[g->end_ports[i]];
-		const struct node *node = &g->nodes[p->node];
-		size_t len = node_host_length(node);
-		size_t at = LOWER_BOUND(n, k, is_before(&list[k], node_name(node), len));
-
-		if (node->type == NODE_CA && len > 0 && at < n && list[at].len == len &&
-		    memcmp(list[at].name, node_name(node), len) == 0) {
-			ports[n_ports++] =
-				(struct sweep_host_port){ p->guid, list[at].at };
-		}
+	for (uint32_t i = 0; i < n_found; i++) {
+		ports[i] = (struct sweep_host_port){ g->ports[found[i].port].guid, found[i].host };
 	}
 	*ret_ports = ports;
-	*ret_n = n_ports;
+	*ret_n = n_found;
 	return E_OK;
 }
 

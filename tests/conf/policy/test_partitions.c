@@ -34,15 +34,18 @@ static void teardown(void)
 static void put_member(char *to, size_t size, const struct partition_member *m)
 {
 	static const char *const who[] = {
-		"", "ALL", "CAS", "SW", "RTR", "VCAS", "SELF"
+		"", "ALL", "CAS", "SW", "RTR", "VCAS", "SELF", "host"
 	};
-	char name[48];
+	char name[160];
 
 	snprintf(name, sizeof(name), "%s", who[m->who]);
 	if (m->who == PARTITION_GUIDS && m->first == m->last) {
 		snprintf(name, sizeof(name), "%" PRIx64, m->first);
 	} else if (m->who == PARTITION_GUIDS) {
 		snprintf(name, sizeof(name), "%" PRIx64 "-%" PRIx64, m->first, m->last);
+	}
+	if (m->who == PARTITION_HOST) {
+		snprintf(name, sizeof(name), "'%s'", m->name);
 	}
 	snprintf(to + strlen(to), size - strlen(to), " %s=%s", name,
 	         partition_membership_name(m->membership));
@@ -119,6 +122,13 @@ static const struct {
 	{ "A=0x40: 0x10-0x1f=both, NONE, mgid=ff12::7,mgid=ff12::8,ALL=l;",
 	  "40 A: 10-1f=both ALL=limited [ff12000000000000:7 q0 r3 m4 s0 t0 f0] [ff12000000000000:8 q0 r3 m4 s0 t0 f0]; " DEFAULT,
 	  0 },
+	/* names of hosts, which OpenSM does not know */
+	{ "A=0x40: \"node01\"=full, \"rack 1, left\" = both , 0x5, \"n[08-10]\";",
+	  "40 A: 'node01'=full 'rack 1, left'=both 5=limited 'n08'=limited 'n09'=limited 'n10'=limited; " DEFAULT,
+	  0 },
+	{ "A=0x40,defmember=full: \"node01\", defmember=limited:\"node02\";",
+	  "40 A: 'node01'=full 'node02'=limited; " DEFAULT, 0 },
+	{ "A=0x40: \"node01\"=some;", "40 A: 'node01'=limited; " DEFAULT, 1 },
 	/* warnings */
 	{ "A=0x40,foo=1: ALL=full;", "40 A: ALL=full; " DEFAULT, 1 },
 	{ "A=0x40,defmember=foo: ALL,SELF=bar;",
@@ -166,6 +176,12 @@ static const struct {
 } wrong[] = {
 	{ "A=0x1 : ALL=full mgid=ff12::1;", 1, "expected a comma" },
 	{ "A=0x1 : 0x1=full 0x2=full;", 1, "expected a comma" },
+	{ "A=0x1 : node01;", 1, "or the name of a host in quotes" },
+	{ "A=0x1 : \"node01\" 0x2;", 1, "expected a comma or ';' behind the member \"node01\"" },
+	{ "A=0x1 : \"node01 ;", 1, "expected the name of a host" },
+	{ "A=0x1 : \"node\n01\";", 1, "expected the name of a host" },
+	{ "A=0x1 : \"\";", 1, "expected the name of a host" },
+	{ "A=0x1 : \"node[1-\";", 1, "expected the name of a host" },
 	{ "A=0x1 : 0x1 0x2;", 1, "expected a PortGUID" },
 	{ "A=0x1 :\n 0x1=full\n 0x2;", 3, "expected a comma" },
 	{ "A=0x1 : all;", 1, "'all': expected a PortGUID" },

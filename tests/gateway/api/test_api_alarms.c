@@ -91,6 +91,9 @@ static const struct {
 } cases[] = {
 	/* a cable that is still gone, and one that the snapshot has */
 	{ { { EVENT_CABLE_LOST, SW_A, 7 } }, 1, "link_down:1000:7" },
+	{ { { EVENT_REBALANCE_ADVISED, SW_A, 0 } }, 1, "rebalance_advised:1000:0" },
+	{ { { EVENT_REBALANCE_ADVISED, SW_A, 0 }, { EVENT_REBALANCE, SW_A, 0 } }, 2, "" },
+	{ { { EVENT_REBALANCE_ADVISED, SW_A, 0 }, { EVENT_SUBNET_UP, SW_A, 0 } }, 2, "" },
 	{ { { EVENT_CABLE_LOST, SW_A, 1 } }, 1, "" },
 	{ { { EVENT_CABLE_LOST, SW_A, 7 }, { EVENT_CABLE_BACK, SW_A, 7 } }, 2, "" },
 	{ { { EVENT_CABLE_BACK, SW_A, 7 }, { EVENT_CABLE_LOST, SW_A, 7 } },

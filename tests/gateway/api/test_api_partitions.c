@@ -17,12 +17,13 @@ static struct http_stats stats;
 static struct api_thread thread;
 
 static const char text[] =
+	"Named=0x7000:\"node77\"=both,0x102=full,0x77=full,0x78-0x79=full;"
 	"Red=0x10,ipoib,indx0:ALL_CAS=full,0x5-0x9;Blue=0x20:SELF=both;"
 	"job-7=0x30:0x102,0x202=full,0x203=full,0x402=full,0x77=full;";
 
 static void start(void)
 {
-	static const uint32_t ports[4][2] = { { 1, 2 }, { 0, 1 }, { 3, 1 }, { 3, 4 } };
+	static const uint32_t ports[5][2] = { { 1, 2 }, { 0, 1 }, { 3, 1 }, { 1, 0 }, { 3, 4 } };
 	uint8_t *block;
 
 	w = query_fixture_small(0, 0, PATH_MINIMAL);
@@ -59,7 +60,7 @@ START_TEST(list)
 {
 	json_t *body = api_json(&thread, 200, "/v1/partitions");
 
-	ck_assert_uint_eq(json_array_size(json_object_get(body, "partitions")), 4);
+	ck_assert_uint_eq(json_array_size(json_object_get(body, "partitions")), 5);
 	ck_assert_int_eq(json_integer_value(of(body, "partitions", 0, "p_key")), 16);
 	ck_assert_str_eq(json_string_value(of(body, "partitions", 0, "name")), "Red");
 	ck_assert(json_is_true(of(body, "partitions", 0, "indx0")));
@@ -67,11 +68,29 @@ START_TEST(list)
 	                 2);
 	ck_assert_int_eq(json_integer_value(of(body, "partitions", 0, "limited_members")),
 	                 1);
-	ck_assert_int_eq(json_integer_value(of(body, "partitions", 3, "p_key")), 0x7fff);
+	ck_assert_int_eq(json_integer_value(of(body, "partitions", 4, "p_key")), 0x7fff);
+	ck_assert_int_eq(json_integer_value(of(body, "partitions", 3, "absent_count")), 2);
+	ck_assert_int_eq(json_integer_value(of(body, "partitions", 4, "absent_count")), 0);
 	json_decref(body);
 	body = api_json(&thread, 200, "/v1/partitions?limit=2");
 	ck_assert_uint_eq(json_array_size(json_object_get(body, "partitions")), 2);
 	ck_assert_ptr_nonnull(json_object_get(body, "next_cursor"));
+	json_decref(body);
+}
+END_TEST
+
+/* Members that are not in the fabric: a GUID, and a name that means no port. */
+START_TEST(absent)
+{
+	json_t *body = api_json(&thread, 200, "/v1/partitions/0x7000");
+
+	ck_assert_int_eq(json_integer_value(json_object_get(body, "absent_count")), 2);
+	ck_assert_str_eq(json_string_value(of(body, "members", 0, "who")), "host");
+	ck_assert_str_eq(json_string_value(of(body, "members", 0, "host")), "node77");
+	ck_assert_int_eq(json_integer_value(of(body, "members", 0, "port_count")), 0);
+	ck_assert(json_is_true(of(body, "members", 1, "present")));
+	ck_assert(json_is_false(of(body, "members", 2, "present")));
+	ck_assert_ptr_null(of(body, "members", 3, "present"));
 	json_decref(body);
 }
 END_TEST
@@ -183,6 +202,7 @@ TEST_SUITE(api_partitions)
 
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, list);
+	tcase_add_test(t, absent);
 	tcase_add_test(t, jobs);
 	tcase_add_loop_test(t, one, 0, 4);
 	tcase_add_test(t, none);

@@ -13,8 +13,11 @@
 #include <unistd.h>
 
 #include "conf/config.h"
+#include "gateway/api/api.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/help/command.h"
+#include "gateway/cli/help/help.h"
+#include "gateway/resource/resource.h"
 #include "tests/lib/gateway_fixture.h"
 #include "tests/lib/suite.h"
 
@@ -273,6 +276,66 @@ START_TEST(test_streams)
 }
 END_TEST
 
+/* Resources of the API that a command shows, with its words; what has none has a reason. */
+static const struct {
+	const char *resource, *command, *words;
+} shown[] = {
+	{ "nodes", "nodes", "" },
+	{ "known", "nodes", "--gone" },
+	{ "links", "links", "" },
+	{ "links/health", "links", "--sick" },
+	{ "partitions", "partition", "list" },
+	{ "records", "records", "list" },
+	{ "fabric", "status", "" },
+	{ "sm", "status", "" },
+	{ "topology", NULL, "" }, /* for the page */
+	{ "link", NULL, "" },
+	{ "nodes/", NULL, "" },
+	{ "", NULL, "" },
+};
+
+START_TEST(test_shown)
+{
+	const char *words = "", *resource = shown[_i].resource, *name;
+	size_t len = 0;
+
+	name = help_command_for(resource, strlen(resource), &words, &len);
+	if (shown[_i].command == NULL) {
+		ck_assert_msg(name == NULL, "%s: %s", resource, name);
+		return;
+	}
+	ck_assert_msg(name != NULL, "%s", resource);
+	ck_assert_str_eq(name, shown[_i].command);
+	ck_assert_uint_eq(len, strlen(shown[_i].words));
+	ck_assert_mem_eq(words, shown[_i].words, len);
+}
+END_TEST
+
+/* Each list of the API has a command, except the topology. */
+START_TEST(test_every_list_is_shown)
+{
+	static const char root[] = "/v1/";
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < api_resources.n; i++) {
+		const struct resource *r = &api_resources.row[i];
+		const char *words, *path = r->path;
+		size_t len;
+
+		if (strcmp(r->method, "GET") != 0 || strchr(path, '{') != NULL ||
+		    strncmp(path, root, strlen(root)) != 0 ||
+		    strcmp(path, "/v1/topology") == 0) {
+			continue;
+		}
+		n++;
+		path += strlen(root);
+		ck_assert_msg(help_command_for(path, strlen(path), &words, &len) != NULL, "%s",
+		              r->path);
+	}
+	ck_assert_uint_ge(n, 20);
+}
+END_TEST
+
 TEST_SUITE(client)
 {
 	TCase *tc = tcase_create("lists");
@@ -281,6 +344,8 @@ TEST_SUITE(client)
 	tcase_add_loop_test(tc, test_pages, 0, sizeof(lists) / sizeof(lists[0]));
 	tcase_add_test(tc, test_printing_fails);
 	tcase_add_test(tc, test_refused);
+	tcase_add_loop_test(tc, test_shown, 0, sizeof(shown) / sizeof(shown[0]));
+	tcase_add_test(tc, test_every_list_is_shown);
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("origins");
 	tcase_add_checked_fixture(tc, setup, teardown);

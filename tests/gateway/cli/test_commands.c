@@ -287,16 +287,17 @@ static const struct {
 	{ "nodes x", "unexpected argument 'x'" },
 	{ "nodes --type hub", "expected ca, switch or router" },
 	{ "nodes --url http://127.0.0.1:1", "no gateway answers at http://127.0.0.1:1" },
-	{ "report", "Usage: saguaro report NAME" },
+	{ "report", "expected NAME [FILE], the name of a report; try 'saguaro report --help'" },
 	{ "report nope", "unknown report 'nope'" },
 	{ "report pathusage /no/such/file", "cannot be read: No such file" },
 	{ "report route --src nobody --dst 1", "nobody" },
-	{ "route", "no topology file" },
+	{ "route", "expected FILE, a topology file" },
 	{ "route /no/such/file", "cannot be read: No such file" },
 	{ "check /no/such/file --lfts x", "cannot be read: No such file" },
-	{ "config", "usage: saguaro config check FILE" },
+	{ "config", "expected check FILE" },
 	{ "config check /no/such/file", "cannot be read" },
-	{ "topo", "which kind of fabric?" },
+	{ "partition add 1 node[1-", "'node[1-': expected a GUID, the name of a host" },
+	{ "topo", "expected KIND ARGS" },
 	{ "topo nope", "no topology kind 'nope', expected one of" },
 	{ "topo ft2 1", "expected LEAVES HOSTS SPINES" },
 	{ "engines x", "unexpected argument 'x'" },
@@ -347,6 +348,60 @@ START_TEST(test_refused)
 		ck_assert_msg(status == 2, "%s: %d %s", refused[i].words, status, err);
 		assert_has(err, "%s", refused[i].says);
 		ck_assert_str_eq(out, "");
+	}
+}
+END_TEST
+
+/* Commands that begin with a word: one with which more than one argument may be too many. */
+static const struct {
+	const char *command, *words;
+} first_words[] = {
+	{ "config", "check f" },       { "keys", "init" },
+	{ "partition", "show 1" },     { "port", "disable a:1" },
+	{ "alarm", "ack 1" },          { "maintenance", "start a" },
+	{ "report", "pathusage f" },   { "topo", "ft2 1 1 1" },
+	{ "partition", "delete 0x1" }, { "partition", "wait 1" },
+	{ "partition", "list" },
+};
+
+/* A wrong command line ends with 2 and a line that names the command and its help. */
+static void check_usage(const char *command, const char *words)
+{
+	int status = run("%s %s", command, words);
+
+	ck_assert_msg(status == 2, "%s %s: %d %s%s", command, words, status, out, err);
+	ck_assert_str_eq(out, "");
+	assert_has(err, "saguaro %s", command);
+	ck_assert_msg(strstr(err, "--help'") != NULL, "%s %s: %s", command, words, err);
+	ck_assert_msg(lines_of(err) <= 3, "%s %s: %s", command, words, err);
+	ck_assert_msg(strstr(err, "grammar") == NULL, "%s %s: %s", command, words, err);
+}
+
+START_TEST(test_usage)
+{
+	static const struct {
+		const char *name, *args;
+	} rows[] = {
+#define TOPIC(text)
+#define COMMAND(name, asks, parallel, args, ...) { #name, args },
+#include "gateway/cli/help/commands.def"
+#undef TOPIC
+#undef COMMAND
+	};
+	char words[256];
+
+	for (unsigned i = 0; i < N(rows); i++) {
+		check_usage(rows[i].name, "--no-such-flag");
+		check_usage(rows[i].name, "a b c d e");
+		if (rows[i].args[0] != '\0' && rows[i].args[0] != '[') {
+			check_usage(rows[i].name, "");
+		}
+	}
+	for (unsigned i = 0; i < N(first_words); i++) {
+		snprintf(words, sizeof(words), "%s c", first_words[i].words);
+		check_usage(first_words[i].command, words);
+		snprintf(words, sizeof(words), "%s --no-such-flag", first_words[i].words);
+		check_usage(first_words[i].command, words);
 	}
 }
 END_TEST
@@ -1038,6 +1093,47 @@ START_TEST(test_config)
 }
 END_TEST
 
+/* "good" only where nothing that was asked for is without effect, in text and in JSON. */
+static const struct {
+	const char *what, *text, *verdict;
+	int status;
+} verdicts[] = {
+	{ "all of it", "lmc 1\n", "good", 0 },
+	{ "a key without effect at its default", "lmc 1\nreports 1\n", "good", 0 },
+	{ "a key without effect", "lmc 1\nreports 2\n", "taken, but not all of it", 0 },
+	{ "an unknown key", "lmc 1\nlmz 1\n", "taken, but not all of it", 0 },
+	{ "an element without effect",
+	  "<Config><Common></Common><Fm><Shared><Name>fm0</Name></Shared><Sm><DbSyncInterval>15</DbSyncInterval></Sm></Fm></Config>",
+	  "taken, but not all of it", 0 },
+	{ "a file that is not there", "qos_policy_file /nonexistent/x\n", "refused", 1 },
+	{ "a file at its usual place",
+	  "prefix_routes_file /etc/opensm/prefix-routes.conf\n", "good", 0 },
+	{ "a wrong value", "lmc 9\n", "refused", 1 },
+};
+
+START_TEST(test_config_verdict)
+{
+	const char *what = verdicts[_i].what, *verdict = verdicts[_i].verdict;
+	char path[128];
+	FILE *f;
+	json_t *body;
+
+	snprintf(path, sizeof(path), "%s/conf", fixture.dir);
+	f = fopen(path, "w");
+	fputs(verdicts[_i].text, f);
+	fclose(f);
+	ck_assert_msg(run("config check %s", path) == verdicts[_i].status, "%s: %s%s", what,
+	              out, err);
+	assert_has(out, "\n%s: ", verdict);
+	ck_assert_int_eq(run("config check --json %s", path), verdicts[_i].status);
+	body = json_loads(out, 0, NULL);
+	ck_assert_str_eq(json_string_value(json_object_get(body, "verdict")), verdict);
+	ck_assert_int_eq(json_is_true(json_object_get(body, "good")),
+	                 strcmp(verdict, "good") == 0);
+	json_decref(body);
+}
+END_TEST
+
 TEST_SUITE(commands)
 {
 	TCase *t = tcase_create("commands");
@@ -1046,6 +1142,7 @@ TEST_SUITE(commands)
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, test_help);
 	tcase_add_test(t, test_refused);
+	tcase_add_test(t, test_usage);
 	tcase_add_test(t, test_nodes);
 	tcase_add_test(t, test_lists);
 	tcase_add_test(t, test_stale);
@@ -1066,6 +1163,7 @@ TEST_SUITE(commands)
 	tcase_add_test(t, test_topo);
 	tcase_add_test(t, test_engines);
 	tcase_add_test(t, test_config);
+	tcase_add_loop_test(t, test_config_verdict, 0, (int)N(verdicts));
 	suite_add_tcase(suite, t);
 	t = tcase_create("uneven");
 	tcase_add_checked_fixture(t, start_uneven, stop);

@@ -9,6 +9,7 @@
 
 #include "conf/base/p_key.h"
 #include "conf/policy/partitions.h"
+#include "sa/partition/named.h"
 #include "sa/partition/plan.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
@@ -129,6 +130,54 @@ START_TEST(members)
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		ck_assert(graph_is_end_port(g, i) || plan.first[i] == plan.first[i + 1]);
 	}
+	arena_free(a);
+}
+END_TEST
+
+/* --- names of hosts ------------------------------------------------------------------- */
+
+/* A name that one port has is its GUID; nobody is a member by another. */
+START_TEST(names)
+{
+	static const char text[] =
+		"A=0x1: \"alpha\"=full, \"twin\", \"twin HCA-2\"=both, \"gone\", \"spine-0000\", \"alpha\"=limited;";
+	static const struct {
+		uint32_t host, n_ports; /* GRAPH_NONE: its name stays */
+	} want[] = { { 0, 0 }, { GRAPH_NONE, 2 }, { 2, 0 }, { GRAPH_NONE, 0 }, { GRAPH_NONE, 0 }, { 0, 0 } };
+	struct arena *a = arena_new();
+	struct graph *g = fabric_make("ft2 3 2 2", 0, 1, a);
+	const struct partitions *p = NULL, *found = NULL, *again = NULL;
+	struct partition_plan plan;
+	const uint16_t *keys;
+
+	g->nodes[g->ports[g->hosts[0]].node].description = "alpha HCA-1";
+	g->nodes[g->ports[g->hosts[1]].node].description = "twin HCA-1";
+	g->nodes[g->ports[g->hosts[2]].node].description = "twin HCA-2";
+	ck_assert_int_eq(partitions_parse("p", text, sizeof(text) - 1, a, NULL, &p), E_OK);
+	ck_assert_int_eq(partitions_find_hosts(p, g, a, &found), E_OK);
+	ck_assert_uint_eq(found->all[0].n_members, sizeof(want) / sizeof(want[0]));
+	for (uint32_t i = 0; i < found->all[0].n_members; i++) {
+		const struct partition_member *m = &found->all[0].members[i];
+
+		if (want[i].host == GRAPH_NONE) {
+			ck_assert_uint_eq(m->who, PARTITION_HOST);
+			ck_assert_uint_eq(m->n_ports, want[i].n_ports);
+			continue;
+		}
+		ck_assert_uint_eq(m->who, PARTITION_GUIDS);
+		ck_assert_uint_eq(m->first, g->ports[g->hosts[want[i].host]].guid);
+		ck_assert_uint_eq(m->last, m->first);
+	}
+	/* the file itself is as it was, and what has no names is not copied */
+	ck_assert_uint_eq(p->all[0].members[0].who, PARTITION_HOST);
+	ck_assert_int_eq(partition_plan(found, g, true, a, &plan), E_OK);
+	ck_assert_uint_eq(partition_plan_keys(&plan, g->hosts[0], &keys), 2);
+	ck_assert_uint_eq(keys[0], 0x0001); /* the last one counts */
+	ck_assert_uint_eq(partition_plan_keys(&plan, g->hosts[1], &keys), 1);
+	ck_assert_uint_eq(partition_plan_keys(&plan, g->hosts[2], &keys), 3);
+	ck_assert_int_eq(partitions_default("p", a, &p), E_OK);
+	ck_assert_int_eq(partitions_find_hosts(p, g, a, &again), E_OK);
+	ck_assert_ptr_eq(p, again);
 	arena_free(a);
 }
 END_TEST
@@ -290,5 +339,6 @@ TEST_SUITE(plan)
 	tcase_add_loop_test(t, as_opensm_does, 0,
 	                    (int)(sizeof(as_opensm) / sizeof(as_opensm[0])));
 	tcase_add_test(t, too_many);
+	tcase_add_test(t, names);
 	suite_add_tcase(suite, t);
 }

@@ -242,6 +242,7 @@ START_TEST(no_link_stays_idle)
 	ck_assert_uint_ge(
 		fixture_logged(fixture, "rebalance: routes on the busiest link"), 1);
 	ck_assert_uint_ge(fixture_logged(fixture, "links without routes"), 1);
+	ck_assert_uint_eq(fixture_logged(fixture, "move now, because the option rebalance is auto"), 1);
 }
 END_TEST
 
@@ -317,6 +318,7 @@ START_TEST(asks_first)
 	uint32_t heavy;
 
 	start("ft2 6 6 3", NULL, REBALANCE_ASK, 20);
+	fixture_log(fixture);
 	out_and_in(0);
 	heavy = sweep_status(fixture->sweep)->heavy_sweeps;
 	periods(5 * QUIET);
@@ -325,6 +327,9 @@ START_TEST(asks_first)
 	ck_assert_uint_gt(st->routes_per_link_fresh, 0);
 	ck_assert_uint_lt(st->routes_per_link_fresh, st->routes_per_link_max);
 	ck_assert_uint_eq(n_fresh, 2);
+	ck_assert_uint_eq(fixture_logged(fixture, "LIDs would move: routes on the busiest link"), 1);
+	ck_assert_uint_eq(fixture_logged(fixture, "'saguaro rebalance' moves them"), 1);
+	ck_assert_uint_eq(fixture_logged(fixture, "move now"), 0);
 	sweep_request_rebalance(fixture->sweep, NULL);
 	periods(1);
 	st = sweep_status(fixture->sweep);

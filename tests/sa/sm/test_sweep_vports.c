@@ -565,8 +565,6 @@ START_TEST(all_vcas_has_no_effect)
 }
 END_TEST
 
-/* Another master has set up our port. Meanwhile a virtual port was added, P_Keys were changed, and it cleared
- * the bits that would have told us. */
 /* An adapter whose answers are late changes while it is read. It is read again at once, and the end of the
  * first reading does not replace what the second one found. */
 START_TEST(changes_while_it_is_read)
@@ -603,6 +601,8 @@ START_TEST(changes_while_it_is_read)
 }
 END_TEST
 
+/* Another master has set up our port. Meanwhile a virtual port was added, P_Keys were changed, and it cleared
+ * the bits that would have told us. */
 START_TEST(another_master_wrote)
 {
 	const struct port *own = &fixture->g->ports[fixture->g->sm_port];
