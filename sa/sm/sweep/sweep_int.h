@@ -90,6 +90,7 @@ struct sweep {
 	uint64_t retry_at;        /* ms; a heavy sweep after a failure; UINT64_MAX: none */
 	unsigned idle_refused;    /* bits: idle work that had nothing to do in this turn */
 	uint64_t next_beat;       /* ms; heartbeat */
+	bool has_events;          /* since the last one */
 	enum sm_state shown_state; /* of the last heartbeat; another one is shown at once */
 	uint64_t awake_by;        /* ms; when this turn was to begin at the latest */
 	uint64_t drain_until;     /* ms; the next step of the transition waits until then */
