@@ -541,6 +541,48 @@ START_TEST(test_chassis_in_part)
 }
 END_TEST
 
+/* A host that left with this epoch, before a sweep noted it, and one that is there. */
+START_TEST(test_just_left)
+{
+	static const char *const said[] = {
+		"'departed' has just left the fabric, it was on sw-x port 7",
+		"'departed' is gone since 1970-01-01T00:00:02Z, it was on sw-x port 7: its link is down",
+		NULL, /* its node is there, and nobody has the name of the row */
+	};
+	struct known_node n = { .node_guid = _i == 2 ? HOST : ABSENT,
+		                .port_guid = ABSENT,
+		                .switch_guid = 0x8000,
+		                .first_s = 1,
+		                .gone_s = _i == 1 ? 2 : 0,
+		                .port = 1,
+		                .switch_port = 7,
+		                .type = NODE_CA,
+		                .cause = KNOWN_LINK_DOWN,
+		                .name = "departed",
+		                .switch_name = "sw-x" };
+	static const char *const paths[] = { "/v1/nodes/departed", "/paths?src=departed&dst=host",
+		                             "/v1/nodes/departed:1" };
+	struct client_row row;
+	uint8_t key[KNOWN_KEY_BYTES], value[KNOWN_ROW_MAX];
+	struct snap_published done;
+
+	remember(&row, key, value, &n);
+	ck_assert_int_eq(snap_mirror(w->w, &row, 1, true, 1, &done), E_OK);
+	for (unsigned i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		json_t *o = api_json(&thread, 404, "%s", paths[i]);
+		const char *detail = json_string_value(json_object_get(o, "detail"));
+
+		if (said[_i] != NULL) {
+			ck_assert_str_eq(detail, said[_i]);
+			ck_assert_str_eq(json_string_value(json_object_get(o, "reason")), "gone");
+		} else {
+			ck_assert_ptr_null(strstr(detail, "fabric"));
+		}
+		json_decref(o);
+	}
+}
+END_TEST
+
 TEST_SUITE(api_alarms)
 {
 	TCase *t = tcase_create("api_alarms");
@@ -553,6 +595,7 @@ TEST_SUITE(api_alarms)
 	tcase_add_loop_test(t, test_overloaded, 0, 3);
 	tcase_add_loop_test(t, test_chassis, 0, sizeof(chassis) / sizeof(chassis[0]));
 	tcase_add_test(t, test_chassis_in_part);
+	tcase_add_loop_test(t, test_just_left, 0, 3);
 	tcase_add_test(t, test_ready);
 	tcase_add_test(t, test_daemon_gone);
 	tcase_add_test(t, test_not_active);
