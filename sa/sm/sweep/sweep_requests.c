@@ -74,22 +74,43 @@ int sweep_request_port(struct sweep *s, const struct port_request *rq,
 	return port_control_request(&s->port_control, rq, ret_choice, why, why_bytes);
 }
 
+/* What an operator asked for is durable when the command returns, and shown. */
+static int store_now(struct sweep *s, struct record_list *l, int ret, char *why, size_t why_bytes)
+{
+	if (ret != E_OK) {
+		return ret;
+	}
+	state_flush(s->sm.d.state);
+	if (l->failed) {
+		snprintf(why, why_bytes, "the state cannot be written");
+		return -EIO;
+	}
+	mirror_records_soon(&s->mirror);
+	return E_OK;
+}
+
 int sweep_request_forget(struct sweep *s, const char *what, const char *by, size_t *ret_n,
                          char *why, size_t why_bytes)
 {
-	return known_forget(&s->sm, what, by, ret_n, why, why_bytes);
+	int ret = known_forget(&s->sm, what, by, ret_n, why, why_bytes);
+
+	return store_now(s, &s->sm.known.rows, ret, why, why_bytes);
 }
 
 int sweep_request_ack(struct sweep *s, const char *id, const char *until, const char *note,
                       const char *by, char *why, size_t why_bytes)
 {
-	return acks_put(&s->sm, id, until, note, by, sm_wall_clock(&s->sm), why, why_bytes);
+	int ret = acks_put(&s->sm, id, until, note, by, sm_wall_clock(&s->sm), why, why_bytes);
+
+	return store_now(s, &s->sm.acks.rows, ret, why, why_bytes);
 }
 
 int sweep_request_unack(struct sweep *s, const char *id, const char *by, char *why,
                         size_t why_bytes)
 {
-	return acks_drop(&s->sm, id, by, why, why_bytes);
+	int ret = acks_drop(&s->sm, id, by, why, why_bytes);
+
+	return store_now(s, &s->sm.acks.rows, ret, why, why_bytes);
 }
 
 int sweep_request_drained(struct sweep *s, const struct drained_request *rq,
