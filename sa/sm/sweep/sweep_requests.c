@@ -74,7 +74,8 @@ int sweep_request_port(struct sweep *s, const struct port_request *rq,
 	return port_control_request(&s->port_control, rq, ret_choice, why, why_bytes);
 }
 
-/* What an operator asked for is durable when the command returns, and shown. */
+/* What an operator asked for is durable when the command returns, and shown with its events, unless
+ * mirroring rests; then the next heartbeat shows it. */
 static int store_now(struct sweep *s, struct record_list *l, int ret, char *why, size_t why_bytes)
 {
 	if (ret != E_OK) {
@@ -85,7 +86,11 @@ static int store_now(struct sweep *s, struct record_list *l, int ret, char *why,
 		snprintf(why, why_bytes, "the state cannot be written");
 		return -EIO;
 	}
-	mirror_records_soon(&s->mirror);
+	if (sm_now(&s->sm) >= s->mirror.rested_ms) {
+		mirror_records_soon(&s->mirror);
+		(void)sweep_status(s);
+		mirror_figures(&s->sm, &s->election, false);
+	}
 	return E_OK;
 }
 
