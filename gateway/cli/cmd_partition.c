@@ -133,16 +133,16 @@ static const struct action {
 	const char *args, *doc;
 	int min, max;
 } actions[] = {
-	{ "create", create_rows, "[P_KEY [GUID[=MEMBERSHIP]]...]",
+	{ "create", create_rows, "[P_KEY [HOST|GUID[=MEMBERSHIP]]...]",
 	  "Makes a partition, with the lowest P_Key that is free if none is given. Making it again as it is changes nothing.",
 	  0, -1 },
-	{ "add", add_rows, "P_KEY GUID[=MEMBERSHIP]...",
-	  "Adds members to a partition, also to one of the configuration. GUIDs that are not in the fabric become members when they come.",
+	{ "add", add_rows, "P_KEY HOST|GUID[=MEMBERSHIP]...",
+	  "Adds members to a partition, also to one of the configuration. A host is a name, the first word of its descriptions, and stands for the GUIDs of all its ports that are in the fabric. GUIDs that are not in the fabric become members when they come.",
 	  2, -1 },
-	{ "remove", change_rows, "P_KEY GUID...",
+	{ "remove", change_rows, "P_KEY HOST|GUID...",
 	  "Removes members that were added at run time. Members of the configuration stay.",
 	  2, -1 },
-	{ "set", set_rows, "P_KEY [GUID[=MEMBERSHIP]]...",
+	{ "set", set_rows, "P_KEY [HOST|GUID[=MEMBERSHIP]]...",
 	  "Makes these the members that a partition has at run time, and no others.", 1,
 	  -1 },
 	{ "delete", change_rows, "P_KEY",
@@ -191,13 +191,21 @@ static json_t *member_of(const char *text)
 	return o;
 }
 
+/* Is a word a member by its GUID? Else it is the name of a host. */
+static bool is_guid(const char *text)
+{
+	uint64_t guid;
+
+	return strchr(text, '=') != NULL || strncmp(text, "0x", 2) == 0 || text_guid(text, &guid) == E_OK;
+}
+
 /* The request of a command line. \return NULL: a sentence was printed. */
 static json_t *request_of(const struct control_call *c, const struct action *a)
 {
 	const struct control_flags *f = &c->flags;
 	bool is_wait = strcmp(a->name, "wait") == 0;
 	json_t *o = json_pack("{s:s, s:s}", "verb", "partition", "action", a->name);
-	json_t *members = json_array();
+	json_t *members = json_array(), *hosts = json_array();
 	bool good = set_number(c, o, "sl", f->sl) && set_number(c, o, "mtu", f->mtu) &&
 	            set_number(c, o, "rate", f->rate) &&
 	            set_number(c, o, "if_version", f->if_version);
@@ -212,12 +220,20 @@ static json_t *request_of(const struct control_call *c, const struct action *a)
 	set_text(o, "membership", f->membership);
 	set_text(o, "from", f->from);
 	for (int i = 1; i < c->n_args; i++) {
-		json_array_append_new(members, member_of(c->arg[i]));
+		if (is_guid(c->arg[i])) {
+			json_array_append_new(members, member_of(c->arg[i]));
+		} else {
+			json_array_append_new(hosts, json_string(c->arg[i]));
+		}
 	}
 	if (a->max < 0) {
 		json_object_set(o, "members", members);
 	}
+	if (json_array_size(hosts) > 0) {
+		json_object_set(o, "hosts", hosts);
+	}
 	json_decref(members);
+	json_decref(hosts);
 	if (f->ipoib) {
 		json_object_set_new(o, "ipoib", json_true());
 	}
