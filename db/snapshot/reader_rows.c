@@ -556,8 +556,8 @@ int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *
 		/* One that has just left is in the rows as it was, until the sweep is over. */
 		if (!known_is_cable(&n) && is_wanted(&w, &n) &&
 		    (n.gone_s == 0 ? !is_present(r, n.node_guid)
-		                   : n.gone_s > found.gone_s &&
-		                             (found.gone_s != 0 || found.node_guid == 0))) {
+		                   : n.gone_s > found.gone_s && (found.gone_s != 0 ||
+		                                                 found.node_guid == 0))) {
 			found = n;
 		}
 	}

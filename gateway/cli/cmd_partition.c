@@ -196,7 +196,8 @@ static bool is_guid(const char *text)
 {
 	uint64_t guid;
 
-	return strchr(text, '=') != NULL || strncmp(text, "0x", 2) == 0 || text_guid(text, &guid) == E_OK;
+	return strchr(text, '=') != NULL || strncmp(text, "0x", 2) == 0 ||
+	       text_guid(text, &guid) == E_OK;
 }
 
 /* The request of a command line. \return NULL: a sentence was printed. */

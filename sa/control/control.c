@@ -545,7 +545,8 @@ static void settle_requests(struct control *c)
 	struct request *r = list_take_all(&c->done), *next;
 	json_t *reply = json_object();
 	char why[400] = "";
-	int ret = c->o.settle != NULL ? c->o.settle(c->o.ctx, reply, why, sizeof(why)) : E_OK;
+	int ret = c->o.settle != NULL ? c->o.settle(c->o.ctx, reply, why, sizeof(why))
+	                              : E_OK;
 
 	for (; r != NULL; r = next) {
 		next = r->next;

@@ -85,7 +85,14 @@ static void take_out(struct acks *a, size_t at)
 /* --- when they end ---------------------------------------------------------------------------- */
 
 /* Signs that an alarm is over. */
-enum track { TRACK_NOTHING, TRACK_EVENTS, TRACK_NODE, TRACK_SYSTEM, TRACK_CABLE, TRACK_STATE };
+enum track {
+	TRACK_NOTHING,
+	TRACK_EVENTS,
+	TRACK_NODE,
+	TRACK_SYSTEM,
+	TRACK_CABLE,
+	TRACK_STATE
+};
 
 static const struct {
 	const char *alarm;
@@ -94,8 +101,9 @@ static const struct {
 #define ALARM_EVENT(event, alarm, name, begins, of_port) { #name, TRACK_EVENTS },
 #include "db/stats/alarm_events.def"
 #undef ALARM_EVENT
-	{ "host_gone", TRACK_NODE },  { "switch_gone", TRACK_NODE }, { "silent", TRACK_NODE },
-	{ "chassis_gone", TRACK_SYSTEM }, { "link_down", TRACK_CABLE }, { "not_active", TRACK_STATE },
+	{ "host_gone", TRACK_NODE },  { "switch_gone", TRACK_NODE },
+	{ "silent", TRACK_NODE },     { "chassis_gone", TRACK_SYSTEM },
+	{ "link_down", TRACK_CABLE }, { "not_active", TRACK_STATE },
 };
 
 /* The subject of an id: NAME, NAME-GUID or NAME-GUID-PORT. */

@@ -281,7 +281,8 @@ static int move_rows(struct known *k, const struct merge *m)
 	}
 	left = m->n_dropped != 0 ? left : k->n;
 	if (n_fresh != 0) {
-		struct known_node *list = realloc(k->list, (left + n_fresh) * sizeof(*list));
+		struct known_node *list =
+			realloc(k->list, (left + n_fresh) * sizeof(*list));
 
 		if (list == NULL) {
 			return -ENOMEM;
@@ -290,7 +291,8 @@ static int move_rows(struct known *k, const struct merge *m)
 	}
 	k->n = left + n_fresh;
 	for (size_t at = k->n; n_fresh != 0;) {
-		bool old = left != 0 && compare(&k->list[left - 1], &m->fresh[n_fresh - 1]) > 0;
+		bool old = left != 0 &&
+		           compare(&k->list[left - 1], &m->fresh[n_fresh - 1]) > 0;
 
 		k->list[--at] = old ? k->list[--left] : m->fresh[--n_fresh];
 	}
@@ -309,8 +311,10 @@ static int merge(struct merge *m, struct known *k)
 		int order = port == GRAPH_NONE ? 1 : -1;
 
 		if (port != GRAPH_NONE && i < k->n) {
-			const struct known_node key = { .node_guid = g->nodes[g->ports[port].node].guid,
-				                        .port = g->ports[port].num };
+			const struct known_node key = {
+				.node_guid = g->nodes[g->ports[port].node].guid,
+				.port = g->ports[port].num
+			};
 
 			order = compare(&key, &k->list[i]);
 		}

@@ -37,8 +37,8 @@ static int compare_double(const void *a, const void *b)
 static void print(const char *name, double v[RUNS], const char *end)
 {
 	qsort(v, RUNS, sizeof(*v), compare_double);
-	printf("  \"%s\": {\"median\": %.3f, \"least\": %.3f, \"most\": %.3f}%s\n", name, v[RUNS / 2],
-	       v[0], v[RUNS - 1], end);
+	printf("  \"%s\": {\"median\": %.3f, \"least\": %.3f, \"most\": %.3f}%s\n", name,
+	       v[RUNS / 2], v[0], v[RUNS - 1], end);
 }
 
 static void must(int ret, const char *what)
@@ -66,7 +66,8 @@ static struct known_node gone_host(uint64_t i)
 		                .cause = KNOWN_SWITCH_GONE };
 
 	snprintf(n.name, sizeof(n.name), "gone%06u mlx5_0", (unsigned)i);
-	snprintf(n.switch_name, sizeof(n.switch_name), "old-leaf-%05u", (unsigned)(i / 40));
+	snprintf(n.switch_name, sizeof(n.switch_name), "old-leaf-%05u",
+	         (unsigned)(i / 40));
 	return n;
 }
 
@@ -136,14 +137,15 @@ struct rows {
 	size_t n;
 };
 
-static int take(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value, size_t len)
+static int take(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
+                size_t len)
 {
 	struct rows *r = ctx;
 
 	memcpy(r->key[r->n], key, key_len);
 	memcpy(r->value[r->n], value, len);
-	r->row[r->n] = (struct client_row){ r->key[r->n], r->value[r->n], RECORDS_KNOWN, KNOWN_KEY_BYTES,
-		                            (uint16_t)len };
+	r->row[r->n] = (struct client_row){ r->key[r->n], r->value[r->n], RECORDS_KNOWN,
+		                            KNOWN_KEY_BYTES, (uint16_t)len };
 	r->n++;
 	return E_OK;
 }
@@ -192,7 +194,8 @@ int main(int argc, char **argv)
 	struct arena *a = arena_new();
 	char dir[256], name[32];
 	struct fabric f;
-	double first[RUNS], one[RUNS], same[RUNS], all[RUNS], last[RUNS], missing[RUNS], passes[RUNS];
+	double first[RUNS], one[RUNS], same[RUNS], all[RUNS], last[RUNS], missing[RUNS],
+		passes[RUNS];
 	struct config config = { .known_nodes = 1000000 };
 	struct snap_options o = { .grace_ms = 10000 };
 	struct snap_published done;
@@ -217,14 +220,16 @@ int main(int argc, char **argv)
 	struct job j = { .disc = { .g = f.g }, .program = { .lids = &f.lids } };
 	for (unsigned i = 0; i < RUNS; i++) {
 		known_done(&sm.known);
-		first[i] = note(&sm, &j, false); /* the first of all writes the fabric, too */
+		first[i] = note(&sm, &j,
+		                false); /* the first of all writes the fabric, too */
 	}
 	for (unsigned i = 0; i < RUNS; i++) {
 		one[i] = note(&sm, &j, true);
 		same[i] = note(&sm, &j, false);
 	}
 	size_t room = n_rows + f.g->n_end_ports + f.g->n_links + 1;
-	struct rows rows = { calloc(room, sizeof(*rows.row)), calloc(room, sizeof(*rows.key)),
+	struct rows rows = { calloc(room, sizeof(*rows.row)),
+		             calloc(room, sizeof(*rows.key)),
 		             calloc(room, sizeof(*rows.value)), 0 };
 	must(state_records(s, RECORDS_KNOWN, take, &rows), "rows");
 	if (snap_writer_open(dir, &o, a, &why, &w) != E_OK) {
@@ -248,8 +253,8 @@ int main(int argc, char **argv)
 		missing[i] = look_up(r, "nobody", false);
 		passes[i] = pass(r);
 	}
-	printf("{\n  \"gone\": %llu, \"fabric\": \"%s\", \"rows\": %zu,\n", (unsigned long long)n_rows,
-	       spec, rows.n);
+	printf("{\n  \"gone\": %llu, \"fabric\": \"%s\", \"rows\": %zu,\n",
+	       (unsigned long long)n_rows, spec, rows.n);
 	print("read_and_note_ms", first, ",");
 	print("note_one_change_ms", one, ",");
 	print("note_no_change_ms", same, ",");
@@ -258,8 +263,8 @@ int main(int argc, char **argv)
 	print("look_up_nobody_ms", missing, ",");
 	print("pass_over_all_ms", passes, ",");
 	printf("  \"list_mib\": %.1f, \"state_mib\": %.1f, \"snapshot_mib\": {\"without\": %.1f, \"with\": %.1f}\n}\n",
-	       (double)sm.known.n * sizeof(struct known_node) / (1 << 20), file_mib(dir, "data.mdb"), without,
-	       file_mib(dir, "snapshot/data.mdb"));
+	       (double)sm.known.n * sizeof(struct known_node) / (1 << 20),
+	       file_mib(dir, "data.mdb"), without, file_mib(dir, "snapshot/data.mdb"));
 	snap_reader_close(r);
 	snap_writer_close(w);
 	known_done(&sm.known);

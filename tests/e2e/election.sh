@@ -38,6 +38,7 @@ start_daemon_on "$low" low -p 0 --allowed_sm_guids "$announced" "${polling[@]}"
 low_pid=$daemon low_dir=$run_dir
 holds "the first is master" until_true log_says low 'SUBNET UP'
 # lost: the alarms of the first one that say that it is master no more
+# shellcheck disable=SC2317 # called by until_true
 lost() { "$bin/saguaro" alarms --json --snapshot-dir "$low_dir" 2>/dev/null | jq -r '[.alarms[] | select(.kind == "master_lost")] | map("\(.severity): \(.text)") | join("\n") | if . == "" then "nothing" else . end'; }
 # shellcheck disable=SC2317 # called by until_true
 says_lost() { case $(lost) in "warning: is no longer master: "*"handed over"*) true ;; *) false ;; esac; }

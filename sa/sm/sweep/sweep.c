@@ -667,7 +667,9 @@ static void beat(struct sweep *s)
 		s->next_beat = earliest(s->next_beat, now + EVENTS_DELAY_MS);
 	}
 	if (s->has_events && s->next_beat < s->mirror.rested_ms) {
-		s->next_beat = s->mirror.rested_ms; /* no event is shown before what goes with it */
+		s->next_beat =
+			s->mirror
+				.rested_ms; /* no event is shown before what goes with it */
 	}
 	if (s->election.state != s->shown_state) { /* between two heartbeats */
 		s->shown_state = s->election.state;

@@ -58,14 +58,14 @@ enum phase {
 
 /* Changes of partitions that become durable together. */
 struct held_changes {
-	bool on; /* until sweep_settle_partitions() */
-	struct state_batch *batch; /* their rows; NULL: there was none */
+	bool on;                           /* until sweep_settle_partitions() */
+	struct state_batch *batch;         /* their rows; NULL: there was none */
 	struct runtime_partitions *before; /* what is durable */
 	struct arena *a;
 	struct held_event {
 		enum event_kind kind;
 		const char *text;
-	} *events; /* [n] in a */
+	} * events; /* [n] in a */
 	size_t n, cap;
 };
 

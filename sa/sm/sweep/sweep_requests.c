@@ -76,7 +76,8 @@ int sweep_request_port(struct sweep *s, const struct port_request *rq,
 
 /* What an operator asked for is durable when the command returns, and shown with its events, unless
  * mirroring rests; then the next heartbeat shows it. */
-static int store_now(struct sweep *s, struct record_list *l, int ret, char *why, size_t why_bytes)
+static int store_now(struct sweep *s, struct record_list *l, int ret, char *why,
+                     size_t why_bytes)
 {
 	if (ret != E_OK) {
 		return ret;
@@ -105,7 +106,8 @@ int sweep_request_forget(struct sweep *s, const char *what, const char *by, size
 int sweep_request_ack(struct sweep *s, const char *id, const char *until, const char *note,
                       const char *by, char *why, size_t why_bytes)
 {
-	int ret = acks_put(&s->sm, id, until, note, by, sm_wall_clock(&s->sm), why, why_bytes);
+	int ret = acks_put(&s->sm, id, until, note, by, sm_wall_clock(&s->sm), why,
+	                   why_bytes);
 
 	return store_now(s, &s->sm.acks.rows, ret, why, why_bytes);
 }
@@ -146,7 +148,8 @@ static int hold_event(struct held_changes *h, const struct runtime_change *c,
 	char from[60] = "";
 
 	h->a = h->a != NULL ? h->a : arena_new();
-	if (h->a == NULL || ARENA_RESERVE(h->a, h->events, h->n, h->cap, h->n + 1) != E_OK) {
+	if (h->a == NULL ||
+	    ARENA_RESERVE(h->a, h->events, h->n, h->cap, h->n + 1) != E_OK) {
 		return -ENOMEM;
 	}
 	if (c->from != 0) {
@@ -159,12 +162,14 @@ static int hold_event(struct held_changes *h, const struct runtime_change *c,
 			h->a,
 			"0x%04x%s%s is %s: members at run time from %u to %u%s; version %" PRIu64
 			"%s%s",
-			c->p_key, t != NULL && *t->name ? " " : "", t != NULL ? t->name : "",
+			c->p_key, t != NULL && *t->name ? " " : "",
+			t != NULL ? t->name : "",
 			kind == EVENT_PARTITION_DELETED   ? "deleted"
 			: kind == EVENT_PARTITION_CREATED ? "made"
 							  : "changed",
 			members_in(before, c->p_key), members_in(now, c->p_key), from,
-			now->version, c->by != NULL ? "; by " : "", c->by != NULL ? c->by : "")
+			now->version, c->by != NULL ? "; by " : "",
+			c->by != NULL ? c->by : "")
 	};
 	if (e.text == NULL) {
 		return -ENOMEM;
@@ -215,7 +220,8 @@ int sweep_settle_partitions(struct sweep *s, char *why, size_t why_bytes)
 	}
 	if (ret != E_OK) {
 		sm->runtime = h.before;
-		snprintf(why, why_bytes, "the state cannot be written: %s", err_text(ret));
+		snprintf(why, why_bytes, "the state cannot be written: %s",
+		         err_text(ret));
 	} else if (h.batch != NULL) {
 		sm->runtime_state = state_version(sm->d.state, RECORDS_PARTITIONS);
 		for (size_t i = 0; i < h.n; i++) {

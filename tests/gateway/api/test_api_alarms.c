@@ -143,7 +143,9 @@ static const struct {
 	{ { { EVENT_MASTER_LOST, 0, 0 } }, 1, "master_lost:-:0" },
 	{ { { EVENT_MASTER_LOST, 0, 0 }, { EVENT_SUBNET_UP, 0, 0 } }, 2, "" },
 	{ { { EVENT_MASTER_LOST, 0, 0 }, { EVENT_STARTED, 0, 0 } }, 2, "" },
-	{ { { EVENT_SUBNET_UP, 0, 0 }, { EVENT_MASTER_LOST, 0, 0 } }, 2, "master_lost:-:0" },
+	{ { { EVENT_SUBNET_UP, 0, 0 }, { EVENT_MASTER_LOST, 0, 0 } },
+	  2,
+	  "master_lost:-:0" },
 	{ { { EVENT_HANDOVER_FAILED, HOST, 1 } }, 1, "sm_conflict:0101:1" },
 	{ { { EVENT_HANDOVER_FAILED, HOST, 1 }, { EVENT_SM_GONE, HOST, 1 } }, 2, "" },
 	/* the worst first */
@@ -438,7 +440,13 @@ START_TEST(test_series_are_bounded)
 END_TEST
 
 /* Switches and a cable that are gone, as the memory of nodes has them. */
-enum { PART_1 = 0x7001, PART_2 = 0x7002, PART_3 = 0x7003, SYSTEM = 0x7000, SYSTEM_2 = 0x7100 };
+enum {
+	PART_1 = 0x7001,
+	PART_2 = 0x7002,
+	PART_3 = 0x7003,
+	SYSTEM = 0x7000,
+	SYSTEM_2 = 0x7100
+};
 
 static const struct {
 	uint64_t system[3]; /* of PART_1 to PART_3; 0: not known */
@@ -449,7 +457,9 @@ static const struct {
 	{ { SYSTEM, SYSTEM, SYSTEM }, 2, "chassis_gone:7000:0" },
 	{ { SYSTEM, SYSTEM, SYSTEM }, 3, "chassis_gone:7000:0" },
 	{ { SYSTEM, SYSTEM_2, SYSTEM }, 3, "chassis_gone:7000:0 switch_gone:7002:0" },
-	{ { SYSTEM, SYSTEM_2, 0 }, 3, "switch_gone:7001:0 switch_gone:7002:0 switch_gone:7003:0" },
+	{ { SYSTEM, SYSTEM_2, 0 },
+	  3,
+	  "switch_gone:7001:0 switch_gone:7002:0 switch_gone:7003:0" },
 	{ { 0, 0, 0 }, 2, "switch_gone:7001:0 switch_gone:7002:0" },
 };
 
@@ -486,7 +496,8 @@ START_TEST(test_chassis)
 			remember(&row[n], key[n], value[n],
 			         &(struct known_node){ .node_guid = PART_1,
 			                               .port = (uint8_t)k,
-			                               .switch_guid = k == 1 ? PART_2 : SW_A,
+			                               .switch_guid =
+			                                       k == 1 ? PART_2 : SW_A,
 			                               .switch_port = 9,
 			                               .type = NODE_SWITCH,
 			                               .first_s = 1,
@@ -505,9 +516,10 @@ START_TEST(test_chassis)
 			with += chassis[_i].system[i] == SYSTEM;
 		}
 		/* a cable within it counts once */
-		snprintf(want, sizeof(want),
-		         "the system 0x0000000000007000 of 'n' is gone with its %u switches: 0 hosts, 2 cables",
-		         with);
+		snprintf(
+			want, sizeof(want),
+			"the system 0x0000000000007000 of 'n' is gone with its %u switches: 0 hosts, 2 cables",
+			with);
 		o = api_json(&thread, 200, "/v1/alarms");
 		a = alarm_of(o, "chassis_gone");
 		ck_assert_str_eq(json_string_value(json_object_get(a, "text")), want);
@@ -560,7 +572,8 @@ START_TEST(test_just_left)
 		                .cause = KNOWN_LINK_DOWN,
 		                .name = "departed",
 		                .switch_name = "sw-x" };
-	static const char *const paths[] = { "/v1/nodes/departed", "/paths?src=departed&dst=host",
+	static const char *const paths[] = { "/v1/nodes/departed",
+		                             "/paths?src=departed&dst=host",
 		                             "/v1/nodes/departed:1" };
 	struct client_row row;
 	uint8_t key[KNOWN_KEY_BYTES], value[KNOWN_ROW_MAX];
@@ -574,7 +587,8 @@ START_TEST(test_just_left)
 
 		if (said[_i] != NULL) {
 			ck_assert_str_eq(detail, said[_i]);
-			ck_assert_str_eq(json_string_value(json_object_get(o, "reason")), "gone");
+			ck_assert_str_eq(json_string_value(json_object_get(o, "reason")),
+			                 "gone");
 		} else {
 			ck_assert_ptr_null(strstr(detail, "fabric"));
 		}

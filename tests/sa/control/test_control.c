@@ -166,7 +166,9 @@ static void *dispatch(void *arg)
 
 static int listen_at(const char *at)
 {
-	const struct control_options o = { .path = at, .verbs = verbs, .begin = begin, .settle = settle, .wake = wake };
+	const struct control_options o = {
+		.path = at, .verbs = verbs, .begin = begin, .settle = settle, .wake = wake
+	};
 	const char *why;
 
 	return control_new(&o, arena, &why, &control);
@@ -261,14 +263,18 @@ START_TEST(unsettled)
 {
 	int fd = client();
 
-	ck_assert_str_eq(ask(fd, "{\"verb\":\"change\",\"text\":\"a\"}\n"), "{\"text\":\"a\",\"ok\":true}");
+	ck_assert_str_eq(ask(fd, "{\"verb\":\"change\",\"text\":\"a\"}\n"),
+	                 "{\"text\":\"a\",\"ok\":true}");
 	disk_is_full = true;
-	ck_assert_str_eq(ask(fd, "{\"verb\":\"change\",\"text\":\"b\"}\n"),
-	                 "{\"code\":\"disk\",\"error\":\"the disk is full\",\"ok\":false}");
-	ck_assert_str_eq(ask(fd, "{\"verb\":\"echo\",\"text\":\"c\"}\n"), "{\"text\":\"c\",\"ok\":true}");
+	ck_assert_str_eq(
+		ask(fd, "{\"verb\":\"change\",\"text\":\"b\"}\n"),
+		"{\"code\":\"disk\",\"error\":\"the disk is full\",\"ok\":false}");
+	ck_assert_str_eq(ask(fd, "{\"verb\":\"echo\",\"text\":\"c\"}\n"),
+	                 "{\"text\":\"c\",\"ok\":true}");
 	ck_assert_ptr_nonnull(strstr(ask(fd, "{\"verb\":\"refuse\"}\n"), "not today"));
 	disk_is_full = false;
-	ck_assert_str_eq(ask(fd, "{\"verb\":\"change\",\"text\":\"d\"}\n"), "{\"text\":\"d\",\"ok\":true}");
+	ck_assert_str_eq(ask(fd, "{\"verb\":\"change\",\"text\":\"d\"}\n"),
+	                 "{\"text\":\"d\",\"ok\":true}");
 	close(fd);
 }
 END_TEST

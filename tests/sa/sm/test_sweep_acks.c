@@ -76,7 +76,8 @@ static unsigned count_shown(void)
 
 	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
-	for (int ret = snap_ack_first(r, &row); ret == E_OK; ret = snap_ack_next(r, &row)) {
+	for (int ret = snap_ack_first(r, &row); ret == E_OK;
+	     ret = snap_ack_next(r, &row)) {
 		n++;
 	}
 	snap_reader_close(r);
@@ -231,7 +232,8 @@ END_TEST
 START_TEST(ended_by_system)
 {
 	struct graph *g = fixture->g;
-	uint64_t guid[2] = { g->nodes[g->switches[2]].guid, g->nodes[g->switches[3]].guid };
+	uint64_t guid[2] = { g->nodes[g->switches[2]].guid,
+		             g->nodes[g->switches[3]].guid };
 	char id[64];
 	size_t n;
 
@@ -259,7 +261,9 @@ START_TEST(ended_by_system)
 		ck_assert_uint_eq(count(), 1);
 		ck_assert_int_eq(rows[0].ended_s, i == 0 ? clock_s : 0);
 	}
-	ck_assert_int_eq(sweep_request_forget(fixture->sweep, NULL, "me", &n, why, sizeof(why)), E_OK);
+	ck_assert_int_eq(
+		sweep_request_forget(fixture->sweep, NULL, "me", &n, why, sizeof(why)),
+		E_OK);
 	sweep();
 	clock_s += ACKS_QUIET_S;
 	sweep();

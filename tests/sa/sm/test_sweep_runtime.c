@@ -270,8 +270,10 @@ START_TEST(held_together)
 	keys = sets(UMAD_SM_ATTR_PKEY_TABLE);
 	sweep_hold_partitions(fixture->sweep);
 	for (unsigned i = 0; i < 4; i++) {
-		ck_assert_int_eq(change_one(RUNTIME_ADD, 0x10, guid(i), PARTITION_FULL), E_OK);
-		ck_assert_uint_eq(sweep_runtime_partitions(fixture->sweep)->version, i + 1);
+		ck_assert_int_eq(change_one(RUNTIME_ADD, 0x10, guid(i), PARTITION_FULL),
+		                 E_OK);
+		ck_assert_uint_eq(sweep_runtime_partitions(fixture->sweep)->version,
+		                  i + 1);
 	}
 	ck_assert_int_eq(change_one(RUNTIME_REMOVE, 0x10, guid(0), PARTITION_FULL), E_OK);
 	ck_assert_int_ne(change_one(RUNTIME_REMOVE, 0x11, guid(0), PARTITION_FULL), E_OK);
@@ -281,8 +283,10 @@ START_TEST(held_together)
 	ck_assert_int_eq(sweep_settle_partitions(fixture->sweep, why, sizeof(why)), E_OK);
 	ck_assert_uint_eq(all.n, 1);
 	settle();
-	ck_assert_uint_eq(sets(UMAD_SM_ATTR_PKEY_TABLE), keys + 2 * 3); /* ports and their switch ports, once each */
-	ck_assert(!has_key(host(0), 0x8010) && has_key(host(1), 0x8010) && has_key(host(3), 0x8010));
+	ck_assert_uint_eq(sets(UMAD_SM_ATTR_PKEY_TABLE),
+	                  keys + 2 * 3); /* ports and their switch ports, once each */
+	ck_assert(!has_key(host(0), 0x8010) && has_key(host(1), 0x8010) &&
+	          has_key(host(3), 0x8010));
 	state_follow_end(fixture->state);
 	fixture_stop(fixture); /* the state has what memory has */
 	fixture_start(fixture);
