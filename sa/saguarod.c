@@ -465,6 +465,8 @@ static int open_control(struct daemon *d)
 	struct control_options o = { .group = "saguaro-admin",
 		                     .verbs = saguarod_verbs,
 		                     .ctx = d,
+		                     .begin = saguarod_begin,
+		                     .settle = saguarod_settle,
 		                     .wake = wake_fabric_thread };
 	const char *why = NULL;
 	int ret;

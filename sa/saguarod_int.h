@@ -38,6 +38,10 @@ struct daemon {
 
 extern const struct control_verb saguarod_verbs[]; /* their context is a struct daemon */
 
+/*! \brief Around the requests that are carried out together; as in struct control_options. */
+void saguarod_begin(void *ctx);
+int saguarod_settle(void *ctx, json_t *reply, char *why, size_t why_bytes);
+
 /*! \brief Reads the configuration again, and logs what is wrong with it.
  *  \retval E_OK  The new one is in force. \retval Others  The running one stays. */
 int saguarod_reload(struct daemon *d);

@@ -288,6 +288,20 @@ static int verb_maintenance(void *ctx, const json_t *request, json_t *reply, cha
 	return E_OK;
 }
 
+void saguarod_begin(void *ctx)
+{
+	const struct daemon *d = ctx;
+
+	sweep_hold_partitions(d->sweep);
+}
+
+int saguarod_settle(void *ctx, json_t *reply, char *why, size_t why_bytes)
+{
+	const struct daemon *d = ctx;
+
+	return partition_settle(d->sweep, reply, why, why_bytes);
+}
+
 const struct control_verb saguarod_verbs[] = {
 	{ "status", verb_status },       { "sweep", verb_sweep },
 	{ "reload", verb_reload },       { "reopen-log", verb_reopen_log },

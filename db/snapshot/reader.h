@@ -370,7 +370,8 @@ int snap_drained_next(struct snap_reader *r, struct drained_row *ret_row);
 
 /*!
  * \brief Finds a port that is gone, by name, name:port, NodeGUID, PortGUID or its last LID; of
- *        several the one that went last.
+ *        several the one that went last. The row of one that left with this epoch may be as it was
+ *        before: its gone_s is 0 then, and nobody has looked yet why it left.
  * \retval E_NOTFOUND  None. \retval E_MALFORMED E_STALE  Cost: O(known rows).
  */
 int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *ret_node);

@@ -532,6 +532,14 @@ static bool is_wanted(const struct wanted *w, const struct known_node *n)
 	       (w->has_lid && n->lid != 0 && n->lid == w->lid);
 }
 
+/* Is the node of a row in the fabric of this epoch? A failure to tell counts as yes. */
+static bool is_present(struct snap_reader *r, uint64_t node_guid)
+{
+	struct snap_node node;
+
+	return snap_node(r, node_guid, &node) != E_NOTFOUND;
+}
+
 int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *ret_node)
 {
 	struct wanted w = { .text = text, .colon = strrchr(text, ':') };
@@ -544,11 +552,15 @@ int snap_known_gone(struct snap_reader *r, const char *text, struct known_node *
 	w.has_lid = text_u64(text, UINT32_MAX, &w.lid) == E_OK;
 	int ret = snap_known_from(r, 0, 0, &n);
 	for (; ret == E_OK; ret = snap_known_next(r, &n)) {
-		if (n.gone_s > found.gone_s && !known_is_cable(&n) && is_wanted(&w, &n)) {
+		/* One that has just left is in the rows as it was, until the sweep is over. */
+		if (!known_is_cable(&n) && is_wanted(&w, &n) &&
+		    (n.gone_s == 0 ? !is_present(r, n.node_guid)
+		                   : n.gone_s > found.gone_s && (found.gone_s != 0 ||
+		                                                 found.node_guid == 0))) {
 			found = n;
 		}
 	}
-	if (ret == E_NOTFOUND && found.gone_s != 0) {
+	if (ret == E_NOTFOUND && found.node_guid != 0) {
 		*ret_node = found;
 		return E_OK;
 	}

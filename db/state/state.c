@@ -497,6 +497,17 @@ void state_batch_free(struct state_batch *b)
 	free(b);
 }
 
+void state_batch_join(struct state_batch *to, struct state_batch *from)
+{
+	if (from->first != NULL) {
+		*to->last = from->first;
+		to->last = from->last;
+		from->first = NULL;
+		from->last = &from->first;
+	}
+	state_batch_free(from);
+}
+
 int state_batch_reserve(struct state_batch *b, size_t n)
 {
 	while (b->n_reserved < n) {

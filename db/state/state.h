@@ -82,6 +82,9 @@ void state_batch_free(struct state_batch *b); /*!< NULL is fine */
 int state_batch_put(struct state_batch *b, enum record_table table, const void *key,
                     size_t key_len, const void *value, size_t len);
 
+/*! \brief Adds the rows of a batch behind those of another one, and frees it. */
+void state_batch_join(struct state_batch *to, struct state_batch *from);
+
 /*!
  * \brief Sets memory aside, so that the next \a n removals of rows whose keys have at most
  *        STATE_RESERVED_KEY_BYTES cannot fail.

@@ -410,6 +410,14 @@ const char *path_none_gone(const struct known_node *n, struct arena *a)
 	char since[TIME_TEXT_BYTES];
 
 	time_text(n->gone_s, since);
+	if (n->gone_s == 0) {
+		return n->switch_guid == 0
+		               ? arena_printf(a, "'%s' has just left the fabric", n->name)
+		               : arena_printf(
+					 a,
+					 "'%s' has just left the fabric, it was on %s port %u",
+					 n->name, n->switch_name, n->switch_port);
+	}
 	if (n->switch_guid == 0) {
 		return arena_printf(a, "'%s' is gone since %s", n->name, since);
 	}

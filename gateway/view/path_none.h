@@ -46,5 +46,5 @@ int path_none_selectors(struct snap_reader *r, const struct path_query *q,
 const char *path_none_port(struct snap_reader *r, const char *text, struct arena *a);
 
 /*! \brief "'node010' is gone since 2026-01-31T12:00:00Z, it was on leaf-0000 port 10: its link is
- *         down", in \a a. NULL: out of memory. */
+ *         down", or that it has just left; in \a a. NULL: out of memory. */
 const char *path_none_gone(const struct known_node *n, struct arena *a);

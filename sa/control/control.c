@@ -49,6 +49,7 @@ struct request {
 	char *text; /* the line; later the reply with its newline */
 	size_t len;
 	uint64_t taken_ms; /* when the fabric thread took it */
+	bool unsettled;    /* its reply holds if settle() succeeds */
 	char user[USER_BYTES]; /* of the client's process */
 };
 
@@ -85,6 +86,8 @@ struct control {
 	uint64_t recheck_ms;  /* when they are tried again */
 	uint64_t waited_ms;   /* of the request at work */
 	const char *user;     /* likewise */
+	bool unsettled;       /* likewise */
+	struct list done;     /* replies that wait for settle() */
 	uint64_t last_number;
 	struct connection conn[CONTROL_CONNECTIONS];
 };
@@ -409,6 +412,17 @@ static uint64_t turn(void *ctx)
 
 /* ---- the fabric thread ---- */
 
+/* A reply as one line. NULL: out of memory. */
+static char *reply_line(json_t *reply, int ret, const char *why)
+{
+	if (ret != E_OK) {
+		json_object_set_new(reply, "error",
+		                    json_string(why[0] ? why : err_text(ret)));
+	}
+	json_object_set_new(reply, "ok", json_boolean(ret == E_OK));
+	return json_dumps(reply, JSON_COMPACT);
+}
+
 /* The reply to a request, as one line. NULL: out of memory, or (with \a ret_waits) there is none
  * yet. */
 static char *run_request(struct control *c, const char *text, size_t len, bool *ret_waits)
@@ -440,17 +454,17 @@ static char *run_request(struct control *c, const char *text, size_t len, bool *
 		}
 	}
 	*ret_waits = ret == CONTROL_WAIT;
-	if (ret != E_OK) {
-		json_object_set_new(reply, "error",
-		                    json_string(why[0] ? why : err_text(ret)));
-	}
-	json_object_set_new(reply, "ok", json_boolean(ret == E_OK));
 	if (!*ret_waits) {
-		line = json_dumps(reply, JSON_COMPACT);
+		line = reply_line(reply, ret, why);
 	}
 	json_decref(reply);
 	json_decref(request);
 	return line;
+}
+
+void control_unsettled(struct control *c)
+{
+	c->unsettled = true;
 }
 
 uint64_t control_waited_ms(const struct control *c)
@@ -477,26 +491,35 @@ static char *give_up_waiting(void)
 		"{\"ok\":false,\"error\":\"too many requests wait; try again later\",\"code\":\"busy\"}");
 }
 
-/* Runs a request. \return false: it waits. */
-static bool settle_request(struct control *c, struct request *r, unsigned n_waiting)
+/* Takes a reply. \param line  malloc; NULL: out of memory. */
+static void set_reply(struct request *r, char *line)
 {
 	static const char out_of_memory[] = "{\"ok\":false,\"error\":\"out of memory\"}";
-	bool waits;
-	char *line;
 
-	c->waited_ms = monotonic_ms() - r->taken_ms;
-	c->user = r->user;
-	line = run_request(c, r->text, r->len, &waits);
-	if (waits && n_waiting < CONTROL_WAITING) {
-		return false;
-	}
-	line = waits ? give_up_waiting() : line != NULL ? line : strdup(out_of_memory);
+	line = line != NULL ? line : strdup(out_of_memory);
 	free(r->text);
 	r->text = line;
 	r->len = line ? strlen(line) + 1 : 0;
 	if (line != NULL) {
 		line[r->len - 1] = '\n';
 	}
+}
+
+/* Runs a request. \return false: it waits. */
+static bool run_one(struct control *c, struct request *r, unsigned n_waiting)
+{
+	bool waits;
+	char *line;
+
+	c->waited_ms = monotonic_ms() - r->taken_ms;
+	c->user = r->user;
+	c->unsettled = false;
+	line = run_request(c, r->text, r->len, &waits);
+	if (waits && n_waiting < CONTROL_WAITING) {
+		return false;
+	}
+	r->unsettled = c->unsettled;
+	set_reply(r, waits ? give_up_waiting() : line);
 	return true;
 }
 
@@ -506,17 +529,36 @@ static void run_requests(struct control *c, struct request *r)
 	while (r != NULL) {
 		struct request *next = r->next;
 
-		if (!settle_request(c, r, c->waiting_now)) {
+		if (!run_one(c, r, c->waiting_now)) {
 			list_add(&c->waiting, r);
 			c->waiting_now++;
 		} else {
-			pthread_mutex_lock(&c->lock);
-			list_add(&c->answered, r);
-			pthread_mutex_unlock(&c->lock);
-			loop_wake(c->loop);
+			list_add(&c->done, r);
 		}
 		r = next;
 	}
+}
+
+/* What the requests changed is kept, or their replies become refusals. */
+static void settle_requests(struct control *c)
+{
+	struct request *r = list_take_all(&c->done), *next;
+	json_t *reply = json_object();
+	char why[400] = "";
+	int ret = c->o.settle != NULL ? c->o.settle(c->o.ctx, reply, why, sizeof(why))
+	                              : E_OK;
+
+	for (; r != NULL; r = next) {
+		next = r->next;
+		if (ret != E_OK && r->unsettled) {
+			set_reply(r, reply_line(reply, ret, why));
+		}
+		pthread_mutex_lock(&c->lock);
+		list_add(&c->answered, r);
+		pthread_mutex_unlock(&c->lock);
+		loop_wake(c->loop);
+	}
+	json_decref(reply);
 }
 
 void control_dispatch(struct control *c)
@@ -534,12 +576,16 @@ void control_dispatch(struct control *c)
 	for (struct request *r = fresh; r != NULL; r = r->next) {
 		r->taken_ms = now;
 	}
+	if (c->o.begin != NULL) {
+		c->o.begin(c->o.ctx);
+	}
 	if (c->waiting_now > 0 && now >= c->recheck_ms) {
 		c->recheck_ms = now + CONTROL_RECHECK_MS;
 		c->waiting_now = 0;
 		run_requests(c, list_take_all(&c->waiting));
 	}
 	run_requests(c, fresh);
+	settle_requests(c);
 	pthread_mutex_lock(&c->lock);
 	begins = c->waiting_now > 0 && c->n_waiting == 0;
 	c->n_waiting = c->waiting_now;
@@ -662,6 +708,7 @@ void control_free(struct control *c)
 	}
 	free_requests(c->asked.first);
 	free_requests(c->waiting.first);
+	free_requests(c->done.first);
 	free_requests(c->answered.first);
 	unlink(c->path);
 	close(c->listener.fd);

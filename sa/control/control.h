@@ -70,6 +70,11 @@ struct control_options {
 	const char *group; /*!< members may connect; NULL or unknown: nobody further */
 	const struct control_verb *verbs; /*!< borrowed until control_free() */
 	void *ctx;                        /*!< for the verbs */
+	/*! Before and after the requests that are carried out together, so that they can share what
+	 *  costs much; NULL: neither. A failure of settle() is the reply of each request whose verb
+	 *  called control_unsettled(), with what it puts into \a reply. */
+	void (*begin)(void *ctx);
+	int (*settle)(void *ctx, json_t *reply, char *why, size_t why_bytes);
 	void (*wake)(
 		void *ctx); /*!< makes the fabric thread call control_dispatch(); any thread */
 };
@@ -86,6 +91,9 @@ int control_new(const struct control_options *o, struct arena *a, const char **r
 
 /*! \brief Carries out the requests that wait. On the fabric thread. Cost: that of the verbs. */
 void control_dispatch(struct control *c);
+
+/*! \brief For a verb: what its reply says is true only if settle() succeeds. */
+void control_unsettled(struct control *c);
 
 /*! \brief For a verb: milliseconds since its request was taken for the first time. */
 uint64_t control_waited_ms(const struct control *c);

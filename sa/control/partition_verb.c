@@ -26,7 +26,7 @@ enum { WAIT_MS = 10000, WAIT_MAX_MS = 600000 };
 /* A request at work. */
 struct call {
 	struct sweep *sweep;
-	const struct control *control;
+	struct control *control;
 	const json_t *request;
 	json_t *reply;
 	struct arena *a;
@@ -812,7 +812,7 @@ static int run_action(const struct call *c)
 		"'action' must be create, add, remove, set, delete, list, show or wait");
 }
 
-int partition_verb(struct sweep *s, const struct control *c, const json_t *request,
+int partition_verb(struct sweep *s, struct control *c, const json_t *request,
                    json_t *reply, char *why, size_t why_bytes)
 {
 	struct call call = { .sweep = s,
@@ -825,7 +825,19 @@ int partition_verb(struct sweep *s, const struct control *c, const json_t *reque
 	int ret = run_action(&call);
 
 	arena_free(call.a);
-	if (ret != E_OK && ret != CONTROL_WAIT) {
+	if (ret == E_OK) {
+		control_unsettled(c); /* it may rest on a change that is held */
+	} else if (ret != CONTROL_WAIT) {
+		json_object_set_new(reply, "code", json_string(code_of(ret)));
+	}
+	return ret;
+}
+
+int partition_settle(struct sweep *s, json_t *reply, char *why, size_t why_bytes)
+{
+	int ret = sweep_settle_partitions(s, why, why_bytes);
+
+	if (ret != E_OK) {
 		json_object_set_new(reply, "code", json_string(code_of(ret)));
 	}
 	return ret;

@@ -39,5 +39,13 @@ struct sweep;
  * A refusal changes nothing and has a "code" beside its sentence: invalid, not_found, exists,
  * conflict (with the "version" of now), full, read_only, standby, disk, or memory.
  */
-int partition_verb(struct sweep *s, const struct control *c, const json_t *request,
+int partition_verb(struct sweep *s, struct control *c, const json_t *request,
                    json_t *reply, char *why, size_t why_bytes);
+
+/*!
+ * \brief For control_options.settle: makes the changes of all requests since sweep_hold_partitions()
+ *        durable, in one transaction.
+ * \param reply  On failure its code goes here.
+ * \return As sweep_settle_partitions().
+ */
+int partition_settle(struct sweep *s, json_t *reply, char *why, size_t why_bytes);

@@ -75,7 +75,14 @@ static void take_out(struct acks *a, size_t at)
 /* --- when they end ---------------------------------------------------------------------------- */
 
 /* Signs that an alarm is over. */
-enum track { TRACK_NOTHING, TRACK_EVENTS, TRACK_NODE, TRACK_CABLE, TRACK_STATE };
+enum track {
+	TRACK_NOTHING,
+	TRACK_EVENTS,
+	TRACK_NODE,
+	TRACK_SYSTEM,
+	TRACK_CABLE,
+	TRACK_STATE
+};
 
 static const struct {
 	const char *alarm;
@@ -84,7 +91,8 @@ static const struct {
 #define ALARM_EVENT(event, alarm, name, begins, of_port) { #name, TRACK_EVENTS },
 #include "db/stats/alarm_events.def"
 #undef ALARM_EVENT
-	{ "host_gone", TRACK_NODE },  { "switch_gone", TRACK_NODE }, { "silent", TRACK_NODE },
+	{ "host_gone", TRACK_NODE },  { "switch_gone", TRACK_NODE },
+	{ "silent", TRACK_NODE },     { "chassis_gone", TRACK_SYSTEM },
 	{ "link_down", TRACK_CABLE }, { "not_active", TRACK_STATE },
 };
 
@@ -117,6 +125,22 @@ static bool is_known(const struct sm *sm, uint64_t guid)
 	return at < k->n && k->list[at].node_guid == guid;
 }
 
+/* Is a switch of a system there, or none of them known any more? */
+static bool is_system_over(const struct sm *sm, const struct graph *g, uint64_t system)
+{
+	for (uint32_t i = 0; i < g->n_switches; i++) {
+		if (g->nodes[g->switches[i]].system_image_guid == system) {
+			return true;
+		}
+	}
+	for (size_t i = 0; i < sm->known.n; i++) {
+		if (sm->known.list[i].system_guid == system) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Does the fabric show that an alarm is over? */
 static bool fabric_shows_end(const struct sm *sm, const struct graph *g, const struct subject *s)
 {
@@ -127,6 +151,7 @@ static bool fabric_shows_end(const struct sm *sm, const struct graph *g, const s
 	case TRACK_NOTHING:
 	case TRACK_EVENTS: return false;
 	case TRACK_NODE: return node != GRAPH_NONE || !is_known(sm, s->guid);
+	case TRACK_SYSTEM: return is_system_over(sm, g, s->guid);
 	case TRACK_CABLE: return port == GRAPH_NONE || g->ports[port].peer != GRAPH_NONE;
 	case TRACK_STATE:
 		return port == GRAPH_NONE || g->ports[port].peer == GRAPH_NONE ||

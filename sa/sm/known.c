@@ -11,6 +11,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/text.h"
+#include "conf/base/vector.h"
 #include "conf/config.h"
 #include "db/state/state.h"
 #include "routing/graph/graph.h"
@@ -52,7 +53,11 @@ static int refresh(struct sm *sm)
 
 static void take_name(char to[KNOWN_NAME_BYTES + 1], const struct node *n)
 {
-	snprintf(to, KNOWN_NAME_BYTES + 1, "%s", node_name(n));
+	const char *name = node_name(n);
+	size_t len = strnlen(name, KNOWN_NAME_BYTES);
+
+	memcpy(to, name, len);
+	to[len] = '\0';
 }
 
 /* An end port as it is. */
@@ -219,80 +224,137 @@ static bool is_over(const struct graph *g, const struct known_node *n)
 	       graph_node_by_guid(g, n->switch_guid) != GRAPH_NONE;
 }
 
-/* What is known after a sweep: both lists are by NodeGUID and port. */
-static int merge(struct sm *sm, const struct job *j, struct record_changes *c,
-                 struct known_node *list, size_t *ret_n)
+/* Rows that a sweep adds and drops. Most sweeps have none, so the list is moved only for those. */
+struct merge {
+	struct sm *sm;
+	const struct job *j;
+	struct record_changes *c;
+	struct known_node *fresh; /* [n_fresh] malloc; by NodeGUID and port */
+	size_t n_fresh, cap_fresh, n_dropped;
+	int64_t now;
+};
+
+/* A port that is there. \param was  Its row; NULL: it is new. */
+static int merge_there(struct merge *m, uint32_t port, struct known_node *was)
 {
-	const struct known *k = &sm->known;
-	const struct graph *g = j->disc.g;
-	int64_t now = sm_wall_clock(sm);
+	struct known_node is = row_of(m->j->disc.g, m->j->program.lids, port);
+
+	is.first_s = was != NULL ? was->first_s : m->now;
+	if (was != NULL && is_same(was, &is)) {
+		return E_OK;
+	}
+	int ret = put(m->sm, m->c, &is, false);
+	if (ret == E_OK && was == NULL) {
+		ret = VECTOR_RESERVE(m->fresh, m->cap_fresh, m->n_fresh + 1);
+	}
+	if (ret == E_OK) {
+		*(was != NULL ? was : &m->fresh[m->n_fresh++]) = is;
+	}
+	return ret;
+}
+
+/* A row without a port. */
+static int merge_gone(struct merge *m, struct known_node *was)
+{
+	if (is_over(m->j->disc.g, was)) {
+		m->n_dropped++;
+		was->type = 0;
+		return put(m->sm, m->c, was, true);
+	}
+	if (was->gone_s != 0) {
+		return E_OK;
+	}
+	was->cause = (uint8_t)cause_of(&m->j->disc, was);
+	was->gone_s = m->now;
+	return put(m->sm, m->c, was, false);
+}
+
+/* Takes dropped rows out of the list and new ones in, which keeps its order. */
+static int move_rows(struct known *k, const struct merge *m)
+{
+	size_t left = 0, n_fresh = m->n_fresh;
+
+	for (size_t i = 0; m->n_dropped != 0 && i < k->n; i++) {
+		if (k->list[i].type != 0) {
+			k->list[left++] = k->list[i];
+		}
+	}
+	left = m->n_dropped != 0 ? left : k->n;
+	if (n_fresh != 0) {
+		struct known_node *list =
+			realloc(k->list, (left + n_fresh) * sizeof(*list));
+
+		if (list == NULL) {
+			return -ENOMEM;
+		}
+		k->list = list;
+	}
+	k->n = left + n_fresh;
+	for (size_t at = k->n; n_fresh != 0;) {
+		bool old = left != 0 &&
+		           compare(&k->list[left - 1], &m->fresh[n_fresh - 1]) > 0;
+
+		k->list[--at] = old ? k->list[--left] : m->fresh[--n_fresh];
+	}
+	return E_OK;
+}
+
+/* What is known after a sweep: both lists are by NodeGUID and port. */
+static int merge(struct merge *m, struct known *k)
+{
+	const struct graph *g = m->j->disc.g;
 	uint32_t end = 0, port = next_port(g, 0, &end);
-	size_t i = 0, n = 0;
+	size_t i = 0;
 	int ret = E_OK;
 
-	now += now == 0; /* 0 stands for a port that is there */
 	while ((port != GRAPH_NONE || i < k->n) && ret == E_OK) {
-		struct known_node is = { 0 };
 		int order = port == GRAPH_NONE ? 1 : -1;
 
-		if (port != GRAPH_NONE) {
-			is = row_of(g, j->program.lids, port);
-			order = i < k->n ? compare(&is, &k->list[i]) : -1;
+		if (port != GRAPH_NONE && i < k->n) {
+			const struct known_node key = {
+				.node_guid = g->nodes[g->ports[port].node].guid,
+				.port = g->ports[port].num
+			};
+
+			order = compare(&key, &k->list[i]);
 		}
-		const struct known_node *was = order >= 0 ? &k->list[i] : NULL;
+		struct known_node *was = order >= 0 ? &k->list[i++] : NULL;
 		if (order > 0) {
-			is = *was;
-			if (was->gone_s == 0) {
-				is.cause = (uint8_t)cause_of(&j->disc, was);
-				is.gone_s = now;
-			}
+			ret = merge_gone(m, was);
 		} else {
-			is.first_s = was != NULL ? was->first_s : now;
+			ret = merge_there(m, port, was);
 			port = next_port(g, port + 1, &end);
 		}
-		i += order >= 0;
-		if (order > 0 && is_over(g, &is)) {
-			ret = put(sm, c, &is, true);
-			continue;
-		}
-		if (was == NULL || !is_same(was, &is)) {
-			ret = put(sm, c, &is, false);
-		}
-		list[n++] = is;
 	}
-	*ret_n = n;
-	return ret;
+	return ret == E_OK ? move_rows(k, m) : ret;
 }
 
 void known_note(struct sm *sm, const struct job *j)
 {
 	struct known *k = &sm->known;
-	size_t most = sm->d.config->known_nodes, n = 0;
-	struct known_node *list = NULL;
+	size_t most = sm->d.config->known_nodes;
 	struct record_changes c = { 0 };
+	struct merge m = { .sm = sm, .j = j, .c = &c, .now = sm_wall_clock(sm) };
 
 	if (sm->d.state == NULL) {
 		return;
 	}
+	m.now += m.now == 0; /* 0 stands for a port that is there */
 	int ret = refresh(sm);
 	if (ret == E_OK) {
-		list = malloc(((size_t)j->disc.g->n_end_ports + j->disc.g->n_links + k->n + 1) *
-		              sizeof(*list));
-		ret = list != NULL ? merge(sm, j, &c, list, &n) : -ENOMEM;
+		ret = merge(&m, k);
 	}
-	if (ret == E_OK && n > most) {
-		ret = drop_oldest(sm, &c, list, &n, most);
+	if (ret == E_OK && k->n > most) {
+		ret = drop_oldest(sm, &c, k->list, &k->n, most);
 	}
+	free(m.fresh);
 	if (ret != E_OK) {
-		free(list);
+		k->rows.loaded = false; /* it has changes that were not written */
 		state_batch_free(c.batch);
 		log_message(MSG_SM_KNOWN_NOT_NOTED, source,
 		            "cannot note which nodes are known and gone: %s", err_text(ret));
 		return;
 	}
-	free(k->list);
-	k->list = list;
-	k->n = n;
 	record_list_commit(sm, &k->rows, &c);
 }
 

@@ -178,8 +178,8 @@ struct partition_outcome {
 };
 
 /*!
- * \brief Changes partitions at run time: durable when it returns, programmed when the fabric
- *        thread is idle.
+ * \brief Changes partitions at run time: durable when it returns, unless it is held, programmed when
+ *        the fabric thread is idle.
  * \param c    Its P_Key and members are as they were taken afterwards.
  * \param ret_outcome  Set in any case. \param why  [why_bytes] On failure a sentence.
  * \retval E_NOTREADY  We are no master.
@@ -189,6 +189,19 @@ struct partition_outcome {
 int sweep_change_partitions(struct sweep *s, struct runtime_change *c,
                             struct partition_outcome *ret_outcome, char *why,
                             size_t why_bytes);
+
+/*!
+ * \brief Changes of partitions from here on are durable when sweep_settle_partitions() has returned E_OK: they
+ *        share one transaction. Nothing runs between the two but changes and questions.
+ */
+void sweep_hold_partitions(struct sweep *s);
+
+/*!
+ * \brief Makes changes durable that were held. If it fails, none of them has happened.
+ * \param why  [why_bytes] On failure a sentence.
+ * \retval -ENOSPC -EIO -errno  Of runtime_store().
+ */
+int sweep_settle_partitions(struct sweep *s, char *why, size_t why_bytes);
 
 /*! \brief Partitions made at run time. Borrowed until the next change or sweep_run_once(). */
 const struct runtime_partitions *sweep_runtime_partitions(struct sweep *s);

@@ -35,8 +35,16 @@ start_simulator "$tree"
 port_guid() { on "$1" ibstat | sed -n 's/.*Port GUID: //p' | head -n 1; }
 announced="$(port_guid "$low"),$(port_guid "$high")"
 start_daemon_on "$low" low -p 0 --allowed_sm_guids "$announced" "${polling[@]}"
-low_pid=$daemon
+low_pid=$daemon low_dir=$run_dir
 holds "the first is master" until_true log_says low 'SUBNET UP'
+# lost: the alarms of the first one that say that it is master no more
+# shellcheck disable=SC2317 # called by until_true
+lost() { "$bin/saguaro" alarms --json --snapshot-dir "$low_dir" 2>/dev/null | jq -r '[.alarms[] | select(.kind == "master_lost")] | map("\(.severity): \(.text)") | join("\n") | if . == "" then "nothing" else . end'; }
+# shellcheck disable=SC2317 # called by until_true
+says_lost() { case $(lost) in "warning: is no longer master: "*"handed over"*) true ;; *) false ;; esac; }
+# shellcheck disable=SC2317 # called by until_true
+nothing_lost() { [ "$(lost)" = nothing ]; }
+holds "it lost nothing" nothing_lost
 before=$(lfts)
 start_daemon_on "$high" high -p 15 --allowed_sm_guids "$announced" "${polling[@]}"
 high_pid=$daemon
@@ -45,6 +53,7 @@ holds "the higher one is master" until_true log_says high 'SUBNET UP'
 wait_ready
 has "by a handover" "$(cat "$work/high.log")" "hands over to us"
 holds "the lower one is standby" log_says low "Entering STANDBY state (handed over"
+holds "its alarm says so" until_true says_lost
 same "sminfo has the lower as standby" STANDBY "$(state "$low")"
 same "and the higher as master" MASTER "$(state "$high")"
 same "no LFT block was rewritten" 0 "$(sent high)"
@@ -52,6 +61,7 @@ same "no table changed" "$before" "$(lfts)"
 kill -9 "$high_pid"
 wait "$high_pid" 2>/dev/null
 holds "the lower one takes over" until_true says_times low 'SUBNET UP' 2
+holds "with which its alarm ends" until_true nothing_lost
 same "no LFT block was rewritten again" 0 "$(sent low)"
 same "still no table changed" "$before" "$(lfts)"
 end_process "$low_pid"

@@ -48,8 +48,18 @@ swept_twice() { awk '/num:128/ { up = 0 } /SUBNET UP/ { up = 1; n++ } END { exit
 
 # start_tree FLAGS...: a small tree with subnet manager d, which gets the flags, and gateway g; sets tree and hosts.
 start_tree() {
+	make_tree ft2 4 4 2
+	serve_tree "$@"
+}
+
+# make_tree KIND ARGS...: a fabric as saguaro topo makes it.
+make_tree() {
 	tree=$work/tree.topo
-	"$bin/saguaro" topo ft2 4 4 2 -o "$tree"
+	"$bin/saguaro" topo "$@" -o "$tree"
+}
+
+# serve_tree FLAGS...: as start_tree, of the fabric that make_tree made.
+serve_tree() {
 	mapfile -t hosts < <(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$tree")
 	start_simulator "$tree"
 	start_daemon_on "${hosts[0]}" d --sweep_interval=1 "$@"

@@ -34,7 +34,7 @@ reader=$("$bin/saguaro-admin" --users "$work/users" --add-token reader --role vi
 start_door() {
 	rm -f door.port
 	"$bin/saguaro-admin" --users "$work/users" --fabrics "main=$run_dir.control" --listen "$work/door.sock" --port-file "$work/door.port" \
-		--audit-log "$work/audit" --requests-per-minute 0 2>>"$work/door.log" &
+		--audit-log "$work/audit" 2>>"$work/door.log" &
 	door=$!
 	pids+=("$door")
 }

@@ -652,13 +652,24 @@ static void read_counters(struct sweep *s)
 	}
 }
 
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void beat(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
 	uint64_t now = sm_now(sm);
 
-	if (events_fresh(&sm->events) && now + EVENTS_DELAY_MS < s->next_beat) {
-		s->next_beat = now + EVENTS_DELAY_MS;
+	if (events_fresh(&sm->events)) {
+		s->has_events = true;
+		s->next_beat = earliest(s->next_beat, now + EVENTS_DELAY_MS);
+	}
+	if (s->has_events && s->next_beat < s->mirror.rested_ms) {
+		s->next_beat =
+			s->mirror
+				.rested_ms; /* no event is shown before what goes with it */
 	}
 	if (s->election.state != s->shown_state) { /* between two heartbeats */
 		s->shown_state = s->election.state;
@@ -675,13 +686,13 @@ static void beat(struct sweep *s)
 	}
 	refresh_status(s);
 	perf_figures(s->perf, sm->d.stats);
+	if (s->has_events && sm->known.rows.loaded) {
+		/* what is gone may be on its way to the disk */
+		(void)record_list_is_current(sm, &sm->known.rows);
+	}
+	s->has_events = false;
 	mirror_records_soon(&s->mirror);
 	mirror_figures(sm, &s->election, s->phase <= PHASE_POLL);
-}
-
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* No standby takes over from a master that did not run for this time. */

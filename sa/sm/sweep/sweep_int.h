@@ -56,8 +56,22 @@ enum phase {
 	PHASE_COUNT
 };
 
+/* Changes of partitions that become durable together. */
+struct held_changes {
+	bool on;                           /* until sweep_settle_partitions() */
+	struct state_batch *batch;         /* their rows; NULL: there was none */
+	struct runtime_partitions *before; /* what is durable */
+	struct arena *a;
+	struct held_event {
+		enum event_kind kind;
+		const char *text;
+	} * events; /* [n] in a */
+	size_t n, cap;
+};
+
 struct sweep {
 	struct sm sm;
+	struct held_changes held;
 	enum phase phase;
 	struct election election;
 	struct takeover takeover;
@@ -90,6 +104,7 @@ struct sweep {
 	uint64_t retry_at;        /* ms; a heavy sweep after a failure; UINT64_MAX: none */
 	unsigned idle_refused;    /* bits: idle work that had nothing to do in this turn */
 	uint64_t next_beat;       /* ms; heartbeat */
+	bool has_events;          /* since the last one */
 	enum sm_state shown_state; /* of the last heartbeat; another one is shown at once */
 	uint64_t awake_by;        /* ms; when this turn was to begin at the latest */
 	uint64_t drain_until;     /* ms; the next step of the transition waits until then */

@@ -18,6 +18,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/search.h"
+#include "conf/base/vector.h"
 #include "conf/policy/partitions.h"
 #include "db/state/state.h"
 #include "routing/graph/graph.h"
@@ -73,22 +74,50 @@ int sweep_request_port(struct sweep *s, const struct port_request *rq,
 	return port_control_request(&s->port_control, rq, ret_choice, why, why_bytes);
 }
 
+/* What an operator asked for is durable when the command returns, and shown with its events, unless
+ * mirroring rests; then the next heartbeat shows it. */
+static int store_now(struct sweep *s, struct record_list *l, int ret, char *why,
+                     size_t why_bytes)
+{
+	if (ret != E_OK) {
+		return ret;
+	}
+	state_flush(s->sm.d.state);
+	if (l->failed) {
+		snprintf(why, why_bytes, "the state cannot be written");
+		return -EIO;
+	}
+	if (sm_now(&s->sm) >= s->mirror.rested_ms) {
+		mirror_records_soon(&s->mirror);
+		(void)sweep_status(s);
+		mirror_figures(&s->sm, &s->election, false);
+	}
+	return E_OK;
+}
+
 int sweep_request_forget(struct sweep *s, const char *what, const char *by, size_t *ret_n,
                          char *why, size_t why_bytes)
 {
-	return known_forget(&s->sm, what, by, ret_n, why, why_bytes);
+	int ret = known_forget(&s->sm, what, by, ret_n, why, why_bytes);
+
+	return store_now(s, &s->sm.known.rows, ret, why, why_bytes);
 }
 
 int sweep_request_ack(struct sweep *s, const char *id, const char *until, const char *note,
                       const char *by, char *why, size_t why_bytes)
 {
-	return acks_put(&s->sm, id, until, note, by, sm_wall_clock(&s->sm), why, why_bytes);
+	int ret = acks_put(&s->sm, id, until, note, by, sm_wall_clock(&s->sm), why,
+	                   why_bytes);
+
+	return store_now(s, &s->sm.acks.rows, ret, why, why_bytes);
 }
 
 int sweep_request_unack(struct sweep *s, const char *id, const char *by, char *why,
                         size_t why_bytes)
 {
-	return acks_drop(&s->sm, id, by, why, why_bytes);
+	int ret = acks_drop(&s->sm, id, by, why, why_bytes);
+
+	return store_now(s, &s->sm.acks.rows, ret, why, why_bytes);
 }
 
 int sweep_request_drained(struct sweep *s, const struct drained_request *rq,
@@ -106,53 +135,101 @@ static uint32_t members_in(const struct runtime_partitions *r, uint16_t p_key)
 	return t != NULL ? t->n_members : 0;
 }
 
-/* An event for a change, with what the partition had and has. */
-static void tell_change(struct sm *sm, const struct runtime_change *c,
-                        const struct runtime_partitions *before, bool existed)
+/* The event of a change, with what the partition had and has. \retval -ENOMEM */
+static int hold_event(struct held_changes *h, const struct runtime_change *c,
+                      const struct runtime_partitions *before,
+                      const struct runtime_partitions *now, bool existed)
 {
-	const struct runtime_partition *t = runtime_find(sm->runtime, c->p_key);
+	const struct runtime_partition *t = runtime_find(now, c->p_key);
 	enum event_kind kind = t == NULL && c->action == RUNTIME_DELETE
 	                               ? EVENT_PARTITION_DELETED
 	                       : existed ? EVENT_PARTITION_CHANGED
 	                                 : EVENT_PARTITION_CREATED;
 	char from[60] = "";
 
+	h->a = h->a != NULL ? h->a : arena_new();
+	if (h->a == NULL ||
+	    ARENA_RESERVE(h->a, h->events, h->n, h->cap, h->n + 1) != E_OK) {
+		return -ENOMEM;
+	}
 	if (c->from != 0) {
 		snprintf(from, sizeof(from), ", those of partition 0x%04x from %u to %u",
-		         c->from, members_in(before, c->from),
-		         members_in(sm->runtime, c->from));
+		         c->from, members_in(before, c->from), members_in(now, c->from));
 	}
-	events_say(
-		sm, kind,
-		"0x%04x%s%s is %s: members at run time from %u to %u%s; version %" PRIu64
-		"%s%s",
-		c->p_key, t != NULL && *t->name ? " " : "", t != NULL ? t->name : "",
-		kind == EVENT_PARTITION_DELETED   ? "deleted"
-		: kind == EVENT_PARTITION_CREATED ? "made"
-						  : "changed",
-		members_in(before, c->p_key), members_in(sm->runtime, c->p_key), from,
-		sm->runtime->version, c->by != NULL ? "; by " : "",
-		c->by != NULL ? c->by : "");
+	struct held_event e = {
+		.kind = kind,
+		.text = arena_printf(
+			h->a,
+			"0x%04x%s%s is %s: members at run time from %u to %u%s; version %" PRIu64
+			"%s%s",
+			c->p_key, t != NULL && *t->name ? " " : "",
+			t != NULL ? t->name : "",
+			kind == EVENT_PARTITION_DELETED   ? "deleted"
+			: kind == EVENT_PARTITION_CREATED ? "made"
+							  : "changed",
+			members_in(before, c->p_key), members_in(now, c->p_key), from,
+			now->version, c->by != NULL ? "; by " : "",
+			c->by != NULL ? c->by : "")
+	};
+	if (e.text == NULL) {
+		return -ENOMEM;
+	}
+	h->events[h->n++] = e;
+	return E_OK;
 }
 
-static int store_change(struct sm *sm, struct state_batch *batch,
-                        struct runtime_partitions *next, const struct runtime_change *c,
-                        bool existed, char *why, size_t why_bytes)
+/* A change in memory. What is durable is kept, for the case that it cannot be stored.
+ * \param batch next  Taken on success. */
+static int hold_change(struct sweep *s, struct state_batch *batch,
+                       struct runtime_partitions *next, const struct runtime_change *c,
+                       bool existed)
 {
-	struct runtime_partitions *before = sm->runtime;
-	int ret = runtime_store(sm->d.state, batch);
+	struct held_changes *h = &s->held;
+	struct sm *sm = &s->sm;
+	int ret = hold_event(h, c, sm->runtime, next, existed);
 
 	if (ret != E_OK) {
-		snprintf(why, why_bytes, "the state cannot be written: %s",
-		         err_text(ret));
-		runtime_free(next);
-		return ret == E_FULL ? -ENOSPC : ret;
+		return ret;
+	}
+	if (h->batch == NULL) {
+		h->batch = batch;
+		h->before = sm->runtime;
+	} else {
+		state_batch_join(h->batch, batch);
+		runtime_free(sm->runtime);
 	}
 	sm->runtime = next;
-	sm->runtime_state = state_version(sm->d.state, RECORDS_PARTITIONS);
-	tell_change(sm, c, before, existed);
-	runtime_free(before);
 	return E_OK;
+}
+
+void sweep_hold_partitions(struct sweep *s)
+{
+	s->held.on = true;
+}
+
+int sweep_settle_partitions(struct sweep *s, char *why, size_t why_bytes)
+{
+	struct held_changes h = s->held;
+	struct sm *sm = &s->sm;
+	int ret = E_OK;
+
+	s->held = (struct held_changes){ .on = false };
+	if (h.batch != NULL) {
+		ret = runtime_store(sm->d.state, h.batch);
+		runtime_free(ret == E_OK ? h.before : sm->runtime);
+	}
+	if (ret != E_OK) {
+		sm->runtime = h.before;
+		snprintf(why, why_bytes, "the state cannot be written: %s",
+		         err_text(ret));
+	} else if (h.batch != NULL) {
+		sm->runtime_state = state_version(sm->d.state, RECORDS_PARTITIONS);
+		for (size_t i = 0; i < h.n; i++) {
+			events_say(sm, h.events[i].kind, "%s", h.events[i].text);
+		}
+	}
+	arena_free(h.a);
+	return ret == E_FULL ? -ENOSPC : ret;
 }
 
 static int change_partitions(struct sweep *s, struct runtime_change *c, char *why,
@@ -180,9 +257,10 @@ static int change_partitions(struct sweep *s, struct runtime_change *c, char *wh
 		bool existed = runtime_find(sm->runtime, c->p_key) != NULL ||
 		               partitions_find(configured, c->p_key) != NULL;
 
-		ret = store_change(sm, batch, next, c, existed, why, why_bytes);
+		ret = hold_change(s, batch, next, c, existed);
 		*ret_changed = ret == E_OK;
-	} else {
+	}
+	if (!*ret_changed) {
 		runtime_free(next);
 		state_batch_free(batch);
 	}
@@ -207,6 +285,10 @@ int sweep_change_partitions(struct sweep *s, struct runtime_change *c,
 	} else {
 		snprintf(why, why_bytes, "%s", err_text(-ENOMEM));
 		ret = change_partitions(s, c, why, why_bytes, &changed);
+	}
+	if (!s->held.on && changed) {
+		ret = sweep_settle_partitions(s, why, why_bytes);
+		changed = ret == E_OK;
 	}
 	*ret_outcome = (struct partition_outcome){ .changed = changed,
 		                                   .version = sm->runtime->version,

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <sys/stat.h>
 
+#include "db/lmdb/known.h"
 #include "db/stats/stats.h"
 #include "gateway/api/metrics.h"
 #include "gateway/inventory/alarms.h"
@@ -141,6 +142,13 @@ static const struct {
 	{ { { EVENT_PORT_DISABLED, SW_B, 5 }, { EVENT_PORT_ENABLED, SW_B, 5 } }, 2, "" },
 	{ { { EVENT_SWEEP_FAILED, 0, 0 } }, 1, "sweep_failed:-:0" },
 	{ { { EVENT_SWEEP_FAILED, 0, 0 }, { EVENT_SUBNET_UP, 0, 0 } }, 2, "" },
+	/* until this one is master again, or a new daemon begins */
+	{ { { EVENT_MASTER_LOST, 0, 0 } }, 1, "master_lost:-:0" },
+	{ { { EVENT_MASTER_LOST, 0, 0 }, { EVENT_SUBNET_UP, 0, 0 } }, 2, "" },
+	{ { { EVENT_MASTER_LOST, 0, 0 }, { EVENT_STARTED, 0, 0 } }, 2, "" },
+	{ { { EVENT_SUBNET_UP, 0, 0 }, { EVENT_MASTER_LOST, 0, 0 } },
+	  2,
+	  "master_lost:-:0" },
 	{ { { EVENT_HANDOVER_FAILED, HOST, 1 } }, 1, "sm_conflict:0101:1" },
 	{ { { EVENT_HANDOVER_FAILED, HOST, 1 }, { EVENT_SM_GONE, HOST, 1 } }, 2, "" },
 	/* the worst first */
@@ -434,6 +442,164 @@ START_TEST(test_series_are_bounded)
 }
 END_TEST
 
+/* Switches and a cable that are gone, as the memory of nodes has them. */
+enum {
+	PART_1 = 0x7001,
+	PART_2 = 0x7002,
+	PART_3 = 0x7003,
+	SYSTEM = 0x7000,
+	SYSTEM_2 = 0x7100
+};
+
+static const struct {
+	uint64_t system[3]; /* of PART_1 to PART_3; 0: not known */
+	unsigned n;         /* so many of them are gone */
+	const char *alarms;
+} chassis[] = {
+	{ { SYSTEM, SYSTEM, SYSTEM }, 1, "switch_gone:7001:0" },
+	{ { SYSTEM, SYSTEM, SYSTEM }, 2, "chassis_gone:7000:0" },
+	{ { SYSTEM, SYSTEM, SYSTEM }, 3, "chassis_gone:7000:0" },
+	{ { SYSTEM, SYSTEM_2, SYSTEM }, 3, "chassis_gone:7000:0 switch_gone:7002:0" },
+	{ { SYSTEM, SYSTEM_2, 0 },
+	  3,
+	  "switch_gone:7001:0 switch_gone:7002:0 switch_gone:7003:0" },
+	{ { 0, 0, 0 }, 2, "switch_gone:7001:0 switch_gone:7002:0" },
+};
+
+static void remember(struct client_row *to, uint8_t *key, uint8_t *value,
+                     const struct known_node *n)
+{
+	known_key(n->node_guid, n->port, key);
+	*to = (struct client_row){ key, value, RECORDS_KNOWN, KNOWN_KEY_BYTES,
+		                   (uint16_t)known_encode(n, value) };
+}
+
+START_TEST(test_chassis)
+{
+	enum { ROWS = 5 };
+	struct client_row row[ROWS];
+	uint8_t key[ROWS][KNOWN_KEY_BYTES], value[ROWS][KNOWN_ROW_MAX];
+	struct snap_published done;
+	unsigned n = 0, gone = chassis[_i].n;
+	json_t *o;
+
+	for (unsigned i = 0; i < gone; i++) {
+		remember(&row[n], key[n], value[n],
+		         &(struct known_node){ .node_guid = PART_1 + i,
+		                               .port_guid = PART_1 + i,
+		                               .system_guid = chassis[_i].system[i],
+		                               .type = NODE_SWITCH,
+		                               .first_s = 1,
+		                               .gone_s = 2,
+		                               .cause = KNOWN_GONE });
+		n++;
+		happen(EVENT_SWITCH_GONE, PART_1 + i, 0);
+		/* of the first one a cable to the second, and one to a switch that is there */
+		for (unsigned k = 1; i == 0 && k <= 2; k++) {
+			remember(&row[n], key[n], value[n],
+			         &(struct known_node){ .node_guid = PART_1,
+			                               .port = (uint8_t)k,
+			                               .switch_guid =
+			                                       k == 1 ? PART_2 : SW_A,
+			                               .switch_port = 9,
+			                               .type = NODE_SWITCH,
+			                               .first_s = 1,
+			                               .gone_s = 2 });
+			n++;
+		}
+	}
+	ck_assert_int_eq(snap_mirror(w->w, row, n, true, 1, &done), E_OK);
+	check_alarms(chassis[_i].alarms);
+	if (strncmp(chassis[_i].alarms, "chassis_gone", 12) == 0) {
+		char want[120];
+		unsigned with = 0;
+		const json_t *a;
+
+		for (unsigned i = 0; i < gone; i++) {
+			with += chassis[_i].system[i] == SYSTEM;
+		}
+		/* a cable within it counts once */
+		snprintf(
+			want, sizeof(want),
+			"the system 0x0000000000007000 of 'n' is gone with its %u switches: 0 hosts, 2 cables",
+			with);
+		o = api_json(&thread, 200, "/v1/alarms");
+		a = alarm_of(o, "chassis_gone");
+		ck_assert_str_eq(json_string_value(json_object_get(a, "text")), want);
+		ck_assert_int_eq(json_integer_value(json_object_get(a, "with")), with);
+		json_decref(o);
+	}
+}
+END_TEST
+
+/* A system of which one switch is left is not gone. */
+START_TEST(test_chassis_in_part)
+{
+	struct client_row row[2];
+	uint8_t key[2][KNOWN_KEY_BYTES], value[2][KNOWN_ROW_MAX];
+	struct snap_published done;
+
+	w->g->nodes[w->g->switches[0]].system_image_guid = SYSTEM;
+	query_fixture_publish(w, PATH_MINIMAL);
+	for (unsigned i = 0; i < 2; i++) {
+		remember(&row[i], key[i], value[i],
+		         &(struct known_node){ .node_guid = PART_1 + i,
+		                               .port_guid = PART_1 + i,
+		                               .system_guid = SYSTEM,
+		                               .type = NODE_SWITCH,
+		                               .first_s = 1,
+		                               .gone_s = 2 });
+		happen(EVENT_SWITCH_GONE, PART_1 + i, 0);
+	}
+	ck_assert_int_eq(snap_mirror(w->w, row, 2, true, 1, &done), E_OK);
+	check_alarms("switch_gone:7001:0 switch_gone:7002:0");
+}
+END_TEST
+
+/* A host that left with this epoch, before a sweep noted it, and one that is there. */
+START_TEST(test_just_left)
+{
+	static const char *const said[] = {
+		"'departed' has just left the fabric, it was on sw-x port 7",
+		"'departed' is gone since 1970-01-01T00:00:02Z, it was on sw-x port 7: its link is down",
+		NULL, /* its node is there, and nobody has the name of the row */
+	};
+	struct known_node n = { .node_guid = _i == 2 ? HOST : ABSENT,
+		                .port_guid = ABSENT,
+		                .switch_guid = 0x8000,
+		                .first_s = 1,
+		                .gone_s = _i == 1 ? 2 : 0,
+		                .port = 1,
+		                .switch_port = 7,
+		                .type = NODE_CA,
+		                .cause = KNOWN_LINK_DOWN,
+		                .name = "departed",
+		                .switch_name = "sw-x" };
+	static const char *const paths[] = { "/v1/nodes/departed",
+		                             "/paths?src=departed&dst=host",
+		                             "/v1/nodes/departed:1" };
+	struct client_row row;
+	uint8_t key[KNOWN_KEY_BYTES], value[KNOWN_ROW_MAX];
+	struct snap_published done;
+
+	remember(&row, key, value, &n);
+	ck_assert_int_eq(snap_mirror(w->w, &row, 1, true, 1, &done), E_OK);
+	for (unsigned i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		json_t *o = api_json(&thread, 404, "%s", paths[i]);
+		const char *detail = json_string_value(json_object_get(o, "detail"));
+
+		if (said[_i] != NULL) {
+			ck_assert_str_eq(detail, said[_i]);
+			ck_assert_str_eq(json_string_value(json_object_get(o, "reason")),
+			                 "gone");
+		} else {
+			ck_assert_ptr_null(strstr(detail, "fabric"));
+		}
+		json_decref(o);
+	}
+}
+END_TEST
+
 TEST_SUITE(api_alarms)
 {
 	TCase *t = tcase_create("api_alarms");
@@ -444,6 +610,9 @@ TEST_SUITE(api_alarms)
 	tcase_add_test(t, test_alarm_of_event);
 	tcase_add_test(t, test_alarm_of_snapshot);
 	tcase_add_loop_test(t, test_overloaded, 0, 3);
+	tcase_add_loop_test(t, test_chassis, 0, sizeof(chassis) / sizeof(chassis[0]));
+	tcase_add_test(t, test_chassis_in_part);
+	tcase_add_loop_test(t, test_just_left, 0, 3);
 	tcase_add_test(t, test_ready);
 	tcase_add_test(t, test_daemon_gone);
 	tcase_add_test(t, test_not_active);

@@ -103,7 +103,42 @@ static int verb_wait(void *ctx, const json_t *request, json_t *reply, char *why,
 	return E_OK;
 }
 
-static const struct control_verb verbs[] = { { "echo", verb_echo },
+static atomic_bool disk_is_full;
+static unsigned begun, settled;
+
+/* Its reply holds only if what it changed can be kept. */
+static int verb_change(void *ctx, const json_t *request, json_t *reply, char *why,
+                       size_t why_bytes)
+{
+	(void)ctx;
+	(void)why;
+	(void)why_bytes;
+	ck_assert_uint_eq(begun, settled + 1);
+	control_unsettled(control);
+	json_object_set(reply, "text", json_object_get(request, "text"));
+	return E_OK;
+}
+
+static void begin(void *ctx)
+{
+	(void)ctx;
+	begun++;
+}
+
+static int settle(void *ctx, json_t *reply, char *why, size_t why_bytes)
+{
+	(void)ctx;
+	settled++;
+	if (!disk_is_full) {
+		return E_OK;
+	}
+	json_object_set_new(reply, "code", json_string("disk"));
+	snprintf(why, why_bytes, "the disk is full");
+	return -ENOSPC;
+}
+
+static const struct control_verb verbs[] = { { "change", verb_change },
+	                                     { "echo", verb_echo },
 	                                     { "wait", verb_wait },
 	                                     { "hold", verb_hold },
 	                                     { "who", verb_who },
@@ -131,7 +166,9 @@ static void *dispatch(void *arg)
 
 static int listen_at(const char *at)
 {
-	const struct control_options o = { .path = at, .verbs = verbs, .wake = wake };
+	const struct control_options o = {
+		.path = at, .verbs = verbs, .begin = begin, .settle = settle, .wake = wake
+	};
 	const char *why;
 
 	return control_new(&o, arena, &why, &control);
@@ -217,6 +254,27 @@ START_TEST(replies)
 	ck_assert_ptr_nonnull(strstr(ask(fd, "\n"), "not JSON"));
 	ck_assert_ptr_nonnull(
 		strstr(ask(fd, "{\"verb\":\"echo\",\"verb\":\"refuse\"}\n"), "not JSON"));
+	close(fd);
+}
+END_TEST
+
+/* Replies that rest on what cannot be kept are refusals; others are not. */
+START_TEST(unsettled)
+{
+	int fd = client();
+
+	ck_assert_str_eq(ask(fd, "{\"verb\":\"change\",\"text\":\"a\"}\n"),
+	                 "{\"text\":\"a\",\"ok\":true}");
+	disk_is_full = true;
+	ck_assert_str_eq(
+		ask(fd, "{\"verb\":\"change\",\"text\":\"b\"}\n"),
+		"{\"code\":\"disk\",\"error\":\"the disk is full\",\"ok\":false}");
+	ck_assert_str_eq(ask(fd, "{\"verb\":\"echo\",\"text\":\"c\"}\n"),
+	                 "{\"text\":\"c\",\"ok\":true}");
+	ck_assert_ptr_nonnull(strstr(ask(fd, "{\"verb\":\"refuse\"}\n"), "not today"));
+	disk_is_full = false;
+	ck_assert_str_eq(ask(fd, "{\"verb\":\"change\",\"text\":\"d\"}\n"),
+	                 "{\"text\":\"d\",\"ok\":true}");
 	close(fd);
 }
 END_TEST
@@ -462,6 +520,7 @@ TEST_SUITE_FORKED(control)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, replies);
 	tcase_add_test(t, users);
+	tcase_add_test(t, unsettled);
 	tcase_add_test(t, order);
 	tcase_add_test(t, many_wait);
 	tcase_add_test(t, waiting_verb);

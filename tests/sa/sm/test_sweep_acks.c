@@ -60,6 +60,30 @@ static unsigned count(void)
 	return n_rows;
 }
 
+/* How many are on disk now, and how many a reader sees. */
+static unsigned count_stored(void)
+{
+	n_rows = 0;
+	ck_assert_int_eq(state_records(fixture->state, RECORDS_ACKS, take, NULL), E_OK);
+	return n_rows;
+}
+
+static unsigned count_shown(void)
+{
+	struct snap_reader *r;
+	struct alarm_ack row;
+	unsigned n = 0;
+
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	for (int ret = snap_ack_first(r, &row); ret == E_OK;
+	     ret = snap_ack_next(r, &row)) {
+		n++;
+	}
+	snap_reader_close(r);
+	return n;
+}
+
 static int ack(const char *id, const char *until, const char *note)
 {
 	return sweep_request_ack(fixture->sweep, id, until, note, "me", why, sizeof(why));
@@ -107,6 +131,19 @@ START_TEST(kept)
 	ck_assert_int_eq(unack(port_id), E_OK);
 	ck_assert_int_eq(unack(port_id), E_NOTFOUND);
 	ck_assert_uint_eq(count(), 1);
+}
+END_TEST
+
+/* When the command returns it is on disk, and readers see it. */
+START_TEST(at_once)
+{
+	ck_assert_int_eq(ack(port_id, NULL, "first"), E_OK);
+	ck_assert_uint_eq(count_stored(), 1);
+	ck_assert_uint_eq(count_shown(), 1);
+	ck_assert_int_eq(unack(port_id), E_OK);
+	ck_assert_uint_eq(count_stored(), 0);
+	fixture_run_ms(fixture, 2000); /* mirroring rests for a moment after each time */
+	ck_assert_uint_eq(count_shown(), 0);
 }
 END_TEST
 
@@ -205,6 +242,49 @@ START_TEST(ended_by_fabric)
 }
 END_TEST
 
+/* A system of two switches is over when one of them is there, or both are forgotten. */
+START_TEST(ended_by_system)
+{
+	struct graph *g = fixture->g;
+	uint64_t guid[2] = { g->nodes[g->switches[2]].guid,
+		             g->nodes[g->switches[3]].guid };
+	char id[64];
+	size_t n;
+
+	fixture_stop(fixture);
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t node = graph_node_by_guid(g, guid[i]);
+
+		g->nodes[node].system_image_guid = guid[0];
+	}
+	fixture_start(fixture);
+	fixture_up(fixture);
+	snprintf(id, sizeof(id), "chassis_gone-0x%016llx", (unsigned long long)guid[0]);
+	ck_assert_int_eq(sim_set_node(fixture->sim, guid[0], false), E_OK);
+	ck_assert_int_eq(sim_set_node(fixture->sim, guid[1], false), E_OK);
+	fixture_run_ms(fixture, 20000);
+	ck_assert_int_eq(ack(id, NULL, NULL), E_OK);
+	sweep();
+	ck_assert_uint_eq(count(), 1);
+	ck_assert_int_eq(rows[0].ended_s, 0);
+	ck_assert_int_eq(rows[0].until_s, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		clock_s += 100;
+		ck_assert_int_eq(sim_set_node(fixture->sim, guid[1], i == 0), E_OK);
+		fixture_run_ms(fixture, 20000);
+		ck_assert_uint_eq(count(), 1);
+		ck_assert_int_eq(rows[0].ended_s, i == 0 ? clock_s : 0);
+	}
+	ck_assert_int_eq(
+		sweep_request_forget(fixture->sweep, NULL, "me", &n, why, sizeof(why)),
+		E_OK);
+	sweep();
+	clock_s += ACKS_QUIET_S;
+	sweep();
+	ck_assert_uint_eq(count(), 0);
+}
+END_TEST
+
 /* Of an alarm about routing nothing shows the end, so it has one. */
 START_TEST(untracked)
 {
@@ -221,11 +301,13 @@ TEST_SUITE(sweep_acks)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, kept);
+	tcase_add_test(tc, at_once);
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, not_ready);
 	tcase_add_loop_test(tc, ended_by_event, 0, 2);
 	tcase_add_loop_test(tc, ended_by_clock, 0, 2);
 	tcase_add_test(tc, ended_by_fabric);
+	tcase_add_test(tc, ended_by_system);
 	tcase_add_test(tc, untracked);
 	suite_add_tcase(suite, tc);
 }

@@ -226,6 +226,119 @@ START_TEST(full_disk)
 }
 END_TEST
 
+/* Transactions that write something. */
+struct transactions {
+	unsigned n;
+	bool writes;
+};
+
+static void note_write(void *ctx, const struct state_write *w)
+{
+	struct transactions *t = ctx;
+
+	(void)w;
+	t->writes = true;
+}
+
+static void note_end(void *ctx)
+{
+	struct transactions *t = ctx;
+
+	t->n += t->writes;
+	t->writes = false;
+}
+
+static void ignore(void *ctx)
+{
+	(void)ctx;
+}
+
+/* Changes that are held share a transaction. Each is in memory at once; its event comes when all are stored. */
+START_TEST(held_together)
+{
+	struct transactions all = { 0 };
+	const struct state_follower f = {
+		.write = note_write, .committed = note_end, .settle = ignore, .ctx = &all
+	};
+	struct state_copy *copy;
+	const struct runtime_partition *t;
+	uint64_t keys;
+
+	up("ft2 3 2 2");
+	ck_assert_int_eq(state_copy_begin(fixture->state, &f, NULL, NULL, &copy), E_OK);
+	state_copy_end(copy);
+	keys = sets(UMAD_SM_ATTR_PKEY_TABLE);
+	sweep_hold_partitions(fixture->sweep);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(change_one(RUNTIME_ADD, 0x10, guid(i), PARTITION_FULL),
+		                 E_OK);
+		ck_assert_uint_eq(sweep_runtime_partitions(fixture->sweep)->version,
+		                  i + 1);
+	}
+	ck_assert_int_eq(change_one(RUNTIME_REMOVE, 0x10, guid(0), PARTITION_FULL), E_OK);
+	ck_assert_int_ne(change_one(RUNTIME_REMOVE, 0x11, guid(0), PARTITION_FULL), E_OK);
+	ck_assert_uint_eq(all.n, 0);
+	ck_assert_int_eq(sweep_settle_partitions(fixture->sweep, why, sizeof(why)), E_OK);
+	ck_assert_uint_eq(all.n, 1);
+	ck_assert_int_eq(sweep_settle_partitions(fixture->sweep, why, sizeof(why)), E_OK);
+	ck_assert_uint_eq(all.n, 1);
+	settle();
+	ck_assert_uint_eq(sets(UMAD_SM_ATTR_PKEY_TABLE),
+	                  keys + 2 * 3); /* ports and their switch ports, once each */
+	ck_assert(!has_key(host(0), 0x8010) && has_key(host(1), 0x8010) &&
+	          has_key(host(3), 0x8010));
+	state_follow_end(fixture->state);
+	fixture_stop(fixture); /* the state has what memory has */
+	fixture_start(fixture);
+	fixture_up(fixture);
+	t = runtime_find(sweep_runtime_partitions(fixture->sweep), 0x10);
+	ck_assert_ptr_nonnull(t);
+	ck_assert_uint_eq(t->n_members, 3);
+	ck_assert_uint_eq(sweep_runtime_partitions(fixture->sweep)->version, 5);
+	/* one that is not held is durable at once */
+	ck_assert_int_eq(change_one(RUNTIME_ADD, 0x10, guid(0), PARTITION_FULL), E_OK);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_runtime_partitions(fixture->sweep)->version, 6);
+}
+END_TEST
+
+/* If they cannot be stored, none of them has happened. */
+START_TEST(held_and_full_disk)
+{
+	struct rlimit before, none;
+	struct runtime_member many[500];
+	uint64_t keys;
+
+	up("ft2 3 2 2");
+	ck_assert_int_eq(change_one(RUNTIME_ADD, 0x10, guid(1), PARTITION_FULL), E_OK);
+	settle();
+	keys = sets(UMAD_SM_ATTR_PKEY_TABLE);
+	for (unsigned i = 0; i < 500; i++) {
+		many[i] = (struct runtime_member){ 0x900 + i, PARTITION_FULL };
+	}
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = (struct rlimit){ .rlim_cur = 4096, .rlim_max = before.rlim_max };
+	sweep_hold_partitions(fixture->sweep);
+	ck_assert_int_eq(change_one(RUNTIME_ADD, 0x10, guid(2), PARTITION_FULL), E_OK);
+	ck_assert_int_eq(change(RUNTIME_ADD, 0x11, many, 500), E_OK);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+	int ret = sweep_settle_partitions(fixture->sweep, why, sizeof(why));
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	ck_assert_int_ne(ret, E_OK);
+	ck_assert_msg(strstr(why, "the state cannot be written") != NULL, "%s", why);
+	ck_assert_uint_eq(sweep_runtime_partitions(fixture->sweep)->version, 1);
+	ck_assert_ptr_null(runtime_find(sweep_runtime_partitions(fixture->sweep), 0x11));
+	fixture_run_ms(fixture, 15000);
+	ck_assert_uint_eq(sets(UMAD_SM_ATTR_PKEY_TABLE), keys);
+	ck_assert_int_eq(change_one(RUNTIME_ADD, 0x10, guid(2), PARTITION_FULL), E_OK);
+	settle();
+	ck_assert(has_key(host(2), 0x8010));
+}
+END_TEST
+
 /* GUIDs that are not there are members as soon as they come. */
 START_TEST(members_come_later)
 {
@@ -473,6 +586,8 @@ TEST_SUITE(sweep_runtime)
 	tcase_add_test(t, outlives_restart_and_reload);
 	tcase_add_test(t, given_up_on_the_way);
 	tcase_add_test(t, full_disk);
+	tcase_add_test(t, held_together);
+	tcase_add_test(t, held_and_full_disk);
 	tcase_add_test(t, members_come_later);
 	tcase_add_test(t, full_table);
 	tcase_add_test(t, full_elsewhere);
