@@ -139,29 +139,6 @@ static void add_link(struct MHD_Response *r, const char *target, const char *cur
 	free(link);
 }
 
-/* Lets pages of another origin read the answer, where the operator says so. */
-static void add_origin(struct MHD_Response *r, const struct http *h,
-                       const struct httpd_request *rq, const struct api_reply *reply)
-{
-	const char *origin = httpd_header(rq, MHD_HTTP_HEADER_ORIGIN);
-
-	if (h->rules.origins == NULL) {
-		return;
-	}
-	httpd_add(r, MHD_HTTP_HEADER_VARY, "Origin");
-	if (!origin_fits(&h->rules, origin)) {
-		return;
-	}
-	httpd_add(r, "Access-Control-Allow-Origin", origin);
-	httpd_add(r, "Access-Control-Expose-Headers", "ETag, Fabric-Epoch, Link");
-	if (reply->base.status == MHD_HTTP_NO_CONTENT) { /* the answer to OPTIONS */
-		httpd_add(r, "Access-Control-Allow-Methods", reply->base.allow);
-		httpd_add(r, "Access-Control-Allow-Headers",
-		          "Accept, Content-Type, If-None-Match, Last-Event-ID");
-		httpd_add(r, "Access-Control-Max-Age", "600");
-	}
-}
-
 static enum encoding encoding_of(const struct httpd_request *rq)
 {
 	return encoding_choose(httpd_header(rq, MHD_HTTP_HEADER_ACCEPT_ENCODING));
@@ -191,7 +168,9 @@ static enum MHD_Result send_reply(const struct http *h, const struct httpd_reque
 	if (page_shares(h->page, rq->target)) {
 		httpd_add(r, MHD_HTTP_HEADER_VARY, "Accept");
 	}
-	add_origin(r, h, rq, reply);
+	httpd_add_origin(r, rq, &h->rules, &reply->base,
+	                 "Accept, Content-Type, If-None-Match, Last-Event-ID",
+	                 "ETag, Fabric-Epoch, Link");
 	if (reply->stream != NULL && strcmp(rq->method, "HEAD") == 0) {
 		/* else the end of the chunks follows, which the client takes for the
 		 * begin of its next answer (0.9.75) */
