@@ -361,13 +361,16 @@ export const off_bundles = (model, off, group_of = new Map()) => {
 	return found;
 };
 
-/** How many bundles are of each state; switches and hosts that are gone, too. */
+/** How many bundles are of each state, with the switches, pods and hosts that have a mark of their own. */
 export const tally = (model) => {
 	const n = Object.fromEntries(STATES.map((s) => [s, 0]));
 	for (const b of model.bundles) {
 		n[state_of(b)]++; // what went with a switch is counted with that
 	}
 	n.gone = model.vertices.reduce((sum, v) => sum + v.gone + v.hosts_gone, 0) + model.hosts.filter((h) => h.gone > 0).length;
+	for (const v of model.vertices) {
+		n[state_of(v)] += Number(v.gone === 0 && v.hosts_gone === 0 && v.lost + v.sick + v.loaded + v.drained > 0);
+	}
 	for (const h of model.hosts) {
 		n[state_of(h)] += Number(h.gone === 0 && state_of(h) !== 'fine');
 	}
