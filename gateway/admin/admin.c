@@ -104,14 +104,23 @@ static int check_role(struct admin_call *c)
 	                   role_name(c->who.role));
 }
 
+static bool is_page_of_ours(const struct admin_call *c)
+{
+	const struct origin_rules rules = { .origins = c->admin->origins };
+
+	return origin_fits(&rules, c->request->origin);
+}
+
 static int check_body_head(struct admin_call *c)
 {
 	const struct admin_request *rq = c->request;
 
-	if ((c->row->flags & RESOURCE_CHANGE) != 0 && rq->origin != NULL) {
+	if ((c->row->flags & RESOURCE_CHANGE) != 0 && rq->origin != NULL &&
+	    !is_page_of_ours(c)) {
 		return problem_set(
 			&c->problem, c->arena, E_HTTP_ORIGIN,
-			"a page in a browser sends an Origin header, and no page may change anything here");
+			"a page of the origin '%.100s' may change nothing here; an origin is let in with --allow-origin",
+			rq->origin);
 	}
 	if (!rq->has_body) {
 		return E_OK;
@@ -181,6 +190,12 @@ static int check_head(struct admin_call *c)
 	ret = uri_parse(c->request->target, c->arena, &c->uri, &c->problem);
 	if (ret != E_OK) {
 		return ret;
+	}
+	/* A browser asks this without the user, whatever the path, and learns nothing by the answer. */
+	if (strcmp(c->request->method, "OPTIONS") == 0 && !c->request->has_body &&
+	    is_page_of_ours(c)) {
+		c->preflight = true;
+		return E_OK;
 	}
 	take_fabric(c);
 	ret = match(c);
@@ -374,6 +389,11 @@ void admin_answer(struct admin_call *c, const char *body, size_t len,
 	struct reply reply = { .content_type = "application/json" };
 	int ret = c->ret;
 
+	if (c->preflight) {
+		reply = (struct reply){ .status = 204, .allow = "GET, POST, PUT, DELETE" };
+		*ret_reply = reply;
+		return;
+	}
 	if (ret == E_OK) {
 		ret = run_handler(c, body, len);
 	}

@@ -41,6 +41,7 @@ struct admin {
 	const struct admin_fabric *fabric; /*!< [n_fabrics] */
 	unsigned n_fabrics;
 	const char *hosts; /*!< as in struct origin_rules; NULL: any Host header */
+	const char *origins; /*!< whose pages may use it, as in struct origin_rules; NULL: none */
 	admin_ask_f *ask;
 	void *ctx; /*!< for ask */
 };

@@ -42,6 +42,7 @@ struct admin_call {
 	json_t *heard;          /*!< its reply, without "ok"; owned */
 	json_t *out;            /*!< body of the answer, to be filled on success; owned */
 	bool not_modified;      /*!< answer 304 */
+	bool preflight;         /*!< a browser asks whether a page may send a request; answer 204 */
 	char etag[32];          /*!< "" none */
 	struct problem problem; /*!< to be filled on failure */
 };

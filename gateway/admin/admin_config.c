@@ -10,6 +10,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/config.h"
+#include "gateway/view/origin.h"
 
 #define MEMBER(m) .offset = offsetof(struct admin_config, m)
 
@@ -36,6 +37,9 @@ const struct option_row admin_config_rows[] = {
 	{ .name = "hosts", .type = OPT_STRING, MEMBER(hosts), .flags_long = "hosts", .arg = "NAME,...", .flags = OPT_CLI_ONLY,
 	  .help = "Further names of this server in requests, beside those of its certificate, localhost and addresses; *: any",
 	  .more = "A request with another name in its Host header gets status 421, because a page of another site may have made a browser send it." },
+	{ .name = "allow_origin", .type = OPT_STRING, MEMBER(origins), .flags_long = "allow-origin", .arg = "ORIGIN,...", .flags = OPT_CLI_ONLY,
+	  .help = "Origins, such as https://fabric.example, whose pages may send requests of their users; none by default",
+	  .more = "This is CORS, for the page of saguaro-gateway with --admin-url. Each is https://NAME[:PORT], or http:// with localhost, 127.0.0.1 or [::1]. Whoever can change such a page can use the secrets that are typed into it." },
 	{ .name = "users", .type = OPT_STRING, MEMBER(users), .def = SAGUARO_SYSCONFDIR "-admin/users",
 	  .flags_long = "users", .arg = "FILE", .flags = OPT_CLI_ONLY, .help = "File of users" },
 	{ .name = "fabrics", .type = OPT_STRING, MEMBER(fabrics), .def = "main", .flags_long = "fabrics",
@@ -182,6 +186,13 @@ int admin_config_read(void *config, struct arena *a, int argc, char **argv,
 	}
 	if (c->listen == NULL || c->users == NULL) {
 		diag_add(d, DIAG_ERROR, NULL, 0, "--listen and --users need a value");
+		return E_SYNTAX;
+	}
+	if (!origin_list_is_safe(c->origins)) {
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"--allow-origin '%.100s': each must be https://NAME[:PORT], or http:// with localhost, 127.0.0.1 or [::1]",
+			c->origins);
 		return E_SYNTAX;
 	}
 	c->is_unix = strchr(c->listen, '/') != NULL;

@@ -15,7 +15,8 @@ struct diags;
 /*! Options of saguaro-admin, one member per row of admin_config_rows. */
 struct admin_config {
 	const char *listen; /*!< "ADDR:PORT", or the path of a Unix socket */
-	const char *tls_certificate, *tls_key, *client_ca, *hosts;
+	const char *tls_certificate, *tls_key, *client_ca, *hosts,
+		*origins;
 	const char *users;   /*!< after admin_config_read(): never NULL, as listen */
 	const char *fabrics; /*!< "NAME,NAME=SOCKET" */
 	const char *audit_log;

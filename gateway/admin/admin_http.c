@@ -21,6 +21,7 @@
 #include "gateway/admin/users.h"
 #include "gateway/httpd/server.h"
 #include "gateway/httpd/tls.h"
+#include "gateway/view/origin.h"
 
 enum {
 	HEAD_BYTES = 48 * 1024, /* request head and reply head */
@@ -120,7 +121,8 @@ static bool head(void *ctx, struct httpd_request *rq)
 }
 
 /* Sends a reply; its body is taken. */
-static enum MHD_Result send_reply(const struct httpd_request *rq, struct reply *reply)
+static enum MHD_Result send_reply(const struct admin_http *h,
+                                  const struct httpd_request *rq, struct reply *reply)
 {
 	struct MHD_Response *r = MHD_create_response_from_buffer(
 		reply->body.len, reply->body.data,
@@ -132,6 +134,9 @@ static enum MHD_Result send_reply(const struct httpd_request *rq, struct reply *
 		return MHD_NO;
 	}
 	httpd_add_head(r, reply, "no-store");
+	httpd_add_origin(r, rq, &(struct origin_rules){ .origins = h->admin->origins }, reply,
+	                 "Authorization, Content-Type, If-Match, If-None-Match",
+	                 "ETag, Retry-After");
 	if (reply->status == MHD_HTTP_UNAUTHORIZED) {
 		httpd_add(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
 		          "Basic realm=\"saguaro-admin\", charset=\"UTF-8\"");
@@ -145,7 +150,6 @@ static enum MHD_Result answer(void *ctx, struct httpd_request *rq)
 	const struct visit *v = rq->own;
 	struct reply reply;
 
-	(void)ctx;
 	if (v->call == NULL) {
 		return MHD_NO;
 	}
@@ -154,7 +158,7 @@ static enum MHD_Result answer(void *ctx, struct httpd_request *rq)
 	} else {
 		admin_answer(v->call, rq->body != NULL ? rq->body : "", rq->len, &reply);
 	}
-	return send_reply(rq, &reply);
+	return send_reply(ctx, rq, &reply);
 }
 
 static void end(struct httpd_request *rq)

@@ -247,7 +247,8 @@ static int serve(const void *config, struct arena *a)
 		                     .per_minute = c->failures_per_minute };
 	struct asking asking = { .timeout_ms = c->saguarod_s * 1000 };
 	struct admin admin = {
-		.fabric = c->fabric, .n_fabrics = c->n_fabrics, .ask = ask, .ctx = &asking
+		.fabric = c->fabric, .n_fabrics = c->n_fabrics, .origins = c->origins,
+		.ask = ask, .ctx = &asking
 	};
 	int ret;
 

@@ -46,6 +46,7 @@ json_t *api_schemas(void);
 struct api_thread {
 	struct source *source;
 	struct http_stats *stats; /*!< shared by all threads */
+	const char *admin_url;    /*!< where browsers reach saguaro-admin; NULL: nowhere */
 	struct arena *arena;      /*!< empty, for the next request; NULL: none yet */
 	struct ends ends;         /*!< that requests named */
 	struct components components; /*!< of the last epoch in which they were needed */

@@ -267,8 +267,9 @@ int api_index(struct api_call *c)
 		                  resource_words(row->params)));
 	}
 	body_json(&c->body,
-	          json_pack("{s:s, s:I, s:o}", "service", "saguaro-gateway", "epoch",
-	                    (json_int_t)api_epoch(c, &why), "resources", list));
+	          json_pack("{s:s, s:I, s:s*, s:o}", "service", "saguaro-gateway", "epoch",
+	                    (json_int_t)api_epoch(c, &why), "admin", c->thread->admin_url,
+	                    "resources", list));
 	return E_OK;
 }
 

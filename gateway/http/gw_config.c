@@ -8,6 +8,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/config.h"
+#include "gateway/view/origin.h"
 
 #define MEMBER(m) .offset = offsetof(struct gw_config, m)
 
@@ -47,6 +48,10 @@ const struct option_row gw_config_rows[] = {
 	  .flags_long = "web-dir", .arg = "DIR", .flags = OPT_CLI_ONLY,
 	  .help = "Folder of the page that browsers get at /; without one they get the list of resources",
 	  .more = "'make web' builds the page. It is read once, at the start." },
+	{ .name = "admin_url", .type = OPT_STRING, MEMBER(admin_url), .flags_long = "admin-url",
+	  .arg = "URL", .flags = OPT_CLI_ONLY,
+	  .help = "Where browsers reach saguaro-admin, such as https://sm.example:8621; the page then offers changes to its users",
+	  .more = "The gateway itself never asks it. saguaro-admin must name the origin of the page with its own --allow-origin. Another fabric than its first one stands at the end: https://sm.example:8621/ib1." },
 	{ .name = "allow_host", .type = OPT_STRING, MEMBER(hosts), .flags_long = "allow-host",
 	  .arg = "NAME[,NAME...]", .flags = OPT_CLI_ONLY,
 	  .help = "Further names that requests may have in Host, beside addresses, localhost and the name of this machine; *: any",
@@ -81,6 +86,13 @@ int gw_config_read(void *config, struct arena *a, int argc, char **argv, struct 
 	    strchr(c->instance, '/') != NULL) {
 		diag_add(d, DIAG_ERROR, NULL, 0,
 		         "--listen needs ADDR:PORT and --instance a name without '/'");
+		return E_SYNTAX;
+	}
+	if (c->admin_url != NULL && !origin_is_safe(c->admin_url, true, NULL)) {
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"--admin-url '%.100s' must be https://NAME[:PORT][/FABRIC], because browsers send secrets there",
+			c->admin_url);
 		return E_SYNTAX;
 	}
 	c->snapshot_dir = config_dir(c->snapshot_dir, SAGUARO_RUNDIR, c->instance, a);

@@ -22,6 +22,7 @@ struct gw_config {
 	uint32_t listeners_per_address; /*!< of them, 0: no limit */
 	const char *program;  /*!< path of `saguaro` */
 	const char *web_dir;  /*!< folder of the page */
+	const char *admin_url; /*!< where browsers reach saguaro-admin; NULL: nowhere */
 	const char *hosts, *origins; /*!< with commas between; NULL: none */
 };
 

@@ -41,7 +41,8 @@ enum {
 	HEAD_BYTES = 32 * 1024, /* request head and reply head */
 	SILENT_SECONDS = 30,
 	BODIES_BYTES = 64 << 20, /* of all requests, while they come */
-	STREAMS_PER_ADDRESS = STREAMS_MAX / 2
+	STREAMS_PER_ADDRESS = STREAMS_MAX / 2,
+	ORIGIN_BYTES = 280 /* of saguaro-admin; names of hosts have less than 256 */
 };
 
 struct http {
@@ -52,6 +53,8 @@ struct http {
 	struct feeds *feeds;
 	struct jobs *jobs;
 	const struct page *page;   /* borrowed; NULL: none */
+	const char *admin_url;     /* borrowed; NULL: none */
+	char csp[sizeof(PAGE_CSP) + ORIGIN_BYTES];
 	struct origin_rules rules; /* borrowed, but the name of this machine */
 	char machine[256];
 	struct http_stats stats;
@@ -87,6 +90,7 @@ static struct api_thread *thread_state(struct http *h)
 		return NULL;
 	}
 	t->stats = &h->stats;
+	t->admin_url = h->admin_url;
 	t->source = source_join(h->source);
 	if (t->source == NULL || pthread_setspecific(h->key, t) != 0) {
 		thread_free(t);
@@ -139,29 +143,6 @@ static void add_link(struct MHD_Response *r, const char *target, const char *cur
 	free(link);
 }
 
-/* Lets pages of another origin read the answer, where the operator says so. */
-static void add_origin(struct MHD_Response *r, const struct http *h,
-                       const struct httpd_request *rq, const struct api_reply *reply)
-{
-	const char *origin = httpd_header(rq, MHD_HTTP_HEADER_ORIGIN);
-
-	if (h->rules.origins == NULL) {
-		return;
-	}
-	httpd_add(r, MHD_HTTP_HEADER_VARY, "Origin");
-	if (!origin_fits(&h->rules, origin)) {
-		return;
-	}
-	httpd_add(r, "Access-Control-Allow-Origin", origin);
-	httpd_add(r, "Access-Control-Expose-Headers", "ETag, Fabric-Epoch, Link");
-	if (reply->base.status == MHD_HTTP_NO_CONTENT) { /* the answer to OPTIONS */
-		httpd_add(r, "Access-Control-Allow-Methods", reply->base.allow);
-		httpd_add(r, "Access-Control-Allow-Headers",
-		          "Accept, Content-Type, If-None-Match, Last-Event-ID");
-		httpd_add(r, "Access-Control-Max-Age", "600");
-	}
-}
-
 static enum encoding encoding_of(const struct httpd_request *rq)
 {
 	return encoding_choose(httpd_header(rq, MHD_HTTP_HEADER_ACCEPT_ENCODING));
@@ -191,7 +172,9 @@ static enum MHD_Result send_reply(const struct http *h, const struct httpd_reque
 	if (page_shares(h->page, rq->target)) {
 		httpd_add(r, MHD_HTTP_HEADER_VARY, "Accept");
 	}
-	add_origin(r, h, rq, reply);
+	httpd_add_origin(r, rq, &h->rules, &reply->base,
+	                 "Accept, Content-Type, If-None-Match, Last-Event-ID",
+	                 "ETag, Fabric-Epoch, Link");
 	if (reply->stream != NULL && strcmp(rq->method, "HEAD") == 0) {
 		/* else the end of the chunks follows, which the client takes for the
 		 * begin of its next answer (0.9.75) */
@@ -314,7 +297,7 @@ static enum MHD_Result send_page(struct http *h, const struct httpd_request *rq,
 	httpd_add_head(r, &reply, "no-cache");
 	httpd_add(r, MHD_HTTP_HEADER_CONTENT_ENCODING, same ? NULL : f->encoding);
 	httpd_add(r, MHD_HTTP_HEADER_VARY, f->vary);
-	httpd_add(r, "Content-Security-Policy", PAGE_CSP);
+	httpd_add(r, "Content-Security-Policy", h->csp);
 	httpd_add(r, "Referrer-Policy", "no-referrer");
 	http_stats_count(&h->stats, api_resources.n, reply.status, 0);
 	return httpd_queue(rq, reply.status, r);
@@ -419,6 +402,19 @@ static const struct httpd_site site = {
 	.own_bytes = sizeof(struct visit), .head = head, .answer = answer, .end = end
 };
 
+/* The page may also ask saguaro-admin, if it is known. */
+static void set_admin(struct http *h, const char *url)
+{
+	char origin[ORIGIN_BYTES] = "";
+	size_t len;
+
+	if (url != NULL && origin_is_safe(url, true, &len)) {
+		h->admin_url = url;
+		snprintf(origin, sizeof(origin), " %.*s", (int)len, url);
+	}
+	snprintf(h->csp, sizeof(h->csp), PAGE_CSP, origin);
+}
+
 int http_start(const struct http_options *o, struct arena *a, const char **ret_why,
                struct http **ret_http)
 {
@@ -430,6 +426,7 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		goto out;
 	}
 	h->page = o->page;
+	set_admin(h, o->admin_url);
 	h->rules = (struct origin_rules){ .hosts = o->hosts,
 		                          .origins = o->origins,
 		                          .machine = h->machine };

@@ -28,6 +28,7 @@ struct http_options {
 		program; /*!< `saguaro` for what-ifs and checks; NULL: where it is installed */
 	uint32_t job_seconds; /*!< of one of them, 0: JOB_SECONDS */
 	const struct page *page; /*!< at "/" for browsers, or NULL; borrowed likewise */
+	const char *admin_url; /*!< of saguaro-admin, of origin_is_safe(), or NULL; borrowed likewise */
 	const char *hosts,
 		*origins; /*!< struct origin_rules; borrowed until http_stop() */
 };

@@ -96,6 +96,7 @@ static int answer(const struct gw_config *c, const struct page *page, struct are
 		                  .listeners_per_address = c->listeners_per_address,
 		                  .program = c->program,
 		                  .page = page,
+		                  .admin_url = c->admin_url,
 		                  .hosts = c->hosts,
 		                  .origins = c->origins };
 	struct http *h = NULL;

@@ -33,6 +33,7 @@
 #include "conf/base/text.h"
 #include "gateway/httpd/strict.h"
 #include "gateway/view/body.h"
+#include "gateway/view/origin.h"
 #include "gateway/view/problem.h"
 
 enum {
@@ -288,6 +289,28 @@ void httpd_add_head(struct MHD_Response *r, const struct reply *reply,
 	if (reply->retry_after != 0) {
 		snprintf(number, sizeof(number), "%u", reply->retry_after);
 		httpd_add(r, MHD_HTTP_HEADER_RETRY_AFTER, number);
+	}
+}
+
+void httpd_add_origin(struct MHD_Response *r, const struct httpd_request *rq,
+                      const struct origin_rules *rules, const struct reply *reply,
+                      const char *takes, const char *shows)
+{
+	const char *origin = httpd_header(rq, MHD_HTTP_HEADER_ORIGIN);
+
+	if (rules->origins == NULL) {
+		return;
+	}
+	httpd_add(r, MHD_HTTP_HEADER_VARY, "Origin");
+	if (!origin_fits(rules, origin)) {
+		return;
+	}
+	httpd_add(r, "Access-Control-Allow-Origin", origin);
+	httpd_add(r, "Access-Control-Expose-Headers", shows);
+	if (reply->status == MHD_HTTP_NO_CONTENT) {
+		httpd_add(r, "Access-Control-Allow-Methods", reply->allow);
+		httpd_add(r, "Access-Control-Allow-Headers", takes);
+		httpd_add(r, "Access-Control-Max-Age", "600");
 	}
 }
 

@@ -11,6 +11,7 @@
 
 struct arena;
 struct listening;
+struct origin_rules;
 struct reply;
 
 /*!
@@ -100,6 +101,15 @@ void httpd_add_head(struct MHD_Response *r, const struct reply *reply,
                     const char *cache_control);
 void httpd_add(struct MHD_Response *r, const char *name,
                const char *value); /*!< NULL, "": it is left out */
+
+/*!
+ * \brief Lets pages of another origin read an answer, where the rules name that origin (CORS).
+ *        An answer with status 204 is that to OPTIONS.
+ * \param takes  Headers that such a page may send. \param shows  Headers that it may read.
+ */
+void httpd_add_origin(struct MHD_Response *r, const struct httpd_request *rq,
+                      const struct origin_rules *rules, const struct reply *reply,
+                      const char *takes, const char *shows);
 
 /*! \brief Queues a response, which is taken. */
 enum MHD_Result httpd_queue(const struct httpd_request *rq, unsigned status,

@@ -85,3 +85,53 @@ bool origin_fits(const struct origin_rules *r, const char *origin)
 {
 	return origin != NULL && *origin != '\0' && in_list(r->origins, origin);
 }
+
+bool origin_is_safe(const char *text, bool path, size_t *ret_len)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%:[]/";
+	static const char *const loopback[] = { "localhost", "127.0.0.1", "[::1]" };
+	bool tls = strncasecmp(text, "https://", 8) == 0;
+	char name[NAME_BYTES], host[NAME_BYTES];
+
+	if ((!tls && strncasecmp(text, "http://", 7) != 0) || text[strspn(text, letters)] != '\0') {
+		return false;
+	}
+	const char *at = text + (tls ? 8 : 7);
+	size_t n = strcspn(at, "/");
+
+	if (n >= sizeof(host) || (at[n] != '\0' && !path)) {
+		return false;
+	}
+	snprintf(host, sizeof(host), "%.*s", (int)n, at);
+	if (!read_name(host, name)) {
+		return false;
+	}
+	for (unsigned i = 0; i < sizeof(loopback) / sizeof(loopback[0]); i++) {
+		tls = tls || strcasecmp(name, loopback[i]) == 0;
+	}
+	if (tls && ret_len != NULL) {
+		*ret_len = (size_t)(at + n - text);
+	}
+	return tls;
+}
+
+bool origin_list_is_safe(const char *list)
+{
+	char one[NAME_BYTES];
+
+	while (list != NULL && *list != '\0') {
+		list += strspn(list, " ,");
+		size_t n = strcspn(list, " ,");
+
+		if (n >= sizeof(one)) {
+			return false;
+		}
+		snprintf(one, sizeof(one), "%.*s", (int)n, list);
+		if (n > 0 && !origin_is_safe(one, false, NULL)) {
+			return false;
+		}
+		list += n;
+	}
+	return true;
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*!
  * Checks of requests that a browser may have sent: names of this server, and foreign pages.
@@ -23,6 +24,17 @@ struct origin_rules {
 
 /*! \brief May a request have this Host header? \param host  NULL: it has none, as in HTTP/1.0. */
 bool origin_host_fits(const struct origin_rules *r, const char *host);
+
+/*!
+ * \brief Is a text an origin that no third party on the way can speak for: https://NAME[:PORT], or
+ *        http:// with this machine by localhost or a loopback address?
+ * \param path  A path may follow, as in a base URL.
+ * \param ret_len  Bytes of the origin, without the path; may be NULL.
+ */
+bool origin_is_safe(const char *text, bool path, size_t *ret_len);
+
+/*! \brief Is each origin of a list with commas safe, as origin_is_safe() says? NULL: yes. */
+bool origin_list_is_safe(const char *list);
 
 /*! \brief May pages of this origin read answers? \param origin  Origin header, or NULL. */
 bool origin_fits(const struct origin_rules *r, const char *origin);

@@ -16,11 +16,14 @@ struct diags;
  */
 struct page;
 
-/*! Scripts, styles and answers come from this server only; no other site may frame it. */
+/*!
+ * Scripts, styles and answers come from this server only; no other site may frame it. With
+ * --admin-url the page may also ask that origin, which stands for the %s and is "" without it.
+ */
 /* clang-format off */
 #define PAGE_CSP                                                                         \
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; "       \
-	"connect-src 'self'; base-uri 'none'; form-action 'none'; "                      \
+	"connect-src 'self'%s; base-uri 'none'; form-action 'none'; "                      \
 	"frame-ancestors 'none'"
 /* clang-format on */
 

@@ -3,8 +3,8 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # make bench-page: the page in headless Chromium, with 648 hosts, a torus of 216 switches and
-# 11,664 hosts: seconds from the navigation until the map is drawn, and frames per second while
-# it is panned. Median and each run; BENCH_RUNS: how many, 5. The load of the machine stands
+# 11,664 hosts: seconds from the navigation until the map is drawn, megabytes that its scripts hold then, and
+# frames per second while it is panned. Median and each run; BENCH_RUNS: how many, 5. The load of the machine stands
 # before and after, because a browser has to share it.
 : "${srcdir:=.}" "${top_builddir:=.}"
 # shellcheck source=tests/e2e/lib.sh

@@ -101,6 +101,8 @@ has "a refusal says how" "$(ask -i "$url/")" "WWW-Authenticate: Basic"
 same "another Host" 421 "$(status -u "operator:$operator" -H 'Host: evil.example' "$url/v1/user")"
 same "an address as Host" 200 "$(status -u "operator:$operator" -H 'Host: 127.0.0.1' "$url/v1/user")"
 same "a page of another site" 403 "$(status -u "operator:$operator" -H 'Origin: https://evil.example' -X POST "$url/v1/sweep")"
+preflight() { status -X OPTIONS -H "Origin: $1" -H 'Access-Control-Request-Method: POST' "$url/v1/sweep"; }
+same "nor is its browser told what it may send" 401 "$(preflight https://evil.example)"
 same "a form" 415 "$(status -u "operator:$operator" -d heavy=true "$url/v1/sweep")"
 head -c 2000000 /dev/zero | tr '\0' ' ' >large
 same "a huge body" 413 "$(status -u "operator:$operator" -H "$json" -H 'Expect:' --data-binary @large "$url/v1/sweep")"
@@ -169,6 +171,25 @@ holds "HEAD has a Date" date -d "$date"
 write -d '{"pkey":"0x9","guids":["0200000000000009"]}' "$url/ufmRest/resources/pkeys" >/dev/null
 updated=$(write "$url/ufmRest/resources/pkeys/last_updated" | jq -r .last_updated)
 holds "a change after it is later" test "$(date -d "$updated" +%s)" -gt "$(date -d "$date" +%s)"
+
+# A page that the operator names.
+refuses "not any page" admin --allow-origin '*' --listen "$work/x.sock"
+has "which is said" "$said" "each must be https://NAME"
+refuses "nor one that others can change on the way" admin --allow-origin http://fabric.example --listen "$work/x.sock"
+tls_url=$url door_tls_port=$tls_port
+start_admin page --listen 127.0.0.1:0 --tls-certificate server.pem --tls-key server.key --client-ca signer.pem \
+	--allow-origin https://fabric.example,http://localhost:8620 --failures-per-minute 40 --requests-per-minute 100000
+url=https://door.example:$port tls_port=$port
+same "its browser asks first, without the user" 204 "$(preflight https://fabric.example)"
+has "and is told what it may send" "$(ask -i -X OPTIONS -H 'Origin: https://fabric.example' "$url/v1/sweep")" "Access-Control-Allow-Headers: Authorization"
+same "an operator sweeps from there" 202 "$(status -u "operator:$operator" -H 'Origin: https://fabric.example' -H "$json" -d '{}' "$url/v1/sweep")"
+has "and the page may read the answer" "$(as "operator:$operator" -i -H 'Origin: https://fabric.example' "$url/v1/user")" "Access-Control-Allow-Origin: https://fabric.example"
+has "as it may a refusal" "$(ask -i -H 'Origin: https://fabric.example' "$url/v1/user")" "Access-Control-Allow-Origin: https://fabric.example"
+same "nobody does" 401 "$(status -H 'Origin: https://fabric.example' -X POST "$url/v1/sweep")"
+same "other pages are as before" 403 "$(status -u "operator:$operator" -H 'Origin: https://evil.example' -X POST "$url/v1/sweep")"
+same "and learn nothing" 0 "$(as "operator:$operator" -i -H 'Origin: https://evil.example' "$url/v1/user" | grep -ci access-control)"
+same "no cookie or certificate of the browser is asked for" 0 "$(as "operator:$operator" -i -H 'Origin: https://fabric.example' "$url/v1/user" | grep -ci allow-credentials)"
+url=$tls_url tls_port=$door_tls_port
 
 # Hostile clients: a client that sends bytes for ever, many of them, and wrong logins.
 start_admin unix --listen "$work/door.sock" --log-file "$work/door.log" --failures-per-minute 1

@@ -5,7 +5,7 @@
 # The page at /: who gets it and with which headers, what happens without it; and, where the
 # page is built (make web) and there is a Chromium, walks through its views of a tree, of pods, of
 # a torus and of a dragonfly, and of fabrics where cables, hosts, switches and the subnet manager
-# go. SCREENSHOTS=folder keeps a picture of each view.
+# go, and makes changes through saguaro-admin. SCREENSHOTS=folder keeps a picture of each view.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/simulator.sh
@@ -61,6 +61,9 @@ else
 	grep -E '^not ok' "$work/units.log"
 fi
 
+refuses "secrets are sent to no plain address" "$bin/saguaro-gateway" --admin-url http://sm.example:8621
+has "which is said" "$said" "must be https://NAME"
+
 # in a browser
 find_client
 if [ -n "$why" ]; then
@@ -108,4 +111,32 @@ wait_ready
 export SAGUARO_SNAPSHOT_DIR=$run_dir
 node "$work/npm/faults.mjs" "$url" "$chromium" "$bin" "$shots" "$daemon"
 same "what the page says of faults" 0 "$?"
+end_process "$gateway"
+stop_simulator
+
+# changes through saguaro-admin
+if ! [ -x "$bin/saguaro-admin" ] || ! command -v openssl >/dev/null; then
+	printf 'no changes from the page: saguaro-admin or openssl is missing\n'
+	finish
+fi
+start_simulator "$work/faults.topo"
+start_daemon_on node01 changes --sweep_interval=1
+start_gateway gw-plain --web-dir "$page" --saguaro "$bin/saguaro"
+plain=$url door_port=$(free_port)
+start_gateway gw-changes --web-dir "$page" --saguaro "$bin/saguaro" --admin-url "https://127.0.0.1:$door_port"
+has "the page may ask it, too" "$(head_of -H "$browser" "$url/")" "connect-src 'self' https://127.0.0.1:$door_port; base-uri"
+has "and knows where it is" "$(curl -s "$url/v1")" "\"admin\":\"https://127.0.0.1:$door_port\""
+admin() { "$bin/saguaro-admin" --users "$work/users" "$@"; }
+operator=ana.$(admin --add-token ana --role operator 2>/dev/null)
+viewer=vic.$(admin --add-token vic --role viewer 2>/dev/null)
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=localhost -addext 'subjectAltName=IP:127.0.0.1' \
+	-keyout "$work/door.key" -out "$work/door.pem" 2>/dev/null
+chmod 0600 "$work/door.key"
+admin --listen "127.0.0.1:$door_port" --port-file "$work/door.port" --tls-certificate "$work/door.pem" --tls-key "$work/door.key" \
+	--fabrics "main=$run_dir.control" --allow-origin "$url" 2>>"$work/door.log" &
+pids+=("$!")
+until_true test -s "$work/door.port" || { fail "saguaro-admin does not start"; finish; }
+wait_ready
+node "$work/npm/change.mjs" "$url" "https://127.0.0.1:$door_port" "$plain" "$chromium" "$bin" "$shots" "$operator" "$viewer"
+same "changes from the page" 0 "$?"
 finish

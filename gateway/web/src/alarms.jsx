@@ -6,8 +6,8 @@
 // Enter shows it on the map.
 import { useState } from 'preact/hooks';
 import * as store from './store.js';
-import { ack_command, cost_of, flat, joined, severities_of, sorted_out, unack_command } from './causes.js';
-import { Command } from './copy.jsx';
+import { cost_of, flat, joined, severities_of, sorted_out } from './causes.js';
+import { Acknowledge, OutOfService } from './change.jsx';
 import { Severity, Tally } from './severity.jsx';
 import { age, count, day_time } from './words.js';
 
@@ -41,9 +41,7 @@ const Actions = ({ alarm, open }) => (
 				ports of {e.name || e.guid}
 			</button>
 		))}
-		{alarm.acknowledged !== undefined && !alarm.cause && (alarm.acknowledged
-			? <Command label="Take the acknowledgement back:" text={unack_command(alarm.id)} />
-			: <Command label="Acknowledge it:" text={ack_command(alarm.id)} />)}
+		{alarm.acknowledged !== undefined && !alarm.cause && <Acknowledge alarm={alarm} />}
 	</div>
 );
 
@@ -171,6 +169,7 @@ export const Alarms = ({ chosen, choose, open }) => {
 				)}
 			<Folded alarms={taken} title="Acknowledged" {...rest} />
 			<Folded alarms={planned} title="In maintenance" {...rest} />
+			<OutOfService open={open} />
 			{a !== null && a.total > shown &&
 				<p>{count(a.total - shown, 'more alarm')} at <a href="v1/alarms">/v1/alarms</a>.</p>}
 			<Holes />

@@ -34,7 +34,8 @@ const query = (params) => {
 	return text === '' ? '' : `?${text}`;
 };
 
-const read = async (answer) => {
+/** Its body. Throws Problem. */
+export const read = async (answer) => {
 	note_clock(answer);
 	const body = await answer.json().catch(() => null);
 	if (!answer.ok || body === null) {

@@ -55,29 +55,50 @@ const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 export const ack_command = (id) => `saguaro alarm ack ${quoted(id)} --note 'who, why'`;
 export const unack_command = (id) => `saguaro alarm unack ${quoted(id)}`;
 
-/* Kinds that say nothing about one place, or whose place the map knows from elsewhere. */
-const ELSEWHERE = ['not_active', 'degraded', 'host_gone', 'switch_gone', 'chassis_gone', 'not_ready', 'sweep_failed', 'unreachable',
-	'loop', 'sm_conflict', 'sm_unannounced', 'fallback', 'routing', 'copy_paused'];
-const STATES = { link_down: 'lost', overloaded: 'loaded', disabled: 'drained', drained: 'drained' };
+/** Commands that put a node or cable out of service, or back. */
+export const start_command = (place) => `saguaro maintenance start ${quoted(place)} --note 'why'`;
+export const end_command = (place) => `saguaro maintenance end ${quoted(place)}`;
+
+/** Kind of alarm -> what it marks on the map; null: it is about no one place, or the map knows that place otherwise. */
+export const KINDS = {
+	not_ready: null, sweep_failed: null, unreachable: null, loop: null, sm_conflict: null, sm_unannounced: null,
+	fallback: null, routing: null, copy_paused: null, chassis_gone: null, switch_gone: null, host_gone: null,
+	not_active: null, degraded: null, silent: 'sick', problem: 'sick', link_down: 'lost', isolated: 'sick',
+	quarantined: 'sick', unhealthy: 'sick', flapping: 'sick', switch_sick: 'sick', link_sick: 'sick',
+	overloaded: 'loaded', master_lost: 'sick', disabled: 'drained',
+};
 
 const mark_of = (alarm, off) => {
 	const is_off = (e) => e && off.has(`${e.guid} ${e.port}`);
 	if (alarm.maintenance || alarm.of === 'disabled' || is_off(alarm.node) || is_off(alarm.peer)) {
 		return 'drained';
 	}
-	return STATES[alarm.kind] ?? (alarm.severity === 'info' ? null : 'sick');
+	const state = KINDS[alarm.kind] ?? 'sick'; // also of a kind that a newer gateway has
+	return state === 'sick' && alarm.severity === 'info' ? null : state;
 };
 
-/** What alarms mark on the map: [{state, a, b: GUIDs, b null: only a, since: in ms or null}]. */
-export const marks_of = (tree) => {
-	const all = flat(tree).filter((a) => a.node && (!ELSEWHERE.includes(a.kind) || a.maintenance));
+/* What is out of service, and is not marked so yet. */
+const drained_of = (rows, marks) => {
+	const key = (m) => [m.a, m.b].sort().join(' ');
+	const known = new Set(marks.filter((m) => m.state === 'drained').map(key));
+	return rows.map((r) => ({ state: 'drained', a: r.node.guid, b: r.peer?.guid ?? null, since: Date.parse(r.since) }))
+		.filter((m) => !known.has(key(m)));
+};
+
+/**
+ * What alarms, and rows of /v1/maintenance, mark on the map: [{state, a, b: GUIDs, b null: only a,
+ * since: in ms or null}].
+ */
+export const marks_of = (tree, maintenance = []) => {
+	const all = flat(tree).filter((a) => a.node && (KINDS[a.kind] !== null || a.maintenance));
 	const off = new Set(all.filter((a) => a.kind === 'disabled').map((a) => `${a.node.guid} ${a.node.port}`));
-	return all.map((a) => ({
+	const marks = all.map((a) => ({
 		state: mark_of(a, off),
 		a: a.node.guid,
 		b: a.peer?.guid ?? null,
 		since: a.since ? Date.parse(a.since) : null,
 	})).filter((m) => m.state !== null);
+	return [...marks, ...drained_of(maintenance, marks)];
 };
 
 /** GUIDs that an alarm is about. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026, The Saguaro authors
 
-// A command for a shell, to be copied. The page itself only reads.
+// A command for a shell, to be copied.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 const SAID_MS = 2000;

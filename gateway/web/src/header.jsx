@@ -4,6 +4,7 @@
 // One line that says how the fabric is.
 import * as store from './store.js';
 import { is_old } from './banner.jsx';
+import { Signed } from './change.jsx';
 import { severities_of, sorted_out } from './causes.js';
 import { Tally } from './severity.jsx';
 import { age, count, number } from './words.js';
@@ -101,6 +102,7 @@ export const Header = () => {
 				</Fact>
 				<Fact name="Events" bad={!store.live.value}>{store.live.value ? 'live' : 'not connected'}</Fact>
 			</dl>
+			<Signed />
 		</header>
 	);
 };

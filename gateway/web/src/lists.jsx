@@ -12,9 +12,10 @@ import { clock_time, day_time, end, hex, number, rate } from './words.js';
 
 const EVENT_COLUMNS = [
 	{ name: 'time', of: (e) => e.time, show: (e) => <time dateTime={e.time} title={day_time(e.time)}>{clock_time(e.time)}</time> },
-	{ name: 'severity', of: (e) => e.severity, show: (e) => <Severity severity={e.severity} /> },
-	{ name: 'kind', of: (e) => e.kind.replaceAll('_', ' ') },
-	{ name: 'where', of: (e) => end(e.node) + (e.peer ? ` - ${end(e.peer)}` : '') },
+	{ name: 'severity', of: (e) => e.severity, show: (e) => <Severity severity={e.severity} />, wide: true },
+	{ name: 'kind', of: (e) => e.kind.replaceAll('_', ' '),
+		show: (e) => <><span class="on-phone"><Severity severity={e.severity} /> </span>{e.kind.replaceAll('_', ' ')}</> },
+	{ name: 'where', wide: true, of: (e) => end(e.node) + (e.peer ? ` - ${end(e.peer)}` : '') },
 	{ name: 'what', of: (e) => e.text },
 ];
 

@@ -9,6 +9,7 @@ import 'uplot/dist/uPlot.min.css';
 import './style.css';
 import * as store from './store.js';
 import { address, follow_address, show } from './address.js';
+import * as admin from './admin.js';
 import { Alarms } from './alarms.jsx';
 import { Banner, is_old } from './banner.jsx';
 import { Header, title_of } from './header.jsx';
@@ -52,4 +53,5 @@ const Page = () => {
 
 follow_address(Object.keys(TABS));
 store.start(() => address.value.tab);
+admin.find();
 render(<Page />, document.getElementById('app'));

@@ -26,7 +26,8 @@ export const sm = signal(null);
 export const sweeps = signal(null);
 export const alarms = signal(null);
 export const causes = computed(() => tree_of(alarms.value?.alarms ?? []));
-export const marks = computed(() => marks_of(causes.value));
+export const maintenance = signal(null);
+export const marks = computed(() => marks_of(causes.value, maintenance.value?.maintenance));
 export const gone = signal([]); // of /v1/known, with their last places
 export const lost_links = signal([]); // the same of cables, that went with a switch
 export const topology = signal(null);
@@ -68,6 +69,7 @@ export const refresh_state = () =>
 		ask(sm, 'v1/sm'),
 		ask(sweeps, 'v1/sweeps', { limit: 20 }),
 		ask(alarms, 'v1/alarms', { limit: ALARMS_MOST, children: 1 }),
+		ask(maintenance, 'v1/maintenance'),
 		refresh_gone(),
 	]);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026, The Saguaro authors
 
-// A table with sortable columns. A column is {name, of(row), number?, show?(row)}.
+// A table with sortable columns. A column is {name, of(row), number?, show?(row), wide?}: a
+// wide one is left out on a phone.
 import { useState } from 'preact/hooks';
 
 const SHOWN = 200; // rows; more on request
@@ -20,11 +21,13 @@ const sorted = (rows, column, down) => {
 	return down ? copy.reverse() : copy;
 };
 
+const class_of_column = (c) => [c.number && 'number', c.wide && 'wide'].filter(Boolean).join(' ');
+
 const Head = ({ columns, by, down, sort }) => (
 	<thead>
 		<tr>
 			{columns.map((c) => (
-				<th scope="col" key={c.name} class={c.number ? 'number' : ''}
+				<th scope="col" key={c.name} class={class_of_column(c)}
 					aria-sort={by === c ? (down ? 'descending' : 'ascending') : 'none'}>
 					<button type="button" onClick={() => sort(c)}>
 						{c.name}{by === c ? (down ? ' ▾' : ' ▴') : ''}
@@ -57,7 +60,7 @@ const Body = ({ title, columns, rows, class_of, chosen }) => {
 							{...(chosen ? { tabIndex: 0, onClick: () => chosen(row),
 								onKeyDown: key_down(row) } : {})}>
 							{columns.map((c) => (
-								<td key={c.name} class={c.number ? 'number' : ''}>
+								<td key={c.name} class={class_of_column(c)}>
 									{c.show ? c.show(row) : c.of(row)}
 								</td>
 							))}

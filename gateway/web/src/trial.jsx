@@ -6,6 +6,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { get, list, post } from './api.js';
+import { StartMaintenance } from './change.jsx';
 import { Table } from './table.jsx';
 import { without, whatif_words } from './whatif.js';
 import { count, end, number } from './words.js';
@@ -136,6 +137,7 @@ export const WhatIf = ({ epoch }) => {
 					: !answer ? <p>Routing a copy of the fabric ...</p>
 					: <Answer answer={answer} />}
 			</div>
+			<StartMaintenance things={things} done={reset} />
 		</section>
 	);
 };

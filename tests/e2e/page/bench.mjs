@@ -2,7 +2,7 @@
 // Copyright (c) 2026, The Saguaro authors
 //
 // Figures of the page in headless Chromium, no test: how long after the navigation the map is
-// drawn, and how many frames per second it has while it is panned at double size.
+// drawn, what its scripts hold in memory then, and how many frames per second it has while it is panned at double size.
 //
 //	node bench.mjs NAME http://127.0.0.1:8620 /usr/bin/chromium [RUNS]
 import { chromium } from 'playwright-core';
@@ -45,7 +45,15 @@ const pan = (frames) => new Promise((done) => {
 	requestAnimationFrame(step);
 });
 
+/* Bytes that scripts hold after a collection. */
+const heap_of = async (page) => {
+	const session = await page.context().newCDPSession(page);
+	await session.send('HeapProfiler.collectGarbage');
+	return (await session.send('Runtime.getHeapUsage')).usedSize;
+};
+
 const first = [];
+const heaps = [];
 const rates = [];
 for (let i = 0; i < Number(runs); i++) {
 	const context = await browser.newContext({ viewport: { width: 1440, height: 1000 } });
@@ -55,6 +63,7 @@ for (let i = 0; i < Number(runs); i++) {
 	await page.goto(url);
 	await page.waitForFunction(() => window.drawings.length > 0);
 	first.push(await page.evaluate(() => window.drawings[0]));
+	heaps.push(await heap_of(page));
 	await page.locator('canvas').first().focus();
 	await page.keyboard.press('+');
 	await page.keyboard.press('+');
@@ -67,4 +76,4 @@ for (let i = 0; i < Number(runs); i++) {
 }
 await browser.close();
 console.log(`${name}: first view ${(median(first) / 1000).toFixed(2)} s (${first.map((t) =>
-	(t / 1000).toFixed(2)).join(' ')}), pan ${Math.round(median(rates))} frames/s (${rates.map(Math.round).join(' ')})`);
+	(t / 1000).toFixed(2)).join(' ')}), ${(median(heaps) / 1e6).toFixed(1)} MB of scripts, pan ${Math.round(median(rates))} frames/s (${rates.map(Math.round).join(' ')})`);

@@ -12,20 +12,21 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /**
  * Walks through the page: walk({page, step, ...}). Ends the browser; what went wrong is
- * printed and thrown. The page may ask nobody but the gateway, and Chromium must have nothing
+ * printed and thrown. The page may ask nobody but the gateway and those of `also`, and Chromium must have nothing
  * to complain of, except what `ignore` matches.
  */
-export const browse = async ({ url, executablePath, pictures, ignore = /^$/ }, walk) => {
+export const browse = async ({ url, also = [], executablePath, pictures, ignore = /^$/ }, walk) => {
 	const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 	const page = await browser.newPage({
 		viewport: { width: 1440, height: 1000 }, colorScheme: 'dark', reducedMotion: 'reduce',
+		ignoreHTTPSErrors: also.length > 0, // a certificate of the test
 	});
 	const complaints = [];
 	const complain = (text) => ignore.test(text) || complaints.push(text);
 	page.setDefaultTimeout(PATIENCE);
 	page.on('console', (m) => m.type() === 'error' && complain(m.text()));
 	page.on('pageerror', (e) => complain(String(e)));
-	page.on('request', (r) => r.url().startsWith(url) || r.url().startsWith('data:') ||
+	page.on('request', (r) => [url, ...also].some((x) => r.url().startsWith(x)) || r.url().startsWith('data:') ||
 		complain(`asks elsewhere: ${r.url()}`));
 	const picture = (name) => page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
 	try {

@@ -306,6 +306,30 @@ START_TEST(test_heads)
 }
 END_TEST
 
+/* Pages of an origin that the operator names; a browser asks first, without the user. */
+START_TEST(test_pages)
+{
+	struct admin_request rq = request("operator", "POST", "/v1/sweep");
+	struct admin_request first = request(NULL, "OPTIONS", "/v1/sweep");
+
+	f.admin.origins = "https://a.example,https://fabric.example";
+	rq.origin = first.origin = "https://fabric.example";
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 202);
+	ck_assert_uint_eq(admin_fixture_send(&f, &first, NULL, NULL).status, 204);
+	ck_assert_uint_eq(f.n_asked, 1);
+	rq.authorization = NULL; /* the origin stands for no user */
+	ck_assert_uint_eq(admin_fixture_send(&f, &rq, NULL, NULL).status, 401);
+	first.host = "evil.example";
+	ck_assert_uint_eq(admin_fixture_send(&f, &first, NULL, NULL).status, 421);
+	first.host = NULL;
+	first.origin = "https://fabric.example.evil";
+	ck_assert_uint_eq(admin_fixture_send(&f, &first, NULL, NULL).status, 401);
+	first.origin = NULL;
+	ck_assert_uint_eq(admin_fixture_send(&f, &first, NULL, NULL).status, 401);
+	ck_assert_uint_eq(f.n_asked, 1);
+}
+END_TEST
+
 /* clang-format off */
 static const struct { const char *host; unsigned status; } hosts[] = {
 	{ "localhost", 202 }, { "localhost:8621", 202 }, { "LOCALHOST", 202 }, { "door.example.", 202 },
@@ -573,6 +597,7 @@ TEST_SUITE(admin)
 	tcase_add_test(t, test_nobody);
 	tcase_add_test(t, test_table);
 	tcase_add_test(t, test_heads);
+	tcase_add_test(t, test_pages);
 	tcase_add_loop_test(t, test_hosts, 0, sizeof(hosts) / sizeof(hosts[0]));
 	tcase_add_test(t, test_versions);
 	tcase_add_loop_test(t, test_codes, 0, sizeof(codes) / sizeof(codes[0]));

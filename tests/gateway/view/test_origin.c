@@ -80,11 +80,47 @@ START_TEST(test_origins)
 }
 END_TEST
 
+/* clang-format off */
+static const struct { const char *text; bool path; size_t len; } safe[] = { /* len 0: not safe */
+	{ "https://fabric.example", false, 22 }, { "HTTPS://fabric.example:8621", false, 27 },
+	{ "https://sm.example:8621/ib1", true, 23 }, { "https://sm.example/ib1", false, 0 },
+	{ "https://[2001:db8::1]:8621", false, 26 }, { "http://localhost:8620", false, 21 },
+	{ "http://127.0.0.1:8620", false, 21 }, { "http://[::1]", false, 12 },
+	{ "http://fabric.example", false, 0 }, { "http://localhost.evil.example", false, 0 },
+	{ "http://127.0.0.1.evil.example", false, 0 }, { "https://", false, 0 }, { "https:///x", true, 0 },
+	{ "https://a.example:port", false, 0 }, { "https://user@a.example", false, 0 },
+	{ "https://a.example; script-src *", true, 0 }, { "https://a.example,b", false, 0 },
+	{ "https://a.example\r\nX: y", true, 0 }, { "ftp://a.example", false, 0 }, { "*", false, 0 },
+	{ "null", false, 0 }, { "", false, 0 },
+};
+/* clang-format on */
+
+START_TEST(test_safe)
+{
+	size_t len = 0;
+	bool is = origin_is_safe(safe[_i].text, safe[_i].path, &len);
+
+	ck_assert_msg(is == (safe[_i].len != 0) && len == safe[_i].len, "%s: %zu", safe[_i].text,
+	              len);
+}
+END_TEST
+
+START_TEST(test_safe_lists)
+{
+	ck_assert(origin_list_is_safe(NULL));
+	ck_assert(origin_list_is_safe("https://a.example, http://localhost:8620,"));
+	ck_assert(!origin_list_is_safe("https://a.example,*"));
+	ck_assert(!origin_list_is_safe("https://a.example,http://b.example"));
+}
+END_TEST
+
 TEST_SUITE(origin)
 {
 	TCase *t = tcase_create("origin");
 
 	tcase_add_loop_test(t, test_hosts, 0, sizeof(hosts) / sizeof(hosts[0]));
 	tcase_add_loop_test(t, test_origins, 0, sizeof(origins) / sizeof(origins[0]));
+	tcase_add_loop_test(t, test_safe, 0, sizeof(safe) / sizeof(safe[0]));
+	tcase_add_test(t, test_safe_lists);
 	suite_add_tcase(suite, t);
 }

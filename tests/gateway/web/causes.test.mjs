@@ -3,9 +3,13 @@
 
 // Alarms as a tree of causes, and what they mark on the map.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ack_command, cost_of, find_alarm, flat, joined, marks_of, severities_of, sorted_out, tree_of, unack_command }
+import { ack_command, cost_of, end_command, find_alarm, flat, joined, KINDS, marks_of, SEVERITIES, severities_of, sorted_out, start_command,
+	tree_of, unack_command }
 	from '../../../gateway/web/src/causes.js';
+import { GLYPHS, GLYPH_WORDS as WORDS } from '../../../gateway/web/src/map/glyphs.js';
+import { STATES } from '../../../gateway/web/src/map/model.js';
 import { ghosts_of } from '../../../gateway/web/src/map/ghosts.js';
 
 const end = (name, port = null) => ({ guid: `guid of ${name}`, name, port });
@@ -48,7 +52,50 @@ test('severities are counted, the worst first', () => {
 		[['critical', 1], ['warning', 2], ['info', 1]]);
 });
 
+/* Texts of the gateway that name what it may answer. */
+const source = (file) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+const words_of = (text, name) => text.match(new RegExp(`${name}\\[[^=]*= \\{([^}]*)\\}`))[1].match(/"[a-z_]+"/g)
+	.map((w) => w.slice(1, -1));
+
+test('the page knows each kind of alarm, and no other', () => {
+	const kinds = [...source('gateway/inventory/alarms.def').matchAll(/^ALARM\(\w+,\s*(\w+),/gm)].map((m) => m[1]);
+	assert.ok(kinds.length > 20);
+	assert.deepEqual(Object.keys(KINDS).sort(), kinds.sort());
+	const known = new Set([...STATES, null]);
+	assert.deepEqual(Object.entries(KINDS).filter(([, state]) => !known.has(state)), []);
+});
+
+test('the page knows each severity, and has a sign and colours for it', () => {
+	const names = words_of(source('gateway/inventory/alarms.c'), 'alarm_severity_names');
+	assert.deepEqual([...SEVERITIES].reverse(), names);
+	const [signs, style] = [source('gateway/web/src/severity.jsx'), source('gateway/web/src/style.css')];
+	for (const name of names) {
+		assert.match(signs, new RegExp(`^\\t${name}: \\[`, 'm'));
+		assert.match(style, new RegExp(`\\.severity\\.level-${name}\\b`));
+	}
+});
+
+test('the map has a sign, words and a colour for each state', () => {
+	const style = source('gateway/web/src/style.css');
+	for (const state of STATES.filter((s) => s !== 'fine')) {
+		assert.ok(GLYPHS[state] && WORDS[state], state);
+		assert.match(style, new RegExp(`\\.glyph\\.${state}\\b`));
+	}
+});
+
+test('what is out of service is marked without an alarm, and once with one', () => {
+	const row = { node: end('s'), peer: null, since: '1970-01-01T00:00:02Z', state: 'drained' };
+	const cable = { node: end('s', 1), peer: end('t', 2), since: '1970-01-01T00:00:03Z', state: 'draining' };
+	const alarms = tree_of([alarm('a', 'link_down', 'info', { node: end('t', 2), peer: end('s', 1), maintenance: true })]);
+	assert.deepEqual(marks_of([], [row]), [{ state: 'drained', a: 'guid of s', b: null, since: 2000 }]);
+	assert.deepEqual(marks_of([], [cable]), [{ state: 'drained', a: 'guid of s', b: 'guid of t', since: 3000 }]);
+	assert.equal(marks_of(alarms, [cable]).length, 1);
+	assert.equal(marks_of(alarms, [row]).length, 2);
+});
+
 test('commands are for a shell', () => {
+	assert.equal(start_command('0x1:2'), "saguaro maintenance start '0x1:2' --note 'why'");
+	assert.equal(end_command("it's"), "saguaro maintenance end 'it'\\''s'");
 	assert.equal(unack_command("it's"), "saguaro alarm unack 'it'\\''s'");
 	assert.match(ack_command('link_down-0x1-3'), /^saguaro alarm ack 'link_down-0x1-3' --note /);
 });

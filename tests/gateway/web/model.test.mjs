@@ -129,6 +129,13 @@ test('lost cables are drawn where they were, with the age of the latest', () => 
 	assert.equal(all.index, 4);
 });
 
+test('a switch that is out of service is in the legend, though its cables are fine', () => {
+	const m = model_of(small(), null, wrong([{ ...mark('drained', 'spine-1', 'x'), b: null }]));
+	assert.equal(found(tally(m)).drained, 1);
+	const both = [{ ...mark('drained', 'spine-1', 'x'), b: null }, mark('drained', 'leaf-0', 'spine-1')];
+	assert.equal(found(tally(model_of(small(), null, wrong(both)))).drained, 1, 'once with its cable');
+});
+
 test('lost cables are cells of a matrix, and marks of the pod that they were in', () => {
 	const pods = new Map([['guid of a0', 0], ['guid of e0', 0], ['guid of a1', 1]]);
 	const m = model_of(folded(), null, wrong([mark('lost', 'a0', 'core-2'), mark('lost', 'e0', 'a0')], pods));

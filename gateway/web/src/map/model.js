@@ -361,13 +361,21 @@ export const off_bundles = (model, off, group_of = new Map()) => {
 	return found;
 };
 
-/** How many bundles are of each state; switches and hosts that are gone, too. */
+/* Is it marked itself, or in a pod of which no bundle says so? */
+const is_marked = (v) => v.lost + v.sick + v.loaded + v.drained + (v.type === 'group' ? v.degraded + v.not_active : 0) > 0;
+
+/** How many bundles are of each state, with the switches, pods and hosts that are so and have no such bundle. */
 export const tally = (model) => {
 	const n = Object.fromEntries(STATES.map((s) => [s, 0]));
+	const said = new Set();
 	for (const b of model.bundles) {
 		n[state_of(b)]++; // what went with a switch is counted with that
+		said.add(`${b.a} ${state_of(b)}`).add(`${b.b} ${state_of(b)}`);
 	}
 	n.gone = model.vertices.reduce((sum, v) => sum + v.gone + v.hosts_gone, 0) + model.hosts.filter((h) => h.gone > 0).length;
+	for (const v of model.vertices) {
+		n[state_of(v)] += Number(v.gone === 0 && v.hosts_gone === 0 && is_marked(v) && !said.has(`${v.index} ${state_of(v)}`));
+	}
 	for (const h of model.hosts) {
 		n[state_of(h)] += Number(h.gone === 0 && state_of(h) !== 'fine');
 	}

@@ -79,8 +79,9 @@ const matrix_layout = (model, width, height, view) => {
 	const side = Math.min(8 * hosts, 0.2 * width);
 	const w = Math.max(1, width - x0 - side - 14);
 	const h = Math.max(1, height - y0 - 8);
-	let cell_w = Math.min(CELL_MOST.width, w / model.columns.length);
-	let cell_h = Math.min(CELL_MOST.height, h / model.rows.length);
+	// of a few switches they are larger, so that the map does not stand in a corner
+	let cell_w = Math.min(Math.max(CELL_MOST.width, w / 2 / model.columns.length), w / model.columns.length);
+	let cell_h = Math.min(Math.max(CELL_MOST.height, h / 2 / model.rows.length), h / model.rows.length);
 	if (model.square) {
 		cell_w = Math.min(cell_w, CELL_RATIO * cell_h);
 		cell_h = Math.min(cell_h, cell_w);

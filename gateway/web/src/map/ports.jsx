@@ -39,7 +39,7 @@ const COLUMNS = [
 	{ name: 'speed', of: (p) => p.rate_gbps, show: (p) => speed(p.width, p.speed) },
 	{ name: 'could be', of: (p) => p.best_rate_gbps,
 		show: (p) => (p.degraded ? `▲ ${speed(p.best_width, p.best_speed)}` : '') },
-	{ name: 'routes', of: (p) => p.routes?.all, number: true, show: (p) => number(p.routes?.all) },
+	{ name: 'routes', wide: true, of: (p) => p.routes?.all, number: true, show: (p) => number(p.routes?.all) },
 	{ name: 'to', of: (p) => end(p.peer) },
 	{ name: 'health', of: (p) => p.health?.state ?? '', show: (p) => health_words(p.health) },
 	{ name: 'what if', of: (p) => p.peer !== null && is_off(cable_of(p).key),
