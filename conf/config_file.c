@@ -171,7 +171,7 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 	if (c->unicast_lid_limit > LID_MOST) {
 		diag_add(
 			d, DIAG_WARNING, c->config_file, 0,
-			"unicast_lid_limit is above 0xbfff: saguarod gives ports no LID above it, because the LIDs in its management packets have 16 bits; 'saguaro route' computes with them");
+			"unicast_lid_limit is above 0xbfff: only ports of an Omni-Path fabric get such LIDs, up to 0xefffff and to what all its switches can route; on InfiniBand, where LIDs have 16 bits, the limit is 0xbfff");
 	}
 	if (ret == E_OK) {
 		ret = check_protection(c, s, d);

@@ -295,7 +295,7 @@ static int copy_lids(struct arena *a, struct snap_fabric *f)
 	struct diags d;
 
 	diags_init(&d, a);
-	int ret = lids_as_found(f->g, a, &d, &f->lids);
+	int ret = lids_as_found(f->g, LID_LIMIT_MAX, a, &d, &f->lids);
 	return ret == E_NOTFOUND || ret == E_DUPLICATE ? E_MALFORMED : ret;
 }
 

@@ -155,7 +155,7 @@ static int prepare(struct api_call *c, struct export_stream *s, bool gone)
 		return gone ? add_gone(c, s) : E_OK;
 	}
 	diags_init(&d, s->arena);
-	ret = lids_as_found(s->v->g, s->arena, &d, &s->lids);
+	ret = lids_as_found(s->v->g, LID_LIMIT_MAX, s->arena, &d, &s->lids);
 	s->fabric.lids = &s->lids;
 	s->fabric.row = read_row;
 	return ret == E_NOTFOUND || ret == E_DUPLICATE ? E_MALFORMED : ret;

@@ -68,10 +68,14 @@ static uint32_t range_size(struct lid_range r)
 	return UINT32_C(1) << r.lmc;
 }
 
+/* No port has the permissive LID of packets with 16 bits. */
 static bool range_legal(struct lid_range r, uint32_t limit)
 {
+	enum { PERMISSIVE = 0xffff };
+
 	return r.base && r.lmc <= LMC_MAX && (r.base & (range_size(r) - 1)) == 0 &&
-	       r.base <= limit && limit - r.base >= range_size(r) - 1;
+	       r.base <= limit && limit - r.base >= range_size(r) - 1 &&
+	       (r.base > PERMISSIVE || PERMISSIVE - r.base >= range_size(r));
 }
 
 /* Claims a range for a port or an entry of memory, if it is legal and free. */
@@ -318,7 +322,8 @@ static int list_candidates(struct claims *c, uint8_t lmc)
 	     base += size) {
 		struct candidate x = { .base = base };
 
-		if (overlaps_present(c, (struct lid_range){ base, lmc })) {
+		if (!range_legal((struct lid_range){ base, lmc }, c->limit) ||
+		    overlaps_present(c, (struct lid_range){ base, lmc })) {
 			continue;
 		}
 		for (uint32_t k = 0; k < size; k++) {
@@ -477,16 +482,17 @@ static int list_moved(const struct graph *g, const struct lids *l,
 	return E_OK;
 }
 
+/* top: highest LID that is looked at, limit at most. */
 static int claims_init(struct claims *c, const struct graph *g, uint32_t limit,
-                       struct arena *keep, struct arena *tmp)
+                       uint32_t top, struct arena *keep, struct arena *tmp)
 {
 	*c = (struct claims){ .g = g, .limit = limit, .tmp = tmp };
-	c->claim = arena_array(tmp, (size_t)c->limit + 1, sizeof(*c->claim));
+	c->claim = arena_array(tmp, (size_t)top + 1, sizeof(*c->claim));
 	c->of = arena_array(keep, g->n_ports, sizeof(*c->of));
 	if (!c->claim || !c->of) {
 		return -ENOMEM;
 	}
-	memset(c->claim, 0xff, ((size_t)c->limit + 1) * sizeof(*c->claim));
+	memset(c->claim, 0xff, ((size_t)top + 1) * sizeof(*c->claim));
 	for (unsigned i = 0; i <= LMC_MAX; i++) {
 		c->cursor[i] = 1U << i;
 	}
@@ -512,6 +518,7 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
                 struct lids *ret_lids, uint32_t **ret_moved, size_t *ret_n_moved)
 {
 	struct arena *tmp;
+	uint32_t top;
 	struct claims c;
 	struct lids l;
 	uint32_t *order, *remembered;
@@ -522,8 +529,9 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
 		         in->lmc > LMC_MAX ? in->lmc : in->lmc_esp0);
 		return E_RANGE;
 	}
+	top = highest_claim(in);
 	tmp = arena_new();
-	if (!tmp || claims_init(&c, in->g, highest_claim(in), a, tmp) != E_OK) {
+	if (!tmp || claims_init(&c, in->g, top, top, a, tmp) != E_OK) {
 		goto out;
 	}
 	c.memory = in->memory;
@@ -599,14 +607,30 @@ static int claim_as_found(struct claims *c, uint32_t p, struct diags *d)
 	return E_OK;
 }
 
-int lids_as_found(const struct graph *g, struct arena *a, struct diags *d,
-                  struct lids *ret_lids)
+/* Highest LID that a port has, max_lid at most. */
+static uint32_t top_found(const struct graph *g, uint32_t max_lid)
+{
+	uint64_t top = 0;
+
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		const struct port *p = &g->ports[g->end_ports[i]];
+		uint64_t last =
+			(uint64_t)p->lid + (UINT32_C(1) << (p->lmc & LMC_MAX)) - 1;
+
+		top = last > top ? last : top;
+	}
+	return top < max_lid ? (uint32_t)top : max_lid;
+}
+
+int lids_as_found(const struct graph *g, uint32_t max_lid, struct arena *a,
+                  struct diags *d, struct lids *ret_lids)
 {
 	struct arena *tmp = arena_new();
 	struct claims c;
+	uint32_t limit = max_lid != 0 ? max_lid : LID_LIMIT_DEFAULT;
 	int ret = -ENOMEM;
 
-	if (!tmp || claims_init(&c, g, LID_LIMIT_DEFAULT, a, tmp) != E_OK) {
+	if (!tmp || claims_init(&c, g, limit, top_found(g, limit), a, tmp) != E_OK) {
 		goto out;
 	}
 	ret = E_OK;

@@ -79,10 +79,11 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
 
 /*!
  * \brief LIDs as found in the graph (topology file with lids, or a discovered fabric).
+ * \param max_lid  As in struct lids_in. Memory follows the highest LID that is there.
  * \retval E_NOTFOUND  Some end port has none. \retval E_DUPLICATE  Two ports share one; in \a d.
  */
-int lids_as_found(const struct graph *g, struct arena *a, struct diags *d,
-                  struct lids *ret_lids);
+int lids_as_found(const struct graph *g, uint32_t max_lid, struct arena *a,
+                  struct diags *d, struct lids *ret_lids);
 
 /*! \brief Highest LID that may be assigned: \a max_lid as in struct lids_in, or less where a switch
  *  has a smaller forwarding table. */

@@ -18,6 +18,7 @@ enum {
 	OPA_DATA_MAX = OPA_MAD_MOST - OPA_DR_DATA, /*!< that fits both */
 	OPA_SENT_LEAST = 36,  /*!< a device of Linux takes no shorter MAD */
 	OPA_LID_END = 0xC000, /*!< LIDs that fit InfiniBand's shape are below */
+	OPA_UNICAST_END = 0xF00000, /*!< of the LIDs of 24 bits */
 	OPA_LANES = 32,       /*!< VLs, SCs and SLs that fields have room for */
 	OPA_VL_MANAGEMENT = 15,
 	OPA_P_KEY_MEMBER = 0x7FFF,  /*!< each adapter has it, or it is not reached */
@@ -190,6 +191,7 @@ enum {
 #define OPA_PI_LTP_CRC_ACTIVE      572,  4
 #define OPA_PI_PACKET_FORMATS_SUPPORTED 592, 16
 #define OPA_PI_PACKET_FORMATS_ENABLED 608, 16
+#define OPA_PI_MAX_LID             704, 32
 #define OPA_PI_M_KEY_LEASE_PERIOD  784, 16
 #define OPA_PI_VL15_CREDIT_RATE    821,  5
 #define OPA_PI_BUFFER_ALLOC        829,  3
@@ -201,6 +203,7 @@ enum {
 #define OPA_PI_HOQ_LIFE(vl)       1155 + 8 * (vl), 5
 #define OPA_PI_NEIGHBOR_NODE_GUID 1664, 64
 #define OPA_PI_CAPABILITY_MASK    1728, 32
+#define OPA_PI_HAS_MAX_LID        1779,  1
 #define OPA_PI_VL_SCHEDULING      1782,  2
 #define OPA_PI_SHARED_SPACE       1788,  1
 #define OPA_PI_HAS_VL_R           1791,  1
@@ -242,6 +245,7 @@ enum {
 #define OPA_NTC_TOGGLE_COUNT        48, 16
 #define OPA_NTC_ISSUER_LID          64, 32
 #define OPA_NTC_LID                256, 32 /* of traps 128 to 131 and 144; LID1 of 257 to 259 is elsewhere in the last */
+#define OPA_NTC_145_LID            320, 32
 #define OPA_NTC_129_PORT           288,  8
 #define OPA_NTC_144_CAPABILITY_MASK 288, 32
 #define OPA_NTC_144_CHANGE_FLAGS   352, 16

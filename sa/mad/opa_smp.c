@@ -16,6 +16,8 @@
 
 #include "conf/base/err.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/notice.h"
+#include "sa/mad/opa_lid.h"
 
 enum {
 	IB_BYTES = 64,
@@ -65,11 +67,6 @@ static uint64_t vls_shape(uint64_t vls)
 		code--;
 	}
 	return vls == 0 ? 0 : code;
-}
-
-static uint64_t lid_shape(uint64_t lid)
-{
-	return lid < OPA_LID_END ? lid : 0;
 }
 
 /* Bits of LinkWidth of InfiniBand. */
@@ -150,10 +147,10 @@ void opa_port_info_shape(const uint8_t info[OPA_BYTES_PORT_INFO], uint8_t ret_in
 		field_set(ret_info, s->ib_bit, s->ib_width,
 		          field_get(info, s->bit, s->width));
 	}
-	field_set(ret_info, PI_LID, lid_shape(field_get(info, OPA_PI_LID)));
+	field_set(ret_info, PI_LID, opa_lid_shape((uint32_t)field_get(info, OPA_PI_LID)));
 	field_set(ret_info, PI_LMC, field_get(info, OPA_PI_LMC));
 	field_set(ret_info, PI_MASTER_SM_LID,
-	          lid_shape(field_get(info, OPA_PI_MASTER_SM_LID)));
+	          opa_lid_shape((uint32_t)field_get(info, OPA_PI_MASTER_SM_LID)));
 	field_set(ret_info, PI_CAPABILITY_MASK, mask | CAP_CLIENT_REREGISTRATION);
 	width = tx != 0 && tx < width ? tx : width;
 	width = width_shape(rx != 0 && rx < width ? rx : width);
@@ -503,21 +500,32 @@ int opa_smp_decode(uint16_t attr, const uint8_t *data, size_t len, uint8_t ret_d
 
 /* --- Notice ----------------------------------------------------------------------------- */
 
-static void decode_violation(const uint8_t *n, unsigned number, uint8_t *ret_notice)
+/* The LIDs that the details name. */
+static void decode_lids(const uint8_t *n, unsigned number, uint8_t *ret_notice)
 {
-	if (number == UMAD_SM_BAD_SWITCH_PKEY_TRAP) {
-		field_set(ret_notice, NTC_259_P_KEY, field_get(n, OPA_NTC_259_P_KEY));
-		field_set(ret_notice, NTC_257_LID_1,
-		          lid_shape(field_get(n, OPA_NTC_259_LID_1)));
-		field_set(ret_notice, NTC_257_LID_2,
-		          lid_shape(field_get(n, OPA_NTC_259_LID_2)));
-		field_set(ret_notice, NTC_259_SW_LID,
-		          lid_shape(field_get(n, OPA_NTC_ISSUER_LID)));
-		return;
+	uint32_t issuer = (uint32_t)field_get(n, OPA_NTC_ISSUER_LID);
+
+	switch (number) {
+	case UMAD_SM_BAD_SWITCH_PKEY_TRAP:
+		notice_put_lids(ret_notice, issuer,
+		                (uint32_t)field_get(n, OPA_NTC_259_LID_1),
+		                (uint32_t)field_get(n, OPA_NTC_259_LID_2));
+		break;
+	case UMAD_SM_BAD_PKEY_TRAP:
+	case UMAD_SM_BAD_QKEY_TRAP:
+		notice_put_lids(ret_notice, issuer,
+		                (uint32_t)field_get(n, OPA_NTC_257_LID_1),
+		                (uint32_t)field_get(n, OPA_NTC_257_LID_2));
+		break;
+	case UMAD_SM_SYS_IMG_GUID_CHANGED_TRAP:
+		notice_put_lids(ret_notice, issuer,
+		                (uint32_t)field_get(n, OPA_NTC_145_LID), 0);
+		break;
+	default:
+		notice_put_lids(ret_notice, issuer, (uint32_t)field_get(n, OPA_NTC_LID),
+		                0);
+		break;
 	}
-	field_set(ret_notice, NTC_257_LID_1, lid_shape(field_get(n, OPA_NTC_257_LID_1)));
-	field_set(ret_notice, NTC_257_LID_2, lid_shape(field_get(n, OPA_NTC_257_LID_2)));
-	field_set(ret_notice, NTC_257_KEY, field_get(n, OPA_NTC_257_KEY));
 }
 
 static void decode_changes(const uint8_t *n, uint8_t *ret_data)
@@ -535,7 +543,6 @@ static void decode_changes(const uint8_t *n, uint8_t *ret_data)
 void opa_notice_decode(const uint8_t notice[OPA_BYTES_NOTICE], uint8_t ret_notice[64])
 {
 	unsigned number = (unsigned)field_get(notice, OPA_NTC_TRAP_NUMBER);
-	uint64_t lid = lid_shape(field_get(notice, OPA_NTC_LID));
 	bool generic = notice[0] >> 7;
 
 	memset(ret_notice, 0, IB_BYTES);
@@ -548,32 +555,31 @@ void opa_notice_decode(const uint8_t notice[OPA_BYTES_NOTICE], uint8_t ret_notic
 		                   : UMAD_SM_LOCAL_CHANGES_TRAP;
 	}
 	field_set(ret_notice, NTC_TRAP_NUMBER, number);
-	field_set(ret_notice, NTC_ISSUER_LID,
-	          lid_shape(field_get(notice, OPA_NTC_ISSUER_LID)));
+	decode_lids(notice, generic ? number : 0, ret_notice);
 	if (!generic) {
 		return;
 	}
 	switch (number) {
-	case UMAD_SM_LINK_STATE_CHANGED_TRAP:
-		field_set(ret_notice, NTC_128_LID, lid);
-		break;
 	case UMAD_SM_LINK_INTEGRITY_THRESHOLD_TRAP:
 	case UMAD_SM_BUFFER_OVERRUN_THRESHOLD_TRAP:
 	case UMAD_SM_WATCHDOG_TIMER_EXPIRED_TRAP:
-		field_set(ret_notice, NTC_144_LID, lid);
 		field_set(ret_notice, NTC_129_PORT, field_get(notice, OPA_NTC_129_PORT));
 		break;
 	case UMAD_SM_LOCAL_CHANGES_TRAP:
-		field_set(ret_notice, NTC_144_LID, lid);
 		if (field_get(notice, OPA_NTC_TRAP_NUMBER) == number) {
 			decode_changes(notice, ret_notice);
 		}
 		break;
 	case UMAD_SM_BAD_PKEY_TRAP:
 	case UMAD_SM_BAD_QKEY_TRAP:
-	case UMAD_SM_BAD_SWITCH_PKEY_TRAP:
-		decode_violation(notice, number, ret_notice);
+		field_set(ret_notice, NTC_257_KEY, field_get(notice, OPA_NTC_257_KEY));
 		break;
-	default: field_set(ret_notice, NTC_144_LID, lid); break;
+	case UMAD_SM_BAD_SWITCH_PKEY_TRAP:
+		field_set(ret_notice, NTC_259_P_KEY,
+		          field_get(notice, OPA_NTC_259_P_KEY));
+		field_set(ret_notice, NTC_259_SW_LID,
+		          opa_lid_shape((uint32_t)field_get(notice, OPA_NTC_ISSUER_LID)));
+		break;
+	default: break;
 	}
 }

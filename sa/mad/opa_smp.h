@@ -20,7 +20,7 @@
  *   LinkWidth      the active one is the narrower direction after a downgrade; 3x shows as 2x; all
  *                  that are supported show as enabled
  *   LinkSpeed      25, 50 and 100 Gb/s as EDR, HDR and NDR, 12.5 Gb/s as FDR
- *   LID            one above 0xBFFF shows as none
+ *   LID            one above 0xBFFF shows as none; see sa/mad/opa_lid.h and sa/mad/notice.h
  *   multicast      blocks of tables are passed as Omni-Path has them: 8 masks of 64 ports
  *
  * All functions are pure; readers of bytes from the wire check their length.

@@ -411,7 +411,9 @@ static enum way way_of(const struct smp *s, const struct smp_job *job)
 	if (s->lid == 0 || d->not_by_lid || job->tries != 0) {
 		return DIRECTED;
 	}
-	enum way way = d->lid != 0 ? BY_LID : d->via_lid != 0 ? MIXED : DIRECTED;
+	/* the kernel takes no LID of more than 16 bits as the start of a mixed route */
+	bool mixes = d->via_lid != 0 && s->lid <= UINT16_MAX;
+	enum way way = d->lid != 0 ? BY_LID : mixes ? MIXED : DIRECTED;
 
 	if (way != DIRECTED && d->probe != NULL && d->probe->answered == 0 &&
 	    d->probe->unanswered >= PROBES) {

@@ -2,9 +2,12 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "sa/mad/opa_lid.h"
 
 /*!
  * A transport sends and receives MADs. There are two: umad (libibumad) and sim (an
@@ -27,7 +30,8 @@ struct mad_addr {
 	uint8_t sl;
 	uint8_t path_bits;  /*!< low bits (LMC) of our LID: where it was sent to, or is sent from */
 	uint16_t pkey_index;
-	uint32_t lid;       /*!< destination (send) or source (recv); permissive 0xFFFF for directed route */
+	uint32_t
+		lid; /*!< destination (send) or source (recv), of 24 bits; permissive 0xFFFF for directed route */
 	uint32_t qpn;       /*!< 0 SMP, 1 or a client's QP for GMPs */
 	uint32_t qkey;
 	bool has_grh;
@@ -83,11 +87,22 @@ struct transport {
 	const struct transport_ops *ops;
 	struct transport_port local;
 	uint64_t secret[2]; /*!< of transaction IDs; of a simulation: from its seed */
+	_Atomic uint32_t
+		lid; /*!< of the local port, as the manager gave it; 0: not known */
+	_Atomic uint64_t prefix; /*!< of its subnet */
 };
 
+/*! \brief Sends, with a GRH where one of the LIDs is above 0xBFFF. \retval  That of the operation. */
 static inline int transport_send(struct transport *t, const struct mad_msg *m)
 {
-	return t->ops->send(t, m);
+	struct mad_msg high;
+
+	if (!opa_lid_is_high(m->addr.lid) && !opa_lid_is_high(t->lid)) {
+		return t->ops->send(t, m);
+	}
+	high = *m;
+	(void)opa_addr_encode(t->lid, t->prefix, &high.addr);
+	return t->ops->send(t, &high);
 }
 
 /*! \brief Calls the operation, if the transport has it. */

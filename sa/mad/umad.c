@@ -20,6 +20,7 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/mad_buf.h"
 #include "sa/mad/opa_fields.h"
+#include "sa/mad/opa_lid.h"
 #include "sa/mad/transport.h"
 #include "sa/mad/wakeup.h"
 #include "sa/mad/wire.h"
@@ -161,13 +162,14 @@ static int umad_op_send(struct transport *t, const struct mad_msg *m)
 	}
 	uint8_t *mad = umad_get_mad(umad);
 	memcpy(mad, m->data, m->len);
-	umad_set_addr(umad, (int)a->lid, (int)a->qpn, a->sl, (int)a->qkey);
+	/* 16 bits; what does not fit is in the GRH */
+	umad_set_addr(umad, (int)(a->lid & 0xFFFF), (int)a->qpn, a->sl, (int)a->qkey);
 	umad_set_pkey(umad, a->pkey_index);
 	ib_mad_addr_t *to = umad_get_mad_addr(umad);
 	to->grh_present = a->has_grh;
 	if (a->has_grh) {
 		memcpy(to->gid, a->gid, sizeof(to->gid));
-		to->hop_limit = 64;
+		to->hop_limit = opa_lid_of_gid(a->gid) != 0 ? 1 : 64;
 	}
 	uint8_t method = (uint8_t)field_get(mad, MAD_METHOD);
 	bool request = (method & UMAD_METHOD_RESP_MASK) == 0 &&
@@ -318,6 +320,7 @@ static struct mad_msg message_of(struct ib_user_mad *umad, int len)
 	m.addr.directed = m.mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
 	m.addr.qkey = m.addr.qpn != 0 ? UMAD_QKEY : 0; /* SMPs have no Q_Key */
 	memcpy(m.addr.gid, from->gid, sizeof(m.addr.gid));
+	opa_addr_decode(&m.addr);
 	return m;
 }
 

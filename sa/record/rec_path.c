@@ -87,7 +87,8 @@ static const struct sa_field opa_path_fields[] = {
 	[PR_PACKET_LIFE_TIME] =          { "PacketLifeTime",         498,   6, SA_INPUT },
 	[PR_PREFERENCE] =                { "Preference",             504,   8, SA_EQ },
 };
-#define OPA_PR_L2_9B 450, 1 /* packets of the InfiniBand form */
+#define OPA_PR_L2_9B  450, 1 /* packets of the InfiniBand form, */
+#define OPA_PR_L2_16B 451, 1 /* and of the one that has room for LIDs above 0xbfff */
 enum { OPA_PR_LIMITS = 4 }; /* bytes: MTU, rate, life time, preference */
 /* clang-format on */
 
@@ -169,6 +170,7 @@ static void encode_opa(const struct path_record *p, const struct wire_path_recor
                        uint8_t *record)
 {
 	const struct sa_attr *a = &opa_path;
+	bool high = p->dlid > LID_LOW_MAX || p->slid > LID_LOW_MAX;
 
 	memset(record, 0, sizeof(*ib));
 	memcpy(record, ib, offsetof(struct wire_path_record, dlid));
@@ -180,7 +182,8 @@ static void encode_opa(const struct path_record *p, const struct wire_path_recor
 	sa_put(a, record, PR_REVERSIBLE, p->reversible);
 	sa_put(a, record, PR_NUMB_PATH, p->numb_path);
 	sa_put(a, record, PR_P_KEY, p->p_key);
-	field_set(record, OPA_PR_L2_9B, 1);
+	field_set(record, OPA_PR_L2_9B, !high);
+	field_set(record, OPA_PR_L2_16B, high);
 	sa_put(a, record, PR_QOS_CLASS, be16toh(ib->qos_class_sl) >> 4);
 	sa_put(a, record, PR_SL, p->sl);
 	memcpy(record + a->fields[PR_MTU_SELECTOR].bit / 8, &ib->mtu, OPA_PR_LIMITS);

@@ -65,7 +65,7 @@ static int offer_out(struct snap_reader *r, const struct sa_query *q,
 	for (; in < n_in && !sa_full(out); in++) {
 		uint8_t record[RID_BYTES + TABLE_BYTES] = { 0 };
 
-		field_set(record, 0, 16, end->base_lid);
+		sa_put(q->attr, record, SA_LID, end->base_lid);
 		field_set(record, 16, 8, in);
 		field_set(record, 24, 8, out_port);
 		/* a row with one table has it for every input port; an unknown table is all

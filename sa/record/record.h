@@ -288,10 +288,11 @@ uint32_t sa_act_count(struct snap_reader *r, const struct sa_query *q, uint64_t 
 int sa_rows_next(struct snap_reader *r, struct sa_row_walk *w,
                  struct snap_attr_row *ret_attr_row);
 
-/*! \brief Writes a component of a record of \a attr. */
+/*! \brief Writes a component of a record of \a attr; 0, which is no LID, if it has no room for the value. */
 static inline void sa_put(const struct sa_attr *attr, uint8_t *record, int component, uint64_t value)
 {
 	const struct sa_field *f = &attr->fields[component];
 
-	field_set(record, f->bit, f->width, value);
+	field_set(record, f->bit, f->width,
+	          f->width < 64 && value >> f->width != 0 ? 0 : value);
 }

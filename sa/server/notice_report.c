@@ -13,6 +13,7 @@
 #include "conf/base/log.h"
 #include "db/snapshot/reader.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/notice.h"
 #include "sa/mad/request.h"
 #include "sa/mad/wire.h"
 #include "sa/record/record.h"
@@ -40,7 +41,6 @@ enum {
 /* Details of traps 64 to 67 (IBA vol. 1, 15.2.1.4), 129 and 145 */
 #define NTC_64_GID_PREFIX 128, 64
 #define NTC_64_GID_GUID   192, 64
-#define NTC_129_LID        96, 16
 #define NTC_145_SYSTEM_IMAGE_GUID 128, 64
 /* The same in Omni-Path's layout, 32 bytes of attributes in front of the details */
 #define OPA_NTC_ISSUER_LID 64, 32
@@ -96,6 +96,15 @@ const struct report_counters *reports_counters(const struct reports *rp)
 /* --- subscribers of an event ---------------------------------------------------------------
  */
 
+/* An event, and whose partitions may know of it. */
+struct event {
+	const uint8_t *notice;
+	bool wide; /* LIDs are as sa/mad/notice.h has them; else as InfiniBand's device sent them */
+	const uint16_t *group_p_key; /* of a multicast group */
+	const uint16_t *p_keys;      /* of a port, which may be gone */
+	size_t n_p_keys;
+};
+
 /* Number of a generic trap, UINT_MAX: of a vendor's own. */
 static unsigned generic_trap(const uint8_t *notice)
 {
@@ -122,22 +131,24 @@ static bool is_about(const uint8_t *inform, const uint8_t *notice)
 }
 
 /* Is the event about, or from, where the subscription looks? */
-static bool in_scope(const uint8_t *inform, const uint8_t *notice)
+static bool in_scope(const uint8_t *inform, const struct event *e)
 {
 	unsigned begin = (unsigned)field_get(inform, INF_LID_RANGE_BEGIN);
 	unsigned end = (unsigned)field_get(inform, INF_LID_RANGE_END);
-	unsigned issuer = (unsigned)field_get(notice, NTC_ISSUER_LID);
+	unsigned issuer = e->wide ? notice_issuer(e->notice)
+	                          : (unsigned)field_get(e->notice, NTC_ISSUER_LID);
 
 	if (field_get(inform, INF_GID_PREFIX) != 0 ||
 	    field_get(inform, INF_GID_GUID) != 0) {
-		return is_about(inform, notice);
+		return is_about(inform, e->notice);
 	}
 	end = end == 0 ? begin : end;
 	return begin == INFORM_ALL_LIDS || (issuer >= begin && issuer <= end);
 }
 
-static bool wants(const uint8_t *inform, const uint8_t *notice)
+static bool wants(const uint8_t *inform, const struct event *e)
 {
+	const uint8_t *notice = e->notice;
 	unsigned type = (unsigned)field_get(inform, INF_TYPE);
 	unsigned trap = (unsigned)field_get(inform, INF_TRAP_NUMBER);
 	unsigned producer = (unsigned)field_get(inform, INF_PRODUCER_TYPE);
@@ -148,16 +159,8 @@ static bool wants(const uint8_t *inform, const uint8_t *notice)
 	       (trap == INFORM_ALL_TRAPS || trap == field_get(notice, NTC_TRAP_NUMBER)) &&
 	       (producer == INFORM_ALL_PRODUCERS ||
 	        producer == field_get(notice, NTC_PRODUCER_TYPE)) &&
-	       in_scope(inform, notice);
+	       in_scope(inform, e);
 }
-
-/* An event, and whose partitions may know of it. */
-struct event {
-	const uint8_t *notice;
-	const uint16_t *group_p_key; /* of a multicast group */
-	const uint16_t *p_keys;      /* of a port, which may be gone */
-	size_t n_p_keys;
-};
 
 /* Traps about keys are for clients that know the SM_Key. A client that subscribed to one by
  * number had to prove it then; a subscription to all traps says whether it was proven. */
@@ -202,23 +205,23 @@ static bool opa_details(unsigned trap, const uint8_t *notice, uint8_t *ret_data)
 		field_set(ret_data, OPA_NTC_SECOND, field_get(notice, NTC_64_GID_GUID));
 		return true;
 	case UMAD_SM_LINK_STATE_CHANGED_TRAP:
-		field_set(ret_data, OPA_NTC_LID, field_get(notice, NTC_128_LID));
+		field_set(ret_data, OPA_NTC_LID, notice_lid(notice));
 		return true;
 	case UMAD_SM_LINK_INTEGRITY_THRESHOLD_TRAP:
 	case UMAD_SM_BUFFER_OVERRUN_THRESHOLD_TRAP:
 	case UMAD_SM_WATCHDOG_TIMER_EXPIRED_TRAP:
-		field_set(ret_data, OPA_NTC_LID, field_get(notice, NTC_129_LID));
+		field_set(ret_data, OPA_NTC_LID, notice_lid(notice));
 		field_set(ret_data, OPA_NTC_129_PORT, field_get(notice, NTC_129_PORT));
 		return true;
 	case UMAD_SM_LOCAL_CHANGES_TRAP:
-		field_set(ret_data, OPA_NTC_LID, field_get(notice, NTC_144_LID));
+		field_set(ret_data, OPA_NTC_LID, notice_lid(notice));
 		field_set(ret_data, OPA_NTC_144_MASK,
 		          field_get(notice, NTC_144_CAPABILITY_MASK));
 		return true;
 	case UMAD_SM_SYS_IMG_GUID_CHANGED_TRAP:
 		field_set(ret_data, OPA_NTC_FIRST,
 		          field_get(notice, NTC_145_SYSTEM_IMAGE_GUID));
-		field_set(ret_data, OPA_NTC_145_LID, field_get(notice, NTC_129_LID));
+		field_set(ret_data, OPA_NTC_145_LID, notice_lid(notice));
 		return true;
 	default: return false;
 	}
@@ -230,7 +233,7 @@ static bool opa_notice(const uint8_t *notice, uint8_t ret_notice[OPA_NOTICE_BYTE
 
 	memset(ret_notice, 0, OPA_NOTICE_BYTES);
 	memcpy(ret_notice, notice, ATTRIBUTES);
-	field_set(ret_notice, OPA_NTC_ISSUER_LID, field_get(notice, NTC_ISSUER_LID));
+	field_set(ret_notice, OPA_NTC_ISSUER_LID, notice_issuer(notice));
 	memcpy(ret_notice + OPA_NTC_ISSUER_GID_AT, notice + NOTICE_ISSUER_GID_AT,
 	       GID_BYTES);
 	return field_get(notice, NTC_IS_GENERIC) &&
@@ -242,10 +245,16 @@ static bool opa_notice(const uint8_t *notice, uint8_t ret_notice[OPA_NOTICE_BYTE
  */
 
 static void queue_report(struct reports *rp, const struct subscription *s, bool opa,
-                         uint32_t lid, const uint8_t *notice)
+                         uint32_t lid, const struct event *e)
 {
-	uint8_t translated[OPA_NOTICE_BYTES];
+	uint8_t translated[OPA_NOTICE_BYTES], notice[NOTICE_BYTES];
 
+	memcpy(notice, e->notice, sizeof(notice));
+	if (e->wide && !opa) {
+		notice_narrow(notice);
+	} else if (!e->wide && opa) {
+		notice_clear_high(notice);
+	}
 	if (opa && !opa_notice(notice, translated)) {
 		return; /* cannot be said there */
 	}
@@ -282,7 +291,7 @@ static void queue_reports(struct reports *rp, struct snap_reader *r, const struc
 		struct snap_end who;
 
 		if (row->key_len != SUBSCRIPTION_KEY_BYTES || row->len != sizeof(s) ||
-		    !wants(inform, e->notice) ||
+		    !wants(inform, e) ||
 		    snap_port_guid(r, field_get(row->bytes, 0, 64), &who) != E_OK ||
 		    !may_know(r, &who, e)) {
 			continue;
@@ -290,15 +299,15 @@ static void queue_reports(struct reports *rp, struct snap_reader *r, const struc
 		memcpy(&s, store_value(row), sizeof(s));
 		if (may_know_keys(inform, &s, e->notice)) {
 			queue_report(rp, &s, field_get(inform, INF_OMNI_PATH) != 0,
-			             who.base_lid, e->notice);
+			             who.base_lid, e);
 		}
 	}
 }
 
 void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
-                   const uint8_t notice[NOTICE_BYTES])
+                   const uint8_t notice[NOTICE_BYTES], bool wide)
 {
-	queue_reports(rp, r, st, &(struct event){ .notice = notice });
+	queue_reports(rp, r, st, &(struct event){ .notice = notice, .wide = wide });
 }
 
 bool reports_is_response(const uint8_t *mad, size_t len)
@@ -384,7 +393,7 @@ static void fill_notice(struct snap_reader *r, unsigned trap, const uint8_t gid[
 	field_set(notice, NTC_TYPE, TYPE_SUBNET_MANAGEMENT);
 	field_set(notice, NTC_PRODUCER_TYPE, PRODUCER_CLASS_MANAGER);
 	field_set(notice, NTC_TRAP_NUMBER, trap);
-	field_set(notice, NTC_ISSUER_LID, m->sm_lid);
+	notice_put_lids(notice, m->sm_lid, 0, 0);
 	memcpy(notice + NOTICE_GID_AT, gid, 16);
 	field_set(notice + NOTICE_ISSUER_GID_AT, 0, 64, m->subnet_prefix);
 	field_set(notice + NOTICE_ISSUER_GID_AT, 64, 64, m->sm_port_guid);
@@ -394,7 +403,7 @@ void reports_group(struct reports *rp, struct snap_reader *r, const struct sa_st
                    const struct store_event *e)
 {
 	uint8_t notice[NOTICE_BYTES];
-	const struct event event = { .notice = notice, .group_p_key = &e->p_key };
+	const struct event event = { .notice = notice, .wide = true, .group_p_key = &e->p_key };
 
 	fill_notice(r,
 	            e->created ? UMAD_SM_MGID_CREATED_TRAP : UMAD_SM_MGID_DESTROYED_TRAP,
@@ -412,7 +421,7 @@ static void report_port(void *ctx, bool came, uint64_t guid, const uint16_t *key
 {
 	const struct port_events *t = ctx;
 	uint8_t notice[NOTICE_BYTES], gid[16];
-	const struct event event = { .notice = notice, .p_keys = keys, .n_p_keys = n };
+	const struct event event = { .notice = notice, .wide = true, .p_keys = keys, .n_p_keys = n };
 
 	field_set(gid, 0, 64, snap_meta(t->r)->subnet_prefix);
 	field_set(gid, 64, 64, guid);

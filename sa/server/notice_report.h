@@ -37,11 +37,12 @@ void reports_free(struct reports *rp); /*!< NULL is fine */
 
 /*!
  * \brief Queues reports of one event to its subscribers; reports_run() sends them.
- * \param r  Pinned: where subscribers are now.
+ * \param r     Pinned: where subscribers are now.
+ * \param wide  As of sa_server_trap().
  * Cost: O(subscriptions).
  */
 void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
-                   const uint8_t notice[NOTICE_BYTES]);
+                   const uint8_t notice[NOTICE_BYTES], bool wide);
 
 /*!
  * \brief Queues reports of a multicast group that was created (trap 66) or deleted (67), to

@@ -74,8 +74,9 @@ void sa_server_resume(struct sa_server *s, const struct mad_msg *m);
 void sa_server_standby(struct sa_server *s, bool on);
 /*! \brief The state has other client records now: they are read again before the next answer. Any thread. */
 void sa_server_reload(struct sa_server *s);
-/*! \brief A trap came in (64 bytes of Notice): sends it to its subscribers. Any thread. */
-void sa_server_trap(struct sa_server *s, const uint8_t notice[64]);
+/*! \brief A trap came in (64 bytes of Notice): sends it to its subscribers. Any thread.
+ *  \param wide  Its LIDs are as sa/mad/notice.h has them; else as a device of InfiniBand sent them. */
+void sa_server_trap(struct sa_server *s, const uint8_t notice[64], bool wide);
 /*! \brief A sweep ended and published: reports ports that came or went. Any thread. */
 void sa_server_swept(struct sa_server *s);
 /*! \brief What SMInfo.ActCount is from now on. Any thread. */

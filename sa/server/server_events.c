@@ -13,6 +13,7 @@
 #include "conf/base/log.h"
 #include "conf/base/vector.h"
 #include "db/snapshot/reader.h"
+#include "sa/mad/notice.h"
 #include "sa/server/server_int.h"
 #include "sa/store/alias.h"
 #include "sa/store/mcast.h"
@@ -51,18 +52,22 @@ void server_announce_groups(struct sa_server *s)
 	}
 }
 
-static void report_trap(struct sa_server *s, struct snap_reader *r, const uint8_t *trap)
+static void report_trap(struct sa_server *s, struct snap_reader *r, const uint8_t *trap,
+                        bool wide)
 {
 	uint8_t notice[NOTICE_BYTES] = { 0 };
 	struct snap_end issuer;
 
 	memcpy(notice, trap, SMP_DATA_BYTES);
-	if (snap_lid(r, (uint32_t)field_get(notice, NTC_ISSUER_LID), &issuer) == E_OK) {
+	uint32_t lid = wide ? notice_issuer(notice)
+	                    : (uint32_t)field_get(notice, NTC_ISSUER_LID);
+
+	if (snap_lid(r, lid, &issuer) == E_OK) {
 		field_set(notice + NOTICE_ISSUER_GID_AT, 0, 64,
 		          snap_meta(r)->subnet_prefix);
 		field_set(notice + NOTICE_ISSUER_GID_AT, 64, 64, issuer.port_guid);
 	}
-	reports_event(s->reports, r, s->store, notice);
+	reports_event(s->reports, r, s->store, notice, wide);
 }
 
 void server_report_events(struct sa_server *s, struct snap_reader *r)
@@ -70,7 +75,7 @@ void server_report_events(struct sa_server *s, struct snap_reader *r)
 	struct server_events *events = s->events;
 
 	for (unsigned i = 0; i < events->n_traps && r != NULL; i++) {
-		report_trap(s, r, events->trap[i]);
+		report_trap(s, r, events->trap[i], events->wide[i]);
 	}
 	for (size_t i = 0; i < events->n_groups && r != NULL; i++) {
 		reports_group(s->reports, r, s->store, &events->groups[i]);
@@ -97,10 +102,11 @@ void server_report_events(struct sa_server *s, struct snap_reader *r)
 	events->swept = false;
 }
 
-void sa_server_trap(struct sa_server *s, const uint8_t notice[64])
+void sa_server_trap(struct sa_server *s, const uint8_t notice[64], bool wide)
 {
 	pthread_mutex_lock(&s->lock);
 	if (s->arriving->n_traps < EVENTS) {
+		s->arriving->wide[s->arriving->n_traps] = wide;
 		memcpy(s->arriving->trap[s->arriving->n_traps++], notice, SMP_DATA_BYTES);
 	} else {
 		s->reports_dropped++;

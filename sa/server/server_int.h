@@ -47,6 +47,7 @@ struct inline_answer {
  * answer thread works on the other. */
 struct server_events {
 	uint8_t trap[EVENTS][SMP_DATA_BYTES];
+	bool wide[EVENTS]; /*!< see sa_server_trap() */
 	unsigned n_traps;
 	struct store_event *groups; /* multicast groups created and deleted */
 	size_t n_groups, cap_groups;

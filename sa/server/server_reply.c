@@ -63,7 +63,7 @@ static int send_reply(struct sa_server *s, const struct mad_addr *to,
 	m.addr.qkey = UMAD_QKEY;
 	return to->origin != NULL
 	               ? to->origin->send(to->origin, to, reply->data, reply->len)
-	               : s->transport->ops->send(s->transport, &m);
+	               : transport_send(s->transport, &m);
 }
 
 int server_reply(struct sa_server *s, const struct mad_addr *to, int ret,

@@ -33,7 +33,7 @@ struct args {
 	const char *socket;
 	const char *host;
 	bool keep_lids, quiet, omni_path, strict, slvl_one_by_one;
-	uint32_t guids, vports;
+	uint32_t guids, vports, lft_cap;
 	char **rest; /* FILE, COMMAND ARGS or words for ctl */
 };
 
@@ -58,6 +58,9 @@ static const struct option_row serve_rows[] = {
 	{ .name = "omnipath", .type = OPT_BOOL, MEMBER(omni_path), .def = "FALSE", .flags_long = "omnipath",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "The nodes are Omni-Path devices: their agents answer SMPs and counters of class version 0x80, too",
 	  .more = "Omni-Path's tools (opainfo, opasmaquery, opapmaquery, opasaquery) and its fabric manager run on it; see OMNI-PATH below. SMPs of InfiniBand are answered as before." },
+	{ .name = "lft_cap", .type = OPT_UINT, MEMBER(lft_cap), .def = "0xc000", .min = 1, .max = 0xf00000, .flags_long = "lft-cap",
+	  .arg = "N", .flags = OPT_CLI_ONLY, .help = "LIDs that a switch of Omni-Path has routes for, from 0 on; with --omnipath",
+	  .more = "The field is SwitchInfo.LinearFDBCap. A subnet manager gives no port a LID that a switch cannot route." },
 	{ .name = "strict", .type = OPT_BOOL, MEMBER(strict), .def = "FALSE", .flags_long = "strict",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "A line of the topology file that is not understood is an error, not a warning" },
 	{ .name = "no_optimized_slvl", .type = OPT_BOOL, MEMBER(slvl_one_by_one), .def = "FALSE", .flags_long = "no-optimized-slvl",
@@ -356,6 +359,7 @@ static int serve_file(const struct args *a, struct arena *arena)
 		                             .guid_cap = (uint8_t)a->guids,
 		                             .vport_cap = vport_cap,
 		                             .omni_path = a->omni_path,
+		                             .lft_cap = a->lft_cap,
 		                             .slvl_one_by_one = a->slvl_one_by_one };
 	ret = sim_new(g, &options, a->keep_lids, &s);
 	if (ret != E_OK) {

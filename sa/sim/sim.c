@@ -43,6 +43,9 @@ static void set_found(struct sim *s)
 			if (graph_is_end_port(s->g, p)) {
 				field_set(s->ports[p].info, PI_LID, found->lid);
 				field_set(s->ports[p].info, PI_LMC, found->lmc);
+				if (s->opa != NULL) {
+					sim_opa_set_lid(s, p, found->lid, found->lmc);
+				}
 			}
 			if (s->ports[p].up && found->state > PORT_INIT) {
 				sim_port_state(s, p, found->state);

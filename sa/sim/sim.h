@@ -42,6 +42,8 @@ struct sim_options {
 	/*! Nodes are Omni-Path devices (sa/sim/opa/opa_device.h), which answer SMPs of class version
 	 *  0x80 beside those of InfiniBand. */
 	bool omni_path;
+	uint32_t
+		lft_cap; /*!< LinearFDBCap of Omni-Path switches for which the graph says none; 0: 0xC000 */
 	uint16_t
 		vport_cap; /*!< virtual ports of each port of a channel adapter, 0: none */
 	bool slvl_one_by_one; /*!< switches do not support one Set for several SL-to-VL tables */

@@ -13,6 +13,7 @@
 #include "sa/mad/wakeup.h"
 #include "sa/sim/sim_server_int.h"
 #include "sa/sim/sim_socket.h"
+#include "sa/sim/sim_state.h"
 
 /*
  * Open umad devices of the simulator's server: passes the calls and packets of programs to the
@@ -24,11 +25,6 @@ enum {
 	BATCH = 64, /* packets read from one program before others are served */
 	LONGEST = 1 << 28
 };
-
-/* The kernel shows LIDs above 0xBFFF in a GRH: OUI, then the LID, in place of a PortGUID. */
-#define OPA_GID_OUI 64, 24
-#define OPA_GID_LID 96, 32
-enum { OPA_GID_IS_LID = 0x00066A, OPA_LID_IN_GRH = 0xC000, OPA_PERMISSIVE = 0xFFFF };
 
 _Static_assert(sizeof(struct ib_user_mad) == SIM_HEADER_BYTES, "umad header");
 
@@ -53,9 +49,9 @@ static void write_mad(struct sim_device *d, const struct ib_user_mad *h,
 		.mad = mad,
 		.len = len,
 	};
-	if (h->addr.grh_present &&
-	    field_get(h->addr.gid, OPA_GID_OUI) == OPA_GID_IS_LID) {
-		row.addr.lid = (uint32_t)field_get(h->addr.gid, OPA_GID_LID);
+	memcpy(row.addr.gid, h->addr.gid, sizeof(row.addr.gid));
+	if (h->addr.grh_present && sim_opa_lid_of_gid(h->addr.gid) != 0) {
+		row.addr.lid = sim_opa_lid_of_gid(h->addr.gid);
 	}
 	int ret = kernel_write(d->file, &row);
 	char skipped[LOG_SKIPPED_BYTES];
@@ -122,13 +118,10 @@ void device_flush(struct sim_device *d)
 		h.addr.sl = m->addr.sl;
 		h.addr.path_bits = m->addr.path_bits;
 		h.addr.pkey_index = m->addr.pkey_index;
-		if (m->addr.lid >= OPA_LID_IN_GRH && m->addr.lid != OPA_PERMISSIVE &&
-		    !m->addr.directed) {
+		if (m->addr.has_grh && sim_opa_lid_of_gid(m->addr.gid) != 0) {
 			h.addr.grh_present = 1;
 			h.addr.hop_limit = 1;
-			field_set(h.addr.gid, 0, 64, 0xFE80000000000000u);
-			field_set(h.addr.gid, OPA_GID_OUI, OPA_GID_IS_LID);
-			field_set(h.addr.gid, OPA_GID_LID, m->addr.lid);
+			memcpy(h.addr.gid, m->addr.gid, sizeof(h.addr.gid));
 		}
 		int ret = sim_socket_put_mad(d->data->fd, &h, m->data, m->len,
 		                             MSG_DONTWAIT);

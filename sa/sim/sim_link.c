@@ -233,6 +233,7 @@ static void send_trap(struct sim *s, uint32_t port, unsigned trap)
 			sim_is_opa_mad(s, mad)
 				? sim_pkey_index(s, sim_end_port(s, &at), P_KEY_BASE)
 				: 0;
+		sim_opa_show_source(s, sim_end_port(s, &at), &m->addr);
 		sim_deliver(s, &at, m);
 	}
 }

@@ -554,7 +554,9 @@ static int new_device(struct sim *s, uint32_t node)
 		                            .esp0 = n->esp0,
 		                            .n_ports = n->n_ports,
 		                            .version = 1,
-		                            .lft_cap = n->linear_fdb_cap,
+		                            .lft_cap = n->linear_fdb_cap != 0
+		                                               ? n->linear_fdb_cap
+		                                               : s->o.lft_cap,
 		                            .description = n->description,
 		                            .ops = &ops,
 		                            .ctx = o };

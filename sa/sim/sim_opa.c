@@ -20,6 +20,47 @@
  * device's P_Keys.
  */
 
+/* The GID of a LID: OUI, then the LID, in place of a PortGUID. */
+#define GID_OUI 64, 24
+#define GID_LID 96, 32
+enum { OUI_OF_LIDS = 0x00066A, FIRST_IN_GRH = 0xC000 };
+
+static bool is_in_grh(uint32_t lid)
+{
+	return lid >= FIRST_IN_GRH && lid != LID_PERMISSIVE;
+}
+
+uint32_t sim_opa_lid_of_gid(const uint8_t gid[16])
+{
+	return field_get(gid, GID_OUI) == OUI_OF_LIDS ? (uint32_t)field_get(gid, GID_LID)
+	                                              : 0;
+}
+
+/* Without the GRH a packet has 16 bits of LID, and those from 0xC000 on are multicast. */
+bool sim_opa_may_send(const struct sim *s, uint32_t from, const struct mad_addr *to)
+{
+	return s->opa == NULL || to->lid == LID_PERMISSIVE ||
+	       (!is_in_grh(to->lid) && !is_in_grh(sim_lid(s, from))) ||
+	       (to->has_grh && sim_opa_lid_of_gid(to->gid) == to->lid);
+}
+
+void sim_opa_show_source(const struct sim *s, uint32_t at, struct mad_addr *a)
+{
+	if (s->opa == NULL || a->lid == LID_PERMISSIVE) {
+		return;
+	}
+	if (a->has_grh && sim_opa_lid_of_gid(a->gid) != 0) { /* of the other direction */
+		a->has_grh = false;
+	}
+	if (is_in_grh(a->lid) || is_in_grh(sim_lid(s, at))) {
+		a->has_grh = true;
+		field_set(a->gid, 0, 64, 0xFE80000000000000u);
+		field_set(a->gid, 64, 64, 0);
+		field_set(a->gid, GID_OUI, OUI_OF_LIDS);
+		field_set(a->gid, GID_LID, a->lid);
+	}
+}
+
 void sim_opa_done(struct sim *s)
 {
 	for (uint32_t i = 0; s->opa != NULL && i < s->g->n_nodes; i++) {

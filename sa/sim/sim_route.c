@@ -50,6 +50,7 @@ static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *a
 		.pkey_index = index,
 		.lid = lid,
 	};
+	sim_opa_show_source(s, sim_end_port(s, at), &m->addr);
 	sim_deliver(s, at, m);
 	return true;
 }
@@ -240,6 +241,7 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 		m->addr.path_bits = (uint8_t)(dlid - sim_lid(s, to));
 		m->addr.lid = slid;
 	}
+	sim_opa_show_source(s, sim_end_port(s, at), &m->addr);
 	sim_deliver(s, at, m);
 	return true;
 }
@@ -308,6 +310,10 @@ static struct mad_buf *with_room(struct sim *s, struct mad_buf *m)
 
 void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m)
 {
+	if (!sim_opa_may_send(s, from, &m->addr)) {
+		mad_pool_put(&s->pool, m);
+		return;
+	}
 	if (sim_is_opa_mad(s, m->data) && (m = with_room(s, m)) == NULL) {
 		return; /* lost, like a packet without a buffer */
 	}

@@ -418,6 +418,15 @@ void sim_vport_print(const struct sim *s, uint32_t port, FILE *f);
 
 /* sim_opa.c: Omni-Path devices in the fabric */
 int sim_opa_new(struct sim *s);
+/*! \brief The LID that the kernel puts into a GID. \return 0: it is another kind of GID. */
+uint32_t sim_opa_lid_of_gid(const uint8_t gid[16]);
+/*!
+ * \brief May a program send a MAD to this address? From and to LIDs above 0xBFFF it needs a GRH that
+ *        says the destination; \a to has the LID from there.
+ */
+bool sim_opa_may_send(const struct sim *s, uint32_t from, const struct mad_addr *to);
+/*! \brief Adds the GRH in which a program at port \a at sees the source of a MAD, if it has one. */
+void sim_opa_show_source(const struct sim *s, uint32_t at, struct mad_addr *a);
 void sim_opa_done(struct sim *s);
 void sim_opa_reset(struct sim *s, uint32_t node); /*!< as after power-on */
 /*! \brief A block of the LFT of a switch: Get or Set. \return false: there is none. */
@@ -474,6 +483,14 @@ static inline struct opa_from sim_opa_from(const struct sim *s, const struct sim
 static inline uint64_t sim_port_guid(const struct sim *s, uint32_t port)
 {
 	return s->opa != NULL ? sim_opa_port(s, port)->guid : s->g->ports[port].guid;
+}
+
+/*! \brief Gives the device's end port a LID, as if it had been Set. */
+static inline void sim_opa_set_lid(struct sim *s, uint32_t port, uint32_t lid,
+                                   uint8_t lmc)
+{
+	field_set(sim_opa_port(s, port)->info, OPI_LID, lid);
+	field_set(sim_opa_port(s, port)->info, OPI_LMC, lmc);
 }
 
 /*! \brief LID of an end port. */

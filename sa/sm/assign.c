@@ -18,6 +18,7 @@
 #include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "routing/text/guid2lid.h"
+#include "sa/mad/opa_fields.h"
 #include "sa/sm/sm.h"
 
 enum { LINES = 50 };
@@ -158,11 +159,14 @@ static void write_file(struct sm *sm, struct arena *a)
 
 /* --- assigning ----------------------------------------------------------------------- */
 
-static uint32_t max_lid(const struct config *c)
+/* LIDs of InfiniBand have 16 bits, those of Omni-Path 24; the highest ones are of multicast groups. */
+static uint32_t max_lid(const struct sm *sm)
 {
-	/* management packets carry 16 bits */
-	return c->unicast_lid_limit < LID_LIMIT_DEFAULT ? c->unicast_lid_limit
-	                                                : LID_LIMIT_DEFAULT;
+	uint32_t wanted = sm->d.config->unicast_lid_limit,
+		 most = smp_is_omni_path(sm->smp) ? OPA_UNICAST_END - 1
+	                                          : LID_LIMIT_DEFAULT;
+
+	return wanted < most ? wanted : most;
 }
 
 int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned how,
@@ -174,7 +178,7 @@ int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned 
 		              .lmc = c->lmc,
 		              .lmc_esp0 =
 		                      c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
-		              .max_lid = max_lid(c),
+		              .max_lid = max_lid(sm),
 		              .reassign = how & ASSIGN_REASSIGN,
 		              .nearest_first = smp_is_omni_path(sm->smp),
 		              .keep_found = how & ASSIGN_KEEP_FOUND };
@@ -213,7 +217,7 @@ int assign_vports(struct sm *sm, struct job *j)
 		                     .lids = &j->lids.lids,
 		                     .memory = j->lids.memory,
 		                     .n_memory = j->lids.n_memory,
-		                     .max_lid = max_lid(sm->d.config),
+		                     .max_lid = max_lid(sm),
 		                     .forget = j->lids.how & ASSIGN_REASSIGN };
 	int ret = vports_index(&sm->vports, j->disc.g);
 

@@ -628,7 +628,7 @@ static const struct {
 	  "%s:2: error: guid '0x1,x': expected up to 16 times 0x and up to 16 hex digits, with commas between\n" },
 	{ "the highest LID", "unicast_lid_limit 0xbfff\n", "", E_OK, "" },
 	{ "a LID above it", "unicast_lid_limit 0xc000\n", "", E_OK,
-	  "%s: warning: unicast_lid_limit is above 0xbfff: saguarod gives ports no LID above it, because the LIDs in its management packets have 16 bits; 'saguaro route' computes with them\n" },
+	  "%s: warning: unicast_lid_limit is above 0xbfff: only ports of an Omni-Path fabric get such LIDs, up to 0xefffff and to what all its switches can route; on InfiniBand, where LIDs have 16 bits, the limit is 0xbfff\n" },
 	{ "a list that is gone", "device_groups_file /nonexistent/x\n", "", E_OK,
 	  "%s:1: warning: device_groups_file '/nonexistent/x': there is no such file; taken as (null)\n" },
 	{ "nor that strictly",

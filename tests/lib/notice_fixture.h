@@ -125,7 +125,7 @@ static inline const uint8_t *notice_of(unsigned trap, uint64_t issuer)
 
 static inline void event(unsigned trap, uint64_t issuer)
 {
-	reports_event(reports, w->r, store, notice_of(trap, issuer));
+	reports_event(reports, w->r, store, notice_of(trap, issuer), false);
 }
 
 static inline bool answer(unsigned i)

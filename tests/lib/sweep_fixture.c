@@ -72,7 +72,7 @@ void fixture_sim(struct sweep_fixture *r, uint32_t seed, uint32_t drop_ppm)
 		                 .omni_path = r->omni_path,
 		                 .slvl_one_by_one = r->slvl_one_by_one };
 
-	ck_assert_int_eq(sim_new(r->g, &o, false, &r->sim), E_OK);
+	ck_assert_int_eq(sim_new(r->g, &o, r->keep_lids, &r->sim), E_OK);
 }
 
 void fixture_partitions(struct sweep_fixture *r, const char *text)

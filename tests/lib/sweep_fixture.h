@@ -59,6 +59,7 @@ struct sweep_fixture {
 	uint16_t vport_cap;   /* virtual ports of each port of a host, 0: none */
 	bool slvl_one_by_one; /* switches take no wildcards for SL-to-VL tables */
 	bool omni_path;       /* its nodes are Omni-Path devices */
+	bool keep_lids;       /* ports begin with the LIDs of the graph */
 };
 
 enum { FIXTURE_TURNS = 3000000 };

@@ -22,6 +22,7 @@
 #include "routing/graph/tables.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/transport.h"
+#include "sa/mad/wire.h"
 #include "sa/server/answer.h"
 #include "sa/store/mcast.h"
 #include "sa/store/store.h"
@@ -344,18 +345,27 @@ bool clients_check_paths(struct run *r, struct manager *m, const struct graph *g
 
 	good = good && check_rows(r, m, g, lft);
 	for (uint32_t from = 1; good && from <= lids->top; from++) {
-		for (uint32_t to = 1; good && to <= lids->top; to++) {
-			uint32_t src = lids->owner[from], dst = lids->owner[to];
+		uint32_t src = lids->owner[from];
+
+		for (uint32_t to = 1; good && src != GRAPH_NONE && to <= lids->top;
+		     to++) {
+			uint32_t dst = lids->owner[to];
+			bool high = from > LID_LIMIT_DEFAULT || to > LID_LIMIT_DEFAULT;
 			int status;
 
-			if (src == GRAPH_NONE || dst == GRAPH_NONE ||
-			    !graph_is_host(g, src) || !graph_is_host(g, dst)) {
+			if (dst == GRAPH_NONE || !graph_is_host(g, src) ||
+			    !graph_is_host(g, dst)) {
 				continue;
 			}
 			begin(mad, UMAD_METHOD_GET, UMAD_SA_ATTR_PATH_REC,
 			      PATH_DLID | PATH_SLID);
-			field_set(mad, AT_DATA + 320, 16, to);
-			field_set(mad, AT_DATA + 336, 16, from);
+			field_set(mad, AT_DATA + 320, high ? 32 : 16, to);
+			field_set(mad, AT_DATA + (high ? 352 : 336), high ? 32 : 16,
+			          from);
+			if (high) { /* Omni-Path's layout has room for them */
+				field_set(mad, MAD_BASE_VERSION, SA_OPA_VERSION);
+				field_set(mad, MAD_CLASS_VERSION, SA_OPA_VERSION);
+			}
 			status = ask(m, from, mad, &reply);
 			good = status == 0 ||
 			       run_fail(

@@ -30,14 +30,7 @@ enum {
 /* The LID of an end port as the port knows it. */
 static uint32_t lid_in(const struct run *r, uint32_t port)
 {
-	const struct port *p = &r->g->ports[port];
-	uint8_t info[SMP_DATA_BYTES];
-
-	if (sim_peek(r->sim, r->g->nodes[p->node].guid, UMAD_SM_ATTR_PORT_INFO, p->num,
-	             info) != E_OK) {
-		return 0;
-	}
-	return (uint32_t)field_get(info, PI_LID);
+	return sim_peek_lid(r->sim, port);
 }
 
 static unsigned state_in(const struct run *r, uint32_t port)
@@ -309,7 +302,8 @@ static bool check_credit_loops(struct run *r, const bool *reached, struct arena 
 	struct proof p;
 
 	diags_init(d, a);
-	if (x == NULL || lids_as_found(x, a, d, &lids) != E_OK) {
+	if (x == NULL ||
+	    lids_as_found(x, r->config.unicast_lid_limit, a, d, &lids) != E_OK) {
 		return true;
 	}
 	if (tables_in(r, x, &lids, a, &lft) != E_OK ||
@@ -352,7 +346,7 @@ bool check_tables(struct run *r, bool settled)
 	if (!good || x == NULL) {
 		goto out;
 	}
-	ret = lids_as_found(x, a, d, &lids);
+	ret = lids_as_found(x, r->config.unicast_lid_limit, a, d, &lids);
 	if (ret != E_OK) {
 		good = !settled || run_fail(r, "LIDs are missing: %s", diags_first_error(d));
 		goto out;

@@ -120,7 +120,7 @@ static void read_devices(const struct run *r, struct packets *p)
 			p->buffer[i].n = 0;
 		}
 		if (p->active[i] && g->nodes[g->ports[i].node].type != NODE_SWITCH) {
-			p->lid[p->n_senders] = (uint32_t)peek(r, i, PI_LID);
+			p->lid[p->n_senders] = sim_peek_lid(r->sim, i);
 			p->senders[p->n_senders] = i;
 			p->n_senders += p->lid[p->n_senders] != 0 &&
 			                p->lid[p->n_senders] < LIDS;

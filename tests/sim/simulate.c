@@ -37,6 +37,8 @@
  * them to pause. All of the above holds for the tables as the switches made them, and in the end every pair
  * of hosts has a route in them. Nodes come as Omni-Path refuses them, and local sweeps go on beside them.
  *
+ * With --high-lids they also have LIDs that InfiniBand does not have.
+ *
  * With --packets hosts send all the time, and nothing is looked at but whether packets come to wait
  * for each other for ever, while the tables are being sent or later.
  *
@@ -125,7 +127,7 @@ struct arguments {
 };
 
 static bool any_order, nonsense, with_vports, crashes, with_freezes, omni_path,
-	with_drains, with_packets;        /* set by the command line alone */
+	with_drains, with_packets, high_lids; /* set by the command line alone */
 static unsigned managers = 1;             /* 0: by the seed */
 static int64_t wall_now;
 static uint32_t seed_now; /* for the handler of signals */
@@ -211,6 +213,23 @@ static enum kind draw_kind(uint64_t *state)
 	return k < most ? (enum kind)k : more[k - most];
 }
 
+/* Ports have LIDs from an earlier subnet manager, on both sides of the highest one that InfiniBand has or of
+ * the permissive one of 16 bits, and switches can route them. What restarts after its LID is lost gets a low one. */
+static void give_high_lids(struct run *r, uint64_t *state)
+{
+	enum { ROOM = 0x20000, FIRST = 0xbff0, SECOND = 0xfff0 };
+	uint32_t lid = draw(state, 2) == 0 ? FIRST : SECOND, size = 1u << r->config.lmc;
+
+	r->config.unicast_lid_limit = ROOM - 1;
+	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
+		r->g->nodes[i].linear_fdb_cap = ROOM;
+	}
+	for (uint32_t i = 0; i < r->g->n_end_ports; i++, lid += size) {
+		lid += lid + size > UINT16_MAX && lid <= UINT16_MAX ? size : 0;
+		r->g->ports[r->g->end_ports[i]].lid = lid;
+	}
+}
+
 /* Most fabrics of Omni-Path have switches that adapt. */
 static void make_adaptive(struct run *r, uint64_t *state)
 {
@@ -263,6 +282,9 @@ static bool make_run(struct run *r, uint32_t seed)
 	if (omni_path) {
 		make_adaptive(r, &state);
 	}
+	if (high_lids) {
+		give_high_lids(r, &state);
+	}
 	r->cut = arena_array(r->a, r->g->n_ports, sizeof(*r->cut));
 	r->down = arena_array(r->a, r->g->n_nodes, sizeof(*r->down));
 	r->deaf = arena_array(r->a, r->g->n_nodes, sizeof(*r->deaf));
@@ -282,7 +304,7 @@ static bool make_run(struct run *r, uint32_t seed)
 	r->n_managers = managers != 0 ? managers : 1 + draw(&state, MANAGERS_MAX);
 	r->nonsense = nonsense;
 	r->takes_turns = managers != 1 || crashes;
-	if (sim_new(r->g, &o, false, &r->sim) != E_OK ||
+	if (sim_new(r->g, &o, high_lids, &r->sim) != E_OK ||
 	    (with_packets && (r->packets = packets_new(r)) == NULL) ||
 	    !managers_init(r, managers == 1 ? 0 : draw(&state, UINT32_MAX))) {
 		return false;
@@ -709,13 +731,16 @@ static const struct argp_option options[] = {
 	{ "omnipath", 'O', NULL, 0,
 	  "nodes are Omni-Path devices, whose switches adapt their routes; not with --vports",
 	  0 },
+	{ "high-lids", 'H', NULL, 0,
+	  "as --omnipath, and ports have LIDs on both sides of 0xbfff or 0xffff", 0 },
 	{ "freezes", 'z', NULL, 0,
 	  "also subnet managers that are stopped for a while and go on; with --managers",
 	  0 },
 	{ "drains", 'd', NULL, 0,
 	  "also switches and cables that go out of service and come back", 0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
-	{ "counts", 'C', NULL, 0, "print how often each line of the log and each MAD came", 0 },
+	{ "counts", 'C', NULL, 0,
+	  "print how often each line of the log and each MAD came", 0 },
 	{ 0 },
 };
 
@@ -733,6 +758,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'c': crashes = true; return 0;
 	case 'v': with_vports = true; return 0;
 	case 'O': omni_path = true; return 0;
+	case 'H': omni_path = high_lids = true; return 0;
 	case 'z': with_freezes = true; return 0;
 	case 'p': with_packets = true; return 0;
 	case 'd': with_drains = true; return 0;

@@ -163,7 +163,7 @@ static int count_moved(const struct comparing *x, const struct engine *e,
 	}
 	if (ret == E_OK) {
 		reroute_keep_lids(j->g, &j->lids, g);
-		ret = lids_as_found(g, a, &d, &lids);
+		ret = lids_as_found(g, 0, a, &d, &lids);
 	}
 	if (ret == E_OK) {
 		request_engine(x, e, c, &request);

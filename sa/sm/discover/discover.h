@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sa/mad/smp.h"
 #include "conf/base/hash.h"
+#include "sa/mad/opa_lid.h"
+#include "sa/mad/smp.h"
 
 struct arena;
 struct disc_refused;
@@ -75,6 +76,22 @@ struct disc_node {
 	unsigned asked;  /*!< the wave in which it is read again, from 1; 0: none yet */
 	uint16_t n_lost; /*!< cables that it must have lost, as their other ends say */
 };
+
+/*! \brief LIDs of a port as last read or set, and of the tables of a switch. */
+static inline uint32_t disc_lid(const struct disc_port *p)
+{
+	return opa_lid_of_port(p->info, p->opa_info);
+}
+
+static inline uint32_t disc_sm_lid(const struct disc_port *p)
+{
+	return opa_lid_of_sm(p->info, p->opa_info);
+}
+
+static inline uint32_t disc_lft_top(const struct disc_node *n)
+{
+	return opa_lid_lft_top(n->switch_info, n->opa_switch_info);
+}
 
 /*! A node as it was when a local discovery began. What its pointers lead to is copied,
  * too, and goes back to where it was. */

@@ -419,7 +419,7 @@ static void fill_port(const struct disc *d, struct port *to, const struct disc_p
 	to->vls = code_1_to_5(field_get(from->info, PI_VL_CAP));
 	if (end_port) {
 		to->capability_mask = (uint32_t)field_get(from->info, PI_CAPABILITY_MASK);
-		to->lid = (uint32_t)field_get(from->info, PI_LID);
+		to->lid = disc_lid(from);
 		to->lmc = (uint8_t)field_get(from->info, PI_LMC);
 	}
 }
@@ -432,8 +432,7 @@ static void fill_node(struct node *to, const struct disc_node *n)
 	to->revision = (uint32_t)field_get(n->node_info, NI_REVISION);
 	to->partition_cap = (uint16_t)field_get(n->node_info, NI_PARTITION_CAP);
 	if (n->type == NODE_SWITCH) {
-		to->linear_fdb_cap =
-			(uint32_t)field_get(n->switch_info, SI_LINEAR_FDB_CAP);
+		to->linear_fdb_cap = opa_lid_lft_cap(n->switch_info, n->opa_switch_info);
 		to->esp0 = field_get(n->switch_info, SI_ENHANCED_PORT_0);
 	}
 }

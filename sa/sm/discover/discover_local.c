@@ -299,8 +299,9 @@ static void take_end_port(struct disc_node *n, struct disc_port *p, const uint8_
 void disc_local_port(struct disc_node *n, struct disc_port *p, const uint8_t *info)
 {
 	uint64_t state = field_get(info, PI_PORT_STATE);
-	bool same = p->has_info && state == field_get(p->info, PI_PORT_STATE) &&
-	            shadow_port_info_hash(info) == shadow_port_info_hash(p->info);
+	bool same =
+		p->has_info && state == field_get(p->info, PI_PORT_STATE) &&
+		shadow_port_info_hash(info, NULL) == shadow_port_info_hash(p->info, NULL);
 
 	if (n->type != NODE_SWITCH) {
 		take_end_port(n, p, info);
@@ -490,7 +491,8 @@ static bool ports_differ(const struct disc_port *a, const struct disc_port *b)
 	       (x != 0 && a->peer_port != b->peer_port) ||
 	       (a->has_info &&
 	        (field_get(a->info, PI_PORT_STATE) != field_get(b->info, PI_PORT_STATE) ||
-	         shadow_port_info_hash(a->info) != shadow_port_info_hash(b->info)));
+	         shadow_port_info_hash(a->info, a->opa_info) !=
+	                 shadow_port_info_hash(b->info, b->opa_info)));
 }
 
 static uint32_t node_differences(const struct disc_node *a, const struct disc_node *b)

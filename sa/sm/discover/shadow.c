@@ -10,6 +10,7 @@
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/opa_lid.h"
 
 /* --- lists of copies ------------------------------------------------------------------ */
 
@@ -99,7 +100,13 @@ int shadow_lanes_put(struct shadow_switch *c, const uint8_t *lanes, uint32_t n_l
 
 /* --- PortInfo that was set ------------------------------------------------------------ */
 
-uint64_t shadow_port_info_hash(const uint8_t info[64])
+static uint64_t mixed(uint64_t h, uint64_t value)
+{
+	h = (h ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
+uint64_t shadow_port_info_hash(const uint8_t info[64], const uint8_t *native)
 {
 	uint8_t copy[64];
 	uint64_t h = 1;
@@ -115,24 +122,27 @@ uint64_t shadow_port_info_hash(const uint8_t info[64])
 	for (unsigned i = 0; i < sizeof(copy); i += 8) {
 		h = digest_add(h, field_get(copy, 8 * i, 64));
 	}
-	return h;
+	/* LIDs that InfiniBand's form does not show */
+	return native == NULL ? h
+	                      : digest_add(h, (uint64_t)opa_lid_of_port(info, native) << 32 |
+	                                              opa_lid_of_sm(info, native));
 }
 
 /* 31 bits: never HASH_NONE. */
-static uint32_t mark(uint64_t set_hash, const uint8_t shown[64])
+static uint32_t mark(uint64_t set_hash, uint64_t shown)
 {
-	return (uint32_t)((set_hash * 3 ^ shadow_port_info_hash(shown)) >> 33);
+	return (uint32_t)((set_hash * 3 ^ shown) >> 33);
 }
 
 int shadow_port_info_note(struct shadow *s, uint64_t node_guid, uint8_t port,
-                          uint64_t set_hash, const uint8_t shown[64])
+                          uint64_t set_hash, uint64_t shown)
 {
 	return hash_put(&s->port_infos, guid_port_key(node_guid, port),
 	                mark(set_hash, shown));
 }
 
 bool shadow_port_info_is_same(const struct shadow *s, uint64_t node_guid, uint8_t port,
-                              uint64_t set_hash, const uint8_t shown[64])
+                              uint64_t set_hash, uint64_t shown)
 {
 	return hash_get(&s->port_infos, guid_port_key(node_guid, port)) ==
 	       mark(set_hash, shown);

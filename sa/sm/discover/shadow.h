@@ -76,13 +76,14 @@ int shadow_lanes_put(struct shadow_switch *c, const uint8_t *lanes, uint32_t n_l
  * the port by which the SMP came in do not count.
  */
 
-/*! \brief Hash of a PortInfo that is to be set. */
-uint64_t shadow_port_info_hash(const uint8_t info[64]);
+/*! \brief Hash of a PortInfo that is to be set, or was read. \param native  The same as Omni-Path has
+ *         it; NULL on InfiniBand. */
+uint64_t shadow_port_info_hash(const uint8_t info[64], const uint8_t *native);
 
-/*! \brief Remembers what a port showed after a Set. \retval -ENOMEM */
+/*! \brief Remembers what a port showed after a Set: the hash of it. \retval -ENOMEM */
 int shadow_port_info_note(struct shadow *s, uint64_t node_guid, uint8_t port,
-                          uint64_t set_hash, const uint8_t shown[64]);
+                          uint64_t set_hash, uint64_t shown);
 
 /*! \brief Was this Set sent before, and does the port still show what it showed then? */
 bool shadow_port_info_is_same(const struct shadow *s, uint64_t node_guid, uint8_t port,
-                              uint64_t set_hash, const uint8_t shown[64]);
+                              uint64_t set_hash, uint64_t shown);

@@ -12,6 +12,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/notice.h"
 #include "sa/mad/transport.h"
 
 enum { FORGED_LINES = 5, FORGED_LINES_MS = 60000 };
@@ -39,8 +40,8 @@ static const char *fault_of_violation(const struct graph *g, const struct lids *
                                       uint32_t port, unsigned number,
                                       const uint8_t *notice)
 {
-	uint32_t a = trap_owner(l, (uint32_t)field_get(notice, NTC_257_LID_1));
-	uint32_t b = trap_owner(l, (uint32_t)field_get(notice, NTC_257_LID_2));
+	uint32_t a = trap_owner(l, notice_lid(notice));
+	uint32_t b = trap_owner(l, notice_lid_2(notice));
 	uint32_t node = g->ports[port].node;
 	uint64_t num = field_get(notice, NTC_259_PORT);
 	uint32_t sw_lid = (uint32_t)field_get(notice, NTC_259_SW_LID);
@@ -104,14 +105,6 @@ static const char *fault_of_kind(const struct graph *g, const struct lids *l,
 	}
 }
 
-/* The LID that the details of a trap name. */
-static uint32_t lid_in_details(unsigned number, const uint8_t *notice)
-{
-	return (uint32_t)(number == UMAD_SM_LINK_STATE_CHANGED_TRAP
-	                          ? field_get(notice, NTC_128_LID)
-	                          : field_get(notice, NTC_144_LID));
-}
-
 static const char *fault_of(const struct trap_fabric *f, const struct mad_msg *m)
 {
 	const struct graph *g = f->g;
@@ -126,7 +119,7 @@ static const char *fault_of(const struct trap_fabric *f, const struct mad_msg *m
 	if (g == NULL) { /* before the first sweep */
 		return NULL;
 	}
-	port = trap_owner(l, (uint32_t)field_get(notice, NTC_ISSUER_LID));
+	port = trap_owner(l, notice_issuer(notice));
 	sender = trap_owner(l, m->addr.lid);
 	if (port == GRAPH_NONE) {
 		return "no port has the LID of its issuer";
@@ -137,14 +130,14 @@ static const char *fault_of(const struct trap_fabric *f, const struct mad_msg *m
 	if (!field_get(notice, NTC_IS_GENERIC)) {
 		return NULL;
 	}
-	return fault_of_kind(g, l, port, trap_owner(l, lid_in_details(number, notice)),
-	                     number, notice);
+	return fault_of_kind(g, l, port, trap_owner(l, notice_lid(notice)), number,
+	                     notice);
 }
 
 /* Does it come from a LID that no port has now, but one that is away had? */
 static bool has_returned(const struct trap_fabric *f, const struct mad_msg *m)
 {
-	uint32_t lid = (uint32_t)field_get(m->data + SMP_DATA_AT, NTC_ISSUER_LID);
+	uint32_t lid = notice_issuer(m->data + SMP_DATA_AT);
 
 	if (f->g == NULL || m->addr.directed || m->addr.lid != lid ||
 	    trap_owner(f->lids, lid) != GRAPH_NONE) {
@@ -186,8 +179,7 @@ enum trap_verdict trap_believe(const struct trap_fabric *f, const struct mad_msg
 			MSG_SM_TRAP_FORGED, source,
 			"trap %u is not believed: %s (issuer LID %u, sent from LID %u)%s",
 			(unsigned)field_get(notice, NTC_TRAP_NUMBER), fault,
-			(unsigned)field_get(notice, NTC_ISSUER_LID), m->addr.lid,
-			skipped);
+			notice_issuer(notice), m->addr.lid, skipped);
 	}
 	return TRAP_FORGED;
 }

@@ -84,7 +84,7 @@ static uint32_t port_of_lid(const struct disc *d, const struct lids *l, uint32_t
 	}
 	for (uint32_t i = 0; lid != 0 && i < d->g->n_end_ports; i++) {
 		const struct disc_port *p = disc_port_of(d, d->g->end_ports[i]);
-		uint32_t base = (uint32_t)field_get(p->info, PI_LID);
+		uint32_t base = disc_lid(p);
 
 		if (p->has_info && lid >= base &&
 		    lid - base < UINT32_C(1) << field_get(p->info, PI_LMC)) {

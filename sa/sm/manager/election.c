@@ -368,7 +368,7 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	}
 	is_new = keep_sm_info(q, r->data);
 	o = (struct other_sm){ .guid = field_get(r->data, SMI_GUID),
-		               .lid = (uint32_t)field_get(p->info, PI_LID),
+		               .lid = disc_lid(p),
 		               .priority = (uint8_t)field_get(r->data, SMI_PRIORITY),
 		               .state = (uint8_t)field_get(r->data, SMI_SM_STATE),
 		               .path = r->dest->path };

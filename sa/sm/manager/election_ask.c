@@ -15,6 +15,7 @@
 #include "conf/base/log.h"
 #include "conf/config.h"
 #include "routing/graph/graph.h"
+#include "sa/mad/notice.h"
 #include "sa/sm/discover/trap.h"
 #include "sa/sm/sm.h"
 
@@ -88,8 +89,7 @@ void election_heard_trap(struct election *e, const uint8_t *notice)
 	    field_get(notice, NTC_TRAP_NUMBER) != UMAD_SM_LOCAL_CHANGES_TRAP) {
 		return;
 	}
-	port = trap_owner(known->program.lids,
-	                  (uint32_t)field_get(notice, NTC_ISSUER_LID));
+	port = trap_owner(known->program.lids, notice_issuer(notice));
 	if (port == GRAPH_NONE ||
 	    !(known->disc.g->ports[port].capability_mask & CAP_IS_SM)) {
 		return;

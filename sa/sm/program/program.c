@@ -171,21 +171,23 @@ static void plan_identity(const struct program *p, uint32_t port, uint8_t *want)
 {
 	const struct config *c = p->config;
 	struct lid_range range = p->lids->of[port];
+	/* whole LIDs are in Omni-Path's form: program_opa_identity() */
+	bool opa = disc_port_of(p->disc, port)->opa_info != NULL;
 
 	field_set(want, PI_M_KEY, keyring_wanted(p->keys, p->disc->g->ports[port].guid));
 	field_set(want, PI_M_KEY_PROTECT_BITS, config_m_key_level(c));
 	field_set(want, PI_M_KEY_LEASE_PERIOD, c->m_key != 0 ? c->m_key_lease_period : 0);
 	field_set(want, PI_GID_PREFIX, c->subnet_prefix);
-	field_set(want, PI_LID, range.base);
+	field_set(want, PI_LID, opa ? opa_lid_shape(range.base) : range.base);
 	field_set(want, PI_LMC, range.lmc);
-	field_set(want, PI_MASTER_SM_LID, p->sm_lid);
+	field_set(want, PI_MASTER_SM_LID, opa ? opa_lid_shape(p->sm_lid) : p->sm_lid);
 }
 
 static void plan_end_port(struct port_plan *a)
 {
 	const struct config *c = a->p->config;
 	bool ask = !c->no_clients_rereg && c->client_rereg_mode != 0;
-	bool new_sm = field_get(a->now, PI_MASTER_SM_LID) != a->p->sm_lid;
+	bool new_sm = disc_sm_lid(disc_port_of(a->p->disc, a->port)) != a->p->sm_lid;
 
 	plan_identity(a->p, a->port, a->want);
 	field_set(a->want, PI_MASTER_SM_SL, sm_sl(a));
@@ -371,10 +373,17 @@ static bool configure_alone(const struct port_ctx *c, const struct smp_reply *r)
 	return true;
 }
 
+/* Hash of what a port shows. */
+static uint64_t shown(const struct disc_port *p)
+{
+	return shadow_port_info_hash(p->info, p->opa_info);
+}
+
 /* Hash of what a Set brings. */
 static uint64_t of_plan(const struct port_plan *a)
 {
-	return a->is_opa ? program_opa_hash(a->opa) : shadow_port_info_hash(a->want);
+	return a->is_opa ? program_opa_hash(a->opa)
+	                 : shadow_port_info_hash(a->want, NULL);
 }
 
 /* Would this Set only repeat one that changed nothing? A link of Omni-Path that came up anew may show the
@@ -386,7 +395,8 @@ static bool repeats(const struct port_plan *a)
 	return !field_get(a->want, PI_CLIENT_REREGISTER) &&
 	       (!a->is_opa || gp->num == 0 || gp->state > PORT_INIT) &&
 	       shadow_port_info_is_same(a->p->shadow, a->g->nodes[gp->node].guid, gp->num,
-	                                of_plan(a), a->now);
+	                                of_plan(a),
+	                                shown(disc_port_of(a->p->disc, a->port)));
 }
 
 static bool needs_maps(const struct port_plan *a)
@@ -498,9 +508,9 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	if (c->end_port) {
 		take_key(c, port);
 	}
-	if (c->set_hash && c->set_hash != shadow_port_info_hash(port->info) &&
+	if (c->set_hash && c->set_hash != shown(port) &&
 	    shadow_port_info_note(c->p->shadow, c->node->guid, port->num, c->set_hash,
-	                          port->info) != E_OK) {
+	                          shown(port)) != E_OK) {
 		c->p->ret = -ENOMEM;
 	}
 }
@@ -734,6 +744,9 @@ static void send_state(struct program *p, uint32_t port, unsigned state, bool ag
 	if (a.is_opa) {
 		memcpy(a.opa, dp->opa_info, sizeof(a.opa));
 		program_opa_clear_reasons(a.opa);
+	}
+	if (a.is_opa && graph_is_end_port(g, port)) {
+		program_opa_identity(p, port, a.opa);
 	}
 	p->disc->of[g->ports[port].node]->armed |= state == PORT_ARMED;
 	send_port(&a, state, false);

@@ -156,11 +156,12 @@ bool program_port_is_set(const struct disc_node *n, unsigned port);
 
 /*!
  * \brief The first component that a sweep sets and that is not as it was. See program_kept.c.
- * \param now  PortInfo as read.
+ * \param now  PortInfo as read. \param native  The same as Omni-Path has it; NULL on InfiniBand.
  * \return Its name; NULL: there is none.
  */
 const char *program_port_differs(const struct program *p, const struct disc_node *n,
-                                 unsigned port, const uint8_t *now);
+                                 unsigned port, const uint8_t *now,
+                                 const uint8_t *native);
 
 /*!
  * Adaptive routing of Omni-Path (program_opa_adaptive.c). On another fabric these do nothing.

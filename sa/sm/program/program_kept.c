@@ -18,15 +18,13 @@ struct component {
 	unsigned at, bits;
 };
 
-/* Of a port that has a LID. */
+/* Of a port that has a LID; the LIDs are compared by themselves. */
 static const struct component of_end_ports[] = {
 	{ "M_Key", PI_M_KEY },
 	{ "M_KeyProtectBits", PI_M_KEY_PROTECT_BITS },
 	{ "M_KeyLeasePeriod", PI_M_KEY_LEASE_PERIOD },
 	{ "GidPrefix", PI_GID_PREFIX },
-	{ "LID", PI_LID },
 	{ "LMC", PI_LMC },
-	{ "MasterSMLID", PI_MASTER_SM_LID },
 	{ "MasterSMSL", PI_MASTER_SM_SL },
 	{ "SubnetTimeOut", PI_SUBNET_TIMEOUT },
 	{ NULL, 0, 0 }
@@ -76,8 +74,17 @@ static const char *first_that_differs(const struct component *c, const uint8_t *
 	return c->name;
 }
 
+/* LIDs may have more bits than InfiniBand's form of a PortInfo. */
+static const char *lid_that_differs(const struct disc_port *was, const uint8_t *now,
+                                    const uint8_t *native)
+{
+	return opa_lid_of_port(now, native) != disc_lid(was)    ? "LID"
+	       : opa_lid_of_sm(now, native) != disc_sm_lid(was) ? "MasterSMLID"
+	                                                        : NULL;
+}
+
 const char *program_port_differs(const struct program *p, const struct disc_node *n,
-                                 unsigned port, const uint8_t *now)
+                                 unsigned port, const uint8_t *now, const uint8_t *native)
 {
 	const uint8_t *was = n->ports[port].info;
 	uint32_t at = graph_port(n->disc->g, n->graph_node, port);
@@ -95,6 +102,9 @@ const char *program_port_differs(const struct program *p, const struct disc_node
 
 	if (field_get(now, PI_PORT_STATE) < field_get(was, PI_PORT_STATE)) {
 		return NULL;
+	}
+	if (!on_switch || port == 0) {
+		name = lid_that_differs(&n->ports[port], now, native);
 	}
 	for (size_t i = 0; i < sizeof(compared) / sizeof(compared[0]) && name == NULL;
 	     i++) {

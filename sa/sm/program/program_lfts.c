@@ -233,7 +233,7 @@ static void on_top_set(void *ctx, const struct smp_reply *r)
 			j->p->ret = -ENOMEM;
 		}
 		disc_note_change(j->node);
-		j->copy->top = (uint32_t)field_get(r->data, SI_LINEAR_FDB_TOP);
+		j->copy->top = disc_lft_top(j->node);
 		j->t->live = j->copy->top / LFT_BLOCK_LIDS + 1;
 	} else {
 		j->failed = true;
@@ -250,14 +250,16 @@ static void send_top(struct lft_job *j)
 {
 	uint8_t want[64], basis[OPA_BYTES_SWITCH_INFO];
 	bool is_opa = j->node->opa_switch_info != NULL,
-	     differs = program_opa_plan_switch(j->node, basis);
+	     differs = program_opa_plan_switch(j->node, j->p->lids->top, basis);
+	uint32_t top = j->p->lids->top;
 
 	if (j->failed || j->top_sent) {
 		return;
 	}
 	j->top_sent = true;
 	memcpy(want, j->node->switch_info, sizeof(want));
-	field_set(want, SI_LINEAR_FDB_TOP, j->p->lids->top);
+	/* a higher one is in the basis, which shows like this */
+	field_set(want, SI_LINEAR_FDB_TOP, top < OPA_LID_END ? top : OPA_LID_END - 1);
 	field_set(want, SI_MULTICAST_FDB_TOP, 0); /* the whole table counts */
 	field_set(want, SI_LIFE_TIME_VALUE, j->p->config->packet_life_time);
 	if (memcmp(want, j->node->switch_info, sizeof(want)) == 0 && !differs) {
@@ -344,7 +346,7 @@ static void send_block(struct lft_job *j, uint32_t block)
 
 static uint32_t top_of(const struct lft_job *j)
 {
-	return (uint32_t)field_get(j->node->switch_info, SI_LINEAR_FDB_TOP);
+	return disc_lft_top(j->node);
 }
 
 static uint32_t lid_of(const struct lft_job *j)
@@ -387,7 +389,7 @@ static enum smp_way_reason reason_not_by_lid(const struct lft_job *j,
 	if (!r->by_lid) {
 		return r->blocked ? WAY_BEHIND : WAY_NO_ROUTE;
 	}
-	if (!port0->has_info || field_get(port0->info, PI_LID) != lid_of(j) ||
+	if (!port0->has_info || disc_lid(port0) != lid_of(j) ||
 	    (top < needed && (top != 0 || !is_last_step(p)))) {
 		return WAY_NO_ROUTE;
 	}
@@ -834,7 +836,7 @@ void program_lfts_end(struct program *p)
 		}
 		dp = disc_port_of(p->disc, port);
 		if (port != g->sm_port && dp->num == n->entry && dp->has_info &&
-		    field_get(dp->info, PI_LID) == base && waves_reach(p->waves, port)) {
+		    disc_lid(dp) == base && waves_reach(p->waves, port)) {
 			n->dest.lid = base;
 			n->dest.probe = &p->probe_hosts;
 		}

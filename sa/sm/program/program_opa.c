@@ -224,6 +224,23 @@ void program_opa_clear_reasons(uint8_t info[OPA_BYTES_PORT_INFO])
 	field_set(info, OPA_PI_NEIGHBOR_LINK_DOWN_REASON, 0);
 }
 
+/* An adapter takes packets to LIDs up to MaxLID, which is 0xBFFF after power-on. */
+void program_opa_identity(const struct program *p, uint32_t port,
+                          uint8_t info[OPA_BYTES_PORT_INFO])
+{
+	enum { ROUND = 0x3ff };
+	struct lid_range r = p->lids->of[port];
+	uint32_t most = p->lids->top | ROUND;
+
+	field_set(info, OPA_PI_LID, r.base);
+	field_set(info, OPA_PI_LMC, r.lmc);
+	field_set(info, OPA_PI_MASTER_SM_LID, p->sm_lid);
+	if (!is_switch(p->disc->g, port) && field_get(info, OPA_PI_HAS_MAX_LID) &&
+	    field_get(info, OPA_PI_MAX_LID) < most) {
+		field_set(info, OPA_PI_MAX_LID, most);
+	}
+}
+
 void program_opa_plan(const struct program *p, uint32_t port, const uint8_t want[64],
                       bool restart, uint8_t ret_info[OPA_BYTES_PORT_INFO])
 {
@@ -231,6 +248,9 @@ void program_opa_plan(const struct program *p, uint32_t port, const uint8_t want
 
 	memcpy(ret_info, disc_port_of(p->disc, port)->opa_info, OPA_BYTES_PORT_INFO);
 	opa_port_info_overlay(ret_info, want, false);
+	if (graph_is_end_port(p->disc->g, port)) {
+		program_opa_identity(p, port, ret_info);
+	}
 	if (gp->peer == GRAPH_NONE) {
 		return;
 	}
@@ -240,7 +260,7 @@ void program_opa_plan(const struct program *p, uint32_t port, const uint8_t want
 	}
 }
 
-bool program_opa_plan_switch(const struct disc_node *n, uint8_t *ret_info)
+bool program_opa_plan_switch(const struct disc_node *n, uint32_t top, uint8_t *ret_info)
 {
 	uint64_t cap, most = OPA_MLID_MOST;
 
@@ -248,6 +268,7 @@ bool program_opa_plan_switch(const struct disc_node *n, uint8_t *ret_info)
 		return false;
 	}
 	memcpy(ret_info, n->opa_switch_info, OPA_BYTES_SWITCH_INFO);
+	field_set(ret_info, OPA_SI_LINEAR_FDB_TOP, top);
 	cap = field_get(ret_info, OPA_SI_MULTICAST_FDB_CAP);
 	cap = cap < most ? cap : most;
 	if (cap != 0) {

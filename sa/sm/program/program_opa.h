@@ -69,9 +69,14 @@ bool program_opa_mft_shape(const struct table *t, unsigned position, uint32_t nu
 /*! \brief A port gets a state by itself. In program.c. */
 void program_port_state(struct program *p, uint32_t port, unsigned state);
 
+/*! \brief Writes LID, LMC, the LID of the manager and, of an adapter, MaxLID of an end port. */
+void program_opa_identity(const struct program *p, uint32_t port,
+                          uint8_t info[OPA_BYTES_PORT_INFO]);
+
 /*!
  * \brief What a switch of Omni-Path needs beyond InfiniBand's form of SwitchInfo.
+ * \param top       LinearFDBTop.
  * \param ret_info  [OPA_BYTES_SWITCH_INFO] the basis of a Set. \return true: it is not so
  *        yet.
  */
-bool program_opa_plan_switch(const struct disc_node *n, uint8_t *ret_info);
+bool program_opa_plan_switch(const struct disc_node *n, uint32_t top, uint8_t *ret_info);

@@ -138,7 +138,9 @@ int program_read_port_groups(struct program *p)
 
 	for (uint32_t i = 0; i < g->n_switches && ret == E_OK; i++) {
 		struct disc_node *n = p->disc->of[g->switches[i]];
-		uint32_t top = (uint32_t)field_get(n->switch_info, SI_LINEAR_FDB_TOP);
+		/* a switch may say any; nobody has a LID above ours */
+		uint32_t says = disc_lft_top(n),
+			 top = says < p->lids->top ? says : p->lids->top;
 		uint32_t n_groups = (uint32_t)info(n, OPA_SI_PORT_GROUP_TOP);
 
 		if (!is_in_force(n)) {

@@ -253,8 +253,7 @@ static enum action action_of(struct opa_job *j, const struct place *w, unsigned 
 	}
 	if (!is_live(j, num)) {
 		return num == 0 && j->is_switch && !table_knows(t, block) &&
-		                       field_get(j->node->switch_info,
-		                                 SI_LINEAR_FDB_TOP) != 0
+		                       disc_lft_top(j->node) != 0
 		               ? READ
 		               : WRITE;
 	}
@@ -710,7 +709,7 @@ static int start_pairs_read(struct opa_job *j, struct table *t)
 static int start_pairs(struct opa_job *j)
 {
 	struct shadow_switch *copy = shadow_switch_get(j->p->shadow, j->node->guid);
-	bool forwards = field_get(j->node->switch_info, SI_LINEAR_FDB_TOP) != 0;
+	bool forwards = disc_lft_top(j->node) != 0;
 	struct pairs_known known;
 	struct table *t;
 

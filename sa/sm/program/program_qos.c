@@ -629,8 +629,9 @@ static void forget_end_ports(struct program *p, const struct disc_node *n)
 
 	for (unsigned num = on_switch ? 0 : 1; num <= (on_switch ? 0U : n->n_ports);
 	     num++) {
-		/* a switch that was restarted has lost its tables */
-		idle = on_switch ? field_get(n->switch_info, SI_LINEAR_FDB_TOP) == 0
+		/* a switch that was restarted has lost its tables, and its LID also where a
+		 * Set(SwitchInfo) that came after that has put LinearFDBTop back */
+		idle = on_switch ? disc_lft_top(n) == 0 || disc_lid(&n->ports[0]) == 0
 		                 : g->ports[graph_port(g, n->graph_node, num)].state <
 		                           PORT_ARMED;
 		if (idle) {

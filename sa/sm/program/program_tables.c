@@ -35,6 +35,14 @@
 
 /* --- reading back ----------------------------------------------------------------- */
 
+/* Blocks that are read of a switch, whatever LinearFDBTop it says: nobody has a LID above them. */
+static uint32_t lft_blocks(const struct program *p)
+{
+	uint32_t blocks = p->lids->top / LFT_BLOCK_LIDS + 1;
+
+	return blocks > LFT_BLOCKS ? blocks : LFT_BLOCKS;
+}
+
 /* Looks at a switch. Its table has to be read where a block is unknown, also because a Set was not
  * answered. */
 static int start_reading(struct program *p, struct disc_node *n, struct table_cursor *c)
@@ -42,12 +50,12 @@ static int start_reading(struct program *p, struct disc_node *n, struct table_cu
 	struct table_store *store = p->tables.store;
 	struct shadow_switch *copy = shadow_switch_get(p->shadow, n->guid);
 	const struct table *known = table_find(store, TABLE_LFT, n->guid, 0);
-	uint32_t top = (uint32_t)field_get(n->switch_info, SI_LINEAR_FDB_TOP);
+	uint32_t top = disc_lft_top(n), most = lft_blocks(p);
 	uint32_t end = top != 0 ? top / LFT_BLOCK_LIDS + 1 : 0;
 
 	/* A switch that restarted has lost its LID, too. A Set(SwitchInfo) that was
 	 * repeated across the restart has put LinearFDBTop back, but no entries. */
-	bool restarted = field_get(n->ports[0].info, PI_LID) == 0;
+	bool restarted = disc_lid(&n->ports[0]) == 0;
 
 	if (copy == NULL) {
 		return -ENOMEM;
@@ -60,13 +68,13 @@ static int start_reading(struct program *p, struct disc_node *n, struct table_cu
 		copy->found = top != 0;
 	}
 	*c = (struct table_cursor){ .q = { .io = &p->tables, .node = n },
-		                    .end = end < LFT_BLOCKS ? end : LFT_BLOCKS,
+		                    .end = end < most ? end : most,
 		                    .ret = &p->ret };
 	c->q.t = table_get(store, TABLE_LFT, n->guid, 0, 1, c->end);
 	if (c->q.t == NULL) {
 		return -ENOMEM;
 	}
-	c->q.t->live = top / LFT_BLOCK_LIDS + 1;
+	c->q.t->live = end < most ? top / LFT_BLOCK_LIDS + 1 : most;
 	table_cursor_run(c);
 	return p->ret;
 }

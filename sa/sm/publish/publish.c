@@ -627,11 +627,10 @@ static void mark_changed(const struct publisher *p, const struct job *j, uint8_t
 	/* A port that does not show its LID may have had another one at the last publish.
 	 */
 	for (uint32_t i = 0; !j->program.only_changed && i < g->n_end_ports; i++) {
-		const uint8_t *info = disc_port_of(d, g->end_ports[i])->info;
+		const struct disc_port *dp = disc_port_of(d, g->end_ports[i]);
 		const struct lid_range *r = &j->program.lids->of[g->end_ports[i]];
 
-		if (field_get(info, PI_LID) != r->base ||
-		    field_get(info, PI_LMC) != r->lmc) {
+		if (disc_lid(dp) != r->base || field_get(dp->info, PI_LMC) != r->lmc) {
 			mark_port(j, g->end_ports[i], is);
 		}
 	}

@@ -10,6 +10,7 @@
 
 #include "conf/base/err.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/notice.h"
 #include "sa/mad/opa_smp.h"
 #include "sa/server/server.h"
 #include "sa/sm/discover/trap.h"
@@ -58,6 +59,18 @@ static void shape_route(const uint8_t *wide, uint8_t *mad)
 	memcpy(mad + SMP_RETURN_PATH_AT, wide + OPA_DR_RETURN_PATH, PATH_BYTES);
 }
 
+/* What InfiniBand reserves in a Notice is not read. */
+static bool shape_notice(struct received *r, unsigned attr)
+{
+	if (attr == UMAD_ATTR_NOTICE) {
+		memcpy(r->mad, r->wire->data, sizeof(r->mad));
+		notice_clear_high(r->mad + SMP_DATA_AT);
+		r->shape.data = r->mad;
+		r->shape.len = sizeof(r->mad);
+	}
+	return true;
+}
+
 /* \return false: nobody here knows what to make of it. */
 static bool receive_shape(struct received *r, const struct mad_msg *m)
 {
@@ -67,7 +80,7 @@ static bool receive_shape(struct received *r, const struct mad_msg *m)
 	r->wire = m;
 	r->shape = *m;
 	if (!is_opa(m)) {
-		return m->len >= MAD_BYTES;
+		return m->len >= MAD_BYTES && shape_notice(r, attr);
 	}
 	memset(r->mad, 0, sizeof(r->mad));
 	r->shape.data = r->mad;
@@ -195,7 +208,7 @@ static void log_trap(struct agent *a, struct sender *from, const uint8_t *notice
 	                skipped_all)) {
 		log_info(source, "trap %u from LID %u%s",
 		         (unsigned)field_get(notice, NTC_TRAP_NUMBER),
-		         (unsigned)field_get(notice, NTC_ISSUER_LID), skipped);
+		         notice_issuer(notice), skipped);
 	}
 }
 
@@ -279,8 +292,7 @@ static void suspect_target(struct agent *a, const uint8_t *notice)
 	if (j != NULL && field_get(notice, NTC_IS_GENERIC) &&
 	    field_get(notice, NTC_TRAP_NUMBER) == UMAD_SM_BAD_MKEY_TRAP) {
 		audit_suspect(a->audit,
-		              trap_owner(j->program.lids,
-		                         (uint32_t)field_get(notice, NTC_ISSUER_LID)),
+		              trap_owner(j->program.lids, notice_issuer(notice)),
 		              "it met a wrong M_Key");
 	}
 }
@@ -296,7 +308,7 @@ static void take_trap(struct agent *a, const struct received *sent)
 	if (sm->status.standby) { /* its sender does not know the master yet, and says it again */
 		return;
 	}
-	memcpy(mad, m->data, MAD_BYTES);
+	memcpy(mad, is_opa(sent->wire) ? m->data : sent->wire->data, MAD_BYTES);
 	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP_REPRESS);
 	field_set(mad, MAD_STATUS, 0);
 	reply(a, sent, mad);
@@ -304,7 +316,11 @@ static void take_trap(struct agent *a, const struct received *sent)
 		return;
 	}
 	if (sm->d.sa != NULL && a->election->state == SM_MASTER) {
-		sa_server_trap(sm->d.sa, notice);
+		bool wide = is_opa(sent->wire);
+
+		/* what InfiniBand reserves goes on to subscribers as it came */
+		sa_server_trap(sm->d.sa,
+		               wide ? notice : sent->wire->data + SMP_DATA_AT, wide);
 	}
 	log_trap(a, from, notice);
 	suspect_target(a, notice);

@@ -78,13 +78,14 @@ static bool locate(const struct audit *a, struct place *w)
 /* Compares what was read with the copy, and lets the next sweep repair it. \return NULL: they do not
  * differ; what differs. */
 static const char *take_block(struct audit *a, const struct place *w, const uint8_t *data,
-                              char block[BLOCK_TEXT])
+                              const uint8_t *native, char block[BLOCK_TEXT])
 {
 	struct table *t = w->t;
 	size_t len;
 
 	if (t == NULL) { /* the sweep reads it anyway */
-		return program_port_differs(&a->job->program, w->node, w->block, data);
+		return program_port_differs(&a->job->program, w->node, w->block, data,
+		                            native);
 	}
 	len = table_length(w->node, t, w->block);
 	if (data == NULL || memcmp(table_block(t, w->block), data, len) == 0 ||
@@ -170,7 +171,7 @@ static void on_read(void *ctx, const struct smp_reply *r)
 		a->n_read += a->cause == AUDIT_ROUND;
 		/* still the same block: its copy may have been forgotten meanwhile */
 		if (locate(a, &w) && mod_of(&w) == r->mod) {
-			what = take_block(a, &w, data_of(&w, r), block);
+			what = take_block(a, &w, data_of(&w, r), r->native, block);
 			if (what != NULL) {
 				report(a, &w, what);
 			}

@@ -46,6 +46,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/notice.h"
 #include "sa/mad/opa_fields.h"
 #include "sa/sm/discover/trap.h"
 #include "sa/sm/manager/election.h"
@@ -222,7 +223,7 @@ static void on_port(void *ctx, const struct smp_reply *r)
 	if (!was->has_info || came_anew(was, r) ||
 	    field_get(r->data, PI_PORT_STATE) != field_get(was->info, PI_PORT_STATE)) {
 		note_change(q->c, "port state change on", q->node, num);
-	} else if (field_get(r->data, PI_LID) != field_get(was->info, PI_LID)) {
+	} else if (opa_lid_of_port(r->data, r->native) != disc_lid(was)) {
 		note_foreign(q->c, "another LID on", q->node, num);
 	}
 }
@@ -236,7 +237,7 @@ static void on_own_port(void *ctx, const struct smp_reply *r)
 
 	on_port(ctx, r);
 	if (r->ret == E_OK && q->c->may_clear && sm_lid != 0 &&
-	    field_get(r->data, PI_MASTER_SM_LID) != sm_lid) {
+	    opa_lid_of_sm(r->data, r->native) != sm_lid) {
 		q->c->election->others_wrote = true;
 		note_elsewhere(q->c, "another SM is master of", q->node, q->port);
 	}
@@ -439,8 +440,7 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	if (!answered(q, r, 0)) {
 		return;
 	}
-	if (field_get(r->data, SI_LINEAR_FDB_TOP) !=
-	    field_get(q->node->switch_info, SI_LINEAR_FDB_TOP)) {
+	if (opa_lid_lft_top(r->data, r->native) != disc_lft_top(q->node)) {
 		note_foreign(q->c, "other SwitchInfo of", q->node, 0);
 	} else if (!field_get(r->data, SI_PORT_STATE_CHANGE) &&
 	           (q->compares_ports || (q->node->armed && !q->c->looking)) &&
@@ -579,7 +579,7 @@ static void look_at_due(struct changes *c);
 void changes_trap(struct changes *c, const uint8_t *notice)
 {
 	unsigned number = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
-	uint32_t lid = (uint32_t)field_get(notice, NTC_ISSUER_LID);
+	uint32_t lid = notice_issuer(notice);
 	/* A port that met a wrong M_Key is asked, because what it is asked with the right one
 	 * keeps its lease from running out (IBA vol. 1, 14.2.4.2). */
 	bool lease = number == UMAD_SM_BAD_MKEY_TRAP && c->sm->d.config->m_key != 0 &&
@@ -676,7 +676,7 @@ static void on_end_port(void *ctx, const struct smp_reply *r)
 		             graph_port(g, q->node->graph_node, q->port), q->c->arena);
 	}
 	if (field_get(r->data, PI_PORT_STATE) != field_get(was->info, PI_PORT_STATE) ||
-	    field_get(r->data, PI_LID) != field_get(was->info, PI_LID) ||
+	    opa_lid_of_port(r->data, r->native) != disc_lid(was) ||
 	    field_get(r->data, PI_LINK_WIDTH_ACTIVE) !=
 	            field_get(was->info, PI_LINK_WIDTH_ACTIVE) ||
 	    port_info_speed(r->data) != port_info_speed(was->info)) {

@@ -13,6 +13,7 @@
 #include "conf/base/log.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
+#include "sa/mad/notice.h"
 #include "sa/sm/discover/trap.h"
 #include "sa/sm/events.h"
 #include "sa/sm/sm.h"
@@ -84,8 +85,8 @@ void p_keys_violation(struct p_keys *k, struct sm *sm, struct sender *from,
 	struct violation v = { .trap = number == VPORT_TRAP_P_KEY   ? P_KEY_TRAP
 		                       : number == VPORT_TRAP_Q_KEY ? Q_KEY_TRAP
 		                                                    : number,
-		               .lid = (uint32_t)field_get(notice, NTC_257_LID_1),
-		               .other = (uint32_t)field_get(notice, NTC_257_LID_2) };
+		               .lid = notice_lid(notice),
+		               .other = notice_lid_2(notice) };
 	char skipped[LOG_SKIPPED_BYTES];
 
 	if (!field_get(notice, NTC_IS_GENERIC) || v.trap < P_KEY_TRAP ||

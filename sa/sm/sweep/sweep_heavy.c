@@ -282,9 +282,9 @@ static bool finds_another_master(const struct sweep *s, const struct disc *d)
 
 	for (uint32_t i = 0; s->election.swept && i < d->g->n_switches; i++) {
 		const struct disc_port *p = &d->of[d->g->switches[i]]->ports[0];
-		uint64_t lid = p->has_info ? field_get(p->info, PI_MASTER_SM_LID) : 0;
+		uint32_t lid = p->has_info ? disc_sm_lid(p) : 0;
 
-		if (lid != 0 && lid != field_get(own->info, PI_LID)) {
+		if (lid != 0 && lid != disc_lid(own)) {
 			log_info(source, "%s was set up by another SM: all tables are read",
 			         disc_place(d, d->of[d->g->switches[i]], 0));
 			return true;
@@ -429,6 +429,8 @@ static enum step_end end_election(struct sweep *s, struct job *j)
 	j->program.only_changed =
 		j->disc.local && sm->settled && sm->settled_sm_lid == j->program.sm_lid;
 	sm->settled = false; /* until this sweep ends well */
+	sm->d.transport->prefix = sm->d.config->subnet_prefix;
+	sm->d.transport->lid = j->program.sm_lid;
 	return find_nodes(sm, j);
 }
 

@@ -36,7 +36,7 @@ enum {
 
 enum {
 	LFT_BLOCK_LIDS = 64,
-	LFT_BLOCKS = 0xC000 / LFT_BLOCK_LIDS,
+	LFT_BLOCKS = 0xC000 / LFT_BLOCK_LIDS, /*!< that hold LIDs of 16 bits */
 	SL2VL_BYTES = 8,
 	VL_ARB_BLOCKS = 4,
 	CABLE_BLOCKS = 4, /*!< of the memory of a cable's module */

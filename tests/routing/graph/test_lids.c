@@ -784,21 +784,21 @@ START_TEST(as_found)
 	struct graph *g = fabric_make("ft2 2 2 1", 0, 1, arena);
 	struct lids l = { .top = 5 };
 
-	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_NOTFOUND);
+	ck_assert_int_eq(lids_as_found(g, 0, arena, &diags, &l), E_NOTFOUND);
 	ck_assert_uint_eq(diags.n_errors, g->n_end_ports);
 	for (uint32_t i = 0; i < g->n_end_ports; i++) {
 		g->ports[g->end_ports[i]].lid = 2 * i + 2;
 		g->ports[g->end_ports[i]].lmc = g->ports[g->end_ports[i]].num ? 1 : 0;
 	}
-	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_OK);
+	ck_assert_int_eq(lids_as_found(g, 0, arena, &diags, &l), E_OK);
 	lids_check(g, &l, 0xbfff);
 	g->ports[g->end_ports[1]].lid = 2;
-	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_DUPLICATE);
+	ck_assert_int_eq(lids_as_found(g, 0, arena, &diags, &l), E_DUPLICATE);
 	g->ports[g->end_ports[1]].lid = 0xbfff;
 	g->ports[g->end_ports[1]].lmc = 1;
-	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_RANGE);
+	ck_assert_int_eq(lids_as_found(g, 0, arena, &diags, &l), E_RANGE);
 	g->ports[g->end_ports[1]].lid = UINT32_MAX;
-	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_RANGE);
+	ck_assert_int_eq(lids_as_found(g, 0, arena, &diags, &l), E_RANGE);
 }
 END_TEST
 

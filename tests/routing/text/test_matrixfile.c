@@ -104,7 +104,7 @@ static struct lids lids_of_opensm(const struct graph *g)
 	for (unsigned i = 0; i < 6; i++) {
 		g->ports[graph_port_by_guid(g, given[i].guid)].lid = given[i].lid;
 	}
-	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_OK);
+	ck_assert_int_eq(lids_as_found(g, 0, arena, &diags, &l), E_OK);
 	return l;
 }
 

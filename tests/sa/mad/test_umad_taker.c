@@ -6,6 +6,7 @@
  * MADs are sent and received, and when the receiver of diverted requests is pressed.
  */
 #include <check.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/umad.h>
@@ -34,6 +35,7 @@ static struct {
 	/* one MAD that is received before the requests; 0 bytes: none */
 	uint8_t mad[8192];
 	int mad_bytes, mad_status;
+	struct ib_user_mad header; /* of the last MAD that was sent */
 	/* the last MAD that was sent, and the errno of the next send */
 	int agent, sent_bytes, timeout_ms, retries, send_errno;
 	int open_errno;      /* of opening the port, 0: it works */
@@ -102,7 +104,7 @@ int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms,
               int retries)
 {
 	(void)portid;
-	(void)umad;
+	memcpy(&device.header, umad, sizeof(device.header));
 	device.agent = agentid;
 	device.sent_bytes = length;
 	device.timeout_ms = timeout_ms;
@@ -293,6 +295,44 @@ START_TEST(sending)
 }
 END_TEST
 
+/* A LID that does not fit the kernel's 16 bits is in a GRH with one hop: the OUI 00 06 6A, a zero, and the LID. So is
+ * one that does, if the MAD leaves from a LID that does not. An InfiniBand GRH keeps its hops. */
+START_TEST(high_lids)
+{
+	static const uint8_t to_12345[16] = { 0xfe, 0x80, 0,    0, 0, 0,    0,    0,
+		                              0x00, 0x06, 0x6a, 0, 0, 0x01, 0x23, 0x45 };
+	static uint8_t mad[256] = { 0x80, UMAD_CLASS_SUBN_LID_ROUTED, 0x80,
+		                    UMAD_METHOD_GET };
+	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_LID_ROUTED,
+		             .addr = { .lid = 0x12345 },
+		             .len = sizeof(mad),
+		             .data = mad };
+	const struct ib_mad_addr *to = &device.header.addr;
+
+	start(O_NONBLOCK);
+	transport->prefix = UINT64_C(0xfe80000000000000);
+	ck_assert_int_eq(transport_send(transport, &m), E_OK);
+	ck_assert_int_eq(to->grh_present, 1);
+	ck_assert_int_eq(to->hop_limit, 1);
+	ck_assert_int_eq(to->gid_index, 0);
+	ck_assert_mem_eq(to->gid, to_12345, sizeof(to_12345));
+	ck_assert_uint_eq(be16toh(to->lid), 0x2345);
+	m.addr.lid = 7;
+	ck_assert_int_eq(transport_send(transport, &m), E_OK);
+	ck_assert_int_eq(to->grh_present, 0);
+	transport->lid = 0xc000;
+	ck_assert_int_eq(transport_send(transport, &m), E_OK);
+	ck_assert_int_eq(to->grh_present, 1);
+	ck_assert_uint_eq(to->gid[15], 7);
+	transport->lid = 5;
+	m.addr.has_grh = true;
+	memset(m.addr.gid, 0x11, sizeof(m.addr.gid));
+	ck_assert_int_eq(transport_send(transport, &m), E_OK);
+	ck_assert_int_eq(to->hop_limit, 64);
+	stop();
+}
+END_TEST
+
 static struct mad_msg receive_one(int bytes, int status)
 {
 	struct mad_msg m;
@@ -385,6 +425,7 @@ TEST_SUITE_FORKED(umad_taker)
 
 	tcase_set_timeout(mads, 30);
 	tcase_add_test(mads, sending);
+	tcase_add_test(mads, high_lids);
 	tcase_add_loop_test(mads, receiving, 0, 2);
 	tcase_add_test(mads, opening);
 	tcase_add_test(mads, closing);

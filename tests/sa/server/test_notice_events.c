@@ -233,7 +233,7 @@ START_TEST(forwarded)
 		notice[0] &= 0x7f;
 	}
 	memset(notice + 64, 0, 16);
-	sa_server_trap(server, notice);
+	sa_server_trap(server, notice, false);
 	const uint8_t *n = next_report(&lid);
 	ck_assert_mem_eq(n, notice, 64); /* as it came */
 	ck_assert_uint_eq(get(n + 64, 8), FIXTURE_PREFIX);

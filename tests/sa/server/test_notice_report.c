@@ -80,7 +80,7 @@ START_TEST(omni_path)
 	for (unsigned i = 10; i < 40; i++) {
 		n[i] = (uint8_t)(i + 1);
 	}
-	reports_event(reports, w->r, store, n);
+	reports_event(reports, w->r, store, n, false);
 	(void)reports_run(reports, 1000);
 	ck_assert_uint_eq(wire.n, 2);
 	unsigned at = wire.addr[0].lid == lid_of(HOST + 1) ? 0 : 1;
@@ -310,7 +310,7 @@ START_TEST(server_reports)
 	ck_assert_uint_eq(__atomic_load_n(&woken, __ATOMIC_RELAXED), 1);
 	close_server();
 	open_server(); /* the subscription is durable */
-	sa_server_trap(server, notice_of(128, SW_B));
+	sa_server_trap(server, notice_of(128, SW_B), false);
 	const uint8_t *m = wait_for(2);
 	ck_assert_uint_eq(m[3], REPORT);
 	ck_assert_uint_eq(get(m + DATA + 4, 2), 128);

@@ -352,6 +352,11 @@ int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t at
 	return ret;
 }
 
+uint32_t sim_peek_lid(const struct sim *s, uint32_t port)
+{
+	return sim_lid(s, port);
+}
+
 int sim_poke(struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
              const uint8_t *data)
 {

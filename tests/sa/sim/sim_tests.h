@@ -46,6 +46,8 @@ int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret_mad,
 /*! \brief How often a port fell from ACTIVE/ARMED to DOWN or INIT because of a Set. */
 uint64_t sim_bounces(const struct sim *s);
 /*! \brief Reads an attribute of a node: 64 bytes of payload. \retval E_NOTFOUND */
+/*! \brief LID of an end port as the port knows it; on Omni-Path of 24 bits. \a port: of the graph. */
+uint32_t sim_peek_lid(const struct sim *s, uint32_t port);
 int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
              uint8_t *ret_data);
 /*! \brief Sets an attribute of a node behind the SM's back. \param data  64 bytes. \retval E_NOTFOUND  There is none, or it is refused. */

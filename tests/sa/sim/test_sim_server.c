@@ -368,6 +368,54 @@ START_TEST(lids_of_24_bits_are_in_a_grh)
 }
 END_TEST
 
+/* To and from a LID above 0xBFFF a MAD needs the GRH; the 16 bits alone are a multicast group, or nobody. */
+START_TEST(without_a_grh)
+{
+	static const struct {
+		uint32_t own, to, grh;
+		bool may;
+	} cases[] = {
+		{ 5, 6, 0, true },
+		{ 5, 0xbfff, 0, true },
+		{ 5, 0xc000, 0, false },
+		{ 5, 0xc000, 0xc000, true },
+		{ 5, 0xc000, 0xc001, false },
+		{ 5, 0x20001, 0, false },
+		{ 5, 0x20001, 0x20001, true },
+		{ 0xc000, 6, 0, false },
+		{ 0xc000, 6, 6, true },
+		{ 0xc000, 0xffff, 0, true }, /* a directed route */
+	};
+	struct client c = open_umad("h1");
+	int agent = enrol(&c, 1, 0x80, 0, 0);
+	uint32_t h1 = graph_port_by_guid(fixture.g, opa_port_guid(H1, 1));
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct mad_addr a = { .lid = cases[i].to, .has_grh = cases[i].grh != 0 };
+
+		field_set(a.gid, 64, 64, UINT64_C(0x00066A) << 40 | cases[i].grh);
+		for (uint32_t p = 0; h1 == GRAPH_NONE && p < fixture.g->n_ports; p++) {
+			h1 = fixture.g->nodes[fixture.g->ports[p].node].guid == H1 ? p
+			                                                           : h1;
+		}
+		pthread_mutex_lock(&fixture.s->lock);
+		field_set(sim_opa_port(fixture.s, h1)->info, OPI_LID, cases[i].own);
+		ck_assert_msg(sim_opa_may_send(fixture.s, h1, &a) == cases[i].may,
+		              "case %u", i);
+		field_set(sim_opa_port(fixture.s, h1)->info, OPI_LID, OPA_LID_1);
+		pthread_mutex_unlock(&fixture.s->lock);
+	}
+	memset(mad, 0, 64);
+	memcpy(mad, (uint8_t[]){ 0x80, 1, 0x80, UMAD_METHOD_GET }, 4);
+	field_set(mad, MAD_TID, 10);
+	field_set(mad, MAD_ATTR_ID, OPA_NODE_DESCRIPTION);
+	put_mad(&c, agent, OPA_LID_2 & 0xFFFF, 40, 1);
+	get_mad(&c);
+	ck_assert_uint_eq(header_word(1), ETIMEDOUT);
+	close_umad(&c);
+}
+END_TEST
+
 /* Longer than a socket takes in one packet: in a memory file both ways. */
 START_TEST(long_messages)
 {
@@ -568,5 +616,6 @@ TEST_SUITE(sim_server)
 	t = tcase_create("sockets of Omni-Path");
 	tcase_add_checked_fixture(t, setup_opa_server, teardown_server);
 	tcase_add_test(t, lids_of_24_bits_are_in_a_grh);
+	tcase_add_test(t, without_a_grh);
 	suite_add_tcase(suite, t);
 }
