@@ -80,7 +80,7 @@ enum { DB_LAYOUT, DB_META };
 enum layout_number {
 	LAYOUT_STATE = 9,
 	LAYOUT_STATE_OLDEST = 1,
-	LAYOUT_SNAPSHOT = 13,
+	LAYOUT_SNAPSHOT = 14,
 	LAYOUT_STATS = 5
 };
 

@@ -100,12 +100,6 @@ int shadow_lanes_put(struct shadow_switch *c, const uint8_t *lanes, uint32_t n_l
 
 /* --- PortInfo that was set ------------------------------------------------------------ */
 
-static uint64_t mixed(uint64_t h, uint64_t value)
-{
-	h = (h ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
-}
-
 uint64_t shadow_port_info_hash(const uint8_t info[64], const uint8_t *native)
 {
 	uint8_t copy[64];

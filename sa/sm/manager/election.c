@@ -1030,7 +1030,7 @@ bool election_control(struct election *e, uint32_t control,
 	char skipped[LOG_SKIPPED_BYTES];
 
 	if (e->state == SM_DISCOVERING && at == 0 && control == SM_HANDOVER &&
-	    from_master) {
+	    from_master && is_announced(e, info)) {
 		e->early.guid = from;
 		if (may_warn(e, skipped)) {
 			log_info(source,
