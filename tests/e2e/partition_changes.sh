@@ -57,8 +57,8 @@ same "only they are members" "0x7fff 0x8100" "$(keys 0,1,2)"
 has "a host by its name" "$(partition add 0x10 node3 --wait 2>&1)" "version 7 is programmed"
 has "is a member by its GUID" "$(partition show 0x10)" "${guid[h3]}"
 has "a name is removed, too" "$(partition remove 0x10 node3 --wait 2>&1)" "version 8 is programmed"
-has "a name that nobody has" "$(partition add 0x10 node9 2>&1)" "host 'node9' is not in the fabric"
-has "what is no GUID" "$(partition add 0x10 0xyz 2>&1)" "a member needs a 'guid'"
+has "a name that nobody has" "$(partition add 0x10 node9 2>&1)" "no host in the fabric has the name 'node9'"
+has "what is no GUID is a name" "$(partition add 0x10 0xyz 2>&1)" "no host in the fabric has the name '0xyz'"
 has "members tell where they come from" "$(partition show 0x10)" "runtime"
 refuses "a version that is not there yet" partition wait 99
 has "JSON has a code" "$(partition add 0x20 "${guid[h4]}" --json)" '"code": "not_found"'

@@ -55,7 +55,8 @@ has "says which" "$said" "'nobody' names no end port"
 refuses "no end port given" report route "$tree"
 has "says how to give one" "$said" "--src"
 refuses "unknown report" report nonsense
-has "lists the reports" "$said" "validatecreditloops"
+has "says where they are" "$said" "saguaro report --help"
+has "which lists the reports" "$(report --help)" "validatecreditloops"
 refuses "no fabric" report pathusage --snapshot-dir "$work/nowhere"
 has "says what to do" "$said" "start saguarod"
 
