@@ -374,6 +374,47 @@ START_TEST(omni_path_hosts)
 }
 END_TEST
 
+/* Of many requests that wait at a time each one has its own answer, or its own time-out. */
+START_TEST(many_wait)
+{
+	enum { MANY = 512 };
+	uint32_t client = sa_client(f1), server = sa_server(f2);
+	uint32_t tid[MANY], x = 1;
+	unsigned answers[MANY] = { 0 }, timeouts[MANY] = { 0 };
+	const struct mad_buf *m;
+
+	for (unsigned i = 0; i < MANY; i++) {
+		x = x * 1664525u + 1013904223u;
+		tid[i] = x;
+		fill_gmp(UMAD_METHOD_GET, tid[i]);
+		ck_assert_int_eq(put(f1, client, 4, MAD_BYTES, 1000, 0), E_OK);
+	}
+	run_ms(100);
+	for (unsigned i = 0; i < MANY; i++) {
+		m = wanted(f2);
+		answer_to(m, MAD_BYTES, false);
+		if (i % 2 == 0) {
+			ck_assert_int_eq(put(f2, server, m->addr.lid, MAD_BYTES, 0, 0), E_OK);
+		}
+	}
+	run_ms(2000);
+	while ((m = got(f1)) != NULL) {
+		unsigned i = 0;
+
+		while (i < MANY && tid[i] != field_get(m->data, MAD_TID_LOW)) {
+			i++;
+		}
+		ck_assert_uint_lt(i, MANY);
+		answers[i] += m->status == 0;
+		timeouts[i] += m->status == ETIMEDOUT;
+	}
+	for (unsigned i = 0; i < MANY; i++) {
+		ck_assert_uint_eq(answers[i] + timeouts[i], 1);
+		ck_assert_uint_eq(answers[i], i % 2 == 0);
+	}
+}
+END_TEST
+
 /* --- timers ------------------------------------------------------------------------ */
 
 START_TEST(times_out)
@@ -827,6 +868,7 @@ TEST_SUITE(sim_kernel)
 	tcase_add_test(t, agents_are_limited);
 	tcase_add_test(t, nobody_serves);
 	tcase_add_test(t, to_server_and_back);
+	tcase_add_test(t, many_wait);
 	tcase_add_test(t, refused_writes);
 	tcase_add_test(t, long_mads_of_omni_path);
 	tcase_add_test(t, versions_have_agents_of_their_own);
