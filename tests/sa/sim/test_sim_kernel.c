@@ -833,6 +833,43 @@ START_TEST(issm_tells_the_master)
 }
 END_TEST
 
+static uint64_t counted(uint32_t port, const char *name)
+{
+	for (unsigned i = 0; sim_perf_name(i) != NULL; i++) {
+		if (strcmp(sim_perf_name(i), name) == 0) {
+			sim_perf_settle(fixture.s, port);
+			return fixture.s->ports[port].perf.count[i];
+		}
+	}
+	ck_abort_msg("no counter %s", name);
+	return 0;
+}
+
+/* A counter rises by its rate, whole errors at a time; another one, or another rate, begins anew. */
+START_TEST(errors_over_time)
+{
+	static const char first[] = "SymbolErrorCounter", second[] = "LinkDownedCounter";
+	uint32_t port = port_index(H1 + PORT1);
+
+	ck_assert_int_eq(sim_perf_errors(fixture.s, H1, PORT1, first, 0.9), E_OK);
+	run_ms(1000);
+	ck_assert_uint_eq(counted(port, first), 0);
+	run_ms(1000);
+	ck_assert_uint_eq(counted(port, first), 1);
+	ck_assert_int_eq(sim_perf_errors(fixture.s, H1, PORT1, second, 0.6), E_OK);
+	run_ms(1000);
+	ck_assert_uint_eq(counted(port, second), 0);
+	run_ms(1000);
+	ck_assert_uint_eq(counted(port, second), 1);
+	ck_assert_int_eq(sim_perf_errors(fixture.s, H1, PORT1, second, 0), E_OK);
+	run_ms(10000);
+	ck_assert_uint_eq(counted(port, first), 1);
+	ck_assert_uint_eq(counted(port, second), 1);
+	ck_assert_int_eq(sim_perf_errors(fixture.s, H1, PORT1, "Errors", 1), E_UNKNOWN);
+	ck_assert_int_eq(sim_perf_errors(fixture.s, H1, 9, first, 1), E_NOTFOUND);
+}
+END_TEST
+
 START_TEST(counters_count)
 {
 	enum { PERF = 4, PORT_COUNTERS = 0x12, RCV_PKTS = 288 };
@@ -893,6 +930,7 @@ TEST_SUITE(sim_kernel)
 	tcase_add_checked_fixture(t, setup_kernel, teardown_kernel);
 	tcase_add_loop_test(t, mixed_routes, 0, 6);
 	tcase_add_test(t, issm_tells_the_master);
+	tcase_add_test(t, errors_over_time);
 	tcase_add_test(t, counters_count);
 	suite_add_tcase(suite, t);
 }
