@@ -258,6 +258,37 @@ START_TEST(test_warned)
 }
 END_TEST
 
+/* Engines share options. Each gets the value, and the file's author hears of a problem once. */
+START_TEST(test_shared)
+{
+	static const char text[] = CONFIG(COMMON(
+		SM("<FatTreeTopology>\n<TierCount>2</TierCount>\n<TierCount>3</TierCount>\n"
+	           "</FatTreeTopology>\n"
+	           "<DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>All</DeviceGroup>\n"
+	           "<DeviceGroup>AllSWs</DeviceGroup></RoutingOrder></DGShortestPathTopology>\n")));
+	char *argv[] = { (char *)"saguarod", (char *)"-F", path, NULL };
+	struct engine_values one, other;
+	struct option_sets sets = { .n = 0 };
+
+	temp_file_write(path, text);
+	ck_assert_int_eq(option_sets_add(&sets, engine_rows, &one), E_OK);
+	ck_assert_int_eq(option_sets_add(&sets, engine_rows, &other), E_OK);
+	ck_assert_int_eq(config_read(&config, &sets, arena, 3, argv, &diags), E_OK);
+	ck_assert_str_eq(
+		problems(DIAG_WARNING),
+		"7: Sm/FatTreeTopology/TierCount was already set in line 6; the last one counts\n");
+	for (unsigned i = 0; i < 2; i++) {
+		const struct engine_values *v = i == 0 ? &one : &other;
+
+		ck_assert_uint_eq(v->tiers, 3);
+		ck_assert_uint_eq(v->order->n, 2);
+		ck_assert_str_eq(v->order->names[1], "AllSWs");
+		ck_assert_uint_eq(v->order->lines[0], 10);
+		ck_assert_uint_eq(v->order->lines[1], 11);
+	}
+}
+END_TEST
+
 static const struct {
 	const char *what, *text;
 	unsigned line;
@@ -462,6 +493,7 @@ TEST_SUITE(opafm)
 	tcase_add_test(t, test_little);
 	tcase_add_test(t, test_adaptive_limits);
 	tcase_add_test(t, test_trace);
+	tcase_add_test(t, test_shared);
 	tcase_add_loop_test(t, test_warned, 0, COUNT(warned));
 	tcase_add_loop_test(t, test_bad, 0, COUNT(bad));
 	tcase_add_test(t, test_all_errors);

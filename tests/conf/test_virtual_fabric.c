@@ -238,6 +238,10 @@ static const struct {
 	  FILE_OF(VFS(VF("a", ON "<BaseSL>1</BaseSL><MulticastSL>2</MulticastSL>")
 	              VF("b", ON "<BaseSL>2</BaseSL>"))),
 	  3, "its MulticastSL is the BaseSL of another one" },
+	{ "the same in the other order",
+	  FILE_OF(VFS(VF("a", ON "<BaseSL>2</BaseSL>")
+	              VF("b", ON "<BaseSL>1</BaseSL><MulticastSL>2</MulticastSL>"))),
+	  4, "its MulticastSL is the BaseSL of another one" },
 	{ "an unknown QOSGroup",
 	  FILE_OF(VFS(VF("a", "<PKey>1</PKey>\n<QOSGroup>Low</QOSGroup>"))), 4,
 	  "QOSGroup: unknown QOSGroup 'Low'" },

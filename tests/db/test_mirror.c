@@ -8,6 +8,7 @@
 #include <check.h>
 #include <errno.h>
 
+#include "db/lmdb/known.h"
 #include "db/lmdb/layout.h"
 #include "db/snapshot/reader.h"
 #include "db/snapshot/snapshot.h"
@@ -306,6 +307,67 @@ START_TEST(lost)
 }
 END_TEST
 
+/* --- ports that are gone ------------------------------------------------------------------ */
+
+enum { A = 0x10, TWIN = 0x20, LEFT_NOW = 0x40 };
+
+/* clang-format off */
+/* By GUID and port; the node of the last one is put in. */
+static struct known_node gone[] = {
+	{ .node_guid = A, .port_guid = 0x11, .port = 1, .gone_s = 100, .lid = 5, .name = "alpha" },
+	{ .node_guid = TWIN, .port_guid = 0x21, .port = 1, .gone_s = 150, .name = "twin" },
+	{ .node_guid = TWIN, .port_guid = 0x22, .port = 2, .gone_s = 200, .lid = 5, .name = "twin" },
+	{ .node_guid = 0x30, .port_guid = 0x31, .port = 2, .gone_s = 120, .lid = 6, .name = "twin" },
+	{ .node_guid = LEFT_NOW, .port_guid = 0x41, .port = 1, .name = "just left" },
+	{ .port_guid = 0x51, .port = 1, .lid = 7, .name = "still there" },
+};
+
+static const struct {
+	const char *text;
+	uint64_t guid; /* 0: none */
+	uint8_t port;
+} texts[] = {
+	{ "alpha", A, 1 },      { "alpha:1", A, 1 },   { "alpha:2", 0, 0 },
+	{ "alpha:x", 0, 0 },    { "alph:1", 0, 0 },    { "alphas:1", 0, 0 },
+	{ "beta:1", 0, 0 },     { "", 0, 0 },          { ":1", 0, 0 },
+	{ "twin", TWIN, 2 },    { "twin:1", TWIN, 1 }, { "twin:2", TWIN, 2 },
+	{ "0x30", 0x30, 2 },    { "0x22", TWIN, 2 },   { "0000000000000020", TWIN, 2 },
+	{ "5", TWIN, 2 },       { "6", 0x30, 2 },      { "0", 0, 0 },
+	{ "just left", LEFT_NOW, 1 },                  { "just left:1", LEFT_NOW, 1 },
+	{ "still there", 0, 0 }, { "still there:1", 0, 0 }, { "0x51", 0, 0 }, { "7", 0, 0 },
+};
+/* clang-format on */
+
+/* By each of its names a port is found that went, the last one of several. */
+START_TEST(gone_by_name)
+{
+	enum { NODES = sizeof(gone) / sizeof(gone[0]) };
+	static uint8_t key[NODES][KNOWN_KEY_BYTES], value[NODES][KNOWN_ROW_MAX];
+	struct client_row row[NODES];
+	struct snap_published done;
+
+	gone[NODES - 1].node_guid = fabric.g->nodes[0].guid;
+	ck_assert_uint_gt(gone[NODES - 1].node_guid, LEFT_NOW);
+	for (unsigned i = 0; i < NODES; i++) {
+		known_key(gone[i].node_guid, gone[i].port, key[i]);
+		row[i] = (struct client_row){ key[i], value[i], RECORDS_KNOWN, KNOWN_KEY_BYTES,
+			                      (uint16_t)known_encode(&gone[i], value[i]) };
+	}
+	publish(1);
+	ck_assert_int_eq(snap_mirror(w, row, NODES, true, 1, &done), E_OK);
+	ck_assert_int_eq(snap_pin(local), E_OK);
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct known_node n = { .node_guid = 0 };
+		int ret = snap_known_gone(local, texts[i].text, &n);
+
+		ck_assert_msg(ret == (texts[i].guid != 0 ? E_OK : E_NOTFOUND), "%s: %d",
+		              texts[i].text, ret);
+		ck_assert_msg(n.node_guid == texts[i].guid && n.port == texts[i].port,
+		              "%s: another one", texts[i].text);
+	}
+}
+END_TEST
+
 TEST_SUITE(mirror)
 {
 	TCase *tc = tcase_create("mirror");
@@ -317,5 +379,6 @@ TEST_SUITE(mirror)
 	tcase_add_test(tc, nothing_differs);
 	tcase_add_test(tc, not_published);
 	tcase_add_test(tc, lost);
+	tcase_add_test(tc, gone_by_name);
 	suite_add_tcase(suite, tc);
 }

@@ -226,6 +226,31 @@ START_TEST(by_name)
 }
 END_TEST
 
+/* All ports of hosts that are named; beside members, each once. */
+START_TEST(by_hosts)
+{
+	ask("{'action':'create', 'pkey':'0x30', 'hosts':['twin', '$0', 'twin'], 'members':['%1']}",
+	    E_OK,
+	    "{'version':1, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0030', 'present':['%0', '%1', '%2', '%3'], 'absent':[]}",
+	    NULL);
+	ask("{'action':'add', 'pkey':'0x30', 'hosts':['nobody-1', '$1']}", E_UNKNOWN,
+	    "{'unknown_hosts':['nobody-1'], 'code':'no_host'}",
+	    "host 'nobody-1' is not in the fabric");
+	ask("{'action':'remove', 'pkey':'0x30', 'hosts':['nobody-2', 'nobody-1', 'nobody-2']}",
+	    E_UNKNOWN, "{'unknown_hosts':['nobody-1', 'nobody-2'], 'code':'no_host'}",
+	    "host 'nobody-1' and others are not in the fabric");
+	ask("{'action':'set', 'pkey':'0x30', 'hosts':'twin'}", E_SYNTAX, "{'code':'invalid'}",
+	    "'hosts' must be a list");
+	ask("{'action':'set', 'pkey':'0x30', 'hosts':['twin', '']}", E_SYNTAX,
+	    "{'code':'invalid'}", "'hosts' must be a list of names");
+	ask("{'action':'remove', 'pkey':'0x30', 'hosts':['twin']}", E_OK,
+	    "{'version':2, 'last_updated':'" NOW
+	    "', 'changed':true, 'pkey':'0x0030', 'present':['%2', '%3'], 'absent':[], 'configured':[]}",
+	    NULL);
+}
+END_TEST
+
 /* What there is before any change: partitions of the file, with the members that it names. */
 START_TEST(shows_file)
 {
@@ -352,6 +377,7 @@ TEST_SUITE(partition_verb)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, changes);
 	tcase_add_test(t, by_name);
+	tcase_add_test(t, by_hosts);
 	tcase_add_test(t, shows_file);
 	tcase_add_test(t, waits);
 	tcase_add_loop_test(t, refusals, 0, sizeof(refused) / sizeof(refused[0]));

@@ -94,9 +94,7 @@ const char *program_port_differs(const struct program *p, const struct disc_node
 		port != 0 ? of_links : NULL,
 		on_switch && port != 0 ? of_switches : NULL,
 		port != 0 && p->qos ? of_qos : NULL,
-		on_switch && p->enforce != NULL && p->enforce[at] != ENFORCE_AS_IT_IS
-			? of_enforcement
-			: NULL,
+		on_switch && p->enforce[at] != ENFORCE_AS_IT_IS ? of_enforcement : NULL,
 	};
 	const char *name = NULL;
 

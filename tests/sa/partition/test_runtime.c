@@ -302,6 +302,44 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* All partitions together have so many members at most. A change that would add one more changes nothing. */
+START_TEST(full)
+{
+	struct runtime_member *all = arena_array(arena, RUNTIME_MEMBERS_MAX, sizeof(*all));
+	struct runtime_member further = { RUNTIME_MEMBERS_MAX + 1, PARTITION_FULL };
+	struct runtime_partition one = { .name = "", .members = all, .p_key = 7 };
+	struct runtime_partitions there = { .all = &one, .n = 1, .version = 3 };
+
+	ck_assert_ptr_nonnull(all);
+	for (uint32_t i = 0; i < RUNTIME_MEMBERS_MAX; i++) {
+		all[i] = (struct runtime_member){ i + 1, PARTITION_FULL };
+	}
+	for (unsigned room = 0; room < 2; room++) {
+		struct runtime_change c = change_of(RUNTIME_CREATE, 9);
+		struct runtime_partitions *next = NULL;
+		struct state_batch *batch = NULL;
+
+		one.n_members = there.n_members = RUNTIME_MEMBERS_MAX - room;
+		c.members = &further;
+		c.n_members = 1;
+		int ret = runtime_apply(&there, configured, &c, 1700000000, why, sizeof(why),
+		                        &next, &batch);
+		ck_assert_int_eq(ret, room == 0 ? E_FULL : E_OK);
+		ck_assert_int_eq(next != NULL, room != 0);
+		ck_assert_int_eq(batch != NULL, room != 0);
+		if (room == 0) {
+			ck_assert_str_eq(
+				why,
+				"partitions made at run time have 1000000 members at most, all together");
+		} else {
+			ck_assert_uint_eq(next->n_members, RUNTIME_MEMBERS_MAX);
+		}
+		runtime_free(next);
+		state_batch_free(batch);
+	}
+}
+END_TEST
+
 /* --- by name ---------------------------------------------------------------------------- */
 
 static int apply_named(enum runtime_action action, const char *name, uint64_t guid,
@@ -408,6 +446,7 @@ TEST_SUITE(runtime)
 	tcase_add_loop_test(t, random_changes, 0, test_seeds(SEEDS));
 	tcase_add_test(t, properties_survive);
 	tcase_add_test(t, refusals);
+	tcase_add_test(t, full);
 	tcase_add_test(t, by_name);
 	tcase_add_test(t, laid_over_the_configuration);
 	suite_add_tcase(suite, t);

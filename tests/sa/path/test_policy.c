@@ -645,6 +645,33 @@ START_TEST(virtual_fabric_rules)
 }
 END_TEST
 
+/* Without QoS ports have no tables for other SLs, so all virtual fabrics are on SL 0. */
+START_TEST(virtual_fabrics_without_qos)
+{
+	struct policy_in in = { .qos = false, .enforce = true };
+	const struct policy *p;
+	struct path_record rec[8];
+	size_t n = 0;
+
+	in.fabrics = read_fabrics(fabrics_file);
+	publish(&in);
+	ck_assert_int_eq(snap_policy(w->r, &p), E_OK);
+	ck_assert_uint_eq(p->head.n_fabrics, 3);
+	for (uint32_t i = 0; i < p->head.n_fabrics; i++) {
+		ck_assert_uint_eq(p->levels[i].sl, 0);
+		ck_assert_uint_eq(p->levels[i].qos, p->levels[0].qos);
+		ck_assert_uint_eq(p->levels[i].p_key, p->fabrics[i].p_key);
+	}
+	ck_assert_uint_eq(d.n_warnings, 2); /* two have an SL of their own */
+	struct path_query q = between(0x102, 0x302);
+	ck_assert_int_eq(path_query_run(w->r, &q, rec, 8, &n), E_OK);
+	ck_assert_uint_gt(n, 0);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_uint_eq(rec[i].sl, 0);
+	}
+}
+END_TEST
+
 START_TEST(virtual_fabric_limits)
 {
 	struct path_record rec[4];
@@ -736,6 +763,7 @@ TEST_SUITE(policy)
 	tcase_add_loop_test(tc, virtual_fabric_rules, 0,
 	                    sizeof(fabric_cases) / sizeof(fabric_cases[0]));
 	tcase_add_test(tc, virtual_fabric_limits);
+	tcase_add_test(tc, virtual_fabrics_without_qos);
 	tcase_add_test(tc, virtual_fabric_table);
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(lmc, start_lmc, stop);

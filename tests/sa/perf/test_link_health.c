@@ -320,6 +320,36 @@ START_TEST(reasons_to_stay)
 }
 END_TEST
 
+/* Of two ends that are equally sick a switch tells more than a host, and then the one with more errors. */
+START_TEST(worse_end)
+{
+	static const struct {
+		bool is_switch[2];
+		unsigned more; /* the end with more errors */
+		unsigned worse;
+	} rows[] = { { { true, true }, 0, 0 },   { { true, true }, 1, 1 },
+		     { { false, false }, 0, 0 }, { { false, false }, 1, 1 },
+		     { { true, false }, 1, 0 },  { { false, true }, 0, 1 } };
+	struct link_health bad = sick_link(), worse = link_of(40, 0), good = link_of(40, 0);
+
+	read_some(&worse, 4, LINK_SYMBOL_ERRORS, 5000);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct link_cable c = cable_of(1, &bad, &bad);
+
+		c.end[rows[i].more] = &worse;
+		memcpy(c.is_switch, rows[i].is_switch, sizeof(c.is_switch));
+		(void)decide(&c, 1, LINK_HEALTH_WATCH, 4);
+		ck_assert_msg(c.worse == rows[i].worse, "row %u: %u", i, c.worse);
+		ck_assert_int_eq(c.state, LINK_SICK);
+		/* a sick host is worse than a switch that is well */
+		c.end[!rows[i].more] = &good;
+		(void)decide(&c, 1, LINK_HEALTH_WATCH, 4);
+		ck_assert_uint_eq(c.worse, rows[i].more);
+		ck_assert_int_eq(c.state, LINK_SICK);
+	}
+}
+END_TEST
+
 /* One at a time, the worst first, and never more than the most. */
 START_TEST(one_at_a_time)
 {
@@ -618,6 +648,7 @@ TEST_SUITE(link_health)
 	tcase_add_test(truth, bad_switch);
 	suite_add_tcase(suite, truth);
 	tcase_add_test(deed, reasons_to_stay);
+	tcase_add_test(deed, worse_end);
 	tcase_add_test(deed, one_at_a_time);
 	tcase_add_test(deed, all_refused);
 	suite_add_tcase(suite, deed);

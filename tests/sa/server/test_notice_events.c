@@ -9,6 +9,7 @@
  */
 #include "tests/lib/notice_fixture.h"
 
+#include "sa/server/server_int.h"
 #include "sa/store/mcast.h"
 #include "tests/lib/suite.h"
 
@@ -213,6 +214,26 @@ END_TEST
 /* Notices that switches and CAs send (14.2.5.1), generic and a vendor's own. */
 static const unsigned traps[] = { 128, 129, 130, 131, 144, 145, 256, 257, 258, 259, 0 };
 
+/* Events for which there is no room are counted, all of them. */
+START_TEST(too_many)
+{
+	enum { MORE_THAN_WAIT = (1 << 18) + 1 };
+	struct sa_counters c;
+
+	open_server();
+	server_announce(server, calloc(1, sizeof(struct store_event)), 1);
+	sa_server_counters(server, &c);
+	ck_assert_uint_eq(c.reports_dropped, 0);
+	for (unsigned i = 1; i <= 2; i++) {
+		server_announce(server, calloc(MORE_THAN_WAIT, sizeof(struct store_event)),
+		                MORE_THAN_WAIT);
+		sa_server_counters(server, &c);
+		ck_assert_uint_eq(c.reports_dropped, i * MORE_THAN_WAIT);
+	}
+	close_server();
+}
+END_TEST
+
 START_TEST(forwarded)
 {
 	struct request q = everything(0xffff), own = everything(0xffff);
@@ -323,6 +344,7 @@ TEST_SUITE_FORKED(notice_events)
 	tcase_add_test(tc, limited_member);
 	tcase_add_test(tc, by_mgid);
 	tcase_add_test(tc, undone);
+	tcase_add_test(tc, too_many);
 	tcase_add_loop_test(tc, forwarded, 0, sizeof(traps) / sizeof(traps[0]));
 	tcase_add_test(tc, keys_need_trust);
 	tcase_add_loop_test(tc, traps_about_keys, 255, 261);

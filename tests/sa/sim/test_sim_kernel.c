@@ -374,6 +374,47 @@ START_TEST(omni_path_hosts)
 }
 END_TEST
 
+/* Of many requests that wait at a time each one has its own answer, or its own time-out. */
+START_TEST(many_wait)
+{
+	enum { MANY = 512 };
+	uint32_t client = sa_client(f1), server = sa_server(f2);
+	uint32_t tid[MANY], x = 1;
+	unsigned answers[MANY] = { 0 }, timeouts[MANY] = { 0 };
+	const struct mad_buf *m;
+
+	for (unsigned i = 0; i < MANY; i++) {
+		x = x * 1664525u + 1013904223u;
+		tid[i] = x;
+		fill_gmp(UMAD_METHOD_GET, tid[i]);
+		ck_assert_int_eq(put(f1, client, 4, MAD_BYTES, 1000, 0), E_OK);
+	}
+	run_ms(100);
+	for (unsigned i = 0; i < MANY; i++) {
+		m = wanted(f2);
+		answer_to(m, MAD_BYTES, false);
+		if (i % 2 == 0) {
+			ck_assert_int_eq(put(f2, server, m->addr.lid, MAD_BYTES, 0, 0), E_OK);
+		}
+	}
+	run_ms(2000);
+	while ((m = got(f1)) != NULL) {
+		unsigned i = 0;
+
+		while (i < MANY && tid[i] != field_get(m->data, MAD_TID_LOW)) {
+			i++;
+		}
+		ck_assert_uint_lt(i, MANY);
+		answers[i] += m->status == 0;
+		timeouts[i] += m->status == ETIMEDOUT;
+	}
+	for (unsigned i = 0; i < MANY; i++) {
+		ck_assert_uint_eq(answers[i] + timeouts[i], 1);
+		ck_assert_uint_eq(answers[i], i % 2 == 0);
+	}
+}
+END_TEST
+
 /* --- timers ------------------------------------------------------------------------ */
 
 START_TEST(times_out)
@@ -792,6 +833,43 @@ START_TEST(issm_tells_the_master)
 }
 END_TEST
 
+static uint64_t counted(uint32_t port, const char *name)
+{
+	for (unsigned i = 0; sim_perf_name(i) != NULL; i++) {
+		if (strcmp(sim_perf_name(i), name) == 0) {
+			sim_perf_settle(fixture.s, port);
+			return fixture.s->ports[port].perf.count[i];
+		}
+	}
+	ck_abort_msg("no counter %s", name);
+	return 0;
+}
+
+/* A counter rises by its rate, whole errors at a time; another one, or another rate, begins anew. */
+START_TEST(errors_over_time)
+{
+	static const char first[] = "SymbolErrorCounter", second[] = "LinkDownedCounter";
+	uint32_t port = port_index(H1 + PORT1);
+
+	ck_assert_int_eq(sim_perf_errors(fixture.s, H1, PORT1, first, 0.9), E_OK);
+	run_ms(1000);
+	ck_assert_uint_eq(counted(port, first), 0);
+	run_ms(1000);
+	ck_assert_uint_eq(counted(port, first), 1);
+	ck_assert_int_eq(sim_perf_errors(fixture.s, H1, PORT1, second, 0.6), E_OK);
+	run_ms(1000);
+	ck_assert_uint_eq(counted(port, second), 0);
+	run_ms(1000);
+	ck_assert_uint_eq(counted(port, second), 1);
+	ck_assert_int_eq(sim_perf_errors(fixture.s, H1, PORT1, second, 0), E_OK);
+	run_ms(10000);
+	ck_assert_uint_eq(counted(port, first), 1);
+	ck_assert_uint_eq(counted(port, second), 1);
+	ck_assert_int_eq(sim_perf_errors(fixture.s, H1, PORT1, "Errors", 1), E_UNKNOWN);
+	ck_assert_int_eq(sim_perf_errors(fixture.s, H1, 9, first, 1), E_NOTFOUND);
+}
+END_TEST
+
 START_TEST(counters_count)
 {
 	enum { PERF = 4, PORT_COUNTERS = 0x12, RCV_PKTS = 288 };
@@ -827,6 +905,7 @@ TEST_SUITE(sim_kernel)
 	tcase_add_test(t, agents_are_limited);
 	tcase_add_test(t, nobody_serves);
 	tcase_add_test(t, to_server_and_back);
+	tcase_add_test(t, many_wait);
 	tcase_add_test(t, refused_writes);
 	tcase_add_test(t, long_mads_of_omni_path);
 	tcase_add_test(t, versions_have_agents_of_their_own);
@@ -851,6 +930,7 @@ TEST_SUITE(sim_kernel)
 	tcase_add_checked_fixture(t, setup_kernel, teardown_kernel);
 	tcase_add_loop_test(t, mixed_routes, 0, 6);
 	tcase_add_test(t, issm_tells_the_master);
+	tcase_add_test(t, errors_over_time);
 	tcase_add_test(t, counters_count);
 	suite_add_tcase(suite, t);
 }

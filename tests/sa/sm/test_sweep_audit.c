@@ -555,6 +555,10 @@ static const struct {
 	{ "HOQLife of a switch port", true, PI_HOQ_LIFE, 1 },
 	{ "NeighborMTU of a switch port", true, PI_NEIGHBOR_MTU, 1 },
 	{ "OperationalVLs of a switch port", true, PI_OPERATIONAL_VLS, 1 },
+	{ "PartitionEnforcementInbound of a switch port", true,
+	  PI_PARTITION_ENFORCEMENT_INBOUND, 0 },
+	{ "PartitionEnforcementOutbound of a switch port", true,
+	  PI_PARTITION_ENFORCEMENT_OUTBOUND, 0 },
 };
 
 /* A light sweep looks at none of this, as long as no state changes; the audit brings it back. */
@@ -580,6 +584,23 @@ START_TEST(port_info)
 	              "%s is %s", port_cases[i].name,
 	              audits ? "not set again" : "set by somebody else");
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, audits);
+}
+END_TEST
+
+/* A host does not enforce partitions, so what its port says of that is nobody's change. */
+START_TEST(enforcement_of_a_host)
+{
+	uint64_t guid;
+	unsigned num;
+
+	up(1, 0, INTERVAL_S);
+	guid = fixture_host_guid(fixture, 2);
+	num = fixture_host_num(fixture, 2);
+	set_component(guid, num, PI_PARTITION_ENFORCEMENT_INBOUND, 1);
+	ck_assert_uint_eq(component(guid, num, PI_PARTITION_ENFORCEMENT_INBOUND), 1);
+	fixture_run_ms(fixture, (INTERVAL_S + 20) * 1000);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->audits, 1);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 0);
 }
 END_TEST
 
@@ -705,6 +726,7 @@ TEST_SUITE(sweep_audit)
 	tcase_add_loop_test(tc, late_set, 0, 2);
 	tcase_add_test(tc, even_pace);
 	tcase_add_test(tc, longer_than_the_interval);
+	tcase_add_test(tc, enforcement_of_a_host);
 	tcase_add_loop_test(tc, port_info, 0,
 	                    2 * (int)(sizeof(port_cases) / sizeof(port_cases[0])));
 	tcase_add_loop_test(tc, suspicious_port, 0, 2);
