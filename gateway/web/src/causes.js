@@ -62,8 +62,8 @@ export const end_command = (place) => `saguaro maintenance end ${quoted(place)}`
 /** Kind of alarm -> what it marks on the map; null: it is about no one place, or the map knows that place otherwise. */
 export const KINDS = {
 	not_ready: null, sweep_failed: null, unreachable: null, loop: null, sm_conflict: null, sm_unannounced: null,
-	fallback: null, routing: null, rebalance_advised: null, copy_paused: null, chassis_gone: null, switch_gone: null, host_gone: null,
-	not_active: null, degraded: null, silent: 'sick', problem: 'sick', link_down: 'lost', isolated: 'sick',
+	fallback: null, routing: null, rebalance_advised: null, copy_paused: null, chassis_gone: null,
+	switch_gone: null, host_gone: null, not_active: null, degraded: null, silent: 'sick', problem: 'sick', link_down: 'lost', isolated: 'sick',
 	quarantined: 'sick', unhealthy: 'sick', flapping: 'sick', switch_sick: 'sick', link_sick: 'sick',
 	overloaded: 'loaded', master_lost: 'sick', disabled: 'drained',
 };
