@@ -172,7 +172,7 @@ static int remove_stale(const struct sockaddr_un *at)
 	return unlink(at->sun_path) == 0 ? E_OK : -errno;
 }
 
-int listen_on_path(const char *path, const char *option, struct arena *a,
+int listen_on_path(const char *path, mode_t mode, const char *option, struct arena *a,
                    const char **ret_why, struct listening *ret_listening)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -187,7 +187,7 @@ int listen_on_path(const char *path, const char *option, struct arena *a,
 		l.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		mode_t old = umask(0177); /* never open to more than it should be */
 		ret = l.fd < 0 || bind(l.fd, (struct sockaddr *)&at, sizeof(at)) != 0 ||
-		                      chmod(path, 0660) != 0 || listen(l.fd, BACKLOG) != 0
+		                      chmod(path, mode) != 0 || listen(l.fd, BACKLOG) != 0
 		              ? -errno
 		              : E_OK;
 		umask(old);
@@ -196,8 +196,16 @@ int listen_on_path(const char *path, const char *option, struct arena *a,
 		if (l.fd >= 0) {
 			close(l.fd);
 		}
-		*ret_why = arena_printf(a, "cannot listen on %s: %s; give another path with %s",
-		                        path, strerror(-ret), option);
+		*ret_why =
+			ret == -EADDRINUSE
+				? arena_printf(
+					  a,
+					  "another process listens on %s; give another path with %s",
+					  path, option)
+				: arena_printf(
+					  a,
+					  "cannot listen on %s: %s; give another path with %s",
+					  path, strerror(-ret), option);
 		return ret;
 	}
 	describe(&l);

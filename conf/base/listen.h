@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct arena;
 
@@ -25,13 +26,14 @@ int listen_on(const char *text, const char *option, struct arena *a, const char 
               struct listening *ret_listening);
 
 /*!
- * \brief Binds and listens on a Unix socket of mode 0660. The file of a socket on which nobody
+ * \brief Binds and listens on a Unix socket. The file of a socket on which nobody
  *        listens any more is replaced; anything else of that name is not.
  *
+ * \param mode     Of the file: 0600, 0660.
  * \param ret_why  As above.
  * \retval -EADDRINUSE  Another process listens there. \retval -errno
  */
-int listen_on_path(const char *path, const char *option, struct arena *a,
+int listen_on_path(const char *path, mode_t mode, const char *option, struct arena *a,
                    const char **ret_why, struct listening *ret_listening);
 
 /*! \brief The same for a socket that somebody else has bound: that of a socket unit. */

@@ -20,9 +20,9 @@
 #include <time.h>
 
 #include "conf/base/clock.h"
+#include "conf/base/conn.h"
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
-#include "conf/base/loop.h"
 
 enum {
 	LOOK_MS = 500,
@@ -85,19 +85,12 @@ static void set_address(struct connection *p, const struct sockaddr *from)
 	socklen_t len = sizeof(struct ucred);
 	struct ucred peer;
 
-	memset(&p->address, 0, sizeof(p->address));
-	if (from != NULL && from->sa_family == AF_INET) {
-		const struct sockaddr_in *v4 =
-			(const struct sockaddr_in *)(const void *)from;
-
-		p->address.s6_addr[10] = p->address.s6_addr[11] = 0xff;
-		memcpy(&p->address.s6_addr[12], &v4->sin_addr, 4);
-	} else if (from != NULL && from->sa_family == AF_INET6) {
-		p->address = ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
-		if (!IN6_IS_ADDR_V4MAPPED(&p->address)) {
-			memset(&p->address.s6_addr[8], 0, 8);
-		}
-	} else if (getsockopt(p->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0) {
+	conn_address(from, &p->address);
+	if (from != NULL && from->sa_family == AF_INET6 &&
+	    !IN6_IS_ADDR_V4MAPPED(&p->address)) {
+		memset(&p->address.s6_addr[8], 0, 8);
+	} else if ((from == NULL || from->sa_family == AF_UNIX) &&
+	           getsockopt(p->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0) {
 		memcpy(&p->address.s6_addr[12], &peer.uid, sizeof(peer.uid));
 	}
 }

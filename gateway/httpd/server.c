@@ -349,7 +349,7 @@ static int listen_there(struct httpd *h, const struct httpd_options *o, struct a
 	if (!o->is_path) {
 		return listen_on(o->listen, "--listen", a, ret_why, &h->listening);
 	}
-	ret = listen_on_path(o->listen, "--listen", a, ret_why, &h->listening);
+	ret = listen_on_path(o->listen, 0660, "--listen", a, ret_why, &h->listening);
 	if (ret == E_OK && (h->path = strdup(o->listen)) == NULL) {
 		unlink(o->listen);
 		ret = -ENOMEM;

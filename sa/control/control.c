@@ -3,11 +3,10 @@
 /*
  * The control socket.
  *
- * Two threads meet in two lists under one lock. The control thread (conf/base/loop.h) splits the
- * bytes of a connection into lines and appends each as a request to `asked`. The fabric
- * thread takes them, runs the verb and appends the reply to `answered`. It wakes
- * the control thread, which writes the replies. A request holds the number of its
- * connection, so a reply to a connection that has gone is dropped.
+ * The control thread (conf/base/conn.h) appends each line of a connection as a request to `asked`,
+ * under a lock. The fabric thread takes them, runs the verb and posts the reply. A
+ * request holds the number of its connection, so a reply to a connection that has gone is
+ * dropped.
  *
  * A request whose verb waits goes to a list of the fabric thread, which tries it again. While
  * there are any, the control thread wakes the fabric thread at times, so that a time-out is
@@ -19,25 +18,22 @@
 #include "sa/control/control.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
 #include <pwd.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/clock.h"
+#include "conf/base/conn.h"
 #include "conf/base/err.h"
+#include "conf/base/listen.h"
 #include "conf/base/log.h"
-#include "conf/base/loop.h"
 #include "conf/base/text.h"
-#include "conf/base/vector.h"
 
 static const char source[] = "control";
 
@@ -45,8 +41,8 @@ enum { USER_BYTES = 64 };
 
 struct request {
 	struct request *next;
-	uint64_t connection;
-	char *text; /* the line; later the reply with its newline */
+	uint32_t connection;
+	char *text; /* the line */
 	size_t len;
 	uint64_t taken_ms; /* when the fabric thread took it */
 	bool unsettled;    /* its reply holds if settle() succeeds */
@@ -58,15 +54,8 @@ struct list {
 };
 
 struct connection {
-	struct loop_watch watch; /* first */
-	struct control *control;
-	uint64_t number; /* 0: free */
-	bool busy;       /* a request is at work */
+	struct conn conn; /* first */
 	char user[USER_BYTES];
-	char *in;
-	size_t n_in, cap_in;
-	char *out;
-	size_t n_out, cap_out;
 };
 
 struct control {
@@ -74,12 +63,11 @@ struct control {
 	char *path;
 	gid_t group;
 	bool has_group;
-	struct loop *loop;
-	struct loop_watch listener;
+	struct conn_set *conns;
 	uint64_t checked_ms; /* when requests that wait were looked after; 0: none wait */
 	pthread_mutex_t lock;
-	struct list asked, answered; /* under the lock */
-	unsigned n_waiting;          /* likewise */
+	struct list asked;  /* under the lock */
+	unsigned n_waiting; /* likewise */
 	/* of the fabric thread: */
 	struct list waiting;
 	unsigned waiting_now; /* how many there are */
@@ -88,8 +76,6 @@ struct control {
 	const char *user;     /* likewise */
 	bool unsettled;       /* likewise */
 	struct list done;     /* replies that wait for settle() */
-	uint64_t last_number;
-	struct connection conn[CONTROL_CONNECTIONS];
 };
 
 static void list_add(struct list *l, struct request *r)
@@ -169,222 +155,58 @@ static void tell_user(const struct ucred *peer, char ret_user[USER_BYTES])
 
 /* ---- the control thread ---- */
 
-static void close_connection(struct connection *n)
+static bool admit(struct conn *n)
 {
-	int fd = n->watch.fd;
-
-	loop_remove(&n->watch);
-	close(fd);
-	free(n->in);
-	free(n->out);
-	*n = (struct connection){ .number = 0 };
-}
-
-/* Waits for what there is to do. A client whose requests pile up is not read further. */
-static void watch_connection(struct connection *n)
-{
-	loop_events(&n->watch, (n->n_in > CONTROL_LINE_BYTES ? 0U : LOOP_READ) |
-	                               (n->n_out > 0 ? LOOP_WRITE : 0U));
-}
-
-static void send_now(struct connection *n)
-{
-	while (n->n_out > 0) {
-		ssize_t sent = send(n->watch.fd, n->out, n->n_out,
-		                    MSG_DONTWAIT | MSG_NOSIGNAL);
-
-		if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
-			break;
-		}
-		if (sent <= 0) {
-			close_connection(n);
-			return;
-		}
-		n->n_out -= (size_t)sent;
-		memmove(n->out, n->out + sent, n->n_out);
-	}
-	watch_connection(n);
-}
-
-static void reply_text(struct connection *n, const char *text, size_t len)
-{
-	if (n->n_out + len > CONTROL_UNREAD_BYTES ||
-	    VECTOR_RESERVE(n->out, n->cap_out, n->n_out + len) != E_OK) {
-		close_connection(n);
-		return;
-	}
-	memcpy(n->out + n->n_out, text, len);
-	n->n_out += len;
-	send_now(n);
-}
-
-static void reply_error(struct connection *n, const char *why)
-{
-	json_t *o = json_pack("{s:b, s:s}", "ok", false, "error", why);
-	char *text = json_dumps(o, JSON_COMPACT);
-
-	json_decref(o);
-	if (text == NULL) {
-		close_connection(n);
-		return;
-	}
-	size_t len = strlen(text);
-
-	text[len++] = '\n'; /* in place of the NUL: the length counts */
-	reply_text(n, text, len);
-	free(text);
-}
-
-/* Hands the next whole line of a connection to the fabric thread. */
-static void take_line(struct control *c, struct connection *n)
-{
-	char *end = n->n_in ? memchr(n->in, '\n', n->n_in) : NULL;
-	struct request *r;
-	size_t len;
-
-	if (n->busy || end == NULL) {
-		return;
-	}
-	len = (size_t)(end - n->in);
-	r = calloc(1, sizeof(*r));
-	if (r != NULL) {
-		r->text = strndup(n->in, len);
-	}
-	if (r == NULL || r->text == NULL) {
-		free(r);
-		close_connection(n);
-		return;
-	}
-	r->len = len;
-	r->connection = n->number;
-	memcpy(r->user, n->user, sizeof(r->user));
-	n->busy = true;
-	n->n_in -= len + 1;
-	memmove(n->in, end + 1, n->n_in);
-	pthread_mutex_lock(&c->lock);
-	list_add(&c->asked, r);
-	pthread_mutex_unlock(&c->lock);
-	c->o.wake(c->o.ctx);
-	watch_connection(n);
-}
-
-static void read_connection(struct control *c, struct connection *n)
-{
-	ssize_t got;
-
-	if (VECTOR_RESERVE(n->in, n->cap_in, n->n_in + 4096) != E_OK) {
-		close_connection(n);
-		return;
-	}
-	got = recv(n->watch.fd, n->in + n->n_in, n->cap_in - n->n_in, MSG_DONTWAIT);
-	if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
-		return;
-	}
-	if (got <= 0) {
-		close_connection(n);
-		return;
-	}
-	n->n_in += (size_t)got;
-	loop_deadline(&n->watch, monotonic_ms() + CONTROL_IDLE_S * UINT64_C(1000));
-	if (n->n_in > CONTROL_LINE_BYTES && memchr(n->in, '\n', n->n_in) == NULL) {
-		reply_error(n, "the request is longer than 1 MiB");
-		if (n->number != 0) {
-			close_connection(n);
-		}
-		return;
-	}
-	take_line(c, n);
-	if (n->number != 0) {
-		watch_connection(n);
-	}
-}
-
-static void on_ready(struct loop_watch *w, unsigned events)
-{
-	struct connection *n = (struct connection *)w;
-
-	if ((events & LOOP_TIME) != 0) {
-		if (!n->busy) {
-			close_connection(n);
-		} else {
-			loop_deadline(w, monotonic_ms() + CONTROL_IDLE_S * UINT64_C(1000));
-		}
-		return;
-	}
-	if ((events & LOOP_WRITE) != 0) {
-		send_now(n);
-	}
-	if (n->number != 0 && (events & (LOOP_READ | LOOP_HANGUP)) != 0) {
-		read_connection(n->control, n);
-	}
-}
-
-static void accept_connection(struct loop_watch *w, unsigned events)
-{
-	struct control *c = (struct control *)((char *)w - offsetof(struct control, listener));
-	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	static const char refusal[] =
-		"{\"ok\":false,\"error\":\"too many connections; try again later\"}\n";
+	const struct control *c = conn_ctx(n);
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
-	(void)events;
-	if (fd < 0) {
-		return;
-	}
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 ||
+	if (getsockopt(n->watch.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 ||
 	    !may_connect(c, &peer)) {
 		log_message(
 			MSG_CONTROL_REFUSED, source,
 			"refused process %d of user %u: only root, the daemon's user and members of the group %s may connect",
 			(int)peer.pid, peer.uid, c->o.group ? c->o.group : "(none)");
-		close(fd);
-		return;
+		return false;
 	}
-	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
-		struct connection *n = &c->conn[i];
-
-		if (n->number != 0) {
-			continue;
-		}
-		*n = (struct connection){ .watch.ready = on_ready, .control = c };
-		if (loop_add(c->loop, &n->watch, fd, LOOP_READ) != E_OK) {
-			break;
-		}
-		n->number = ++c->last_number;
-		tell_user(&peer, n->user);
-		loop_deadline(&n->watch,
-		              monotonic_ms() + CONTROL_IDLE_S * UINT64_C(1000));
-		return;
-	}
-	(void)send(fd, refusal, sizeof(refusal) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-	close(fd);
+	tell_user(&peer, ((struct connection *)n)->user);
+	return true;
 }
 
-static void deliver_replies(struct control *c)
+/* Hands the next whole line of a connection to the fabric thread. */
+static int take_line(struct conn *n, uint8_t *data, size_t len, size_t *ret_bytes)
 {
-	struct request *r, *next;
+	static const char too_long[] =
+		"{\"ok\":false,\"error\":\"the request is longer than 1 MiB\"}\n";
+	struct control *c = conn_ctx(n);
+	const uint8_t *end = memchr(data, '\n', len);
+	struct request *r;
 
-	pthread_mutex_lock(&c->lock);
-	r = list_take_all(&c->answered);
-	pthread_mutex_unlock(&c->lock);
-	for (; r != NULL; r = next) {
-		next = r->next;
-		for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
-			struct connection *n = &c->conn[i];
-
-			if (n->number != r->connection) {
-				continue;
-			}
-			n->busy = false;
-			reply_text(n, r->text, r->len);
-			if (n->number != 0) {
-				take_line(c, n);
-			}
-		}
-		free(r->text);
-		free(r);
+	if (end == NULL && len > CONTROL_LINE_BYTES) {
+		conn_send(n, too_long, sizeof(too_long) - 1);
+		return E_FULL;
 	}
+	if (end == NULL) {
+		return -EAGAIN;
+	}
+	r = calloc(1, sizeof(*r));
+	if (r != NULL) {
+		r->text = strndup((const char *)data, (size_t)(end - data));
+	}
+	if (r == NULL || r->text == NULL) {
+		free(r);
+		return -ENOMEM;
+	}
+	r->len = (size_t)(end - data);
+	r->connection = n->number;
+	memcpy(r->user, ((struct connection *)n)->user, sizeof(r->user));
+	*ret_bytes = r->len + 1;
+	conn_wait(n);
+	pthread_mutex_lock(&c->lock);
+	list_add(&c->asked, r);
+	pthread_mutex_unlock(&c->lock);
+	c->o.wake(c->o.ctx);
+	return E_OK;
 }
 
 /* While requests wait, the fabric thread is woken at times to try them again. */
@@ -394,7 +216,6 @@ static uint64_t turn(void *ctx)
 	uint64_t now = monotonic_ms();
 	bool waits;
 
-	deliver_replies(c);
 	pthread_mutex_lock(&c->lock);
 	waits = c->n_waiting > 0;
 	pthread_mutex_unlock(&c->lock);
@@ -409,6 +230,21 @@ static uint64_t turn(void *ctx)
 	c->checked_ms = c->checked_ms != 0 ? c->checked_ms : now;
 	return c->checked_ms + CONTROL_RECHECK_MS;
 }
+
+static const struct conn_type lines = {
+	.bytes = sizeof(struct connection),
+	.most = CONTROL_CONNECTIONS,
+	.refusal = "{\"ok\":false,\"error\":\"too many connections; try again later\"}\n",
+	.ahead = true,
+	.in_bytes = 2 * CONTROL_LINE_BYTES, /* later requests may wait behind one */
+	.out_bytes = CONTROL_UNREAD_BYTES,
+	.idle_ms = CONTROL_IDLE_S * 1000,
+	.stall_ms = CONTROL_IDLE_S * 1000,
+	.least_rate = CONTROL_LEAST_RATE,
+	.admit = admit,
+	.message = take_line,
+	.turn = turn,
+};
 
 /* ---- the fabric thread ---- */
 
@@ -501,7 +337,7 @@ static void set_reply(struct request *r, char *line)
 	r->text = line;
 	r->len = line ? strlen(line) + 1 : 0;
 	if (line != NULL) {
-		line[r->len - 1] = '\n';
+		line[r->len - 1] = '\n'; /* in place of the NUL: the length counts */
 	}
 }
 
@@ -553,10 +389,8 @@ static void settle_requests(struct control *c)
 		if (ret != E_OK && r->unsettled) {
 			set_reply(r, reply_line(reply, ret, why));
 		}
-		pthread_mutex_lock(&c->lock);
-		list_add(&c->answered, r);
-		pthread_mutex_unlock(&c->lock);
-		loop_wake(c->loop);
+		(void)conn_post(c->conns, r->connection, r->text, r->len);
+		free(r);
 	}
 	json_decref(reply);
 }
@@ -591,67 +425,29 @@ void control_dispatch(struct control *c)
 	c->n_waiting = c->waiting_now;
 	pthread_mutex_unlock(&c->lock);
 	if (begins) {
-		loop_wake(c->loop);
+		loop_wake(conn_loop(c->conns));
 	}
 }
 
 /* ---- begin and end ---- */
 
-/* Does a process listen on the socket file? */
-static bool is_served(const struct sockaddr_un *at)
+static int open_listener(struct control *c, struct arena *a, const char **ret_why,
+                         struct listening *ret_listening)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool served =
-		fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0;
+	int ret = listen_on_path(c->path, 0600, "control_socket", a, ret_why,
+	                         ret_listening);
 
-	if (fd >= 0) {
-		close(fd);
-	}
-	return served;
-}
-
-/* \param ret  Closed by the caller, also on failure; -1: none. */
-static int open_listener(struct control *c, struct arena *a, const char **ret_why, int *ret_fd)
-{
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	mode_t mode = c->has_group ? 0660 : 0600, old;
-	int ret;
-
-	if (strlen(c->path) >= sizeof(at.sun_path)) {
-		*ret_why = arena_printf(
-			a,
-			"the path of the control socket is longer than %zu bytes: %s; name another with control_socket",
-			sizeof(at.sun_path) - 1, c->path);
-		return -ENAMETOOLONG;
-	}
-	strcpy(at.sun_path, c->path);
-	if (is_served(&at)) {
-		*ret_why = arena_printf(a, "another process listens on %s", c->path);
-		return -EADDRINUSE;
-	}
-	unlink(c->path);
-	*ret_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* The file must never be open to more than it should, not even for a moment. */
-	old = umask(0177);
-	ret = *ret_fd < 0 ? -errno
-	      : bind(*ret_fd, (struct sockaddr *)&at, sizeof(at)) != 0 ||
-	                      listen(*ret_fd, 16) != 0
-	              ? -errno
-	              : E_OK;
-	umask(old);
-	if (ret != E_OK) {
-		*ret_why = arena_printf(a, "cannot listen on %s: %s", c->path,
-		                        strerror(-ret));
+	if (ret != E_OK || !c->has_group) {
 		return ret;
 	}
-	if (c->has_group && chown(c->path, (uid_t)-1, c->group) != 0) {
+	if (chown(c->path, (uid_t)-1, c->group) != 0) {
 		log_message(
 			MSG_CONTROL_NO_GROUP, source,
 			"cannot give %s to the group %s: %s; only root and the daemon's user can use it",
 			c->path, c->o.group, strerror(errno));
-		mode = 0600;
+		return E_OK;
 	}
-	return chmod(c->path, mode) == 0 ? E_OK : -errno;
+	return chmod(c->path, 0660) == 0 ? E_OK : -errno;
 }
 
 int control_new(const struct control_options *o, struct arena *a, const char **ret_why,
@@ -659,7 +455,8 @@ int control_new(const struct control_options *o, struct arena *a, const char **r
 {
 	struct control *c = calloc(1, sizeof(*c));
 	struct group *group = o->group ? getgrnam(o->group) : NULL;
-	int ret, fd = -1;
+	struct listening listening = { .fd = -1 };
+	int ret;
 
 	*ret_why = NULL;
 	if (c == NULL) {
@@ -669,23 +466,20 @@ int control_new(const struct control_options *o, struct arena *a, const char **r
 	c->path = strdup(o->path);
 	c->has_group = group != NULL;
 	c->group = group ? group->gr_gid : 0;
-	c->listener.ready = accept_connection;
 	pthread_mutex_init(&c->lock, NULL);
-	ret = c->path == NULL ? -ENOMEM : open_listener(c, a, ret_why, &fd);
+	ret = c->path == NULL ? -ENOMEM : open_listener(c, a, ret_why, &listening);
 	if (ret == E_OK) {
-		ret = loop_new(&(struct loop_options){ .turn = turn, .ctx = c }, &c->loop);
+		ret = conn_set_new(&lines, c, listening.fd, &c->conns);
+		listening.fd = -1;
 	}
 	if (ret == E_OK) {
-		ret = loop_add(c->loop, &c->listener, fd, LOOP_READ);
-	}
-	if (ret == E_OK) {
-		ret = loop_start(c->loop);
+		ret = loop_start(conn_loop(c->conns));
 	}
 	if (ret != E_OK) {
-		if (fd >= 0) {
-			close(fd);
+		if (listening.fd >= 0) {
+			close(listening.fd);
 		}
-		loop_free(c->loop);
+		conn_set_free(c->conns);
 		pthread_mutex_destroy(&c->lock);
 		free(c->path);
 		free(c);
@@ -700,19 +494,12 @@ void control_free(struct control *c)
 	if (c == NULL) {
 		return;
 	}
-	loop_stop(c->loop);
-	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
-		if (c->conn[i].number != 0) {
-			close_connection(&c->conn[i]);
-		}
-	}
+	conn_set_stop(c->conns);
+	unlink(c->path); /* before its socket is closed, as a new one may come then */
+	conn_set_free(c->conns);
 	free_requests(c->asked.first);
 	free_requests(c->waiting.first);
 	free_requests(c->done.first);
-	free_requests(c->answered.first);
-	unlink(c->path);
-	close(c->listener.fd);
-	loop_free(c->loop);
 	pthread_mutex_destroy(&c->lock);
 	free(c->path);
 	free(c);

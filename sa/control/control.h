@@ -43,7 +43,8 @@ enum {
 	CONTROL_LINE_BYTES = 1 << 20, /*!< longest request */
 	CONTROL_UNREAD_BYTES =
 		16 << 20, /*!< replies that a client has not read; above, it is closed */
-	CONTROL_IDLE_S = 600 /*!< a connection without a request for so long is closed */
+	CONTROL_IDLE_S = 600, /*!< a connection without a request for so long is closed */
+	CONTROL_LEAST_RATE = 64 << 10 /*!< bytes a second; who takes replies more slowly is closed */
 };
 
 /*!

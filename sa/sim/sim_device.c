@@ -78,20 +78,20 @@ static void write_long(struct sim_device *d, const struct ib_user_mad *h, int me
 	free(mad);
 }
 
-void device_data(struct conn *c)
+void device_data(struct sim_conn *c)
 {
 	struct ib_user_mad h;
 	uint8_t mad[SIM_INLINE_BYTES];
 
 	for (unsigned i = 0; i < BATCH; i++) {
 		int memory;
-		ssize_t n = sim_socket_get(c->fd, &h, sizeof(h), mad, sizeof(mad),
-		                           &memory, MSG_DONTWAIT);
+		ssize_t n = sim_socket_get(c->conn.watch.fd, &h, sizeof(h), mad,
+		                           sizeof(mad), &memory, MSG_DONTWAIT);
 		if (n == -EAGAIN || n == -EINTR) {
 			return;
 		}
 		if (n <= 0) {
-			conn_close(c);
+			sim_conn_close(c);
 			return;
 		}
 		if (memory >= 0) {
@@ -123,10 +123,11 @@ void device_flush(struct sim_device *d)
 			h.addr.hop_limit = 1;
 			memcpy(h.addr.gid, m->addr.gid, sizeof(h.addr.gid));
 		}
-		int ret = sim_socket_put_mad(d->data->fd, &h, m->data, m->len,
+		int ret = sim_socket_put_mad(d->data->conn.watch.fd, &h, m->data, m->len,
 		                             MSG_DONTWAIT);
 		if (ret == -EAGAIN) {
-			conn_watch(d->data, true);
+			d->data->conn.more = true;
+			conn_flush(&d->data->conn);
 			return;
 		}
 		if (ret != 0 && ret != -ENOMEM && ret != -ENOBUFS && ret != -EMFILE) {
@@ -134,9 +135,8 @@ void device_flush(struct sim_device *d)
 		}
 		kernel_pop(d->file);
 	}
-	if ((d->data->watch.events & LOOP_WRITE) != 0) {
-		conn_watch(d->data, false);
-	}
+	d->data->conn.more = false;
+	conn_flush(&d->data->conn);
 }
 
 void device_readable(void *owner)
@@ -150,18 +150,18 @@ void device_readable(void *owner)
 	}
 }
 
-void device_call(struct conn *c)
+void device_call(struct sim_conn *c)
 {
 	struct sim_agent_call call;
 	struct sim_agent_reply reply = { 0 };
-	ssize_t n =
-		sim_socket_get(c->fd, &call, sizeof(call), NULL, 0, NULL, MSG_DONTWAIT);
+	ssize_t n = sim_socket_get(c->conn.watch.fd, &call, sizeof(call), NULL, 0, NULL,
+	                           MSG_DONTWAIT);
 
 	if (n == -EAGAIN || n == -EINTR) {
 		return;
 	}
 	if (n != sizeof(call)) {
-		conn_close(c);
+		sim_conn_close(c);
 		return;
 	}
 	if (call.unregister) {
@@ -178,10 +178,11 @@ void device_call(struct conn *c)
 		};
 		reply.error = -kernel_register(c->device->file, &row, &reply.id);
 	}
-	sim_socket_put(c->fd, &reply, sizeof(reply), NULL, 0, -1, MSG_DONTWAIT);
+	sim_socket_put(c->conn.watch.fd, &reply, sizeof(reply), NULL, 0, -1,
+	               MSG_DONTWAIT);
 }
 
-void device_open(struct conn *c, uint32_t port)
+void device_open(struct sim_conn *c, uint32_t port)
 {
 	int ends[2] = { -1, -1 };
 	struct sim_server *v = c->v;
@@ -189,16 +190,16 @@ void device_open(struct conn *c, uint32_t port)
 
 	if (d == NULL ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-		conn_welcome(c, ENOMEM, "the simulator is out of descriptors or memory",
-		             -1);
+		sim_conn_welcome(c, ENOMEM,
+		                 "the simulator is out of descriptors or memory", -1);
 		free(d);
 		return;
 	}
-	d->data = conn_new(v, ends[0], CONN_DATA);
+	d->data = sim_conn_new(v, ends[0], CONN_DATA);
 	if (d->data == NULL || kernel_open(v->kernel, port, d, &d->file) != E_OK) {
-		conn_welcome(c, ENOMEM, "the simulator is out of memory", -1);
+		sim_conn_welcome(c, ENOMEM, "the simulator is out of memory", -1);
 		if (d->data != NULL) {
-			conn_close(d->data);
+			sim_conn_close(d->data);
 		} else {
 			close(ends[0]);
 		}
@@ -211,14 +212,14 @@ void device_open(struct conn *c, uint32_t port)
 	c->device = d->data->device = d;
 	c->port = d->data->port = port;
 	d->data->pid = c->pid;
-	conn_welcome(c, 0, "", ends[1]);
+	sim_conn_welcome(c, 0, "", ends[1]);
 	close(ends[1]);
 }
 
-void device_gone(struct conn *c)
+void device_gone(struct sim_conn *c)
 {
 	struct sim_device *d = c->device;
-	struct conn *other = c == d->data ? d->calls : d->data;
+	struct sim_conn *other = c == d->data ? d->calls : d->data;
 	struct sim_device **at = &c->v->ready;
 
 	while (*at != NULL && *at != d) {
@@ -230,6 +231,6 @@ void device_gone(struct conn *c)
 	kernel_close(d->file);
 	c->device = NULL;
 	other->device = NULL;
-	conn_close(other);
+	sim_conn_close(other);
 	free(d);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,92 +28,83 @@
 
 /* --- connections ------------------------------------------------------------------ */
 
-static void on_event(struct loop_watch *w, unsigned events);
-
-struct conn *conn_new(struct sim_server *v, int fd, enum conn_kind kind)
+struct sim_conn *sim_conn_new(struct sim_server *v, int fd, enum conn_kind kind)
 {
-	struct conn *c = calloc(1, sizeof(*c));
+	struct sim_conn *c = calloc(1, sizeof(*c));
 
 	if (c == NULL) {
 		return NULL;
 	}
-	c->watch.ready = on_event;
-	if (loop_add(v->loop, &c->watch, fd, LOOP_READ) != E_OK) {
+	c->kind = (uint8_t)kind;
+	if (conn_add(v->conns, &c->conn, fd, NULL) != E_OK) {
 		free(c);
 		return NULL;
 	}
-	c->v = v;
-	c->fd = fd;
-	c->kind = (uint8_t)kind;
+	return c;
+}
+
+static int on_opened(struct conn *conn)
+{
+	struct sim_conn *c = (struct sim_conn *)conn;
+
+	c->v = conn_ctx(conn);
 	c->port = GRAPH_NONE;
-	c->next = v->conns;
-	if (c->next != NULL) {
-		c->next->prev = c;
-	}
-	v->conns = c;
-	return c;
+	return E_OK;
 }
 
-void conn_watch(struct conn *c, bool out)
+static struct sim_conn *issm_holder(struct sim_server *v, uint32_t port, bool waits)
 {
-	loop_events(&c->watch, LOOP_READ | (out ? LOOP_WRITE : 0U));
-}
+	for (struct conn *n = conn_first(v->conns); n != NULL; n = n->next) {
+		struct sim_conn *c = (struct sim_conn *)n;
 
-static struct conn *issm_holder(struct sim_server *v, uint32_t port, bool waits)
-{
-	struct conn *c = v->conns;
-	while (c != NULL &&
-	       !(c->kind == CONN_ISSM && c->port == port && c->waits == waits)) {
-		c = c->next;
+		if (c->kind == CONN_ISSM && c->port == port && c->waits == waits) {
+			return c;
+		}
 	}
-	return c;
+	return NULL;
 }
 
-static void issm_gone(struct conn *c)
+static void issm_gone(struct sim_conn *c)
 {
 	struct sim_server *v = c->v;
 	if (c->waits) {
 		return;
 	}
 	c->kind = CONN_INFO;
-	struct conn *next = issm_holder(v, c->port, true);
+	struct sim_conn *next = issm_holder(v, c->port, true);
 	if (next == NULL) {
 		kernel_issm(v->kernel, c->port, false);
 		return;
 	}
 	next->waits = false;
-	conn_welcome(next, 0, "", -1);
+	sim_conn_welcome(next, 0, "", -1);
 }
 
-void conn_close(struct conn *c)
+static void on_closed(struct conn *conn, int ret)
 {
-	struct sim_server *v = c->v;
-	if (c->fd < 0) {
-		return;
-	}
-	loop_remove(&c->watch);
-	close(c->fd);
-	c->fd = -1;
+	struct sim_conn *c = (struct sim_conn *)conn;
+
+	(void)ret;
 	if (c->kind == CONN_ISSM) {
 		issm_gone(c);
 	}
-	*(c->prev != NULL ? &c->prev->next : &v->conns) = c->next;
-	if (c->next != NULL) {
-		c->next->prev = c->prev;
-	}
-	c->next = v->gone; /* callers may still point to it */
-	v->gone = c;
 	if (c->device != NULL) {
 		device_gone(c);
 	}
 }
 
-void conn_welcome(struct conn *c, int ret, const char *text, int along)
+void sim_conn_close(struct sim_conn *c)
+{
+	conn_close(&c->conn, -ECONNRESET);
+}
+
+void sim_conn_welcome(struct sim_conn *c, int ret, const char *text, int along)
 {
 	struct sim_welcome w = { .error = ret };
 	snprintf(w.text, sizeof(w.text), "%s", text);
-	if (sim_socket_put(c->fd, &w, sizeof(w), NULL, 0, along, MSG_DONTWAIT) != 0) {
-		conn_close(c);
+	if (sim_socket_put(c->conn.watch.fd, &w, sizeof(w), NULL, 0, along,
+	                   MSG_DONTWAIT) != 0) {
+		sim_conn_close(c);
 	}
 }
 
@@ -157,11 +147,12 @@ static struct sim_host *host_of(struct sim_server *v, const struct sim_hello *h,
 	return host_add(v, nodes, n, why);
 }
 
-static void issm_open(struct conn *c, uint32_t port, bool wait)
+static void issm_open(struct sim_conn *c, uint32_t port, bool wait)
 {
 	bool busy = issm_holder(c->v, port, false) != NULL;
 	if (busy && !wait) {
-		conn_welcome(c, EAGAIN, "another subnet manager has the device open", -1);
+		sim_conn_welcome(c, EAGAIN, "another subnet manager has the device open",
+		                 -1);
 		return;
 	}
 	c->kind = CONN_ISSM;
@@ -169,24 +160,24 @@ static void issm_open(struct conn *c, uint32_t port, bool wait)
 	c->waits = busy;
 	if (!busy) {
 		kernel_issm(c->v->kernel, port, true);
-		conn_welcome(c, 0, "", -1);
+		sim_conn_welcome(c, 0, "", -1);
 	}
 }
 
-static void open_host(struct conn *c, const struct sim_hello *h)
+static void open_host(struct sim_conn *c, const struct sim_hello *h)
 {
 	char why[SIM_NAME_WHY];
 	struct sim_host *host = host_of(c->v, h, why);
 	if (host == NULL) {
-		conn_welcome(c, ENODEV, why, -1);
+		sim_conn_welcome(c, ENODEV, why, -1);
 		return;
 	}
 	uint32_t port = sim_host_port(host, h->number);
 	if (h->kind == SIM_HOST_INFO) {
 		c->kind = CONN_INFO;
-		conn_welcome(c, 0, sim_host_dir(host), -1);
+		sim_conn_welcome(c, 0, sim_host_dir(host), -1);
 	} else if (port == GRAPH_NONE) {
-		conn_welcome(c, ENXIO, "this host has no device of that number", -1);
+		sim_conn_welcome(c, ENXIO, "this host has no device of that number", -1);
 	} else if (h->kind == SIM_UMAD) {
 		device_open(c, port);
 	} else {
@@ -194,36 +185,37 @@ static void open_host(struct conn *c, const struct sim_hello *h)
 	}
 }
 
-static void read_hello(struct conn *c)
+static void read_hello(struct sim_conn *c)
 {
 	struct sim_hello h;
 	struct ucred cred;
 	socklen_t size = sizeof(cred);
-	ssize_t n = sim_socket_get(c->fd, &h, sizeof(h), NULL, 0, NULL, MSG_DONTWAIT);
+	ssize_t n = sim_socket_get(c->conn.watch.fd, &h, sizeof(h), NULL, 0, NULL,
+	                           MSG_DONTWAIT);
 
 	if (n == -EAGAIN || n == -EINTR) {
 		return;
 	}
 	if (n != sizeof(h) || h.magic != SIM_MAGIC) {
-		conn_close(c);
+		sim_conn_close(c);
 		return;
 	}
 	h.host[sizeof(h.host) - 1] = '\0';
-	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0) {
+	if (getsockopt(c->conn.watch.fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0) {
 		c->pid = cred.pid;
 	}
 	if (h.version != SIM_VERSION) {
-		conn_welcome(
+		sim_conn_welcome(
 			c, EPROTO,
 			"saguaro-sim and its preload library are of different versions; install both from one build",
 			-1);
 	} else if (h.kind == SIM_CONTROL) {
 		c->kind = CONN_CONTROL;
-		conn_welcome(c, 0, "", -1);
+		sim_conn_welcome(c, 0, "", -1);
 	} else if (h.kind <= SIM_ISSM) {
 		open_host(c, &h);
 	} else {
-		conn_close(c);
+		sim_conn_close(c);
 	}
 }
 
@@ -232,7 +224,10 @@ static void read_hello(struct conn *c)
 static void list_clients(void *ctx, FILE *out)
 {
 	const struct sim_server *v = ctx;
-	for (const struct conn *c = v->conns; c != NULL; c = c->next) {
+	for (const struct conn *conn = conn_first(v->conns); conn != NULL;
+	     conn = conn->next) {
+		const struct sim_conn *c = (const struct sim_conn *)conn;
+
 		if (c->kind != CONN_UMAD && c->kind != CONN_ISSM) {
 			continue;
 		}
@@ -246,7 +241,7 @@ static void list_clients(void *ctx, FILE *out)
 
 static void stop_from_control(void *ctx)
 {
-	loop_stop(((struct sim_server *)ctx)->loop);
+	conn_set_stop(((struct sim_server *)ctx)->conns);
 }
 
 static void refresh_hosts(struct sim_server *v)
@@ -262,7 +257,7 @@ static void refresh_hosts(struct sim_server *v)
 }
 
 /* Runs a command. The reply is an int32_t, 0 or 1, and a memory file with the text. */
-static void run_control(struct conn *c, const char *line)
+static void run_control(struct sim_conn *c, const char *line)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -275,7 +270,7 @@ static void run_control(struct conn *c, const char *line)
 		.ctx = c->v,
 	};
 	if (out == NULL) {
-		conn_close(c);
+		sim_conn_close(c);
 		return;
 	}
 	int32_t bad = sim_control(&control, line, out) != E_OK;
@@ -283,9 +278,9 @@ static void run_control(struct conn *c, const char *line)
 	refresh_hosts(
 		c->v); /* before the reply, so that it finds the change in the files */
 	int memory = sim_socket_memory(text, len);
-	if (memory < 0 || sim_socket_put(c->fd, &bad, sizeof(bad), NULL, 0, memory,
-	                                 MSG_DONTWAIT) != 0) {
-		conn_close(c);
+	if (memory < 0 || sim_socket_put(c->conn.watch.fd, &bad, sizeof(bad), NULL, 0,
+	                                 memory, MSG_DONTWAIT) != 0) {
+		sim_conn_close(c);
 	}
 	if (memory >= 0) {
 		close(memory);
@@ -293,17 +288,17 @@ static void run_control(struct conn *c, const char *line)
 	free(text);
 }
 
-static void control(struct conn *c)
+static void control(struct sim_conn *c)
 {
 	static char line[SIM_LINE_BYTES + 1];
-	ssize_t n =
-		sim_socket_get(c->fd, line, SIM_LINE_BYTES, NULL, 0, NULL, MSG_DONTWAIT);
+	ssize_t n = sim_socket_get(c->conn.watch.fd, line, SIM_LINE_BYTES, NULL, 0, NULL,
+	                           MSG_DONTWAIT);
 
 	if (n == -EAGAIN || n == -EINTR) {
 		return;
 	}
 	if (n <= 0 || n > SIM_LINE_BYTES) {
-		conn_close(c);
+		sim_conn_close(c);
 		return;
 	}
 	line[n] = '\0';
@@ -312,45 +307,26 @@ static void control(struct conn *c)
 
 /* --- the loop --------------------------------------------------------------------- */
 
-static void on_event(struct loop_watch *w, unsigned events)
+static void on_more(struct conn *conn)
 {
-	struct conn *c = (struct conn *)w;
+	struct sim_conn *c = (struct sim_conn *)conn;
 
-	if ((events & LOOP_WRITE) != 0 && c->device != NULL) {
+	if (c->device != NULL) {
 		device_readable(c->device);
 	}
-	if ((events & (LOOP_READ | LOOP_HANGUP)) == 0) {
-		return;
-	}
+}
+
+static void on_readable(struct conn *conn)
+{
+	struct sim_conn *c = (struct sim_conn *)conn;
+
 	switch ((enum conn_kind)c->kind) {
 	case CONN_NEW: read_hello(c); break;
 	case CONN_UMAD: device_call(c); break;
 	case CONN_DATA: device_data(c); break;
 	case CONN_CONTROL: control(c); break;
 	case CONN_INFO:
-	case CONN_ISSM: conn_close(c); break; /* the other end closed it */
-	}
-}
-
-static void free_gone(struct sim_server *v)
-{
-	struct conn *c;
-	while ((c = v->gone) != NULL) {
-		v->gone = c->next;
-		free(c);
-	}
-}
-
-static void accept_connections(struct loop_watch *w, unsigned events)
-{
-	struct sim_server *v = (struct sim_server *)((char *)w - offsetof(struct sim_server, listen));
-	int fd;
-
-	(void)events;
-	while ((fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-		if (conn_new(v, fd, CONN_NEW) == NULL) {
-			close(fd);
-		}
+	case CONN_ISSM: sim_conn_close(c); break; /* the other end closed it */
 	}
 }
 
@@ -366,18 +342,26 @@ static uint64_t turn(void *ctx)
 		d->ready = false;
 		device_flush(d);
 	}
-	free_gone(v);
 	return next_us < UINT64_MAX - 999 ? (next_us + 999) / 1000 : UINT64_MAX;
 }
 
+static const struct conn_type packets = {
+	.bytes = sizeof(struct sim_conn),
+	.opened = on_opened,
+	.readable = on_readable,
+	.more = on_more,
+	.closed = on_closed,
+	.turn = turn,
+};
+
 int sim_server_run(struct sim_server *v)
 {
-	return loop_run(v->loop);
+	return loop_run(conn_loop(v->conns));
 }
 
 void sim_server_stop(struct sim_server *v)
 {
-	loop_stop(v->loop);
+	conn_set_stop(v->conns);
 }
 
 /* --- start and end ---------------------------------------------------------------- */
@@ -422,19 +406,17 @@ static int start_server(struct sim_server *v, const char *path, char *why)
 		v->path[0] = '\0'; /* not ours to remove */
 		return ret;
 	}
-	v->listen.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	memcpy(address.sun_path, v->path, sizeof(v->path));
-	if (v->listen.fd < 0 ||
-	    bind(v->listen.fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
-	    listen(v->listen.fd, BACKLOG) != 0 || mkdir(v->dir, 0755) != 0) {
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
+	    listen(fd, BACKLOG) != 0 || mkdir(v->dir, 0755) != 0) {
 		ret = -errno;
 	}
 	if (ret == E_OK) {
-		ret = loop_new(&(struct loop_options){ .turn = turn, .ctx = v }, &v->loop);
-	}
-	if (ret == E_OK) {
-		ret = loop_add(v->loop, &v->listen, v->listen.fd, LOOP_READ);
+		ret = conn_set_new(&packets, v, fd, &v->conns);
+	} else if (fd >= 0) {
+		close(fd);
 	}
 	if (ret != E_OK) {
 		snprintf(why, SIM_SERVER_WHY, "cannot listen on %s: %s", path,
@@ -453,7 +435,6 @@ int sim_server_new(struct sim *s, const struct graph *g, const char *path, char 
 	}
 	v->s = s;
 	v->g = g;
-	v->listen = (struct loop_watch){ .fd = -1, .ready = accept_connections };
 	int r = kernel_new(s, device_readable, &v->kernel);
 	if (r != E_OK) {
 		snprintf(ret_why, SIM_SERVER_WHY, "out of memory");
@@ -473,19 +454,12 @@ void sim_server_free(struct sim_server *v)
 	if (v == NULL) {
 		return;
 	}
-	while (v->conns != NULL) {
-		conn_close(v->conns);
-	}
-	free_gone(v);
+	conn_set_free(v->conns);
 	for (unsigned i = 0; i < v->n_hosts; i++) {
 		sim_host_free(v->hosts[i]);
 	}
 	free(v->hosts);
 	kernel_free(v->kernel);
-	if (v->listen.fd >= 0) {
-		close(v->listen.fd);
-	}
-	loop_free(v->loop);
 	if (v->path[0] != '\0') {
 		unlink(v->path);
 		sim_tree_remove(v->dir);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "conf/base/loop.h"
+#include "conf/base/conn.h"
 #include "sa/sim/sim_kernel.h"
 #include "sa/sim/sim_server.h"
 #include "sa/sim/sim_tree.h"
@@ -19,11 +19,9 @@ enum conn_kind { CONN_NEW, CONN_INFO, CONN_UMAD, CONN_DATA, CONN_ISSM, CONN_CONT
 
 struct sim_device;
 
-struct conn {
-	struct loop_watch watch; /* first */
-	struct conn *next, *prev;
+struct sim_conn {
+	struct conn conn; /* first; .more: its program takes messages again */
 	struct sim_server *v;
-	int fd;
 	uint8_t kind;   /* enum conn_kind */
 	bool waits;     /* CONN_ISSM: for the device */
 	uint32_t port;  /* end port of UMAD, DATA, ISSM */
@@ -35,7 +33,7 @@ struct conn {
 struct sim_device {
 	struct sim_device *next_ready;
 	struct kernel_file *file;
-	struct conn *calls, *data;
+	struct sim_conn *calls, *data;
 	bool ready; /* in the list of devices with messages for their program */
 };
 
@@ -44,10 +42,7 @@ struct sim_server {
 	const struct graph *g;
 	struct kernel *kernel;
 	char path[108], dir[128];
-	struct loop *loop;
-	struct loop_watch listen;
-	struct conn *conns;
-	struct conn *gone; /* closed in this turn, freed at its end */
+	struct conn_set *conns;
 	struct sim_device *ready;
 	struct sim_host **hosts; /* [n_hosts] */
 	unsigned n_hosts;
@@ -56,15 +51,14 @@ struct sim_server {
 };
 
 /* sim_server.c */
-struct conn *conn_new(struct sim_server *v, int fd, enum conn_kind kind);
-void conn_close(struct conn *c);
-void conn_watch(struct conn *c, bool out);
-void conn_welcome(struct conn *c, int ret, const char *text, int along);
+struct sim_conn *sim_conn_new(struct sim_server *v, int fd, enum conn_kind kind);
+void sim_conn_close(struct sim_conn *c);
+void sim_conn_welcome(struct sim_conn *c, int ret, const char *text, int along);
 
 /* sim_device.c: umad devices */
-void device_open(struct conn *c, uint32_t port);
-void device_call(struct conn *c); /* a packet on the connection for calls */
-void device_data(struct conn *c); /* packets on the data socket */
+void device_open(struct sim_conn *c, uint32_t port);
+void device_call(struct sim_conn *c); /* a packet on the connection for calls */
+void device_data(struct sim_conn *c); /* packets on the data socket */
 void device_flush(struct sim_device *d);
-void device_gone(struct conn *c); /* one of its connections is closed */
+void device_gone(struct sim_conn *c); /* one of its connections is closed */
 void device_readable(void *owner);
