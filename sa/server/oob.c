@@ -241,7 +241,7 @@ static void write_more(struct oob *o, struct connection *c)
 		return;
 	}
 	if (n < 0) {
-		close_connection(o, c);
+		close_connection(o, c); /* at once; the hang-up comes with the next turn */
 		return;
 	}
 	c->out_at += (size_t)n;
