@@ -99,6 +99,13 @@ static int plan(const struct routes *r, const struct lft *from,
 	return ret;
 }
 
+/* \param text  NULL: there was no memory for it. */
+static int refuse_routes(struct fresh_routes *f, const char *text)
+{
+	f->refusal = text;
+	return text != NULL ? E_OK : -ENOMEM;
+}
+
 /* Routes without earlier tables, and judges whether the switches should get those tables in
  * place of \a kept. They have \a from now. */
 static int route_fresh(struct routes *r, const struct route_result *kept,
@@ -108,7 +115,6 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 	struct route_request fresh = r->job->request;
 	struct fresh_routes f = { .now = kept->load };
 	struct route_memory engine_alone = { .verdict = r->memory.verdict };
-	bool refused = false;
 	int ret;
 
 	fresh.memory = &engine_alone;
@@ -128,26 +134,25 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 		ret = plan(r, from, from_lanes, &f.route, a, &f.transition,
 		           &f.seconds_transition);
 		if (ret == E_UNSUITABLE) {
-			f.refusal = arena_printf(a, "no order of updates is safe: %s",
-			                         f.transition.why.text);
-			refused = true;
-		} else if (ret != E_OK) {
-			return ret;
-		} else if (!requested && hosts_withdrawn(r, &f.transition) != 0) {
-			f.refusal = arena_printf(
-				a, "%u LIDs of hosts had to be without routes meanwhile",
-				hosts_withdrawn(r, &f.transition));
-			refused = true;
+			ret = refuse_routes(
+				&f, arena_printf(a, "no order of updates is safe: %s",
+			                         f.transition.why.text));
+		} else if (ret == E_OK && !requested &&
+		           hosts_withdrawn(r, &f.transition) != 0) {
+			ret = refuse_routes(
+				&f, arena_printf(a,
+			                         "%u LIDs of hosts had to be without routes meanwhile",
+			                         hosts_withdrawn(r, &f.transition)));
 		}
 	} else {
-		f.refusal =
-			"the routes are balanced, and no link is idle that fresh ones would use";
+		ret = refuse_routes(
+			&f,
+			"the routes are balanced, and no link is idle that fresh ones would use");
 	}
-	if (refused && f.refusal == NULL) {
-		return -ENOMEM;
+	if (ret == E_OK) {
+		r->fresh = f;
 	}
-	r->fresh = f;
-	return E_OK;
+	return ret;
 }
 
 /* The plan where a proof of the change has shown what it has to. */

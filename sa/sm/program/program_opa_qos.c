@@ -567,7 +567,7 @@ static int send_pairs(struct opa_job *j, struct table *t)
 			if (q.n != 0) {
 				ret = table_ask(&q, images);
 			}
-			out += q.n + 1;
+			out += q.n != 0 ? q.n : 1;
 		}
 	}
 	return ret;

@@ -4,6 +4,9 @@
 /*
  * Policies from the text of the file to the records of a path query, on the small fabric of
  * query_fixture.h; and random ones against a model that looks at each rule of the text.
+ *
+ * Longer than most: files of rules and virtual fabrics become one kind of policy, which is looked at in
+ * the same ways.
  */
 #include <check.h>
 #include <errno.h>
@@ -20,6 +23,7 @@
 #include "db/snapshot/policy.h"
 #include "sa/path/path_query.h"
 #include "sa/sm/policy/policy_compile.h"
+#include "tests/alloc/alloc_fail.h"
 #include "tests/lib/query_fixture.h"
 #include "tests/lib/suite.h"
 
@@ -46,7 +50,7 @@ static void stop(void)
 
 /* --- publishing ------------------------------------------------------------------- */
 
-static void publish(struct policy_in *in)
+static void complete(struct policy_in *in)
 {
 	diags_init(&d, w->a);
 	in->g = w->g;
@@ -55,6 +59,11 @@ static void publish(struct policy_in *in)
 	in->lanes = &w->route.out.lanes;
 	in->free_sls = w->content.free_sls = in->qos ? ALL_SLS : 0;
 	in->d = &d;
+}
+
+static void publish(struct policy_in *in)
+{
+	complete(in);
 	ck_assert_int_eq(policy_compile(in, w->a, &w->content.policy), E_OK);
 	query_fixture_publish(w, w->content.path_selection);
 }
@@ -717,6 +726,40 @@ START_TEST(virtual_fabrics_joined)
 }
 END_TEST
 
+/* Whichever allocation fails, there is no policy, and no half of one. The next attempt has all of it. */
+START_TEST(without_memory)
+{
+	struct policy_in in = { .qos = true, .enforce = true };
+	const struct policy *whole, *p;
+
+	if (_i == 0) {
+		in.fabrics = read_fabrics(fabrics_file);
+	} else {
+		ck_assert_int_eq(qos_policy_parse("q", rules, strlen(rules), w->a, NULL,
+		                                  &in.policy),
+		                 E_OK);
+	}
+	complete(&in);
+	in.d = NULL; /* a warning may be lost */
+	ck_assert_int_eq(policy_compile(&in, w->a, &whole), E_OK);
+	for (size_t n = 1;; n++) {
+		p = NULL;
+		alloc_fail_at(n);
+		int ret = policy_compile(&in, w->a, &p);
+
+		if (!alloc_fail_end()) {
+			ck_assert_int_eq(ret, E_OK);
+			ck_assert_uint_gt(n, 3);
+			break;
+		}
+		ck_assert_int_eq(ret, -ENOMEM);
+		ck_assert_ptr_null(p);
+	}
+	ck_assert_mem_eq(&p->head, &whole->head, sizeof(p->head));
+	ck_assert_mem_eq(p->levels, whole->levels, p->head.n_levels * sizeof(*p->levels));
+}
+END_TEST
+
 /* What VFInfo records show. */
 START_TEST(virtual_fabric_table)
 {
@@ -765,6 +808,7 @@ TEST_SUITE(policy)
 	tcase_add_test(tc, virtual_fabric_limits);
 	tcase_add_test(tc, virtual_fabrics_without_qos);
 	tcase_add_test(tc, virtual_fabric_table);
+	tcase_add_loop_test(tc, without_memory, 0, 2);
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(lmc, start_lmc, stop);
 	tcase_add_test(lmc, virtual_fabrics_joined);

@@ -14,6 +14,7 @@
 #include "db/lmdb/counters.h"
 #include "sa/perf/link_health.h"
 #include "sa/perf/link_verdict.h"
+#include "sa/perf/perf_int.h"
 #include "tests/lib/suite.h"
 #include "tests/sa/perf/link_judge.h"
 #include "tests/sa/perf/perf_fixture.h"
@@ -513,6 +514,53 @@ static void check_series(uint32_t port)
 	ck_assert_uint_eq(found, 1);
 }
 
+/* The metrics name so many sick ports and no more. One that is well again says so. */
+START_TEST(series_have_a_limit)
+{
+	enum { MOST = 1000, PORTS = MOST + 3 };
+	static struct counted_port port[PORTS];
+	struct port_counters c = { .interval_ms = 180000, .known = 1u << COUNTER_SYMBOL_ERRORS };
+	struct perf p = { .judges = true, .rules = rules };
+	struct arena *a = arena_new();
+	struct stats_copy copy;
+	unsigned sick = 0, well = 0;
+	const char *why = "";
+	char dir[256];
+
+	make_tmp(dir);
+	ck_assert_int_eq(stats_open(dir, a, &why, &p.stats), E_OK);
+	for (unsigned i = 0; i < PORTS; i++) {
+		port[i] = (struct counted_port){ .guid = i + 1, .num = 1, .health = link_of(40, 0) };
+		for (unsigned k = 0; k < 4; k++) {
+			c.time_s = port[i].health.time_s + 180;
+			c.delta[COUNTER_SYMBOL_ERRORS] = 1000;
+			perf_health_take(&p, &port[i], &c, 0);
+		}
+		ck_assert_int_eq(port[i].health.state, LINK_SICK);
+	}
+	while (port[7].health.state == LINK_SICK) {
+		c.time_s = port[7].health.time_s + 180;
+		c.delta[COUNTER_SYMBOL_ERRORS] = 0;
+		perf_health_take(&p, &port[7], &c, 0);
+	}
+	ck_assert_int_eq(stats_commit(p.stats, 1), E_OK);
+	ck_assert_int_eq(stats_reader_open(dir, &reader), E_OK);
+	ck_assert_int_eq(stats_read(reader, a, &copy), E_OK);
+	for (size_t i = 0; i < copy.n; i++) {
+		bool is_series = strncmp(copy.values[i].name, "link_sick{", 10) == 0;
+
+		sick += is_series && copy.values[i].value > 0;
+		well += is_series && copy.values[i].value == 0;
+	}
+	ck_assert_uint_eq(sick, MOST - 1);
+	ck_assert_uint_eq(well, 1);
+	perf_fixture_done();
+	stats_close(p.stats);
+	arena_free(a);
+	remove_tree(dir);
+}
+END_TEST
+
 /* A sick cable loses its routes, and gets them back when it was changed. */
 START_TEST(taken_out_and_back)
 {
@@ -649,6 +697,7 @@ TEST_SUITE(link_health)
 	suite_add_tcase(suite, truth);
 	tcase_add_test(deed, reasons_to_stay);
 	tcase_add_test(deed, worse_end);
+	tcase_add_test(deed, series_have_a_limit);
 	tcase_add_test(deed, one_at_a_time);
 	tcase_add_test(deed, all_refused);
 	suite_add_tcase(suite, deed);

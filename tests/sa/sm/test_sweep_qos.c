@@ -7,6 +7,8 @@
  * Longer than most: setups of the operator, lanes of engines and a rule of an engine's own
  * are told apart by the same tables, read by the same functions.
  */
+#include "sa/sim/sim_state.h"
+
 #include "conf/policy/qos_policy.h"
 #include "db/snapshot/reader.h"
 #include "routing/graph/lids.h"
@@ -707,6 +709,31 @@ START_TEST(too_few_vls)
 }
 END_TEST
 
+/* The arbitration tables of one link between switches have no room for all lanes. Without a weight a lane would
+ * stand still, so no route is programmed. A link of a host may do without. */
+START_TEST(no_room_to_arbitrate)
+{
+	static const char says[] = "has no room in its VL arbitration tables for all";
+	uint32_t port;
+	uint8_t *info;
+
+	fixture = fixture_lanes("ft2 6 6 3");
+	port = _i == 0 ? switch_link(fixture)
+	               : fixture->g->ports[fixture->g->hosts[1]].peer;
+	fixture_log(fixture);
+	fixture_sim(fixture, 1, 0);
+	info = fixture->sim->ports[port].info;
+	field_set(info, PI_VL_ARB_LOW_CAP, 1);
+	field_set(info, PI_VL_ARB_HIGH_CAP, 1);
+	fixture_start(fixture);
+	fixture_run_ms(fixture, 60000);
+	ck_assert_int_eq(sweep_status(fixture->sweep)->up, _i != 0);
+	ck_assert_int_eq(strstr(sweep_status(fixture->sweep)->not_ready, says) != NULL, _i == 0);
+	ck_assert_int_eq(fixture_logged(fixture, says) != 0, _i == 0);
+	ck_assert_int_eq(sets(fixture, UMAD_SM_ATTR_LINEAR_FT) != 0, _i != 0);
+}
+END_TEST
+
 /* A host's cable may have fewer: SLs are folded there. So may all of them by option. */
 START_TEST(narrow_hosts)
 {
@@ -1173,6 +1200,7 @@ TEST_SUITE(sweep_qos)
 	tcase_add_test(t, sl_without_effect);
 	tcase_add_loop_test(t, drops_and_kills, 0, 10);
 	tcase_add_loop_test(t, too_few_vls, 0, 2);
+	tcase_add_loop_test(t, no_room_to_arbitrate, 0, 2);
 	tcase_add_loop_test(t, narrow_hosts, 0, 2);
 	tcase_add_loop_test(t, lanes_forbidden, 0, 3);
 	tcase_add_test(t, engine_changes);

@@ -377,6 +377,62 @@ START_TEST(takes_sc_maps_over)
 }
 END_TEST
 
+/* The maps of all pairs of ports of a switch that hold a link each. */
+static uint8_t *maps_of_links(size_t *ret_bytes)
+{
+	const struct graph *g = fixture->g;
+	size_t n = 0;
+	uint8_t *maps = malloc((size_t)g->n_ports * 256 * OPA_MAP_BYTES);
+
+	ck_assert_ptr_nonnull(maps);
+	for (uint32_t in = 0; in < g->n_ports; in++) {
+		const struct node *sw = &g->nodes[g->ports[in].node];
+
+		for (unsigned out = 1; on_switch(in) && is_linked(in) && out <= sw->n_ports; out++) {
+			if (is_linked(sw->first_port + out)) {
+				for (unsigned sc = 0; sc < OPA_MAP_BYTES; sc++) {
+					maps[n++] = (uint8_t)next_sc(g->ports[in].node,
+					                             g->ports[in].num, out, sc);
+				}
+			}
+		}
+	}
+	*ret_bytes = n;
+	return maps;
+}
+
+/* Switches that take no classes of ports get the same maps, port by port, however many ports they have. */
+START_TEST(maps_of_single_ports)
+{
+	enum { WITHOUT_CLASSES = 1 << 0 | 1 << 2 };
+	const char *topo = _i == 0 ? "torus 5x3 1" : "torus 3x3 70";
+	uint8_t *with, *without;
+	size_t n_with, n_without;
+
+	start(topo, "torus-2QoS", 1, 0);
+	fixture_up(fixture);
+	with = maps_of_links(&n_with);
+	fixture_free(fixture);
+	prepare(topo, "torus-2QoS");
+	fixture_sim(fixture, 1, 0);
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
+		struct opa_device *d = fixture->sim->opa[fixture->g->switches[i]].device;
+
+		field_set(d->switch_info, OSI_CAPABILITY, WITHOUT_CLASSES);
+	}
+	fixture_start(fixture);
+	fixture_up(fixture);
+	without = maps_of_links(&n_without);
+	ck_assert_uint_eq(n_with, n_without);
+	ck_assert_mem_eq(with, without, n_with);
+	free(with);
+	free(without);
+	if (_i == 0) {
+		check_fabric();
+	}
+}
+END_TEST
+
 TEST_SUITE(sweep_opa_qos)
 {
 	TCase *tc = tcase_create("sweep_opa_qos");
@@ -391,5 +447,6 @@ TEST_SUITE(sweep_opa_qos)
 	tcase_add_loop_test(tc, sets_a_rebooted_node_up, 0, 10);
 	tcase_add_test(tc, repairs_tables);
 	tcase_add_test(tc, takes_sc_maps_over);
+	tcase_add_loop_test(tc, maps_of_single_ports, 0, 2);
 	suite_add_tcase(suite, tc);
 }
