@@ -11,6 +11,7 @@
 #include "conf/base/err.h"
 #include "gateway/admin/admin_call.h"
 #include "gateway/admin/audit.h"
+#include "gateway/admin/users.h"
 #include "tests/gateway/admin/admin_fixture.h"
 #include "tests/lib/suite.h"
 
@@ -578,8 +579,22 @@ START_TEST(test_document)
 	}
 	for (unsigned i = 0; i < admin_resources.n; i++) {
 		const struct resource *r = &admin_resources.row[i];
+		const json_t *operation;
+		char method[16] = "";
+
 		n--;
-		ck_assert_ptr_nonnull(json_object_get(paths, r->path));
+		for (unsigned k = 0; r->method[k] != '\0'; k++) {
+			method[k] = (char)(r->method[k] - 'A' + 'a');
+		}
+		operation = json_object_get(json_object_get(paths, r->path), method);
+		ck_assert_ptr_nonnull(operation);
+		/* open ones need no user, which an empty list says; all others name a role */
+		bool open = (r->flags & RESOURCE_OPEN) != 0;
+		const json_t *security = json_object_get(operation, "security");
+		const char *role = json_string_value(json_object_get(operation, "x-role"));
+		ck_assert_int_eq(security != NULL, open);
+		ck_assert_uint_eq(json_array_size(security), 0);
+		ck_assert_str_eq(role != NULL ? role : "", open ? "" : role_name(r->role));
 	}
 	ck_assert_uint_eq(n, 0);
 }

@@ -119,6 +119,7 @@ START_TEST(test_no_daemon)
 		ck_assert_int_eq(client_get(&client, targets[i]), 503);
 		ck_assert_str_eq(client.type, "application/problem+json");
 		ck_assert_str_eq(client.retry_after, "1");
+		ck_assert_str_eq(client.epoch, ""); /* of no fabric yet */
 		json_t *o = client_json(&client);
 		ck_assert_str_eq(text_of(o, "type"), "urn:saguaro:problem:not-ready");
 		ck_assert_msg(strstr(text_of(o, "detail"), fixture.dir) != NULL, "%s",

@@ -70,6 +70,7 @@ static const struct {
 	{ "GET", "/", BROWSER, "gzip;q=0", "index.html" },
 	{ "GET", "/", BROWSER, "gzip;q=0.000, identity", "index.html" },
 	{ "GET", "/", BROWSER, "gzip ; q=0.01", "index.html.gz" },
+	{ "GET", "/", BROWSER, "gzip;q=0.001", "index.html.gz" }, /* the least there is */
 	{ "GET", "/", BROWSER, "x-gzip", "index.html" },
 	{ "GET", "/", "*/*", NULL, NULL },
 	{ "GET", "/", NULL, NULL, NULL },

@@ -10,6 +10,7 @@
 
 #include "routing/graph/alter.h"
 #include "routing/graph/column.h"
+#include "routing/graph/node_text.h"
 #include "routing/graph/walk.h"
 #include "routing/proof/compare.h"
 #include "routing/route.h"
@@ -284,8 +285,15 @@ START_TEST(takes_away)
 		gone[change[i].node] |= node;
 		cut[change[i].a.port] |= !node;
 	}
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		g->nodes[i].name = arena_printf(arena, "our %s", g->nodes[i].description);
+	}
 	ck_assert_int_eq(graph_altered(g, change, 6, arena, &diags, &to), E_OK);
 	graph_check(to);
+	for (uint32_t i = 0; i < to->n_nodes; i++) { /* what the operator calls it */
+		ck_assert_str_eq(node_name(&to->nodes[i]),
+		                 arena_printf(arena, "our %s", to->nodes[i].description));
+	}
 	graph_check_same(to, as_it_was(g, fabric_without(g, gone, cut, arena)));
 }
 END_TEST
