@@ -317,7 +317,7 @@ static int write_output(struct conn *c)
 	return E_OK;
 }
 
-/* What follows from a step of it. */
+/* Closes the connection if a step failed, else makes it wait for the next event. */
 static void finish(struct conn *c, int ret)
 {
 	if (c->closed) {

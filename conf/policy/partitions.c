@@ -8,6 +8,8 @@
  * A mistake in who is a member is an error, because a host in the wrong partition is what the
  * file is to prevent. A flag or a group that makes no sense is left out with a warning: files
  * with such lines work with OpenSM.
+ *
+ * Longer than most: one grammar, whose parts share the place in the text and the recovery from errors.
  */
 #include "conf/policy/partitions.h"
 

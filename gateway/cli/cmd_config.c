@@ -87,7 +87,7 @@ static void print_printable(char *line)
 	}
 }
 
-/* What asks for nothing is listed with what has no effect. */
+/* Options that ask for nothing are listed with those that have no effect. */
 static bool is_fate(const struct option_seen *s, enum option_fate fate)
 {
 	return s->fate == fate ||

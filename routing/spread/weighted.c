@@ -36,7 +36,7 @@ static void push(struct search *x, uint32_t s, uint32_t cost)
 	x->waiting++;
 }
 
-/* What is found of the ways to one switch. */
+/* The ways to one switch. */
 struct found {
 	uint32_t t;
 	uint32_t *cost; /* [n] */

@@ -375,7 +375,7 @@ static void run_requests(struct control *c, struct request *r)
 	}
 }
 
-/* What the requests changed is kept, or their replies become refusals. */
+/* Keeps the changes of the requests, or makes their replies refusals. */
 static void settle_requests(struct control *c)
 {
 	struct request *r = list_take_all(&c->done), *next;

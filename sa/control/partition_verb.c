@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/* Longer than most: all actions on partitions, which share the reading of members and the text of refusals. */
 #include "sa/control/partition_verb.h"
 
 #include <errno.h>

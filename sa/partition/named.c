@@ -51,7 +51,7 @@ static uint32_t collect(const struct partitions *p, const char **name)
 	return unique;
 }
 
-/* What the names mean. */
+/* The ports of each name. */
 struct meaning {
 	const char **name; /* [n] sorted */
 	uint64_t *guid;    /* [n] of one of the ports */

@@ -3,6 +3,8 @@
 /*
  * A fabric in trouble, from a seed.
  *
+ * Longer than most: one schedule, in which each kind of fault has its place.
+ *
  * A seed makes a small fabric, a configuration and a schedule of faults: cables and nodes
  * that disappear and return, nodes that go deaf or lose their LIDs, MADs that are lost, a
  * subnet manager that is killed and started again. The subnet manager is the real one

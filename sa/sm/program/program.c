@@ -3,6 +3,8 @@
 /*
  * Programming ports: PortInfo by difference.
  *
+ * Longer than most: one Set carries all values of a port, so their reasons stand together.
+ *
  * The wanted values are put over what was read from a port. A Set is sent only if the two
  * differ, and what its answer shows is kept as the new state. PortState and
  * PortPhysicalState of a Set stay 0, "no change", with three exceptions: the activation

@@ -74,7 +74,7 @@ int sweep_request_port(struct sweep *s, const struct port_request *rq,
 	return port_control_request(&s->port_control, rq, ret_choice, why, why_bytes);
 }
 
-/* What an operator asked for is durable when the command returns, and shown with its events, unless
+/* A request of an operator is durable when the command returns, and shown with its events, unless
  * mirroring rests; then the next heartbeat shows it. */
 static int store_now(struct sweep *s, struct record_list *l, int ret, char *why,
                      size_t why_bytes)

@@ -3,6 +3,8 @@
 /*
  * Whole sweeps over the simulated fabric. The state of the nodes afterwards is read out of the
  * simulation itself, never from the sweep's own books.
+ *
+ * Longer than most: the cases share one reading of the nodes.
  */
 #include <inttypes.h>
 
