@@ -12,7 +12,7 @@
 #include "sa/server/fair_queue.h"
 
 enum {
-	SLICE_NS = 250000,
+	SLICE_NS = 100000,  /* a short request waits for one; halved, tables cost 2 % more */
 	SLICE_STEPS = 4, /* between two looks at the clock; then twice as many each time */
 	SLOTS = 4, /* answers that are made at the same time: each takes memory */
 	WAITING = 1024

@@ -38,7 +38,7 @@ int bulk_requests_new(const struct snap_reader *r, struct sa_store *st,
                       struct bulk_requests **ret_requests);
 void bulk_requests_free(struct bulk_requests *t);
 
-/*! \brief Makes one slice of an answer, about a quarter of a millisecond. \retval E_OK \retval -EINPROGRESS */
+/*! \brief Makes one slice of an answer, about a tenth of a millisecond. \retval E_OK \retval -EINPROGRESS */
 int bulk_slice(struct sa_work *w, struct snap_reader *r, struct sa_reply *reply);
 
 enum bulk_outcome {
