@@ -3,12 +3,13 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # Congestion control of InfiniBand. Debian's ibccquery and ibccconfig read and write the agents of the
-# simulator, which keep settings, and CC_Keys as the annex says.
+# simulator, which keep settings, and CC_Keys as the annex says. OpenSM and saguarod send the same MADs for
+# the same options.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/simulator.sh
 . "$here/tests/e2e/simulator.sh"
-need_clients ibccquery ibccconfig
+need_clients ibccquery ibccconfig opensm
 
 make_tree ft2 4 4 2
 mapfile -t hosts < <(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' "$tree")
@@ -58,5 +59,51 @@ refuses "a host without an agent does not answer" on "${hosts[1]}" ibccquery -t 
 ctl congestion on "${hosts[2]}"
 has "and does again" "$(query CongestionInfo "$host")" "ControlTableCap:2"
 end_process "$daemon"
+stop_simulator
+
+# --- OpenSM and saguarod, the same options ---
+# compare NAME KEYS...: the Set MADs of both, byte for byte but for the transaction IDs.
+compare_sets() {
+	local name=$1 line
+	shift
+	printf '%s\n' 'congestion_control TRUE' "$@" >"$work/cc-$name.conf"
+	start_simulator "$tree"
+	start_opensm_on "${hosts[0]}" "osm-$name" -F "$work/cc-$name.conf"
+	until_true all_asked
+	ctl congestion sets | sort -u >"$work/$name.osm"
+	end_process "$opensm"
+	stop_simulator
+	start_simulator "$tree"
+	start_daemon_on "${hosts[0]}" "d-$name" -F "$work/cc-$name.conf"
+	until_true all_asked
+	until_true log_says "d-$name" "congestion control is set at $((switches + ${#hosts[@]})) ports"
+	ctl congestion sets | sort >"$work/$name.ours"
+	same "$name: what saguarod sends is what OpenSM sends, and nothing twice" "$(cat "$work/$name.osm")" "$(cat "$work/$name.ours")"
+	line=$(wc -l <"$work/$name.ours")
+	same "$name: a MAD for each switch, and $blocks blocks of the table for each host" $((switches + (1 + blocks) * ${#hosts[@]})) "$line"
+	end_process "$daemon"
+	stop_simulator
+}
+# shellcheck disable=SC2317 # called by until_true
+all_asked() { [ "$(ctl congestion sets | sort -u | wc -l)" -ge $((switches + (1 + blocks) * ${#hosts[@]})) ]; }
+switches=$(grep -c '^Switch' "$tree")
+
+blocks=1
+compare_sets defaults
+compare_sets switches 'cc_key 0x1122334455667788' 'cc_sw_cong_setting_control_map 0x1f' \
+	'cc_sw_cong_setting_victim_mask 0x1ffe' \
+	'cc_sw_cong_setting_credit_mask 0x8000000000000000000000000000000000000000000000000000000000000003' \
+	'cc_sw_cong_setting_threshold 0x9' 'cc_sw_cong_setting_packet_size 8' \
+	'cc_sw_cong_setting_credit_starvation_threshold 0xc' \
+	'cc_sw_cong_setting_credit_starvation_return_delay 2:777' 'cc_sw_cong_setting_marking_rate 300' \
+	'cc_cct 3:16383'
+compare_sets hosts 'cc_ca_cong_setting_port_control 0x0001' 'cc_ca_cong_setting_control_map 0x8003' \
+	'cc_ca_cong_setting_ccti_timer 0 150' 'cc_ca_cong_setting_ccti_timer 15 65535' \
+	'cc_ca_cong_setting_ccti_increase 1 4' 'cc_ca_cong_setting_trigger_threshold 2 9' \
+	'cc_ca_cong_setting_ccti_min 3 1' "cc_cct $(seq -s, -f '1:%g' 0 63)"
+blocks=2
+compare_sets table "cc_cct $(seq -s, -f '2:%g' 100 164)"
+# OpenSM reads no more than 1,023 characters of a line
+compare_sets most "cc_cct $(seq -s, -f '3:%g' 0 127)"
 
 finish

@@ -11,7 +11,7 @@
  *   publish      the snapshot                   mirror       client records, figures
  *   audit        tables read back               rebalance    are links loaded evenly?
  *   table        what the nodes hold            cables       what their modules say
- *   sa/perf      port counters
+ *   sa/perf      port counters                 congestion   congestion control of InfiniBand
  *
  * Each call of sweep_run_once() lets the SMP engine run its timers, moves the state machine
  * on, and takes one MAD (or a deadline, or a wake-up). A phase queues requests and is over
@@ -564,7 +564,8 @@ static void refresh_status(struct sweep *s)
 	st->smp_timeouts = c->timeouts;
 	st->smp_retries = c->retries;
 	st->forged_answers =
-		c->forged + (s->perf != NULL ? perf_counters(s->perf)->forged : 0);
+		c->forged + s->congestion.counters.forged +
+		(s->perf != NULL ? perf_counters(s->perf)->forged : 0);
 	st->smps_by_lid = c->by_lid;
 	st->smps_mixed = c->mixed;
 	st->smps_repeated_directed = c->repeated_directed;
@@ -591,7 +592,7 @@ const struct sweep_status *sweep_status(const struct sweep *s)
 /* --- port counters -------------------------------------------------------------------- */
 
 /* Beside everything that a master does between heavy sweeps, and not while it looks for changes. */
-static bool may_read_counters(const struct sweep *s)
+static bool may_ask_agents(const struct sweep *s)
 {
 	static const bool quiet[PHASE_COUNT] = {
 		[PHASE_IDLE] = true,          [PHASE_LIGHT] = true,
@@ -601,8 +602,13 @@ static bool may_read_counters(const struct sweep *s)
 	};
 	const struct sm *sm = &s->sm;
 
-	return s->perf != NULL && quiet[s->phase] && sm->status.up && !sm->status.standby &&
+	return quiet[s->phase] && sm->status.up && !sm->status.standby &&
 	       !sm->want_heavy && !sm->want_local && sm->job != NULL && sm->job->program.lids != NULL;
+}
+
+static bool may_read_counters(const struct sweep *s)
+{
+	return s->perf != NULL && may_ask_agents(s);
 }
 
 static void report_alarms(struct sweep *s)
@@ -686,6 +692,7 @@ static void beat(struct sweep *s)
 	}
 	refresh_status(s);
 	perf_figures(s->perf, sm->d.stats);
+	congestion_figures(&s->congestion, sm->d.stats);
 	if (s->has_events && sm->known.rows.loaded) {
 		/* what is gone may be on its way to the disk */
 		(void)record_list_is_current(sm, &sm->known.rows);
@@ -713,6 +720,7 @@ static uint64_t next_deadline(const struct sweep *s)
 	if (s->perf != NULL) {
 		at = earliest(at, perf_deadline(s->perf, may_read_counters(s)));
 	}
+	at = earliest(at, congestion_deadline(&s->congestion, may_ask_agents(s)));
 	if (s->phase == PHASE_TABLES && sm_now(&s->sm) < s->drain_until) {
 		at = earliest(at, s->drain_until); /* later, answers are waited for */
 	}
@@ -762,6 +770,7 @@ int sweep_run_once(struct sweep *s)
 	}
 	advance(s);
 	read_counters(s);
+	congestion_run(&s->congestion, may_ask_agents(s));
 	until = next_deadline(s);
 	s->awake_by = until > sm_now(sm) ? until : sm_now(sm);
 	ret = t->ops->recv(t, until, &m);
@@ -770,6 +779,9 @@ int sweep_run_once(struct sweep *s)
 	}
 	if (ret == E_OK) {
 		kind = perf_receive(s->perf, &m);
+		if (kind == MAD_OTHER) {
+			kind = congestion_receive(&s->congestion, &m);
+		}
 		if (kind == MAD_OTHER) {
 			agent_receive(&s->agent, &m);
 		} else if (kind == MAD_FORGED) {

@@ -7,6 +7,7 @@
  * (heavy and local sweeps) and sweep_requests.c (what its owner asks of it). The parts do not
  * see it.
  */
+#include "sa/sm/congestion/congestion.h"
 #include "sa/sm/manager/election.h"
 #include "sa/sm/manager/takeover.h"
 #include "sa/sm/publish/mirror.h"
@@ -90,6 +91,7 @@ struct sweep {
 	struct hash_table silent; /* ports silent in the last discovery */
 	struct perf *perf;        /* port counters; NULL: they are not read */
 	struct link_care link_care;
+	struct congestion congestion;
 	bool perf_stale;          /* the fabric was published since it was told */
 	uint32_t last_nodes;      /* of the last discovery: for progress */
 	bool reassigned;          /* reassign_lids was done */

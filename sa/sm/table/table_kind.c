@@ -6,6 +6,7 @@
 
 #include "conf/policy/qos.h"
 #include "routing/graph/graph.h"
+#include "sa/mad/cc_fields.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/opa_fields.h"
 #include "sa/sm/discover/discover.h"
