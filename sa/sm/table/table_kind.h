@@ -31,7 +31,10 @@ enum {
 	TABLE_COLS_ARE_PORTS = 32,  /*!< by which packets come in */
 	/*! Only Omni-Path has it, or has it so: it is sent and read as it is. Blocks of egress
 	 *  ports that follow each other may share a request */
-	TABLE_NATIVE = 64
+	TABLE_NATIVE = 64,
+	/*! Its attribute is of another management class than SMPs', whose MADs the owner sends. It is
+	 *  neither audited nor published */
+	TABLE_OTHER_CLASS = 128
 };
 
 enum {
