@@ -83,7 +83,7 @@ static uint32_t port_of(const struct congestion *c, const struct table *t)
 	return node != GRAPH_NONE ? graph_port(g, node, (uint8_t)t->unit) : GRAPH_NONE;
 }
 
-/* How many parts a port has; 0: none that can be set. */
+/* How many parts a port has, if it answers; 0: none that can be set. */
 static uint32_t parts_of(const struct congestion *c, uint32_t port)
 {
 	const struct job *j = c->sm->job;
@@ -91,7 +91,7 @@ static uint32_t parts_of(const struct congestion *c, uint32_t port)
 	const struct port *p = &g->ports[port];
 	enum node_type type = g->nodes[p->node].type;
 
-	if (j->program.lids->of[port].base == 0 || is_alone(c, p->guid)) {
+	if (j->program.lids->of[port].base == 0) {
 		return 0;
 	}
 	if (type == NODE_SWITCH) {
@@ -123,26 +123,31 @@ static struct table *table_of(struct congestion *c, uint32_t port, uint32_t part
 	return table_get(s, TABLE_CC_TABLE, guid, p->num, 1, c->image.n_blocks);
 }
 
+/* Forgets what a port holds, and that it did not answer. */
+static void forget_port(struct congestion *c, const struct graph *g, uint32_t port)
+{
+	static const enum table_kind_id kinds[] = { TABLE_CC_SWITCH, TABLE_CC_CA, TABLE_CC_TABLE };
+	const struct port *p = &g->ports[port];
+
+	for (unsigned k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+		table_forget(table_find(&c->sm->tables, kinds[k], g->nodes[p->node].guid, p->num));
+	}
+	set_care(c, p->guid, 0);
+}
+
 void congestion_forget(struct congestion *c, const struct job *j)
 {
-	static const enum table_kind_id kinds[] = { TABLE_CC_CA, TABLE_CC_TABLE };
 	const struct graph *g = j->disc.g;
 
-	for (uint32_t i = 0; c->requests != NULL && i < g->n_nodes; i++) {
-		const struct disc_node *n = j->disc.of[i];
+	for (uint32_t i = 0; c->requests != NULL && i < g->n_end_ports; i++) {
+		const struct disc_port *p = disc_port_of(&j->disc, g->end_ports[i]);
+		bool restarted = g->ports[g->end_ports[i]].num == 0
+		                         ? disc_lid(p) == 0
+		                         : p->has_info && field_get(p->info, PI_PORT_STATE) <
+		                                                  PORT_ARMED;
 
-		for (unsigned p = 1; n->type == NODE_CA && p <= n->n_ports; p++) {
-			if (!n->ports[p].has_info ||
-			    field_get(n->ports[p].info, PI_PORT_STATE) >= PORT_ARMED) {
-				continue;
-			}
-			for (unsigned k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
-				table_forget(table_find(&c->sm->tables, kinds[k], n->guid, p));
-			}
-			set_care(c, g->ports[graph_port(g, i, (uint8_t)p)].guid, 0);
-		}
-		if (n->type == NODE_SWITCH && disc_lid(&n->ports[0]) == 0) { /* it restarted */
-			set_care(c, g->ports[graph_port(g, i, 0)].guid, 0);
+		if (restarted || j->read_tables) {
+			forget_port(c, g, g->end_ports[i]);
 		}
 	}
 }
@@ -301,24 +306,23 @@ static void begin_pass(struct congestion *c)
 static void count_port(struct congestion *c, uint32_t port)
 {
 	struct congestion_counters *n = &c->counters;
-	uint64_t guid = c->sm->job->disc.g->ports[port].guid;
-	uint32_t care = care_of(c, guid), block, parts;
+	uint32_t block, parts = parts_of(c, port);
 	const uint8_t *image;
 	bool holds = true;
 
-	if (care != 0) {
-		n->alone += silences(care) >= ALONE_AFTER;
-		n->waiting += silences(care) < ALONE_AFTER;
-		return;
-	}
-	parts = parts_of(c, port);
 	for (uint32_t i = 0; i < parts; i++) {
 		const struct table *t = table_of(c, port, i, &block, &image);
 
 		holds &= t != NULL && table_holds(t, block, image);
 	}
-	n->set += parts != 0 && holds;
-	n->waiting += parts != 0 && !holds;
+	if (parts != 0 && holds) {
+		n->set++;
+	} else if (parts != 0) {
+		uint32_t care = care_of(c, c->sm->job->disc.g->ports[port].guid);
+
+		n->alone += silences(care) >= ALONE_AFTER;
+		n->waiting += silences(care) < ALONE_AFTER;
+	}
 }
 
 static void end_pass(struct congestion *c)
@@ -350,7 +354,7 @@ static void send_due(struct congestion *c)
 		const uint8_t *image;
 		uint32_t block;
 
-		if (c->part >= parts_of(c, c->port)) {
+		if (c->part >= parts_of(c, c->port) || is_alone(c, g->ports[c->port].guid)) {
 			c->port++;
 			c->part = 0;
 			continue;

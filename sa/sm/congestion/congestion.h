@@ -49,7 +49,8 @@ struct congestion {
 /*! \brief Takes the options. All ports are asked again. \retval -ENOMEM  It is off. */
 int congestion_configure(struct congestion *c);
 
-/*! \brief After a discovery: forgets what ports held whose link was down since. */
+/*! \brief After a discovery: forgets what ports held whose link was down since; of all, so that it is set
+ *         again, if tables are to be read back. */
 void congestion_forget(struct congestion *c, const struct job *j);
 
 /*! \brief Repeats what was not answered in time, and sends what is due if it \a may_send. */

@@ -182,6 +182,50 @@ START_TEST(nodes_without_the_class_are_left_alone)
 }
 END_TEST
 
+START_TEST(an_operator_lets_all_be_set_again)
+{
+	uint64_t before;
+	uint32_t n;
+
+	begin(1, 0, true);
+	fixture_run_ms(fixture, 1000);
+	before = requests();
+	n = fixture_sweeps(fixture);
+	sweep_request_audit(fixture->sweep, NULL);
+	fixture_heavy(fixture, n + 1);
+	fixture_run_ms(fixture, 1000);
+	ck_assert_uint_eq(requests(), 2 * before);
+	stop();
+}
+END_TEST
+
+START_TEST(a_switch_and_a_host_that_left_are_counted_once_or_not)
+{
+	const struct graph *g;
+	const struct congestion_counters *n;
+
+	begin(1, 0, false);
+	g = fixture->g;
+	n = sweep_congestion(fixture->sweep);
+	ck_assert_int_eq(sim_congestion_set(fixture->sim, g->nodes[g->switches[1]].guid, false),
+	                 E_OK);
+	ck_assert_int_eq(sim_congestion_set(fixture->sim, fixture_host_guid(fixture, 2), false),
+	                 E_OK);
+	fixture->config.congestion.on = true;
+	sweep_reconfigure(fixture->sweep, &fixture->deps);
+	fixture_run_ms(fixture, 3000); /* one pass: both may answer the next time */
+	ck_assert_uint_eq(n->waiting, 2);
+	ck_assert_int_eq(sim_set_link(fixture->sim, fixture_host_guid(fixture, 2),
+	                              fixture_host_num(fixture, 2), false),
+	                 E_OK);
+	fixture_run_ms(fixture, 10 * PASS_MS);
+	ck_assert_uint_eq(n->waiting, 0);
+	ck_assert_uint_eq(n->alone, 1);
+	ck_assert_uint_eq(n->set, g->n_switches + g->n_hosts - 2);
+	stop();
+}
+END_TEST
+
 START_TEST(losses_are_made_up_for)
 {
 	begin((uint32_t)_i + 1, 100000, true);
@@ -201,6 +245,8 @@ TEST_SUITE(sweep_congestion)
 	tcase_add_test(tc, what_restarts_is_set_again);
 	tcase_add_test(tc, a_new_configuration_sends_what_differs);
 	tcase_add_test(tc, nodes_without_the_class_are_left_alone);
+	tcase_add_test(tc, an_operator_lets_all_be_set_again);
+	tcase_add_test(tc, a_switch_and_a_host_that_left_are_counted_once_or_not);
 	tcase_add_loop_test(tc, losses_are_made_up_for, 0, 4);
 	suite_add_tcase(suite, tc);
 }
