@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*!
- * What an operator chooses about congestion control of InfiniBand (IBA vol. 1, annex A10), and how
- * it is written in opensm.conf.
+ * What an operator chooses about congestion control: of InfiniBand (IBA vol. 1, annex A10), as opensm.conf
+ * writes it, and of Omni-Path.
  */
 enum {
 	CONGESTION_SLS = 16,
@@ -31,6 +31,14 @@ struct congestion_table {
 	uint16_t entry[CONGESTION_TABLE_MOST];
 };
 
+/*! The same for Omni-Path, as opafm.xml has it. */
+struct congestion_opa_options {
+	bool victims; /*!< ports mark where they are the victim of congestion, too */
+	uint32_t threshold, packet_size, marking_rate;
+	uint32_t increase, timer, trigger, min, limit;
+	uint32_t max_delay_ns; /*!< of the last entry of the control table, for packets of the MTU */
+};
+
 struct congestion_options {
 	bool on;
 	uint64_t key; /*!< CC_Key of requests */
@@ -44,6 +52,7 @@ struct congestion_options {
 	uint32_t port_control, ca_map;
 	struct congestion_sls timer, increase, trigger, min;
 	struct congestion_table table;
+	struct congestion_opa_options opa;
 };
 
 /*! \brief "0x" and up to 64 hex digits, or digits alone. \retval E_SYNTAX E_RANGE */

@@ -285,7 +285,7 @@ static bool make_run(struct run *r, uint32_t seed)
 	if (omni_path) {
 		make_adaptive(r, &state);
 	}
-	if (with_congestion && !omni_path) {
+	if (with_congestion) {
 		congestion_options_draw(r, &state);
 	}
 	if (high_lids) {
@@ -748,7 +748,7 @@ static const struct argp_option options[] = {
 	{ "drains", 'd', NULL, 0,
 	  "also switches and cables that go out of service and come back", 0 },
 	{ "congestion", 'g', NULL, 0,
-	  "also congestion control, for which some nodes have no agent; not with --omnipath", 0 },
+	  "also congestion control, for which some nodes have no agent", 0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
 	{ "counts", 'C', NULL, 0,
 	  "print how often each line of the log and each MAD came", 0 },

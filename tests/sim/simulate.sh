@@ -136,6 +136,7 @@ done <<'E'
 --high-lids --managers 0 --crashes
 --congestion
 --congestion --nonsense
+--congestion --omnipath
 --congestion --managers 0 --crashes --freezes
 E
 # virtual ports that lie are a thousand at a time, which takes seconds

@@ -133,6 +133,14 @@ static void after_cables(struct sweep *s)
 	}
 }
 
+static void after_congestion(struct sweep *s)
+{
+	s->phase = PHASE_IDLE;
+	if (congestion_opa_end(&s->congestion_opa)) {
+		(void)sweep_publish(s);
+	}
+}
+
 static void after_light(struct sweep *s)
 {
 	s->sm.status.light_sweeps++;
@@ -425,6 +433,16 @@ static bool cables_begin(struct sweep *s)
 	return cables_start(&s->cables);
 }
 
+static uint64_t congestion_due(const struct sweep *s)
+{
+	return congestion_opa_deadline(&s->congestion_opa);
+}
+
+static bool congestion_begin(struct sweep *s)
+{
+	return congestion_opa_start(&s->congestion_opa);
+}
+
 /*
  * What there is to do between sweeps: the first row that is due begins. A start that returns
  * false had nothing to do after all, and the next row is looked at; it is asked again in the
@@ -448,6 +466,7 @@ static const struct idle_work {
 	{ PHASE_CLIENT_TABLES, client_tables_due, client_tables_begin },
 	{ PHASE_REBALANCE, rebalance_due, rebalance_start },
 	{ PHASE_READ_QOS, read_qos_due, read_qos_start },
+	{ PHASE_CONGESTION, congestion_due, congestion_begin },
 	{ PHASE_CABLES, cables_due, cables_begin },
 	{ PHASE_AUDIT, audit_due, audit_start },
 };
@@ -522,6 +541,7 @@ static const struct {
 	[PHASE_AUDIT] = { "audit", after_audit },
 	[PHASE_READ_QOS] = { "read-qos", after_read_qos },
 	[PHASE_CABLES] = { "cables", after_cables },
+	[PHASE_CONGESTION] = { "congestion", after_congestion },
 	[PHASE_PORT] = { "port", after_port },
 	[PHASE_REBALANCE] = { "rebalance", after_rebalance },
 };
@@ -598,7 +618,7 @@ static bool may_ask_agents(const struct sweep *s)
 		[PHASE_IDLE] = true,          [PHASE_LIGHT] = true,
 		[PHASE_CLIENT_TABLES] = true, [PHASE_AUDIT] = true,
 		[PHASE_READ_QOS] = true,      [PHASE_REBALANCE] = true,
-		[PHASE_CABLES] = true,
+		[PHASE_CABLES] = true,        [PHASE_CONGESTION] = true,
 	};
 	const struct sm *sm = &s->sm;
 

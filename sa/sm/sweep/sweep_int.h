@@ -8,6 +8,7 @@
  * see it.
  */
 #include "sa/sm/congestion/congestion.h"
+#include "sa/sm/congestion/congestion_opa.h"
 #include "sa/sm/manager/election.h"
 #include "sa/sm/manager/takeover.h"
 #include "sa/sm/publish/mirror.h"
@@ -52,6 +53,7 @@ enum phase {
 	PHASE_AUDIT,         /* a few blocks of tables are read back */
 	PHASE_READ_QOS,      /* SL-to-VL and arbitration tables that a client asks for */
 	PHASE_CABLES,        /* the modules of cables */
+	PHASE_CONGESTION,    /* congestion control of Omni-Path */
 	PHASE_PORT,          /* a port that an operator switches off or on */
 	PHASE_REBALANCE, /* between sweeps: the routes are compared with a fresh start's */
 	PHASE_COUNT
@@ -92,6 +94,7 @@ struct sweep {
 	struct perf *perf;        /* port counters; NULL: they are not read */
 	struct link_care link_care;
 	struct congestion congestion;
+	struct congestion_opa congestion_opa;
 	bool perf_stale;          /* the fabric was published since it was told */
 	uint32_t last_nodes;      /* of the last discovery: for progress */
 	bool reassigned;          /* reassign_lids was done */

@@ -515,7 +515,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret_sweep)
 	s->takeover = (struct takeover){ .sm = sm, .election = &s->election };
 	s->port_control.sm = sm;
 	s->link_care.sm = sm;
-	s->congestion.sm = sm;
+	s->congestion.sm = s->congestion_opa.sm = sm;
 	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
 	s->rebalance.routes = &s->routes;
 	s->routes.recall = true;
@@ -563,6 +563,7 @@ void sweep_free(struct sweep *s)
 	election_done(&s->election);
 	perf_free(s->perf);
 	congestion_done(&s->congestion);
+	congestion_opa_done(&s->congestion_opa);
 	qos_reads_done(&s->qos_reads);
 	job_free(sm->job);
 	job_free(sm->previous);
