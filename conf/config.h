@@ -8,6 +8,7 @@
 #include "conf/base/credit_loops.h"
 #include "conf/option.h"
 #include "conf/policy/adaptive.h"
+#include "conf/policy/congestion.h"
 #include "conf/policy/qos.h"
 
 struct arena;

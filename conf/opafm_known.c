@@ -94,7 +94,7 @@ static const char *const ignored[] = {
 	"Sm/ISLLinkPolicy/",
 	"Sm/LongTermPortQuarantine/",
 	"Sm/Preemption/",
-	"Sm/CongestionControl/",
+	"Sm/CongestionControl/Debug",
 	"Sm/NeighborNormalRetries",
 	"Sm/PortBounceLogLimit",
 	"Sm/SwitchCascadeActivateEnable",

@@ -49,6 +49,10 @@ enum option_type {
 	OPT_DEVICE_GROUP, /*!< const struct device_list *, NULL for "(null)" and ""; name of one group */
 	OPT_DEVICE_GROUPS, /*!< the same; names with commas between, in an order that matters */
 	OPT_LMC_ESP0, /*!< uint32_t 0-7; FALSE = 0, TRUE = UINT32_MAX (as lmc), or a number */
+	OPT_PORT_MASK, /*!< struct congestion_mask; see congestion_mask_parse() */
+	OPT_PER_SL, /*!< struct congestion_sls, zeros for "(null)"; see congestion_sls_parse(). The key may be
+	                 repeated, for one SL each */
+	OPT_CCT, /*!< struct congestion_table, empty for "(null)"; see congestion_table_parse(); max: entries */
 	OPT_IGNORED  /*!< known, no effect */
 };
 

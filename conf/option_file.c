@@ -102,7 +102,7 @@ static void read_pair(struct option_reader *r, const char *key, char *value)
 			return;
 		}
 		unsigned *seen = &r->seen[option_index(r->sets, row)];
-		if (*seen != 0) {
+		if (*seen != 0 && row->type != OPT_PER_SL) {
 			diag_add(r->d, DIAG_WARNING, r->name, r->line,
 			         "%s was already set in line %u; the last one counts",
 			         row->name, *seen);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,6 +13,7 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "conf/device_group.h"
+#include "conf/policy/congestion.h"
 #include "conf/policy/guidfile.h"
 #include "conf/policy/qos.h"
 
@@ -398,6 +400,96 @@ static const char *expected_device_list(const struct option_row *row, struct are
 	               : "names of device groups with commas between, each once";
 }
 
+static int store_port_mask(const struct option_row *row, void *member, const char *value,
+                           struct arena *a)
+{
+	(void)row, (void)a;
+	return congestion_mask_parse(value, member);
+}
+
+static const char *text_port_mask(const struct option_row *row, const void *member,
+                                  struct arena *a)
+{
+	const struct congestion_mask *m = member;
+	char text[2 * CONGESTION_MASK_BYTES + 1];
+	(void)row;
+
+	for (unsigned i = 0; i < CONGESTION_MASK_BYTES; i++) {
+		snprintf(text + (size_t)2 * i, 3, "%02x", m->byte[i]);
+	}
+	return arena_printf(a, "0x%s", text);
+}
+
+static int store_per_sl(const struct option_row *row, void *member, const char *value,
+                        struct arena *a)
+{
+	(void)a;
+	if (option_is_null(value)) {
+		memset(member, 0, sizeof(struct congestion_sls));
+		return E_OK;
+	}
+	return congestion_sls_parse(value, (uint32_t)row->max, member);
+}
+
+static const char *text_per_sl(const struct option_row *row, const void *member,
+                               struct arena *a)
+{
+	const struct congestion_sls *s = member;
+	const char *text = NULL;
+	(void)row;
+
+	for (unsigned i = 0; i < CONGESTION_SLS; i++) {
+		if (s->of[i] != 0) {
+			text = arena_printf(a, "%s%s%u %u", text != NULL ? text : "",
+			                    text != NULL ? ", " : "", i, s->of[i]);
+			if (text == NULL) {
+				return NULL;
+			}
+		}
+	}
+	return text != NULL ? text : "(null)";
+}
+
+static const char *expected_per_sl(const struct option_row *row, struct arena *a)
+{
+	return arena_printf(a, "an SL from 0 to %d and a number from 0 to %" PRIu64 ", or several such pairs with commas between",
+	                    CONGESTION_SLS - 1, row->max);
+}
+
+static int store_cct(const struct option_row *row, void *member, const char *value,
+                     struct arena *a)
+{
+	(void)a;
+	if (option_is_null(value)) {
+		memset(member, 0, sizeof(struct congestion_table));
+		return E_OK;
+	}
+	return congestion_table_parse(value, (uint32_t)row->max, member);
+}
+
+static const char *text_cct(const struct option_row *row, const void *member,
+                            struct arena *a)
+{
+	enum { ENTRY_TEXT = 8 /* "3:16383," */, SHIFT = 14 };
+	const struct congestion_table *t = member;
+	char text[CONGESTION_TABLE_MOST * ENTRY_TEXT + 1] = "(null)";
+	size_t len = 0;
+	(void)row;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%u:%u",
+		                        i != 0 ? "," : "", t->entry[i] >> SHIFT,
+		                        t->entry[i] & ((1U << SHIFT) - 1));
+	}
+	return arena_strdup(a, text);
+}
+
+static const char *expected_cct(const struct option_row *row, struct arena *a)
+{
+	return arena_printf(a, "up to %" PRIu64 " of SHIFT:MULTIPLIER with commas between, shifts from 0 to 3, multipliers from 0 to 16383",
+	                    row->max);
+}
+
 static int store_nothing(const struct option_row *row, void *member, const char *value,
                          struct arena *a)
 {
@@ -438,6 +530,10 @@ static const struct value_ops ops[] = {
 	                        NULL },
 	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, NULL,
 	                   "FALSE, TRUE or a number from 0 to 7" },
+	[OPT_PORT_MASK] = { store_port_mask, text_port_mask, NULL,
+	                    "0x and up to 64 hex digits, a bit for each port" },
+	[OPT_PER_SL] = { store_per_sl, text_per_sl, expected_per_sl, NULL },
+	[OPT_CCT] = { store_cct, text_cct, expected_cct, NULL },
 	[OPT_IGNORED] = { store_nothing, text_nothing, NULL, "anything" },
 };
 

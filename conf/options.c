@@ -169,31 +169,6 @@ const struct option_row config_rows[] = {
 
 	/* quality of service */
 	NONE("suppress_sl2vl_mad_status_errors", "FALSE", "Do not log refused SL-to-VL tables"),
-	/* congestion control */
-	NONE_FLAG("congestion_control", 0, "congestion_control", "Congestion control set-up"),
-	NONE_ARG("cc_key", "0x0000000000000000", 0, "cc_key", "KEY", "Key of congestion control"),
-	NONE("cc_max_outstanding_mads", "500", "Most congestion control packets in flight"),
-	NONE("cc_sw_cong_setting_control_map", "0x0", "Which switch settings are valid"),
-	NONE("cc_sw_cong_setting_victim_mask",
-		"0x0000000000000000000000000000000000000000000000000000000000000000",
-		"Switch ports that mark packets as victims"),
-	NONE("cc_sw_cong_setting_credit_mask",
-		"0x0000000000000000000000000000000000000000000000000000000000000000",
-		"Switch ports with credit starvation detection"),
-	NONE("cc_sw_cong_setting_threshold", "0x00", "Threshold of congestion marking"),
-	NONE("cc_sw_cong_setting_packet_size", "0", "Smallest packet that is marked"),
-	NONE("cc_sw_cong_setting_credit_starvation_threshold", "0x00",
-		"Threshold of credit starvation"),
-	NONE("cc_sw_cong_setting_credit_starvation_return_delay", "0:0",
-		"Delay of credits under starvation"),
-	NONE("cc_sw_cong_setting_marking_rate", "0", "Packets between two marked ones"),
-	NONE("cc_ca_cong_setting_port_control", "0x0000", "Congestion control per QP or per SL"),
-	NONE("cc_ca_cong_setting_control_map", "0x0000", "Service levels under control"),
-	NONE("cc_ca_cong_setting_ccti_timer", "0 0", "Recovery timers per service level"),
-	NONE("cc_ca_cong_setting_ccti_increase", "0 0", "Steps per mark and service level"),
-	NONE("cc_ca_cong_setting_trigger_threshold", "0 0", "Events per service level"),
-	NONE("cc_ca_cong_setting_ccti_min", "0 0", "Least index per service level"),
-	NONE("cc_cct", NULL, "Congestion control table"),
 
 #include "conf/options_mlnx.def"
 

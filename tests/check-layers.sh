@@ -48,9 +48,10 @@ sa/sm/policy          conf/base conf/policy conf routing/graph db/lmdb db/snapsh
 sa/sm/program         conf/base conf/policy conf routing/graph routing/proof routing sa/mad sa/sm/discover sa/sm/table
 sa/sm/virtual         conf/base conf/policy conf routing/graph routing sa/mad sa/sm/discover sa/sm/program
 sa/sm                 conf/base conf routing/graph routing/text routing/proof routing db/lmdb db/snapshot db/state db/stats sa/mad sa/store sa/server sa/partition sa/sm/discover sa/sm/table sa/sm/policy sa/sm/program sa/sm/virtual
+sa/sm/congestion      conf/base conf/policy conf routing/graph db/stats sa/mad sa/sm/table sa/sm
 sa/sm/manager         conf/base conf routing/graph db/state sa/mad sa/standby sa/server sa/sm/discover sa/sm
 sa/sm/publish         conf/base conf/policy conf routing/graph routing db/snapshot db/state db/stats sa/mad sa/store sa/standby sa/server sa/sm/discover sa/sm/policy sa/sm/program sa/sm sa/sm/manager
-sa/sm/sweep           conf/base conf/policy conf routing/graph db/state sa/mad sa/store sa/standby sa/perf sa/server sa/partition sa/sm/discover sa/sm/table sa/sm/virtual sa/sm sa/sm/manager sa/sm/publish
+sa/sm/sweep           conf/base conf/policy conf routing/graph db/state sa/mad sa/store sa/standby sa/perf sa/server sa/partition sa/sm/discover sa/sm/table sa/sm/virtual sa/sm sa/sm/congestion sa/sm/manager sa/sm/publish
 sa/control            conf/base conf/policy sa/partition sa/sm sa/sm/sweep
 sa/sim/opa            conf/base sa/mad
 sa/sim                conf/base conf routing/graph routing/text sa/mad sa/sim/opa

@@ -67,6 +67,10 @@ enum {
 	OPA_ATTR_PORT_GROUP_FT = 0x88,
 	OPA_ATTR_PORT_GROUP_TABLE = 0x89,
 	OPA_ATTR_BUFFER_CONTROL = 0x8A,
+	OPA_ATTR_CONGESTION_INFO = 0x8B,
+	OPA_ATTR_SWITCH_CONGESTION = 0x8D,
+	OPA_ATTR_HFI_CONGESTION = 0x90,
+	OPA_ATTR_HFI_CONTROL_TABLE = 0x91,
 	OPA_ATTR_SC_TO_SC_SET = 0x94
 };
 
@@ -75,6 +79,10 @@ enum {
 	OPA_BYTES_MAP = 32,     /*!< a byte for each SL or SC */
 	OPA_BYTES_VL_ARB = 256, /*!< 128 pairs of a VL and a weight */
 	OPA_BYTES_BUFFER_CONTROL = 132,
+	OPA_BYTES_CONGESTION_INFO = 4,
+	OPA_BYTES_SWITCH_CONGESTION = 76,
+	OPA_BYTES_HFI_CONGESTION = 198,
+	OPA_BYTES_CONTROL_TABLE = 130, /*!< of congestion control: one block, and CCTI_Limit before it */
 	OPA_BYTES_SC_SET = 96 /*!< masks of ports in and out of 256 bits, and a map */
 };
 
@@ -106,6 +114,30 @@ enum {
 /* an SMP over a directed route, in the whole MAD */
 #define OPA_DR_SLID                256, 32
 #define OPA_DR_DLID                288, 32
+
+/* CongestionInfo */
+#define OPA_CI_CONTROL_TABLE_CAP    16,  8 /* blocks */
+
+/* SwitchCongestionSetting; masks have a bit for each port, port 0 the lowest of the last byte */
+enum { OPA_SCS_VICTIM_MASK_AT = 4 };
+#define OPA_SCS_CONTROL_MAP          0, 32
+#define OPA_SCS_THRESHOLD          544,  4
+#define OPA_SCS_PACKET_SIZE        552,  8
+#define OPA_SCS_MARKING_RATE       592, 16
+
+/* HFICongestionSetting; what follows from byte 6 on is there for each SL */
+enum { OPA_HCS_ENTRIES_AT = 6, OPA_HCS_ENTRY_BYTES = 6 };
+#define OPA_HCS_CONTROL_MAP          0, 32
+#define OPA_HCS_PORT_CONTROL        32, 16
+#define OPA_HCE_INCREASE             0,  8
+#define OPA_HCE_TIMER               16, 16
+#define OPA_HCE_TRIGGER             32,  8
+#define OPA_HCE_MIN                 40,  8
+
+/* HFICongestionControlTable, one block; an entry has a shift in bits 15:14 and a multiplier below */
+enum { OPA_CCT_ENTRIES_AT = 2, OPA_CCT_ENTRIES = 64 };
+#define OPA_CCT_LIMIT                0, 16
+#define OPA_CCT_ENTRY                0, 16
 
 /* the header of an attribute in an Aggregate */
 #define OPA_AG_ATTRIBUTE             0, 16
@@ -256,3 +288,11 @@ enum {
 #define OPA_NTC_259_LID_1          288, 32
 #define OPA_NTC_259_LID_2          320, 32
 /* clang-format on */
+
+/*! \brief An MTU of Omni-Path in bytes: codes 1 to 5 as InfiniBand has them, 6 and 7 are 8192 and 10240. 0: none. */
+static inline unsigned opa_mtu_bytes(unsigned code)
+{
+	enum { CODE_10240 = 7 };
+
+	return code == CODE_10240 ? 10240 : code == 0 ? 0 : 128U << code;
+}

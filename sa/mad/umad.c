@@ -22,15 +22,16 @@
 #include "sa/mad/opa_fields.h"
 #include "sa/mad/opa_lid.h"
 #include "sa/mad/transport.h"
+#include "sa/mad/cc_fields.h"
 #include "sa/mad/wakeup.h"
 #include "sa/mad/wire.h"
 
 /*
  * The transport over libibumad.
  *
- * One descriptor has eight agents: classes 0x81 and 0x01 (SMPs), 0x03 (SA, the kernel does
+ * One descriptor has nine agents: classes 0x81 and 0x01 (SMPs), 0x03 (SA, the kernel does
  * RMPP) and 0x04 (port counters), each once for InfiniBand's class version and once for
- * Omni-Path's. The kernel delivers by class and version, and a MAD is sent by the agent of its version. Old kernels
+ * Omni-Path's, and 0x21 (congestion control) for InfiniBand's. The kernel delivers by class and version, and a MAD is sent by the agent of its version. Old kernels
  * refuse the agents for Omni-Path; then there are none. A receive thread blocks in
  * umad_recv(), because only that wait works on real devices and under a preload library. It
  * reads what else has come without waiting, and appends everything to a list in one step;
@@ -56,7 +57,7 @@ enum {
 	RECV_BYTES = 64 * 1024, /* first size of the buffer for longer MADs */
 	SM_CLASS_VERSION = 1,
 	PERF_CLASS_VERSION = 1,
-	N_AGENTS = 8
+	N_AGENTS = 9
 };
 
 struct agent_row {
@@ -85,6 +86,8 @@ static const struct agent_row agent_rows[N_AGENTS] = {
 	/* port counters: we ask, and answer nobody */
 	{ UMAD_CLASS_PERF_MGMT, OPA_CLASS_VERSION, 0, true, { 0 } },
 	{ UMAD_CLASS_PERF_MGMT, PERF_CLASS_VERSION, 0, true, { 0 } },
+	/* congestion control: we ask, and hear of wrong keys */
+	{ CC_CLASS, CC_CLASS_VERSION, 0, true, { UMAD_METHOD_TRAP } },
 };
 /* clang-format on */
 

@@ -8,8 +8,8 @@
  *   DeviceTreeMemberRecord   every node with its ACTIVE ports
  *   QuarantinedNodeRecord    nodes that were refused, and the port behind which each was seen
  *
- * Some attributes that Omni-Path's tools ask for have no records: congestion settings are neither read
- * nor set, and device groups are configuration, which is not published.
+ * Some attributes that Omni-Path's tools ask for have no records: settings of congestion control are set but not
+ * shown here, and device groups are configuration, which is not published.
  *
  * Layouts and component bits are those of opa-fm and opasaquery.
  */

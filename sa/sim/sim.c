@@ -128,6 +128,7 @@ void sim_free(struct sim *s)
 	free(s->several);
 	pthread_mutex_destroy(&s->lock);
 	sim_vport_done(s);
+	sim_congestion_done(s);
 	sim_opa_done(s);
 	free(s->stored);
 	hash_done(&s->stored_at);

@@ -127,6 +127,24 @@ int sim_opa_count(struct sim *s, uint64_t node_guid, uint8_t port, const char *n
  *  at. \retval E_NOTFOUND \retval -ENOMEM */
 int sim_opa_congest(struct sim *s, uint64_t node_guid, uint8_t port, unsigned percent);
 
+/*! Congestion control of InfiniBand (IBA vol. 1, annex A10). Bytes of the attributes, and how many blocks the
+ *  agents have of them. */
+enum {
+	SIM_CC_SWITCH_BYTES = 76,
+	SIM_CC_PORT_BYTES = 128,
+	SIM_CC_PORT_BLOCKS = 8,
+	SIM_CC_CA_BYTES = 132,
+	SIM_CC_TABLE_BYTES = 132,
+	SIM_CC_TABLE_BLOCKS = 2
+};
+/*! \brief Lets the agents of a node answer class 0x21, as they do at first, or not. */
+int sim_congestion_set(struct sim *s, uint64_t node_guid, bool on);
+/*! \brief An attribute as a port holds it. \return NULL: it has none, or nothing was Set since power-on. */
+const uint8_t *sim_congestion_held(const struct sim *s, uint64_t node_guid, uint8_t port,
+                                   uint16_t attr, uint32_t mod);
+uint64_t sim_congestion_key(const struct sim *s, uint64_t node_guid, uint8_t port); /*!< CC_Key */
+uint64_t sim_congestion_requests(const struct sim *s); /*!< that reached an agent */
+
 /*! Port counters of class PerfMgt. */
 /*! \brief Raises a counter. \param name  As perfquery prints it: "SymbolErrorCounter".
  *  \retval E_NOTFOUND  No such port. \retval E_UNKNOWN  No such counter. */

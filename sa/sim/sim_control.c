@@ -406,6 +406,24 @@ static int run_errors(struct run *r)
 	return ret == E_UNKNOWN ? refuse_counter(r, w.name) : ret;
 }
 
+static int run_congestion(struct run *r)
+{
+	static const char *const words[] = { "off", "on", "sets", NULL };
+	unsigned what;
+	uint32_t node;
+	int ret = read_choice(r, words, &what);
+
+	if (ret == E_OK && what == 2) {
+		pthread_mutex_lock(&r->c->sim->lock);
+		sim_congestion_print(r->c->sim, r->out);
+		pthread_mutex_unlock(&r->c->sim->lock);
+		return E_OK;
+	}
+	ret = ret == E_OK ? read_node(r, &node) : ret;
+	return ret == E_OK ? sim_congestion_set(r->c->sim, r->c->g->nodes[node].guid, what == 1)
+	                   : ret;
+}
+
 static int run_traffic(struct run *r)
 {
 	unsigned num = 0;
@@ -721,6 +739,7 @@ static const struct command commands[] = {
 	{ "counter",  "NAME N NODE[PORT]",         "raises a port counter, named as perfquery prints it", run_counter },
 	{ "errors",   "NAME N NODE[PORT]",         "lets a port counter rise by N an hour from now on; 0 ends it", run_errors },
 	{ "traffic",  "MB NODE[PORT]",             "the port sends so many megabytes per second from now on", run_traffic },
+	{ "congestion", "off|on NODE | sets",     "off: the node has no agent for congestion control; sets: MADs of this class that set something, in the order in which they came", run_congestion },
 	{ "lanes",    "N NODE[PORT]",              "Omni-Path: the link runs on so many lanes without going down", run_lanes },
 	{ "busy",     "PERCENT NODE[PORT]",        "Omni-Path: so much of the port's buffers is in use, which adaptive routing looks at", run_busy },
 	{ "lie",      "NAME VALUE NODE[PORT]",     "Omni-Path: NodeInfo, SwitchInfo or PortInfo shows something else: NodeGUID, NumPorts, PartitionCap, LinearFDBCap, MTUCap, VLCap, PacketFormats, NeighborFWAuthBypass; CableTemperature", run_lie },

@@ -116,6 +116,7 @@ void sim_port_reset(struct sim *s, uint32_t port)
 	field_set(me->info, PI_OPERATIONAL_VLS, p->vls);
 	field_set(me->info, PI_RESP_TIME_VALUE, 16);
 	sim_vport_reset(s, port);
+	sim_congestion_reset(s, port);
 	if (end_port) {
 		field_set(me->info, PI_GUID_CAP, sim_guid_cap(s));
 		set_capabilities(s, n, p, me->info);

@@ -227,7 +227,16 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 	if (opa && (m->len = sim_opa_perf(s, at, from, m)) == 0) {
 		return false;
 	}
-	if (opa || sim_perf_agent(s, at, m->data)) { /* the node itself answers */
+	const bool congestion = sim_is_congestion(s, m->data);
+	if (congestion) {
+		bool lost = s->receiver == NULL && sim_lost(s);
+
+		if (lost || !sim_congestion_agent(s, at, m)) {
+			return false;
+		}
+		sim_fault_answer(s, at->node, m);
+	}
+	if (opa || congestion || sim_perf_agent(s, at, m->data)) { /* the node itself answers */
 		const uint16_t key = answer_p_key(s, at);
 
 		at->slid = dlid;

@@ -108,6 +108,7 @@ struct sim_port {
 	uint64_t lease_end_us; /*!< of the M_Key; 0: no wrong one was met since the right one */
 	struct sim_perf perf;
 	struct sim_virtual *virtual_ports; /*!< NULL: it cannot have any */
+	struct sim_congestion *congestion; /*!< see sim_congestion.c; NULL: nothing was Set */
 };
 
 /*! A trap that was raised and not yet repressed. */
@@ -126,6 +127,7 @@ struct sim_node {
 	bool down, deaf;
 	bool directed;  /*!< SMPs by LID get lost in it; traps do not */
 	bool hostile;   /*!< half of its answers are nonsense */
+	bool no_congestion; /*!< it does not answer MADs of congestion control */
 	uint32_t guids; /*!< index + 1 of the node whose GUIDs it shows, 0: its own */
 	uint8_t sw_info[SMP_DATA_BYTES];       /*!< SwitchInfo */
 	struct sim_trap traps
@@ -179,6 +181,12 @@ struct sim_stored {
 	uint8_t data[SMP_DATA_BYTES];
 };
 
+/*! A Set of congestion control that reached an end port. */
+struct sim_cc_set {
+	uint32_t port;
+	uint8_t mad[MAD_BYTES]; /*!< without its transaction ID */
+};
+
 enum { SIM_METHODS = 8, SIM_ATTRS = 0x40, SIM_VPORT_ATTRS = 7 };
 
 /*! Column of sim.counts: attributes below SIM_ATTRS, those of virtual ports, all others. */
@@ -227,6 +235,11 @@ struct sim {
 	struct sim_client *clients;
 	uint32_t n_clients;
 	size_t cap_clients;
+
+	struct sim_cc_set *cc_sets; /*!< [n_cc_sets] the first ones of congestion control */
+	uint32_t n_cc_sets;
+	size_t cap_cc_sets;
+	uint64_t cc_requests; /*!< of congestion control that reached an agent */
 
 	uint64_t counts[SIM_METHODS][SIM_ATTRS + SIM_VPORT_ATTRS + 1];
 	int64_t n_more; /*!< how many more these are than MADs, because an Aggregate has several */
@@ -539,6 +552,16 @@ static inline void sim_perf_count(struct sim *s, uint32_t from, uint32_t to)
 void sim_perf_settle(struct sim *s, uint32_t port);
 /*! \brief Answers a request of class PerfMgt in place. \return false: it is none. */
 bool sim_perf_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
+
+/* sim_congestion.c: congestion control */
+void sim_congestion_reset(struct sim *s, uint32_t port); /*!< as after power-on */
+void sim_congestion_done(struct sim *s);
+/*! \brief A request of class 0x21 that nodes of this fabric may answer? */
+bool sim_is_congestion(const struct sim *s, const uint8_t *mad);
+/*! \brief Answers it in place. \return false: no answer. */
+bool sim_congestion_agent(struct sim *s, const struct sim_at *at, struct mad_buf *m);
+/*! \brief Prints NodeGUID, port and bytes of each Set, without the transaction ID. */
+void sim_congestion_print(const struct sim *s, FILE *f);
 
 /* sim.c */
 /*! \brief Locks the fabric and finds a node; sim_unlock() is its counterpart. */

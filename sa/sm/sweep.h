@@ -10,6 +10,7 @@
 #include "sa/sm/program/waves.h"
 
 struct arena;
+struct congestion_counters;
 struct drained_outcome;
 struct drained_request;
 struct job;
@@ -295,3 +296,6 @@ const struct sweep_status *sweep_status(const struct sweep *s);
 
 /*! \brief For tests: the job at work, or the last one. Borrowed until the next sweep_run_once(). */
 const struct job *sweep_job(const struct sweep *s);
+
+/*! \brief For tests: congestion control since the start. Borrowed until sweep_free(). */
+const struct congestion_counters *sweep_congestion(const struct sweep *s);

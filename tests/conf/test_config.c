@@ -184,8 +184,8 @@ static const struct {
 	{ "-Q|--qos", true },
 	{ "-Y /etc/opensm/qos-policy.conf|--qos_policy_file /etc/opensm/qos-policy.conf",
 	  true },
-	{ "--congestion_control", false },
-	{ "--cc_key 5", false },
+	{ "--congestion_control", true },
+	{ "--cc_key 5", true },
 	{ "-y|--stay_on_fatal", false },
 	{ "-B|--daemon", false },
 	{ "-J f|--pidfile f", false },
@@ -413,6 +413,13 @@ static const char *random_value(const struct option_row *row, uint64_t *s)
 		return arena_printf(arena, "%d,1,2,3,4,5,6,7,8,9,10,11,12,13,14,%d",
 		                    (int)n, (int)n);
 	case OPT_LIFE_TIMES: return arena_printf(arena, "%d,14", (int)(1 + rnd(s) % 31));
+	case OPT_PORT_MASK: return arena_printf(arena, "0x%" PRIx64 "0%" PRIx64, rnd(s), rnd(s));
+	case OPT_PER_SL:
+		return arena_printf(arena, "%d %d, 15 %d", (int)(rnd(s) % 15),
+		                    (int)(1 + rnd(s) % row->max), (int)(1 + rnd(s) % row->max));
+	case OPT_CCT:
+		n = rnd(s) % 16384;
+		return arena_printf(arena, row->max == 1 ? "3:%d" : "0:7,3:%d", (int)n);
 	case OPT_LMC_ESP0:
 		n = rnd(s) % 9;
 		return n == 8 ? "TRUE" : arena_printf(arena, "%d", (int)n);

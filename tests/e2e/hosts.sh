@@ -15,7 +15,7 @@ client_ms=60000 manager_retries=20
 patient() {
 	command=("$@")
 	case $1 in
-	dump_lfts | ibaddr | ibhosts | iblinkinfo | ibnetdiscover | ibportstate | ibqueryerrors | ibroute | \
+	dump_lfts | ibaddr | ibcc* | ibhosts | iblinkinfo | ibnetdiscover | ibportstate | ibqueryerrors | ibroute | \
 		ibswitches | ibtracert | osmtest | perfquery | saquery | sminfo | smpquery)
 		command=("$1" -t "$client_ms" "${@:2}")
 		;;

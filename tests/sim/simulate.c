@@ -85,6 +85,7 @@
 #include "sa/sim/opa/opa_device.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep/sweep_int.h" /* a sweep that waits */
+#include "tests/sim/congestion.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/invariants.h"
@@ -129,7 +130,7 @@ struct arguments {
 };
 
 static bool any_order, nonsense, with_vports, crashes, with_freezes, omni_path,
-	with_drains, with_packets, high_lids; /* set by the command line alone */
+	with_drains, with_packets, high_lids, with_congestion; /* set by the command line alone */
 static unsigned managers = 1;             /* 0: by the seed */
 static int64_t wall_now;
 static uint32_t seed_now; /* for the handler of signals */
@@ -144,7 +145,7 @@ void run_step_clock(int64_t seconds)
 	wall_now += seconds;
 }
 
-static uint32_t draw(uint64_t *state, uint32_t n)
+uint32_t run_draw(uint64_t *state, uint32_t n)
 {
 	*state ^= *state >> 12;
 	*state ^= *state << 25;
@@ -173,9 +174,9 @@ static uint64_t now_ms(const struct run *r)
 
 static bool make_fabric(struct run *r, uint64_t *state)
 {
-	uint32_t k = draw(state, sizeof(fabrics) / sizeof(*fabrics));
-	struct topogen_opts o = { .seed = draw(state, 1000),
-		                  .fail = draw(state, 4) == 0 ? 0.1 : 0 };
+	uint32_t k = run_draw(state, sizeof(fabrics) / sizeof(*fabrics));
+	struct topogen_opts o = { .seed = run_draw(state, 1000),
+		                  .fail = run_draw(state, 4) == 0 ? 0.1 : 0 };
 	char *argv[6];
 
 	for (unsigned i = 0; i < fabrics[k].n; i++) {
@@ -198,19 +199,19 @@ static enum kind draw_kind(uint64_t *state)
 	static const enum kind more[] = { EVENT_FLAP,  EVENT_SPLIT, EVENT_CLOCK,
 		                          EVENT_CRASH, EVENT_CRASH, EVENT_DISK };
 	unsigned most = nonsense ? EVENTS_NONSENSE : EVENTS_PLAIN;
-	if (with_vports && draw(state, 2) == 0) {
+	if (with_vports && run_draw(state, 2) == 0) {
 		return EVENT_VPORT;
 	}
-	if (with_freezes && draw(state, 2) == 0) {
+	if (with_freezes && run_draw(state, 2) == 0) {
 		return EVENT_FREEZE;
 	}
-	if (omni_path && draw(state, 3) == 0) {
+	if (omni_path && run_draw(state, 3) == 0) {
 		return EVENT_BUSY;
 	}
-	if (with_drains && draw(state, 2) == 0) {
+	if (with_drains && run_draw(state, 2) == 0) {
 		return EVENT_DRAIN;
 	}
-	uint32_t k = draw(state, most + (crashes ? sizeof(more) / sizeof(*more) : 0));
+	uint32_t k = run_draw(state, most + (crashes ? sizeof(more) / sizeof(*more) : 0));
 
 	return k < most ? (enum kind)k : more[k - most];
 }
@@ -220,7 +221,7 @@ static enum kind draw_kind(uint64_t *state)
 static void give_high_lids(struct run *r, uint64_t *state)
 {
 	enum { ROOM = 0x20000, FIRST = 0xbff0, SECOND = 0xfff0 };
-	uint32_t lid = draw(state, 2) == 0 ? FIRST : SECOND, size = 1u << r->config.lmc;
+	uint32_t lid = run_draw(state, 2) == 0 ? FIRST : SECOND, size = 1u << r->config.lmc;
 
 	r->config.unicast_lid_limit = ROOM - 1;
 	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
@@ -235,12 +236,12 @@ static void give_high_lids(struct run *r, uint64_t *state)
 /* Most fabrics of Omni-Path have switches that adapt. */
 static void make_adaptive(struct run *r, uint64_t *state)
 {
-	r->config.adaptive.enable = draw(state, 8) != 0;
-	r->config.adaptive.lost_route_only = draw(state, 4) == 0;
-	r->config.adaptive.algorithm = draw(state, 3);
-	r->config.adaptive.frequency = draw(state, 8);
-	r->config.adaptive.threshold = draw(state, 8);
-	r->config.adaptive.fine_grained = draw(state, 4) == 0;
+	r->config.adaptive.enable = run_draw(state, 8) != 0;
+	r->config.adaptive.lost_route_only = run_draw(state, 4) == 0;
+	r->config.adaptive.algorithm = run_draw(state, 3);
+	r->config.adaptive.frequency = run_draw(state, 8);
+	r->config.adaptive.threshold = run_draw(state, 8);
+	r->config.adaptive.fine_grained = run_draw(state, 4) == 0;
 }
 
 static bool make_run(struct run *r, uint32_t seed)
@@ -270,11 +271,11 @@ static bool make_run(struct run *r, uint32_t seed)
 	    option_set_defaults(&r->engines.sets, r->a) != E_OK ||
 	    !make_fabric(r, &state) ||
 	    route_list_parse(
-		    engines_of[draw(&state, sizeof(engines_of) / sizeof(*engines_of))],
+		    engines_of[run_draw(&state, sizeof(engines_of) / sizeof(*engines_of))],
 		    &r->list, &why) != E_OK) {
 		return run_fail(r, "cannot prepare: %s", diags_first_error(&r->diags));
 	}
-	r->config.lmc = draw(&state, 3) == 0;
+	r->config.lmc = run_draw(&state, 3) == 0;
 	r->config.sweep_interval = 5;
 	r->config.virt_enabled = with_vports ? 2 : 0;
 	r->config.smp_routing = seed % 4 == 1   ? SMP_ROUTING_LID
@@ -283,6 +284,9 @@ static bool make_run(struct run *r, uint32_t seed)
 	r->config.transition = any_order ? TRANSITION_ANY : TRANSITION_SAFE;
 	if (omni_path) {
 		make_adaptive(r, &state);
+	}
+	if (with_congestion) {
+		congestion_options_draw(r, &state);
 	}
 	if (high_lids) {
 		give_high_lids(r, &state);
@@ -295,26 +299,29 @@ static bool make_run(struct run *r, uint32_t seed)
 	r->twin = arena_array(r->a, r->g->n_nodes, sizeof(*r->twin));
 	r->refused = arena_array(r->a, r->g->n_nodes, sizeof(*r->refused));
 	r->lid = arena_array(r->a, r->g->n_ports, sizeof(*r->lid));
-	r->n_events = 4 + draw(&state, 12);
+	r->n_events = 4 + run_draw(&state, 12);
 	for (unsigned i = 0; i < r->n_events; i++) {
 		struct event *e = &r->event[i];
 
 		e->kind = draw_kind(&state);
-		e->what = draw(&state, UINT32_MAX);
-		e->run_ms = draw(&state, 3) == 0 ? 0 : 1 + draw(&state, 9000);
+		e->what = run_draw(&state, UINT32_MAX);
+		e->run_ms = run_draw(&state, 3) == 0 ? 0 : 1 + run_draw(&state, 9000);
 	}
-	r->n_managers = managers != 0 ? managers : 1 + draw(&state, MANAGERS_MAX);
+	r->n_managers = managers != 0 ? managers : 1 + run_draw(&state, MANAGERS_MAX);
 	r->nonsense = nonsense;
 	r->takes_turns = managers != 1 || crashes;
 	if (sim_new(r->g, &o, high_lids, &r->sim) != E_OK ||
 	    (with_packets && (r->packets = packets_new(r)) == NULL) ||
-	    !managers_init(r, managers == 1 ? 0 : draw(&state, UINT32_MAX))) {
+	    !managers_init(r, managers == 1 ? 0 : run_draw(&state, UINT32_MAX))) {
 		return false;
 	}
 	if (r->config.smp_routing ==
 	    SMP_ROUTING_AUTO) { /* one node does not carry SMPs by LID */
 		sim_set_directed(r->sim, r->g->nodes[seed / 4 % r->g->n_nodes].guid,
 		                 true);
+	}
+	if (r->config.congestion.on) {
+		congestion_agents_draw(r, &state);
 	}
 	for (unsigned i = 0; i < r->n_managers; i++) {
 		if (!manager_start(r, &r->m[i])) {
@@ -584,7 +591,7 @@ static bool settle(struct run *r, uint32_t what)
 			}
 		}
 	} while (true);
-	return check_tables(r, true) && check_fresh_routes(r) &&
+	return check_tables(r, true) && check_fresh_routes(r) && congestion_check(r) &&
 	       (r->n_managers > 1 || (check_again(r, false) && check_again(r, true)));
 }
 
@@ -740,6 +747,8 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "drains", 'd', NULL, 0,
 	  "also switches and cables that go out of service and come back", 0 },
+	{ "congestion", 'g', NULL, 0,
+	  "also congestion control, for which some nodes have no agent", 0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
 	{ "counts", 'C', NULL, 0,
 	  "print how often each line of the log and each MAD came", 0 },
@@ -764,6 +773,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'z': with_freezes = true; return 0;
 	case 'p': with_packets = true; return 0;
 	case 'd': with_drains = true; return 0;
+	case 'g': with_congestion = true; return 0;
 	case 'm':
 		managers = (unsigned)strtoul(arg, NULL, 10);
 		if (managers > MANAGERS_MAX) {

@@ -114,6 +114,9 @@ struct run {
 /*! \brief Notes why the run failed, unless it has failed before. \return false. */
 bool run_fail(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*! \brief A pseudo-random number below \a n; the state goes on. */
+uint32_t run_draw(uint64_t *state, uint32_t n);
+
 /*! \brief Seconds since 1970 for all subnet managers. */
 int64_t run_wall_clock(void);
 

@@ -134,6 +134,10 @@ done <<'E'
 --packets --managers 2 --freezes
 --high-lids
 --high-lids --managers 0 --crashes
+--congestion
+--congestion --nonsense
+--congestion --omnipath
+--congestion --managers 0 --crashes --freezes
 E
 # virtual ports that lie are a thousand at a time, which takes seconds
 "$simulate" --managers 0 --crashes --nonsense --vports --first 100000 --seeds "${SIMULATE_SEEDS:-2}" || status=1

@@ -19,12 +19,8 @@ enum {
 	CABLE_PAGE = 128,
 	CABLE_READ = 64,
 	CABLE_SPACE = 4096,
-	CCT_BLOCKS = 31,
-	CCT_BLOCK_BYTES = 128,
 	SWITCH_LOG_BYTES = 1576,
 	HFI_LOG_BYTES = 1548,
-	SWITCH_SETTING_BYTES = 76,
-	HFI_SETTING_BYTES = 198,
 	HFI_LOG_EVENTS = 96
 };
 
@@ -178,7 +174,7 @@ static uint16_t congestion_info(struct opa_access *a)
 	}
 	memset(a->data, 0, 4);
 	if (!a->d->is_switch) {
-		a->data[2] = CCT_BLOCKS; /* ControlTableCap */
+		a->data[2] = OPA_CCT_BLOCKS; /* ControlTableCap */
 	}
 	a->data[3] = HFI_LOG_EVENTS;
 	a->len = 4;
@@ -207,33 +203,30 @@ static uint16_t port_congestion(struct opa_access *a)
 /* N | block 7:0; CCTI_Limit, then the blocks. */
 static uint16_t control_table(struct opa_access *a)
 {
-	enum {
-		LIMIT_BYTES = 2,
-		TABLE_BYTES = LIMIT_BYTES + CCT_BLOCKS * CCT_BLOCK_BYTES
-	};
+	enum { LIMIT_BYTES = 2 };
 	struct opa_port *p = opa_end_port(a);
 	const unsigned n = opa_count(a), block = a->mod & 0xFF;
-	const size_t bytes = (size_t)n * CCT_BLOCK_BYTES;
+	const size_t bytes = (size_t)n * OPA_CCT_BLOCK_BYTES;
 
-	if (n < 1 || block + n > CCT_BLOCKS || LIMIT_BYTES + bytes > a->room) {
+	if (n < 1 || block + n > OPA_CCT_BLOCKS || LIMIT_BYTES + bytes > a->room) {
 		return OPA_BAD_FIELD;
 	}
 	if (a->set && p->cct == NULL) {
-		p->cct = calloc(1, TABLE_BYTES);
+		p->cct = calloc(1, OPA_CCT_BYTES);
 		if (p->cct == NULL) {
 			return OPA_BAD_FIELD;
 		}
 	}
 	if (a->set) {
 		memcpy(p->cct, a->data, LIMIT_BYTES);
-		memcpy(p->cct + LIMIT_BYTES + (size_t)block * CCT_BLOCK_BYTES,
+		memcpy(p->cct + LIMIT_BYTES + (size_t)block * OPA_CCT_BLOCK_BYTES,
 		       a->data + LIMIT_BYTES, bytes);
 	}
 	memset(a->data, 0, LIMIT_BYTES + bytes);
 	if (p->cct != NULL) {
 		memcpy(a->data, p->cct, LIMIT_BYTES);
 		memcpy(a->data + LIMIT_BYTES,
-		       p->cct + LIMIT_BYTES + (size_t)block * CCT_BLOCK_BYTES, bytes);
+		       p->cct + LIMIT_BYTES + (size_t)block * OPA_CCT_BLOCK_BYTES, bytes);
 	}
 	a->len = LIMIT_BYTES + bytes;
 	return OPA_GOOD;
@@ -248,7 +241,7 @@ uint16_t opa_sma_congestion(struct opa_access *a, uint16_t attr)
 		switch (attr) {
 		case OPA_SWITCH_CONGESTION_LOG: return empty_log(a, SWITCH_LOG_BYTES, 1);
 		case OPA_SWITCH_CONGESTION:
-			return stored(a, a->d->congestion_setting, SWITCH_SETTING_BYTES);
+			return stored(a, a->d->congestion_setting, OPA_SWITCH_CONGESTION_BYTES);
 		case OPA_PORT_CONGESTION: return port_congestion(a);
 		default: return OPA_BAD_ATTRIBUTE;
 		}
@@ -256,7 +249,7 @@ uint16_t opa_sma_congestion(struct opa_access *a, uint16_t attr)
 	switch (attr) {
 	case OPA_HFI_CONGESTION_LOG: return empty_log(a, HFI_LOG_BYTES, 2);
 	case OPA_HFI_CONGESTION:
-		return stored(a, opa_end_port(a)->hfi_congestion, HFI_SETTING_BYTES);
+		return stored(a, opa_end_port(a)->hfi_congestion, OPA_HFI_CONGESTION_BYTES);
 	case OPA_HFI_CONGESTION_CONTROL: return control_table(a);
 	default: return OPA_BAD_ATTRIBUTE;
 	}

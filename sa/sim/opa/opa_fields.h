@@ -17,6 +17,12 @@ enum {
 	OPA_PM_DATA_AT = 24, /*!< data of a MAD of class PerfMgt */
 	OPA_BLOCK_BYTES = 64,
 	OPA_MAP_BYTES = 32, /*!< a map of 32 SCs or SLs */
+	/* congestion control: a switch's setting, an adapter's, its control table */
+	OPA_SWITCH_CONGESTION_BYTES = 76,
+	OPA_HFI_CONGESTION_BYTES = 198,
+	OPA_CCT_BLOCKS = 31,
+	OPA_CCT_BLOCK_BYTES = 128,
+	OPA_CCT_BYTES = 2 + OPA_CCT_BLOCKS * OPA_CCT_BLOCK_BYTES,
 	OPA_PORT_INFO_BYTES = 242,
 	OPA_PORT_INFO_STRIDE = 248,
 	OPA_SWITCH_INFO_BYTES = 84,

@@ -11,6 +11,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "sa/mad/fields.h"
 #include "sa/sim/opa/opa_int.h"
@@ -87,6 +88,25 @@ static void put_p_keys(const struct place *w)
 	fputc('\n', w->out);
 }
 
+/* Congestion control as somebody has set it. */
+static void put_congestion(const struct place *w)
+{
+	const struct opa_port *p = w->port;
+	static const uint8_t nothing[sizeof(p->hfi_congestion)];
+
+	if (memcmp(p->hfi_congestion, nothing, sizeof(nothing)) != 0) {
+		put_bytes(w, "hfi_congestion", p->hfi_congestion, OPA_HFI_CONGESTION_BYTES);
+	}
+	if (p->cct != NULL) {
+		size_t n = OPA_CCT_BYTES; /* without the blocks at the end that are zeros */
+
+		while (n > OPA_CCT_BLOCK_BYTES && p->cct[n - 1] == 0) {
+			n--;
+		}
+		put_bytes(w, "cct", p->cct, n);
+	}
+}
+
 static void put_port(const struct place *w)
 {
 	const struct opa_port *p = w->port;
@@ -116,6 +136,17 @@ static void put_port(const struct place *w)
 	put_weights(w, "arb_high", p->vl_arb[1]);
 	if (p->num != 0) {
 		put_buffers(w, p->buffers);
+	}
+	put_congestion(w);
+}
+
+static void put_switch_congestion(const struct place *w)
+{
+	const uint8_t *s = w->device->congestion_setting;
+	static const uint8_t nothing[sizeof(w->device->congestion_setting)];
+
+	if (memcmp(s, nothing, sizeof(nothing)) != 0) {
+		put_bytes(w, "congestion", s, OPA_SWITCH_CONGESTION_BYTES);
 	}
 }
 
@@ -156,5 +187,6 @@ void opa_print(const struct opa_device *d, FILE *out)
 			fprintf(out, " %" PRIu32 " %u\n", lid, d->lft[lid]);
 		}
 	}
+	put_switch_congestion(&w);
 	put_sc_maps(&w);
 }

@@ -391,16 +391,9 @@ static uint32_t vls_of(const struct opa_profile *f, uint32_t scs)
 
 /* --- arbitration --------------------------------------------------------------------------- */
 
-static unsigned mtu_bytes_of(unsigned code)
-{
-	enum { CODE_10240 = 7 };
-
-	return code == CODE_10240 ? 10240 : code == 0 ? 0 : 128U << code;
-}
-
 static unsigned packet_weight(const struct opa_profile *f, unsigned vl)
 {
-	unsigned w = mtu_bytes_of(f->mtu[vl]) / WEIGHT_BYTES;
+	unsigned w = opa_mtu_bytes(f->mtu[vl]) / WEIGHT_BYTES;
 
 	return w != 0 ? w : 1;
 }
@@ -588,7 +581,7 @@ void opa_lanes_buffers(const struct opa_profile *f, const uint8_t *own,
 	for (unsigned vl = 0; vl < OPA_LANES; vl++) {
 		unsigned bytes = vl == OPA_VL_MANAGEMENT
 		                         ? (unsigned)MANAGEMENT_BYTES
-		                         : mtu_bytes_of(f->mtu[vl]) + PACKET_HEAD;
+		                         : opa_mtu_bytes(f->mtu[vl]) + PACKET_HEAD;
 
 		r[vl] = (struct room){ .packet = in_units(bytes, unit),
 			               .wire = wire,

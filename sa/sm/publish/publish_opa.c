@@ -25,10 +25,11 @@
 
 enum { ATTRS = 0x100 /* numbers of attributes are below */ };
 
-/* Kinds that are published in InfiniBand's layout. */
+/* Kinds that are published in InfiniBand's layout, or not at all: numbers of attributes of another class may
+ * be those of SMPs. */
 static bool has_other_place(enum table_kind_id kind)
 {
-	return kind == TABLE_LFT || kind == TABLE_MFT || kind == TABLE_P_KEYS ||
+	return table_kinds[kind].flags & TABLE_OTHER_CLASS || kind == TABLE_LFT || kind == TABLE_MFT || kind == TABLE_P_KEYS ||
 	       kind == TABLE_GUIDS || kind == TABLE_VL_ARB || kind == TABLE_SL2VL;
 }
 

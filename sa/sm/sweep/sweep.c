@@ -11,7 +11,7 @@
  *   publish      the snapshot                   mirror       client records, figures
  *   audit        tables read back               rebalance    are links loaded evenly?
  *   table        what the nodes hold            cables       what their modules say
- *   sa/perf      port counters
+ *   sa/perf      port counters                 congestion   congestion control of InfiniBand
  *
  * Each call of sweep_run_once() lets the SMP engine run its timers, moves the state machine
  * on, and takes one MAD (or a deadline, or a wake-up). A phase queues requests and is over
@@ -129,6 +129,14 @@ static void after_cables(struct sweep *s)
 {
 	s->phase = PHASE_IDLE;
 	if (cables_end(&s->cables)) {
+		(void)sweep_publish(s);
+	}
+}
+
+static void after_congestion(struct sweep *s)
+{
+	s->phase = PHASE_IDLE;
+	if (congestion_opa_end(&s->congestion_opa)) {
 		(void)sweep_publish(s);
 	}
 }
@@ -425,6 +433,16 @@ static bool cables_begin(struct sweep *s)
 	return cables_start(&s->cables);
 }
 
+static uint64_t congestion_due(const struct sweep *s)
+{
+	return congestion_opa_deadline(&s->congestion_opa);
+}
+
+static bool congestion_begin(struct sweep *s)
+{
+	return congestion_opa_start(&s->congestion_opa);
+}
+
 /*
  * What there is to do between sweeps: the first row that is due begins. A start that returns
  * false had nothing to do after all, and the next row is looked at; it is asked again in the
@@ -448,6 +466,7 @@ static const struct idle_work {
 	{ PHASE_CLIENT_TABLES, client_tables_due, client_tables_begin },
 	{ PHASE_REBALANCE, rebalance_due, rebalance_start },
 	{ PHASE_READ_QOS, read_qos_due, read_qos_start },
+	{ PHASE_CONGESTION, congestion_due, congestion_begin },
 	{ PHASE_CABLES, cables_due, cables_begin },
 	{ PHASE_AUDIT, audit_due, audit_start },
 };
@@ -522,6 +541,7 @@ static const struct {
 	[PHASE_AUDIT] = { "audit", after_audit },
 	[PHASE_READ_QOS] = { "read-qos", after_read_qos },
 	[PHASE_CABLES] = { "cables", after_cables },
+	[PHASE_CONGESTION] = { "congestion", after_congestion },
 	[PHASE_PORT] = { "port", after_port },
 	[PHASE_REBALANCE] = { "rebalance", after_rebalance },
 };
@@ -564,7 +584,8 @@ static void refresh_status(struct sweep *s)
 	st->smp_timeouts = c->timeouts;
 	st->smp_retries = c->retries;
 	st->forged_answers =
-		c->forged + (s->perf != NULL ? perf_counters(s->perf)->forged : 0);
+		c->forged + s->congestion.counters.forged +
+		(s->perf != NULL ? perf_counters(s->perf)->forged : 0);
 	st->smps_by_lid = c->by_lid;
 	st->smps_mixed = c->mixed;
 	st->smps_repeated_directed = c->repeated_directed;
@@ -591,18 +612,23 @@ const struct sweep_status *sweep_status(const struct sweep *s)
 /* --- port counters -------------------------------------------------------------------- */
 
 /* Beside everything that a master does between heavy sweeps, and not while it looks for changes. */
-static bool may_read_counters(const struct sweep *s)
+static bool may_ask_agents(const struct sweep *s)
 {
 	static const bool quiet[PHASE_COUNT] = {
 		[PHASE_IDLE] = true,          [PHASE_LIGHT] = true,
 		[PHASE_CLIENT_TABLES] = true, [PHASE_AUDIT] = true,
 		[PHASE_READ_QOS] = true,      [PHASE_REBALANCE] = true,
-		[PHASE_CABLES] = true,
+		[PHASE_CABLES] = true,        [PHASE_CONGESTION] = true,
 	};
 	const struct sm *sm = &s->sm;
 
-	return s->perf != NULL && quiet[s->phase] && sm->status.up && !sm->status.standby &&
+	return quiet[s->phase] && sm->status.up && !sm->status.standby &&
 	       !sm->want_heavy && !sm->want_local && sm->job != NULL && sm->job->program.lids != NULL;
+}
+
+static bool may_read_counters(const struct sweep *s)
+{
+	return s->perf != NULL && may_ask_agents(s);
 }
 
 static void report_alarms(struct sweep *s)
@@ -686,6 +712,7 @@ static void beat(struct sweep *s)
 	}
 	refresh_status(s);
 	perf_figures(s->perf, sm->d.stats);
+	congestion_figures(&s->congestion, sm->d.stats);
 	if (s->has_events && sm->known.rows.loaded) {
 		/* what is gone may be on its way to the disk */
 		(void)record_list_is_current(sm, &sm->known.rows);
@@ -713,6 +740,7 @@ static uint64_t next_deadline(const struct sweep *s)
 	if (s->perf != NULL) {
 		at = earliest(at, perf_deadline(s->perf, may_read_counters(s)));
 	}
+	at = earliest(at, congestion_deadline(&s->congestion, may_ask_agents(s)));
 	if (s->phase == PHASE_TABLES && sm_now(&s->sm) < s->drain_until) {
 		at = earliest(at, s->drain_until); /* later, answers are waited for */
 	}
@@ -762,6 +790,7 @@ int sweep_run_once(struct sweep *s)
 	}
 	advance(s);
 	read_counters(s);
+	congestion_run(&s->congestion, may_ask_agents(s));
 	until = next_deadline(s);
 	s->awake_by = until > sm_now(sm) ? until : sm_now(sm);
 	ret = t->ops->recv(t, until, &m);
@@ -770,6 +799,9 @@ int sweep_run_once(struct sweep *s)
 	}
 	if (ret == E_OK) {
 		kind = perf_receive(s->perf, &m);
+		if (kind == MAD_OTHER) {
+			kind = congestion_receive(&s->congestion, &m);
+		}
 		if (kind == MAD_OTHER) {
 			agent_receive(&s->agent, &m);
 		} else if (kind == MAD_FORGED) {

@@ -440,6 +440,8 @@ static int begin_read_tables(struct sweep *s, struct job *j)
 
 	program_qos_forget(&j->program);
 	cables_forget(&s->sm, j);
+	congestion_forget(&s->congestion, j);
+	congestion_opa_forget(&s->sm, j);
 	ret = program_read_lfts(&j->program);
 	if (ret == E_OK) {
 		ret = program_read_port_groups(&j->program);

@@ -7,6 +7,8 @@
  * (heavy and local sweeps) and sweep_requests.c (what its owner asks of it). The parts do not
  * see it.
  */
+#include "sa/sm/congestion/congestion.h"
+#include "sa/sm/congestion/congestion_opa.h"
 #include "sa/sm/manager/election.h"
 #include "sa/sm/manager/takeover.h"
 #include "sa/sm/publish/mirror.h"
@@ -51,6 +53,7 @@ enum phase {
 	PHASE_AUDIT,         /* a few blocks of tables are read back */
 	PHASE_READ_QOS,      /* SL-to-VL and arbitration tables that a client asks for */
 	PHASE_CABLES,        /* the modules of cables */
+	PHASE_CONGESTION,    /* congestion control of Omni-Path */
 	PHASE_PORT,          /* a port that an operator switches off or on */
 	PHASE_REBALANCE, /* between sweeps: the routes are compared with a fresh start's */
 	PHASE_COUNT
@@ -90,6 +93,8 @@ struct sweep {
 	struct hash_table silent; /* ports silent in the last discovery */
 	struct perf *perf;        /* port counters; NULL: they are not read */
 	struct link_care link_care;
+	struct congestion congestion;
+	struct congestion_opa congestion_opa;
 	bool perf_stale;          /* the fabric was published since it was told */
 	uint32_t last_nodes;      /* of the last discovery: for progress */
 	bool reassigned;          /* reassign_lids was done */

@@ -373,6 +373,11 @@ const struct job *sweep_job(const struct sweep *s)
 	return s->sm.job;
 }
 
+const struct congestion_counters *sweep_congestion(const struct sweep *s)
+{
+	return &s->congestion.counters;
+}
+
 /* --- life ------------------------------------------------------------------------- */
 
 static struct smp_limits limits_of(const struct config *c)
@@ -473,6 +478,15 @@ static void read_counters(struct sweep *s)
 	s->perf_stale = true;
 }
 
+/* Congestion control as the present configuration has it. */
+static void configure_congestion(struct sweep *s)
+{
+	if (congestion_configure(&s->congestion) != E_OK) {
+		log_message(MSG_SM_NO_CONGESTION, source,
+		            "congestion control is not set: out of memory");
+	}
+}
+
 int sweep_new(const struct sweep_deps *d, struct sweep **ret_sweep)
 {
 	struct smp_limits limits = limits_of(d->config);
@@ -501,6 +515,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret_sweep)
 	s->takeover = (struct takeover){ .sm = sm, .election = &s->election };
 	s->port_control.sm = sm;
 	s->link_care.sm = sm;
+	s->congestion.sm = s->congestion_opa.sm = sm;
 	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
 	s->rebalance.routes = &s->routes;
 	s->routes.recall = true;
@@ -529,6 +544,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret_sweep)
 	}
 	qos_reads_serve(&s->qos_reads, true);
 	read_counters(s);
+	configure_congestion(s);
 	*ret_sweep = s;
 	return E_OK;
 }
@@ -546,6 +562,8 @@ void sweep_free(struct sweep *s)
 	smp_free(sm->smp);
 	election_done(&s->election);
 	perf_free(s->perf);
+	congestion_done(&s->congestion);
+	congestion_opa_done(&s->congestion_opa);
 	qos_reads_done(&s->qos_reads);
 	job_free(sm->job);
 	job_free(sm->previous);
@@ -595,6 +613,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 	routes_rebalance_forget(&s->rebalance);
 	smp_set_limits(sm->smp, &limits);
 	read_counters(s);
+	configure_congestion(s);
 	s->election.yielded = YIELDED_NOT;
 	sm_request_heavy(sm, "the configuration was read again");
 	sweep_go_idle(s);

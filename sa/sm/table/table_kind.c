@@ -6,6 +6,7 @@
 
 #include "conf/policy/qos.h"
 #include "routing/graph/graph.h"
+#include "sa/mad/cc_fields.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/opa_fields.h"
 #include "sa/sm/discover/discover.h"
@@ -86,6 +87,9 @@ uint32_t table_kind_mod(enum table_kind_id kind, const struct disc_node *n, uint
 
 	if ((k->flags & TABLE_NATIVE) && k->unit == TABLE_UNIT_EGRESS) {
 		mod = (uint64_t)row << k->mod.row | OPA_MOD_ONE;
+	}
+	if (k->flags & TABLE_COUNTED) {
+		mod = OPA_MOD_ONE;
 	}
 	return (uint32_t)mod | (col + k->mod.first) << k->mod.col;
 }

@@ -31,7 +31,11 @@ enum {
 	TABLE_COLS_ARE_PORTS = 32,  /*!< by which packets come in */
 	/*! Only Omni-Path has it, or has it so: it is sent and read as it is. Blocks of egress
 	 *  ports that follow each other may share a request */
-	TABLE_NATIVE = 64
+	TABLE_NATIVE = 64,
+	/*! Its attribute is of another management class than SMPs', whose MADs the owner sends. It is
+	 *  neither audited nor published */
+	TABLE_OTHER_CLASS = 128,
+	TABLE_COUNTED = 256 /*!< the modifier says how many blocks there are: 1 */
 };
 
 enum {
@@ -59,7 +63,7 @@ struct table_kind {
 	uint16_t attr;
 	uint16_t bytes; /*!< of a block */
 	uint8_t unit;  /*!< enum table_unit */
-	uint8_t flags;
+	uint16_t flags;
 	uint8_t unknown;  /*!< every byte of a block of which nothing is known */
 	const char *then; /*!< what follows when somebody else changed a block */
 	/*! AttributeModifier: bits by which each is shifted, 32: it is not in there; and the
