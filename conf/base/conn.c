@@ -36,6 +36,7 @@ struct conn_set {
 	uint32_t last_number;
 	struct conn *gone; /* freed at the begin of the next turn */
 	atomic_uint n;     /* with those that were handed over */
+	atomic_bool called; /* by another thread: there are new answers, or connections */
 	pthread_mutex_t lock;
 	/* under the lock; the loop's thread alone changes the list, so it reads it without */
 	struct conn *all;
@@ -129,6 +130,7 @@ static void finish(struct conn *c, int ret)
 		(may_read(c) ? LOOP_READ : 0U) | (writes || c->more ? LOOP_WRITE : 0U);
 	uint64_t now, limit;
 
+	c->served = false;
 	if (c->closed || ret != E_OK) {
 		conn_close(c, ret);
 		return;
@@ -264,6 +266,7 @@ static int take_messages(struct conn *c)
 	while (ret == E_OK && at < c->in.n && may_take(c)) {
 		size_t bytes = 0;
 
+		c->served = true;
 		ret = t->message(c, c->in.data + at, c->in.n - at, &bytes);
 		if (c->closed) {
 			return E_OK;
@@ -375,8 +378,10 @@ static int go_on(struct conn *c)
 
 void conn_flush(struct conn *c)
 {
-	if (!c->closed) {
-		finish(c, write_output(c));
+	int ret = c->closed ? E_OK : write_output(c);
+
+	if (ret != E_OK || !c->served) {
+		finish(c, ret);
 	}
 }
 
@@ -540,6 +545,7 @@ int conn_hand_over(struct conn_set *s, struct conn *c, int fd,
 		c->next = s->handed;
 		s->handed = c;
 		s->n++;
+		s->called = true;
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (ret == E_OK) {
@@ -678,6 +684,7 @@ int conn_post(struct conn_set *s, uint32_t number, void *data, size_t len)
 		c->answered = true;
 		c->ends = data == NULL || ret != E_OK;
 		s->n_answered++;
+		s->called = true;
 	}
 	if (c != NULL && !c->ends) {
 		c->answer = (struct conn_bytes){ data, len, len };
@@ -690,8 +697,10 @@ int conn_post(struct conn_set *s, uint32_t number, void *data, size_t len)
 	return ret;
 }
 
-/* The next connection whose answer has come. \param ret_answer  What it is; no data: it ends. */
-static struct conn *next_answered(struct conn_set *s, struct conn_bytes *ret_answer)
+/* The next connection whose answer has come. \param ret_answer  What it is; no data: it ends.
+ * \param ret_more  There are others. */
+static struct conn *next_answered(struct conn_set *s, struct conn_bytes *ret_answer,
+                                  bool *ret_more)
 {
 	struct conn *c;
 
@@ -707,6 +716,7 @@ static struct conn *next_answered(struct conn_set *s, struct conn_bytes *ret_ans
 		c->answered = c->busy = false;
 		s->n_answered--;
 	}
+	*ret_more = s->n_answered > 0;
 	pthread_mutex_unlock(&s->lock);
 	return c;
 }
@@ -714,10 +724,11 @@ static struct conn *next_answered(struct conn_set *s, struct conn_bytes *ret_ans
 static void deliver(struct conn_set *s)
 {
 	struct conn_bytes answer = { 0 };
+	bool more = true;
 	struct conn *c;
 	int ret;
 
-	while ((c = next_answered(s, &answer)) != NULL) {
+	while (more && (c = next_answered(s, &answer, &more)) != NULL) {
 		ret = c->ends ? -ECANCELED : add_bytes(c, &answer);
 		conn_bytes_done(&answer);
 		finish(c, ret == E_OK ? go_on(c) : ret);
@@ -732,8 +743,11 @@ static uint64_t turn(void *arg)
 	uint64_t until, now;
 
 	free_gone(s);
-	take_handed(s, false);
-	deliver(s);
+	if (s->called) {
+		s->called = false;
+		take_handed(s, false);
+		deliver(s);
+	}
 	until = s->t.turn != NULL ? s->t.turn(s->ctx) : UINT64_MAX;
 	if (s->listener.loop != NULL) {
 		bool room = has_room(s);

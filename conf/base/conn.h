@@ -52,6 +52,7 @@ struct conn {
 	uint32_t number;          /*!< names it among all of its set; never 0 */
 	bool closed;    /*!< closed in this turn, freed after it; its descriptor is -1 */
 	bool busy;      /*!< conn_wait() */
+	bool served;    /*!< in message(), after which it waits for what is due next */
 	bool shakes;    /*!< its handshake is not over; output waits for that */
 	bool more;      /*!< set by the service: more() when the socket takes output */
 	bool proved;    /*!< set by the service: CONN_UNPROVED does not displace it */
