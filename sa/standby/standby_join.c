@@ -27,10 +27,8 @@ void standby_join_settle(struct standby *l)
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < LINK_PEERS; i++) {
-		const struct peer *p = &l->peer[i];
-
-		if (p->attached && p->complete && !p->dropped) {
+	for (const struct peer *p = l->attached; p != NULL; p = p->next) {
+		if (p->complete && !p->dropped) {
 			if (p->acked != l->sequence) {
 				return;
 			}
@@ -60,8 +58,9 @@ static size_t rows_of_frame(const uint8_t *at, const uint8_t *end, size_t *n_row
 
 int standby_join_give(struct peer *p)
 {
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
 	uint8_t head[FRAME_HEAD_BYTES], end[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+	struct conn_bytes made = { 0 };
 	size_t n_rows = 0, len;
 	int ret;
 
@@ -70,10 +69,9 @@ int standby_join_give(struct peer *p)
 	for (size_t at = 0; ret == E_OK && at < l->log.n; at += len) {
 		len = rows_of_frame(l->log.bytes + at, l->log.bytes + l->log.n, &n_rows);
 		frame_head(head, FRAME_ROWS, len);
-		ret = len == 0 ? E_MALFORMED
-		               : standby_bytes_add(&p->out, head, sizeof(head));
+		ret = len == 0 ? E_MALFORMED : conn_bytes_add(&made, head, sizeof(head));
 		if (ret == E_OK) {
-			ret = standby_bytes_add(&p->out, l->log.bytes + at, len);
+			ret = conn_bytes_add(&made, l->log.bytes + at, len);
 		}
 	}
 	if (l->log.missed > 0) {
@@ -85,12 +83,16 @@ int standby_join_give(struct peer *p)
 	pthread_mutex_unlock(&l->lock);
 	if (ret == E_OK) {
 		frame_number(end, FRAME_JOIN_END, n_rows);
-		ret = standby_bytes_add(&p->out, end, sizeof(end));
+		ret = conn_bytes_add(&made, end, sizeof(end));
 		log_info(
 			source,
 			"gives %zu changes of the time when we were master, too, to the master %s",
 			n_rows, p->name);
 	}
+	if (ret == E_OK) {
+		conn_send_bytes(&p->conn, &made);
+	}
+	conn_bytes_done(&made);
 	return ret;
 }
 
@@ -129,13 +131,13 @@ static int keep_rows(struct peer *p, const struct frame *f)
 	if (ret != E_NOTFOUND || p->joining.n + f->len > JOIN_LOG_BYTES) {
 		return E_MALFORMED;
 	}
-	return standby_bytes_add(&p->joining, f->payload, f->len);
+	return conn_bytes_add(&p->joining, f->payload, f->len);
 }
 
 /* Compares without the lock, because that reads all of the state. */
 static int join(struct peer *p)
 {
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
 	struct join_log own = { 0 };
 	struct join_counts counts;
 	int ret;
@@ -176,7 +178,7 @@ int standby_join_take(struct peer *p, const struct frame *f)
 	}
 	if (ret == E_OK) {
 		p->joins = false;
-		standby_bytes_done(&p->joining);
+		conn_bytes_done(&p->joining);
 		ret = standby_give_begin(p);
 	}
 	return ret;
