@@ -28,6 +28,7 @@
 enum {
 	LINK_KNOWN = 16,
 	LINK_PEERS = 9, /*!< with the one that we connect to */
+	LINK_OF_ADDRESS = 4, /*!< of one address, where places are short */
 	LINK_TICK_MS = 250,
 	LINK_HEARD_MS = 1000,  /*!< silent for longer: not heard */
 	LINK_SILENT_MS = 5000, /*!< silent for longer: closed */

@@ -542,6 +542,7 @@ static const struct conn_type peers = {
 	.bytes = sizeof(struct peer),
 	.transport = &tls_transport,
 	.most = LINK_PEERS,
+	.of_address = LINK_OF_ADDRESS,
 	.evicts = CONN_UNPROVED,
 	.ahead = true,
 	.in_bytes = FRAME_HEAD_BYTES + FRAME_PAYLOAD_MAX + 1,

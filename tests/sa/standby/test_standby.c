@@ -164,15 +164,23 @@ END_TEST
 
 /* --- peers that misbehave ----------------------------------------------------------------- */
 
-static int connect_to(unsigned port)
+/* \param host  Last byte of our address in 127.0.0.0/24. */
+static int connect_from(unsigned host, unsigned port)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
-		                  .sin_port = htons((uint16_t)port),
-		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		                  .sin_addr.s_addr = htonl(0x7f000000 | host) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	at.sin_port = htons((uint16_t)port);
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	return fd;
+}
+
+static int connect_to(unsigned port)
+{
+	return connect_from(1, port);
 }
 
 /* Listens on a port, or on any if it is 0. */
@@ -323,6 +331,33 @@ START_TEST(test_garbage)
 	change_service(from, 1, 1);
 	ck_assert_str_eq(dump(to), dump(from));
 	for (unsigned i = 0; i < 20; i++) {
+		close(fd[i]);
+	}
+}
+END_TEST
+
+/* A crowd of one address does not take the place of a standby that is about to prove itself. */
+START_TEST(test_crowd_of_an_address)
+{
+	enum { CROWD = 40 };
+	unsigned port = standby_port(open_master(60000));
+	int standing = connect_from(2, port), fd[CROWD];
+	struct tls_keys *keys;
+	char byte;
+
+	for (unsigned i = 0; i < CROWD; i++) {
+		fd[i] = connect_from(1, port);
+	}
+	for (unsigned i = 0; i < CROWD - LINK_PEERS; i++) { /* they displace each other */
+		ck_assert_int_eq(recv(fd[i], &byte, 1, 0), 0);
+	}
+	struct tls *t = open_tls(&keys, standing, false);
+	send_hello(t, STANDBY_GUID, false);
+	WAIT_UNTIL(status(master).n_standbys == 1);
+	tls_free(t);
+	tls_keys_free(keys);
+	close(standing);
+	for (unsigned i = 0; i < CROWD; i++) {
 		close(fd[i]);
 	}
 }
@@ -720,6 +755,7 @@ TEST_SUITE(standby)
 	tcase_add_test(t, test_another_subnet);
 	tcase_add_loop_test(t, test_bad_hello, 0, N_BAD_HELLO);
 	tcase_add_test(t, test_garbage);
+	tcase_add_test(t, test_crowd_of_an_address);
 	tcase_add_test(t, test_no_memory_for_a_session);
 	tcase_add_test(t, test_no_memory_for_rows);
 	tcase_add_test(t, test_standby_stalls);
