@@ -74,8 +74,8 @@ enum conn_evict {
 		4 /*!< those that take output, the slowest first; not in the first second */
 };
 
-/*! How the bytes of a kind of connection move, such as TLS. For those that read ahead, and whose
- *  messages are taken at once (without conn_wait()). */
+/*! How the bytes of a kind of connection move, such as TLS. For those that read ahead. What comes
+ *  beyond in_bytes while a message waits for its answer may stay in the transport. */
 struct conn_transport {
 	/*! Goes on with what comes before the first byte. \retval -EAGAIN  It waits for the
 	 *  socket. \retval others  It is closed. */

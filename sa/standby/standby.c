@@ -148,6 +148,7 @@ void standby_free(struct standby *l)
 	pthread_mutex_unlock(&l->lock);
 	conn_set_stop(l->set);
 	state_follow_end(l->o.state);
+	state_flush(l->o.state); /* whose thread calls the link when rows are stored */
 	conn_set_free(l->set);
 	l->set = NULL;
 	pthread_cond_destroy(&l->acked);

@@ -262,7 +262,8 @@ int standby_give_acked(struct peer *p, const struct frame *f)
 		return ret;
 	}
 	pthread_mutex_lock(&l->lock);
-	if (number < p->acked || number > l->sequence || p->copy != NULL) {
+	if (!p->attached || number < p->acked || number > l->sequence ||
+	    p->copy != NULL) {
 		ret = E_MALFORMED;
 	} else {
 		first = !p->complete;

@@ -62,7 +62,8 @@ struct peer {
 		acked; /*!< transaction that the copy ends with, last one acknowledged */
 	struct conn_bytes queue;
 	/* of the thread */
-	bool joins; /*!< a standby that was master: its rows come before it gets a copy; ours: we give them */
+	bool joins; /*!< a standby that was master: its rows come before they are stored, and it gets a copy then;
+	                 ours: we give them */
 	struct conn_bytes joining; /*!< its rows */
 	size_t n_joining;
 };
@@ -78,9 +79,11 @@ struct standby {
 	atomic_int role;
 	enum standby_role role_of_peers; /*!< of the thread */
 	uint64_t try_ms;
+	uint64_t again_ms; /*!< until the next try after a master did not take our rows */
 	uint64_t pause_ms; /*!< until the next try to store what waits; 0: nothing does */
 	struct peer *master; /*!< that we connect to; of the thread. NULL: none */
 	struct log_limit handshake_lines, lines;
+	struct log_limit join_lines; /*!< of the state's writing thread */
 	pthread_mutex_t applying; /*!< while a frame of the master is taken */
 	struct taker taker;       /*!< under applying */
 	bool current; /*!< under applying: the copy is in step, as far as we know */

@@ -9,8 +9,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "sa/standby/standby_int.h"
+
+enum { JOIN_LINES = 3, JOIN_LINES_MS = 60000 };
 
 static const char *const source = "standby";
 
@@ -98,14 +101,30 @@ int standby_join_give(struct peer *p)
 
 /* --- the master's side ----------------------------------------------------------------------- */
 
+/* Who waits until its rows are stored. The connection may be gone by then. */
+struct join_wait {
+	struct standby *link;
+	uint32_t number; /* of its connection */
+};
+
+/* On the state's writing thread. A standby whose rows are not stored is closed, so that it
+ * keeps them and gives them again. */
 static void on_joined(void *ctx, int ret)
 {
-	struct standby *l = ctx;
+	const struct join_wait wait = *(struct join_wait *)ctx;
+	struct standby *l = wait.link;
+	char skipped[LOG_SKIPPED_BYTES];
 
+	free(ctx);
+	(void)conn_post(l->set, wait.number, ret == E_OK ? malloc(1) : NULL, 0);
 	if (ret != E_OK) {
-		log_message(MSG_STANDBY_JOIN_FAILED, source,
-		            "what another master was told could not be stored: %s",
-		            err_text(ret));
+		if (log_allowed(&l->join_lines, monotonic_ms(), JOIN_LINES, JOIN_LINES_MS,
+		                skipped)) {
+			log_message(
+				MSG_STANDBY_JOIN_FAILED, source,
+				"what another master was told could not be stored: %s; it keeps that and gives it again%s",
+				err_text(ret), skipped);
+		}
 		return;
 	}
 	pthread_mutex_lock(&l->lock);
@@ -138,18 +157,27 @@ static int keep_rows(struct peer *p, const struct frame *f)
 static int join(struct peer *p)
 {
 	struct standby *l = peer_link(p);
+	struct join_wait *wait = malloc(sizeof(*wait));
 	struct join_log own = { 0 };
 	struct join_counts counts;
 	int ret;
 
+	if (wait == NULL) {
+		return -ENOMEM;
+	}
+	*wait = (struct join_wait){ l, p->conn.number };
+	conn_wait(&p->conn);
 	pthread_mutex_lock(&l->lock);
 	ret = join_log_copy(&l->log, &own);
 	pthread_mutex_unlock(&l->lock);
 	if (ret == E_OK) {
 		ret = join_rows(l->o.state, &own, p->joining.data, p->joining.n, p->name,
-		                on_joined, l, &counts);
+		                on_joined, wait, &counts);
 	}
 	join_log_done(&own);
+	if (ret != E_OK) {
+		free(wait);
+	}
 	if (ret == E_OK) {
 		log_info(
 			source,
@@ -176,10 +204,7 @@ int standby_join_take(struct peer *p, const struct frame *f)
 	if (ret == E_OK) {
 		ret = join(p);
 	}
-	if (ret == E_OK) {
-		p->joins = false;
-		conn_bytes_done(&p->joining);
-		ret = standby_give_begin(p);
-	}
+	p->joins = false;
+	conn_bytes_done(&p->joining);
 	return ret;
 }

@@ -74,7 +74,18 @@ static void end_peer(struct conn *c, int ret)
 			l->o.changed(l->o.ctx);
 		}
 		l->master = NULL;
-		l->try_ms = monotonic_ms() + (l->pause_ms ? l->pause_ms : LINK_AGAIN_MS);
+		if (p->open && p->joins && !lost && ret != -ECANCELED) {
+			note_trouble(
+				l,
+				"%s: it did not store what we were told as master; its log says why",
+				p->name);
+			l->again_ms = l->again_ms < LINK_PAUSE_MAX_MS / 2
+			                      ? 2 * l->again_ms
+			                      : LINK_PAUSE_MAX_MS;
+		} else {
+			l->again_ms = LINK_AGAIN_MS;
+		}
+		l->try_ms = monotonic_ms() + (l->pause_ms ? l->pause_ms : l->again_ms);
 	} else {
 		standby_give_end(p, ret);
 	}
@@ -196,7 +207,6 @@ static int greet_standby(struct peer *p, const struct frame_hello *hello)
 	struct standby *l = peer_link(p);
 	const bool gives = l->role == STANDBY_GIVES && !hello->master;
 	const struct frame_hello own = { l->o.guid, l->o.prefix, gives, gives };
-	int ret;
 
 	for (struct conn *c = conn_first(l->set), *next; c != NULL; c = next) {
 		const struct peer *other = (struct peer *)c;
@@ -212,14 +222,11 @@ static int greet_standby(struct peer *p, const struct frame_hello *hello)
 		return E_OK;
 	}
 	p->joins = hello->joins; /* then it gets its copy after that */
-	ret = p->joins ? E_OK : standby_give_begin(p);
-	if (ret == E_OK) {
-		p->open = p->conn.proved = true;
-		log_info(source, "the standby %s (0x%016" PRIx64 ") is connected",
-		         p->name, p->guid);
-		say_hello(p, &own);
-	}
-	return ret;
+	p->open = p->conn.proved = true;
+	log_info(source, "the standby %s (0x%016" PRIx64 ") is connected", p->name,
+	         p->guid);
+	say_hello(p, &own);
+	return E_OK;
 }
 
 /* The peer that we connected to has answered. */
@@ -460,8 +467,12 @@ static const struct conn_transport tls_transport = { go_on_handshake, wants_writ
 static void give_more(struct conn *c)
 {
 	struct peer *p = (struct peer *)c;
-	int ret = p->attached ? standby_give_more(p, monotonic_ms()) : E_OK;
+	bool gets = p->open && !p->outbound && !p->joins && !c->busy;
+	int ret = gets && !p->attached ? standby_give_begin(p) : E_OK;
 
+	if (ret == E_OK && p->attached) {
+		ret = standby_give_more(p, monotonic_ms());
+	}
 	if (ret != E_OK) {
 		conn_close(c, ret);
 	}
@@ -473,6 +484,9 @@ static uint64_t limit_of(const struct conn *c)
 	uint32_t storing_ms = peer_link(p)->o.storing_ms;
 
 	storing_ms = storing_ms ? storing_ms : LINK_STORING_MS;
+	if (c->busy) { /* its rows are being stored */
+		return UINT64_MAX;
+	}
 	if (!p->open) {
 		return c->wrote_ms + LINK_OPENING_MS;
 	}
@@ -560,5 +574,6 @@ int standby_link_start(struct standby *l)
 	int ret = conn_set_new(&peers, l, l->listening.fd, &l->set);
 
 	l->listening.fd = -1; /* the set has it */
+	l->again_ms = LINK_AGAIN_MS;
 	return ret == E_OK ? loop_start(conn_loop(l->set)) : ret;
 }

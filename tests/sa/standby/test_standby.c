@@ -525,19 +525,30 @@ START_TEST(test_standby_stalls_in_its_copy)
 }
 END_TEST
 
-/* Acknowledges what was never sent. */
+/* Acknowledges what was never sent, and (1) its copy before it can have any of it. */
 START_TEST(test_standby_lies)
 {
+	const struct frame_hello h = { STANDBY_GUID, PREFIX, false, false };
 	int fd = connect_to(standby_port(open_master(30)));
 	struct tls_keys *keys;
 	struct tls *t = open_tls(&keys, fd, false);
-	uint8_t ack[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+	uint8_t said[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES],
+		ack[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES],
+		both[sizeof(said) + sizeof(ack)];
 
-	send_hello(t, STANDBY_GUID, false);
-	WAIT_UNTIL(status(master).n_standbys == 1);
-	frame_number(ack, FRAME_ACK, 1000);
-	send_bytes(t, ack, sizeof(ack));
+	frame_hello(said, &h);
+	frame_number(ack, FRAME_ACK, _i == 0 ? 1000 : 0);
+	memcpy(both, said, sizeof(said));
+	memcpy(both + sizeof(said), ack, sizeof(ack));
+	if (_i == 0) {
+		send_bytes(t, said, sizeof(said));
+		WAIT_UNTIL(status(master).n_standbys == 1);
+		send_bytes(t, ack, sizeof(ack));
+	} else {
+		send_bytes(t, both, sizeof(both));
+	}
 	read_all(t);
+	ck_assert_uint_eq(status(master).copies, 0);
 	ck_assert_uint_eq(status(master).n_in_step, 0);
 	tls_free(t);
 	tls_keys_free(keys);
@@ -760,7 +771,7 @@ TEST_SUITE(standby)
 	tcase_add_test(t, test_no_memory_for_rows);
 	tcase_add_test(t, test_standby_stalls);
 	tcase_add_test(t, test_standby_stalls_in_its_copy);
-	tcase_add_test(t, test_standby_lies);
+	tcase_add_loop_test(t, test_standby_lies, 0, 2);
 	tcase_add_loop_test(t, test_torn_copy, 0, N_TORN);
 	tcase_add_loop_test(t, test_false_join, 0, N_FALSE_JOIN);
 	tcase_add_test(t, test_older_master);
