@@ -517,6 +517,7 @@ static void follow_role(struct standby *l)
 		}
 	}
 	if (role != STANDBY_GIVES) {
+		state_flush(l->o.state); /* whose changes have to be in the log */
 		state_follow_end(l->o.state);
 	} else {
 		standby_join_follow(l);
