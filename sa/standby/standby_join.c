@@ -107,8 +107,8 @@ struct join_wait {
 	uint32_t number; /* of its connection */
 };
 
-/* On the state's writing thread. A standby whose rows are not stored is closed, so that it
- * keeps them and gives them again. */
+/* On the state's writing thread. An empty answer lets the standby go on. One whose rows are not
+ * stored is closed, so that it keeps them and gives them again. */
 static void on_joined(void *ctx, int ret)
 {
 	const struct join_wait wait = *(struct join_wait *)ctx;
