@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Longer than most: limits, input and output all change what one connection waits for.
+ */
 #include "conf/base/conn.h"
 
 #include <errno.h>
@@ -33,6 +36,7 @@ struct conn_set {
 	uint32_t last_number;
 	struct conn *gone; /* freed at the begin of the next turn */
 	atomic_uint n;     /* with those that were handed over */
+	atomic_bool called; /* by another thread: there are new answers, or connections */
 	pthread_mutex_t lock;
 	/* under the lock; the loop's thread alone changes the list, so it reads it without */
 	struct conn *all;
@@ -43,7 +47,7 @@ struct conn_set {
 
 /* --- bytes -------------------------------------------------------------------------------- */
 
-static int bytes_add(struct conn_bytes *b, const void *data, size_t len)
+int conn_bytes_add(struct conn_bytes *b, const void *data, size_t len)
 {
 	if (VECTOR_RESERVE(b->data, b->cap, b->n + len) != E_OK) {
 		return -ENOMEM;
@@ -53,7 +57,7 @@ static int bytes_add(struct conn_bytes *b, const void *data, size_t len)
 	return E_OK;
 }
 
-static void bytes_done(struct conn_bytes *b)
+void conn_bytes_done(struct conn_bytes *b)
 {
 	free(b->data);
 	*b = (struct conn_bytes){ 0 };
@@ -96,8 +100,12 @@ static bool may_read(const struct conn *c)
 static uint64_t limit_of(const struct conn *c)
 {
 	const struct conn_type *t = &c->set->t;
-	uint64_t moved = c->read_ms > c->wrote_ms ? c->read_ms : c->wrote_ms, whole;
+	uint64_t moved, whole;
 
+	if (t->limit != NULL) {
+		return t->limit(c);
+	}
+	moved = c->read_ms > c->wrote_ms ? c->read_ms : c->wrote_ms;
 	if (c->in_ms == 0 && c->out_ms == 0) {
 		return c->busy || t->idle_ms == 0 ? UINT64_MAX : moved + t->idle_ms;
 	}
@@ -114,14 +122,24 @@ static uint64_t limit_of(const struct conn *c)
 	return moved + t->stall_ms < whole ? moved + t->stall_ms : whole;
 }
 
-/* Waits for what is due next, until its time is over. */
-static void settle(struct conn *c)
+/* Closes the connection if a step failed, else waits for what is due next, until its time is over. */
+static void finish(struct conn *c, int ret)
 {
-	uint64_t now = monotonic_ms(), limit;
 	bool takes = c->in.n > 0 && may_take(c), writes = unwritten(c) > 0;
+	unsigned events =
+		(may_read(c) ? LOOP_READ : 0U) | (writes || c->more ? LOOP_WRITE : 0U);
+	uint64_t now, limit;
 
-	loop_events(&c->watch, (may_read(c) ? LOOP_READ : 0U) |
-	                               (writes || c->more ? LOOP_WRITE : 0U));
+	c->served = false;
+	if (c->closed || ret != E_OK) {
+		conn_close(c, ret);
+		return;
+	}
+	if (c->shakes) {
+		events = c->set->t.transport->wants_write(c) ? LOOP_WRITE : LOOP_READ;
+	}
+	loop_events(&c->watch, events);
+	now = monotonic_ms();
 	c->in_ms = !takes ? 0 : c->in_ms != 0 ? c->in_ms : now;
 	c->written = writes ? c->written : 0;
 	c->out_ms = !writes ? 0 : c->out_ms != 0 ? c->out_ms : now;
@@ -135,6 +153,10 @@ static unsigned rank_of(const struct conn *c, uint64_t now, uint64_t *ret_least)
 {
 	unsigned evicts = c->set->t.evicts;
 
+	if ((evicts & CONN_UNPROVED) != 0 && !c->proved) {
+		*ret_least = c->number;
+		return CONN_UNPROVED;
+	}
 	if ((evicts & CONN_IDLE) != 0 && !c->busy && c->out_ms == 0) {
 		*ret_least = c->read_ms > c->wrote_ms ? c->read_ms : c->wrote_ms;
 		return CONN_IDLE;
@@ -244,6 +266,7 @@ static int take_messages(struct conn *c)
 	while (ret == E_OK && at < c->in.n && may_take(c)) {
 		size_t bytes = 0;
 
+		c->served = true;
 		ret = t->message(c, c->in.data + at, c->in.n - at, &bytes);
 		if (c->closed) {
 			return E_OK;
@@ -260,25 +283,53 @@ static int take_messages(struct conn *c)
 	return ret != -EAGAIN ? ret : c->in.n < t->in_bytes ? E_OK : E_FULL;
 }
 
+static ssize_t read_plain(struct conn *c, void *to, size_t len)
+{
+	ssize_t n = recv(c->watch.fd, to, len, MSG_DONTWAIT);
+
+	return n >= 0 ? n : -errno;
+}
+
+static ssize_t write_plain(struct conn *c, const void *from, size_t len)
+{
+	ssize_t n = send(c->watch.fd, from, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	return n >= 0 ? n : -errno;
+}
+
+static const struct conn_transport plain = { .read = read_plain, .write = write_plain };
+
+static int error_of(ssize_t n)
+{
+	return n == -EAGAIN || n == -EINTR ? E_OK : (int)n;
+}
+
 static int read_input(struct conn *c)
 {
-	size_t room = c->set->t.in_bytes - c->in.n;
+	const struct conn_type *t = &c->set->t;
 	ssize_t n;
+	int ret;
 
-	room = room < READ_BYTES ? room : READ_BYTES;
-	if (VECTOR_RESERVE(c->in.data, c->in.cap, c->in.n + room) != E_OK) {
-		return -ENOMEM;
-	}
-	n = recv(c->watch.fd, c->in.data + c->in.n, room, MSG_DONTWAIT);
-	if (n < 0) {
-		return errno == EAGAIN || errno == EINTR ? E_OK : -errno;
-	}
-	if (n == 0) {
-		return -ECONNRESET;
-	}
-	c->in.n += (size_t)n;
-	c->read_ms = monotonic_ms();
-	return take_messages(c);
+	do {
+		size_t room = t->in_bytes - c->in.n;
+
+		room = room < READ_BYTES ? room : READ_BYTES;
+		if (VECTOR_RESERVE(c->in.data, c->in.cap, c->in.n + room) != E_OK) {
+			return -ENOMEM;
+		}
+		n = t->transport->read(c, c->in.data + c->in.n, room);
+		if (n <= 0) {
+			int last = t->drained != NULL ? t->drained(c) : E_OK;
+
+			ret = n == 0 ? -ECONNRESET : error_of(n);
+			return ret == E_OK ? last : ret;
+		}
+		c->in.n += (size_t)n;
+		c->read_ms = monotonic_ms();
+		ret = take_messages(c);
+	} while (t->transport->handshake != NULL && ret == E_OK && !c->closed &&
+	         may_read(c));
+	return ret;
 }
 
 /* All of the output is written. */
@@ -286,7 +337,7 @@ static void end_output(struct conn *c)
 {
 	c->out.n = c->out_at = 0;
 	if (c->held > 0 || c->out.cap > KEPT_BYTES) {
-		bytes_done(&c->out);
+		conn_bytes_done(&c->out);
 	}
 	if (c->held > 0) {
 		pthread_mutex_lock(&c->set->lock);
@@ -301,12 +352,12 @@ static int write_output(struct conn *c)
 	size_t len = unwritten(c) < TURN_BYTES ? unwritten(c) : TURN_BYTES;
 	ssize_t n;
 
-	if (len == 0) {
+	if (len == 0 || c->shakes) {
 		return E_OK;
 	}
-	n = send(c->watch.fd, c->out.data + c->out_at, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	n = c->set->t.transport->write(c, c->out.data + c->out_at, len);
 	if (n < 0) {
-		return errno == EAGAIN || errno == EINTR ? E_OK : -errno;
+		return error_of(n);
 	}
 	c->out_at += (size_t)n;
 	c->written += (uint64_t)n;
@@ -315,19 +366,6 @@ static int write_output(struct conn *c)
 		end_output(c);
 	}
 	return E_OK;
-}
-
-/* Closes the connection if a step failed, else makes it wait for the next event. */
-static void finish(struct conn *c, int ret)
-{
-	if (c->closed) {
-		return;
-	}
-	if (ret != E_OK) {
-		conn_close(c, ret);
-	} else {
-		settle(c);
-	}
 }
 
 /* Writes what waits; then the next message may be here already. */
@@ -340,29 +378,72 @@ static int go_on(struct conn *c)
 
 void conn_flush(struct conn *c)
 {
-	if (!c->closed) {
-		finish(c, write_output(c));
+	int ret = c->closed ? E_OK : write_output(c);
+
+	if (ret != E_OK || !c->served) {
+		finish(c, ret);
 	}
 }
 
-void conn_send(struct conn *c, const void *data, size_t len)
+static int add_output(struct conn *c, const void *data, size_t len)
 {
 	size_t most = c->set->t.out_bytes;
 
-	if (c->closed) {
-		return;
-	}
 	if (c->out_at > c->out.n / 2) {
 		c->out.n -= c->out_at;
 		memmove(c->out.data, c->out.data + c->out_at, c->out.n);
 		c->out_at = 0;
 	}
-	if ((most != 0 && unwritten(c) + len > most) ||
-	    bytes_add(&c->out, data, len) != E_OK) {
+	return most == 0 || unwritten(c) + len <= most
+	               ? conn_bytes_add(&c->out, data, len)
+	               : E_FULL;
+}
+
+/* The same. It may be long, so it is not copied if nothing waits. */
+static int add_bytes(struct conn *c, struct conn_bytes *b)
+{
+	struct conn_bytes had = c->out;
+	int ret;
+
+	if (had.n == 0) {
+		c->out = *b;
+		*b = had;
+		return E_OK;
+	}
+	ret = add_output(c, b->data, b->n);
+	b->n = 0;
+	return ret;
+}
+
+void conn_send(struct conn *c, const void *data, size_t len)
+{
+	if (!c->closed && add_output(c, data, len) != E_OK) {
 		conn_close(c, E_FULL);
 	} else {
 		conn_flush(c);
 	}
+}
+
+void conn_send_bytes(struct conn *c, struct conn_bytes *b)
+{
+	if (!c->closed && add_bytes(c, b) != E_OK) {
+		conn_close(c, E_FULL);
+	} else {
+		conn_flush(c);
+	}
+}
+
+/* Goes on with what comes before the first byte; then some may be here already. */
+static int go_on_handshake(struct conn *c)
+{
+	int ret = c->set->t.transport->handshake(c);
+
+	if (ret != E_OK || c->closed) {
+		return ret == -EAGAIN ? E_OK : ret;
+	}
+	c->shakes = false;
+	ret = write_output(c);
+	return ret == E_OK ? read_input(c) : ret;
 }
 
 static void on_ready(struct loop_watch *w, unsigned events)
@@ -373,6 +454,10 @@ static void on_ready(struct loop_watch *w, unsigned events)
 
 	if ((events & LOOP_TIME) != 0) {
 		finish(c, monotonic_ms() >= limit_of(c) ? -ETIMEDOUT : E_OK);
+		return;
+	}
+	if (c->shakes) {
+		finish(c, go_on_handshake(c));
 		return;
 	}
 	if ((events & (LOOP_READ | LOOP_HANGUP)) != 0) {
@@ -421,13 +506,16 @@ static void init(struct conn_set *s, struct conn *c, const struct sockaddr *from
 {
 	c->set = s;
 	c->watch.ready = on_ready;
+	c->shakes = s->t.transport->handshake != NULL;
 	conn_address(from, &c->address);
 }
 
 /* Opens one that has its place. */
 static void open_conn(struct conn *c)
 {
-	finish(c, c->set->t.opened != NULL ? c->set->t.opened(c) : E_OK);
+	int ret = c->set->t.opened != NULL ? c->set->t.opened(c) : E_OK;
+
+	finish(c, ret == E_OK && !c->closed && c->shakes ? go_on_handshake(c) : ret);
 }
 
 int conn_add(struct conn_set *s, struct conn *c, int fd, const struct sockaddr *from)
@@ -457,6 +545,7 @@ int conn_hand_over(struct conn_set *s, struct conn *c, int fd,
 		c->next = s->handed;
 		s->handed = c;
 		s->n++;
+		s->called = true;
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (ret == E_OK) {
@@ -513,9 +602,9 @@ void conn_close(struct conn *c, int ret)
 	loop_remove(&c->watch);
 	close(c->watch.fd);
 	c->watch.fd = -1;
-	bytes_done(&c->in);
-	bytes_done(&c->out);
-	bytes_done(&c->answer);
+	conn_bytes_done(&c->in);
+	conn_bytes_done(&c->out);
+	conn_bytes_done(&c->answer);
 	c->next = s->gone; /* callers may still point to it */
 	s->gone = c;
 }
@@ -595,6 +684,7 @@ int conn_post(struct conn_set *s, uint32_t number, void *data, size_t len)
 		c->answered = true;
 		c->ends = data == NULL || ret != E_OK;
 		s->n_answered++;
+		s->called = true;
 	}
 	if (c != NULL && !c->ends) {
 		c->answer = (struct conn_bytes){ data, len, len };
@@ -607,8 +697,10 @@ int conn_post(struct conn_set *s, uint32_t number, void *data, size_t len)
 	return ret;
 }
 
-/* The next connection whose answer has come. \param ret_answer  What it is; no data: it ends. */
-static struct conn *next_answered(struct conn_set *s, struct conn_bytes *ret_answer)
+/* The next connection whose answer has come. \param ret_answer  What it is; no data: it ends.
+ * \param ret_more  There are others. */
+static struct conn *next_answered(struct conn_set *s, struct conn_bytes *ret_answer,
+                                  bool *ret_more)
 {
 	struct conn *c;
 
@@ -624,6 +716,7 @@ static struct conn *next_answered(struct conn_set *s, struct conn_bytes *ret_ans
 		c->answered = c->busy = false;
 		s->n_answered--;
 	}
+	*ret_more = s->n_answered > 0;
 	pthread_mutex_unlock(&s->lock);
 	return c;
 }
@@ -631,21 +724,13 @@ static struct conn *next_answered(struct conn_set *s, struct conn_bytes *ret_ans
 static void deliver(struct conn_set *s)
 {
 	struct conn_bytes answer = { 0 };
+	bool more = true;
 	struct conn *c;
 	int ret;
 
-	while ((c = next_answered(s, &answer)) != NULL) {
-		ret = c->ends ? -ECANCELED : E_OK;
-		if (ret == E_OK && c->out.n == 0) { /* not copied: it may be long */
-			bytes_done(&c->out);
-			c->out = answer;
-		} else {
-			ret = ret == E_OK && (s->t.out_bytes == 0 ||
-			                      unwritten(c) + answer.n <= s->t.out_bytes)
-			              ? bytes_add(&c->out, answer.data, answer.n)
-			              : E_FULL;
-			free(answer.data);
-		}
+	while (more && (c = next_answered(s, &answer, &more)) != NULL) {
+		ret = c->ends ? -ECANCELED : add_bytes(c, &answer);
+		conn_bytes_done(&answer);
 		finish(c, ret == E_OK ? go_on(c) : ret);
 	}
 }
@@ -658,8 +743,11 @@ static uint64_t turn(void *arg)
 	uint64_t until, now;
 
 	free_gone(s);
-	take_handed(s, false);
-	deliver(s);
+	if (s->called) {
+		s->called = false;
+		take_handed(s, false);
+		deliver(s);
+	}
 	until = s->t.turn != NULL ? s->t.turn(s->ctx) : UINT64_MAX;
 	if (s->listener.loop != NULL) {
 		bool room = has_room(s);
@@ -688,6 +776,7 @@ int conn_set_new(const struct conn_type *t, void *ctx, int listener,
 		return -ENOMEM;
 	}
 	s->t = *t;
+	s->t.transport = t->transport != NULL ? t->transport : &plain;
 	s->ctx = ctx;
 	s->listener = (struct loop_watch){ .fd = listener, .ready = accept_conn };
 	pthread_mutex_init(&s->lock, NULL);

@@ -16,7 +16,7 @@ struct sockaddr;
  * The connections of a service on a loop of their own: places, buffers, limits and deadlines.
  * A kind of connection is a row, struct conn_type, with its limits and what it does with a message.
  *
- *   accepted -> admit() -> a place -> opened() -> message() ... -> closed()
+ *   accepted -> admit() -> a place -> opened() -> (handshake()) -> message() ... -> closed()
  *
  * A client that does not keep to the limits loses its connection, and costs others nothing:
  *
@@ -39,7 +39,11 @@ struct conn_bytes {
 	size_t n, cap;
 };
 
-/*! One connection; the first member of what a service keeps of it. To be read, but for `more`. */
+/*! \retval -ENOMEM  It is as before. */
+int conn_bytes_add(struct conn_bytes *b, const void *data, size_t len);
+void conn_bytes_done(struct conn_bytes *b); /*!< it is empty then */
+
+/*! One connection; the first member of what a service keeps of it. To be read, but for `more` and `proved`. */
 struct conn {
 	struct loop_watch watch; /*!< first; .fd is the socket */
 	struct conn_set *set;
@@ -48,7 +52,10 @@ struct conn {
 	uint32_t number;          /*!< names it among all of its set; never 0 */
 	bool closed;    /*!< closed in this turn, freed after it; its descriptor is -1 */
 	bool busy;      /*!< conn_wait() */
+	bool served;    /*!< in message(), after which it waits for what is due next */
+	bool shakes;    /*!< its handshake is not over; output waits for that */
 	bool more;      /*!< set by the service: more() when the socket takes output */
+	bool proved;    /*!< set by the service: CONN_UNPROVED does not displace it */
 	uint64_t read_ms, wrote_ms; /*!< when bytes moved last; at first when it was opened */
 	uint64_t in_ms, out_ms;  /*!< when the message, the output at work began; 0: none */
 	struct conn_bytes in;    /*!< not taken yet */
@@ -61,13 +68,29 @@ struct conn {
 };
 
 enum conn_evict {
-	CONN_IDLE = 1, /*!< those without a request at work, idle longest first */
-	CONN_SLOW = 2  /*!< those that take output, the slowest first; not in the first second */
+	CONN_UNPROVED = 1, /*!< those that have not proved themselves, oldest first */
+	CONN_IDLE = 2,     /*!< those without a request at work, idle longest first */
+	CONN_SLOW =
+		4 /*!< those that take output, the slowest first; not in the first second */
+};
+
+/*! How the bytes of a kind of connection move, such as TLS. For those that read ahead. What comes
+ *  beyond in_bytes while a message waits for its answer may stay in the transport. */
+struct conn_transport {
+	/*! Goes on with what comes before the first byte. \retval -EAGAIN  It waits for the
+	 *  socket. \retval others  It is closed. */
+	int (*handshake)(struct conn *c);
+	bool (*wants_write)(const struct conn *c); /*!< what the handshake waits for */
+	/*! As recv() and send(), but with the error in place of -1. Called until -EAGAIN, because
+	 *  the transport may hold input that the socket does not show. */
+	ssize_t (*read)(struct conn *c, void *to, size_t len);
+	ssize_t (*write)(struct conn *c, const void *from, size_t len);
 };
 
 /*! A kind of connection. 0 and NULL are fine for each limit and call: there is none. */
 struct conn_type {
 	size_t bytes;        /*!< of the structure that begins with struct conn */
+	const struct conn_transport *transport; /*!< NULL: bytes as they are */
 	unsigned most;       /*!< at a time */
 	unsigned of_address; /*!< of one address; with evicts, where all are taken */
 	unsigned evicts;     /*!< enum conn_evict: who makes room. 0: nobody, a new one is refused */
@@ -81,6 +104,9 @@ struct conn_type {
 	uint32_t stall_ms;     /*!< as above */
 	uint32_t least_rate;   /*!< bytes a second that a client takes at least */
 
+	/*! In place of idle_ms, stall_ms and least_rate: when it is closed unless something
+	 *  happens. Asked after each event and call. */
+	uint64_t (*limit)(const struct conn *c);
 	/*! A connection was accepted. \retval false  It is closed. */
 	bool (*admit)(struct conn *c);
 	/*! It has its place. \retval others  It is closed. */
@@ -88,6 +114,9 @@ struct conn_type {
 	/*! Input, from the next message on. \param ret_bytes  Bytes of the message that was taken.
 	 *  \retval -EAGAIN  The rest has not come. \retval others  It is closed. */
 	int (*message)(struct conn *c, uint8_t *data, size_t len, size_t *ret_bytes);
+	/*! With a transport: all input that was there is taken, also before it ends.
+	 *  \retval others  It is closed. */
+	int (*drained)(struct conn *c);
 	/*! In place of message(): there is input, which it reads by itself. */
 	void (*readable)(struct conn *c);
 	/*! The socket takes output, none waits, and conn.more is set. */
@@ -144,6 +173,9 @@ int conn_post(struct conn_set *s, uint32_t number, void *data, size_t len);
 
 /*! \brief Sends, and keeps what the socket does not take. What cannot be kept closes it. */
 void conn_send(struct conn *c, const void *data, size_t len);
+
+/*! \brief The same. \a b is taken without a copy if nothing waits; it is empty then. */
+void conn_send_bytes(struct conn *c, struct conn_bytes *b);
 
 /*! \brief Sends what waits as far as the socket takes it, and waits for what is due then. */
 void conn_flush(struct conn *c);

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -67,7 +68,7 @@ static bool keys_ascend(const MDB_val *a, const MDB_val *b)
 
 /* \param table  Of the kind; DB_TABLES_MAX: of LMDB's own. */
 static bool table_is_sound(const struct db_kind *kind, unsigned table, MDB_txn *txn,
-                           MDB_dbi dbi, const MDB_envinfo *info)
+                           MDB_dbi dbi, const MDB_envinfo *info, struct db_row *row)
 {
 	MDB_cursor *c;
 	MDB_stat st;
@@ -95,6 +96,7 @@ static bool table_is_sound(const struct db_kind *kind, unsigned table, MDB_txn *
 		if (table < DB_TABLES_MAX && kind->is_sound != NULL &&
 		    !kind->is_sound(table, &(struct db_val){ k.mv_data, k.mv_size },
 		                    &(struct db_val){ v.mv_data, v.mv_size })) {
+			damage_note(row, kind, table, k.mv_data, k.mv_size);
 			return false;
 		}
 		last = k;
@@ -144,7 +146,7 @@ static bool pages_are_sound(const struct db_kind *kind, const char *path)
 	return ret == E_OK;
 }
 
-static bool is_sound(const struct db_kind *kind, const char *path)
+static bool is_sound(const struct db_kind *kind, const char *path, struct db_row *row)
 {
 	MDB_env *env;
 	MDB_txn *txn;
@@ -158,9 +160,9 @@ static bool is_sound(const struct db_kind *kind, const char *path)
 	    mdb_env_open(env, path, MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS, 0) != 0 ||
 	    mdb_env_info(env, &info) != 0 ||
 	    mdb_txn_begin(env, NULL, MDB_RDONLY, &txn) != 0 ||
-	    !table_is_sound(kind, DB_TABLES_MAX, txn, FREE_TABLE, &info) ||
+	    !table_is_sound(kind, DB_TABLES_MAX, txn, FREE_TABLE, &info, row) ||
 	    mdb_dbi_open(txn, NULL, 0, &dbi) != 0 ||
-	    !table_is_sound(kind, DB_TABLES_MAX, txn, dbi, &info)) {
+	    !table_is_sound(kind, DB_TABLES_MAX, txn, dbi, &info, row)) {
 		return false;
 	}
 	for (unsigned i = 0; kind->tables[i] != NULL; i++) {
@@ -172,17 +174,17 @@ static bool is_sound(const struct db_kind *kind, const char *path)
 		}
 		/* an older layout has not all tables */
 		if (mdb_ret != MDB_NOTFOUND &&
-		    (mdb_ret != 0 || !table_is_sound(kind, i, txn, dbi, &info))) {
+		    (mdb_ret != 0 || !table_is_sound(kind, i, txn, dbi, &info, row))) {
 			return false;
 		}
 	}
 	return pages_are_sound(kind, path);
 }
 
-static void run_child(const struct db_kind *kind, const char *path)
+static void run_child(const struct db_kind *kind, const char *path, struct db_row *row)
 	__attribute__((noreturn));
 
-static void run_child(const struct db_kind *kind, const char *path)
+static void run_child(const struct db_kind *kind, const char *path, struct db_row *row)
 {
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM };
 	const struct rlimit no_core = { 0, 0 };
@@ -196,26 +198,21 @@ static void run_child(const struct db_kind *kind, const char *path)
 		dup2(null, STDERR_FILENO); /* for the assertions of LMDB */
 	}
 	alarm(LIMIT_SECONDS);
-	_exit(is_sound(kind, path) ? 0 : 1);
+	_exit(is_sound(kind, path, row) ? 0 : 1);
 }
 
-int damage_check(const struct db_kind *kind, const char *path)
+/* \param row  The child's memory, too. */
+static int check_in_child(const struct db_kind *kind, const char *path,
+                          struct db_row *row)
 {
-	char file[PATH_BYTES];
-	struct stat st;
 	int status;
-	pid_t child;
+	pid_t child = fork();
 
-	if (snprintf(file, sizeof(file), "%s/data.mdb", path) >= (int)sizeof(file) ||
-	    stat(file, &st) != 0 || st.st_size == 0) {
-		return E_OK;
-	}
-	child = fork();
 	if (child < 0) {
 		return -errno;
 	}
 	if (child == 0) {
-		run_child(kind, path);
+		run_child(kind, path, row);
 	}
 	while (waitpid(child, &status, 0) < 0) {
 		if (errno != EINTR) {
@@ -225,6 +222,58 @@ int damage_check(const struct db_kind *kind, const char *path)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? E_OK : E_MALFORMED;
 }
 
+int damage_check(const struct db_kind *kind, const char *path, struct db_row *ret_row)
+{
+	char file[PATH_BYTES];
+	struct stat st;
+	struct db_row *row;
+	int ret;
+
+	if (snprintf(file, sizeof(file), "%s/data.mdb", path) >= (int)sizeof(file) ||
+	    stat(file, &st) != 0 || st.st_size == 0) {
+		return E_OK;
+	}
+	row = mmap(NULL, sizeof(*row), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+	           -1, 0);
+	if (row == MAP_FAILED) {
+		return -errno;
+	}
+	ret = check_in_child(kind, path, row);
+	*ret_row = *row;
+	munmap(row, sizeof(*row));
+	return ret;
+}
+
+/* --- sentences ------------------------------------------------------------------------- */
+
+void damage_note(struct db_row *row, const struct db_kind *kind, unsigned table,
+                 const void *key, size_t key_len)
+{
+	size_t len = key_len < sizeof(row->key) ? key_len : sizeof(row->key);
+
+	*row = (struct db_row){ .table = kind->tables[table], .key_len = key_len };
+	memcpy(row->key, key, len);
+}
+
+const char *damage_what(const struct db_kind *kind, const char *path,
+                        const struct db_row *row, struct arena *a)
+{
+	char key[2 * sizeof(row->key) + 1] = "";
+
+	if (row->table == NULL) {
+		return arena_printf(a, "the %s database in %s is damaged", kind->name,
+		                    path);
+	}
+	for (size_t i = 0; i < row->key_len && i < sizeof(row->key); i++) {
+		snprintf(key + 2 * i, sizeof(key) - 2 * i, "%02x", row->key[i]);
+	}
+	return arena_printf(
+		a,
+		"the %s database in %s is damaged: the row 0x%s%s of its table %s has a wrong length or value",
+		kind->name, path, key, row->key_len > sizeof(row->key) ? "..." : "",
+		row->table);
+}
+
 const char *damage_remedy(const struct db_kind *kind)
 {
 	return kind->rebuilt
@@ -232,15 +281,18 @@ const char *damage_remedy(const struct db_kind *kind)
 	               : "restore data.mdb there from a backup, or move it away and start anew: ports keep the LIDs that they have";
 }
 
-const char *damage_text(const struct db *db, int ret, struct arena *a)
+const char *damage_text(const struct db *db, const struct db_row *row, int ret,
+                        struct arena *a)
 {
-	const char *path = "", *text;
+	const char *path = "", *what, *text;
 
 	if (ret != E_MALFORMED || mdb_env_get_path(db->env, &path) != 0) {
 		return err_text(ret);
 	}
-	text = arena_printf(a, "the %s database in %s is damaged; stop saguarod, then %s",
-	                    db->kind->name, path, damage_remedy(db->kind));
+	what = damage_what(db->kind, path, row, a);
+	text = what != NULL ? arena_printf(a, "%s; stop saguarod, then %s", what,
+	                                   damage_remedy(db->kind))
+	                    : NULL;
 	return text != NULL ? text : err_text(ret);
 }
 

@@ -649,14 +649,29 @@ static int setup_reader(const struct opening *o, struct db *db)
 		o->kind->name, o->path, damage_remedy(o->kind));
 }
 
+static int refuse_damaged(const struct opening *o)
+{
+	struct db_row row = { .table = NULL };
+	const char *what;
+
+	if (damage_check(o->kind, o->path, &row) != E_MALFORMED) {
+		return E_OK;
+	}
+	what = o->a != NULL ? damage_what(o->kind, o->path, &row, o->a) : NULL;
+	return fail_open(o, E_MALFORMED, "%s; %s",
+	                 what != NULL ? what : err_text(E_MALFORMED),
+	                 damage_remedy(o->kind));
+}
+
 /* Empties a damaged database whose contents are made anew, or any if \a anew, and says so. */
 static int discard_damaged(const struct opening *o, bool anew)
 {
 	const struct opening quiet = { .kind = o->kind, .path = o->path };
 	int copied = E_OK, ret = anew ? E_MALFORMED : check_head(&quiet, true);
+	struct db_row row;
 
 	if (ret == E_OK) {
-		ret = damage_check(o->kind, o->path);
+		ret = damage_check(o->kind, o->path, &row);
 	}
 	if (ret != E_MALFORMED && ret != E_FOREIGN) {
 		return E_OK; /* what is wrong otherwise shows when it is opened */
@@ -700,9 +715,8 @@ static int open_writer(const struct db_kind *kind, const char *path, uint64_t ma
 	if (ret == E_OK) {
 		ret = check_head(&o, true);
 	}
-	if (ret == E_OK && !kind->rebuilt && damage_check(kind, path) == E_MALFORMED) {
-		ret = fail_open(&o, E_MALFORMED, "the %s database in %s is damaged; %s",
-		                kind->name, path, damage_remedy(kind));
+	if (ret == E_OK && !kind->rebuilt) {
+		ret = refuse_damaged(&o);
 	}
 	if (ret == E_OK) {
 		ret = check_space(&o, need_bytes);

@@ -123,20 +123,38 @@ uint64_t db_last_txn(const struct db *db);
  * environment yet.
  */
 
+/*! A damaged row. */
+struct db_row {
+	const char *table; /*!< its name; NULL: none */
+	size_t key_len;
+	uint8_t key[48]; /*!< its first bytes */
+};
+
 /*!
  * \brief Reads all rows of all tables in a child process, because LMDB ends the process that
  *        meets some kinds of damage.
  * \retval E_OK  Sound, or there is no database yet. \retval E_MALFORMED  Damaged.
+ * \param ret_row  The row whose form is wrong; without a table if it is not one row.
  * \retval -errno  The child process cannot be started.
  * Cost: reads the whole file.
  */
-int damage_check(const struct db_kind *kind, const char *path);
+int damage_check(const struct db_kind *kind, const char *path, struct db_row *ret_row);
+
+/*! \brief Notes a row. */
+void damage_note(struct db_row *row, const struct db_kind *kind, unsigned table,
+                 const void *key, size_t key_len);
+
+/*! \brief "the state database in /var/lib/x is damaged", with the row if one is noted: the begin of
+ *  a sentence in \a a. \return NULL: out of memory. */
+const char *damage_what(const struct db_kind *kind, const char *path,
+                        const struct db_row *row, struct arena *a);
 
 /*! \brief What to do about a damaged database of this kind: the end of a sentence. */
 const char *damage_remedy(const struct db_kind *kind);
 
-/*! \brief As err_text(); of a damaged database a sentence in \a a with its folder and the remedy. */
-const char *damage_text(const struct db *db, int ret, struct arena *a);
+/*! \brief As err_text(); of a damaged database a sentence in \a a with its folder, the row and the remedy. */
+const char *damage_text(const struct db *db, const struct db_row *row, int ret,
+                        struct arena *a);
 
 /*!
  * \brief Copies data.mdb to data.mdb.damaged, in place of an older copy, and empties it.

@@ -71,6 +71,7 @@ struct state {
 	pthread_cond_t wake, done;
 	struct state_request *head, **tail;
 	bool stop;
+	struct db_row refused;                   /* by a reader; without a table: none */
 	_Atomic uint64_t version[RECORD_TABLES]; /* not under the lock */
 	struct change_log *log;
 	/* held while a transaction is committed and shown to the follower */
@@ -369,9 +370,27 @@ void state_close(struct state *s)
 	free(s);
 }
 
-const char *state_err_text(const struct state *s, int ret, struct arena *a)
+const char *state_err_text(struct state *s, int ret, struct arena *a)
 {
-	return damage_text(s->db, ret, a);
+	if (s == NULL || ret != E_MALFORMED) {
+		return err_text(ret);
+	}
+	pthread_mutex_lock(&s->lock);
+	struct db_row row = s->refused;
+	pthread_mutex_unlock(&s->lock);
+	return damage_text(s->db, &row, ret, a);
+}
+
+/* Notes the row that a reader does not take. \return What the reader said. */
+static int note_refused(struct state *s, unsigned table, const struct db_val *key,
+                        int ret)
+{
+	if (ret == E_MALFORMED) {
+		pthread_mutex_lock(&s->lock);
+		damage_note(&s->refused, &kind_state, table, key->data, key->len);
+		pthread_mutex_unlock(&s->lock);
+	}
+	return ret;
 }
 
 static int read_lid(const struct db_val *k, const struct db_val *v,
@@ -409,7 +428,9 @@ int state_lids(struct state *s, struct arena *a, struct lid_memory **ret_memory,
 	}
 	while (ret == E_OK) {
 		/* never more than the count said, unless the tree is damaged */
-		ret = n < n_rows ? read_lid(&k, &v, &m[n]) : E_MALFORMED;
+		ret = n < n_rows
+		              ? note_refused(s, STATE_LIDS, &k, read_lid(&k, &v, &m[n]))
+		              : E_MALFORMED;
 		if (ret == E_OK) {
 			n++;
 			ret = db_next(&t, STATE_LIDS, &k, &v);
@@ -598,7 +619,7 @@ int state_records(struct state *s, enum record_table table,
 	}
 	ret = db_seek(&t, at, NULL, 0, &k, &v);
 	while (ret == E_OK) {
-		ret = f(ctx, k.data, k.len, v.data, v.len);
+		ret = note_refused(s, at, &k, f(ctx, k.data, k.len, v.data, v.len));
 		if (ret == E_OK) {
 			ret = db_next(&t, at, &k, &v);
 		}

@@ -38,8 +38,9 @@ int state_open(const char *dir, struct arena *a, const char **ret_why,
 /*! \brief Ends the writing thread after its queue is empty, closes, unlocks. NULL is fine. */
 void state_close(struct state *s);
 
-/*! \brief As err_text(); of a damaged database a sentence in \a a with its folder and the remedy. */
-const char *state_err_text(const struct state *s, int ret, struct arena *a);
+/*! \brief As err_text(); of a damaged database a sentence in \a a with its folder, the row that was refused
+ *  last, and the remedy. */
+const char *state_err_text(struct state *s, int ret, struct arena *a);
 
 /*! \brief All remembered LIDs, sorted by GUID, in \a a. */
 int state_lids(struct state *s, struct arena *a, struct lid_memory **ret_memory,
@@ -123,7 +124,8 @@ uint64_t state_version(const struct state *s, enum record_table table);
 int state_changes(struct state *s, int (*f)(void *ctx, const struct client_row *row),
                   void *ctx);
 
-/*! \brief Calls \a f for each row by key; bytes are borrowed for the call. \return The first failure of f, or of the database. */
+/*! \brief Calls \a f for each row by key; bytes are borrowed for the call. \return The first failure of f, or of
+ *  the database. With E_MALFORMED of f state_err_text() names the row. */
 int state_records(struct state *s, enum record_table table,
                   int (*f)(void *ctx, const uint8_t *key, size_t key_len,
                            const uint8_t *value, size_t len),

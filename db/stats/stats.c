@@ -46,7 +46,7 @@ enum { KIND_NUMBER, KIND_TEXT };
 struct item {
 	char *name;
 	uint8_t value[STATS_VALUE_MAX]; /* as stored */
-	uint16_t len;
+	uint16_t len;                   /* 0: removed */
 	bool dirty;
 };
 
@@ -424,6 +424,17 @@ void stats_text(struct stats *s, const char *name, const char *text)
 	keep(s, name, v, (uint16_t)(1 + len));
 }
 
+void stats_remove(struct stats *s, const char *name)
+{
+	bool found;
+	size_t at = position(s, name, &found);
+
+	if (found) {
+		s->items[at]->len = 0;
+		s->items[at]->dirty = true;
+	}
+}
+
 static void put_values(struct stats *s, struct db_txn *t)
 {
 	if (s->fresh) {
@@ -431,7 +442,9 @@ static void put_values(struct stats *s, struct db_txn *t)
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		const struct item *it = s->items[i];
-		if (it->dirty || s->fresh) {
+		if (it->len == 0 && it->dirty) {
+			db_del(t, STATS_VALUES, it->name, strlen(it->name));
+		} else if (it->len > 0 && (it->dirty || s->fresh)) {
 			db_put(t, STATS_VALUES, it->name, strlen(it->name), it->value,
 			       it->len);
 		}

@@ -39,6 +39,8 @@ void stats_close(struct stats *s);
 /*! Collects values in memory; stats_commit() writes those that changed in one transaction. */
 void stats_set(struct stats *s, const char *series, double value);
 void stats_text(struct stats *s, const char *name, const char *text);
+/*! \brief Removes a series or text. There need not be one. */
+void stats_remove(struct stats *s, const char *name);
 /*! The port counters (db/lmdb/counters.h) are dropped if they are what cannot be written, and the
  *  error is returned though the rest was. */
 int stats_commit(struct stats *s, uint64_t boottime_ms);

@@ -747,6 +747,7 @@ void perf_free(struct perf *p)
 	free(p->ports);
 	free(p->agents);
 	free(p->kept.rows);
+	free(p->series);
 	requests_free(p->requests);
 	free(p);
 }

@@ -19,7 +19,7 @@
 #include "db/stats/stats.h"
 #include "sa/perf/perf_int.h"
 
-enum { SICK_SERIES_MAX = 1000 /* times that a link became sick, in the metrics */ };
+enum { SICK_SERIES_MAX = 1000 /* in the metrics */ };
 
 /* --- rows ------------------------------------------------------------------------------- */
 
@@ -37,19 +37,55 @@ static void show(struct perf *p, struct counted_port *port)
 	}
 }
 
-/* A series for each port that was ever sick, as far as there may be. */
+static void name_series(uint64_t guid, uint8_t num, char name[STATS_NAME_MAX])
+{
+	snprintf(name, STATS_NAME_MAX, "link_sick{guid=\"0x%016" PRIx64 "\",port=\"%u\"}",
+	         guid, num);
+}
+
+/* The series of a port. One that is sick and has none gets a new one, or that of a port that is well.
+ * \return NULL: it has none. */
+static struct sick_series *find_series(struct perf *p, const struct counted_port *port,
+                                       bool sick)
+{
+	struct sick_series *well = NULL;
+	char name[STATS_NAME_MAX];
+
+	for (size_t i = 0; i < p->n_series; i++) {
+		struct sick_series *x = &p->series[i];
+
+		if (x->guid == port->guid && x->num == port->num) {
+			return x;
+		}
+		well = x->sick ? well : x;
+	}
+	if (!sick) {
+		return NULL;
+	}
+	if (p->n_series < SICK_SERIES_MAX &&
+	    VECTOR_RESERVE(p->series, p->cap_series, p->n_series + 1) == E_OK) {
+		well = &p->series[p->n_series++];
+	} else if (well != NULL) {
+		name_series(well->guid, well->num, name);
+		stats_remove(p->stats, name);
+	} else {
+		return NULL;
+	}
+	*well = (struct sick_series){ port->guid, port->num, sick };
+	return well;
+}
+
 static void show_sick(struct perf *p, const struct counted_port *port)
 {
-	char name[STATS_NAME_MAX];
 	bool sick = port->health.state == LINK_SICK;
+	struct sick_series *x = p->stats != NULL ? find_series(p, port, sick) : NULL;
+	char name[STATS_NAME_MAX];
 
-	if (p->stats == NULL || (sick && p->n_series == SICK_SERIES_MAX)) {
-		return;
+	if (x != NULL) {
+		x->sick = sick;
+		name_series(port->guid, port->num, name);
+		stats_set(p->stats, name, sick);
 	}
-	p->n_series += sick;
-	snprintf(name, sizeof(name), "link_sick{guid=\"0x%016" PRIx64 "\",port=\"%u\"}", port->guid,
-	         port->num);
-	stats_set(p->stats, name, sick);
 }
 
 void perf_health_take(struct perf *p, struct counted_port *port, const struct port_counters *c,

@@ -38,6 +38,13 @@ struct kept_health {
 	size_t n, cap;
 };
 
+/* A series of the metrics: a port that is or was sick. */
+struct sick_series {
+	uint64_t guid;
+	uint8_t num;
+	bool sick;
+};
+
 /* Of ports that left; above, those that left for longest are forgotten. */
 enum { KEPT_HEALTH_MAX = 10000 };
 
@@ -101,7 +108,8 @@ struct perf {
 	bool judges;
 	struct link_rules rules;
 	struct kept_health kept;
-	uint32_t n_series; /* times that a series says that a link is sick */
+	struct sick_series *series; /* malloc */
+	size_t n_series, cap_series;
 	uint32_t in_state[LINK_STATES]; /* ports, at the end of the last sweep */
 	struct perf_counters counters;
 };

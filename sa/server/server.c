@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "db/snapshot/reader.h"
@@ -40,6 +41,15 @@ enum {
 
 static const char *const source = "sa";
 
+static void log_unread(struct sa_server *s, int ret)
+{
+	struct arena *a = arena_new();
+
+	log_message(MSG_SA_RECORDS, source, "client records: %s",
+	            a != NULL ? state_err_text(s->state, ret, a) : err_text(ret));
+	arena_free(a);
+}
+
 /* Everything but requests: leases, events, reports. */
 static void do_due_work(struct sa_server *s, struct snap_reader *r)
 {
@@ -55,7 +65,7 @@ static void do_due_work(struct sa_server *s, struct snap_reader *r)
 		                   steady_clock_at(&s->lease_clock, monotonic_ms()));
 	}
 	if (ret != E_OK) {
-		log_message(MSG_SA_RECORDS, source, "client records: %s", err_text(ret));
+		log_unread(s, ret);
 	}
 	server_report_events(s, r);
 	struct state_batch *b = store_take_changes(s->store);
@@ -328,6 +338,9 @@ static int create_parts(struct sa_server *s, struct snap_writer *w)
 	if (ret == E_OK) {
 		s->lease_clock = steady_clock_start();
 		ret = store_new(s->state, s->lease_clock.start_s, &s->store);
+		if (ret != E_OK) {
+			log_unread(s, ret);
+		}
 	}
 	if (ret == E_OK) {
 		store_set_owner_limit(s->store, s->limits.records_of_a_port);

@@ -50,6 +50,21 @@ int sm_refresh_runtime(struct sm *sm)
 	return ret;
 }
 
+int sm_read_runtime(struct sm *sm)
+{
+	int ret = sm_refresh_runtime(sm);
+	struct arena *a = ret != E_OK ? arena_new() : NULL;
+
+	if (ret != E_OK) {
+		log_message(MSG_PKEY_RUNTIME_UNREAD, "partitions",
+		            "partitions made at run time cannot be read: %s",
+		            a != NULL ? state_err_text(sm->d.state, ret, a)
+		                      : err_text(ret));
+	}
+	arena_free(a);
+	return ret;
+}
+
 void sm_request_heavy(struct sm *sm, const char *fmt, ...)
 {
 	va_list ap;

@@ -78,6 +78,8 @@ double sm_cpu_now(const struct sm *sm);
 /*! \brief Reads partitions made at run time from the state if another daemon changed them
  *         there. \retval E_MALFORMED -ENOMEM and others  Those that were known stay. */
 int sm_refresh_runtime(struct sm *sm);
+/*! \brief The same, with a line in the log if it fails. */
+int sm_read_runtime(struct sm *sm);
 
 /*! \brief Asks for a heavy sweep, which starts when the fabric thread is idle. */
 void sm_request_heavy(struct sm *sm, const char *fmt, ...)

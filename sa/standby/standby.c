@@ -80,14 +80,13 @@ static void free_parts(struct standby *l)
 	}
 	free(l->peer_names);
 	tls_keys_free(l->keys);
-	loop_remove(&l->listener);
-	loop_free(l->loop);
+	conn_set_free(l->set);
 	if (l->listening.fd >= 0) {
 		close(l->listening.fd);
 	}
 	taker_done(&l->taker);
 	join_log_done(&l->log);
-	standby_bytes_done(&l->txn);
+	conn_bytes_done(&l->txn);
 	free(l);
 }
 
@@ -147,8 +146,11 @@ void standby_free(struct standby *l)
 	l->stop = true;
 	pthread_cond_broadcast(&l->acked);
 	pthread_mutex_unlock(&l->lock);
-	standby_link_stop(l);
+	conn_set_stop(l->set);
 	state_follow_end(l->o.state);
+	state_flush(l->o.state); /* whose thread calls the link when rows are stored */
+	conn_set_free(l->set);
+	l->set = NULL;
 	pthread_cond_destroy(&l->acked);
 	pthread_mutex_destroy(&l->lock);
 	pthread_mutex_destroy(&l->applying);
@@ -157,7 +159,7 @@ void standby_free(struct standby *l)
 
 unsigned standby_port(const struct standby *l)
 {
-	return l->listening.fd >= 0 ? l->listening.port : 0;
+	return l->listening.port;
 }
 
 /* --- what the fabric thread asks ---------------------------------------------------------- */
@@ -170,7 +172,7 @@ void standby_set_role(struct standby *l, enum standby_role role)
 			standby_join_follow(l);
 		}
 		l->role = (int)role;
-		loop_wake(l->loop);
+		loop_wake(conn_loop(l->set));
 	}
 }
 
@@ -285,7 +287,7 @@ bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_b
 		pthread_mutex_unlock(&l->lock);
 	}
 	pthread_mutex_unlock(&l->applying);
-	loop_wake(l->loop);
+	loop_wake(conn_loop(l->set));
 	return usable;
 }
 
@@ -299,12 +301,9 @@ void standby_status(struct standby *l, struct standby_status *ret_status)
 	*ret_status = l->status;
 	ret_status->role = (enum standby_role)(int)l->role;
 	ret_status->sequence = l->sequence;
-	for (unsigned i = 0; i < LINK_PEERS; i++) {
-		const struct peer *p = &l->peer[i];
-
-		ret_status->n_standbys += p->attached;
-		ret_status->n_in_step +=
-			p->attached && p->complete && p->acked == l->sequence;
+	for (const struct peer *p = l->attached; p != NULL; p = p->next) {
+		ret_status->n_standbys++;
+		ret_status->n_in_step += p->complete && p->acked == l->sequence;
 	}
 	ret_status->connected = ret_status->n_standbys > 0;
 	ret_status->in_step =

@@ -19,24 +19,8 @@
 
 static const char *const source = "standby";
 
-int standby_bytes_add(struct bytes *b, const void *data, size_t len)
-{
-	if (VECTOR_RESERVE(b->data, b->cap, b->n + len) != E_OK) {
-		return -ENOMEM;
-	}
-	memcpy(b->data + b->n, data, len);
-	b->n += len;
-	return E_OK;
-}
-
-void standby_bytes_done(struct bytes *b)
-{
-	free(b->data);
-	*b = (struct bytes){ 0 };
-}
-
 /* Adds a row to the frame of rows that begins at *frame_at, or to a new one. */
-static int add_row(struct bytes *b, size_t *frame_at, const struct state_write *w)
+static int add_row(struct conn_bytes *b, size_t *frame_at, const struct state_write *w)
 {
 	size_t len = frame_row_bytes(w);
 	uint8_t head[FRAME_HEAD_BYTES];
@@ -44,7 +28,7 @@ static int add_row(struct bytes *b, size_t *frame_at, const struct state_write *
 	if (b->n == *frame_at || b->n - *frame_at + len > FRAME_PAYLOAD_MAX) {
 		*frame_at = b->n;
 		frame_head(head, FRAME_ROWS, 0);
-		if (standby_bytes_add(b, head, sizeof(head)) != E_OK) {
+		if (conn_bytes_add(b, head, sizeof(head)) != E_OK) {
 			return -ENOMEM;
 		}
 	}
@@ -57,12 +41,12 @@ static int add_row(struct bytes *b, size_t *frame_at, const struct state_write *
 	return E_OK;
 }
 
-static int add_number(struct bytes *b, enum frame_type type, uint64_t number)
+static int add_number(struct conn_bytes *b, enum frame_type type, uint64_t number)
 {
 	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
 
 	frame_number(bytes, type, number);
-	return standby_bytes_add(b, bytes, sizeof(bytes));
+	return conn_bytes_add(b, bytes, sizeof(bytes));
 }
 
 /* --- the state's writing thread ---------------------------------------------------------- */
@@ -94,30 +78,23 @@ void standby_link_committed(void *ctx)
 		l->txn_failed =
 			add_number(&l->txn, FRAME_CHANGES_END, l->sequence) != E_OK;
 	}
-	for (unsigned i = 0; i < LINK_PEERS; i++) {
-		struct peer *p = &l->peer[i];
-
-		if (p->attached && !p->dropped) {
-			p->dropped = l->txn_failed ||
-			             p->queue.n + l->txn.n > LINK_QUEUE_BYTES ||
-			             standby_bytes_add(&p->queue, l->txn.data,
-			                               l->txn.n) != E_OK;
-		}
+	for (struct peer *p = l->attached; p != NULL; p = p->next) {
+		p->dropped = p->dropped || l->txn_failed ||
+		             p->queue.n + l->txn.n > LINK_QUEUE_BYTES ||
+		             conn_bytes_add(&p->queue, l->txn.data, l->txn.n) != E_OK;
 	}
 	pthread_mutex_unlock(&l->lock);
 	l->txn.n = l->frame_at = 0;
 	l->txn_failed = false;
 	l->unsettled = true;
-	loop_wake(l->loop);
+	loop_wake(conn_loop(l->set));
 }
 
 /* The first standby that has to acknowledge and has not. Under the lock. */
 static struct peer *late_peer(struct standby *l)
 {
-	for (unsigned i = 0; i < LINK_PEERS; i++) {
-		struct peer *p = &l->peer[i];
-
-		if (p->attached && p->complete && !p->dropped && p->acked < l->sequence) {
+	for (struct peer *p = l->attached; p != NULL; p = p->next) {
+		if (p->complete && !p->dropped && p->acked < l->sequence) {
 			return p;
 		}
 	}
@@ -161,7 +138,7 @@ void standby_link_settle(void *ctx)
 	}
 	pthread_mutex_unlock(&l->lock);
 	if (late != 0) {
-		loop_wake(l->loop);
+		loop_wake(conn_loop(l->set));
 	}
 }
 
@@ -177,10 +154,8 @@ bool standby_in_step(struct standby *l, uint64_t guid, uint32_t wait_ms)
 	pthread_mutex_lock(&l->lock);
 	while (found && !in_step && late == 0) {
 		found = false;
-		for (unsigned i = 0; i < LINK_PEERS; i++) {
-			const struct peer *p = &l->peer[i];
-
-			if (p->attached && !p->dropped && p->guid == guid) {
+		for (const struct peer *p = l->attached; p != NULL; p = p->next) {
+			if (!p->dropped && p->guid == guid) {
 				found = true;
 				in_step = p->complete && p->acked == l->sequence;
 			}
@@ -200,10 +175,12 @@ bool standby_in_step(struct standby *l, uint64_t guid, uint32_t wait_ms)
 static void attach(void *ctx)
 {
 	struct peer *p = ctx;
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
 
 	pthread_mutex_lock(&l->lock);
 	p->attached = true;
+	p->next = l->attached;
+	l->attached = p;
 	p->first = p->acked = l->sequence;
 	l->n_attached++;
 	pthread_mutex_unlock(&l->lock);
@@ -211,66 +188,72 @@ static void attach(void *ctx)
 
 int standby_give_begin(struct peer *p)
 {
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
 
 	return state_copy_begin(l->o.state, &l->follower, attach, p, &p->copy);
 }
 
 /* Rows of the copy, up to what is to be made ahead. */
-static int add_copy(struct peer *p)
+static int send_copy(struct peer *p)
 {
-	size_t frame_at = p->out.n;
+	struct conn_bytes made = { 0 };
+	size_t frame_at = 0;
 	struct state_write w;
 	int ret = E_OK;
 
-	while (ret == E_OK && p->out.n < LINK_OUT_BYTES) {
+	while (ret == E_OK && made.n < LINK_OUT_BYTES) {
 		ret = state_copy_next(p->copy, &w);
 		if (ret == E_OK) {
-			ret = add_row(&p->out, &frame_at, &w);
+			ret = add_row(&made, &frame_at, &w);
 		}
 	}
-	if (ret != E_NOTFOUND) {
-		return ret;
+	if (ret == E_NOTFOUND) {
+		state_copy_end(p->copy);
+		p->copy = NULL;
+		p->copied_ms = monotonic_ms();
+		ret = add_number(&made, FRAME_COPY_END, p->first);
 	}
-	state_copy_end(p->copy);
-	p->copy = NULL;
-	p->heard_ms = monotonic_ms();
-	return add_number(&p->out, FRAME_COPY_END, p->first);
+	p->conn.more = p->copy != NULL;
+	if (ret == E_OK) {
+		conn_send_bytes(&p->conn, &made);
+	}
+	conn_bytes_done(&made);
+	return ret;
 }
 
 int standby_give_more(struct peer *p, uint64_t now)
 {
-	struct standby *l = p->link;
-	bool dropped, ping;
-	uint64_t sequence;
+	struct standby *l = peer_link(p);
+	uint8_t ping[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+	const bool waits = p->conn.out.n > 0;
+	struct conn_bytes queue = { 0 };
+	bool dropped;
 
 	if (p->copy != NULL) {
-		return p->out.n == 0 ? add_copy(p) : E_OK;
+		return waits ? E_OK : send_copy(p);
 	}
 	pthread_mutex_lock(&l->lock);
 	dropped = p->dropped;
-	if (p->out.n == 0 && p->queue.n > 0) {
-		struct bytes sent = p->out;
-
-		p->out = p->queue;
-		p->queue = sent;
+	if (!waits) {
+		queue = p->queue;
+		p->queue = (struct conn_bytes){ 0 };
 	}
-	ping = p->out.n == 0 && p->complete && now >= p->pinged_ms + LINK_TICK_MS;
-	sequence = l->sequence;
+	frame_number(ping, FRAME_PING, l->sequence);
 	pthread_mutex_unlock(&l->lock);
-	if (dropped) {
-		return -ETIMEDOUT;
-	}
-	if (ping) {
+	if (!dropped && queue.n > 0) {
+		conn_send_bytes(&p->conn, &queue);
+	} else if (!dropped && !waits && p->complete &&
+	           now >= p->pinged_ms + LINK_TICK_MS) {
 		p->pinged_ms = now;
-		return add_number(&p->out, FRAME_PING, sequence);
+		conn_send(&p->conn, ping, sizeof(ping));
 	}
-	return E_OK;
+	conn_bytes_done(&queue);
+	return dropped ? -ETIMEDOUT : E_OK;
 }
 
 int standby_give_acked(struct peer *p, const struct frame *f)
 {
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
 	uint64_t number;
 	bool first = false;
 	int ret = f->type == FRAME_ACK ? frame_read_number(f, &number) : E_MALFORMED;
@@ -279,7 +262,8 @@ int standby_give_acked(struct peer *p, const struct frame *f)
 		return ret;
 	}
 	pthread_mutex_lock(&l->lock);
-	if (number < p->acked || number > l->sequence || p->copy != NULL) {
+	if (!p->attached || number < p->acked || number > l->sequence ||
+	    p->copy != NULL) {
 		ret = E_MALFORMED;
 	} else {
 		first = !p->complete;
@@ -302,9 +286,10 @@ int standby_give_acked(struct peer *p, const struct frame *f)
 	return ret;
 }
 
-void standby_give_end(struct peer *p)
+void standby_give_end(struct peer *p, int ret)
 {
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
+	struct peer **at;
 
 	state_copy_end(p->copy);
 	p->copy = NULL;
@@ -312,9 +297,15 @@ void standby_give_end(struct peer *p)
 	bool lost = p->complete;
 
 	l->lost |= lost;
-	l->n_attached -= p->attached;
-	p->attached = p->complete = p->dropped = false;
-	standby_bytes_done(&p->queue);
+	if (p->attached) {
+		l->status.dropped += ret == -ETIMEDOUT && !p->dropped;
+		l->n_attached--;
+		for (at = &l->attached; *at != p; at = &(*at)->next) {
+		}
+		*at = p->next;
+	}
+	p->attached = p->complete = false;
+	conn_bytes_done(&p->queue);
 	pthread_cond_broadcast(&l->acked);
 	pthread_mutex_unlock(&l->lock);
 	if (lost && l->o.changed != NULL) {

@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "conf/base/conn.h"
 #include "conf/base/listen.h"
 #include "conf/base/log.h"
-#include "conf/base/loop.h"
 #include "sa/standby/frame.h"
 #include "sa/standby/join.h"
 #include "sa/standby/standby.h"
@@ -20,14 +20,15 @@
  *   standby.c        life cycle, what the fabric thread asks
  *   standby_give.c   the master's side: copies, transactions, acknowledgements; what all share
  *   standby_join.c   rows of a master that becomes standby, on both sides
- *   standby_link.c   the loop's thread: connections and their bytes
+ *   standby_link.c   the loop's thread: connections and what they say
  *   standby_pause.c  copies that cannot be stored
  *
  * Locks, in the order in which they are taken: the state's, `applying`, `lock`.
  */
 enum {
 	LINK_KNOWN = 16,
-	LINK_PEERS = 9, /*!< the first is the one that we connect to */
+	LINK_PEERS = 9, /*!< with the one that we connect to */
+	LINK_OF_ADDRESS = 4, /*!< of one address, where places are short */
 	LINK_TICK_MS = 250,
 	LINK_HEARD_MS = 1000,  /*!< silent for longer: not heard */
 	LINK_SILENT_MS = 5000, /*!< silent for longer: closed */
@@ -41,37 +42,29 @@ enum {
 	LINK_QUEUE_BYTES = 64 << 20 /*!< transactions that wait for a standby */
 };
 
-enum peer_stage { PEER_FREE, PEER_CONNECTING, PEER_HANDSHAKE, PEER_HELLO, PEER_OPEN };
-
-struct bytes {
-	uint8_t *data;
-	size_t n, cap;
-};
-
+/*! The other end of a connection. */
 struct peer {
-	struct loop_watch watch; /*!< first */
-	struct standby *link;
-	enum peer_stage stage;
-	bool outbound;
+	struct conn conn; /*!< first */
+	bool outbound, connected;
+	bool open; /*!< HELLO was said */
 	struct tls *tls;
 	char name[80]; /*!< address */
 	uint64_t guid; /*!< after HELLO */
-	uint64_t opened_ms; /*!< or when bytes were sent last */
-	uint64_t heard_ms, pinged_ms;
-	struct bytes in, out;
-	size_t out_at;           /*!< of out that is sent */
-	size_t again;            /*!< bytes that TLS wants to get again */
+	uint64_t copied_ms, pinged_ms;
 	struct state_copy *copy; /*!< giving: rows that are not sent yet */
+	bool acks;               /*!< taking: there is something to acknowledge */
 	/* under the lock; giving */
-	bool attached; /*!< gets transactions */
-	bool complete; /*!< acknowledged its copy */
-	bool dropped;  /*!< too slow: to be closed */
+	struct peer *next; /*!< that is attached */
+	bool attached;     /*!< gets transactions */
+	bool complete;     /*!< acknowledged its copy */
+	bool dropped;      /*!< too slow: to be closed */
 	uint64_t first,
 		acked; /*!< transaction that the copy ends with, last one acknowledged */
-	struct bytes queue;
+	struct conn_bytes queue;
 	/* of the thread */
-	bool joins; /*!< a standby that was master: its rows come before it gets a copy; ours: we give them */
-	struct bytes joining; /*!< its rows */
+	bool joins; /*!< a standby that was master: its rows come before they are stored, and it gets a copy then;
+	                 ours: we give them */
+	struct conn_bytes joining; /*!< its rows */
 	size_t n_joining;
 };
 
@@ -82,20 +75,22 @@ struct standby {
 	struct tls_keys *keys;
 	char **peer_names;
 	unsigned n_peer_names, next_peer;
-	struct loop *loop;
-	struct loop_watch listener;
+	struct conn_set *set;
 	atomic_int role;
 	enum standby_role role_of_peers; /*!< of the thread */
 	uint64_t try_ms;
+	uint64_t again_ms; /*!< until the next try after a master did not take our rows */
 	uint64_t pause_ms; /*!< until the next try to store what waits; 0: nothing does */
-	struct peer peer[LINK_PEERS];
+	struct peer *master; /*!< that we connect to; of the thread. NULL: none */
 	struct log_limit handshake_lines, lines;
+	struct log_limit join_lines; /*!< of the state's writing thread */
 	pthread_mutex_t applying; /*!< while a frame of the master is taken */
 	struct taker taker;       /*!< under applying */
 	bool current; /*!< under applying: the copy is in step, as far as we know */
 	pthread_mutex_t lock;
 	pthread_cond_t acked;
 	/* under the lock */
+	struct peer *attached;      /*!< standbys, go on by peer.next */
 	uint64_t known[LINK_KNOWN]; /*!< GUIDs that said HELLO with our secret; 0: none */
 	unsigned n_known;
 	uint64_t sequence; /*!< of the last transaction */
@@ -108,15 +103,16 @@ struct standby {
 		n_heard_at_poll; /*!< how often the master was heard; when standby_hears() was asked */
 	struct standby_status status;
 	/* of the state's writing thread */
-	struct bytes txn; /*!< frames of the transaction */
+	struct conn_bytes txn; /*!< frames of the transaction */
 	size_t frame_at;  /*!< its last frame */
 	bool txn_failed, unsettled;
 	atomic_uint n_attached;
 };
 
-/*! \retval -ENOMEM */
-int standby_bytes_add(struct bytes *b, const void *data, size_t len);
-void standby_bytes_done(struct bytes *b);
+static inline struct standby *peer_link(const struct peer *p)
+{
+	return conn_ctx(&p->conn);
+}
 
 /* standby_pause.c; of the thread */
 
@@ -143,8 +139,6 @@ void standby_join_follow(struct standby *l);
 
 /*! \brief Starts the loop on its thread. \retval -errno \retval -ENOMEM */
 int standby_link_start(struct standby *l);
-/*! \brief Ends the thread and closes all connections. */
-void standby_link_stop(struct standby *l);
 
 /* standby_give.c */
 
@@ -155,7 +149,8 @@ void standby_link_settle(void *ctx);
 
 /*! \brief Begins to give to a standby that said HELLO. \retval others  It has to be closed. */
 int standby_give_begin(struct peer *p);
-/*! \brief Makes more bytes for it. \retval others  It has to be closed. */
+/*! \brief Sends what there is, unless output waits. \retval others  It has to be closed. */
 int standby_give_more(struct peer *p, uint64_t now);
 int standby_give_acked(struct peer *p, const struct frame *f);
-void standby_give_end(struct peer *p);
+/*! \param ret  Why it ends. */
+void standby_give_end(struct peer *p, int ret);

@@ -9,8 +9,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "sa/standby/standby_int.h"
+
+enum { JOIN_LINES = 3, JOIN_LINES_MS = 60000 };
 
 static const char *const source = "standby";
 
@@ -27,10 +30,8 @@ void standby_join_settle(struct standby *l)
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < LINK_PEERS; i++) {
-		const struct peer *p = &l->peer[i];
-
-		if (p->attached && p->complete && !p->dropped) {
+	for (const struct peer *p = l->attached; p != NULL; p = p->next) {
+		if (p->complete && !p->dropped) {
 			if (p->acked != l->sequence) {
 				return;
 			}
@@ -60,8 +61,9 @@ static size_t rows_of_frame(const uint8_t *at, const uint8_t *end, size_t *n_row
 
 int standby_join_give(struct peer *p)
 {
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
 	uint8_t head[FRAME_HEAD_BYTES], end[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+	struct conn_bytes made = { 0 };
 	size_t n_rows = 0, len;
 	int ret;
 
@@ -70,10 +72,9 @@ int standby_join_give(struct peer *p)
 	for (size_t at = 0; ret == E_OK && at < l->log.n; at += len) {
 		len = rows_of_frame(l->log.bytes + at, l->log.bytes + l->log.n, &n_rows);
 		frame_head(head, FRAME_ROWS, len);
-		ret = len == 0 ? E_MALFORMED
-		               : standby_bytes_add(&p->out, head, sizeof(head));
+		ret = len == 0 ? E_MALFORMED : conn_bytes_add(&made, head, sizeof(head));
 		if (ret == E_OK) {
-			ret = standby_bytes_add(&p->out, l->log.bytes + at, len);
+			ret = conn_bytes_add(&made, l->log.bytes + at, len);
 		}
 	}
 	if (l->log.missed > 0) {
@@ -85,25 +86,45 @@ int standby_join_give(struct peer *p)
 	pthread_mutex_unlock(&l->lock);
 	if (ret == E_OK) {
 		frame_number(end, FRAME_JOIN_END, n_rows);
-		ret = standby_bytes_add(&p->out, end, sizeof(end));
+		ret = conn_bytes_add(&made, end, sizeof(end));
 		log_info(
 			source,
 			"gives %zu changes of the time when we were master, too, to the master %s",
 			n_rows, p->name);
 	}
+	if (ret == E_OK) {
+		conn_send_bytes(&p->conn, &made);
+	}
+	conn_bytes_done(&made);
 	return ret;
 }
 
 /* --- the master's side ----------------------------------------------------------------------- */
 
+/* Who waits until its rows are stored. The connection may be gone by then. */
+struct join_wait {
+	struct standby *link;
+	uint32_t number; /* of its connection */
+};
+
+/* On the state's writing thread. An empty answer lets the standby go on. One whose rows are not
+ * stored is closed, so that it keeps them and gives them again. */
 static void on_joined(void *ctx, int ret)
 {
-	struct standby *l = ctx;
+	const struct join_wait wait = *(struct join_wait *)ctx;
+	struct standby *l = wait.link;
+	char skipped[LOG_SKIPPED_BYTES];
 
+	free(ctx);
+	(void)conn_post(l->set, wait.number, ret == E_OK ? malloc(1) : NULL, 0);
 	if (ret != E_OK) {
-		log_message(MSG_STANDBY_JOIN_FAILED, source,
-		            "what another master was told could not be stored: %s",
-		            err_text(ret));
+		if (log_allowed(&l->join_lines, monotonic_ms(), JOIN_LINES, JOIN_LINES_MS,
+		                skipped)) {
+			log_message(
+				MSG_STANDBY_JOIN_FAILED, source,
+				"what another master was told could not be stored: %s; it keeps that and gives it again%s",
+				err_text(ret), skipped);
+		}
 		return;
 	}
 	pthread_mutex_lock(&l->lock);
@@ -129,25 +150,34 @@ static int keep_rows(struct peer *p, const struct frame *f)
 	if (ret != E_NOTFOUND || p->joining.n + f->len > JOIN_LOG_BYTES) {
 		return E_MALFORMED;
 	}
-	return standby_bytes_add(&p->joining, f->payload, f->len);
+	return conn_bytes_add(&p->joining, f->payload, f->len);
 }
 
 /* Compares without the lock, because that reads all of the state. */
 static int join(struct peer *p)
 {
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
+	struct join_wait *wait = malloc(sizeof(*wait));
 	struct join_log own = { 0 };
 	struct join_counts counts;
 	int ret;
 
+	if (wait == NULL) {
+		return -ENOMEM;
+	}
+	*wait = (struct join_wait){ l, p->conn.number };
+	conn_wait(&p->conn);
 	pthread_mutex_lock(&l->lock);
 	ret = join_log_copy(&l->log, &own);
 	pthread_mutex_unlock(&l->lock);
 	if (ret == E_OK) {
 		ret = join_rows(l->o.state, &own, p->joining.data, p->joining.n, p->name,
-		                on_joined, l, &counts);
+		                on_joined, wait, &counts);
 	}
 	join_log_done(&own);
+	if (ret != E_OK) {
+		free(wait);
+	}
 	if (ret == E_OK) {
 		log_info(
 			source,
@@ -174,10 +204,7 @@ int standby_join_take(struct peer *p, const struct frame *f)
 	if (ret == E_OK) {
 		ret = join(p);
 	}
-	if (ret == E_OK) {
-		p->joins = false;
-		standby_bytes_done(&p->joining);
-		ret = standby_give_begin(p);
-	}
+	p->joins = false;
+	conn_bytes_done(&p->joining);
 	return ret;
 }

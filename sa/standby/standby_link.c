@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The thread of the loop: it alone opens, reads, writes and closes connections. Nothing that a peer
- * sends is looked at before TLS has shown that it knows the secret. Peers that have not shown it
- * have few seconds, and give way to new ones when there are many.
+ * The thread of the loop: connections and what they say. Nothing that a peer sends is looked at
+ * before TLS has shown that it knows the secret. Peers that have not said HELLO have few seconds,
+ * and give way to new ones when there are many.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +20,9 @@
 
 #include "conf/base/clock.h"
 #include "conf/base/err.h"
-#include "conf/base/vector.h"
 #include "sa/standby/standby_int.h"
 
-enum { READ_BYTES = 32 << 10, LINES = 3, LINES_MS = 60000 };
+enum { LINES = 3, LINES_MS = 60000 };
 
 static const char *const source = "standby";
 
@@ -44,31 +42,24 @@ __attribute__((format(printf, 2, 3))) static void note_trouble(struct standby *l
 }
 
 /* Says why a peer is closed, but not again and again. */
-static void log_trouble(struct peer *p, const char *what, const char *remedy)
+static void log_trouble(struct standby *l, const char *name, const char *what,
+                        const char *remedy)
 {
-	struct standby *l = p->link;
 	char skipped[LOG_SKIPPED_BYTES];
 
-	note_trouble(l, "%s: %s", p->name, what);
+	note_trouble(l, "%s: %s", name, what);
 	if (log_allowed(&l->lines, monotonic_ms(), LINES, LINES_MS, skipped)) {
-		log_message(MSG_STANDBY_CLOSED, source, "%s: %s%s%s%s", p->name, what,
+		log_message(MSG_STANDBY_CLOSED, source, "%s: %s%s%s%s", name, what,
 		            remedy[0] ? "; " : "", remedy, skipped);
 	}
 }
 
-static void on_ready(struct loop_watch *w, unsigned events);
-
-static void free_place(struct standby *l, unsigned i)
+static void end_peer(struct conn *c, int ret)
 {
-	l->peer[i] =
-		(struct peer){ .watch.ready = on_ready, .link = l, .outbound = i == 0 };
-}
+	struct peer *p = (struct peer *)c;
+	struct standby *l = conn_ctx(c);
 
-static void close_peer(struct peer *p)
-{
-	struct standby *l = p->link;
-
-	if (p->stage == PEER_OPEN) {
+	if (p->open) {
 		log_info(source, "the link with %s (0x%016" PRIx64 ") is closed", p->name,
 		         p->guid);
 	}
@@ -82,51 +73,57 @@ static void close_peer(struct peer *p)
 		if (lost && l->o.changed != NULL) {
 			l->o.changed(l->o.ctx);
 		}
-		l->try_ms = monotonic_ms() + (l->pause_ms ? l->pause_ms : LINK_AGAIN_MS);
+		l->master = NULL;
+		if (p->open && p->joins && !lost && ret != -ECANCELED) {
+			note_trouble(
+				l,
+				"%s: it did not store what we were told as master; its log says why",
+				p->name);
+			l->again_ms = l->again_ms < LINK_PAUSE_MAX_MS / 2
+			                      ? 2 * l->again_ms
+			                      : LINK_PAUSE_MAX_MS;
+		} else {
+			l->again_ms = LINK_AGAIN_MS;
+		}
+		l->try_ms = monotonic_ms() + (l->pause_ms ? l->pause_ms : l->again_ms);
 	} else {
-		standby_give_end(p);
+		standby_give_end(p, ret);
 	}
 	tls_free(p->tls);
-	loop_remove(&p->watch);
-	close(p->watch.fd);
-	standby_bytes_done(&p->in);
-	standby_bytes_done(&p->out);
-	standby_bytes_done(&p->joining);
-	pthread_mutex_lock(&l->lock); /* others look at peers that are attached */
-	free_place(l, (unsigned)(p - l->peer));
-	pthread_mutex_unlock(&l->lock);
+	conn_bytes_done(&p->joining);
 }
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-/* The socket is there; TLS begins. */
-static int begin_handshake(struct peer *p)
+/* The socket is there, or will be when it is connected. */
+static int open_peer(struct conn *c)
 {
+	struct peer *p = (struct peer *)c;
+	struct standby *l = conn_ctx(c);
+	struct sockaddr_storage from;
+	socklen_t len = sizeof(from);
 	const int one = 1;
-	struct frame_hello hello = { .guid = p->link->o.guid,
-		                     .prefix = p->link->o.prefix };
-	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
 
-	pthread_mutex_lock(&p->link->lock);
-	p->joins = p->outbound && p->link->log.n > 0;
-	pthread_mutex_unlock(&p->link->lock);
-	hello.joins = p->joins;
-	(void)setsockopt(p->watch.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	p->stage = PEER_HANDSHAKE;
-	if (p->outbound) { /* it waits until the handshake is over */
-		frame_hello(bytes, &hello);
-		if (standby_bytes_add(&p->out, bytes, sizeof(bytes)) != E_OK) {
-			return -ENOMEM;
+	(void)setsockopt(c->watch.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (!p->outbound) {
+		char host[64] = "?", port[16] = "?";
+
+		if (getpeername(c->watch.fd, (struct sockaddr *)&from, &len) == 0) {
+			(void)getnameinfo((struct sockaddr *)&from, len, host,
+			                  sizeof(host), port, sizeof(port),
+			                  NI_NUMERICHOST | NI_NUMERICSERV);
 		}
+		snprintf(p->name, sizeof(p->name), "%.60s:%s", host, port);
+		p->connected = true;
 	}
-	return tls_new(p->link->keys, p->watch.fd, !p->outbound, &p->tls);
+	return tls_new(l->keys, c->watch.fd, !p->outbound, &p->tls);
 }
 
 /* Connects to the next peer. Looking up a name may take a while, in which a standby has nothing
  * else to do. */
 static void connect_next(struct standby *l)
 {
-	struct peer *p = &l->peer[0];
+	struct peer *p = calloc(1, sizeof(*p));
 	const char *name = l->peer_names[l->next_peer++ % l->n_peer_names];
 	const char *colon = strrchr(name, ':');
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
@@ -136,6 +133,10 @@ static void connect_next(struct standby *l)
 	int ret, fd;
 
 	l->try_ms = monotonic_ms() + LINK_AGAIN_MS;
+	if (p == NULL) {
+		return;
+	}
+	p->outbound = p->conn.proved = true;
 	if (name[0] == '[' && name[len - 1] == ']') {
 		name++;
 		len -= 2;
@@ -144,73 +145,23 @@ static void connect_next(struct standby *l)
 	snprintf(p->name, sizeof(p->name), "%.70s:%.8s", host, colon + 1);
 	ret = getaddrinfo(host, colon + 1, &hints, &at);
 	if (ret != 0) {
-		log_trouble(p, gai_strerror(ret), "see standby_peer");
+		log_trouble(l, p->name, gai_strerror(ret), "see standby_peer");
+		free(p);
 		return;
 	}
 	fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	l->master = p;
 	if (fd < 0 ||
 	    (connect(fd, at->ai_addr, at->ai_addrlen) != 0 && errno != EINPROGRESS) ||
-	    loop_add(l->loop, &p->watch, fd, LOOP_WRITE) != E_OK) {
+	    conn_add(l->set, &p->conn, fd, NULL) != E_OK) {
 		note_trouble(l, "%s: %s", p->name, strerror(errno));
 		if (fd >= 0) {
 			close(fd);
 		}
-	} else {
-		p->stage = PEER_CONNECTING;
-		p->opened_ms = p->heard_ms = monotonic_ms();
+		l->master = NULL;
+		free(p);
 	}
 	freeaddrinfo(at);
-}
-
-/* A free place, or that of the peer that has tried longest to get in. */
-static struct peer *find_place(struct standby *l)
-{
-	struct peer *oldest = NULL;
-
-	for (unsigned i = 1; i < LINK_PEERS; i++) {
-		struct peer *p = &l->peer[i];
-
-		if (p->stage == PEER_FREE) {
-			return p;
-		}
-		if (p->stage != PEER_OPEN &&
-		    (oldest == NULL || p->opened_ms < oldest->opened_ms)) {
-			oldest = p;
-		}
-	}
-	if (oldest != NULL) {
-		close_peer(oldest);
-	}
-	return oldest;
-}
-
-static void accept_peer(struct loop_watch *w, unsigned events)
-{
-	struct standby *l =
-		(struct standby *)((char *)w - offsetof(struct standby, listener));
-	struct sockaddr_storage from;
-	socklen_t len = sizeof(from);
-	char host[64] = "?", port[16] = "?";
-	struct peer *p = find_place(l);
-	int fd;
-
-	(void)events;
-	fd = accept4(w->fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd < 0) {
-		return;
-	}
-	if (p == NULL || loop_add(l->loop, &p->watch, fd, LOOP_READ) != E_OK) {
-		close(fd);
-		return;
-	}
-	(void)getnameinfo((struct sockaddr *)&from, len, host, sizeof(host), port,
-	                  sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
-	snprintf(p->name, sizeof(p->name), "%.60s:%s", host, port);
-	p->opened_ms = p->heard_ms = monotonic_ms();
-	p->stage = PEER_HANDSHAKE;
-	if (begin_handshake(p) != E_OK) {
-		close_peer(p);
-	}
 }
 
 /* --- HELLO ------------------------------------------------------------------------------- */
@@ -218,66 +169,70 @@ static void accept_peer(struct loop_watch *w, unsigned events)
 static int check_hello(struct peer *p, const struct frame *f,
                        struct frame_hello *ret_hello)
 {
+	struct standby *l = peer_link(p);
 	int ret = frame_read_hello(f, ret_hello);
 
 	if (ret == E_LAYOUT) {
 		log_trouble(
-			p,
+			l, p->name,
 			"it has another version of Saguaro, whose state has another layout",
 			"use the same version on both");
 	} else if (ret == E_FOREIGN) {
-		log_trouble(p, "its machine has another byte order",
+		log_trouble(l, p->name, "its machine has another byte order",
 		            "use machines of one kind");
 	} else if (ret != E_OK) {
-		log_trouble(p, "it sends something else than HELLO", "");
-	} else if (ret_hello->prefix != p->link->o.prefix) {
-		log_trouble(p, "it manages a subnet with another prefix",
+		log_trouble(l, p->name, "it sends something else than HELLO", "");
+	} else if (ret_hello->prefix != l->o.prefix) {
+		log_trouble(l, p->name, "it manages a subnet with another prefix",
 		            "standby_peer has to name a saguarod of the same subnet");
 		ret = E_FOREIGN;
-	} else if (ret_hello->guid == p->link->o.guid) {
-		note_trouble(p->link, "%s: that is this saguarod itself", p->name);
+	} else if (ret_hello->guid == l->o.guid) {
+		note_trouble(l, "%s: that is this saguarod itself", p->name);
 		ret = E_FOREIGN;
 	}
 	return ret;
+}
+
+static void say_hello(struct peer *p, const struct frame_hello *hello)
+{
+	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
+
+	frame_hello(bytes, hello);
+	conn_send(&p->conn, bytes, sizeof(bytes));
 }
 
 /* A standby has come. */
 static int greet_standby(struct peer *p, const struct frame_hello *hello)
 {
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
 	const bool gives = l->role == STANDBY_GIVES && !hello->master;
 	const struct frame_hello own = { l->o.guid, l->o.prefix, gives, gives };
-	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
-	int ret;
 
-	for (unsigned i = 1; i < LINK_PEERS;
-	     i++) { /* its older connection, which it has given up */
-		struct peer *other = &l->peer[i];
+	for (struct conn *c = conn_first(l->set), *next; c != NULL; c = next) {
+		const struct peer *other = (struct peer *)c;
 
-		if (other != p && other->stage == PEER_OPEN &&
+		next = c->next;
+		if (other != p && other->open && !other->outbound &&
 		    other->guid == hello->guid) {
-			close_peer(other);
+			conn_close(c, -ECANCELED); /* which it has given up */
 		}
 	}
-	frame_hello(bytes, &own);
-	ret = standby_bytes_add(&p->out, bytes, sizeof(bytes));
-	if (ret != E_OK || !gives) {
-		return ret; /* the standby closes */
+	if (!gives) {
+		say_hello(p, &own); /* the standby closes */
+		return E_OK;
 	}
 	p->joins = hello->joins; /* then it gets its copy after that */
-	ret = p->joins ? E_OK : standby_give_begin(p);
-	if (ret == E_OK) {
-		p->stage = PEER_OPEN;
-		log_info(source, "the standby %s (0x%016" PRIx64 ") is connected",
-		         p->name, p->guid);
-	}
-	return ret;
+	p->open = p->conn.proved = true;
+	log_info(source, "the standby %s (0x%016" PRIx64 ") is connected", p->name,
+	         p->guid);
+	say_hello(p, &own);
+	return E_OK;
 }
 
 /* The peer that we connected to has answered. */
 static int greet_master(struct peer *p, const struct frame_hello *hello)
 {
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
 
 	if (!hello->master) {
 		note_trouble(l, "%s: it is no master", p->name);
@@ -295,7 +250,7 @@ static int greet_master(struct peer *p, const struct frame_hello *hello)
 	l->current = false; /* it was there when the old link was not */
 	taker_begin(&l->taker, l->o.state, hello);
 	pthread_mutex_unlock(&l->applying);
-	p->stage = PEER_OPEN;
+	p->open = true;
 	note_trouble(l, "%s", "");
 	log_info(source, "connected with the master %s (0x%016" PRIx64 ")", p->name,
 	         p->guid);
@@ -328,18 +283,19 @@ bool standby_knows(struct standby *l, uint64_t guid)
 
 static int take_hello(struct peer *p, const struct frame *f)
 {
+	struct standby *l = peer_link(p);
 	struct frame_hello hello;
 	int ret = check_hello(p, f, &hello);
 
 	if (ret != E_OK) {
 		return ret;
 	}
-	pthread_mutex_lock(&p->link->lock);
+	pthread_mutex_lock(&l->lock);
 	p->guid = hello.guid;
-	if (!knows(p->link, hello.guid)) {
-		p->link->known[p->link->n_known++ % LINK_KNOWN] = hello.guid;
+	if (!knows(l, hello.guid)) {
+		l->known[l->n_known++ % LINK_KNOWN] = hello.guid;
 	}
-	pthread_mutex_unlock(&p->link->lock);
+	pthread_mutex_unlock(&l->lock);
 	return p->outbound ? greet_master(p, &hello) : greet_standby(p, &hello);
 }
 
@@ -363,9 +319,8 @@ static void log_copy(struct standby *l, const struct peer *p)
 /* A frame of the master, or NULL: no more has come, and what waits is stored. */
 static int take_frame(struct peer *p, const struct frame *f)
 {
-	struct standby *l = p->link;
+	struct standby *l = peer_link(p);
 	uint64_t now_s = (uint64_t)time(NULL);
-	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
 	bool ack = false, pauses = false, resumed = false, was_complete;
 	int ret = -ECANCELED;
 
@@ -377,15 +332,13 @@ static int take_frame(struct peer *p, const struct frame *f)
 	}
 	if (ret == E_MALFORMED) {
 		l->current = false;
-		log_trouble(p, err_text(ret),
+		log_trouble(l, p->name, err_text(ret),
 		            "the master sends something else than its state");
 	} else if (ret != E_OK && ret != -ECANCELED) {
 		l->current = false;
 		pauses = true;
 	} else if (ack) {
-		l->current = true;
-		frame_number(bytes, FRAME_ACK, l->taker.sequence);
-		ret = standby_bytes_add(&p->out, bytes, sizeof(bytes));
+		l->current = p->acks = true;
 		if (!was_complete) {
 			log_copy(l, p);
 		}
@@ -407,43 +360,76 @@ static int take_frame(struct peer *p, const struct frame *f)
 	return ret;
 }
 
-static int take_frames(struct peer *p)
+/* All is read that there was, also what a master sent before it died. */
+static int end_input(struct conn *c)
 {
-	struct frame f;
-	size_t at = 0;
-	int ret;
+	struct peer *p = (struct peer *)c;
+	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+	int ret = p->outbound && p->open ? take_frame(p, NULL) : E_OK;
 
-	while ((ret = frame_read(p->in.data + at, p->in.n - at, &f)) == E_OK) {
-		ret = p->stage == PEER_HELLO ? take_hello(p, &f)
-		      : p->outbound          ? take_frame(p, &f)
-		      : p->joins             ? standby_join_take(p, &f)
-		                             : standby_give_acked(p, &f);
-		if (ret != E_OK) {
-			return ret;
-		}
-		at += f.bytes;
+	if (ret == E_OK && p->acks) {
+		p->acks = false;
+		frame_number(bytes, FRAME_ACK, peer_link(p)->taker.sequence);
+		conn_send(c, bytes, sizeof(bytes));
 	}
-	if (ret == E_MALFORMED) {
-		log_trouble(p, "it sends something else than frames", "");
-		return ret;
-	}
-	p->in.n -= at;
-	memmove(p->in.data, p->in.data + at, p->in.n);
-	return E_OK;
+	return ret;
 }
 
-/* --- bytes ------------------------------------------------------------------------------- */
-
-static int go_on_handshake(struct peer *p)
+static int take_message(struct conn *c, uint8_t *data, size_t len, size_t *ret_bytes)
 {
-	struct standby *l = p->link;
+	struct peer *p = (struct peer *)c;
+	struct frame f;
+	int ret = frame_read(data, len, &f);
+
+	if (ret == E_MALFORMED) {
+		log_trouble(conn_ctx(c), p->name, "it sends something else than frames",
+		            "");
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	*ret_bytes = f.bytes;
+	return !p->open      ? take_hello(p, &f)
+	       : p->outbound ? take_frame(p, &f)
+	       : p->joins    ? standby_join_take(p, &f)
+	                     : standby_give_acked(p, &f);
+}
+
+/* --- TLS ---------------------------------------------------------------------------------- */
+
+static int go_on_connecting(struct peer *p)
+{
+	struct sockaddr_storage to;
+	int ret = 0, fd = p->conn.watch.fd;
+	socklen_t len = sizeof(ret), to_len = sizeof(to);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &ret, &len) != 0 || ret != 0) {
+		note_trouble(peer_link(p), "%s: %s", p->name, strerror(ret));
+		return -ECONNREFUSED;
+	}
+	p->connected = getpeername(fd, (struct sockaddr *)&to, &to_len) == 0;
+	return p->connected ? E_OK : -EAGAIN;
+}
+
+static int go_on_handshake(struct conn *c)
+{
+	struct peer *p = (struct peer *)c;
+	struct standby *l = conn_ctx(c);
+	struct frame_hello own = { l->o.guid, l->o.prefix, false, false };
 	const char *why = "";
 	char skipped[LOG_SKIPPED_BYTES];
-	int ret = tls_handshake(p->tls, &why);
+	int ret = p->connected ? E_OK : go_on_connecting(p);
 
-	if (ret == E_OK) {
-		p->stage = PEER_HELLO;
-	} else if (ret != -EAGAIN) {
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = tls_handshake(p->tls, &why);
+	if (ret == E_OK && p->outbound) {
+		pthread_mutex_lock(&l->lock);
+		own.joins = p->joins = l->log.n > 0;
+		pthread_mutex_unlock(&l->lock);
+		say_hello(p, &own);
+	} else if (ret != E_OK && ret != -EAGAIN) {
 		note_trouble(l, "%s: handshake: %s", p->name, why);
 		if (log_allowed(&l->handshake_lines, monotonic_ms(), LINES, LINES_MS,
 		                skipped)) {
@@ -453,161 +439,64 @@ static int go_on_handshake(struct peer *p)
 				p->name, why, skipped);
 		}
 	}
-	return ret == -EAGAIN ? E_OK : ret;
-}
-
-/* Reads all there is, also what a master sent before it died. */
-static int read_peer(struct peer *p)
-{
-	ssize_t n;
-	int ret = E_OK;
-
-	do {
-		if (VECTOR_RESERVE(p->in.data, p->in.cap, p->in.n + READ_BYTES) != E_OK) {
-			return -ENOMEM;
-		}
-		n = tls_read(p->tls, p->in.data + p->in.n, READ_BYTES);
-		if (n > 0) {
-			p->in.n += (size_t)n;
-			p->heard_ms = monotonic_ms();
-			ret = take_frames(p);
-		}
-	} while (n > 0 && ret == E_OK);
-	if (ret == E_OK && p->outbound && p->stage == PEER_OPEN) {
-		ret = take_frame(p, NULL);
-	}
-	return ret != E_OK ? ret : n == -EAGAIN ? E_OK : -ECONNRESET;
-}
-
-static int write_peer(struct peer *p)
-{
-	ssize_t n = 1;
-
-	while (n > 0 && p->out_at < p->out.n) {
-		size_t len = p->again ? p->again : p->out.n - p->out_at;
-
-		n = tls_write(p->tls, p->out.data + p->out_at, len);
-		p->again = n == -EAGAIN ? len : 0;
-		p->out_at += n > 0 ? (size_t)n : 0;
-	}
-	if (p->out_at == p->out.n) {
-		p->out_at = 0;
-		if (p->out.cap > 4 * LINK_OUT_BYTES) {
-			standby_bytes_done(&p->out);
-		}
-		p->out.n = 0;
-	}
-	return n >= 0 || n == -EAGAIN ? E_OK : -ECONNRESET;
-}
-
-static int check_connected(struct peer *p)
-{
-	int ret = 0;
-	socklen_t len = sizeof(ret);
-
-	if (getsockopt(p->watch.fd, SOL_SOCKET, SO_ERROR, &ret, &len) != 0 || ret != 0) {
-		note_trouble(p->link, "%s: %s", p->name, strerror(ret));
-		return -ECONNREFUSED;
-	}
-	return begin_handshake(p);
-}
-
-static void on_ready(struct loop_watch *w, unsigned events)
-{
-	struct peer *p = (struct peer *)w;
-	int ret = E_OK;
-
-	if (events == LOOP_TIME) {
-		return; /* the turn looks at the time */
-	}
-	if (p->stage == PEER_CONNECTING) {
-		ret = check_connected(p);
-	}
-	if (ret == E_OK && p->stage == PEER_HANDSHAKE) {
-		ret = go_on_handshake(p);
-	}
-	if (ret == E_OK && p->stage >= PEER_HELLO) {
-		ret = read_peer(p);
-	}
-	if (ret != E_OK) {
-		close_peer(p);
-	}
-}
-
-/* --- the turns --------------------------------------------------------------------------- */
-
-/* Makes bytes for a peer and sends them, as long as its socket takes them. */
-static int send_to(struct peer *p, uint64_t now)
-{
-	int ret = E_OK;
-
-	for (bool more = true; ret == E_OK && more && p->stage >= PEER_HELLO;) {
-		if (p->stage == PEER_OPEN && !p->outbound) {
-			ret = standby_give_more(p, now);
-		}
-		more = p->out.n > 0;
-		if (ret == E_OK && more) {
-			size_t sent = p->out_at;
-
-			ret = write_peer(p);
-			if (p->out.n == 0 || p->out_at != sent) {
-				p->opened_ms = now; /* it moves */
-			}
-			more = p->out.n == 0;
-		}
-	}
 	return ret;
 }
 
-/* When it is closed unless something happens. */
-static uint64_t end_of(const struct peer *p)
+static bool wants_write(const struct conn *c)
 {
-	uint32_t storing_ms = p->link->o.storing_ms;
+	const struct peer *p = (const struct peer *)c;
 
-	if (p->stage != PEER_OPEN) {
-		return p->opened_ms + LINK_OPENING_MS;
-	}
-	if (!p->attached || p->complete) {
-		return p->heard_ms + LINK_SILENT_MS;
-	}
-	/* while it takes its copy, bytes have to move: the copy holds old pages of the state */
-	return (p->copy != NULL ? p->opened_ms : p->heard_ms) +
-	       (storing_ms ? storing_ms : LINK_STORING_MS);
+	return !p->connected || tls_wants_write(p->tls);
 }
 
-static unsigned wanted(const struct peer *p)
+static ssize_t read_tls(struct conn *c, void *to, size_t len)
 {
-	switch (p->stage) {
-	case PEER_FREE: break;
-	case PEER_CONNECTING: return LOOP_WRITE;
-	case PEER_HANDSHAKE: return tls_wants_write(p->tls) ? LOOP_WRITE : LOOP_READ;
-	case PEER_HELLO:
-	case PEER_OPEN: return LOOP_READ | (p->out_at < p->out.n ? LOOP_WRITE : 0U);
-	}
-	return 0;
+	return tls_read(((struct peer *)c)->tls, to, len);
 }
 
-/* Sends what there is to send, and sets what is waited for next. */
-static void serve_peer(struct peer *p, uint64_t now)
+static ssize_t write_tls(struct conn *c, const void *from, size_t len)
 {
-	int ret = send_to(p, now);
-	uint64_t end = end_of(p);
+	return tls_write(((struct peer *)c)->tls, from, len);
+}
 
-	if (ret == E_OK && now >= end) {
-		ret = -ETIMEDOUT;
-		pthread_mutex_lock(&p->link->lock);
-		p->link->status.dropped += p->attached;
-		pthread_mutex_unlock(&p->link->lock);
+static const struct conn_transport tls_transport = { go_on_handshake, wants_write,
+	                                             read_tls, write_tls };
+
+/* --- the turns --------------------------------------------------------------------------- */
+
+static void give_more(struct conn *c)
+{
+	struct peer *p = (struct peer *)c;
+	bool gets = p->open && !p->outbound && !p->joins && !c->busy;
+	int ret = gets && !p->attached ? standby_give_begin(p) : E_OK;
+
+	if (ret == E_OK && p->attached) {
+		ret = standby_give_more(p, monotonic_ms());
 	}
 	if (ret != E_OK) {
-		close_peer(p);
-		return;
+		conn_close(c, ret);
 	}
-	if (p->complete && p->out.n == 0 && p->pinged_ms + LINK_TICK_MS < end) {
-		end = p->pinged_ms + LINK_TICK_MS;
+}
+
+static uint64_t limit_of(const struct conn *c)
+{
+	const struct peer *p = (const struct peer *)c;
+	uint32_t storing_ms = peer_link(p)->o.storing_ms;
+
+	storing_ms = storing_ms ? storing_ms : LINK_STORING_MS;
+	if (c->busy) { /* its rows are being stored */
+		return UINT64_MAX;
 	}
-	loop_events(&p->watch, wanted(p));
-	loop_deadline(&p->watch, end);
+	if (!p->open) {
+		return c->wrote_ms + LINK_OPENING_MS;
+	}
+	if (!p->attached || p->complete) {
+		return c->read_ms + LINK_SILENT_MS;
+	}
+	/* while it takes its copy, bytes have to move: the copy holds old pages of the state */
+	return storing_ms + (p->copy != NULL             ? c->wrote_ms
+	                     : c->read_ms > p->copied_ms ? c->read_ms
+	                                                 : p->copied_ms);
 }
 
 /* Connections of a role that has ended are closed. */
@@ -619,14 +508,16 @@ static void follow_role(struct standby *l)
 		return;
 	}
 	l->role_of_peers = role;
-	for (unsigned i = 0; i < LINK_PEERS; i++) {
-		struct peer *p = &l->peer[i];
+	for (struct conn *c = conn_first(l->set), *next; c != NULL; c = next) {
+		const struct peer *p = (struct peer *)c;
 
-		if (p->stage == PEER_OPEN || (p->outbound && p->stage != PEER_FREE)) {
-			close_peer(p);
+		next = c->next;
+		if (p->open || p->outbound) {
+			conn_close(c, -ECANCELED);
 		}
 	}
 	if (role != STANDBY_GIVES) {
+		state_flush(l->o.state); /* whose changes have to be in the log */
 		state_follow_end(l->o.state);
 	} else {
 		standby_join_follow(l);
@@ -640,42 +531,50 @@ static void follow_role(struct standby *l)
 static uint64_t turn(void *ctx)
 {
 	struct standby *l = ctx;
-	bool connects;
+	uint64_t until = UINT64_MAX;
 
 	follow_role(l);
-	connects = l->role_of_peers == STANDBY_TAKES && l->n_peer_names > 0;
-	if (connects && l->peer[0].stage == PEER_FREE && monotonic_ms() >= l->try_ms &&
-	    standby_pause_over(l)) {
-		connect_next(l);
+	if (l->role_of_peers == STANDBY_TAKES && l->n_peer_names > 0 &&
+	    l->master == NULL) {
+		if (monotonic_ms() >= l->try_ms && standby_pause_over(l)) {
+			connect_next(l);
+		}
+		until = l->master == NULL ? l->try_ms : UINT64_MAX;
 	}
-	for (unsigned i = 0; i < LINK_PEERS; i++) {
-		if (l->peer[i].stage != PEER_FREE) {
-			serve_peer(&l->peer[i], monotonic_ms());
+	for (struct conn *c = conn_first(l->set), *next; c != NULL; c = next) {
+		const struct peer *p = (struct peer *)c;
+
+		next = c->next;
+		give_more(c);
+		if (p->complete && c->out.n == 0 && p->pinged_ms + LINK_TICK_MS < until) {
+			until = p->pinged_ms + LINK_TICK_MS;
 		}
 	}
-	return connects && l->peer[0].stage == PEER_FREE ? l->try_ms : UINT64_MAX;
+	return until;
 }
+
+static const struct conn_type peers = {
+	.bytes = sizeof(struct peer),
+	.transport = &tls_transport,
+	.most = LINK_PEERS,
+	.of_address = LINK_OF_ADDRESS,
+	.evicts = CONN_UNPROVED,
+	.ahead = true,
+	.in_bytes = FRAME_HEAD_BYTES + FRAME_PAYLOAD_MAX + 1,
+	.limit = limit_of,
+	.opened = open_peer,
+	.message = take_message,
+	.drained = end_input,
+	.more = give_more,
+	.closed = end_peer,
+	.turn = turn,
+};
 
 int standby_link_start(struct standby *l)
 {
-	int ret = loop_new(&(struct loop_options){ .turn = turn, .ctx = l }, &l->loop);
+	int ret = conn_set_new(&peers, l, l->listening.fd, &l->set);
 
-	for (unsigned i = 0; i < LINK_PEERS; i++) {
-		free_place(l, i);
-	}
-	l->listener.ready = accept_peer;
-	if (ret == E_OK && l->listening.fd >= 0) {
-		ret = loop_add(l->loop, &l->listener, l->listening.fd, LOOP_READ);
-	}
-	return ret == E_OK ? loop_start(l->loop) : ret;
-}
-
-void standby_link_stop(struct standby *l)
-{
-	loop_stop(l->loop);
-	for (unsigned i = 0; i < LINK_PEERS; i++) {
-		if (l->peer[i].stage != PEER_FREE) {
-			close_peer(&l->peer[i]);
-		}
-	}
+	l->listening.fd = -1; /* the set has it */
+	l->again_ms = LINK_AGAIN_MS;
+	return ret == E_OK ? loop_start(conn_loop(l->set)) : ret;
 }

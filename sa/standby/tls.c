@@ -28,6 +28,7 @@ struct tls_keys {
 
 struct tls {
 	gnutls_session_t session;
+	bool again; /* it holds bytes that the socket did not take */
 };
 
 /* Called for a client's identity. GnuTLS frees the key. */
@@ -151,9 +152,17 @@ ssize_t tls_read(struct tls *t, void *to, size_t len)
 
 ssize_t tls_write(struct tls *t, const void *from, size_t len)
 {
-	ssize_t n = gnutls_record_send(t->session, from, len);
+	size_t taken = 0;
+	ssize_t n;
 
-	return n >= 0 ? n : is_again(n) ? -EAGAIN : -EPROTO;
+	do { /* a call takes one record */
+		n = t->again ? gnutls_record_send(t->session, NULL, 0)
+		             : gnutls_record_send(t->session, (const char *)from + taken,
+		                                  len - taken);
+		t->again = is_again(n);
+		taken += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && taken < len);
+	return taken > 0 ? (ssize_t)taken : t->again ? -EAGAIN : -EPROTO;
 }
 
 bool tls_wants_write(const struct tls *t)

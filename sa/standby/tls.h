@@ -35,7 +35,8 @@ int tls_handshake(struct tls *t, const char **ret_why);
 
 /*! \brief \return Bytes, 0: the peer closed, -EAGAIN, -EPROTO. */
 ssize_t tls_read(struct tls *t, void *to, size_t len);
-/*! \brief After -EAGAIN the same bytes have to be given again. \return Bytes, -EAGAIN, -EPROTO. */
+/*! \brief Takes as much as the socket does. The bytes that it did not take have to be given again, and more
+ *  may follow them. \param len  At least 1. \return Bytes, -EAGAIN, -EPROTO. */
 ssize_t tls_write(struct tls *t, const void *from, size_t len);
 
 /*! \brief Does it wait until the socket takes bytes? */

@@ -381,7 +381,7 @@ static int load_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t
 	struct loading *l = ctx;
 	int64_t expires;
 
-	if (len < sizeof(expires) || len > UINT16_MAX) {
+	if (!store_row_fits(l->table, key_len, true, len)) {
 		return E_MALFORMED;
 	}
 	memcpy(&expires, value, sizeof(expires));

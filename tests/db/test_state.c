@@ -363,13 +363,16 @@ static const struct {
 	size_t key_len;
 	const char *value;
 	size_t len;
+	const char *named;
 } bad_rows[] = {
-	{ "lids", "\0\0\0\0\0\0\0\1", 8, "12345", 5 },
-	{ "lids", "\0\0\0\0\0\0\1", 7, "\1\0\0\0\0\0\0\0", 8 },
-	{ "lids", "\0\0\0\0\0\0\0\1", 8, "\0\0\0\0\0\0\0\0", 8 },
-	{ "lids", "\0\0\0\0\0\0\0\1", 8, "\1\1\1\1\0\0\0\1", 8 },
-	{ "lids", "\0\0\0\0\0\0\0\1", 8, "\10\0\0\0\11\0\0\0", 8 },
-	{ "epoch", DB_KEY_EPOCH, sizeof(DB_KEY_EPOCH), "123", 3 },
+	{ "lids", "\0\0\0\0\0\0\0\1", 8, "12345", 5,
+	  "0x0000000000000001 of its table lids" },
+	{ "lids", "\0\0\0\0\0\0\1", 7, "\1\0\0\0\0\0\0\0", 8, "0x00000000000001 of" },
+	{ "lids", "\0\0\0\0\0\0\0\1", 8, "\0\0\0\0\0\0\0\0", 8, "of its table lids" },
+	{ "lids", "\0\0\0\0\0\0\0\1", 8, "\1\1\1\1\0\0\0\1", 8, "of its table lids" },
+	{ "lids", "\0\0\0\0\0\0\0\1", 8, "\10\0\0\0\11\0\0\0", 8, "of its table lids" },
+	{ "epoch", DB_KEY_EPOCH, sizeof(DB_KEY_EPOCH), "123", 3,
+	  "the row 0x65706f636800 of its table epoch has a wrong length" },
 };
 
 START_TEST(test_bad_values)
@@ -379,6 +382,52 @@ START_TEST(test_bad_values)
 	        bad_rows[_i].value, bad_rows[_i].len);
 	refused(dir, E_MALFORMED,
 	        "restore data.mdb there from a backup, or move it away");
+	refused(dir, E_MALFORMED, bad_rows[_i].named);
+}
+END_TEST
+
+static void keep_ret(void *ctx, int ret)
+{
+	*(int *)ctx = ret;
+}
+
+static int refuse_second(void *ctx, const uint8_t *key, size_t key_len,
+                         const uint8_t *value, size_t len)
+{
+	(void)ctx;
+	(void)key_len;
+	(void)value;
+	(void)len;
+	return key[0] == 'b' ? E_MALFORMED : E_OK;
+}
+
+/* A row that its reader refuses is named, with the begin of a long key. */
+START_TEST(test_refused_row)
+{
+	struct state *s = open_ok(dir);
+	struct state_batch *b;
+	char key[100], text[200];
+	int ret = -1;
+
+	memset(key, 'b', sizeof(key));
+	ck_assert_ptr_null(strstr(state_err_text(s, E_MALFORMED, arena), "row"));
+	ck_assert_int_eq(state_batch_new(&b), E_OK);
+	ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, "a", 1, "", 0), E_OK);
+	ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, key, sizeof(key), "", 0),
+	                 E_OK);
+	state_batch_commit(s, b, keep_ret, &ret);
+	state_flush(s);
+	ck_assert_int_eq(ret, E_OK);
+	ck_assert_int_eq(state_records(s, RECORDS_SERVICES, refuse_second, NULL),
+	                 E_MALFORMED);
+	snprintf(text, sizeof(text), "the row 0x%s... of its table services",
+	         "626262626262626262626262626262626262626262626262"
+	         "626262626262626262626262626262626262626262626262");
+	why = state_err_text(s, E_MALFORMED, arena);
+	ck_assert_msg(strstr(why, text) != NULL, "%s", why);
+	ck_assert_msg(strstr(why, dir) != NULL, "%s", why);
+	ck_assert_str_eq(state_err_text(s, E_FULL, arena), err_text(E_FULL));
+	state_close(s);
 }
 END_TEST
 
@@ -760,6 +809,7 @@ TEST_SUITE(state)
 	                    sizeof(bad_files) / sizeof(bad_files[0]));
 	tcase_add_loop_test(t, test_bad_values, 0,
 	                    (int)(sizeof(bad_rows) / sizeof(bad_rows[0])));
+	tcase_add_test(t, test_refused_row);
 	tcase_add_test(t, test_older_layout_is_taken_over);
 	tcase_add_test(t, test_file_of_layout_4);
 	tcase_add_test(t, test_file_of_layout_5);

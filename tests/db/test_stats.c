@@ -89,6 +89,32 @@ START_TEST(test_values)
 }
 END_TEST
 
+/* One that is removed is gone for readers, also before the first commit, and may come again. */
+START_TEST(test_removed)
+{
+	struct stats_reader *r = reader();
+	struct stats_copy c;
+
+	stats_set(s, "never", 1);
+	stats_remove(s, "never");
+	stats_set(s, "a", 1);
+	stats_set(s, "b", 2);
+	ck_assert_int_eq(stats_commit(s, 1), E_OK);
+	stats_remove(s, "a");
+	stats_remove(s, "nothing");
+	ck_assert_int_eq(stats_commit(s, 2), E_OK);
+	ck_assert_int_eq(stats_read(r, arena, &c), E_OK);
+	ck_assert_uint_eq(c.n, 1);
+	ck_assert_ptr_nonnull(find(&c, "b"));
+	stats_set(s, "a", 1);
+	ck_assert_int_eq(stats_commit(s, 3), E_OK);
+	ck_assert_int_eq(stats_read(r, arena, &c), E_OK);
+	ck_assert_uint_eq(c.n, 2);
+	ck_assert(find(&c, "a")->value == 1);
+	stats_reader_close(r);
+}
+END_TEST
+
 /* No room for a commit: the figures stay those of the last one, and the sign of life goes on and says
  * why, until there is room again. */
 START_TEST(test_full)
@@ -441,6 +467,7 @@ TEST_SUITE(stats)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_values);
+	tcase_add_test(t, test_removed);
 	tcase_add_test(t, test_full);
 	tcase_add_test(t, test_not_ready);
 	tcase_add_test(t, test_restart_forgets);

@@ -606,12 +606,7 @@ static int program_all(struct p_keys *k, struct sm *sm, struct job *j, struct ar
 
 int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
 {
-	int ret = sm_refresh_runtime(sm); /* another master may have changed them */
-
-	if (ret != E_OK) {
-		log_message(MSG_PKEY_RUNTIME_UNREAD, source,
-		            "those made at run time cannot be read: %s", err_text(ret));
-	}
+	(void)sm_read_runtime(sm); /* another master may have changed them */
 	return program_all(k, sm, j, j->arena);
 }
 

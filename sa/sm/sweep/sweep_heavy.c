@@ -30,6 +30,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/policy/partitions.h"
+#include "db/state/state.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
 #include "sa/sm/discover/admit.h"
@@ -84,8 +85,13 @@ static void give_up(struct sweep *s)
 static void begin_phase(struct sweep *s, enum phase phase, int ret)
 {
 	s->phase = phase;
-	if (ret != E_OK) {
-		(void)sm_fail(&s->sm, ret, true, "%s", err_text(ret));
+	if (ret != E_OK) { /* what a phase reads that is malformed is the state */
+		const struct job *j = s->sm.job;
+		bool of_state = ret == E_MALFORMED && j != NULL;
+
+		(void)sm_fail(&s->sm, ret, !of_state, "%s",
+		              of_state ? state_err_text(s->sm.d.state, ret, j->arena)
+		                       : err_text(ret));
 		give_up(s);
 	}
 }

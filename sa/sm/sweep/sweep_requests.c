@@ -298,13 +298,7 @@ int sweep_change_partitions(struct sweep *s, struct runtime_change *c,
 
 const struct runtime_partitions *sweep_runtime_partitions(struct sweep *s)
 {
-	int ret = sm_refresh_runtime(&s->sm);
-
-	if (ret != E_OK) {
-		log_message(MSG_PKEY_RUNTIME_UNREAD, source,
-		            "partitions made at run time cannot be read: %s",
-		            err_text(ret));
-	}
+	(void)sm_read_runtime(&s->sm);
 	return s->sm.runtime;
 }
 
@@ -498,11 +492,8 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret_sweep)
 		return -ENOMEM;
 	}
 	sm->d = *d;
-	int ret = sm_refresh_runtime(sm);
+	int ret = sm_read_runtime(sm);
 	if (ret != E_OK) {
-		log_message(MSG_PKEY_RUNTIME_UNREAD, source,
-		            "partitions made at run time cannot be read: %s",
-		            err_text(ret));
 		smp_free(sm->smp);
 		free(s);
 		return ret;

@@ -25,7 +25,7 @@ enum { LINE = 64, BIG = 4 << 20, CROWD = 10000, RING = 64 };
 
 static struct conn_set *set;
 static unsigned port;
-static atomic_uint n_open, n_closed, n_timed_out, last_waiting, turns;
+static atomic_uint n_open, n_closed, n_timed_out, last_waiting, turns, n_drained;
 
 static int opened(struct conn *c)
 {
@@ -74,6 +74,14 @@ static int take_line(struct conn *c, uint8_t *data, size_t len, size_t *ret_byte
 
 static struct conn_type type;
 
+/* One that turns the bits of each byte, after a handshake: "hi" is answered by "ho". It takes all
+ * input off the socket, and gives three bytes of it at a time. For one connection. */
+static struct {
+	unsigned shaken; /* bytes of the handshake */
+	char in[256];
+	size_t n, at;
+} turned;
+
 static void setup(void)
 {
 	type = (struct conn_type){ .bytes = sizeof(struct conn),
@@ -82,7 +90,8 @@ static void setup(void)
 		                   .message = take_line,
 		                   .closed = closed,
 		                   .turn = turn };
-	n_open = n_closed = n_timed_out = last_waiting = turns = 0;
+	n_open = n_closed = n_timed_out = last_waiting = turns = n_drained = 0;
+	memset(&turned, 0, sizeof(turned));
 }
 
 static void begin(void)
@@ -391,6 +400,215 @@ START_TEST(posted)
 }
 END_TEST
 
+/* --- a transport ------------------------------------------------------------------------- */
+
+static int shake_hands(struct conn *c)
+{
+	ssize_t n = 1;
+	char got;
+
+	while (turned.shaken < 2 && n > 0) {
+		n = recv(c->watch.fd, &got, 1, MSG_DONTWAIT);
+		if (n > 0 && got != "hi"[turned.shaken++]) {
+			return -EPROTO;
+		}
+	}
+	if (n <= 0) {
+		return n == 0 ? -ECONNRESET : -EAGAIN;
+	}
+	ck_assert_int_eq(send(c->watch.fd, "ho", 2, 0), 2);
+	return E_OK;
+}
+
+static bool wants_no_write(const struct conn *c)
+{
+	(void)c;
+	return false;
+}
+
+static ssize_t read_turned(struct conn *c, void *to, size_t len)
+{
+	ssize_t n = recv(c->watch.fd, turned.in + turned.n, sizeof(turned.in) - turned.n,
+	                 MSG_DONTWAIT);
+
+	turned.n += n > 0 ? (size_t)n : 0;
+	if (turned.at == turned.n) {
+		return n < 0 ? -errno : n;
+	}
+	len = len < 3 ? len : 3;
+	len = len < turned.n - turned.at ? len : turned.n - turned.at;
+	for (size_t i = 0; i < len; i++) {
+		((char *)to)[i] = (char)~turned.in[turned.at++];
+	}
+	return (ssize_t)len;
+}
+
+static ssize_t write_turned(struct conn *c, const void *from, size_t len)
+{
+	char bytes[64];
+
+	len = len < sizeof(bytes) ? len : sizeof(bytes);
+	for (size_t i = 0; i < len; i++) {
+		bytes[i] = (char)~((const char *)from)[i];
+	}
+	ssize_t n = send(c->watch.fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return n >= 0 ? n : -errno;
+}
+
+static const struct conn_transport turning = { shake_hands, wants_no_write, read_turned,
+	                                       write_turned };
+
+static int drained(struct conn *c)
+{
+	(void)c;
+	n_drained++;
+	return E_OK;
+}
+
+static void say_turned(int fd, const char *text)
+{
+	char bytes[64];
+
+	for (size_t i = 0; i < strlen(text); i++) {
+		bytes[i] = (char)~text[i];
+	}
+	ck_assert_int_eq(send(fd, bytes, strlen(text), 0), (ssize_t)strlen(text));
+}
+
+static void expect_turned(int fd, const char *text)
+{
+	char got[64] = "";
+	size_t len = strlen(text);
+
+	ck_assert_int_eq(recv(fd, got, len, MSG_WAITALL), (ssize_t)len);
+	for (size_t i = 0; i < len; i++) {
+		got[i] = (char)~got[i];
+	}
+	ck_assert_str_eq(got, text);
+}
+
+/* Says something at once, which waits until the handshake is over. */
+static int greet(struct conn *c)
+{
+	conn_send(c, "welcome\n", 8);
+	return opened(c);
+}
+
+/* Input that the transport holds is taken although the socket shows none, and what came before
+ * the end is, too. */
+START_TEST(transported)
+{
+	type.transport = &turning;
+	type.ahead = true;
+	type.drained = drained;
+	type.opened = greet;
+	begin();
+	int fd = dial(1);
+
+	say(fd, "h");
+	ck_assert_int_eq(recv(fd, &(char){ 0 }, 1, MSG_DONTWAIT), -1);
+	say(fd, "i");
+	expect(fd, "ho");
+	expect_turned(fd, "welcome\n");
+	say_turned(fd, "one\ntwo\nthree\nfour, and five\nsi");
+	expect_turned(fd, "one\ntwo\nthree\nfour, and five\n");
+	while (n_drained == 0) {
+		sched_yield();
+	}
+	unsigned before = n_drained;
+	say_turned(fd, "x\nlast\n");
+	shutdown(fd, SHUT_WR);
+	expect_turned(fd, "six\nlast\n");
+	expect_end(fd);
+	ck_assert_uint_gt(n_drained, before);
+}
+END_TEST
+
+/* Nothing but the handshake is read before it is over; one that fails ends the connection. */
+START_TEST(handshake_fails)
+{
+	type.transport = &turning;
+	type.ahead = true;
+	type.drained = drained;
+	begin();
+	int fd = dial(1);
+
+	say(fd, _i == 0 ? "no" : "h");
+	if (_i == 1) {
+		shutdown(fd, SHUT_WR);
+		while (n_closed == 0) {
+			sched_yield();
+		}
+	}
+	expect_end(fd);
+	ck_assert_uint_eq(n_drained, 0);
+	ck_assert_uint_eq(n_closed, 1);
+}
+END_TEST
+
+static int prove(struct conn *c, uint8_t *data, size_t len, size_t *ret_bytes)
+{
+	c->proved = true;
+	return take_line(c, data, len, ret_bytes);
+}
+
+/* Connections that prove nothing give way, oldest first; those that did keep their places. */
+START_TEST(unproved)
+{
+	int proved[3], fd[8];
+
+	type.most = 4;
+	type.evicts = CONN_UNPROVED;
+	type.message = prove;
+	begin();
+	for (unsigned i = 0; i < 3; i++) {
+		proved[i] = dial(1);
+		say(proved[i], "a\n");
+		expect(proved[i], "a\n");
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		fd[i] = dial(1 + i % 2);
+		while (n_open < 4 + i) {
+			sched_yield();
+		}
+		ck_assert_uint_eq(n_closed, i);
+	}
+	for (unsigned i = 0; i < 7; i++) {
+		expect_end(fd[i]);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		say(proved[i], "b\n");
+		expect(proved[i], "b\n");
+		close(proved[i]);
+	}
+	say(fd[7], "c\n");
+	expect(fd[7], "c\n");
+	close(fd[7]);
+}
+END_TEST
+
+static uint64_t soon(const struct conn *c)
+{
+	return c->wrote_ms + 60;
+}
+
+/* A kind's own limit is in place of the others: bytes that come do not move this one. */
+START_TEST(own_limit)
+{
+	struct pollfd p = { .events = POLLRDHUP };
+
+	type.idle_ms = type.stall_ms = 100000;
+	type.limit = soon;
+	begin();
+	p.fd = dial(1);
+	do {
+		say(p.fd, "x");
+	} while (poll(&p, 1, 5) == 0);
+	expect_end(p.fd);
+	ck_assert_uint_eq(n_timed_out, 1);
+}
+END_TEST
+
 TEST_SUITE(conn)
 {
 	TCase *t = tcase_create("conn");
@@ -406,5 +624,9 @@ TEST_SUITE(conn)
 	tcase_add_loop_test(t, cut_short, 0, 8);
 	tcase_add_test(t, no_descriptor);
 	tcase_add_test(t, posted);
+	tcase_add_test(t, transported);
+	tcase_add_loop_test(t, handshake_fails, 0, 2);
+	tcase_add_test(t, unproved);
+	tcase_add_test(t, own_limit);
 	suite_add_tcase(suite, t);
 }

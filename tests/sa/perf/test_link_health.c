@@ -514,48 +514,90 @@ static void check_series(uint32_t port)
 	ck_assert_uint_eq(found, 1);
 }
 
-/* The metrics name so many sick ports and no more. One that is well again says so. */
+static void take_errors(struct perf *p, struct counted_port *port, uint64_t errors)
+{
+	struct port_counters c = { .interval_ms = 180000,
+		                   .known = 1u << COUNTER_SYMBOL_ERRORS };
+
+	c.time_s = port->health.time_s + 180;
+	c.delta[COUNTER_SYMBOL_ERRORS] = errors;
+	perf_health_take(p, port, &c, 0);
+}
+
+static void fall_sick(struct perf *p, struct counted_port *port)
+{
+	while (port->health.state != LINK_SICK) {
+		take_errors(p, port, 1000);
+	}
+}
+
+static void get_well(struct perf *p, struct counted_port *port)
+{
+	while (port->health.state == LINK_SICK) {
+		take_errors(p, port, 0);
+	}
+}
+
+/* \return 1: its series says that it is sick, 0: that it is not, -1: it has none. */
+static int series_of(struct perf *p, struct arena *a, const struct counted_port *port,
+                     unsigned *ret_n)
+{
+	struct stats_copy copy;
+	char name[100];
+	int found = -1;
+
+	snprintf(name, sizeof(name), "link_sick{guid=\"0x%016llx\",port=\"%u\"}",
+	         (unsigned long long)port->guid, port->num);
+	ck_assert_int_eq(stats_commit(p->stats, 1), E_OK);
+	ck_assert_int_eq(stats_read(reader, a, &copy), E_OK);
+	*ret_n = 0;
+	for (size_t i = 0; i < copy.n; i++) {
+		*ret_n += strncmp(copy.values[i].name, "link_sick{", 10) == 0;
+		found = strcmp(copy.values[i].name, name) == 0 ? (int)copy.values[i].value
+		                                               : found;
+	}
+	return found;
+}
+
+/* The metrics name so many sick ports and no more. One that is well again says so, and is shown
+ * again when it comes back; another one that falls sick takes the place of one that is well. */
 START_TEST(series_have_a_limit)
 {
-	enum { MOST = 1000, PORTS = MOST + 3 };
+	enum { MOST = 1000, PORTS = MOST + 3, RELAPSES = 7, WELL = 3, LATE = MOST + 1 };
 	static struct counted_port port[PORTS];
-	struct port_counters c = { .interval_ms = 180000, .known = 1u << COUNTER_SYMBOL_ERRORS };
 	struct perf p = { .judges = true, .rules = rules };
 	struct arena *a = arena_new();
-	struct stats_copy copy;
-	unsigned sick = 0, well = 0;
 	const char *why = "";
+	unsigned n;
 	char dir[256];
 
 	make_tmp(dir);
 	ck_assert_int_eq(stats_open(dir, a, &why, &p.stats), E_OK);
 	for (unsigned i = 0; i < PORTS; i++) {
 		port[i] = (struct counted_port){ .guid = i + 1, .num = 1, .health = link_of(40, 0) };
-		for (unsigned k = 0; k < 4; k++) {
-			c.time_s = port[i].health.time_s + 180;
-			c.delta[COUNTER_SYMBOL_ERRORS] = 1000;
-			perf_health_take(&p, &port[i], &c, 0);
-		}
-		ck_assert_int_eq(port[i].health.state, LINK_SICK);
-	}
-	while (port[7].health.state == LINK_SICK) {
-		c.time_s = port[7].health.time_s + 180;
-		c.delta[COUNTER_SYMBOL_ERRORS] = 0;
-		perf_health_take(&p, &port[7], &c, 0);
+		fall_sick(&p, &port[i]);
 	}
 	ck_assert_int_eq(stats_commit(p.stats, 1), E_OK);
 	ck_assert_int_eq(stats_reader_open(dir, &reader), E_OK);
-	ck_assert_int_eq(stats_read(reader, a, &copy), E_OK);
-	for (size_t i = 0; i < copy.n; i++) {
-		bool is_series = strncmp(copy.values[i].name, "link_sick{", 10) == 0;
-
-		sick += is_series && copy.values[i].value > 0;
-		well += is_series && copy.values[i].value == 0;
-	}
-	ck_assert_uint_eq(sick, MOST - 1);
-	ck_assert_uint_eq(well, 1);
+	ck_assert_int_eq(series_of(&p, a, &port[MOST - 1], &n), 1);
+	ck_assert_int_eq(series_of(&p, a, &port[LATE], &n), -1);
+	ck_assert_uint_eq(n, MOST);
+	get_well(&p, &port[RELAPSES]);
+	ck_assert_int_eq(series_of(&p, a, &port[RELAPSES], &n), 0);
+	fall_sick(&p, &port[RELAPSES]);
+	ck_assert_int_eq(series_of(&p, a, &port[RELAPSES], &n), 1);
+	get_well(&p, &port[LATE]); /* it has no series to say so */
+	fall_sick(&p, &port[LATE]);
+	ck_assert_int_eq(series_of(&p, a, &port[LATE], &n), -1);
+	get_well(&p, &port[WELL]);
+	get_well(&p, &port[LATE]);
+	fall_sick(&p, &port[LATE]);
+	ck_assert_int_eq(series_of(&p, a, &port[LATE], &n), 1);
+	ck_assert_int_eq(series_of(&p, a, &port[WELL], &n), -1);
+	ck_assert_uint_eq(n, MOST);
 	perf_fixture_done();
 	stats_close(p.stats);
+	free(p.series);
 	arena_free(a);
 	remove_tree(dir);
 }

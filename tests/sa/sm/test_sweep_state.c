@@ -153,21 +153,26 @@ static void refuses_to_start(const char *code)
 	arena_free(a);
 }
 
+static void put_wrong(enum record_table table)
+{
+	struct state_batch *b;
+	int stored = -1;
+
+	ck_assert_int_eq(state_batch_new(&b), E_OK);
+	ck_assert_int_eq(state_batch_put(b, table, "xy", 2, "z", 1), E_OK);
+	state_batch_commit(fixture->state, b, on_stored, &stored);
+	state_flush(fixture->state);
+	ck_assert_int_eq(stored, E_OK);
+}
+
 /* A row of a size that this version does not know comes while saguarod runs. What an
  * operator or the sweep keeps there is not read, which the log says, and the fabric is
  * served. */
 START_TEST(wrong_row)
 {
-	struct state_batch *b;
-	int stored = -1;
-
 	fixture_start(fixture);
 	fixture_up(fixture);
-	ck_assert_int_eq(state_batch_new(&b), E_OK);
-	ck_assert_int_eq(state_batch_put(b, wrong[_i].table, "xy", 2, "z", 1), E_OK);
-	state_batch_commit(fixture->state, b, on_stored, &stored);
-	state_flush(fixture->state);
-	ck_assert_int_eq(stored, E_OK);
+	put_wrong(wrong[_i].table);
 	fixture_log(fixture);
 	sweep_request_heavy(fixture->sweep);
 	fixture_run_ms(fixture, 20000);
@@ -179,7 +184,39 @@ START_TEST(wrong_row)
 		ck_assert_ptr_nonnull(sweep_runtime_partitions(fixture->sweep));
 		ck_assert_uint_eq(fixture_logged(fixture, wrong[_i].code), 1);
 		refuses_to_start(wrong[_i].code);
+		ck_assert_uint_eq(
+			fixture_logged(fixture, "0x7879 of its table partitions"), 1);
 	}
+}
+END_TEST
+
+/* Tables without which hosts would lose what they have: the fabric is not changed, and the row and
+ * the remedy are named. */
+static const struct {
+	enum record_table table;
+	const char *name;
+} stops[] = {
+	{ RECORDS_GROUPS, "row 0x7879 of its table groups" },
+	{ RECORDS_MEMBERS, "row 0x7879 of its table members" },
+	{ RECORDS_GUIDS, "row 0x7879 of its table guids" },
+};
+
+START_TEST(wrong_row_is_named)
+{
+	const struct sweep_status *st;
+
+	fixture_start(fixture);
+	fixture_up(fixture);
+	put_wrong(stops[_i].table);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 20000);
+	st = sweep_status(fixture->sweep);
+	ck_assert(!st->up);
+	ck_assert_msg(strstr(st->not_ready, stops[_i].name) != NULL, "%s", st->not_ready);
+	ck_assert_msg(strstr(st->not_ready, fixture->state_dir) != NULL, "%s",
+	              st->not_ready);
+	ck_assert_msg(strstr(st->not_ready, "restore data.mdb there") != NULL, "%s",
+	              st->not_ready);
 }
 END_TEST
 
@@ -191,5 +228,6 @@ TEST_SUITE(sweep_state)
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, flipped, 0, 20);
 	tcase_add_loop_test(tc, wrong_row, 0, sizeof(wrong) / sizeof(wrong[0]));
+	tcase_add_loop_test(tc, wrong_row_is_named, 0, sizeof(stops) / sizeof(stops[0]));
 	suite_add_tcase(suite, tc);
 }

@@ -164,15 +164,23 @@ END_TEST
 
 /* --- peers that misbehave ----------------------------------------------------------------- */
 
-static int connect_to(unsigned port)
+/* \param host  Last byte of our address in 127.0.0.0/24. */
+static int connect_from(unsigned host, unsigned port)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
-		                  .sin_port = htons((uint16_t)port),
-		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		                  .sin_addr.s_addr = htonl(0x7f000000 | host) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	at.sin_port = htons((uint16_t)port);
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	return fd;
+}
+
+static int connect_to(unsigned port)
+{
+	return connect_from(1, port);
 }
 
 /* Listens on a port, or on any if it is 0. */
@@ -323,6 +331,33 @@ START_TEST(test_garbage)
 	change_service(from, 1, 1);
 	ck_assert_str_eq(dump(to), dump(from));
 	for (unsigned i = 0; i < 20; i++) {
+		close(fd[i]);
+	}
+}
+END_TEST
+
+/* A crowd of one address does not take the place of a standby that is about to prove itself. */
+START_TEST(test_crowd_of_an_address)
+{
+	enum { CROWD = 40 };
+	unsigned port = standby_port(open_master(60000));
+	int standing = connect_from(2, port), fd[CROWD];
+	struct tls_keys *keys;
+	char byte;
+
+	for (unsigned i = 0; i < CROWD; i++) {
+		fd[i] = connect_from(1, port);
+	}
+	for (unsigned i = 0; i < CROWD - LINK_PEERS; i++) { /* they displace each other */
+		ck_assert_int_eq(recv(fd[i], &byte, 1, 0), 0);
+	}
+	struct tls *t = open_tls(&keys, standing, false);
+	send_hello(t, STANDBY_GUID, false);
+	WAIT_UNTIL(status(master).n_standbys == 1);
+	tls_free(t);
+	tls_keys_free(keys);
+	close(standing);
+	for (unsigned i = 0; i < CROWD; i++) {
 		close(fd[i]);
 	}
 }
@@ -490,19 +525,30 @@ START_TEST(test_standby_stalls_in_its_copy)
 }
 END_TEST
 
-/* Acknowledges what was never sent. */
+/* Acknowledges what was never sent, and (1) its copy before it can have any of it. */
 START_TEST(test_standby_lies)
 {
+	const struct frame_hello h = { STANDBY_GUID, PREFIX, false, false };
 	int fd = connect_to(standby_port(open_master(30)));
 	struct tls_keys *keys;
 	struct tls *t = open_tls(&keys, fd, false);
-	uint8_t ack[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+	uint8_t said[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES],
+		ack[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES],
+		both[sizeof(said) + sizeof(ack)];
 
-	send_hello(t, STANDBY_GUID, false);
-	WAIT_UNTIL(status(master).n_standbys == 1);
-	frame_number(ack, FRAME_ACK, 1000);
-	send_bytes(t, ack, sizeof(ack));
+	frame_hello(said, &h);
+	frame_number(ack, FRAME_ACK, _i == 0 ? 1000 : 0);
+	memcpy(both, said, sizeof(said));
+	memcpy(both + sizeof(said), ack, sizeof(ack));
+	if (_i == 0) {
+		send_bytes(t, said, sizeof(said));
+		WAIT_UNTIL(status(master).n_standbys == 1);
+		send_bytes(t, ack, sizeof(ack));
+	} else {
+		send_bytes(t, both, sizeof(both));
+	}
 	read_all(t);
+	ck_assert_uint_eq(status(master).copies, 0);
 	ck_assert_uint_eq(status(master).n_in_step, 0);
 	tls_free(t);
 	tls_keys_free(keys);
@@ -720,11 +766,12 @@ TEST_SUITE(standby)
 	tcase_add_test(t, test_another_subnet);
 	tcase_add_loop_test(t, test_bad_hello, 0, N_BAD_HELLO);
 	tcase_add_test(t, test_garbage);
+	tcase_add_test(t, test_crowd_of_an_address);
 	tcase_add_test(t, test_no_memory_for_a_session);
 	tcase_add_test(t, test_no_memory_for_rows);
 	tcase_add_test(t, test_standby_stalls);
 	tcase_add_test(t, test_standby_stalls_in_its_copy);
-	tcase_add_test(t, test_standby_lies);
+	tcase_add_loop_test(t, test_standby_lies, 0, 2);
 	tcase_add_loop_test(t, test_torn_copy, 0, N_TORN);
 	tcase_add_loop_test(t, test_false_join, 0, N_FALSE_JOIN);
 	tcase_add_test(t, test_older_master);

@@ -229,9 +229,8 @@ static void put_services(struct state *s, uint32_t n)
 	ck_assert_int_eq(done, 1);
 }
 
-/* A standby that was master gives what it was told, and the disk of the master is full:
- * its log says so, the master loses nothing of its own, and both have the same in the
- * end. */
+/* A standby that was master gives what it was told, and the disk of the master is full: the
+ * standby keeps that and gives it again, so that nothing is lost when there is room. */
 START_TEST(test_join_on_full_disk)
 {
 	char text[200] = "";
@@ -243,16 +242,42 @@ START_TEST(test_join_on_full_disk)
 	ck_assert(standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
 	WAIT_UNTIL(status(master).n_standbys == 0);
 	put_services(to, LIDS);
-	const char *before = dump(from);
+	const char *told = dump(to), *before = dump(from);
 	keep_log();
 	limit_files((rlim_t)state_bytes("from"));
 	standby_set_role(standby, STANDBY_TAKES);
-	WAIT_UNTIL(status(standby).copies == 2 || status(standby).tries > 0);
+	WAIT_UNTIL(logged("what another master was told could not be stored"));
+	WAIT_UNTIL(strstr(status(standby).trouble, "did not store") != NULL);
+	ck_assert_uint_eq(status(master).n_standbys, 0);
+	ck_assert_str_eq(dump(from), before);
+	ck_assert_str_eq(dump(to), told);
 	limit_files(RLIM_INFINITY);
 	WAIT_UNTIL(status(master).n_in_step == 1);
-	ck_assert(logged("what another master was told could not be stored"));
-	WAIT_UNTIL(strcmp(dump(to), dump(from)) == 0);
-	ck_assert_ptr_nonnull(strstr(dump(from), before));
+	ck_assert_str_eq(dump(from), told);
+	ck_assert_str_eq(dump(to), told);
+}
+END_TEST
+
+/* The master dies before it could store them: each is named. */
+START_TEST(test_takeover_before_the_join)
+{
+	char text[200] = "";
+
+	signal(SIGXFSZ, SIG_IGN);
+	open_standby(standby_port(open_master(60000)), secret_text, PREFIX);
+	WAIT_UNTIL(standby_hears(standby));
+	ck_assert(standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+	WAIT_UNTIL(status(master).n_standbys == 0);
+	put_services(to, LIDS);
+	keep_log();
+	limit_files((rlim_t)state_bytes("from"));
+	standby_set_role(standby, STANDBY_TAKES);
+	WAIT_UNTIL(logged("what another master was told could not be stored"));
+	limit_files(RLIM_INFINITY);
+	standby_set_role(master, STANDBY_IDLE);
+	ck_assert(!standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+	ck_assert(logged("dropped service 0xee00000000000000"));
+	ck_assert(logged("no master has taken it"));
 }
 END_TEST
 
@@ -287,6 +312,7 @@ TEST_SUITE_FORKED(standby_disk)
 	tcase_add_loop_test(t, test_full_disk, 0, N_FULL);
 	tcase_add_test(t, test_takeover_while_full);
 	tcase_add_test(t, test_join_on_full_disk);
+	tcase_add_test(t, test_takeover_before_the_join);
 	tcase_add_test(t, test_space_is_given_back);
 	suite_add_tcase(suite, t);
 }

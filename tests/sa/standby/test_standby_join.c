@@ -80,6 +80,21 @@ static int value_of(struct state *s)
 	return ret;
 }
 
+static bool has_service_of(struct state *s, unsigned round)
+{
+	struct state_copy *c = NULL;
+	struct state_write w;
+	bool found = false;
+
+	ck_assert_int_eq(state_copy_begin(s, NULL, NULL, NULL, &c), E_OK);
+	while (state_copy_next(c, &w) == E_OK) {
+		found |= w.table == COPIED_RECORDS + RECORDS_SERVICES &&
+		         w.key[0] == 7 && w.key[1] == round;
+	}
+	state_copy_end(c);
+	return found;
+}
+
 START_TEST(test_both_were_told)
 {
 	change(from, cases[_i].before);
@@ -90,6 +105,37 @@ START_TEST(test_both_were_told)
 	ck_assert_msg(value_of(from) == cases[_i].after, "%s: %d", cases[_i].what,
 	              value_of(from));
 	ck_assert_str_eq(dump(from), dump(to));
+}
+END_TEST
+
+/* A change that is under way while its master becomes standby is joined, because its client gets
+ * its reply. */
+START_TEST(test_told_at_the_end)
+{
+	for (unsigned round = 0; round < 20; round++) {
+		uint8_t key[26] = { 7, (uint8_t)round }, row[192] = { (uint8_t)round };
+		struct state_batch *b;
+		char text[200];
+		atomic_int done = 0;
+
+		if (round == 0) {
+			part();
+		} else {
+			ck_assert(standby_take_over(standby, MASTER_GUID, text,
+			                            sizeof(text)));
+			WAIT_UNTIL(status(master).n_standbys == 0);
+		}
+		ck_assert_int_eq(state_batch_new(&b), E_OK);
+		ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, key, sizeof(key),
+		                                 row, sizeof(row)),
+		                 E_OK);
+		state_batch_commit(to, b, on_done, &done);
+		standby_set_role(standby, STANDBY_TAKES);
+		state_flush(to);
+		ck_assert_int_eq(done, 1);
+		meet();
+		ck_assert_msg(has_service_of(from, round), "round %u", round);
+	}
 }
 END_TEST
 
@@ -411,6 +457,7 @@ TEST_SUITE_FORKED(standby_join)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, test_both_were_told, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(t, test_settled);
+	tcase_add_test(t, test_told_at_the_end);
 	tcase_add_test(t, test_joined_once);
 	tcase_add_test(t, test_groups);
 	tcase_add_loop_test(t, test_group_removed, 0, 2);

@@ -12,6 +12,7 @@
  *
  * Longer than most: both kinds of records have the same requesters and the same store.
  */
+#include "sa/store/mcast.h"
 #include "tests/lib/store_fixture.h"
 #include "tests/lib/suite.h"
 
@@ -664,14 +665,14 @@ static void make_key(uint8_t key[32], unsigned k)
 static void turn(uint64_t seed)
 {
 	unsigned k = (unsigned)(seed >> 33) % KEYS, owner = (unsigned)(seed >> 20) % OWNERS;
-	uint8_t key[32], value[8];
+	uint8_t key[32], value[sizeof(struct mcast_member_row)] = { 0 };
 	bool there = owner_of[k] != NOBODY;
 
 	make_key(key, k);
 	put(value, 8, owner);
 	if (seed >> 63 || (seed >> 62 && k < KEYS / 2)) {
 		ck_assert_int_eq(store_put(store, RECORDS_MEMBERS, key, 32,
-		                           STORE_FOR_EVER, value, 8),
+		                           STORE_FOR_EVER, value, sizeof(value)),
 		                 E_OK);
 		owner_of[k] = owner;
 	} else {
@@ -732,7 +733,7 @@ static void check_order_of_owners(void)
 /* One row more than an owner has, under limits about as many as it has, and as leaves. */
 static void check_limits(void)
 {
-	uint8_t key[32], value[8];
+	uint8_t key[32], value[sizeof(struct mcast_member_row)] = { 0 };
 
 	make_key(key, KEYS);
 	for (unsigned owner = 0; owner < OWNERS; owner++) {
@@ -746,7 +747,7 @@ static void check_limits(void)
 		for (unsigned i = 0; i < sizeof(most) / sizeof(most[0]); i++) {
 			store_set_owner_limit(store, most[i]);
 			int ret = store_put(store, RECORDS_MEMBERS, key, 32,
-			                    STORE_FOR_EVER, value, 8);
+			                    STORE_FOR_EVER, value, sizeof(value));
 			ck_assert_int_eq(ret,
 			                 n >= most[i] && most[i] > 0 ? E_FULL : E_OK);
 			(void)store_drop(store, RECORDS_MEMBERS, key, 32);
@@ -780,6 +781,7 @@ START_TEST(store_keeps_order)
 }
 END_TEST
 
+/* (1) Its value is long enough to hold a time of expiry, and is no record. */
 START_TEST(damaged_rows_are_refused)
 {
 	struct sa_store *other = NULL;
@@ -787,7 +789,8 @@ START_TEST(damaged_rows_are_refused)
 	int ret = -1;
 
 	ck_assert_int_eq(state_batch_new(&b), E_OK);
-	ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, "key", 3, "short", 5),
+	ck_assert_int_eq(state_batch_put(b, _i == 0 ? RECORDS_SERVICES : RECORDS_GROUPS,
+	                                 "key", 3, "short, too", _i == 0 ? 5 : 10),
 	                 E_OK);
 	state_batch_commit(state, b, store_settled, &ret);
 	state_flush(state);
@@ -824,6 +827,6 @@ TEST_SUITE_FORKED(client_records)
 	tcase_add_test(tc, nonsense);
 	tcase_add_test(tc, without_a_store);
 	tcase_add_test(tc, store_keeps_order);
-	tcase_add_test(tc, damaged_rows_are_refused);
+	tcase_add_loop_test(tc, damaged_rows_are_refused, 0, 2);
 	suite_add_tcase(suite, tc);
 }
