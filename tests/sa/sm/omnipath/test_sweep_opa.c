@@ -155,6 +155,42 @@ START_TEST(comes_up)
 }
 END_TEST
 
+/* Widths as opa-fm sets them for MaxDroppedLanes, of links that came up with 4 lanes and with 1. */
+START_TEST(says_what_a_link_may_drop)
+{
+	static const struct {
+		uint32_t host, between;
+		uint64_t host_widths, between_widths;
+	} cases[] = { { 1, 1, 12, 12 }, { 0, 2, 8, 14 }, { 3, 0, 15, 8 } };
+	fixture = fixture_new();
+	fixture->omni_path = true;
+	fixture_topo(fixture, "ft2 4 2 2", 0, 0);
+	struct graph *g = fixture->g;
+	uint32_t host = fixture_host(fixture, 2), near = g->ports[host].peer;
+	g->ports[host].width = g->ports[near].width = WIDTH_1X;
+	fixture_sim(fixture, 1, 0);
+	fixture->config.host_dropped_lanes = cases[_i].host;
+	fixture->config.switch_dropped_lanes = cases[_i].between;
+	fixture->config.port_error_action = 0x80000002 + (uint32_t)_i;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		uint32_t peer = g->ports[i].peer;
+
+		if (peer == GRAPH_NONE) {
+			continue;
+		}
+		bool between = on_switch(i) && on_switch(peer);
+
+		ck_assert_uint_eq(info(i, OPI_ERROR_ACTION), 0x80000002 + (uint32_t)_i);
+		ck_assert_uint_eq(info(i, OPI_DOWNGRADE_ENABLED),
+		                  i == host || i == near ? 1
+		                  : between              ? cases[_i].between_widths
+		                                         : cases[_i].host_widths);
+	}
+}
+END_TEST
+
 START_TEST(comes_up_with_loss)
 {
 	start("ft2 4 2 2", (uint32_t)_i + 1, 50000);
@@ -387,6 +423,7 @@ TEST_SUITE(sweep_opa)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, comes_up, 0, sizeof(topos) / sizeof(topos[0]));
 	tcase_add_loop_test(tc, comes_up_with_loss, 0, 8);
+	tcase_add_loop_test(tc, says_what_a_link_may_drop, 0, 3);
 	tcase_add_test(tc, writes_nothing_twice);
 	tcase_add_test(tc, restarts_without_writing);
 	tcase_add_test(tc, looks_at_few_nodes);
