@@ -174,7 +174,7 @@ start_daemon v --fabric "sim:$here/tests/fabrics/esp0.topo" -F "$work/opafm.xml"
 start_gateway g
 wait_ready
 port=$(sed -n 's/.*requests over TCP on 127.0.0.1:\([0-9]*\).*/\1/p' "$work/v.log")
-same "vfinfocsv" $'Default:0:0x7fff:0:unlimited:unlimited:0x0\nFast:1:0x22:4:2048:25g:0x3' "$(ask -o vfinfocsv | cut -d: -f1-7)"
+same "vfinfocsv" $'Default:0:0xffff:0:unlimited:unlimited:0x0\nFast:1:0x22:4:2048:25g:0x3' "$(ask -o vfinfocsv | cut -d: -f1-7)"
 has "vfinfo: HoqLife is that of the ports" "$(ask -o vfinfo)" "HoQLife:    1 s"
 same "vfinfo by service" "Fast" "$(ask -o vfinfocsv -S 0x77 | cut -d: -f1)"
 same "vfinfo by a service of none" "Default" "$(ask -o vfinfocsv -S 0x78 | cut -d: -f1)"

@@ -536,9 +536,10 @@ START_TEST(virtual_fabrics)
 {
 	/* none is configured: that of the default partition */
 	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 1);
-	ck_assert_uint_eq(get(record(0), 4), 0x7fff);
+	ck_assert_uint_eq(get(record(0), 4), 0xffff); /* without Security full members, as opa-fm says it */
 	ck_assert_str_eq((const char *)record(0) + 8, "Default");
 	ck_assert_uint_eq(record(0)[96], 0);
+	ck_assert_uint_eq(record(0)[99], 0x80); /* PktLifeTimeMult 1 */
 	ck_assert_uint_eq(fabrics_by(2, 2, 2, 0xffff), 1);
 	ck_assert_uint_eq(fabrics_by(2, 2, 2, 2), 0);
 	ck_assert_uint_eq(fabrics_by(0x10, 72, 8, 0x1ff), 1);
