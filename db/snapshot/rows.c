@@ -898,6 +898,7 @@ static const struct {
 	{ SNAP_ATTR_OPA | OPA_PORT_GROUP_FT, true },
 	{ SNAP_ATTR_OPA | OPA_PORT_GROUPS, true },
 	{ SNAP_ATTR_OPA | OPA_BUFFER_CONTROL, true },
+	{ SNAP_ATTR_DEVICE_GROUPS, true },
 };
 enum { NODE_ATTRS = sizeof(node_attrs) / sizeof(node_attrs[0]) };
 
