@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * Attributes of Omni-Path as its devices have them, for records of class version 0x80: PortInfo and SwitchInfo
- * as last read or set, and the known blocks of tables. A new kind of tables is published without a line
+ * as last read or set, and the known blocks of tables, but for maps that change nothing, which records are made of
+ * where there is no other. A new kind of tables is published without a line
  * here, because its place follows from its attribute, rows and columns.
  */
 #include <errno.h>
@@ -84,6 +85,17 @@ void publish_opa_nodes(struct attr_list *l, const uint32_t *nodes, size_t n)
 
 /* --- tables ----------------------------------------------------------------------------- */
 
+/* A map of SCs that changes none, as switches have them after power-on. There is one for each pair of ports. */
+static bool is_plain_map(const struct table_kind *k, const uint8_t *map)
+{
+	unsigned sc = 0;
+
+	while (sc < OPA_BYTES_MAP && k == &table_kinds[TABLE_OPA_SC2SC] && map[sc] == sc) {
+		sc++;
+	}
+	return sc == OPA_BYTES_MAP;
+}
+
 static void put_table(struct attr_list *l, const struct disc_node *n,
                       const struct table *t)
 {
@@ -92,7 +104,7 @@ static void put_table(struct attr_list *l, const struct disc_node *n,
 	for (uint32_t i = 0; i < table_size(t) && l->ret == E_OK; i++) {
 		uint32_t row = k->unit == TABLE_UNIT_PORT ? t->unit : i / t->cols;
 
-		if (table_knows(t, i)) {
+		if (table_knows(t, i) && !is_plain_map(k, table_block(t, i))) {
 			publish_attr(l, n->guid, SNAP_ATTR_OPA | k->attr,
 			             row << SNAP_OPA_ROW | i % t->cols, table_block(t, i),
 			             k->bytes);
