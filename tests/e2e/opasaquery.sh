@@ -78,7 +78,8 @@ same "swinfo" "$(records SwitchInfoRecord | jq -r '.records[] | "\(.lid) \(.line
 same "sminfo" "$(records SMInfoRecord | jq -r '.records[] | "\(.guid) \(.priority)"')" \
 	"$(ask -o sminfo | awk '/PortGuid/ { guid = $4 } /^Priority/ { print guid, $2 }')"
 has "pkey" "$(ask -o pkey -l "$lid")" "0xffff"
-has "classportinfo: bit 26" "$(ask -o classportinfo)" "Capability2: 0x4000040"
+has "classportinfo: what opa-fm has, its PA excepted" "$(ask -o classportinfo)" "Capability: 0x2204: CapMask2 MultiCast PortInfoMask"
+has "classportinfo: bit 26, and what opa-fm has" "$(ask -o classportinfo)" "MFTTop FullPortInfo ExtSpeed DG/DT"
 
 # SLID DLID SL of each path
 paths_printed() {
