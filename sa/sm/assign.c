@@ -232,11 +232,12 @@ static void note_limited(const struct disc *d, uint32_t n, uint32_t top)
 		i++;
 	}
 	port = g->end_ports[i];
-	log_info(source,
-	         "%" PRIu32
-	         " adapters take no LID above %u and reach none, because they or their switches lack packets of format 16B or MaxLID; the first one is port %u of %s",
-	         n, (unsigned)LID_LIMIT_DEFAULT, g->ports[port].num,
-	         node_text(g, NULL, g->ports[port].node).text);
+	log_info(
+		source,
+		"%" PRIu32
+		" adapters take no LID above %u and reach none, because they or their switches lack packets of format 16B or MaxLID; the first one is port %u of %s",
+		n, (unsigned)LID_LIMIT_DEFAULT, g->ports[port].num,
+		node_text(g, NULL, g->ports[port].node).text);
 }
 
 int assign_lids(struct sm *sm, const struct disc *disc, struct arena *a, unsigned how,

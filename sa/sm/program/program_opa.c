@@ -190,7 +190,8 @@ static void plan_source(const struct program *p, uint32_t peer, uint8_t *info)
 }
 
 /* The widths down to that with the most dropped lanes. A width is a bit, and the lowest one is 1x. */
-static void plan_downgrade(const struct program *p, uint32_t port, uint32_t peer, uint8_t *info)
+static void plan_downgrade(const struct program *p, uint32_t port, uint32_t peer,
+                           uint8_t *info)
 {
 	const struct graph *g = p->disc->g;
 	uint64_t active = field_get(info, OPA_PI_LINK_WIDTH_ACTIVE), widths = active;

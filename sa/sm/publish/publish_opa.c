@@ -90,7 +90,8 @@ static bool is_plain_map(const struct table_kind *k, const uint8_t *map)
 {
 	unsigned sc = 0;
 
-	while (sc < OPA_BYTES_MAP && k == &table_kinds[TABLE_OPA_SC2SC] && map[sc] == sc) {
+	while (sc < OPA_BYTES_MAP && k == &table_kinds[TABLE_OPA_SC2SC] &&
+	       map[sc] == sc) {
 		sc++;
 	}
 	return sc == OPA_BYTES_MAP;

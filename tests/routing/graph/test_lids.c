@@ -343,20 +343,25 @@ START_TEST(own_limits)
 	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
 	uint32_t *limit_of = arena_array(arena, g->n_ports, sizeof(*limit_of));
 	struct lid_memory m[HIGH];
-	struct lids_in in = { .g = g, .memory = m, .limit_of = limit_of, .max_lid = 0x200 };
+	struct lids_in in = {
+		.g = g, .memory = m, .limit_of = limit_of, .max_lid = 0x200
+	};
 	struct lids l;
 
 	for (uint32_t i = 0; i < OWN; i++) {
 		limit_of[g->by_guid[g->n_end_ports - 1 - i]] = LOW;
 	}
-	if (_i == 1) { /* one of them is remembered, and another one has it now, too high */
+	if (_i ==
+	    1) { /* one of them is remembered, and another one has it now, too high */
 		m[0] = (struct lid_memory){
 			.guid = g->ports[g->by_guid[g->n_end_ports - 1]].guid,
 			.range = { .base = 0x100 }
 		};
 		in.n_memory = 1;
 		g->ports[g->by_guid[g->n_end_ports - 2]].lid = 0x101;
-	} else if (_i == 2) { /* all LIDs are of ports that are gone, the lowest ones since lately */
+	} else if (
+		_i ==
+		2) { /* all LIDs are of ports that are gone, the lowest ones since lately */
 		in.max_lid = in.n_memory = HIGH;
 		for (uint32_t i = 0; i < HIGH; i++) {
 			m[i] = (struct lid_memory){ .guid = AWAY + i,
@@ -378,7 +383,8 @@ START_TEST(own_limits)
 		limit_of[g->by_guid[i]] = LOW;
 	}
 	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_FULL);
-	ck_assert_ptr_nonnull(strstr(diags_first_error(&diags), "this port takes no higher one"));
+	ck_assert_ptr_nonnull(
+		strstr(diags_first_error(&diags), "this port takes no higher one"));
 }
 END_TEST
 

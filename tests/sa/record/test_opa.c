@@ -459,10 +459,12 @@ END_TEST
 static void use_groups(void)
 {
 	for (unsigned i = 0; i < 10; i++) {
-		uint8_t *name =
-			query_fixture_attr(w, SNAP_ATTR_DEVICE_GROUPS, 0, i, 64);
+		uint8_t *name = query_fixture_attr(w, SNAP_ATTR_DEVICE_GROUPS, 0, i, 64);
 
-		snprintf((char *)name, 64, "%s", i == 1 ? "Even" : i == 9 ? "Odd" : "Nobody");
+		snprintf((char *)name, 64, "%s",
+		         i == 1   ? "Even"
+		         : i == 9 ? "Odd"
+		                  : "Nobody");
 	}
 	query_fixture_attr(w, SNAP_ATTR_DEVICE_GROUPS, HOST, 0, 2)[0] = 1 << 1;
 	query_fixture_attr(w, SNAP_ATTR_DEVICE_GROUPS, TWIN_1, 0, 2)[0] = 1 << 1;
@@ -515,7 +517,8 @@ START_TEST(device_groups)
 	ck_assert_uint_eq(members_by(8, 8, 4, 0x4f646400), with_cable); /* Odd */
 	ck_assert_uint_eq(members_by(8, 8, 4, 0x4f640000), 0);
 	ck_assert_uint_eq(members_by(0x10, 72, 8, TWIN_1 + 1), 1);
-	ck_assert_uint_eq(members_by(0x20, 80, 8, UINT64_C(0x73772d6100000000)), with_cable);
+	ck_assert_uint_eq(members_by(0x20, 80, 8, UINT64_C(0x73772d6100000000)),
+	                  with_cable);
 }
 END_TEST
 
@@ -602,7 +605,8 @@ START_TEST(virtual_fabrics)
 {
 	/* none is configured: that of the default partition */
 	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 1);
-	ck_assert_uint_eq(get(record(0), 4), 0xffff); /* without Security full members, as opa-fm says it */
+	ck_assert_uint_eq(get(record(0), 4),
+	                  0xffff); /* without Security full members, as opa-fm says it */
 	ck_assert_str_eq((const char *)record(0) + 8, "Default");
 	ck_assert_uint_eq(record(0)[96], 0);
 	ck_assert_uint_eq(record(0)[99], 0x80); /* PktLifeTimeMult 1 */

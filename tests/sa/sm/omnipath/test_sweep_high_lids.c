@@ -167,26 +167,30 @@ enum { FORMAT_16B = 8 };
 
 static void drop_max_lid(void)
 {
-	drop_bits(device_info(fixture_host(fixture, 2)), OPI_CAPABILITY_3, OPA_CAP3_MAX_LID);
+	drop_bits(device_info(fixture_host(fixture, 2)), OPI_CAPABILITY_3,
+	          OPA_CAP3_MAX_LID);
 }
 
 static void drop_16b(void)
 {
-	drop_bits(device_info(fixture_host(fixture, 2)), OPI_FORMATS_SUPPORTED, FORMAT_16B);
+	drop_bits(device_info(fixture_host(fixture, 2)), OPI_FORMATS_SUPPORTED,
+	          FORMAT_16B);
 }
 
 static void drop_16b_of_switch(void)
 {
 	uint32_t host = fixture_host(fixture, 2);
 
-	drop_bits(device_info(fixture->g->ports[host].peer), OPI_FORMATS_SUPPORTED, FORMAT_16B);
+	drop_bits(device_info(fixture->g->ports[host].peer), OPI_FORMATS_SUPPORTED,
+	          FORMAT_16B);
 }
 
 /* An adapter that takes no high LID gets a lower one, and so does the subnet manager, which it has to reach. All others
  * keep theirs. */
 START_TEST(adapter_without_high_lids)
 {
-	static void (*const changes[])(void) = { drop_max_lid, drop_16b, drop_16b_of_switch };
+	static void (*const changes[])(void) = { drop_max_lid, drop_16b,
+		                                 drop_16b_of_switch };
 	const struct graph *g;
 	uint32_t host, n_low = 0;
 
@@ -206,7 +210,8 @@ START_TEST(adapter_without_high_lids)
 		} else {
 			ck_assert_uint_eq(lid, 0x10010 + i);
 		}
-		ck_assert_uint_eq(info(port, OPI_MASTER_SM_LID), info(g->sm_port, OPI_LID));
+		ck_assert_uint_eq(info(port, OPI_MASTER_SM_LID),
+		                  info(g->sm_port, OPI_LID));
 	}
 	ck_assert_uint_eq(n_low, 2);
 	ck_assert_uint_eq(info(g->ports[host].peer, OPI_LID), info(host, OPI_LID));

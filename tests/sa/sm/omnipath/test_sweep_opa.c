@@ -204,7 +204,8 @@ END_TEST
 
 /* --- device groups ---------------------------------------------------------------------- */
 
-static const struct device_rule hosts_rule = { .kind = DEVICE_NODE_TYPE, .value = NODE_CA },
+static const struct device_rule hosts_rule = { .kind = DEVICE_NODE_TYPE,
+	                                       .value = NODE_CA },
 				self_rule = { .kind = DEVICE_SELECT,
 	                                      .value = DEVICE_SELF };
 
@@ -232,8 +233,8 @@ START_TEST(publishes_device_groups)
 		{ .name = "Me", .line = 10, .rules = &self_rule, .n_rules = 1 },
 	};
 	static const struct device_groups list = { .path = "groups.xml",
-		                                  .groups = groups,
-		                                  .n = 3 };
+		                                   .groups = groups,
+		                                   .n = 3 };
 	static const char *const names[] = { "Me", "Hosts" };
 	struct snap_reader *r;
 	const uint8_t *name;
@@ -256,7 +257,8 @@ START_TEST(publishes_device_groups)
 	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
 	for (uint32_t i = 0; i < 2; i++) {
-		ck_assert_int_eq(snap_attr(r, SNAP_ATTR_DEVICE_GROUPS, 0, i, &name, &len), E_OK);
+		ck_assert_int_eq(snap_attr(r, SNAP_ATTR_DEVICE_GROUPS, 0, i, &name, &len),
+		                 E_OK);
 		ck_assert_uint_eq(len, SNAP_GROUP_NAME_BYTES);
 		ck_assert_str_eq((const char *)name, names[i]);
 	}
@@ -264,7 +266,7 @@ START_TEST(publishes_device_groups)
 	                 E_NOTFOUND);
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		check_groups(r, &g->nodes[i],
-		             g->nodes[i].type == NODE_SWITCH       ? 0
+		             g->nodes[i].type == NODE_SWITCH  ? 0
 		             : i == g->ports[g->sm_port].node ? 3
 		                                              : 2);
 	}
