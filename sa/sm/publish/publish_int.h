@@ -47,7 +47,7 @@ void publish_opa_refused(struct attr_list *l);
  *
  * Cost: that of device_set_group() for each group, then O(ports of the nodes times groups).
  */
-void publish_groups(struct attr_list *l, const uint32_t *nodes, size_t n);
+void publish_opa_groups(struct attr_list *l, const uint32_t *nodes, size_t n);
 
 /*! \brief What the rows of refused nodes are made of, in 64 bits; 1: none was refused. */
 uint64_t publish_opa_refused_digest(const struct disc *d);
