@@ -489,6 +489,20 @@ static void walk_places(struct opafm_reader *r)
 	}
 }
 
+/* What opa-fm does where the file says nothing. SubnetTimeOut has no element. */
+static void set_defaults(struct opafm_reader *r)
+{
+	static const char *const rows[][2] = { { "routing_engine", "shortestpath" },
+		                               { "subnet_timeout", "17" } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (option_find(r->sets, rows[i][0]) != NULL) {
+			failed(r, option_set(r->sets, r->arena, rows[i][0], rows[i][1],
+			                     NULL, 0, r->d));
+		}
+	}
+}
+
 int opafm_apply(struct xml_element *root, const char *path, const char *instance,
                 const struct option_sets *s, struct arena *a, struct diags *d,
                 struct opafm *ret_opafm)
@@ -504,10 +518,7 @@ int opafm_apply(struct xml_element *root, const char *path, const char *instance
 	if (r.ret != E_OK) {
 		return r.ret;
 	}
-	if (option_find(s, "routing_engine") != NULL) { /* the default of opa-fm */
-		failed(&r,
-		       option_set(s, a, "routing_engine", "shortestpath", NULL, 0, d));
-	}
+	set_defaults(&r);
 	apply_rows(&r);
 	apply_life_times(&r);
 	read_groups(&r);

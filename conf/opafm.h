@@ -36,7 +36,8 @@ struct opafm {
 /*!
  * \brief Stores the settings of a file.
  *
- * Without a RoutingAlgorithm the key routing_engine becomes shortestpath.
+ * Without a RoutingAlgorithm the key routing_engine becomes shortestpath. subnet_timeout becomes 17, which opa-fm
+ * writes and has no element for.
  *
  * \param instance  Name of the Fm to read. "main", where no Fm has that name, is the first one.
  * \param s    Fresh values; s->trace gets every setting, by section.

@@ -307,6 +307,13 @@ enum { SNAP_ATTR_OPA = 0x8000, SNAP_OPA_ROW = 20 };
  */
 enum { SNAP_ATTR_QUARANTINED = 0xFFC0 };
 
+/*!
+ * Another one: device groups. Under GUID 0 block i is the name of group i, with zeros behind it. Under a NodeGUID a
+ * block says in which groups the port of that number is, and those behind it up to the next block: bit i % 8 of byte
+ * i / 8 is group i.
+ */
+enum { SNAP_ATTR_DEVICE_GROUPS = 0xFFC1, SNAP_GROUP_NAME_BYTES = 64 };
+
 /*! Attribute payload, borrowed until the next pin. */
 int snap_attr(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block,
               const uint8_t **ret_bytes, uint16_t *ret_len);

@@ -879,11 +879,16 @@ static const struct {
 	uint16_t attr;
 	bool is_table;
 } node_attrs[] = {
-	{ UMAD_SM_ATTR_NODE_DESC, false },   { UMAD_SM_ATTR_NODE_INFO, false },
-	{ UMAD_SM_ATTR_SWITCH_INFO, false }, { UMAD_SM_ATTR_GUID_INFO, true },
-	{ UMAD_SM_ATTR_PORT_INFO, false },   { UMAD_SM_ATTR_PKEY_TABLE, true },
-	{ UMAD_SM_ATTR_SLVL_TABLE, true },   { UMAD_SM_ATTR_VL_ARB_TABLE, true },
-	{ UMAD_SM_ATTR_MCAST_FT, true },     { UMAD_SM_ATTR_SM_INFO, false },
+	{ UMAD_SM_ATTR_NODE_DESC, false },
+	{ UMAD_SM_ATTR_NODE_INFO, false },
+	{ UMAD_SM_ATTR_SWITCH_INFO, false },
+	{ UMAD_SM_ATTR_GUID_INFO, true },
+	{ UMAD_SM_ATTR_PORT_INFO, false },
+	{ UMAD_SM_ATTR_PKEY_TABLE, true },
+	{ UMAD_SM_ATTR_SLVL_TABLE, true },
+	{ UMAD_SM_ATTR_VL_ARB_TABLE, true },
+	{ UMAD_SM_ATTR_MCAST_FT, true },
+	{ UMAD_SM_ATTR_SM_INFO, false },
 	{ SNAP_ATTR_OPA | UMAD_SM_ATTR_SWITCH_INFO, false },
 	{ SNAP_ATTR_OPA | UMAD_SM_ATTR_PORT_INFO, false },
 	{ SNAP_ATTR_OPA | OPA_SL_TO_SC, true },
@@ -898,6 +903,7 @@ static const struct {
 	{ SNAP_ATTR_OPA | OPA_PORT_GROUP_FT, true },
 	{ SNAP_ATTR_OPA | OPA_PORT_GROUPS, true },
 	{ SNAP_ATTR_OPA | OPA_BUFFER_CONTROL, true },
+	{ SNAP_ATTR_DEVICE_GROUPS, true },
 };
 enum { NODE_ATTRS = sizeof(node_attrs) / sizeof(node_attrs[0]) };
 

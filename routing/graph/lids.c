@@ -48,6 +48,7 @@ struct claims {
 	const struct graph *g;
 	uint32_t *claim;      /* [limit + 1] */
 	uint32_t limit;       /* highest LID */
+	const uint32_t *limit_of; /* as in struct lids_in */
 	struct lid_range *of; /* [n_ports] */
 	uint32_t cursor[LMC_MAX + 1]; /* no free range of this LMC below */
 	const struct lid_memory *memory; /* [n_memory] */
@@ -78,10 +79,21 @@ static bool range_legal(struct lid_range r, uint32_t limit)
 	       (r.base > PERMISSIVE || PERMISSIVE - r.base >= range_size(r));
 }
 
+static bool has_own_limit(const struct claims *c, uint32_t port)
+{
+	return c->limit_of != NULL && c->limit_of[port] != 0 &&
+	       c->limit_of[port] < c->limit;
+}
+
+static uint32_t limit_of(const struct claims *c, uint32_t who)
+{
+	return !is_away(who) && has_own_limit(c, who) ? c->limit_of[who] : c->limit;
+}
+
 /* Claims a range for a port or an entry of memory, if it is legal and free. */
 static bool claim_range(struct claims *c, struct lid_range r, uint32_t who)
 {
-	if (!range_legal(r, c->limit)) {
+	if (!range_legal(r, limit_of(c, who))) {
 		return false;
 	}
 	for (uint32_t i = 0; i < range_size(r); i++) {
@@ -356,11 +368,16 @@ static void unclaim(struct claims *c, uint32_t who)
 static int claim_recycled(struct claims *c, uint32_t port, uint8_t lmc)
 {
 	int ret = c->old[lmc] ? E_OK : list_candidates(c, lmc);
+	bool own = has_own_limit(c, port);
 
-	while (ret == E_OK && c->next_old[lmc] < c->n_old[lmc]) {
-		struct lid_range r = { c->old[lmc][c->next_old[lmc]++].base, lmc };
+	for (uint32_t i = c->next_old[lmc]; ret == E_OK && i < c->n_old[lmc]; i++) {
+		struct lid_range r = { c->old[lmc][i].base, lmc };
 
-		if (overlaps_present(c, r)) { /* given away since it was listed */
+		if (!own) { /* others may still take what such a port cannot */
+			c->next_old[lmc] = i + 1;
+		}
+		if (!range_legal(r, limit_of(c, port)) ||
+		    overlaps_present(c, r)) { /* given away since it was listed */
 			continue;
 		}
 		for (uint32_t k = 0; k < range_size(r); k++) {
@@ -374,41 +391,49 @@ static int claim_recycled(struct claims *c, uint32_t port, uint8_t lmc)
 	return ret == E_OK ? E_FULL : ret;
 }
 
-/* For every other port the first free range, or one of ports that are gone. */
+static int claim_free(struct claims *c, const struct lids_in *in, uint32_t p,
+                      struct diags *d)
+{
+	uint8_t lmc = wanted_lmc(in, p);
+	struct lid_range r = { .base = c->cursor[lmc], .lmc = lmc };
+	uint32_t limit = limit_of(c, p);
+	int ret = E_OK;
+
+	while (r.base <= limit && !claim_range(c, r, p)) {
+		r.base += range_size(r);
+	}
+	c->cursor[lmc] = r.base;
+	if (r.base > limit) {
+		ret = claim_recycled(c, p, lmc);
+	}
+	if (ret == E_FULL) {
+		diag_add(
+			d, DIAG_ERROR, NULL, 0,
+			"no free range of %u LIDs up to %" PRIu32
+			" for port %u (GUID 0x%016" PRIx64
+			") of %s, also none of ports that are gone: lower the LMC or raise the LID limit%s",
+			1U << lmc, limit, in->g->ports[p].num, in->g->ports[p].guid,
+			node_text(in->g, NULL, in->g->ports[p].node).text,
+			has_own_limit(c, p) ? "; this port takes no higher one" : "");
+	}
+	return ret;
+}
+
+/* For every other port the first free range, or one of ports that are gone. Those that take no high one come first. */
 static int claim_rest(struct claims *c, const struct lids_in *in, const uint32_t *order,
                       struct diags *d)
 {
-	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
-		uint32_t p = order[i];
-		uint8_t lmc = wanted_lmc(in, p);
-		struct lid_range r = { .base = c->cursor[lmc], .lmc = lmc };
-		int ret = E_OK;
+	int ret = E_OK;
 
-		if (c->of[p].base) {
-			continue;
-		}
-		while (r.base <= c->limit && !claim_range(c, r, p)) {
-			r.base += range_size(r);
-		}
-		c->cursor[lmc] = r.base;
-		if (r.base > c->limit) {
-			ret = claim_recycled(c, p, lmc);
-		}
-		if (ret == E_FULL) {
-			diag_add(
-				d, DIAG_ERROR, NULL, 0,
-				"no free range of %u LIDs up to %" PRIu32
-				" for port %u (GUID 0x%016" PRIx64
-				") of %s, also none of ports that are gone: lower the LMC or raise the LID limit",
-				1U << lmc, c->limit, in->g->ports[p].num,
-				in->g->ports[p].guid,
-				node_text(in->g, NULL, in->g->ports[p].node).text);
-		}
-		if (ret != E_OK) {
-			return ret;
+	for (int own = in->limit_of != NULL; own >= 0; own--) {
+		for (uint32_t i = 0; ret == E_OK && i < in->g->n_end_ports; i++) {
+			if (c->of[order[i]].base == 0 &&
+			    has_own_limit(c, order[i]) == (own != 0)) {
+				ret = claim_free(c, in, order[i], d);
+			}
 		}
 	}
-	return E_OK;
+	return ret;
 }
 
 /* The absent ports that lost their ranges, in a. */
@@ -534,6 +559,7 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
 	if (!tmp || claims_init(&c, in->g, top, top, a, tmp) != E_OK) {
 		goto out;
 	}
+	c.limit_of = in->limit_of;
 	c.memory = in->memory;
 	c.n_memory = in->n_memory;
 	c.lost = arena_array(tmp, in->n_memory, sizeof(*c.lost));

@@ -45,6 +45,8 @@ struct lids_in {
 	uint32_t lmc;       /*!< of CA and router ports, 0-7 */
 	uint32_t lmc_esp0;  /*!< of enhanced switch ports 0, 0-7 */
 	uint32_t max_lid;   /*!< highest unicast LID, LID_LIMIT_MAX at most; 0: LID_LIMIT_DEFAULT */
+	/*! [graph.n_ports] highest LID of each port where it is lower; 0: that of all. NULL: no port has one */
+	const uint32_t *limit_of;
 	bool reassign;      /*!< forget memory and fabric, number from 1 */
 	bool nearest_first; /*!< ports without a LID are served by their distance from the SM */
 	bool keep_found; /*!< what ports have now comes before memory, because another SM assigned it */
@@ -63,7 +65,8 @@ struct lids_in {
  *
  * Ranges remembered for absent ports stay reserved, unless they overlap what a present port
  * keeps. When no range is free, the one is taken whose owners have been gone longest
- * (gone_epoch; among equals the lowest). All such owners are in lids.recycled.
+ * (gone_epoch; among equals the lowest). All such owners are in lids.recycled. Ports with a limit of their own are
+ * served before the others.
  *
  * \param ret_lids        Table in \a a.
  * \param ret_moved  Port indices whose base LID differs from memory, or NULL.

@@ -24,7 +24,7 @@
 #include "sa/store/store.h"
 #include "sa/store/subscription.h"
 
-enum { IIR_GID, IIR_ENUM };
+enum { IIR_GID, IIR_ENUM, IIR_LID_BEGIN = 4, IIR_LID_END };
 enum {
 	INFORM_RID = 192, /* bits of the RID, which is SubscriberGID and Enum */
 	RECORD_BYTES = INFORM_RID / 8 + INFORM_BYTES + 4,
@@ -62,6 +62,28 @@ static const struct sa_field record_fields[] = {
 
 /* --- InformInfoRecord --------------------------------------------------------------- */
 
+/* The upper bits of LIDs, which no component of InfiniBand's layout has. */
+static bool has_high_bits(const struct sa_query *q, const uint8_t *inform)
+{
+	const uint8_t *asked = q->record + INFORM_RID / 8;
+
+	return q->shown == NULL || ((!sa_asked(q, IIR_LID_BEGIN) ||
+	                             field_get(asked, INF_LID_BEGIN_HIGH) ==
+	                                     field_get(inform, INF_LID_BEGIN_HIGH)) &&
+	                            (!sa_asked(q, IIR_LID_END) ||
+	                             field_get(asked, INF_LID_END_HIGH) ==
+	                                     field_get(inform, INF_LID_END_HIGH)));
+}
+
+/* LIDs as InfiniBand's layout says them: none where it has no room. */
+static void narrow(uint8_t *inform)
+{
+	uint32_t begin = inform_lid_begin(inform), end = inform_lid_end(inform);
+
+	inform_put_lids(inform, begin > INFORM_ALL_LIDS ? 0 : begin,
+	                end > INFORM_ALL_LIDS ? 0 : end);
+}
+
 static void offer_row(struct snap_reader *r, const struct sa_query *q,
                       const struct client_row *row, struct sa_out *out)
 {
@@ -71,6 +93,7 @@ static void offer_row(struct snap_reader *r, const struct sa_query *q,
 
 	sa_at_row(out, row->key, row->key_len);
 	if (row->key_len != SUBSCRIPTION_KEY_BYTES || row->len != sizeof(s) ||
+	    !has_high_bits(q, row->key + 8) ||
 	    snap_port_guid(r, field_get(row->key, 0, 64), &end) != E_OK ||
 	    !sa_sees(r, q, &end)) {
 		return;
@@ -81,6 +104,9 @@ static void offer_row(struct snap_reader *r, const struct sa_query *q,
 	sa_put(&rec_inform_info_record, record, IIR_ENUM, s.number);
 	memcpy(record + INFORM_RID / 8, row->key + 8, INFORM_BYTES);
 	field_set(record + INFORM_RID / 8, INF_OMNI_PATH, 0);
+	if (q->shown == NULL) {
+		narrow(record + INFORM_RID / 8);
+	}
 	if (q->store == NULL || (q->requester != NULL && !q->trusted)) {
 		field_set(record + INFORM_RID / 8, INF_QPN, 0);
 	}
@@ -153,8 +179,7 @@ static bool may_subscribe(struct snap_reader *r, const struct sa_query *q,
 		return alias_port(r, q->store, guid, &port) == E_OK &&
 		       sa_sees(r, q, &port);
 	}
-	return may_see_lids(r, q, (uint32_t)field_get(inform, INF_LID_RANGE_BEGIN),
-	                    (uint32_t)field_get(inform, INF_LID_RANGE_END));
+	return may_see_lids(r, q, inform_lid_begin(inform), inform_lid_end(inform));
 }
 
 static uint16_t number_of(const struct store_row *row)
@@ -218,6 +243,10 @@ static int inform_set(struct snap_reader *r, const struct sa_query *q, struct sa
 	field_set(inform, INF_SUBSCRIBE, 1);
 	field_set(inform, INF_QPN, q->back->qpn);
 	field_set(inform, INF_OMNI_PATH, q->shown != NULL);
+	if (q->shown == NULL) { /* reserved there */
+		field_set(inform, INF_LID_BEGIN_HIGH, 0);
+		field_set(inform, INF_LID_END_HIGH, 0);
+	}
 	if (on && !may_subscribe(r, q, inform)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
 	}

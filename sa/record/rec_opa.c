@@ -39,10 +39,17 @@ enum {
 	SM_RECORD_BYTES = 34,
 	TABLE_BYTES = 64
 };
-enum { RESP_TIME = 16 /* as for InfiniBand */, CAP_MASK_HAS_CAP_MASK2 = 0x0004 };
+enum {
+	RESP_TIME = 16, /* as for InfiniBand */
+	/* CapabilityMask2 counts, multicast, PortInfo is compared by its capability mask */
+	CAP_MASK = 0x0004 | 0x0200 | 0x2000
+};
 
-/* FullPortInfo; PathRecord in this layout. */
-#define CAP_MASK2 (UINT32_C(0x40) | UINT32_C(0x4000000))
+/* MulticastFDBTop, full PortInfo, extended speeds, device groups, costs of switches, PathRecord in this layout. */
+#define CAP_MASK2                                                                        \
+	(UINT32_C(0x8) | UINT32_C(0x40) | UINT32_C(0x80) | UINT32_C(0x1000000) |         \
+	 UINT32_C(0x2000000) | UINT32_C(0x4000000))
+#define CAP_MASK2_QOS UINT32_C(0x2)
 
 /* clang-format off */
 enum { CPI_BASE_VERSION, CPI_CLASS_VERSION, CPI_CAP_MASK, CPI_CAP_MASK2, CPI_RESP_TIME,
@@ -134,11 +141,11 @@ static int class_walk(struct snap_reader *r, const struct sa_query *q, struct sa
 {
 	uint8_t record[CLASS_BYTES] = { 0 };
 
-	(void)r;
 	sa_put(q->attr, record, CPI_BASE_VERSION, SA_OPA_VERSION);
 	sa_put(q->attr, record, CPI_CLASS_VERSION, SA_OPA_VERSION);
-	sa_put(q->attr, record, CPI_CAP_MASK, CAP_MASK_HAS_CAP_MASK2);
-	sa_put(q->attr, record, CPI_CAP_MASK2, CAP_MASK2);
+	sa_put(q->attr, record, CPI_CAP_MASK, CAP_MASK);
+	sa_put(q->attr, record, CPI_CAP_MASK2,
+	       CAP_MASK2 | (snap_meta(r)->qos ? CAP_MASK2_QOS : 0));
 	sa_put(q->attr, record, CPI_RESP_TIME, RESP_TIME);
 	sa_put(q->attr, record, CPI_REDIRECT_QP, 1);
 	sa_put(q->attr, record, CPI_REDIRECT_Q_KEY, UMAD_QKEY);

@@ -25,12 +25,6 @@
 
 enum { GID_BITS = 128, GUID_BITS = 64 };
 
-/* Bit and width of a component of the base, for what is not done by name. */
-static uint64_t base_get(const struct sa_attr *base, const uint8_t *record, unsigned i)
-{
-	return field_get(record, base->fields[i].bit, base->fields[i].width);
-}
-
 /* --- MCMemberRecord ------------------------------------------------------------------
  */
 
@@ -204,6 +198,7 @@ const struct sa_attr opa_service = {
 
 enum { INFORM_BEGIN = 1, INFORM_END, OPA_INFORM_BYTES = 40 };
 enum { IIR_FIRST = 3, IIR_GID = 0, OPA_IIR_LID = 0, OPA_IIR_BYTES = 48 };
+enum { IB_IIR_INFORM_AT = 24 }; /* bytes: SubscriberGID, Enum, reserved */
 
 /* clang-format off */
 #define INFORM_FIELDS(base, how) \
@@ -232,65 +227,74 @@ static const struct sa_field inform_record_fields[] = {
 };
 /* clang-format on */
 
-/* LIDs of a range: all, or 16 bits. */
-static int narrow(const struct sa_query *q, unsigned own, unsigned base, bool counts,
-                  uint8_t *record, uint64_t *mask)
+/*
+ * LIDs of a range in a request: 32 bits of all ones are all of them, or the highest one. Nobody has LID 0xffff,
+ * which means all in InfiniBand's layout.
+ */
+static int ask_lids(const struct sa_query *q, unsigned first, bool counts_begin,
+                    bool counts_end, uint8_t *inform)
 {
-	uint32_t lid = (uint32_t)sa_component(q, own);
+	uint32_t begin = (uint32_t)sa_component(q, first + INFORM_BEGIN),
+		 end = (uint32_t)sa_component(q, first + INFORM_END);
+	bool all = begin == UINT32_MAX;
 
-	if (lid == UINT32_MAX) {
-		lid = INFORM_ALL_LIDS;
-	} else if (lid >= INFORM_ALL_LIDS && counts) {
+	if ((counts_begin && !all &&
+	     (begin == INFORM_ALL_LIDS || begin > INFORM_LAST_LID)) ||
+	    (counts_end && end != UINT32_MAX && end >= INFORM_LAST_LID)) {
 		return E_NOTFOUND;
 	}
-	sa_put(q->attr->converts->base, record, (int)base, lid);
-	*mask |= (uint64_t)sa_asked(q, own) << base;
+	inform_put_lids(inform, all ? INFORM_ALL_LIDS : begin,
+	                end != UINT32_MAX ? end
+	                : all             ? INFORM_ALL_LIDS
+	                                  : INFORM_LAST_LID);
 	return E_OK;
 }
 
-static void widen(const struct sa_attr *shown, const uint8_t *record, unsigned base,
-                  uint8_t *ret_record, unsigned own)
+static void show_lids(const uint8_t *inform, const struct sa_attr *shown, unsigned first,
+                      uint8_t *ret_record)
 {
-	uint64_t lid = base_get(shown->converts->base, record, base);
+	uint32_t begin = inform_lid_begin(inform), end = inform_lid_end(inform);
+	bool all = begin == INFORM_ALL_LIDS;
 
-	sa_put(shown, ret_record, (int)own, lid == INFORM_ALL_LIDS ? UINT32_MAX : lid);
+	sa_put(shown, ret_record, (int)(first + INFORM_BEGIN), all ? UINT32_MAX : begin);
+	sa_put(shown, ret_record, (int)(first + INFORM_END),
+	       end == INFORM_LAST_LID || (all && end == INFORM_ALL_LIDS) ? UINT32_MAX
+	                                                                 : end);
 }
 
 static int inform_ask(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
                       uint64_t *mask)
 {
 	(void)r;
-	int ret = narrow(q, INFORM_BEGIN, INFORM_BEGIN, true, record, mask);
-	return ret == E_OK ? narrow(q, INFORM_END, INFORM_END, true, record, mask) : ret;
+	for (unsigned i = INFORM_BEGIN; i <= INFORM_END; i++) {
+		*mask |= (uint64_t)sa_asked(q, i) << i;
+	}
+	return ask_lids(q, 0, true, true, record);
 }
 
 static void inform_show(struct snap_reader *r, const uint8_t *record, uint8_t *shown)
 {
 	(void)r;
-	widen(&opa_inform_info, record, INFORM_BEGIN, shown, INFORM_BEGIN);
-	widen(&opa_inform_info, record, INFORM_END, shown, INFORM_END);
+	show_lids(record, &opa_inform_info, 0, shown);
 }
 
 static int inform_record_ask(struct snap_reader *r, const struct sa_query *q,
                              uint8_t *record, uint64_t *mask)
 {
-	for (unsigned i = INFORM_BEGIN; i <= INFORM_END; i++) {
-		int ret = narrow(q, IIR_FIRST + i, IIR_FIRST + i,
-		                 sa_asked(q, IIR_FIRST + i), record, mask);
-		if (ret != E_OK) {
-			return ret;
-		}
+	int ret =
+		ask_lids(q, IIR_FIRST, sa_asked(q, IIR_FIRST + INFORM_BEGIN),
+	                 sa_asked(q, IIR_FIRST + INFORM_END), record + IB_IIR_INFORM_AT);
+
+	for (unsigned i = IIR_FIRST + INFORM_BEGIN; i <= IIR_FIRST + INFORM_END; i++) {
+		*mask |= (uint64_t)sa_asked(q, i) << i;
 	}
-	return ask_by_lid(r, q, OPA_IIR_LID, IIR_GID, record, mask);
+	return ret == E_OK ? ask_by_lid(r, q, OPA_IIR_LID, IIR_GID, record, mask) : ret;
 }
 
 static void inform_record_show(struct snap_reader *r, const uint8_t *record,
                                uint8_t *shown)
 {
-	for (unsigned i = INFORM_BEGIN; i <= INFORM_END; i++) {
-		widen(&opa_inform_info_record, record, IIR_FIRST + i, shown,
-		      IIR_FIRST + i);
-	}
+	show_lids(record + IB_IIR_INFORM_AT, &opa_inform_info_record, IIR_FIRST, shown);
 	show_lid(r, &opa_inform_info_record, OPA_IIR_LID, IIR_GID, record, shown);
 }
 

@@ -7,9 +7,11 @@
  *   FabricInfoRecord         the numbers of nodes and cables of each kind
  *   DeviceTreeMemberRecord   every node with its ACTIVE ports
  *   QuarantinedNodeRecord    nodes that were refused, and the port behind which each was seen
+ *   DeviceGroupNameRecord    the device groups of the configuration's file, in its order
+ *   DeviceGroupMemberRecord  their ports: end ports, and those of switches that have a cable
  *
- * Some attributes that Omni-Path's tools ask for have no records: settings of congestion control are set but not
- * shown here, and device groups are configuration, which is not published.
+ * Some attributes that Omni-Path's tools ask for have no records yet: settings of congestion control are set but not
+ * shown here.
  *
  * Layouts and component bits are those of opa-fm and opasaquery.
  */
@@ -320,6 +322,168 @@ const struct sa_attr opa_quarantined_node = {
 	.walk = quarantined_walk,
 };
 
+/* --- DeviceGroupNameRecord, DeviceGroupMemberRecord ------------------------------- */
+
+enum { MEMBER_BYTES = 144, GROUP_SHIFT = 32 /* of a place: group, then LID */ };
+enum { DG_LID, DG_PORT, DG_NAME = 3, DG_GUID, DG_DESCRIPTION };
+
+/* clang-format off */
+static const struct sa_field group_name_fields[] = {
+	{ "DeviceGroupName", 0, 512, SA_EQ | SA_TEXT },
+};
+static const struct sa_field group_member_fields[] = {
+	{ "LID",               0,  32, SA_INPUT },
+	{ "Port",             32,   8, SA_EQ },
+	{ "Reserved",         40,  24, SA_RESERVED },
+	{ "DeviceGroupName",  64, 512, SA_EQ | SA_TEXT },
+	{ "GUID",            576,  64, SA_EQ },
+	{ "NodeDescription", 640, 512, SA_EQ | SA_TEXT },
+};
+/* clang-format on */
+
+/* The name of group \a i. NULL: there are not so many. */
+static const uint8_t *group_name(struct snap_reader *r, uint32_t i)
+{
+	const uint8_t *name;
+	uint16_t len;
+
+	return snap_attr(r, SNAP_ATTR_DEVICE_GROUPS, 0, i, &name, &len) == E_OK &&
+	                       len == SNAP_GROUP_NAME_BYTES
+	               ? name
+	               : NULL;
+}
+
+static int group_name_walk(struct snap_reader *r, const struct sa_query *q,
+                           struct sa_out *out)
+{
+	const uint8_t *name;
+
+	for (uint32_t i = (uint32_t)q->from; !sa_full(out); i++) {
+		name = group_name(r, i);
+		if (name == NULL) {
+			break;
+		}
+		sa_at(out, i, 0);
+		sa_offer(out, name);
+	}
+	return E_OK;
+}
+
+const struct sa_attr opa_group_name = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_GROUP_NAME,
+	.name = "DeviceGroupNameRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = SNAP_GROUP_NAME_BYTES,
+	SA_FIELDS(group_name_fields),
+	.walk = group_name_walk,
+};
+
+/* Does a port have a record? An end port does, and a port of a switch with a cable. */
+static bool is_listed(struct snap_reader *r, const struct snap_end *end, unsigned num)
+{
+	struct snap_port port;
+
+	return num == end->port ||
+	       (end->type == NODE_SWITCH &&
+	        snap_port(r, end->node_guid, (uint8_t)num, &port) == E_OK &&
+	        port.peer_guid != 0);
+}
+
+static int offer_members(struct snap_reader *r, const struct sa_query *q, uint32_t group,
+                         const struct snap_end *end, struct sa_out *out)
+{
+	const struct sa_field *name = &group_member_fields[DG_NAME],
+			      *description = &group_member_fields[DG_DESCRIPTION];
+	uint8_t record[MEMBER_BYTES] = { 0 };
+	struct snap_attr_row row, next;
+	struct snap_node node;
+	int ret = snap_node(r, end->node_guid, &node);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	sa_put(q->attr, record, DG_LID, end->base_lid);
+	sa_put(q->attr, record, DG_GUID, end->port_guid);
+	memcpy(record + name->bit / 8, group_name(r, group), SNAP_GROUP_NAME_BYTES);
+	memcpy(record + description->bit / 8, node.description,
+	       strnlen(node.description, description->width / 8));
+	ret = snap_attr_from(r, SNAP_ATTR_DEVICE_GROUPS, end->node_guid, 0, &row);
+	while (ret == E_OK && row.guid == end->node_guid && !sa_full(out)) {
+		bool in = group / 8 < row.len && row.data[group / 8] >> group % 8 & 1;
+		unsigned behind = node.n_ports + 1U;
+
+		ret = snap_attr_from(r, SNAP_ATTR_DEVICE_GROUPS, end->node_guid,
+		                     row.block + 1, &next);
+		if (ret == E_OK && next.guid == end->node_guid) {
+			behind = next.block;
+		}
+		for (unsigned num = row.block; in && num < behind; num++) {
+			if (is_listed(r, end, num)) {
+				sa_put(q->attr, record, DG_PORT, num);
+				sa_offer(out, record);
+			}
+		}
+		row = next;
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+/* The members of one group, from a LID on. */
+static int group_walk(struct snap_reader *r, const struct sa_query *q, uint32_t group,
+                      uint32_t lid, struct sa_out *out)
+{
+	struct snap_end end;
+	int ret = E_OK;
+
+	while (ret == E_OK && !sa_full(out)) {
+		if (sa_asked(q, DG_LID)) {
+			ret = snap_lid(r, (uint32_t)sa_component(q, DG_LID), &end);
+		} else {
+			ret = sa_end_from(r, &lid, &end);
+		}
+		if (ret == E_OK && sa_sees(r, q, &end) && !end.is_vport) {
+			sa_at(out, (uint64_t)group << GROUP_SHIFT | end.base_lid, 0);
+			ret = offer_members(r, q, group, &end, out);
+		}
+		if (sa_asked(q, DG_LID)) {
+			break;
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int group_member_walk(struct snap_reader *r, const struct sa_query *q,
+                             struct sa_out *out)
+{
+	const uint8_t *wanted = q->record + group_member_fields[DG_NAME].bit / 8, *name;
+	uint32_t first = (uint32_t)(q->from >> GROUP_SHIFT), lid = (uint32_t)q->from;
+	int ret = E_OK;
+
+	for (uint32_t i = first; ret == E_OK && !sa_full(out); i++, lid = 0) {
+		name = group_name(r, i);
+		if (name == NULL) {
+			break;
+		}
+		if (!sa_asked(q, DG_NAME) ||
+		    strncmp((const char *)wanted, (const char *)name,
+		            SNAP_GROUP_NAME_BYTES) == 0) {
+			ret = group_walk(r, q, i, lid, out);
+		}
+	}
+	return ret;
+}
+
+const struct sa_attr opa_group_member = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_GROUP_MEMBER,
+	.name = "DeviceGroupMemberRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = MEMBER_BYTES,
+	SA_FIELDS(group_member_fields),
+	.walk = group_member_walk,
+};
+
 /* --- attributes without records --------------------------------------------------- */
 
 static const struct sa_field lid_fields[] = {
@@ -340,7 +504,5 @@ const struct sa_attr opa_none[OPA_NONE] = {
 	NONE(SA_OPA_ATTR_PORT_CONGESTION,    "SwitchPortCongestionSettingRecord", 16),
 	NONE(SA_OPA_ATTR_HFI_CONGESTION,     "HFICongestionSettingRecord", 208),
 	NONE(SA_OPA_ATTR_HFI_CONGESTION_CONTROL, "HFICongestionControlTableRecord", 264),
-	NONE(SA_OPA_ATTR_GROUP_MEMBER,       "DeviceGroupMemberRecord", 144),
-	NONE(SA_OPA_ATTR_GROUP_NAME,         "DeviceGroupNameRecord", 64),
 };
 /* clang-format on */

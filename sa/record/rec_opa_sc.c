@@ -11,7 +11,10 @@
  *   SCtoVLnt                that table of the neighbor of the port
  *   SCtoVLr                 no records, because there is no such table
  *
- * A port has records if its SL-to-VL tables are known because they were programmed or read at
+ * A switch of Omni-Path passes SCs on unchanged from one port to another unless it is told otherwise. The snapshot
+ * has only maps that change SCs (sa/sm/publish/publish_opa.c), so a pair of ports without one has the plain map.
+ *
+ * In InfiniBand's fabrics a port has records if its SL-to-VL tables are known because they were programmed or read at
  * a request (sa/sm/sweep_qos.c). It has SCtoVL records only if the VL does not depend on the
  * input port, because Omni-Path's table has no input port. SLs and SCs above 15 do not occur
  * in packets and map to 15.
@@ -61,6 +64,7 @@ static const struct sa_field scvl_fields[] = {
 };
 /* clang-format on */
 
+/* Of InfiniBand, which has 16 SLs. */
 static void put_identity(uint8_t *record)
 {
 	for (unsigned i = 0; i < MAP_BYTES; i++) {
@@ -168,22 +172,64 @@ static void offer_scsc_port(const struct sa_query *q, const struct snap_end *end
 	}
 }
 
+/* The ports of a switch with a cable. \return how many */
+static unsigned list_cables(struct snap_reader *r, const struct snap_node *node,
+                            uint8_t ret_ports[UINT8_MAX])
+{
+	struct snap_port port;
+	unsigned n = 0;
+
+	for (unsigned num = 1; num <= node->n_ports; num++) {
+		if (snap_port(r, node->guid, (uint8_t)num, &port) == E_OK &&
+		    port.peer_guid != 0) {
+			ret_ports[n++] = (uint8_t)num;
+		}
+	}
+	return n;
+}
+
+/* The map of each pair of ports with a cable, in the order of opa-fm. */
+static void offer_native_scsc(struct snap_reader *r, const struct sa_query *q,
+                              const struct snap_end *end, const struct snap_node *node,
+                              struct sa_out *out)
+{
+	uint8_t record[RECORD_BYTES] = { 0 }, ports[UINT8_MAX];
+	const unsigned n = list_cables(r, node, ports);
+	struct snap_attr_row row;
+	const bool plain = snap_attr_from(r, SNAP_ATTR_OPA | SMA_SC_TO_SC, node->guid, 0,
+	                                  &row) != E_OK ||
+	                   row.guid != node->guid;
+
+	sa_put(q->attr, record, SA_LID, end->base_lid);
+	for (unsigned i = 0; i < n * n && !sa_full(out); i++) {
+		const uint8_t in = ports[i / n], to = ports[i % n];
+		const uint8_t *map =
+			plain ? NULL
+			      : opa_native_block(r, SMA_SC_TO_SC, node->guid,
+		                                 (uint32_t)to << SNAP_OPA_ROW | in,
+		                                 MAP_BYTES);
+
+		for (unsigned sc = 0; sc < MAP_BYTES; sc++) {
+			record[RID_BYTES + sc] = map != NULL ? map[sc] : (uint8_t)sc;
+		}
+		sa_put(q->attr, record, SCSC_IN, in);
+		sa_put(q->attr, record, SCSC_OUT, to);
+		sa_offer(out, record);
+	}
+}
+
 static int offer_scsc(struct snap_reader *r, const struct sa_query *q,
                       const struct snap_end *end, struct sa_out *out)
 {
 	struct snap_attr_row row = { .block = 0 };
 	struct snap_node node = { .n_ports = 0 };
-	const struct opa_native_table native = { .attr = SMA_SC_TO_SC,
-		                                 .bytes = MAP_BYTES,
-		                                 .row = SCSC_OUT,
-		                                 .block = SCSC_IN };
-
-	if (end->type == NODE_SWITCH && opa_native_known(r, end->node_guid)) {
-		return opa_native_offer(r, q, end, &native, out);
-	}
 	int ret = end->type == NODE_SWITCH ? snap_node(r, end->node_guid, &node)
 	                                   : E_NOTFOUND;
 
+	if (ret == E_OK && opa_native_known(r, end->node_guid)) {
+		offer_native_scsc(r, q, end, &node, out);
+		return E_OK;
+	}
 	while (ret == E_OK && !sa_full(out)) {
 		ret = snap_attr_from(r, UMAD_SM_ATTR_SLVL_TABLE, end->node_guid,
 		                     row.block + 1, &row);

@@ -150,7 +150,7 @@ static void put_values(const struct policy_fabric *f, uint8_t hoq_life, uint8_t 
 	field_set(record, VFI_MTU, f->mtu);
 	field_set(record, VFI_RATE_SPECIFIED, f->rate != 0);
 	field_set(record, VFI_RATE, f->rate);
-	field_set(record, VFI_LIFE_SPECIFIED, f->life_time_mult != 0);
+	field_set(record, VFI_LIFE_SPECIFIED, 1);
 	field_set(record, VFI_LIFE_INCREASE, f->life_time_mult);
 	field_set(record, VFI_OPTIONS,
 	          (secure ? OPTION_SECURITY : 0) | (qos ? OPTION_QOS : 0) |
@@ -171,7 +171,9 @@ static void offer(const struct sa_query *q, uint32_t index, const struct policy_
 	uint8_t record[VF_BYTES] = { 0 };
 
 	sa_put(q->attr, record, VF_INDEX, index);
-	sa_put(q->attr, record, VF_P_KEY, f->p_key);
+	/* without Security all members are full ones */
+	sa_put(q->attr, record, VF_P_KEY,
+	       f->p_key | (f->flags & FABRIC_SECURITY ? 0 : P_KEY_FULL));
 	memcpy(record + NAME_AT, f->name, sizeof(f->name));
 	if (sa_asked(q, VF_SERVICE_ID)) {
 		sa_put(q->attr, record, VF_SERVICE_ID, sa_component(q, VF_SERVICE_ID));

@@ -133,8 +133,7 @@ static bool is_about(const uint8_t *inform, const uint8_t *notice)
 /* Is the event about, or from, where the subscription looks? */
 static bool in_scope(const uint8_t *inform, const struct event *e)
 {
-	unsigned begin = (unsigned)field_get(inform, INF_LID_RANGE_BEGIN);
-	unsigned end = (unsigned)field_get(inform, INF_LID_RANGE_END);
+	uint32_t begin = inform_lid_begin(inform), end = inform_lid_end(inform);
 	unsigned issuer = e->wide ? notice_issuer(e->notice)
 	                          : (unsigned)field_get(e->notice, NTC_ISSUER_LID);
 

@@ -17,8 +17,11 @@
 #include "conf/config.h"
 #include "db/state/state.h"
 #include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
 #include "routing/text/guid2lid.h"
+#include "sa/mad/fields.h"
 #include "sa/mad/opa_fields.h"
+#include "sa/sm/discover/discover.h"
 #include "sa/sm/sm.h"
 
 enum { LINES = 50 };
@@ -169,10 +172,80 @@ static uint32_t max_lid(const struct sm *sm)
 	return wanted < most ? wanted : most;
 }
 
-int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned how,
+/* Packets to LIDs above 0xBFFF have format 16B, and an adapter has to be told the highest LID. */
+static bool takes_high_lids(const struct disc *d, uint32_t port)
+{
+	enum { FORMAT_16B = 8 };
+	uint32_t peer = d->g->ports[port].peer;
+	const uint8_t *near = disc_port_of(d, port)->opa_info,
+		      *far = peer != GRAPH_NONE ? disc_port_of(d, peer)->opa_info : NULL;
+
+	return near == NULL ||
+	       (field_get(near, OPA_PI_HAS_MAX_LID) &&
+	        field_get(near, OPA_PI_PACKET_FORMATS_SUPPORTED) & FORMAT_16B &&
+	        (far == NULL ||
+	         field_get(far, OPA_PI_PACKET_FORMATS_SUPPORTED) & FORMAT_16B));
+}
+
+/* Limits of adapters that take no high LIDs. \retval -ENOMEM */
+static int limit_adapters(const struct disc *d, uint32_t most, struct arena *a,
+                          const uint32_t **ret_limits, uint32_t *ret_n)
+{
+	const struct graph *g = d->g;
+	uint32_t *limits = NULL, n = 0;
+
+	for (uint32_t i = 0; most > LID_LIMIT_DEFAULT && i < g->n_end_ports; i++) {
+		uint32_t port = g->end_ports[i];
+
+		if (g->nodes[g->ports[port].node].type == NODE_SWITCH ||
+		    takes_high_lids(d, port)) {
+			continue;
+		}
+		if (limits == NULL) {
+			limits = arena_array(a, g->n_ports, sizeof(*limits));
+			if (limits == NULL) {
+				return -ENOMEM;
+			}
+		}
+		limits[port] = LID_LIMIT_DEFAULT;
+		n++;
+	}
+	if (n != 0) { /* they have to reach the subnet manager */
+		limits[g->sm_port] = LID_LIMIT_DEFAULT;
+	}
+	*ret_limits = limits;
+	*ret_n = n;
+	return E_OK;
+}
+
+/* Such adapters reach no port with a higher LID. The first one by name. */
+static void note_limited(const struct disc *d, uint32_t n, uint32_t top)
+{
+	const struct graph *g = d->g;
+	uint32_t i = 0, port;
+
+	if (n == 0 || top <= LID_LIMIT_DEFAULT) {
+		return;
+	}
+	while (g->nodes[g->ports[g->end_ports[i]].node].type == NODE_SWITCH ||
+	       takes_high_lids(d, g->end_ports[i])) {
+		i++;
+	}
+	port = g->end_ports[i];
+	log_info(
+		source,
+		"%" PRIu32
+		" adapters take no LID above %u and reach none, because they or their switches lack packets of format 16B or MaxLID; the first one is port %u of %s",
+		n, (unsigned)LID_LIMIT_DEFAULT, g->ports[port].num,
+		node_text(g, NULL, g->ports[port].node).text);
+}
+
+int assign_lids(struct sm *sm, const struct disc *disc, struct arena *a, unsigned how,
                 struct assignment *ret_as)
 {
+	const struct graph *g = disc->g;
 	const struct config *c = sm->d.config;
+	uint32_t n_limited = 0;
 	struct assignment as = { .how = how };
 	struct lids_in in = { .g = g,
 		              .lmc = c->lmc,
@@ -199,6 +272,10 @@ int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned 
 	}
 	in.memory = as.memory;
 	in.n_memory = as.n_memory;
+	ret = limit_adapters(disc, in.max_lid, a, &in.limit_of, &n_limited);
+	if (ret != E_OK) {
+		return sm_fail(sm, ret, true, "%s", err_text(ret));
+	}
 	ret = lids_assign(&in, a, d, &as.lids, &as.moved, &as.n_moved);
 	if (ret != E_OK) {
 		return sm_fail(sm, ret, false, "LIDs cannot be assigned: %s",
@@ -207,6 +284,7 @@ int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned 
 	for (unsigned i = 0; i < d->n; i++) {
 		log_info(source, "%s", d->items[i].text);
 	}
+	note_limited(disc, n_limited, as.lids.top);
 	*ret_as = as;
 	return E_OK;
 }

@@ -9,6 +9,7 @@
 #include "routing/graph/lids.h"
 
 struct arena;
+struct disc;
 struct graph;
 struct job;
 struct sm;
@@ -41,13 +42,14 @@ struct assignment {
 /*!
  * \brief Assigns a LID range to every end port.
  *
- * A guid2lid_file that cannot be read, or has wrong lines, counts for nothing; the log says so.
+ * An adapter of Omni-Path without MaxLID or without packets of format 16B, of its own or of the port of its switch, gets
+ * none above 0xBFFF, and then the port of the subnet manager gets none, either. A guid2lid_file that cannot be read, or has wrong lines, counts for nothing; the log says so.
  *
  * \param how  Of enum assign_how.
  * \param ret_assignment  In \a a; set on success only.
  * \retval -ENOMEM and errors of lids_assign() and state_lids(), with sm_fail().
  */
-int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned how,
+int assign_lids(struct sm *sm, const struct disc *d, struct arena *a, unsigned how,
                 struct assignment *ret_assignment);
 
 /*!

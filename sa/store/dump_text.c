@@ -418,7 +418,9 @@ static bool write_inform(FILE *f, const struct store_row *row, uint64_t prefix)
 	const uint8_t *inform = row->bytes + GUID_BYTES;
 	struct subscription s;
 
-	if (row->key_len != SUBSCRIPTION_KEY_BYTES || row->len != sizeof(s)) {
+	/* the form has no room for higher LIDs */
+	if (row->key_len != SUBSCRIPTION_KEY_BYTES || row->len != sizeof(s) ||
+	    (inform_lid_begin(inform) | inform_lid_end(inform)) >> 16 != 0) {
 		return false;
 	}
 	memcpy(&s, store_value(row), sizeof(s));

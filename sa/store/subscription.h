@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "sa/mad/fields.h"
+
 /*!
  * The value of an event subscription in the store. Its key is the PortGUID of the subscriber
  * and the InformInfo that it set, with Subscribe 1 and the QPN of the request.
@@ -33,8 +35,10 @@ _Static_assert(sizeof(struct subscription) == 12, "struct subscription");
 #define INF_TRAP_NUMBER     208, 16
 #define INF_QPN             224, 24
 #define INF_RESP_TIME_VALUE 251,  5
-/* only in the key, reserved on the wire: 1 means reports in Omni-Path's layout */
+/* only in the key, reserved on the wire: 1 means reports in Omni-Path's layout, and the upper bits of its LIDs */
 #define INF_OMNI_PATH       248,  3
+#define INF_LID_BEGIN_HIGH  160,  8
+#define INF_LID_END_HIGH    168,  8
 #define INF_PRODUCER_TYPE   264, 24
 /* clang-format on */
 
@@ -45,3 +49,29 @@ enum {
 	INFORM_ALL_TRAPS = 0xffff,
 	INFORM_ALL_PRODUCERS = 0xffffff
 };
+
+/*!
+ * LIDs of the range, of 24 bits. The first may be INFORM_ALL_LIDS. The last may be 0, which means the first, or
+ * INFORM_LAST_LID, which means up to the highest one there is.
+ */
+enum { INFORM_LAST_LID = 0xffffff };
+
+static inline uint32_t inform_lid_begin(const uint8_t *inform)
+{
+	return (uint32_t)(field_get(inform, INF_LID_BEGIN_HIGH) << 16 |
+	                  field_get(inform, INF_LID_RANGE_BEGIN));
+}
+
+static inline uint32_t inform_lid_end(const uint8_t *inform)
+{
+	return (uint32_t)(field_get(inform, INF_LID_END_HIGH) << 16 |
+	                  field_get(inform, INF_LID_RANGE_END));
+}
+
+static inline void inform_put_lids(uint8_t *inform, uint32_t begin, uint32_t end)
+{
+	field_set(inform, INF_LID_BEGIN_HIGH, begin >> 16);
+	field_set(inform, INF_LID_RANGE_BEGIN, begin & 0xffff);
+	field_set(inform, INF_LID_END_HIGH, end >> 16);
+	field_set(inform, INF_LID_RANGE_END, end & 0xffff);
+}

@@ -176,6 +176,7 @@ START_TEST(test_little)
 	good("\xef\xbb\xbf" CONFIG(COMMON(SM("<Lmc> 2\n</Lmc>"))));
 	ck_assert_uint_eq(config.lmc, 2);
 	ck_assert_ptr_null(config.path_life_times); /* subnet_timeout */
+	ck_assert_uint_eq(config.subnet_timeout, 17);
 	good(CONFIG(COMMON(SM("<PacketLifetime>67ms</PacketLifetime>"))));
 	ck_assert_str_eq(config.path_life_times, "14");
 	good(CONFIG(COMMON(SM(
@@ -194,6 +195,21 @@ START_TEST(test_adaptive_limits)
 		"<AdaptiveRouting><Algorithm>2</Algorithm><ARFrequency>7</ARFrequency><Threshold>7</Threshold><LostRouteOnly>1</LostRouteOnly></AdaptiveRouting>"))));
 	good(CONFIG(COMMON(SM(
 		"<AdaptiveRouting><Algorithm>0</Algorithm><ARFrequency>0</ARFrequency><Threshold>0</Threshold><LostRouteOnly>0</LostRouteOnly></AdaptiveRouting>"))));
+}
+END_TEST
+
+/* What links may drop, and what restarts them; how wide they have to be has no effect. */
+START_TEST(test_links)
+{
+	good("<Config/>");
+	ck_assert_uint_eq(config.host_dropped_lanes, 1);
+	ck_assert_uint_eq(config.switch_dropped_lanes, 1);
+	ck_assert_uint_eq(config.port_error_action, 0x172000);
+	good(CONFIG(COMMON(SM(
+		"<HFILinkPolicy><MaxDroppedLanes>3</MaxDroppedLanes><WidthPolicy><Enable>1</Enable><Policy>Supported</Policy></WidthPolicy></HFILinkPolicy><ISLLinkPolicy><MaxDroppedLanes>0</MaxDroppedLanes></ISLLinkPolicy><DefaultPortErrorAction>0x80000002</DefaultPortErrorAction>"))));
+	ck_assert_uint_eq(config.host_dropped_lanes, 3);
+	ck_assert_uint_eq(config.switch_dropped_lanes, 0);
+	ck_assert_uint_eq(config.port_error_action, 0x80000002);
 }
 END_TEST
 
@@ -491,6 +507,7 @@ TEST_SUITE(opafm)
 	tcase_add_test(t, test_instance);
 	tcase_add_test(t, test_flags);
 	tcase_add_test(t, test_little);
+	tcase_add_test(t, test_links);
 	tcase_add_test(t, test_adaptive_limits);
 	tcase_add_test(t, test_trace);
 	tcase_add_test(t, test_shared);

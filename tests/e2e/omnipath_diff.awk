@@ -139,6 +139,7 @@ END {
 
 	compare("p_keys", "", "keys")
 	compare("lmc"); compare("vls"); compare("mtu"); compare("formats"); compare("enforce"); compare("credit_rate")
+	compare("flow_control_off"); compare("downgrade"); compare("error_action"); compare("subnet_timeout")
 	compare("sl_to_sc"); compare("sc_to_sl"); compare("sc_to_vl_r"); compare("sc_to_vl_t"); compare("sc_to_vl_nt")
 	compare("sc_to_sc")
 	compare("arb_low", "", "weights"); compare("arb_high", "", "weights"); compare("high_limit")

@@ -78,7 +78,8 @@ same "swinfo" "$(records SwitchInfoRecord | jq -r '.records[] | "\(.lid) \(.line
 same "sminfo" "$(records SMInfoRecord | jq -r '.records[] | "\(.guid) \(.priority)"')" \
 	"$(ask -o sminfo | awk '/PortGuid/ { guid = $4 } /^Priority/ { print guid, $2 }')"
 has "pkey" "$(ask -o pkey -l "$lid")" "0xffff"
-has "classportinfo: bit 26" "$(ask -o classportinfo)" "Capability2: 0x4000040"
+has "classportinfo: what opa-fm has, its PA excepted" "$(ask -o classportinfo)" "Capability: 0x2204: CapMask2 MultiCast PortInfoMask"
+has "classportinfo: bit 26, and what opa-fm has" "$(ask -o classportinfo)" "MFTTop FullPortInfo ExtSpeed DG/DT"
 
 # SLID DLID SL of each path
 paths_printed() {
@@ -174,7 +175,7 @@ start_daemon v --fabric "sim:$here/tests/fabrics/esp0.topo" -F "$work/opafm.xml"
 start_gateway g
 wait_ready
 port=$(sed -n 's/.*requests over TCP on 127.0.0.1:\([0-9]*\).*/\1/p' "$work/v.log")
-same "vfinfocsv" $'Default:0:0x7fff:0:unlimited:unlimited:0x0\nFast:1:0x22:4:2048:25g:0x3' "$(ask -o vfinfocsv | cut -d: -f1-7)"
+same "vfinfocsv" $'Default:0:0xffff:0:unlimited:unlimited:0x0\nFast:1:0x22:4:2048:25g:0x3' "$(ask -o vfinfocsv | cut -d: -f1-7)"
 has "vfinfo: HoqLife is that of the ports" "$(ask -o vfinfo)" "HoQLife:    1 s"
 same "vfinfo by service" "Fast" "$(ask -o vfinfocsv -S 0x77 | cut -d: -f1)"
 same "vfinfo by a service of none" "Default" "$(ask -o vfinfocsv -S 0x78 | cut -d: -f1)"

@@ -84,7 +84,8 @@ static void reset_port(struct opa_port *p, const struct opa_port_row *row)
 	memset(i, 0, sizeof(p->info));
 	p->guid = opa_port_guid(d->guid, p->num);
 	p->disabled = false;
-	field_set(i, OPI_FLOW_CONTROL_MASK, d->is_switch && linked ? 0xFFFF7FFF : 0);
+	/* of the VLs without flow control, as the tools call it */
+	field_set(i, OPI_FLOW_CONTROL_MASK, d->is_switch && linked ? 1u << OPA_VL15 : 0);
 	field_set(i, OPI_VL_CAP, vls);
 	field_set(i, OPI_OPERATIONAL_VL, vls);
 	field_set(i, OPI_ARB_HIGH_CAP, 16);

@@ -120,6 +120,10 @@ static void put_port(const struct place *w)
 	put_number(w, "enforce",
 	           field_get(i, OPI_ENFORCE_IN) << 1 | field_get(i, OPI_ENFORCE_OUT));
 	put_number(w, "credit_rate", field_get(i, OPI_VL15_CREDIT_RATE));
+	put_number(w, "flow_control_off", field_get(i, OPI_FLOW_CONTROL_MASK));
+	put_number(w, "downgrade", field_get(i, OPI_DOWNGRADE_ENABLED));
+	put_number(w, "error_action", field_get(i, OPI_ERROR_ACTION));
+	put_number(w, "subnet_timeout", field_get(i, OPI_SUBNET_TIMEOUT));
 	put_bytes(w, "mtu", i + 128, OPA_VLS / 2);
 	put_bytes(w, "xmit_q", i + 144, OPA_VLS);
 	put_p_keys(w);

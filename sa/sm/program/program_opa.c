@@ -10,6 +10,8 @@
  *                   false source; 0 towards another switch
  *   PacketFormats   what both ends support, without 8B and 10B, which need P_Keys of their own
  *   VL15CreditRate  towards an adapter that may not manage 18, else 0
+ *   WidthDowngrade  which widths the link may come down to while it is up: those that it is to drop no more lanes for
+ *   PortErrorAction errors for which the port restarts its link
  *   reasons         why a link was down is cleared when it is armed; why one stays in Init is said at the port of
  *                   a switch behind which a node was refused
  *   MulticastFDBTop of a switch: the last MLID that it has room for and that we give, since groups come and go
@@ -187,6 +189,25 @@ static void plan_source(const struct program *p, uint32_t peer, uint8_t *info)
 	                  : HOST_CREDIT_RATE);
 }
 
+/* The widths down to that with the most dropped lanes. A width is a bit, and the lowest one is 1x. */
+static void plan_downgrade(const struct program *p, uint32_t port, uint32_t peer,
+                           uint8_t *info)
+{
+	const struct graph *g = p->disc->g;
+	uint64_t active = field_get(info, OPA_PI_LINK_WIDTH_ACTIVE), widths = active;
+	uint32_t most = is_switch(g, port) && is_switch(g, peer)
+	                        ? p->config->switch_dropped_lanes
+	                        : p->config->host_dropped_lanes;
+
+	for (uint32_t i = 1; i <= most; i++) {
+		widths |= active >> i;
+	}
+	if (active != 0) {
+		field_set(info, OPA_PI_WIDTH_DOWNGRADE_ENABLED,
+		          widths & field_get(info, OPA_PI_WIDTH_DOWNGRADE_SUPPORTED));
+	}
+}
+
 static void plan_link(const struct program *p, uint32_t port, bool restart, uint8_t *info)
 {
 	const struct graph *g = p->disc->g;
@@ -194,6 +215,8 @@ static void plan_link(const struct program *p, uint32_t port, bool restart, uint
 	const uint8_t *far = disc_port_of(p->disc, peer)->opa_info;
 
 	field_set(info, OPA_PI_LINK_INIT_REASON, LINK_UP);
+	field_set(info, OPA_PI_PORT_ERROR_ACTION, p->config->port_error_action);
+	plan_downgrade(p, port, peer, info);
 	if (far != NULL && p->opa != NULL) {
 		plan_lanes(p, port, restart, info);
 	}

@@ -255,6 +255,7 @@ static int list_attrs(const struct publisher *p, const struct job *j, struct are
 	}
 	publish_opa_tables(&l, c->changed, c->n_changed);
 	publish_opa_refused(&l);
+	publish_opa_groups(&l, c->changed, c->n_changed);
 	c->attrs = l.items;
 	c->n_attrs = l.n;
 	return l.ret;

@@ -41,5 +41,13 @@ void publish_opa_tables(struct attr_list *l, const uint32_t *nodes, size_t n);
 /*! \brief Adds the nodes that were refused. */
 void publish_opa_refused(struct attr_list *l);
 
+/*!
+ * \brief Adds the device groups of the configuration's file and, for each node, which of its ports are in which.
+ * \param nodes  [n] of the graph, ascending; NULL: all, and the names of the groups.
+ *
+ * Cost: that of device_set_group() for each group, then O(ports of the nodes times groups).
+ */
+void publish_opa_groups(struct attr_list *l, const uint32_t *nodes, size_t n);
+
 /*! \brief What the rows of refused nodes are made of, in 64 bits; 1: none was refused. */
 uint64_t publish_opa_refused_digest(const struct disc *d);

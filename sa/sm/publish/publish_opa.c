@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * Attributes of Omni-Path as its devices have them, for records of class version 0x80: PortInfo and SwitchInfo
- * as last read or set, and the known blocks of tables. A new kind of tables is published without a line
+ * as last read or set, and the known blocks of tables, but for maps that change nothing, which records are made of
+ * where there is no other. A new kind of tables is published without a line
  * here, because its place follows from its attribute, rows and columns.
  */
 #include <errno.h>
@@ -13,6 +14,9 @@
 #include "conf/base/arena.h"
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
+#include "conf/config.h"
+#include "conf/device_group.h"
+#include "routing/graph/device_set.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/opa_fields.h"
@@ -85,6 +89,18 @@ void publish_opa_nodes(struct attr_list *l, const uint32_t *nodes, size_t n)
 
 /* --- tables ----------------------------------------------------------------------------- */
 
+/* A map of SCs that changes none, as switches have them after power-on. There is one for each pair of ports. */
+static bool is_plain_map(const struct table_kind *k, const uint8_t *map)
+{
+	unsigned sc = 0;
+
+	while (sc < OPA_BYTES_MAP && k == &table_kinds[TABLE_OPA_SC2SC] &&
+	       map[sc] == sc) {
+		sc++;
+	}
+	return sc == OPA_BYTES_MAP;
+}
+
 static void put_table(struct attr_list *l, const struct disc_node *n,
                       const struct table *t)
 {
@@ -93,7 +109,7 @@ static void put_table(struct attr_list *l, const struct disc_node *n,
 	for (uint32_t i = 0; i < table_size(t) && l->ret == E_OK; i++) {
 		uint32_t row = k->unit == TABLE_UNIT_PORT ? t->unit : i / t->cols;
 
-		if (table_knows(t, i)) {
+		if (table_knows(t, i) && !is_plain_map(k, table_block(t, i))) {
 			publish_attr(l, n->guid, SNAP_ATTR_OPA | k->attr,
 			             row << SNAP_OPA_ROW | i % t->cols, table_block(t, i),
 			             k->bytes);
@@ -218,5 +234,110 @@ void publish_opa_refused(struct attr_list *l)
 		encode_refused(by_place[i], record);
 		publish_attr(l, by_place[i]->by->guid, SNAP_ATTR_QUARANTINED,
 		             by_place[i]->by_port, record, OPA_BYTES_QUARANTINED);
+	}
+}
+
+/* --- device groups ---------------------------------------------------------------------- */
+
+/* Those that a file defines, in its order. Those that always exist are not listed unless the file has them. */
+enum { NAME_BYTES = SNAP_GROUP_NAME_BYTES };
+
+struct listed_group {
+	const struct device_group *group;
+	struct device_set members;
+};
+
+static int compare_lines(const void *x, const void *y)
+{
+	unsigned a = ((const struct listed_group *)x)->group->line,
+		 b = ((const struct listed_group *)y)->group->line;
+
+	return a < b ? -1 : a > b;
+}
+
+/* The groups that the file defines, by line. */
+static int list_groups(const struct device_groups *groups, const struct graph *g,
+                       struct arena *a, struct listed_group **ret_list, uint32_t *ret_n)
+{
+	struct listed_group *list = arena_array(a, groups->n + 1, sizeof(*list));
+	uint32_t n = 0;
+	int ret = list == NULL ? -ENOMEM : E_OK;
+
+	for (uint32_t i = 0; ret == E_OK && i < groups->n; i++) {
+		if (groups->groups[i].line != 0) {
+			list[n].group = &groups->groups[i];
+			ret = device_set_group(g, groups, i, a, &list[n++].members);
+		}
+	}
+	if (ret == E_OK) {
+		qsort(list, n, sizeof(*list), compare_lines);
+		*ret_list = list;
+		*ret_n = n;
+	}
+	return ret;
+}
+
+/* A row for each port that is in other groups than the one before it. */
+static void put_members(struct attr_list *l, const struct node *n,
+                        const struct listed_group *list, uint32_t n_groups)
+{
+	size_t bytes = (n_groups + 7) / 8;
+	const uint8_t *before = NULL;
+
+	for (unsigned num = 0; num <= n->n_ports && l->ret == E_OK; num++) {
+		uint8_t *bits = arena_array(l->a, bytes, 1);
+
+		if (bits == NULL) {
+			l->ret = -ENOMEM;
+			return;
+		}
+		for (uint32_t i = 0; i < n_groups; i++) {
+			bits[i / 8] |= (uint8_t)(device_set_has(&list[i].members,
+			                                        n->first_port + num)
+			                         << i % 8);
+		}
+		if (before == NULL || memcmp(before, bits, bytes) != 0) {
+			publish_attr(l, n->guid, SNAP_ATTR_DEVICE_GROUPS, num, bits,
+			             bytes);
+			before = bits;
+		}
+	}
+}
+
+static void put_names(struct attr_list *l, const struct listed_group *list, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t *name = arena_array(l->a, NAME_BYTES, 1);
+
+		if (name == NULL) {
+			l->ret = -ENOMEM;
+			return;
+		}
+		memcpy(name, list[i].group->name,
+		       strnlen(list[i].group->name, NAME_BYTES - 1));
+		publish_attr(l, 0, SNAP_ATTR_DEVICE_GROUPS, i, name, NAME_BYTES);
+	}
+}
+
+void publish_opa_groups(struct attr_list *l, const uint32_t *nodes, size_t n_nodes)
+{
+	const struct device_groups *groups = l->p->sm->d.config->device_groups;
+	const struct graph *g = l->job->disc.g;
+	struct listed_group *list;
+	uint32_t n;
+
+	if (groups == NULL || l->ret != E_OK) {
+		return;
+	}
+	l->ret = list_groups(groups, g, l->a, &list, &n);
+	if (l->ret != E_OK || n == 0) {
+		return;
+	}
+	if (nodes == NULL) {
+		put_names(l, list, n);
+	}
+	n_nodes = nodes != NULL ? n_nodes : g->n_nodes;
+	for (size_t i = 0; i < n_nodes && l->ret == E_OK; i++) {
+		put_members(l, &g->nodes[nodes != NULL ? nodes[i] : i], list, n);
 	}
 }

@@ -411,7 +411,7 @@ static enum step_end end_election(struct sweep *s, struct job *j)
 	}
 	election_doubt_end(&s->election);
 	if (takeover_begin(&s->takeover, s->election.master.guid) != E_OK ||
-	    assign_lids(sm, g, j->arena, how_to_assign(s), &j->lids) != E_OK) {
+	    assign_lids(sm, &j->disc, j->arena, how_to_assign(s), &j->lids) != E_OK) {
 		return STEP_FAILED; /* they said why */
 	}
 	j->program = (struct program){

@@ -336,6 +336,58 @@ START_TEST(full)
 }
 END_TEST
 
+/* Ports that take no LID above 6: what they had above counts for nothing, and they come before others. */
+START_TEST(own_limits)
+{
+	enum { OWN = 3, LOW = 6, HIGH = 24, AWAY = 0x1000 };
+	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
+	uint32_t *limit_of = arena_array(arena, g->n_ports, sizeof(*limit_of));
+	struct lid_memory m[HIGH];
+	struct lids_in in = {
+		.g = g, .memory = m, .limit_of = limit_of, .max_lid = 0x200
+	};
+	struct lids l;
+
+	for (uint32_t i = 0; i < OWN; i++) {
+		limit_of[g->by_guid[g->n_end_ports - 1 - i]] = LOW;
+	}
+	if (_i ==
+	    1) { /* one of them is remembered, and another one has it now, too high */
+		m[0] = (struct lid_memory){
+			.guid = g->ports[g->by_guid[g->n_end_ports - 1]].guid,
+			.range = { .base = 0x100 }
+		};
+		in.n_memory = 1;
+		g->ports[g->by_guid[g->n_end_ports - 2]].lid = 0x101;
+	} else if (
+		_i ==
+		2) { /* all LIDs are of ports that are gone, the lowest ones since lately */
+		in.max_lid = in.n_memory = HIGH;
+		for (uint32_t i = 0; i < HIGH; i++) {
+			m[i] = (struct lid_memory){ .guid = AWAY + i,
+				                    .range = { .base = i + 1 },
+				                    .gone_epoch = HIGH - i };
+		}
+	}
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, 0x200);
+	ck_assert_uint_eq(l.count, g->n_end_ports);
+	for (uint32_t i = 0; i < OWN; i++) {
+		ck_assert_uint_le(l.of[g->by_guid[g->n_end_ports - 1 - i]].base, LOW);
+	}
+	if (_i == 2) { /* the others took the oldest */
+		ck_assert_uint_eq(l.n_recycled, g->n_end_ports);
+		ck_assert_uint_eq(l.top, HIGH);
+	}
+	for (uint32_t i = 0; i <= LOW; i++) {
+		limit_of[g->by_guid[i]] = LOW;
+	}
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_FULL);
+	ck_assert_ptr_nonnull(
+		strstr(diags_first_error(&diags), "this port takes no higher one"));
+}
+END_TEST
+
 /* LIDs of 24 bits where they are allowed, and nowhere else. */
 START_TEST(wide)
 {
@@ -828,6 +880,7 @@ TEST_SUITE(lids)
 	tcase_add_loop_test(t, lmc_change_moves_only_what_must, 1, 8);
 	tcase_add_test(t, full);
 	tcase_add_test(t, wide);
+	tcase_add_loop_test(t, own_limits, 0, 3);
 	tcase_add_loop_test(t, advice, 0, sizeof(advised) / sizeof(*advised));
 	tcase_add_test(t, lmc_out_of_range);
 	tcase_add_test(t, memory_before_found_before_free);

@@ -24,7 +24,9 @@ enum {
 	CABLE_INFO = 0x88,
 	PORT_GROUP_TABLE = 0x8b,
 	FABRIC_INFO = 0x8d,
-	DEVICE_TREE = 0x9d,
+	GROUP_MEMBER = 0x9b,
+	GROUP_NAME,
+	DEVICE_TREE,
 	SC_TO_SC = 0x13,
 	SWITCH_COST = 0xa3
 };
@@ -453,6 +455,73 @@ START_TEST(switch_cost)
 }
 END_TEST
 
+/* Ten groups, so that the last ones are in a second byte: Even has the hosts, Odd ports 2 and on of switch A. */
+static void use_groups(void)
+{
+	for (unsigned i = 0; i < 10; i++) {
+		uint8_t *name = query_fixture_attr(w, SNAP_ATTR_DEVICE_GROUPS, 0, i, 64);
+
+		snprintf((char *)name, 64, "%s",
+		         i == 1   ? "Even"
+		         : i == 9 ? "Odd"
+		                  : "Nobody");
+	}
+	query_fixture_attr(w, SNAP_ATTR_DEVICE_GROUPS, HOST, 0, 2)[0] = 1 << 1;
+	query_fixture_attr(w, SNAP_ATTR_DEVICE_GROUPS, TWIN_1, 0, 2)[0] = 1 << 1;
+	query_fixture_attr(w, SNAP_ATTR_DEVICE_GROUPS, LEFT, 0, 2)[0] = 1 << 1;
+	query_fixture_attr(w, SNAP_ATTR_DEVICE_GROUPS, SW_A, 0, 2);
+	query_fixture_attr(w, SNAP_ATTR_DEVICE_GROUPS, SW_A, 2, 2)[1] = 1 << 1;
+	query_fixture_publish(w, PATH_MINIMAL);
+}
+
+static size_t members_by(uint64_t mask, unsigned at, unsigned bytes, uint64_t value)
+{
+	struct request q = opa(GET_TABLE, GROUP_MEMBER, mask);
+
+	put_component(&q, at, bytes, value);
+	ck_assert_uint_eq(status_of(&q), 0);
+	return n_records();
+}
+
+START_TEST(device_groups)
+{
+	unsigned with_cable = 0;
+
+	ck_assert_uint_eq(ask_all(GROUP_NAME, 0), 0); /* no file defines any */
+	ck_assert_uint_eq(ask_all(GROUP_MEMBER, 0), 0);
+	use_groups();
+	for (unsigned i = 2; i <= 8; i++) {
+		with_cable += port_of(SW_A, i)->peer != GRAPH_NONE;
+	}
+	ck_assert_uint_eq(ask_all(GROUP_NAME, 0), 10);
+	ck_assert_uint_eq(get(reply.data + 44, 2), 64 / 8);
+	ck_assert_str_eq((const char *)record(0), "Nobody");
+	ck_assert_str_eq((const char *)record(9), "Odd");
+	/* LEFT shares no P_Key with who asks */
+	ck_assert_uint_eq(ask_all(GROUP_MEMBER, 0), 2 + with_cable);
+	ck_assert_uint_eq(get(reply.data + 44, 2), 144 / 8);
+	const uint8_t *r = record(0);
+	ck_assert_uint_eq(get(r, 4), lid_of(HOST + 1));
+	ck_assert_uint_eq(get(r + 4, 4), 1u << 24);
+	ck_assert_str_eq((const char *)r + 8, "Even");
+	ck_assert_uint_eq(get(r + 72, 8), HOST + 1);
+	ck_assert_str_eq((const char *)r + 80, "host");
+	r = record(2);
+	ck_assert_uint_eq(get(r, 4), lid_of(SW_A));
+	ck_assert_uint_eq(r[4], 2);
+	ck_assert_str_eq((const char *)r + 8, "Odd");
+	ck_assert_uint_eq(get(r + 72, 8), SW_A);
+	/* by LID, port, name of the group, GUID, name of the node */
+	ck_assert_uint_eq(members_by(1, 0, 4, lid_of(SW_A)), with_cable);
+	ck_assert_uint_eq(members_by(2, 4, 1, 1), 2);
+	ck_assert_uint_eq(members_by(8, 8, 4, 0x4f646400), with_cable); /* Odd */
+	ck_assert_uint_eq(members_by(8, 8, 4, 0x4f640000), 0);
+	ck_assert_uint_eq(members_by(0x10, 72, 8, TWIN_1 + 1), 1);
+	ck_assert_uint_eq(members_by(0x20, 80, 8, UINT64_C(0x73772d6100000000)),
+	                  with_cable);
+}
+END_TEST
+
 /* Attributes that are known and have nothing to tell, for any LID. */
 START_TEST(none)
 {
@@ -536,9 +605,11 @@ START_TEST(virtual_fabrics)
 {
 	/* none is configured: that of the default partition */
 	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 1);
-	ck_assert_uint_eq(get(record(0), 4), 0x7fff);
+	ck_assert_uint_eq(get(record(0), 4),
+	                  0xffff); /* without Security full members, as opa-fm says it */
 	ck_assert_str_eq((const char *)record(0) + 8, "Default");
 	ck_assert_uint_eq(record(0)[96], 0);
+	ck_assert_uint_eq(record(0)[99], 0x80); /* PktLifeTimeMult 1 */
 	ck_assert_uint_eq(fabrics_by(2, 2, 2, 0xffff), 1);
 	ck_assert_uint_eq(fabrics_by(2, 2, 2, 2), 0);
 	ck_assert_uint_eq(fabrics_by(0x10, 72, 8, 0x1ff), 1);
@@ -874,6 +945,7 @@ TEST_SUITE(opa)
 	tcase_add_test(tc, fabric);
 	tcase_add_test(tc, device_tree);
 	tcase_add_test(tc, switch_cost);
+	tcase_add_test(tc, device_groups);
 	tcase_add_test(tc, none);
 	tcase_add_test(tc, virtual_fabrics);
 	tcase_add_test(tc, traces);

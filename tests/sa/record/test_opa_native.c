@@ -105,7 +105,6 @@ static const struct table {
 	{ "SCtoVLnt", 0x82, 0x85, MAP, 2, 0, 4, -1, SW_A },
 	{ "SCtoVLt", 0x83, 0x84, MAP, 2, 0, 4, -1, SW_A },
 	{ "SCtoVLr", 0x84, 0x83, MAP, 2, 0, 4, -1, SW_A },
-	{ "SCtoSC", 0x13, 0x81, MAP, 2, 3, 5, 4, SW_A }, /* a row is a port out */
 	{ "port group of LIDs", 0x85, 0x88, BLOCK, 0, 4, -1, 7, SW_A },
 	{ "port groups", 0x8b, 0x89, BLOCK, 0, 4, -1, 5, SW_A },
 	{ "arbitration", 0x36, 0x18, 256, 2, 1, 4, 5, SW_A },
@@ -131,6 +130,44 @@ START_TEST(table)
 	for (unsigned i = 0; i < t->bytes; i++) {
 		ck_assert_uint_eq(record(0)[RID_LEN + i],
 		                  (uint8_t)(t->sma + 3 * t->row + 5 * t->col + i));
+	}
+}
+END_TEST
+
+/* Pairs of ports with a cable have maps, plain ones where none is published. A row is a port out. */
+START_TEST(maps_between_ports)
+{
+	size_t n = 0, at = 0;
+	unsigned ports[8];
+
+	for (unsigned i = 1; i <= 8; i++) {
+		uint32_t node = graph_node_by_guid(w->g, SW_A);
+
+		if (w->g->ports[graph_port(w->g, node, i)].peer != GRAPH_NONE) {
+			ports[n++] = i;
+		}
+	}
+	ck_assert_uint_ge(n, 3);
+	publish();
+	ck_assert_uint_eq(ask_all(0x13, 1, lid_of(SW_A)), n * n);
+	ck_assert_uint_eq(ask_all(0x13, 1, lid_of(HOST + 1)), 0);
+	native(0x81, SW_A, ports[1], ports[2], MAP);
+	query_fixture_publish(w, PATH_MINIMAL);
+	ck_assert_uint_eq(ask_all(0x13, 1, lid_of(SW_A)), n * n);
+	for (size_t i = 0; i < n * n; i++) {
+		const uint8_t *r = record(i);
+
+		ck_assert_uint_eq(r[4], ports[i / n]);
+		ck_assert_uint_eq(r[5], ports[i % n]);
+		at = r[4] == ports[2] && r[5] == ports[1] ? i : at;
+		for (unsigned sc = 0; i != at && sc < MAP; sc++) {
+			ck_assert_uint_eq(r[RID_LEN + sc], sc);
+		}
+	}
+	ck_assert_uint_ne(at, 0);
+	for (unsigned sc = 0; sc < MAP; sc++) {
+		ck_assert_uint_eq(record(at)[RID_LEN + sc],
+		                  (uint8_t)(0x81 + 3 * ports[1] + 5 * ports[2] + sc));
 	}
 }
 END_TEST
@@ -202,6 +239,7 @@ TEST_SUITE(opa_native)
 	tcase_add_test(tc, port_info);
 	tcase_add_test(tc, switch_info);
 	tcase_add_loop_test(tc, table, 0, sizeof(tables) / sizeof(tables[0]));
+	tcase_add_test(tc, maps_between_ports);
 	tcase_add_test(tc, nothing_is_invented);
 	tcase_add_test(tc, map_of_a_node);
 	tcase_add_test(tc, cables);

@@ -6,6 +6,7 @@
  * 14.2.5.1 and 15.4.4), that it comes again until it is answered; ports that come and go;
  * and the server in between, up to the disk.
  */
+#include "sa/mad/notice.h"
 #include "tests/lib/notice_fixture.h"
 #include "tests/lib/suite.h"
 
@@ -437,6 +438,164 @@ START_TEST(server_full_disk_log)
 }
 END_TEST
 
+/* --- LIDs above 0xbfff ------------------------------------------------------------------ */
+
+enum { HIGH = 0x12342, SM_LID = 0x10010 };
+
+static void setup_high(void)
+{
+	setup();
+	query_fixture_free(w);
+	w = query_fixture_small_high(
+		1, 0, PATH_PAIRWISE,
+		(struct lid_memory){ .guid = TWIN_2 + 1,
+	                             .range = { .base = HIGH, .lmc = 1 } });
+	ck_assert_uint_eq(lid_of(TWIN_2 + 1), HIGH);
+}
+
+static struct request opa_range(uint32_t begin, uint32_t end)
+{
+	struct request q = opa_everything();
+
+	put_component(&q, 16, 4, begin);
+	put_component(&q, 20, 4, end);
+	return q;
+}
+
+/* A trap from the port with the high LID, which is in the details, too. */
+static void high_event(unsigned trap)
+{
+	uint8_t n[80];
+
+	memcpy(n, notice_of(trap, TWIN_2 + 1), sizeof(n));
+	notice_put_lids(n, HIGH, HIGH, 0);
+	reports_event(reports, w->r, store, n, true);
+	(void)reports_run(reports, 1000);
+}
+
+/* Ranges in Omni-Path's layout have 32 bits. */
+static const struct {
+	uint32_t begin, end;
+	bool gets;
+} ranges[] = {
+	{ UINT32_MAX, 0, true },      { HIGH, 0, true },
+	{ HIGH, HIGH, true },         { 0xc000, 0x1ffff, true },
+	{ 0xfff0, UINT32_MAX, true }, { 1, 0xffff, false },
+	{ 0x2342, 0, false },         { HIGH + 1, 0x12350, false },
+	{ 0x10000, HIGH - 1, false },
+};
+
+START_TEST(high_ranges)
+{
+	struct request q = opa_range(ranges[_i].begin, ranges[_i].end);
+
+	subscribe(HOST + 1, &q);
+	high_event(128);
+	ck_assert_uint_eq(wire.n, ranges[_i].gets);
+	if (ranges[_i].gets) {
+		ck_assert_uint_eq(get(wire.mad[0] + DATA + 8, 4), HIGH); /* IssuerLID */
+	}
+}
+END_TEST
+
+/* Where it says its LID: bytes in Omni-Path's layout and in InfiniBand's, where it is 0, and IssuerGID says who. */
+static const struct {
+	unsigned trap, at, ib_at;
+} with_lid[] = {
+	{ 128, 32, 10 }, { 129, 32, 12 }, { 130, 32, 12 },
+	{ 131, 32, 12 }, { 144, 32, 12 }, { 145, 40, 12 },
+};
+
+START_TEST(high_lids)
+{
+	struct request q = opa_everything(), ib = everything(0xffff);
+
+	subscribe(HOST + 1, &q);
+	subscribe(TWIN_1 + 1, &ib);
+	high_event(with_lid[_i].trap);
+	ck_assert_uint_eq(wire.n, 2);
+	unsigned at = wire.mad[0][0] == 0x80 ? 0 : 1;
+	const uint8_t *m = wire.mad[at] + DATA, *there = wire.mad[1 - at] + DATA;
+	ck_assert_uint_eq(get(m + 8, 4), HIGH);
+	ck_assert_uint_eq(get(m + with_lid[_i].at, 4), HIGH);
+	ck_assert_uint_eq(get(m + 24, 8), TWIN_2 + 1);
+	ck_assert_uint_eq(get(there + 4, 2), with_lid[_i].trap);
+	ck_assert_uint_eq(get(there + 6, 2), 0);
+	for (unsigned i = 8; i < 16; i++) {
+		ck_assert_uint_eq(there[i], 0); /* nor the upper bits in reserved ones */
+	}
+	ck_assert_uint_eq(get(there + 64, 8), FIXTURE_PREFIX);
+	ck_assert_uint_eq(get(there + 72, 8), TWIN_2 + 1);
+}
+END_TEST
+
+/* The subnet manager has such a LID: its own notices. */
+START_TEST(high_issuer)
+{
+	const struct store_event group = { .created = true, .p_key = 0xffff };
+	struct request q = opa_everything(), ib = everything(0xffff);
+
+	w->content.sm_lid = SM_LID;
+	query_fixture_publish(w, PATH_PAIRWISE);
+	subscribe(HOST + 1, &q);
+	subscribe(TWIN_1 + 1, &ib);
+	reports_group(reports, w->r, store, &group);
+	(void)reports_run(reports, 1000);
+	ck_assert_uint_eq(wire.n, 2);
+	unsigned at = wire.mad[0][0] == 0x80 ? 0 : 1;
+	ck_assert_uint_eq(get(wire.mad[at] + DATA + 8, 4), SM_LID);
+	ck_assert_uint_eq(get(wire.mad[1 - at] + DATA + 6, 2), 0);
+	ck_assert_uint_eq(get(wire.mad[1 - at] + DATA + 72, 8),
+	                  get(wire.mad[at] + DATA + 24, 8)); /* its PortGUID */
+}
+END_TEST
+
+/* A subscription is dropped by the same range, and shown to both kinds of clients. */
+START_TEST(high_records)
+{
+	struct request q = opa_range(HIGH, 0x1ffff), off = q,
+		       list = request(GET_TABLE, 0xf3, 1 << 4);
+
+	subscribe(HOST + 1, &q);
+	list.mad[0] = list.mad[2] = 0x80;
+	put_component(&list, 8 + 16, 4, HIGH);
+	trust_me(&list);
+	ck_assert_uint_eq(status_of(&list), 0);
+	ck_assert_uint_eq(n_records(), 1);
+	ck_assert_uint_eq(get(record(0) + 8 + 16, 4), HIGH);
+	ck_assert_uint_eq(get(record(0) + 8 + 20, 4), 0x1ffff);
+	put_component(&list, 8 + 16, 4, HIGH & 0xffff);
+	ck_assert_uint_eq(status_of(&list), 0);
+	ck_assert_uint_eq(n_records(), 0);
+	struct request ib = request(GET_TABLE, 0xf3, 0);
+	trust_me(&ib);
+	ck_assert_uint_eq(status_of(&ib), 0);
+	ck_assert_uint_eq(n_records(), 1);
+	ck_assert_uint_eq(get(record(0) + 24 + 16, 8) >> 16,
+	                  0); /* no LIDs, nothing in reserved bits */
+	put_component(&off, 25, 1, 0);
+	subscribe(HOST + 1, &off);
+	high_event(128);
+	ck_assert_uint_eq(wire.n, 0);
+	off = opa_range(0xffff, 0); /* nobody's */
+	off.mad[DATA + 25] = 1;
+	ck_assert_uint_ne(status_of(&off), 0);
+}
+END_TEST
+
+/* What a client of InfiniBand leaves in reserved bits is no LID. */
+START_TEST(reserved_bits)
+{
+	struct request ib = inform(0, lid_of(SW_B), 0, 1, 0xffff, 0xffff, 0xffffff);
+
+	put_component(&ib, 20, 2, 0x0101);
+	subscribe(HOST + 1, &ib);
+	event(128, SW_B);
+	(void)reports_run(reports, 1000);
+	ck_assert_uint_eq(wire.n, 1);
+}
+END_TEST
+
 TEST_SUITE(notice_report)
 {
 	TCase *tc = tcase_create("reports");
@@ -456,5 +615,13 @@ TEST_SUITE(notice_report)
 	tcase_add_test(tc, server_keeps);
 	tcase_add_test(tc, server_full_disk);
 	tcase_add_test(tc, server_full_disk_log);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("LIDs above 0xbfff");
+	tcase_add_checked_fixture(tc, setup_high, teardown);
+	tcase_add_loop_test(tc, high_ranges, 0, sizeof(ranges) / sizeof(ranges[0]));
+	tcase_add_loop_test(tc, high_lids, 0, sizeof(with_lid) / sizeof(with_lid[0]));
+	tcase_add_test(tc, high_issuer);
+	tcase_add_test(tc, high_records);
+	tcase_add_test(tc, reserved_bits);
 	suite_add_tcase(suite, tc);
 }

@@ -14,6 +14,8 @@ enum { ROOM = 0x20000, BORDER = 0xbfff };
 
 static struct sweep_fixture *fixture;
 
+static void (*prepare)(void); /* changes devices before the start */
+
 /* limit: unicast_lid_limit; room: LinearFDBCap of switches; first: LID of the first end port. */
 static void start(uint32_t limit, uint32_t room, uint32_t first, bool omni_path)
 {
@@ -32,6 +34,9 @@ static void start(uint32_t limit, uint32_t room, uint32_t first, bool omni_path)
 	}
 	fixture->config.unicast_lid_limit = limit;
 	fixture_sim(fixture, 1, 0);
+	if (prepare != NULL) {
+		prepare();
+	}
 	fixture_start(fixture);
 }
 
@@ -41,6 +46,7 @@ static void teardown(void)
 		fixture_free(fixture);
 		fixture = NULL;
 	}
+	prepare = NULL;
 }
 
 static uint64_t info(uint32_t port, unsigned bit, unsigned width)
@@ -147,6 +153,71 @@ START_TEST(limits)
 }
 END_TEST
 
+static uint8_t *device_info(uint32_t port)
+{
+	return sim_opa_port(fixture->sim, port)->info;
+}
+
+static void drop_bits(uint8_t *info, unsigned bit, unsigned width, uint64_t bits)
+{
+	field_set(info, bit, width, field_get(info, bit, width) & ~bits);
+}
+
+enum { FORMAT_16B = 8 };
+
+static void drop_max_lid(void)
+{
+	drop_bits(device_info(fixture_host(fixture, 2)), OPI_CAPABILITY_3,
+	          OPA_CAP3_MAX_LID);
+}
+
+static void drop_16b(void)
+{
+	drop_bits(device_info(fixture_host(fixture, 2)), OPI_FORMATS_SUPPORTED,
+	          FORMAT_16B);
+}
+
+static void drop_16b_of_switch(void)
+{
+	uint32_t host = fixture_host(fixture, 2);
+
+	drop_bits(device_info(fixture->g->ports[host].peer), OPI_FORMATS_SUPPORTED,
+	          FORMAT_16B);
+}
+
+/* An adapter that takes no high LID gets a lower one, and so does the subnet manager, which it has to reach. All others
+ * keep theirs. */
+START_TEST(adapter_without_high_lids)
+{
+	static void (*const changes[])(void) = { drop_max_lid, drop_16b,
+		                                 drop_16b_of_switch };
+	const struct graph *g;
+	uint32_t host, n_low = 0;
+
+	prepare = changes[_i];
+	start(ROOM - 1, ROOM, 0x10010, true);
+	fixture_up(fixture);
+	g = fixture->g;
+	host = fixture_host(fixture, 2);
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint32_t port = g->end_ports[i];
+		uint64_t lid = info(port, OPI_LID);
+
+		n_low += lid <= BORDER;
+		if (port == host || port == g->sm_port) {
+			ck_assert_uint_gt(lid, 0);
+			ck_assert_uint_le(lid, BORDER);
+		} else {
+			ck_assert_uint_eq(lid, 0x10010 + i);
+		}
+		ck_assert_uint_eq(info(port, OPI_MASTER_SM_LID),
+		                  info(g->sm_port, OPI_LID));
+	}
+	ck_assert_uint_eq(n_low, 2);
+	ck_assert_uint_eq(info(g->ports[host].peer, OPI_LID), info(host, OPI_LID));
+}
+END_TEST
+
 /* InfiniBand has none of them, whatever the operator asks for. */
 START_TEST(infiniband)
 {
@@ -172,6 +243,7 @@ TEST_SUITE(sweep_high_lids)
 	tcase_add_test(t, settles);
 	tcase_add_test(t, traps_are_believed);
 	tcase_add_loop_test(t, limits, 0, 2);
+	tcase_add_loop_test(t, adapter_without_high_lids, 0, 3);
 	tcase_add_test(t, infiniband);
 	suite_add_tcase(suite, t);
 }

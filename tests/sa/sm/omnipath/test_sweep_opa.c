@@ -4,6 +4,7 @@
  * Omni-Path fabrics. What ports and switches have afterwards is read out of the simulated devices by their
  * own field tables, which share nothing with those of the subnet manager.
  */
+#include "conf/device_group.h"
 #include "sa/sim/opa/opa_int.h"
 #include "sa/sim/sim_state.h"
 #include "sa/sm/sm.h"
@@ -155,6 +156,42 @@ START_TEST(comes_up)
 }
 END_TEST
 
+/* Widths as opa-fm sets them for MaxDroppedLanes, of links that came up with 4 lanes and with 1. */
+START_TEST(says_what_a_link_may_drop)
+{
+	static const struct {
+		uint32_t host, between;
+		uint64_t host_widths, between_widths;
+	} cases[] = { { 1, 1, 12, 12 }, { 0, 2, 8, 14 }, { 3, 0, 15, 8 } };
+	fixture = fixture_new();
+	fixture->omni_path = true;
+	fixture_topo(fixture, "ft2 4 2 2", 0, 0);
+	struct graph *g = fixture->g;
+	uint32_t host = fixture_host(fixture, 2), near = g->ports[host].peer;
+	g->ports[host].width = g->ports[near].width = WIDTH_1X;
+	fixture_sim(fixture, 1, 0);
+	fixture->config.host_dropped_lanes = cases[_i].host;
+	fixture->config.switch_dropped_lanes = cases[_i].between;
+	fixture->config.port_error_action = 0x80000002 + (uint32_t)_i;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		uint32_t peer = g->ports[i].peer;
+
+		if (peer == GRAPH_NONE) {
+			continue;
+		}
+		bool between = on_switch(i) && on_switch(peer);
+
+		ck_assert_uint_eq(info(i, OPI_ERROR_ACTION), 0x80000002 + (uint32_t)_i);
+		ck_assert_uint_eq(info(i, OPI_DOWNGRADE_ENABLED),
+		                  i == host || i == near ? 1
+		                  : between              ? cases[_i].between_widths
+		                                         : cases[_i].host_widths);
+	}
+}
+END_TEST
+
 START_TEST(comes_up_with_loss)
 {
 	start("ft2 4 2 2", (uint32_t)_i + 1, 50000);
@@ -162,6 +199,78 @@ START_TEST(comes_up_with_loss)
 	sim_set_drop(fixture->sim, 0);
 	fixture_run_ms(fixture, HEAVY_MS);
 	check_fabric();
+}
+END_TEST
+
+/* --- device groups ---------------------------------------------------------------------- */
+
+static const struct device_rule hosts_rule = { .kind = DEVICE_NODE_TYPE,
+	                                       .value = NODE_CA },
+				self_rule = { .kind = DEVICE_SELECT,
+	                                      .value = DEVICE_SELF };
+
+/* Groups of each port of a node, as bits, from the rows of the snapshot. */
+static void check_groups(struct snap_reader *r, const struct node *n, unsigned want)
+{
+	struct snap_attr_row row;
+
+	ck_assert_int_eq(snap_attr_from(r, SNAP_ATTR_DEVICE_GROUPS, n->guid, 0, &row),
+	                 E_OK);
+	ck_assert_uint_eq(row.guid, n->guid);
+	ck_assert_uint_eq(row.block, 0); /* all ports alike: one row */
+	ck_assert_uint_eq(row.len, 1);
+	ck_assert_uint_eq(row.data[0], want);
+	ck_assert(snap_attr_from(r, SNAP_ATTR_DEVICE_GROUPS, n->guid, 1, &row) != E_OK ||
+	          row.guid != n->guid);
+}
+
+/* Those of the file, in its order and not by name. They are there after a local sweep, too. */
+START_TEST(publishes_device_groups)
+{
+	static const struct device_group groups[] = {
+		{ .name = "All" },
+		{ .name = "Hosts", .line = 20, .rules = &hosts_rule, .n_rules = 1 },
+		{ .name = "Me", .line = 10, .rules = &self_rule, .n_rules = 1 },
+	};
+	static const struct device_groups list = { .path = "groups.xml",
+		                                   .groups = groups,
+		                                   .n = 3 };
+	static const char *const names[] = { "Me", "Hosts" };
+	struct snap_reader *r;
+	const uint8_t *name;
+	uint16_t len;
+
+	start("ft2 4 2 2", 1, 0);
+	fixture->config.device_groups = &list;
+	fixture_up(fixture);
+	const struct graph *g = fixture->g;
+	if (_i == 1) {
+		uint32_t host = fixture_host(fixture, 3);
+
+		for (int up = 0; up < 2; up++) {
+			sim_set_link(fixture->sim, g->nodes[g->ports[host].node].guid,
+			             g->ports[host].num, up);
+			fixture_run_ms(fixture, HEAVY_MS);
+		}
+		ck_assert_uint_gt(sweep_status(fixture->sweep)->local_sweeps, 0);
+	}
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	for (uint32_t i = 0; i < 2; i++) {
+		ck_assert_int_eq(snap_attr(r, SNAP_ATTR_DEVICE_GROUPS, 0, i, &name, &len),
+		                 E_OK);
+		ck_assert_uint_eq(len, SNAP_GROUP_NAME_BYTES);
+		ck_assert_str_eq((const char *)name, names[i]);
+	}
+	ck_assert_int_eq(snap_attr(r, SNAP_ATTR_DEVICE_GROUPS, 0, 2, &name, &len),
+	                 E_NOTFOUND);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		check_groups(r, &g->nodes[i],
+		             g->nodes[i].type == NODE_SWITCH  ? 0
+		             : i == g->ports[g->sm_port].node ? 3
+		                                              : 2);
+	}
+	snap_reader_close(r);
 }
 END_TEST
 
@@ -387,6 +496,8 @@ TEST_SUITE(sweep_opa)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, comes_up, 0, sizeof(topos) / sizeof(topos[0]));
 	tcase_add_loop_test(tc, comes_up_with_loss, 0, 8);
+	tcase_add_loop_test(tc, says_what_a_link_may_drop, 0, 3);
+	tcase_add_loop_test(tc, publishes_device_groups, 0, 2);
 	tcase_add_test(tc, writes_nothing_twice);
 	tcase_add_test(tc, restarts_without_writing);
 	tcase_add_test(tc, looks_at_few_nodes);
