@@ -59,8 +59,9 @@ int keep_is_good(const struct keep_measure *m, const struct lft *kept,
 /*!
  * \brief Replaces columns of today's tables by those of earlier tables.
  *
- * A column is taken if it arrives from every switch that reaches the LID today. Routes
- * from hosts to hosts may have no more hops, all routes together at most a quarter more.
+ * A column is taken if it arrives from every switch that reaches the LID today. A switch
+ * that has no entry for the LID, because it is new, gets that of today. Routes from hosts
+ * to hosts may have no more hops, all routes together at most a quarter more.
  * Credit loops with other columns are not looked for.
  *
  * \param which  [top + 1] LIDs to look at, NULL: all.
