@@ -11,7 +11,9 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
+#include "conf/base/hash.h"
 #include "conf/option_man.h"
 #include "conf/option_value.h"
 
@@ -48,6 +50,9 @@ struct argv_job {
 	unsigned n_flags;
 	struct argp_option *options;
 	unsigned n_options;
+	struct hash_table names;        /* index of each option by its name */
+	const struct option_row **rows; /* of all sets */
+	struct hash_table by_key;       /* index of each row by its key, in their order */
 	unsigned n_rare; /* flags that only --help-all shows */
 	struct option_argv out;
 };
@@ -69,17 +74,30 @@ static unsigned count_names(const struct option_sets *s)
 	return n;
 }
 
-static void add_alias(struct argv_job *job, const char *name)
+static uint64_t key_of(const char *name)
 {
-	for (unsigned i = 0; i < job->n_options; i++) {
-		const char *other = job->options[i].name;
-		if (other != NULL && strcmp(other, name) == 0) {
-			return; /* an option has this name itself */
-		}
+	return digest_bytes(0, name, strlen(name));
+}
+
+static int add_option(struct argv_job *job, struct argp_option o)
+{
+	int ret = E_OK;
+	if (o.name != NULL) {
+		ret = hash_add(&job->names, key_of(o.name), job->n_options);
 	}
-	job->options[job->n_options++] =
-		(struct argp_option){ .name = name,
-		                      .flags = OPTION_ALIAS | OPTION_HIDDEN };
+	job->options[job->n_options++] = o;
+	return ret;
+}
+
+static int add_alias(struct argv_job *job, const char *name)
+{
+	if (HASH_FIND(&job->names, key_of(name), i,
+	              strcmp(job->options[i].name, name) == 0) != HASH_NONE) {
+		return E_OK; /* an option has this name itself */
+	}
+	return add_option(job,
+	                  (struct argp_option){ .name = name,
+	                                        .flags = OPTION_ALIAS | OPTION_HIDDEN });
 }
 
 /* The name with '-' for '_', or the other way round. */
@@ -95,8 +113,7 @@ static int add_spelling(struct argv_job *job, const char *name)
 			*p = to;
 		}
 	}
-	add_alias(job, other);
-	return E_OK;
+	return add_alias(job, other);
 }
 
 /* Every key with an effect is a long flag, too, whatever other names it has. */
@@ -109,8 +126,10 @@ static bool key_is_flag(const struct option_row *row)
 static int add_names(struct argv_job *job, const struct option_row *row)
 {
 	if (key_is_flag(row)) {
-		add_alias(job, row->name);
-		int ret = add_spelling(job, row->name);
+		int ret = add_alias(job, row->name);
+		if (ret == E_OK) {
+			ret = add_spelling(job, row->name);
+		}
 		if (ret != E_OK) {
 			return ret;
 		}
@@ -123,8 +142,10 @@ static int add_names(struct argv_job *job, const struct option_row *row)
 		return -ENOMEM;
 	}
 	for (char *p = list; (p = strtok_r(p, ", ", &save)) != NULL; p = NULL) {
-		add_alias(job, p);
-		int ret = add_spelling(job, p);
+		int ret = add_alias(job, p);
+		if (ret == E_OK) {
+			ret = add_spelling(job, p);
+		}
 		if (ret != E_OK) {
 			return ret;
 		}
@@ -141,25 +162,58 @@ static const char *first_name(const struct argv_job *job, const struct option_ro
 	                    row->flags_long);
 }
 
-/* The row of the same key that adds a letter or names to those of \a row. */
-static const struct option_row *other_row(const struct option_sets *s,
-                                          const struct option_row *row)
+static int index_rows(struct argv_job *job)
 {
+	const struct option_sets *s = job->sets;
+	unsigned n = 0;
+
+	job->rows = arena_array(job->arena, option_count(s), sizeof(*job->rows));
+	/* with room for all, so that rows of one key stay in their order */
+	int ret =
+		job->rows != NULL ? hash_reserve(&job->by_key, option_count(s)) : -ENOMEM;
 	for (unsigned i = 0; i < s->n; i++) {
-		for (const struct option_row *o = s->set[i].rows; o->name != NULL; o++) {
-			bool flag = o->letter != 0 || o->flags_long != NULL;
-			if (o != row && flag && strcmp(o->name, row->name) == 0) {
-				return o;
-			}
+		for (const struct option_row *row = s->set[i].rows;
+		     row->name != NULL && ret == E_OK; row++) {
+			job->rows[n] = row;
+			ret = hash_add(&job->by_key, key_of(row->name), n++);
 		}
 	}
-	return NULL;
+	return ret;
+}
+
+static bool adds_names(const struct option_row *row)
+{
+	return row->letter != 0 || row->flags_long != NULL;
+}
+
+/* The row of the same key that adds a letter or names to those of \a row. */
+static const struct option_row *other_row(const struct argv_job *job,
+                                          const struct option_row *row)
+{
+	uint32_t at = HASH_FIND(&job->by_key, key_of(row->name), i,
+	                        job->rows[i] != row && adds_names(job->rows[i]) &&
+	                                strcmp(job->rows[i]->name, row->name) == 0);
+	return at != HASH_NONE ? job->rows[at] : NULL;
+}
+
+/* Is it the row that option_find() gives for its key? */
+static bool stands_for_key(const struct argv_job *job, const struct option_row *row)
+{
+	uint64_t key = key_of(row->name);
+	uint32_t at = HASH_FIND(&job->by_key, key, i,
+	                        job->rows[i]->type != OPT_IGNORED &&
+	                                strcmp(job->rows[i]->name, row->name) == 0);
+	if (at == HASH_NONE) {
+		at = HASH_FIND(&job->by_key, key, i,
+		               strcmp(job->rows[i]->name, row->name) == 0);
+	}
+	return at != HASH_NONE && job->rows[at] == row;
 }
 
 static int add_flag(struct argv_job *job, const struct option_row *row,
                     enum option_group group)
 {
-	const struct option_row *other = other_row(job->sets, row);
+	const struct option_row *other = other_row(job, row);
 	char letter = row->letter != 0 ? row->letter : other != NULL ? other->letter : 0;
 	const char *name = first_name(job, row);
 	if (other != NULL && row->flags_long == NULL && first_name(job, other) != NULL) {
@@ -172,7 +226,7 @@ static int add_flag(struct argv_job *job, const struct option_row *row,
 	             (group == OPTION_GROUP_NONE || (row->flags & OPT_BASIC) != 0);
 	job->n_rare += !basic;
 	job->flags[job->n_flags] = (struct flag){ row, letter, basic };
-	job->options[job->n_options++] = (struct argp_option){
+	struct argp_option o = {
 		.name = name,
 		.key = letter != 0 ? letter : KEY_FLAG + (int)job->n_flags,
 		.arg = (row->flags & OPT_NO_ARG) != 0 ? NULL
@@ -182,8 +236,11 @@ static int add_flag(struct argv_job *job, const struct option_row *row,
 		.group = row->type == OPT_IGNORED ? GROUP_IGNORED
 		                                  : GROUP_FIRST + (int)group,
 	};
+	int ret = add_option(job, o);
 	job->n_flags++;
-	int ret = name != NULL ? add_spelling(job, name) : E_OK;
+	if (ret == E_OK && name != NULL) {
+		ret = add_spelling(job, name);
+	}
 	if (ret == E_OK) {
 		ret = add_names(job, row);
 	}
@@ -276,7 +333,7 @@ static int build_argp_options(struct argv_job *job)
 	job->options =
 		arena_array(job->arena, 2 * count_names(s) + option_count(s) + HELP_ROWS,
 	                    sizeof(*job->options));
-	if (job->flags == NULL || job->options == NULL) {
+	if (job->flags == NULL || job->options == NULL || index_rows(job) != E_OK) {
 		return -ENOMEM;
 	}
 	for (unsigned i = 0; i < s->n; i++) {
@@ -285,9 +342,8 @@ static int build_argp_options(struct argv_job *job)
 			enum option_group group = row->group != OPTION_GROUP_NONE
 			                                  ? row->group
 			                                  : s->set[i].group;
-			int ret = option_find(s, row->name) == row
-			                  ? add_flag(job, row, group)
-			                  : E_OK;
+			int ret = stands_for_key(job, row) ? add_flag(job, row, group)
+			                                   : E_OK;
 			if (ret != E_OK) {
 				return ret;
 			}
@@ -362,7 +418,13 @@ static error_t parse_one(int key, char *arg, struct argp_state *state)
 int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,
                       const char *doc, const char *args, struct option_argv *ret_argv)
 {
-	struct argv_job job = { .sets = s, .arena = a, .args = args };
+	struct argv_job job = {
+		.sets = s,
+		.arena = a,
+		.args = args,
+		.names = { .arena = a },
+		.by_key = { .arena = a },
+	};
 	size_t most = 1; /* a command line has fewer flags than characters */
 
 	for (int i = 1; i < argc; i++) {

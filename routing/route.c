@@ -600,7 +600,7 @@ static int reroute_all(const struct route_in *in, struct route_step *st, struct 
 	return ret == E_OK ? route_base_adopt(st, &out.lft) : ret;
 }
 
-/* Routes what the change touches with the engine of the base. */
+/* Routes what the change touches with the engine of the base: nothing, where hosts only went. */
 static int route_change(const struct route_request *r, struct route_step *st,
                         struct why *why)
 {
@@ -614,7 +614,7 @@ static int route_change(const struct route_request *r, struct route_step *st,
 	if (ret == E_OK && e->check) {
 		ret = e->check(&in, why);
 	}
-	if (ret != E_OK || (!st->has_work && e->repair)) {
+	if (ret != E_OK || !st->has_work) {
 		return ret;
 	}
 	if (e->repair) {

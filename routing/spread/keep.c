@@ -160,9 +160,50 @@ static bool differ(const bool *which, const struct lft *a, const struct lft *b)
 	return false;
 }
 
-/* Are the kept tables balanced and, all on one lane, free of credit loops? */
-static int check_kept(const struct keep_measure *m, const struct lft *prev,
-                      struct lft *kept, const struct lft *anew, struct arena *tmp)
+/* No link carries more than the busiest one of the other tables, all together no more, and
+ * no cable is idle that is used there. */
+static bool is_no_worse(const struct graph *g, const uint32_t *load,
+                        const uint32_t *other)
+{
+	struct summary x = summarize(g, load), y = summarize(g, other);
+	bool good = x.most <= y.most && x.sum <= y.sum;
+
+	for (uint32_t c = 0; c < g->n_adj && good; c++) {
+		good = other[c] == 0 || !is_idle(g, load, c);
+	}
+	return good;
+}
+
+/* Are the kept tables balanced? Those of a host that comes may move for it. */
+static int judge_kept(const struct keep_measure *m, const struct lft *prev,
+                      enum keep_which which, struct lft *kept, const struct lft *anew,
+                      struct arena *tmp, bool *ret_good)
+{
+	struct load load, other;
+	int ret;
+
+	if (which == KEEP_IF_EVEN) {
+		ret = load_build(m->g, m->lids, kept, tmp, &load);
+		if (ret == E_OK) {
+			ret = load_build(m->g, m->lids, anew, tmp, &other);
+		}
+		*ret_good = ret == E_OK && is_no_worse(m->g, load.base, other.base) &&
+		            is_no_worse(m->g, load.all, other.all);
+		return ret;
+	}
+	ret = keep_is_good(m, kept, anew, ret_good);
+	if (ret == E_OK && !*ret_good && m->even) {
+		ret = m->even(m->ctx, prev, kept, tmp);
+		if (ret == E_OK) {
+			ret = keep_is_good(m, kept, anew, ret_good);
+		}
+	}
+	return ret;
+}
+
+/* Are they free of credit loops, all on one lane? \retval E_UNSUITABLE  No. */
+static int check_loops(const struct keep_measure *m, const struct lft *kept,
+                       struct arena *tmp)
 {
 	const struct lanes one = { .n = 1 };
 	const struct keep_lanes k = { .g = m->g,
@@ -172,56 +213,62 @@ static int check_kept(const struct keep_measure *m, const struct lft *prev,
 		                      .prev_lanes = &one,
 		                      .n = 1 };
 	uint8_t *lane = arena_array(tmp, kept->n_switches, kept->stride);
-	bool good;
-	int ret = lane ? keep_is_good(m, kept, anew, &good) : -ENOMEM;
 
-	if (ret == E_OK && !good && m->even) {
-		ret = m->even(m->ctx, prev, kept, tmp);
-		if (ret == E_OK) {
-			ret = keep_is_good(m, kept, anew, &good);
-		}
+	return lane ? keep_lanes(&k, lane) : -ENOMEM;
+}
+
+/* \retval E_UNSUITABLE  Nothing differs, or it may not stay. */
+static int keep_these(const struct keep_measure *m, const struct lft *prev,
+                      enum keep_which which, struct lft *lft, struct arena *tmp)
+{
+	size_t bytes = lft->n_switches * lft->stride;
+	bool *look = arena_array(tmp, (size_t)m->lids->top + 1, sizeof(*look)), good;
+	struct lft kept;
+	int ret = look ? E_OK : -ENOMEM;
+
+	for (uint32_t lid = 1; look && lid <= m->lids->top; lid++) {
+		uint32_t owner = m->lids->owner[lid];
+
+		look[lid] = owner != GRAPH_NONE &&
+		            (which != KEEP_SWITCHES ||
+		             m->g->nodes[m->g->ports[owner].node].sw != GRAPH_NONE);
 	}
 	if (ret == E_OK) {
-		ret = good ? keep_lanes(&k, lane) : E_UNSUITABLE;
+		ret = differ(look, prev, lft)
+		              ? lft_init(&kept, lft->n_switches, m->lids->top, tmp)
+		              : E_UNSUITABLE;
+	}
+	if (ret == E_OK) {
+		memcpy(kept.rows, lft->rows, bytes);
+		ret = keep_columns(m->g, m->lids, prev, look, &kept);
+	}
+	if (ret == E_OK) {
+		ret = judge_kept(m, prev, which, &kept, lft, tmp, &good);
+	}
+	if (ret == E_OK) {
+		ret = good ? check_loops(m, &kept, tmp) : E_UNSUITABLE;
+	}
+	if (ret == E_OK) {
+		memcpy(lft->rows, kept.rows, bytes);
 	}
 	return ret;
 }
 
-int keep_tables(const struct keep_measure *m, const struct lft *prev, bool hosts,
-                struct lft *lft)
+int keep_tables(const struct keep_measure *m, const struct lft *prev,
+                enum keep_which which, struct lft *lft)
 {
-	size_t bytes = lft->n_switches * lft->stride;
 	struct arena *tmp;
-	struct lft kept;
-	bool *which;
 	int ret = -ENOMEM;
 
 	if (!keep_has_shape(prev, lft)) {
 		return E_OK;
 	}
 	tmp = arena_new();
-	which = tmp ? arena_array(tmp, (size_t)m->lids->top + 1, sizeof(*which)) : NULL;
-	for (uint32_t lid = 1; which && lid <= m->lids->top; lid++) {
-		uint32_t owner = m->lids->owner[lid];
-
-		which[lid] =
-			owner != GRAPH_NONE &&
-			(hosts || m->g->nodes[m->g->ports[owner].node].sw != GRAPH_NONE);
+	if (tmp) {
+		ret = keep_these(m, prev, which, lft, tmp);
 	}
-	if (which && !differ(which, prev, lft)) {
-		ret = E_UNSUITABLE;
-	} else if (which) {
-		ret = lft_init(&kept, lft->n_switches, m->lids->top, tmp);
-	}
-	if (ret == E_OK) {
-		memcpy(kept.rows, lft->rows, bytes);
-		ret = keep_columns(m->g, m->lids, prev, which, &kept);
-	}
-	if (ret == E_OK) {
-		ret = check_kept(m, prev, &kept, lft, tmp);
-	}
-	if (ret == E_OK) {
-		memcpy(lft->rows, kept.rows, bytes);
+	if (ret == E_UNSUITABLE && which == KEEP_IF_EVEN) {
+		ret = keep_these(m, prev, KEEP_SWITCHES, lft, tmp);
 	}
 	arena_free(tmp);
 	return ret == E_UNSUITABLE ? E_OK : ret;

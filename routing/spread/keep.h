@@ -59,8 +59,9 @@ int keep_is_good(const struct keep_measure *m, const struct lft *kept,
 /*!
  * \brief Replaces columns of today's tables by those of earlier tables.
  *
- * A column is taken if it arrives from every switch that reaches the LID today. Routes
- * from hosts to hosts may have no more hops, all routes together at most a quarter more.
+ * A column is taken if it arrives from every switch that reaches the LID today. A switch
+ * that has no entry for the LID, because it is new, gets that of today. Routes from hosts
+ * to hosts may have no more hops, all routes together at most a quarter more.
  * Credit loops with other columns are not looked for.
  *
  * \param which  [top + 1] LIDs to look at, NULL: all.
@@ -71,6 +72,16 @@ int keep_is_good(const struct keep_measure *m, const struct lft *kept,
 int keep_columns(const struct graph *g, const struct lids *lids, const struct lft *prev,
                  const bool *which, struct lft *ret_lft);
 
+/*! Which columns of earlier tables may stay. */
+enum keep_which {
+	KEEP_SWITCHES, /*!< those of the LIDs of switches */
+	/*! All of them where the busiest link and the sum of all routes are no more than
+	 *  today's; else KEEP_SWITCHES. For tables of a whole tree: hosts that come and go
+	 *  move no route there, but a leaf switch gives the hosts of others other numbers. */
+	KEEP_IF_EVEN,
+	KEEP_ALL /*!< where keep_is_good() */
+};
+
 /*!
  * \brief The last step of an engine of one lane that does not look at earlier tables:
  *        their columns stay where they may.
@@ -79,12 +90,11 @@ int keep_columns(const struct graph *g, const struct lids *lids, const struct lf
  * no credit loop. Otherwise the tables remain as they are. Where a new column meets many
  * routes on one link, the new column moves (\a m->even).
  *
- * \param hosts  Look at the LIDs of hosts, too, not only at those of switches.
  * \retval -ENOMEM
  * Cost: O(S * L) where tables differ.
  */
-int keep_tables(const struct keep_measure *m, const struct lft *prev, bool hosts,
-                struct lft *lft);
+int keep_tables(const struct keep_measure *m, const struct lft *prev,
+                enum keep_which which, struct lft *lft);
 
 /*! The tables whose lanes are kept. */
 struct keep_lanes {

@@ -37,6 +37,19 @@ static void count_hops(const struct column *c, uint32_t n, uint16_t *hops)
 	}
 }
 
+/* A switch without an earlier entry, such as one that was restarted, takes that of today,
+ * if the earlier column arrives from the next switch. */
+static void add_new_switches(const struct pair *p)
+{
+	for (uint32_t i = 1; i < p->now->n_order; i++) {
+		uint32_t s = p->now->order[i], next = p->now->next[s];
+
+		if (p->old->port[s] == LFT_NO_ROUTE && p->hops_old[next] != UINT16_MAX) {
+			p->hops_old[s] = (uint16_t)(p->hops_old[next] + 1);
+		}
+	}
+}
+
 /* Takes the earlier column unless it is a detour: a route between hosts may not get
  * longer, and all routes together may get longer by a quarter. */
 static void keep_column(const struct column_map *old, const struct pair *p, uint32_t lid,
@@ -46,6 +59,7 @@ static void keep_column(const struct column_map *old, const struct pair *p, uint
 
 	count_hops(p->now, old->n, p->hops);
 	count_hops(p->old, old->n, p->hops_old);
+	add_new_switches(p);
 	for (uint32_t s = 0; s < old->n; s++) {
 		if (p->hops[s] == UINT16_MAX) {
 			continue;
@@ -58,7 +72,7 @@ static void keep_column(const struct column_map *old, const struct pair *p, uint
 		sum_old += p->hops_old[s];
 	}
 	for (uint32_t s = 0; sum_old <= sum + sum / 4 && s < old->n; s++) {
-		if (p->hops[s] != UINT16_MAX) {
+		if (p->hops[s] != UINT16_MAX && p->old->port[s] != LFT_NO_ROUTE) {
 			lft_row(ret_lft, s)[lid] = p->old->port[s];
 		}
 	}

@@ -214,6 +214,40 @@ START_TEST(lost_cable_is_spread)
 }
 END_TEST
 
+static unsigned n_routed;
+
+static int route_counted(const struct route_in *in, struct arena *a,
+                         struct route_out *ret_out)
+{
+	n_routed++;
+	return engine_find("minhop")->route(in, a, ret_out);
+}
+
+/* An engine that cannot repair has nothing to do for a host that goes, and routes for one that
+ * comes. */
+START_TEST(lost_host_needs_no_engine)
+{
+	static const struct engine counted = { .name = "counted", .route = route_counted };
+	struct life l = { 0 };
+	struct route_result result;
+	uint32_t node;
+
+	start(&l, "ft3 4", "minhop", 1, 0);
+	l.request.list = (struct route_list){ .engine = { &counted }, .n = 1 };
+	node = l.whole->ports[l.whole->hosts[3]].node;
+	for (unsigned step = 0; step < 3; step++) {
+		l.gone[node] = step == 1;
+		life_make_fabric(&l);
+		l.request.incremental = step != 0;
+		n_routed = 0;
+		ck_assert_int_eq(route_run(&l.request, arena, &result), E_OK);
+		ck_assert(result.incremental == (step != 0));
+		ck_assert_uint_eq(n_routed, step != 1);
+		life_keep_tables(&l, &result.out.lft);
+	}
+}
+END_TEST
+
 static const struct {
 	const char *fabric, *engines;
 	uint32_t lmc;
@@ -350,6 +384,7 @@ TEST_SUITE(route_base)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, small_changes, 0, N_LIVES);
+	tcase_add_test(t, lost_host_needs_no_engine);
 	tcase_add_loop_test(t, lost_cable_is_spread, 0, 2);
 	tcase_add_test(t, same_on_all_threads);
 	tcase_add_test(t, other_tables);

@@ -32,10 +32,11 @@
  * If several cables are missing, routes to base LIDs are moved from links that carry more
  * than they must (dmodc_rebalance.c).
  *
- * In a whole tree whose hosts are numbered by place, earlier tables are not used: the same
- * fabric gives the same entries, and a change moves only what it concerns. Otherwise a host
- * that goes renumbers others or changes which routes are moved. Then earlier routes are kept
- * as far as possible (routing/spread/keep.h).
+ * In a whole tree whose hosts are numbered by place, the same fabric gives the same entries,
+ * and a host that comes or goes moves no other. A leaf switch that comes or goes renumbers
+ * others, so earlier routes are kept there if they are as even. Otherwise a host that goes
+ * renumbers others, too, or changes which routes are moved. Then earlier routes are kept as
+ * far as possible (routing/spread/keep.h).
  *
  * Differences from the paper: slots instead of the position among the remaining neighbours,
  * numbering by place, planes instead of the order of GUIDs, the mirrored choice downward,
@@ -92,7 +93,7 @@ static int dmodc_route(const struct route_in *in, struct arena *a,
 	if (ret == E_OK) {
 		const struct keep_measure m = { .g = in->g, .lids = in->lids };
 
-		ret = keep_tables(&m, in->prev, !j.t.full || dmodc_is_broken(&j.t), &lft);
+		ret = keep_tables(&m, in->prev, dmodc_keeps(&j.t), &lft);
 	}
 	if (ret == E_OK) {
 		dmodc_note(&j, &ret_out->notes);

@@ -9,6 +9,7 @@
 #include "routing/engines/dmodc/dmodc.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/tables.h"
+#include "routing/spread/keep.h"
 
 struct arena;
 struct lids;
@@ -107,16 +108,17 @@ int dmodc_job_init(struct dmodc_job *j, const struct dmodc_rule *rule,
  */
 int dmodc_fill(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp);
 
-/*! \brief Has a switch fewer cables up than others of its rank, or fewer to one neighbour
- *         than to another? */
-bool dmodc_is_broken(const struct dmodc_tree *t);
-
 /*!
  * \brief In a broken tree, moves routes from links that carry much more than the others.
  * \retval -ENOMEM -ECANCELED
  * Cost: as spread_rebalance_tables(); none on a whole tree.
  */
 int dmodc_rebalance(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp);
+
+/*! \brief What may stay of earlier tables: routes that are as even as those of the closed
+ *         form. All routes, where a host that goes renumbers others or dmodc_rebalance()
+ *         moves routes. */
+enum keep_which dmodc_keeps(const struct dmodc_tree *t);
 
 /*! \brief Notes what is missing, unused or not joined by rank. */
 void dmodc_note(const struct dmodc_job *j, struct why *notes);

@@ -31,7 +31,9 @@ static bool has_unlike_neighbours(const struct dmodc_tree *t, uint32_t s)
 	return false;
 }
 
-bool dmodc_is_broken(const struct dmodc_tree *t)
+/* Has a switch fewer cables up than others of its rank, or fewer to one neighbour than to
+ * another? */
+static bool is_broken(const struct dmodc_tree *t)
 {
 	for (unsigned r = 0; r + 1 < t->tiers; r++) {
 		uint32_t most = 0, least = UINT32_MAX;
@@ -216,7 +218,7 @@ int dmodc_rebalance(struct dmodc_job *j, const _Atomic bool *cancel, struct aren
 	bool several = false;
 	int ret;
 
-	if (!dmodc_is_broken(&j->t)) {
+	if (!is_broken(&j->t)) {
 		return E_OK;
 	}
 	for (uint32_t c = 0; c < j->t.n_cols; c++) {
@@ -245,4 +247,9 @@ int dmodc_rebalance(struct dmodc_job *j, const _Atomic bool *cancel, struct aren
 		}
 	}
 	return ret;
+}
+
+enum keep_which dmodc_keeps(const struct dmodc_tree *t)
+{
+	return t->full && !is_broken(t) ? KEEP_IF_EVEN : KEEP_ALL;
 }

@@ -275,16 +275,17 @@ static void fattree_note(const struct fattree *f, const struct dmodc_job *j,
 /* ---- the whole ---- */
 
 /*
- * If leaves do not reserve numbers (routing/spread/leaves.h), or routes were moved for
- * balance, one host more or less would move the routes of others. Then earlier routes are
- * kept as far as possible. With pass_through or converge loads are not comparable, so routes
+ * A leaf switch that comes or goes renumbers the hosts of others, so earlier routes are kept
+ * if they are as even. If leaves do not reserve numbers (routing/spread/leaves.h), or routes
+ * were moved for balance, one host more or less would move the routes of others, too. Then
+ * earlier routes are kept as far as possible. With pass_through or converge loads are not comparable, so routes
  * are not kept.
  */
 static int keep_earlier(const struct fattree *f, const struct dmodc_job *j,
                         struct arena *tmp)
 {
 	struct keep_measure m = { .g = j->g, .lids = j->lids, .n_sets = 2 };
-	bool hosts = !f->rule.select_by && (!j->t.full || dmodc_is_broken(&j->t));
+	enum keep_which which = f->rule.select_by ? KEEP_SWITCHES : dmodc_keeps(&j->t);
 	uint8_t *set;
 
 	if (f->rule.last) {
@@ -297,7 +298,7 @@ static int keep_earlier(const struct fattree *f, const struct dmodc_job *j,
 		}
 		m.set = set;
 	}
-	return keep_tables(&m, f->in->prev, hosts, j->lft);
+	return keep_tables(&m, f->in->prev, which, j->lft);
 }
 
 static int fill_tables(struct fattree *f, struct dmodc_job *j, struct arena *tmp,

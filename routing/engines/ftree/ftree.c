@@ -185,16 +185,18 @@ static int even_new(void *ctx, const struct lft *prev, struct lft *lft, struct a
 }
 
 /*
- * In a whole tree whose hosts are numbered by place, earlier tables are not used: the same
- * fabric gives the same entries, and a host that comes or goes moves no other. Otherwise it
- * renumbers others, or changes which pairs are rerouted how. Then earlier routes are kept as
- * far as possible (routing/spread/keep.h).
+ * In a whole tree whose hosts are numbered by place, the same fabric gives the same entries,
+ * and a host that comes or goes moves no other. A leaf switch that comes or goes renumbers
+ * others, so earlier routes are kept there if they are as even (KEEP_IF_EVEN). Otherwise a
+ * host renumbers others, too, or changes which pairs are rerouted how. Then earlier routes
+ * are kept as far as possible (routing/spread/keep.h).
  */
 static int keep_earlier(struct ftree *f, const struct route_in *in)
 {
 	const struct keep_measure m = { .g = in->g, .lids = in->lids, .even = even_new, .ctx = f };
 
-	return keep_tables(&m, in->prev, !f->placed || f->broken, f->lft);
+	return keep_tables(&m, in->prev,
+	                   f->placed && !f->broken ? KEEP_IF_EVEN : KEEP_ALL, f->lft);
 }
 
 static int ftree_route(const struct route_in *in, struct arena *a,

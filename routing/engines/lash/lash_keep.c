@@ -6,7 +6,7 @@
  * Entries stay if they still lead closer, and pairs stay on their lanes. A new LID uses the
  * routes of other LIDs on its switch, so that it adds no dependency to the lanes. If a cable
  * joins switches that were not joined before, everything is computed anew, because no kept
- * route would use the cable.
+ * route would use the cable; unless it is one of a leaf switch that comes back.
  */
 #include "routing/engines/lash/lash_keep.h"
 
@@ -124,13 +124,33 @@ static bool is_new_neighbour(const struct lash_keep *k, uint32_t s, uint32_t t)
 	return lid && (port == LFT_NO_ROUTE || (to && to->to != t));
 }
 
+/* Is it a leaf switch that was away: did none of its neighbours route to it, and have they
+ * no hosts? Routes of others do not pass it, so none misses its cables. */
+static bool is_leaf_back(const struct lash_keep *k, uint32_t s)
+{
+	const struct graph *g = k->in->g;
+	uint32_t lid = k->in->lids->of[graph_port(g, g->switches[s], 0)].base;
+	bool back = g->host_first[s] != g->host_first[s + 1];
+
+	for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1] && back; c++) {
+		uint32_t to = g->adj[c].to;
+
+		back = g->host_first[to] == g->host_first[to + 1] &&
+		       lft_row(k->in->prev, to)[lid] == LFT_NO_ROUTE;
+	}
+	return back;
+}
+
 static bool is_any_new(const struct lash_keep *k)
 {
 	const struct graph *g = k->in->g;
 
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
-			if (is_new_neighbour(k, s, g->adj[c].to)) {
+			uint32_t to = g->adj[c].to;
+
+			if (is_new_neighbour(k, s, to) && !is_leaf_back(k, s) &&
+			    !is_leaf_back(k, to)) {
 				return true;
 			}
 		}
