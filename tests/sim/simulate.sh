@@ -110,6 +110,10 @@ done
 "$simulate" --omnipath --nonsense --first 21040 --seeds 1 || status=1
 # a standby of Omni-Path hands over to a master whose SMP came over a directed route
 "$simulate" --omnipath --managers 2 --freezes --first 5145 --seeds 1 || status=1
+# a link restarts after its tables were set and before it is ARMED
+"$simulate" --omnipath --nonsense --first 1077 --seeds 1 || status=1
+# a switch restarts and gets LinearFDBTop before it is looked at
+"$simulate" --omnipath --first 2042 --seeds 1 || status=1
 # the description of the own host changes before its LID is known again
 "$simulate" --omnipath --managers 2 --freezes --first 20743 --seeds 1 || status=1
 # a restart after a rule of lanes came and went, after links had to restart for their maps, and with a
