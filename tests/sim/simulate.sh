@@ -116,6 +116,8 @@ done
 "$simulate" --omnipath --first 2042 --seeds 1 || status=1
 # a port between switches enforces P_Keys until a sweep ends it
 "$simulate" --omnipath --nonsense --drains --first 301045 --seeds 1 || status=1
+# a node that is refused stands between two subnet managers
+"$simulate" --omnipath --managers 2 --first 301047 --seeds 1 || status=1
 # the description of the own host changes before its LID is known again
 "$simulate" --omnipath --managers 2 --freezes --first 20743 --seeds 1 || status=1
 # a restart after a rule of lanes came and went, after links had to restart for their maps, and with a
