@@ -232,20 +232,11 @@ static unsigned p_key_blocks(const struct config *c, const struct disc *d,
 	return table_blocks_of(cap, PORT_BLOCK_P_KEYS);
 }
 
-/* Has the port been restarted since its tables were read? Port 0 has no link that would show
- * it, so it counts as restarted when all other ports are down or training. */
+/* Has the port been restarted since its tables were read? */
 static bool restarted(const struct disc_node *n, const struct disc_port *p)
 {
-	if (p->num != 0) {
-		return field_get(p->info, PI_PORT_STATE) < PORT_ARMED;
-	}
-	for (unsigned i = 1; i <= n->n_ports; i++) {
-		if (n->ports[i].has_info &&
-		    field_get(n->ports[i].info, PI_PORT_STATE) >= PORT_ARMED) {
-			return false;
-		}
-	}
-	return true;
+	return p->num != 0 ? field_get(p->info, PI_PORT_STATE) < PORT_ARMED
+	                   : disc_seems_restarted(n);
 }
 
 static int read_port(struct sm *sm, struct job *j, struct disc_node *n,

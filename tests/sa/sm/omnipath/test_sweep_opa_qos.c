@@ -376,6 +376,41 @@ START_TEST(restarts_before_it_is_armed)
 }
 END_TEST
 
+/* A node or a link restarts in any step of the first sweep. In the end all is there, so a daemon that starts anew sets
+ * nothing. */
+START_TEST(restarts_in_any_step)
+{
+	enum { N_WHAT = 3 };
+	unsigned phase = PHASE_DISCOVER + (unsigned)_i / N_WHAT, what = (unsigned)_i % N_WHAT;
+	const struct graph *g;
+	uint64_t sets;
+
+	prepare("torus 3x3 1", "nue");
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	g = fixture->g;
+	while (fixture->sweep->phase < phase) { /* one that asks for nothing is over at once */
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	if (what == 0) {
+		ck_assert_int_eq(sim_reboot(fixture->sim, g->nodes[g->switches[4]].guid), E_OK);
+	} else if (what == 1) {
+		ck_assert_int_eq(sim_reboot(fixture->sim, fixture_host_guid(fixture, 5)), E_OK);
+	} else {
+		set_host_link(5, false);
+		set_host_link(5, true);
+	}
+	fixture_run_ms(fixture, 2 * HEAVY_MS);
+	check_fabric();
+	sets = n_sets();
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_uint_le(n_sets() - sets, g->n_hosts); /* clients register again */
+	check_fabric();
+}
+END_TEST
+
 /* What somebody else changed is found by the audit and set again, if the link takes it. */
 START_TEST(repairs_tables)
 {
@@ -484,6 +519,8 @@ TEST_SUITE(sweep_opa_qos)
 	tcase_add_loop_test(tc, engine_changes, 0, 2);
 	tcase_add_loop_test(tc, sets_a_rebooted_node_up, 0, 10);
 	tcase_add_test(tc, restarts_before_it_is_armed);
+	tcase_add_loop_test(tc, restarts_in_any_step, 0,
+	                    3 * (PHASE_ADAPTIVE_RESUME - PHASE_DISCOVER + 1));
 	tcase_add_test(tc, repairs_tables);
 	tcase_add_test(tc, takes_sc_maps_over);
 	tcase_add_loop_test(tc, maps_of_single_ports, 0, 2);
