@@ -84,6 +84,8 @@ for seed in 19 21; do
 	"$simulate" --high-lids --nonsense --first "$seed" --seeds 1 || status=1
 done
 "$simulate" --high-lids --drains --first 15 --seeds 1 || status=1
+# a master that was passed over as standby is master once again
+"$simulate" --managers 3 --nonsense --freezes --first 301261 --seeds 1 || status=1
 # a HANDOVER comes while the fabric is discovered; two masters that see each other late
 "$simulate" --managers 2 --first 2001060 --seeds 1 || status=1
 "$simulate" --managers 2 --first 12027 --seeds 1 || status=1
