@@ -118,6 +118,8 @@ done
 "$simulate" --omnipath --first 2042 --seeds 1 || status=1
 # a port between switches enforces P_Keys until a sweep ends it
 "$simulate" --omnipath --nonsense --drains --first 301045 --seeds 1 || status=1
+# the routes of another part of the fabric move while a sweep is to set nothing
+"$simulate" --omnipath --managers 0 --crashes --freezes --nonsense --drains --first 301307 --seeds 1 || status=1
 # a node that is refused stands between two subnet managers
 "$simulate" --omnipath --managers 2 --first 301047 --seeds 1 || status=1
 # the description of the own host changes before its LID is known again
