@@ -395,12 +395,13 @@ static uint32_t mod_same(uint32_t mod, bool set)
 	return mod;
 }
 
-/* A Get says that this SM begins to configure the port, which it does with what it reads. */
+/* A Get says that this SM begins to configure the port, which it does with what it reads, unless it only looks. */
 static uint32_t mod_port(uint32_t mod, bool set)
 {
 	enum { PORT = 0xff };
+	bool begins = !set && (mod & OPA_PORT_LOOK) == 0;
 
-	return (uint32_t)OPA_MOD_ONE | (set ? 0 : OPA_MOD_BEGIN) | (mod & PORT);
+	return (uint32_t)OPA_MOD_ONE | (begins ? OPA_MOD_BEGIN : 0) | (mod & PORT);
 }
 
 /* Port and block of P_Keys stand where InfiniBand has them; so does the block of an LFT. Multicast tables

@@ -26,6 +26,10 @@
  * All functions are pure; readers of bytes from the wire check their length.
  */
 
+/*! Added to the AttributeModifier of a Get(PortInfo): only looks at the port. Any other one says that this SM
+ *  begins to configure it, which the port keeps until its link goes down. */
+#define OPA_PORT_LOOK (UINT32_C(1) << 30)
+
 /*! An SMP as Omni-Path has it: what stands behind the header. */
 struct opa_smp {
 	uint16_t attr;

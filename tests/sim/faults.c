@@ -14,6 +14,7 @@
 #include "sa/sm/sweep/sweep_int.h"
 #include "tests/sim/clients.h"
 #include "tests/sim/disk.h"
+#include "tests/sim/invariants.h"
 
 /* A node that may be disturbed: not that of the subnet manager. */
 static uint32_t pick_node(const struct run *r, uint32_t what)
@@ -450,6 +451,9 @@ bool faults_end(struct run *r, bool all_run)
 		set_twin(r, i, i);
 	}
 	sim_set_noise(r->sim, &(struct sim_noise){ 0 });
+	if (find_is_parted(r)) {
+		(void)faults_end_refusals(r);
+	}
 	vports_settle(r);
 	(void)faults_end_drains(r);
 	return true;

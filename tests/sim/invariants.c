@@ -45,7 +45,8 @@ static unsigned state_in(const struct run *r, uint32_t port)
 	return (unsigned)field_get(info, PI_PORT_STATE);
 }
 
-bool *find_reached(const struct run *r, struct arena *a)
+/* over_refused: nodes that are refused count as any others, since they pass SMPs on. */
+static bool *find_over(const struct run *r, struct arena *a, bool over_refused)
 {
 	const struct graph *g = r->g;
 	bool *reached = arena_array(a, g->n_nodes, sizeof(*reached));
@@ -67,14 +68,34 @@ bool *find_reached(const struct run *r, struct arena *a)
 				continue;
 			}
 			far = g->ports[peer].node;
-			if (!r->down[far] && !r->down[queue[i]] && !r->refused[far] &&
-			    !reached[far]) {
+			if (!r->down[far] && !r->down[queue[i]] &&
+			    (over_refused || !r->refused[far]) && !reached[far]) {
 				reached[far] = true;
 				queue[n++] = far;
 			}
 		}
 	}
 	return reached;
+}
+
+bool *find_reached(const struct run *r, struct arena *a)
+{
+	return find_over(r, a, false);
+}
+
+bool find_is_parted(const struct run *r)
+{
+	struct arena *a = arena_new();
+	const bool *part = find_over(r, a, false), *all = find_over(r, a, true);
+	bool parted = false;
+
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		uint32_t node = r->g->ports[r->m[i].port].node;
+
+		parted |= r->m[i].sweep != NULL && all[node] && !part[node];
+	}
+	arena_free(a);
+	return parted;
 }
 
 bool find_is_reached(const struct run *r, const struct manager *m)

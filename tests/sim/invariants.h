@@ -11,6 +11,10 @@ struct run;
 /*! \brief The nodes that the judge's port reaches over live cables. [g->n_nodes] */
 bool *find_reached(const struct run *r, struct arena *a);
 
+/*! \brief Are there subnet managers that the judge reaches over refused nodes alone? They hear each other, so one of them
+ *         is no master, though nobody else manages its part. */
+bool find_is_parted(const struct run *r);
+
 /*! \brief Does the judge reach this subnet manager? */
 bool find_is_reached(const struct run *r, const struct manager *m);
 

@@ -398,13 +398,13 @@ bool run_until(struct run *r, uint64_t end)
 	return check_tables(r, false);
 }
 
-/* Heavy and local sweeps of all managers that the judge reaches. */
-static uint32_t count_sweeps(const struct run *r)
+/* Heavy and local sweeps of all managers that the judge reaches, or of the others. */
+static uint32_t count_sweeps(const struct run *r, bool reached)
 {
 	uint32_t n = 0;
 
 	for (unsigned i = 0; i < r->n_managers; i++) {
-		if (r->m[i].sweep != NULL && find_is_reached(r, &r->m[i])) {
+		if (r->m[i].sweep != NULL && find_is_reached(r, &r->m[i]) == reached) {
 			const struct sweep_status *st = sweep_status(r->m[i].sweep);
 
 			n += st->heavy_sweeps + st->local_sweeps;
@@ -473,21 +473,36 @@ static uint64_t count_sets(const struct run *r)
 	return n;
 }
 
+/* Is a manager of another part of the fabric in the middle of something? */
+static bool others_work(const struct run *r)
+{
+	bool work = false;
+
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		const struct manager *m = &r->m[i];
+
+		work |= m->sweep != NULL && !find_is_reached(r, m) &&
+		        strcmp(sweep_status(m->sweep)->phase, "idle") != 0;
+	}
+	return work;
+}
+
 /* A heavy sweep finds the fabric as local sweeps of the master left it, and has nothing
- * to set. */
+ * to set. What is set in another part of the fabric is none of its business. */
 static bool check_local(struct run *r)
 {
 	struct sweep *master = r->judge->sweep;
 	uint64_t sets = count_sets(r);
-	uint32_t sweeps = count_sweeps(r),
+	uint32_t sweeps = count_sweeps(r, true), others = count_sweeps(r, false),
 		 missed = sweep_status(master)->local_differences;
 	uint64_t epoch = sweep_status(master)->epoch;
+	bool alone = !others_work(r);
 
 	sweep_request_heavy(master);
 	if (!run_until(r, now_ms(r) + LATE_MS)) {
 		return false;
 	}
-	sweeps = count_sweeps(r) - sweeps;
+	sweeps = count_sweeps(r, true) - sweeps;
 	missed = sweep_status(master)->local_differences - missed;
 	if (sweeps != 1 || missed != 0 || sweep_status(master)->epoch != epoch) {
 		return run_fail(
@@ -497,7 +512,8 @@ static bool check_local(struct run *r)
 			(unsigned)sweep_status(master)->epoch);
 	}
 	sets = count_sets(r) - sets;
-	return sets == 0 ||
+	alone &= !others_work(r) && count_sweeps(r, false) == others;
+	return sets == 0 || !alone ||
 	       run_fail(r, "a heavy sweep sets %u things that the sweep before left",
 	                (unsigned)sets);
 }
@@ -572,7 +588,7 @@ static bool settle(struct run *r, uint32_t what)
 		}
 	}
 	do {
-		heavy = count_sweeps(r);
+		heavy = count_sweeps(r, true);
 		if (!run_until(r, now_ms(r) + 4000 * r->config.sweep_interval)) {
 			return false;
 		}
@@ -581,7 +597,7 @@ static bool settle(struct run *r, uint32_t what)
 			return run_fail(r, "not quiet after %u s: %s", QUIET_MS / 1000,
 			                why);
 		}
-		if (quiet && count_sweeps(r) == heavy && check_vports_are_up(r)) {
+		if (quiet && count_sweeps(r, true) == heavy && check_vports_are_up(r)) {
 			/* once beside the nodes that are refused, if there are any */
 			if (!check_local(r)) {
 				return false;

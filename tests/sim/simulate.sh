@@ -84,6 +84,8 @@ for seed in 19 21; do
 	"$simulate" --high-lids --nonsense --first "$seed" --seeds 1 || status=1
 done
 "$simulate" --high-lids --drains --first 15 --seeds 1 || status=1
+# a master that was passed over as standby is master once again
+"$simulate" --managers 3 --nonsense --freezes --first 301261 --seeds 1 || status=1
 # a HANDOVER comes while the fabric is discovered; two masters that see each other late
 "$simulate" --managers 2 --first 2001060 --seeds 1 || status=1
 "$simulate" --managers 2 --first 12027 --seeds 1 || status=1
@@ -110,6 +112,16 @@ done
 "$simulate" --omnipath --nonsense --first 21040 --seeds 1 || status=1
 # a standby of Omni-Path hands over to a master whose SMP came over a directed route
 "$simulate" --omnipath --managers 2 --freezes --first 5145 --seeds 1 || status=1
+# a link restarts after its tables were set and before it is ARMED
+"$simulate" --omnipath --nonsense --first 1077 --seeds 1 || status=1
+# a switch restarts and gets LinearFDBTop before it is looked at
+"$simulate" --omnipath --first 2042 --seeds 1 || status=1
+# a port between switches enforces P_Keys until a sweep ends it
+"$simulate" --omnipath --nonsense --drains --first 301045 --seeds 1 || status=1
+# the routes of another part of the fabric move while a sweep is to set nothing
+"$simulate" --omnipath --managers 0 --crashes --freezes --nonsense --drains --first 301307 --seeds 1 || status=1
+# a node that is refused stands between two subnet managers
+"$simulate" --omnipath --managers 2 --first 301047 --seeds 1 || status=1
 # the description of the own host changes before its LID is known again
 "$simulate" --omnipath --managers 2 --freezes --first 20743 --seeds 1 || status=1
 # a restart after a rule of lanes came and went, after links had to restart for their maps, and with a

@@ -175,6 +175,17 @@ static void on_description(void *ctx, const struct smp_reply *r)
 	n->disc->n_described++;
 }
 
+bool disc_seems_restarted(const struct disc_node *n)
+{
+	unsigned i = 1;
+
+	while (i <= n->n_ports && (!n->ports[i].has_info ||
+	                           field_get(n->ports[i].info, PI_PORT_STATE) < PORT_ARMED)) {
+		i++;
+	}
+	return i > n->n_ports;
+}
+
 bool disc_is_isolated(const struct disc_node *n, unsigned port)
 {
 	const struct health *h = n->disc->options.health;

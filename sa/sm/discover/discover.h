@@ -275,6 +275,10 @@ const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned
 /*! \brief Is what is behind a port left out, because the port is not healthy? */
 bool disc_is_isolated(const struct disc_node *n, unsigned port);
 
+/*! \brief May a switch have restarted since the last sweep? Its port 0 has no link that would show it, so it may if none
+ *         of its links is beyond INIT. */
+bool disc_seems_restarted(const struct disc_node *n);
+
 /*! \brief Keeps PortInfo as Omni-Path has it, if the answer is of such a port. \retval -ENOMEM */
 int disc_keep_port_info(struct disc_port *p, struct arena *a, const struct smp_reply *r);
 

@@ -611,7 +611,7 @@ static void send_control(struct election *e, enum sm_control control, smp_done_f
 
 static void pass_over(struct election *e, bool offered, const char *why)
 {
-	bool again = e->passed_over.guid == e->master.guid;
+	bool again = e->passed_over.guid == e->master.guid && e->passed_over.was_master;
 	uint64_t pause = HANDOVER_PAUSE_MS;
 
 	if (offered && e->master.state == SM_MASTER) {
@@ -939,6 +939,7 @@ void election_poll_end(struct election *e)
 		snprintf(why, sizeof(why), "it answers %u times that it is %s%s",
 		         e->missed, state_names[e->master_said],
 		         e->offered ? ", also after HANDOVER was repeated" : "");
+		e->master.state = e->master_said; /* whatever it was when we began to wait for it */
 		pass_over(e, e->offered, why);
 	}
 	sm_request_heavy(e->sm, "the master 0x%016" PRIx64 " is gone", e->master.guid);

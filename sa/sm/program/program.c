@@ -416,6 +416,14 @@ static bool is_due(struct port_plan *a)
 
 static void send_state(struct program *p, uint32_t port, unsigned state, bool again);
 
+/* Did a link of Omni-Path restart after this SM had begun to configure its port? It has lost what it was given, so it
+ * is not ARMED before another sweep has looked at all of it. */
+static bool begins_anew(const struct disc_port *p, unsigned state)
+{
+	return state == PORT_ARMED && p->opa_info != NULL &&
+	       !field_get(p->opa_info, OPA_PI_IS_SM_CONFIGURATION_STARTED);
+}
+
 /* The state of a port that refused one. */
 static void on_state_read(void *ctx, const struct smp_reply *r)
 {
@@ -436,7 +444,7 @@ static void on_state_read(void *ctx, const struct smp_reply *r)
 	}
 	/* A link that went down or restarted meanwhile is not ready for the state, which is no refusal.
 	 * The port counts as ARMED, by which the next look at it finds that it is not. */
-	if (r->ret == E_OK && state + 1 < c->state) {
+	if (r->ret == E_OK && (state + 1 < c->state || begins_anew(port, c->state))) {
 		field_set(port->info, PI_PORT_STATE, PORT_ARMED);
 		return;
 	}
@@ -453,17 +461,19 @@ static void on_state_read(void *ctx, const struct smp_reply *r)
  * lost and the Set was sent again. So its state is read. \return true: it is being read. */
 static bool read_refused_state(struct port_ctx *c, const struct smp_reply *r)
 {
+	uint32_t look;
 	int ret;
 
 	if (r->ret != E_MALFORMED || c->state <= PORT_DOWN) {
 		return false;
 	}
 	c->status = (uint8_t)r->status;
+	look = smp_is_omni_path(c->p->smp) ? OPA_PORT_LOOK : 0;
 	ret = smp_submit(c->p->smp, &(struct smp_request){
 					    .dest = r->dest,
 					    .method = UMAD_METHOD_GET,
 					    .attr = UMAD_SM_ATTR_PORT_INFO,
-					    .mod = r->mod,
+					    .mod = r->mod | look,
 					    .retries = c->p->config->transaction_retries,
 					    .done = on_state_read,
 					    .ctx = c });

@@ -560,16 +560,13 @@ static void forget_restarted(const struct graph *g, const struct disc_node *n,
                              struct table *t)
 {
 	const struct port *gp = &g->ports[g->nodes[n->graph_node].first_port];
-	bool all = n->type == NODE_SWITCH;
+	bool all = n->type == NODE_SWITCH && disc_seems_restarted(n);
 
-	for (unsigned i = all ? 0 : 1; i <= n->n_ports; i++) {
-		bool cabled = gp[i].peer != GRAPH_NONE;
-		bool idle = field_get(n->ports[i].info, PI_PORT_STATE) < PORT_ARMED;
-
-		if (cabled && idle) {
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		if (gp[i].peer != GRAPH_NONE &&
+		    field_get(n->ports[i].info, PI_PORT_STATE) < PORT_ARMED) {
 			table_forget_port(t, i);
 		}
-		all &= !cabled || idle;
 	}
 	/* the whole switch was restarted, ports without a cable among them */
 	for (unsigned i = 0; all && i <= n->n_ports; i++) {
@@ -631,7 +628,8 @@ static void forget_end_ports(struct program *p, const struct disc_node *n)
 	     num++) {
 		/* a switch that was restarted has lost its tables, and its LID also where a
 		 * Set(SwitchInfo) that came after that has put LinearFDBTop back */
-		idle = on_switch ? disc_lft_top(n) == 0 || disc_lid(&n->ports[0]) == 0
+		idle = on_switch ? disc_lft_top(n) == 0 || disc_lid(&n->ports[0]) == 0 ||
+		                           disc_seems_restarted(n)
 		                 : g->ports[graph_port(g, n->graph_node, num)].state <
 		                           PORT_ARMED;
 		if (idle) {

@@ -212,16 +212,19 @@ static int read_table(struct job *j, enum table_kind_id kind, struct disc_node *
 	return table_read(&q);
 }
 
-/* How many blocks of P_Keys a port has that are worth reading. */
+/* How many blocks of P_Keys a port has that are worth reading. This sweep decides what the ports of switches enforce that
+ * have a cable, so what they enforced before does not count. */
 static unsigned p_key_blocks(const struct config *c, const struct disc *d,
                              const struct disc_node *n, const struct disc_port *p)
 {
 	uint64_t cap = field_get(n->node_info, NI_PARTITION_CAP);
 
 	if (n->type == NODE_SWITCH && p->num != 0) {
-		bool enforces = p_keys_enforced(c, d, n, p) != 0 ||
-		                field_get(p->info, PI_PARTITION_ENFORCEMENT_INBOUND) ||
-		                field_get(p->info, PI_PARTITION_ENFORCEMENT_OUTBOUND);
+		uint32_t peer = d->g->ports[graph_port(d->g, n->graph_node, p->num)].peer;
+		bool enforces = peer != GRAPH_NONE
+		                        ? p_keys_enforced(c, d, n, p) != 0
+		                        : field_get(p->info, PI_PARTITION_ENFORCEMENT_INBOUND) ||
+		                                  field_get(p->info, PI_PARTITION_ENFORCEMENT_OUTBOUND);
 
 		cap = enforces ? field_get(n->switch_info, SI_PARTITION_ENFORCEMENT_CAP)
 		               : 0;
@@ -229,20 +232,11 @@ static unsigned p_key_blocks(const struct config *c, const struct disc *d,
 	return table_blocks_of(cap, PORT_BLOCK_P_KEYS);
 }
 
-/* Has the port been restarted since its tables were read? Port 0 has no link that would show
- * it, so it counts as restarted when all other ports are down or training. */
+/* Has the port been restarted since its tables were read? */
 static bool restarted(const struct disc_node *n, const struct disc_port *p)
 {
-	if (p->num != 0) {
-		return field_get(p->info, PI_PORT_STATE) < PORT_ARMED;
-	}
-	for (unsigned i = 1; i <= n->n_ports; i++) {
-		if (n->ports[i].has_info &&
-		    field_get(n->ports[i].info, PI_PORT_STATE) >= PORT_ARMED) {
-			return false;
-		}
-	}
-	return true;
+	return p->num != 0 ? field_get(p->info, PI_PORT_STATE) < PORT_ARMED
+	                   : disc_seems_restarted(n);
 }
 
 static int read_port(struct sm *sm, struct job *j, struct disc_node *n,

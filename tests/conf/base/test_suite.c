@@ -104,11 +104,17 @@ static int run_dying(char **argv)
 	static struct test_suite dying = { .name = "dying", .fill = fill_dying };
 
 	death = (unsigned)atoi(argv[0]);
+	setenv("CK_VERBOSITY", "normal", 1); /* the report is read */
 	dying.forked = argv[1] != NULL;
 	test_suite_register(&dying);
 	return test_suite_run(&dying);
 }
 TEST_ROLE(dying, run_dying)
+
+/* How much whoever runs this program wants to read. */
+static const char *const verbosities[] = { "silent", "minimal", "normal", "verbose" };
+
+enum { N_VERBOSITIES = sizeof(verbosities) / sizeof(*verbosities) };
 
 static FILE *start_dying(int which, const char *how)
 {
@@ -116,7 +122,8 @@ static FILE *start_dying(int which, const char *how)
 	FILE *output;
 
 	snprintf(command, sizeof(command),
-	         "unset CK_RUN_CASE; export CK_FORK=yes %s; '%s' dying %d %s 2>/dev/null",
+	         "unset CK_RUN_CASE; export CK_VERBOSITY=%s CK_FORK=yes %s; '%s' dying %d %s 2>/dev/null",
+	         verbosities[which % N_VERBOSITIES],
 	         *how ? "TEST_ONE_PROCESS=1" : "; unset TEST_ONE_PROCESS", test_program,
 	         which, strcmp(how, "forked") == 0 ? how : "");
 	output = popen(command, "r");

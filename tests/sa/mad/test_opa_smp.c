@@ -193,6 +193,7 @@ START_TEST(modifiers)
 		uint32_t mod, wire;
 	} cases[] = {
 		{ false, UMAD_SM_ATTR_PORT_INFO, 0x80000007, 0x01000207 },
+		{ false, UMAD_SM_ATTR_PORT_INFO, 0x80000007 | OPA_PORT_LOOK, 0x01000007 },
 		{ false, UMAD_SM_ATTR_LINEAR_FT, 5, 0x01000005 },
 		{ true, UMAD_SM_ATTR_LINEAR_FT, 700, 0x010002bc },
 		{ false, UMAD_SM_ATTR_PKEY_TABLE, 0x00030001, 0x01030001 },

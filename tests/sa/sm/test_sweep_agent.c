@@ -931,6 +931,35 @@ START_TEST(master_after_all)
 	fixture_run_ms(fixture, 12000);
 	ck_assert(sweep_status(fixture->sweep)->standby);
 	ck_assert_uint_eq(tap.n_controls, 5);
+	/* nor if it was master, is not any more, and is master once again */
+	tap.other_state = 2;
+	tap.other_handover = TAP_IGNORES;
+	fixture_run_ms(fixture, 20000);
+	ck_assert(sweep_status(fixture->sweep)->master);
+	tap.other_state = 3;
+	tap.other_handover = TAP_TAKES;
+	fixture_run_ms(fixture, 12000);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+}
+END_TEST
+
+/* One that did not take the fabric is master later, and refuses it at first. It gets it again soon. */
+START_TEST(master_refuses_first)
+{
+	other(15, 2);
+	tap.other_handover = TAP_IGNORES;
+	fixture_start(fixture);
+	run_to_standby();
+	fixture_run_ms(fixture, 20000);
+	ck_assert_uint_eq(tap.n_controls, 4);
+	tap.other_state = 3;
+	tap.other_handover = TAP_REFUSES;
+	while (tap.n_controls == 4) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	tap.other_handover = TAP_TAKES;
+	fixture_run_ms(fixture, 2500);
+	ck_assert(sweep_status(fixture->sweep)->standby);
 }
 END_TEST
 
@@ -1630,6 +1659,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, priority_told, 0, 2);
 	tcase_add_loop_test(t, other_standby, 0, 6);
 	tcase_add_test(t, master_after_all);
+	tcase_add_test(t, master_refuses_first);
 	tcase_add_test(t, other_stopped);
 	tcase_add_loop_test(t, others_ignored, 0, NOT_BELIEVED + 6);
 	tcase_add_loop_test(t, handover_refused, 0, 2);

@@ -159,6 +159,40 @@ START_TEST(directions)
 }
 END_TEST
 
+/* Another manager left enforcement on at the end of a cable between switches. It ends, and the next sweep finds what
+ * this one has published. */
+START_TEST(none_between_switches)
+{
+	const struct graph *g;
+	uint32_t port = 0;
+	struct snap_reader *r;
+	const uint8_t *block;
+	uint16_t len;
+	uint64_t epoch;
+
+	up("ft2 2 2 1", "A=0x10:ALL=full;");
+	g = fixture->g;
+	while (g->ports[port].num == 0 || g->ports[port].peer == GRAPH_NONE ||
+	       g->nodes[g->ports[port].node].type != NODE_SWITCH ||
+	       graph_is_host(g, g->ports[port].peer)) {
+		port++;
+	}
+	field_set(fixture->sim->ports[port].info, PI_PARTITION_ENFORCEMENT_INBOUND, 1);
+	sweep_again();
+	ck_assert_uint_eq(enforcement(port), 0);
+	epoch = sweep_status(fixture->sweep)->epoch;
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_PKEY_TABLE,
+	                           g->nodes[g->ports[port].node].guid,
+	                           (uint32_t)g->ports[port].num << 16, &block, &len),
+	                 E_NOTFOUND);
+	snap_reader_close(r);
+	sweep_again();
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->epoch, epoch);
+}
+END_TEST
+
 /* P_Keys programmed for a file go away with it; the default partition is enforced, too. */
 START_TEST(without_a_file)
 {
@@ -323,6 +357,7 @@ TEST_SUITE(sweep_partitions)
 	tcase_add_test(t, tables_and_enforcement);
 	tcase_add_test(t, change_of_one_guid);
 	tcase_add_test(t, directions);
+	tcase_add_test(t, none_between_switches);
 	tcase_add_test(t, without_a_file);
 	tcase_add_test(t, repairs);
 	tcase_add_test(t, small_table);

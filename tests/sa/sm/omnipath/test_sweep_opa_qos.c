@@ -338,6 +338,79 @@ START_TEST(sets_a_rebooted_node_up)
 }
 END_TEST
 
+/* The cable of a host goes out or in. */
+static void set_host_link(unsigned i, bool up)
+{
+	ck_assert_int_eq(sim_set_link(fixture->sim, fixture_host_guid(fixture, i),
+	                              fixture_host_num(fixture, i), up),
+	                 E_OK);
+}
+
+/* A link restarts when its tables were set and before it is ARMED, by which its transmitters forget how much room
+ * their neighbours have. It is not ARMED before they know it again. */
+START_TEST(restarts_before_it_is_armed)
+{
+	uint8_t buffers[2][sizeof(((struct opa_port *)NULL)->buffers)];
+	struct opa_port *ends[2];
+
+	start("ft2 4 2 2", NULL, 1, 0);
+	fixture_up(fixture);
+	ends[0] = device_port(fixture_host(fixture, 5));
+	ends[1] = ends[0]->peer;
+	for (unsigned i = 0; i < 2; i++) {
+		memcpy(buffers[i], ends[i]->buffers, sizeof(buffers[i]));
+	}
+	set_host_link(5, false);
+	fixture_run_ms(fixture, HEAVY_MS);
+	set_host_link(5, true);
+	while (fixture->sweep->phase != PHASE_PORTS) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	set_host_link(5, false);
+	set_host_link(5, true);
+	fixture_run_ms(fixture, HEAVY_MS);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_mem_eq(ends[i]->buffers, buffers[i], sizeof(buffers[i]));
+	}
+	check_fabric();
+}
+END_TEST
+
+/* A node or a link restarts in any step of the first sweep. In the end all is there, so a daemon that starts anew sets
+ * nothing. */
+START_TEST(restarts_in_any_step)
+{
+	enum { N_WHAT = 3 };
+	unsigned phase = PHASE_DISCOVER + (unsigned)_i / N_WHAT, what = (unsigned)_i % N_WHAT;
+	const struct graph *g;
+	uint64_t sets;
+
+	prepare("torus 3x3 1", "nue");
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	g = fixture->g;
+	while (fixture->sweep->phase < phase) { /* one that asks for nothing is over at once */
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	if (what == 0) {
+		ck_assert_int_eq(sim_reboot(fixture->sim, g->nodes[g->switches[4]].guid), E_OK);
+	} else if (what == 1) {
+		ck_assert_int_eq(sim_reboot(fixture->sim, fixture_host_guid(fixture, 5)), E_OK);
+	} else {
+		set_host_link(5, false);
+		set_host_link(5, true);
+	}
+	fixture_run_ms(fixture, 2 * HEAVY_MS);
+	check_fabric();
+	sets = n_sets();
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_uint_le(n_sets() - sets, g->n_hosts); /* clients register again */
+	check_fabric();
+}
+END_TEST
+
 /* What somebody else changed is found by the audit and set again, if the link takes it. */
 START_TEST(repairs_tables)
 {
@@ -445,6 +518,9 @@ TEST_SUITE(sweep_opa_qos)
 	                    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(tc, engine_changes, 0, 2);
 	tcase_add_loop_test(tc, sets_a_rebooted_node_up, 0, 10);
+	tcase_add_test(tc, restarts_before_it_is_armed);
+	tcase_add_loop_test(tc, restarts_in_any_step, 0,
+	                    3 * (PHASE_ADAPTIVE_RESUME - PHASE_DISCOVER + 1));
 	tcase_add_test(tc, repairs_tables);
 	tcase_add_test(tc, takes_sc_maps_over);
 	tcase_add_loop_test(tc, maps_of_single_ports, 0, 2);
