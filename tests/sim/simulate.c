@@ -629,6 +629,11 @@ static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
 	}
 	if (good) {
 		trace_count_run(r->sim, now_ms(r));
+		for (unsigned i = 0; i < r->n_managers; i++) {
+			if (r->m[i].snap != NULL) { /* it runs */
+				trace_count_snapshot(r->m[i].snap);
+			}
+		}
 	}
 	return good;
 }
