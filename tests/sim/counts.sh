@@ -24,6 +24,11 @@ done >"$work/is" <<'E'
 12 --managers 2 --freezes
 12 --packets
 16 --omnipath
+16 --options
+8 --options --vports --nonsense
+8 --options --managers 2 --freezes
+16 --options --omnipath
+6 --options --omnipath --nonsense
 E
 [ "${GOLDEN:-}" = write ] && { cp "$work/is" "$golden" && exit; }
 cp "$golden" "$work/want"
