@@ -32,7 +32,7 @@ static void start_small(void)
 	query_fixture_written(w);
 }
 
-/* Each host has eight LIDs, and each leaf two cables to a spine. */
+/* Each host has 32 LIDs, and each leaf two cables to a spine. */
 static void start_adaptive(void)
 {
 	const struct adaptive_options options = { .enable = true,
@@ -41,7 +41,7 @@ static void start_adaptive(void)
 
 	w = query_fixture_new();
 	w->g = fabric_make("ft2 3 2 6 2", 0, 1, w->a);
-	query_fixture_start(w, 3, 0, PATH_MINIMAL);
+	query_fixture_start(w, 5, 0, PATH_MINIMAL);
 	ck_assert_int_eq(alternates_build(w->g, &w->lids, &w->route.out.lft, &options,
 	                                  w->a, &w->route.alternates),
 	                 E_OK);
