@@ -74,6 +74,7 @@ static const struct {
 	{ "sa_groups_per_port", { "3" } },
 };
 
+/* clang-format off */
 /* Files that an option names: in the first lines all hosts are members, so that each pair has a path. */
 static const struct {
 	const char *key, *text[VALUES_MAX];
@@ -89,6 +90,7 @@ static const struct {
 	{ "prefix_routes_file",
 	  { "0xfec0000000000000 *\n", "* 0x100\n0xfec0000000000001 0x200\n" } },
 };
+/* clang-format on */
 
 static bool set(struct run *r, const char *key, const char *value)
 {

@@ -132,7 +132,8 @@ struct arguments {
 };
 
 static bool any_order, nonsense, with_vports, crashes, with_freezes, omni_path,
-	with_drains, with_packets, high_lids, with_options; /* set by the command line alone */
+	with_drains, with_packets, high_lids,
+	with_options;                     /* set by the command line alone */
 static unsigned managers = 1;             /* 0: by the seed */
 static int64_t wall_now;
 static uint32_t seed_now; /* for the handler of signals */
@@ -752,7 +753,8 @@ static const struct argp_option options[] = {
 	{ "drains", 'd', NULL, 0,
 	  "also switches and cables that go out of service and come back", 0 },
 	{ "options", 'q', NULL, 0,
-	  "also options of the configuration by the seed: lanes, partitions, keys, ...", 0 },
+	  "also options of the configuration by the seed: lanes, partitions, keys, ...",
+	  0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
 	{ "counts", 'C', NULL, 0,
 	  "print how often each line of the log and each MAD came", 0 },

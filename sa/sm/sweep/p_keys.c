@@ -224,7 +224,7 @@ static unsigned p_key_blocks(const struct config *c, const struct disc *d,
 			program_port_is_set(n, p->num)
 				? p_keys_enforced(c, d, n, p) != 0
 				: field_get(p->info, PI_PARTITION_ENFORCEMENT_INBOUND) ||
-		                          field_get(p->info,
+					  field_get(p->info,
 		                                    PI_PARTITION_ENFORCEMENT_OUTBOUND);
 
 		cap = enforces ? field_get(n->switch_info, SI_PARTITION_ENFORCEMENT_CAP)

@@ -9,10 +9,10 @@
  * is meant, `make golden` writes the file anew.
  */
 #include "sa/record/attributes.h"
-#include "tests/lib/fabric.h"
-#include "tests/lib/golden.h"
 #include "tests/lib/answer_util.h"
 #include "tests/lib/client_rows.h"
+#include "tests/lib/fabric.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/suite.h"
 
 enum { SAMPLES = 6, BASE_MAX = 2048 };

@@ -14,8 +14,8 @@
 
 enum { SLOTS = 4, WAITING = 1024, ATTRS = 5, MANY = 3000 };
 
-static const unsigned attrs[ATTRS] = { NODE_RECORD, PORT_INFO_RECORD, LFT_RECORD, LINK_RECORD,
-	                               PATH_RECORD };
+static const unsigned attrs[ATTRS] = { NODE_RECORD, PORT_INFO_RECORD, LFT_RECORD,
+	                               LINK_RECORD, PATH_RECORD };
 static struct bulk_requests *bulk;
 static struct fair_queue *queue;
 static struct sa_work *work;
@@ -26,7 +26,8 @@ static unsigned n_all_done, n_refused, last_refused; /* by LID */
 /* Requests of LID 1 + k are for attribute k. */
 static struct request table_of(unsigned k)
 {
-	struct request q = request(GET_TABLE, attrs[k], attrs[k] == PATH_RECORD ? PR_SLID : 0);
+	struct request q =
+		request(GET_TABLE, attrs[k], attrs[k] == PATH_RECORD ? PR_SLID : 0);
 
 	if (attrs[k] == PATH_RECORD) {
 		put_component(&q, 42, 2, 1); /* SLID */
@@ -86,9 +87,10 @@ static void teardown(void)
 static struct fair_request *begin(unsigned k)
 {
 	struct request asked = table_of(k);
-	const struct mad_msg m = {
-		.mgmt_class = 3, .addr = { .lid = 1 + k, .qpn = 1 }, .len = 256, .data = asked.mad
-	};
+	const struct mad_msg m = { .mgmt_class = 3,
+		                   .addr = { .lid = 1 + k, .qpn = 1 },
+		                   .len = 256,
+		                   .data = asked.mad };
 	struct sa_request what;
 	struct fair_request victim, *q;
 
@@ -96,8 +98,9 @@ static struct fair_request *begin(unsigned k)
 	ck_assert_int_eq(fair_queue_push(queue, &m, &what, &victim), FAIR_TAKEN);
 	q = fair_queue_pop(queue);
 	ck_assert_ptr_nonnull(q);
-	ck_assert_int_eq(sa_work_begin(work, w->r, NULL, &limits, &q->request, &m, &begun),
-	                 -EINPROGRESS);
+	ck_assert_int_eq(
+		sa_work_begin(work, w->r, NULL, &limits, &q->request, &m, &begun),
+		-EINPROGRESS);
 	return q;
 }
 
@@ -195,7 +198,8 @@ START_TEST(refuses_an_old_epoch)
 	ck_assert_int_eq(snap_pin(old), E_OK);
 	w->content.epoch++;
 	query_fixture_publish(w, PATH_MINIMAL);
-	ck_assert_int_eq(bulk_requests_take(bulk, old, queue, q, &work, &begun), BULK_REFUSED);
+	ck_assert_int_eq(bulk_requests_take(bulk, old, queue, q, &work, &begun),
+	                 BULK_REFUSED);
 	ck_assert(!bulk_requests_busy(bulk));
 	fair_queue_release(queue, q);
 	snap_unpin(old);

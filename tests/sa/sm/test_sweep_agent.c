@@ -189,7 +189,8 @@ START_TEST(keeps_lids_of_the_other_part)
 	uint32_t own = sim_peek_lid(fixture->sim, host);
 	ck_assert_uint_ne(own, OTHER_LID);
 	ck_assert_int_eq(
-		sim_set_lid(fixture->sim, node, fixture_host_num(fixture, 3), OTHER_LID), E_OK);
+		sim_set_lid(fixture->sim, node, fixture_host_num(fixture, 3), OTHER_LID),
+		E_OK);
 	ck_assert_uint_eq(control(1, other_sm_guid(), 3, 1), 0);
 	fixture_heavy(fixture, 2);
 	fixture_up(fixture);

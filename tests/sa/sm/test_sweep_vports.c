@@ -372,8 +372,11 @@ END_TEST
 /* Where the routes to a port change, so do those to the LIDs of its virtual ports. */
 START_TEST(lids_change_with_their_ports)
 {
-	static const struct vport_lid own[] = { { 40, 5 }, { 41, 7 }, { 42, 9 }, { 43, 5 } };
-	static const uint32_t some[] = { 3, 5, 9, 60 }, want[] = { 3, 5, 9, 40, 42, 43, 60 };
+	static const struct vport_lid own[] = {
+		{ 40, 5 }, { 41, 7 }, { 42, 9 }, { 43, 5 }
+	};
+	static const uint32_t some[] = { 3, 5, 9, 60 },
+			      want[] = { 3, 5, 9, 40, 42, 43, 60 };
 	const struct vports_lids l = { .own = own, .n_own = 4 }, none = { .n_own = 0 };
 	const uint32_t *lid = some;
 	uint32_t n = 4;
@@ -401,7 +404,8 @@ START_TEST(quiet_again)
 	up();
 	v = fixture->sim->ports[fixture_host(fixture, 1)].virtual_ports;
 	ck_assert_int_eq(
-		sim_vport_lie(fixture->sim, node_guid(1), num(1), SIM_VPORT_CHANGES), E_OK);
+		sim_vport_lie(fixture->sim, node_guid(1), num(1), SIM_VPORT_CHANGES),
+		E_OK);
 	fixture_run_ms(fixture, 60 * INTERVAL_MS);
 	ck_assert_int_eq(
 		sim_vport_lie(fixture->sim, node_guid(1), num(1), SIM_VPORT_TRUTH), E_OK);

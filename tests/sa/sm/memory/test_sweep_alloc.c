@@ -84,15 +84,16 @@ static struct transport wire;
 
 static void set(const char *key, const char *value)
 {
-	ck_assert_int_eq(
-		option_set(&fixture->sets, fixture->a, key, value, "test", 1, &fixture->diags),
-		E_OK);
+	ck_assert_int_eq(option_set(&fixture->sets, fixture->a, key, value, "test", 1,
+	                            &fixture->diags),
+	                 E_OK);
 }
 
 static void prepare_infiniband(void)
 {
 	fixture_topo(fixture, "ft2 3 2 2", 0, 0);
-	fixture_partitions(fixture, "Default=0x7fff,ipoib:ALL=full;A=0x10,sl=1:ALL_CAS=full;");
+	fixture_partitions(fixture,
+	                   "Default=0x7fff,ipoib:ALL=full;A=0x10,sl=1:ALL_CAS=full;");
 	set("qos", "TRUE");
 	set("qos_max_vls", "2");
 	set("qos_vlarb_low", "0:1,1:4");
@@ -104,7 +105,8 @@ static void prepare_infiniband(void)
 static void prepare_lanes(void)
 {
 	fixture_topo(fixture, "torus 3x3 1", 0, 0);
-	fixture->deps.list = (struct route_list){ .engine = { engine_find("dfsssp") }, .n = 1 };
+	fixture->deps.list =
+		(struct route_list){ .engine = { engine_find("dfsssp") }, .n = 1 };
 }
 
 static void prepare_omni_path(void)
@@ -170,7 +172,8 @@ START_TEST(sweeps)
 	uint64_t want[SNAP_TABLE_COUNT], is[SNAP_TABLE_COUNT];
 	size_t n_given_up = 0, step = (size_t)test_seeds(STEP);
 
-	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr)); /* each one is an error */
+	ck_assert_ptr_nonnull(
+		freopen("/dev/null", "w", stderr)); /* each one is an error */
 	start(_i);
 	fixture_up(fixture);
 	fixture_run_ms(fixture, 1000);
@@ -186,8 +189,10 @@ START_TEST(sweeps)
 		fixture_run_ms(fixture, 1000);
 		sum_tables(is);
 		for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
-			ck_assert_msg(is[i] == want[i],
-			              "table %u is another one after allocation %zu failed", i, n);
+			ck_assert_msg(
+				is[i] == want[i],
+				"table %u is another one after allocation %zu failed", i,
+				n);
 		}
 		if (!any) {
 			ck_assert(good);
