@@ -21,7 +21,7 @@
 	type __wrap_##name(__VA_ARGS__)
 
 static _Thread_local size_t left; /* until the one that fails; 0: none will */
-static _Thread_local bool with_later, has_failed;
+static _Thread_local bool with_later, has_failed, is_paused;
 
 void alloc_fail_at(size_t n)
 {
@@ -35,6 +35,11 @@ void alloc_fail_from(size_t n)
 	with_later = true;
 }
 
+void alloc_fail_pause(bool paused)
+{
+	is_paused = paused;
+}
+
 bool alloc_fail_end(void)
 {
 	bool any = has_failed;
@@ -45,7 +50,7 @@ bool alloc_fail_end(void)
 
 static bool fails(void)
 {
-	if (left == 0 ? !(has_failed && with_later) : --left > 0) {
+	if (is_paused || (left == 0 ? !(has_failed && with_later) : --left > 0)) {
 		return false;
 	}
 	has_failed = true;

@@ -30,5 +30,8 @@ void alloc_fail_at(size_t n);
 /*! \brief The n-th allocation from now on fails, and so do all later ones. */
 void alloc_fail_from(size_t n);
 
+/*! \brief Allocations neither fail nor count from now on, or they do again: around what is no part of the job. */
+void alloc_fail_pause(bool paused);
+
 /*! \brief From now on none fails. \return Whether one has failed. */
 bool alloc_fail_end(void);

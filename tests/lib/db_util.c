@@ -3,6 +3,8 @@
 #include "tests/lib/db_util.h"
 
 #include "db/lmdb/counters.h"
+#include "db/lmdb/txn.h"
+#include "db/snapshot/snapshot_int.h"
 #include "tests/lib/words.h"
 
 static int remove_entry(const char *path, const struct stat *st, int kind,
@@ -173,6 +175,27 @@ struct snap_content fabric_content(const struct fabric *f, uint64_t epoch)
 void fabric_done(struct fabric *f)
 {
 	arena_free(f->a);
+}
+
+void each_row(struct snap_writer *w, unsigned table,
+              void (*take)(void *ctx, const struct db_val *k, const struct db_val *v),
+              void *ctx)
+{
+	struct db_txn txn;
+	struct db_val k, v;
+	int ret = db_begin(&txn, w->db, false);
+
+	if (ret == E_OK) {
+		ret = db_seek(&txn, table, NULL, 0, &k, &v);
+		for (; ret == E_OK; ret = db_next(&txn, table, &k, &v)) {
+			take(ctx, &k, &v);
+		}
+		db_abort(&txn);
+	}
+	if (ret != E_NOTFOUND) {
+		fprintf(stderr, "table %u: %s\n", table, err_text(ret));
+		abort();
+	}
 }
 
 int read_port_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,

@@ -26,6 +26,7 @@ void remove_tree(const char *path);
 /*! \brief New folder under $TMPDIR or /tmp, in \a buf. Aborts on failure. */
 const char *make_tmp(char buf[256]);
 
+struct db_val;
 struct port_counters;
 struct stats_reader;
 
@@ -54,6 +55,11 @@ struct snap_attr *fabric_attrs(const struct fabric *f, uint8_t stamp, size_t *re
 struct snap_content fabric_content(const struct fabric *f, uint64_t epoch);
 
 void fabric_done(struct fabric *f);
+
+/*! \brief Calls \a take for each row of a table of the snapshot, by key. Aborts on failure. */
+void each_row(struct snap_writer *w, unsigned table,
+              void (*take)(void *ctx, const struct db_val *k, const struct db_val *v),
+              void *ctx);
 
 /*! \brief Counters of one port. \retval E_NOTFOUND  It has none yet. \retval E_NOTREADY */
 int read_port_counters(struct stats_reader *r, uint64_t node_guid, uint8_t port,

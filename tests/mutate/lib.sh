@@ -151,7 +151,7 @@ who_enters() {
 			if (!(test in rank)) {
 				rank[test] = $4 == "-" ? 6 : index(dir, $3) == 1 ? 2 : index($3, room) == 1 ? 4 : 5
 				if ($3 == "simulate") rank[test] = room == "test_sa" ? 3 : 5
-				if ($4 ~ /golden|^counts$/ && rank[test] > 1 && rank[test] < 4) rank[test] = 2 - ($5 < 5)
+				if ($4 ~ /golden|^counts$/ && rank[test] > 1 && rank[test] < 4) rank[test] = 2 - ($5 < 5 || $4 == "counts")
 				if (rank[test] == 2 && (index($4, base) || index(base, $4))) rank[test] = 1
 				seconds[test] = $5
 			}

@@ -250,6 +250,8 @@ static int tables_in(const struct run *r, const struct graph *x, const struct li
 			               UMAD_SM_ATTR_LINEAR_FT, lid / LFT_ENTRIES, block);
 			if (ret == E_OK) {
 				memcpy(lft_row(ret_lft, s) + lid, block, LFT_ENTRIES);
+			} else if (ret == E_NOTFOUND) { /* beyond its LinearFDBTop */
+				ret = E_OK;
 			}
 		}
 	}

@@ -26,7 +26,11 @@ static int wire_send(struct transport *t, const struct mad_msg *msg)
 	struct manager *m = manager_of(t);
 
 	disk_step(m->state_dir);
-	return disk_crashed(m->state_dir) ? E_OK : transport_send(m->inner, msg);
+	if (disk_crashed(m->state_dir)) {
+		return E_OK;
+	}
+	trace_count_mad(msg);
+	return transport_send(m->inner, msg);
 }
 
 static int wire_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret_msg)

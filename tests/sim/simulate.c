@@ -41,6 +41,8 @@
  *
  * With --high-lids they also have LIDs that InfiniBand does not have.
  *
+ * With --options the configuration is another one for each seed: options.h.
+ *
  * With --packets hosts send all the time, and nothing is looked at but whether packets come to wait
  * for each other for ever, while the tables are being sent or later.
  *
@@ -89,6 +91,7 @@
 #include "tests/sim/disk.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/invariants.h"
+#include "tests/sim/options.h"
 #include "tests/sim/packets.h"
 #include "tests/sim/simulate.h"
 #include "tests/sim/trace.h"
@@ -130,7 +133,8 @@ struct arguments {
 };
 
 static bool any_order, nonsense, with_vports, crashes, with_freezes, omni_path,
-	with_drains, with_packets, high_lids, with_congestion; /* set by the command line alone */
+	with_drains, with_packets, high_lids, with_congestion,
+	with_options;                     /* set by the command line alone */
 static unsigned managers = 1;             /* 0: by the seed */
 static int64_t wall_now;
 static uint32_t seed_now; /* for the handler of signals */
@@ -290,6 +294,9 @@ static bool make_run(struct run *r, uint32_t seed)
 	}
 	if (high_lids) {
 		give_high_lids(r, &state);
+	}
+	if (with_options && !options_draw(r, seed)) {
+		return false;
 	}
 	r->cut = arena_array(r->a, r->g->n_ports, sizeof(*r->cut));
 	r->down = arena_array(r->a, r->g->n_nodes, sizeof(*r->down));
@@ -652,6 +659,11 @@ static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
 	}
 	if (good) {
 		trace_count_run(r->sim, now_ms(r));
+		for (unsigned i = 0; i < r->n_managers; i++) {
+			if (r->m[i].snap != NULL) { /* it runs */
+				trace_count_snapshot(r->m[i].snap);
+			}
+		}
 	}
 	return good;
 }
@@ -765,6 +777,9 @@ static const struct argp_option options[] = {
 	  "also switches and cables that go out of service and come back", 0 },
 	{ "congestion", 'g', NULL, 0,
 	  "also congestion control, for which some nodes have no agent", 0 },
+	{ "options", 'q', NULL, 0,
+	  "also options of the configuration by the seed: lanes, partitions, keys, ...",
+	  0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
 	{ "counts", 'C', NULL, 0,
 	  "print how often each line of the log and each MAD came", 0 },
@@ -790,6 +805,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'p': with_packets = true; return 0;
 	case 'd': with_drains = true; return 0;
 	case 'g': with_congestion = true; return 0;
+	case 'q': with_options = true; return 0;
 	case 'm':
 		managers = (unsigned)strtoul(arg, NULL, 10);
 		if (managers > MANAGERS_MAX) {

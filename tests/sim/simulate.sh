@@ -86,6 +86,8 @@ done
 "$simulate" --high-lids --drains --first 15 --seeds 1 || status=1
 # a master that was passed over as standby is master once again
 "$simulate" --managers 3 --nonsense --freezes --first 301261 --seeds 1 || status=1
+# switches of Omni-Path begin with enforcement of partitions, and an option takes it away
+"$simulate" --options --omnipath --first 710114 --seeds 1 || status=1
 # a HANDOVER comes while the fabric is discovered; two masters that see each other late
 "$simulate" --managers 2 --first 2001060 --seeds 1 || status=1
 "$simulate" --managers 2 --first 12027 --seeds 1 || status=1
@@ -129,6 +131,9 @@ done
 for seed in 100047 100048 130031; do
 	"$simulate" --omnipath --first "$seed" --seeds 1 || status=1
 done
+# configurations by the seed
+"$simulate" --options --first 100000 --seeds "${SIMULATE_SEEDS:-40}" || status=1
+"$simulate" --options --omnipath --first 100000 --seeds "${SIMULATE_SEEDS:-40}" || status=1
 # the other combinations
 while read -r combination; do
 	# shellcheck disable=SC2086 # words
@@ -150,6 +155,12 @@ done <<'E'
 --congestion --nonsense
 --congestion --omnipath
 --congestion --managers 0 --crashes --freezes
+--options --vports
+--options --nonsense
+--options --drains
+--options --managers 0 --crashes
+--options --managers 2 --freezes
+--options --omnipath --crashes --managers 0
 E
 # virtual ports that lie are a thousand at a time, which takes seconds
 "$simulate" --managers 0 --crashes --nonsense --vports --first 100000 --seeds "${SIMULATE_SEEDS:-2}" || status=1

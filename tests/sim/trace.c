@@ -13,12 +13,19 @@
 #include <infiniband/umad_types.h>
 
 #include "conf/base/digest.h"
+#include "db/lmdb/txn.h"
+#include "db/snapshot/snapshot_int.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/transport.h"
 #include "sa/sim/sim.h"
+#include "tests/lib/db_util.h"
 
 enum { LINE_BYTES = 4096, SHAPES_MAX = 2000 };
 
 /* When client records are mirrored depends on the thread that writes them. */
 #define LEFT_OUT "debug sweep: records of clients: "
+/* This line has the size of memory, which depends on the machine. */
+#define OF_THE_MACHINE "debug sweep: seconds: "
 
 static FILE *lines; /* NULL: not traced */
 static bool counts;
@@ -29,6 +36,9 @@ static struct shapes {
 	} shape[SHAPES_MAX];
 	unsigned n;
 } now, all; /* of this run, and of all */
+static struct {
+	uint64_t lines, mads, rows;
+} sums; /* of this run */
 
 void trace_begin(void)
 {
@@ -59,6 +69,17 @@ static void add(struct shapes *to, const char *text, uint64_t n)
 		to->shape[to->n++] = (struct shape){ .text = strdup(text) };
 	}
 	to->shape[i].n += n;
+}
+
+static uint64_t sum_bytes(uint64_t sum, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	sum = digest_add(sum, len);
+	for (size_t i = 0; i < len; i++) {
+		sum = digest_add(sum, p[i]);
+	}
+	return sum;
 }
 
 /* Counts a line: # for each word that has a digit or a slash. */
@@ -100,6 +121,11 @@ void trace_print(uint64_t now_ms, unsigned who)
 	fseeko(lines, seen, SEEK_SET);
 	while (fgets(line, sizeof(line), lines) != NULL) {
 		if (counts) {
+			if (strstr(line, LEFT_OUT) == NULL &&
+			    strstr(line, OF_THE_MACHINE) == NULL) {
+				sums.lines = sum_bytes(digest_add(sums.lines, who), line,
+				                       strlen(line));
+			}
 			count_line(line);
 		} else {
 			printf("%10.3f s  %u: %s", (double)now_ms / 1000, who, line);
@@ -108,6 +134,41 @@ void trace_print(uint64_t now_ms, unsigned who)
 	seen = ftello(lines);
 	fflush(stdout);
 	lseek(STDERR_FILENO, 0, SEEK_END);
+}
+
+void trace_count_mad(const struct mad_msg *m)
+{
+	enum { BEHIND_TID = 16 };
+
+	if (!counts) {
+		return;
+	}
+	const uint64_t to[] = { m->addr.directed, m->addr.sl,  m->addr.path_bits,
+		                m->addr.lid,      m->addr.qpn, m->addr.pkey_index };
+
+	for (unsigned i = 0; i < sizeof(to) / sizeof(*to); i++) {
+		sums.mads = digest_add(sums.mads, to[i]);
+	}
+	sums.mads = sum_bytes(sums.mads, m->data, 8);
+	sums.mads = sum_bytes(sums.mads, m->data + BEHIND_TID, m->len - BEHIND_TID);
+}
+
+static void add_row(void *ctx, const struct db_val *k, const struct db_val *v)
+{
+	bool only_counted = *(const bool *)ctx;
+
+	sums.rows = sum_bytes(sums.rows, k->data, k->len);
+	sums.rows = sum_bytes(sums.rows, v->data, only_counted ? 0 : v->len);
+}
+
+void trace_count_snapshot(struct snap_writer *w)
+{
+	for (unsigned i = 0; counts && i < SNAP_TABLE_COUNT; i++) {
+		/* these have times of the real clock and numbers of transactions */
+		bool only_counted = i == SNAP_META || i == SNAP_CHANGES;
+
+		each_row(w, i, add_row, &only_counted);
+	}
 }
 
 void trace_count_run(const struct sim *s, uint64_t now_ms)
@@ -157,7 +218,10 @@ void trace_end_run(uint32_t seed)
 		free(x->text);
 	}
 	now.n = 0;
-	printf("seed %u: %016lx\n", seed, (unsigned long)sum);
+	printf("seed %u: %016lx %016lx %016lx %016lx\n", seed, (unsigned long)sum,
+	       (unsigned long)sums.lines, (unsigned long)sums.mads,
+	       (unsigned long)sums.rows);
+	memset(&sums, 0, sizeof(sums));
 }
 
 void trace_print_counts(void)

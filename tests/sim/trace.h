@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mad_msg;
 struct sim;
+struct snap_writer;
 
 /*!
  * The log of a run. The log module writes to standard error, which is a file in memory
@@ -15,7 +17,8 @@ struct sim;
  * line; or its lines are counted: those that differ in nothing but numbers, names and
  * times are the same. The counts of some seeds, with those of their MADs, are in
  * tests/golden/simulate, so that a change of what the subnet manager does is noticed
- * even where no invariant is violated.
+ * even where no invariant is violated. So do sums of all that it wrote: MADs and lines as they are, and
+ * the rows of the snapshots at the end.
  */
 
 /*! \brief Takes standard error. Without memory for that, lines have no time. */
@@ -28,10 +31,17 @@ void trace_count(bool instead);
  * nothing unless traced. */
 void trace_print(uint64_t now_ms, unsigned who);
 
+/*! \brief Adds a MAD that leaves a subnet manager to the sums. Its transaction ID is no part of them. */
+void trace_count_mad(const struct mad_msg *m);
+
 /*! \brief Adds the requests of a run that ends, and its virtual time. */
 void trace_count_run(const struct sim *s, uint64_t now_ms);
 
-/*! \brief Prints a sum of the counts of a run that ended, where lines are counted. */
+/*! \brief Adds the snapshot of a subnet manager at the end of a run to the sums. */
+void trace_count_snapshot(struct snap_writer *w);
+
+/*! \brief Prints the sums of a run that ended: of the counts, of lines, of MADs and of rows; where lines are
+ * counted. */
 void trace_end_run(uint32_t seed);
 
 /*! \brief Prints the counts of all runs. */

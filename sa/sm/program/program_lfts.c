@@ -121,13 +121,14 @@ static void count_answer(struct lft_job *j)
 	j->p->wave->in_flight -= j->state == JOB_IN_WAVE;
 }
 
+/* There are all jobs afterwards, or none, because program_end() looks at each of them. */
 static int lft_jobs_new(struct program *p)
 {
 	const struct graph *g = p->disc->g;
 	struct lft_wave *w = arena_alloc(p->arena, sizeof(*w));
+	struct lft_job *jobs = arena_array(p->arena, g->n_switches, sizeof(*jobs));
 
-	p->lft_jobs = arena_array(p->arena, g->n_switches, sizeof(*p->lft_jobs));
-	if (w == NULL || p->lft_jobs == NULL) {
+	if (w == NULL || jobs == NULL) {
 		return -ENOMEM;
 	}
 	*w = (struct lft_wave){
@@ -141,14 +142,15 @@ static int lft_jobs_new(struct program *p)
 	for (uint32_t i = 0; i < g->n_switches; i++) {
 		struct disc_node *n = p->disc->of[g->switches[i]];
 
-		p->lft_jobs[i] = (struct lft_job){ .p = p, .node = n, .sw = i };
-		p->lft_jobs[i].copy = shadow_switch_get(p->shadow, n->guid);
-		p->lft_jobs[i].t = table_get(p->tables.store, TABLE_LFT, n->guid, 0, 1,
-		                             p->lids->top / LFT_BLOCK_LIDS + 1);
-		if (p->lft_jobs[i].copy == NULL || p->lft_jobs[i].t == NULL) {
+		jobs[i] = (struct lft_job){ .p = p, .node = n, .sw = i };
+		jobs[i].copy = shadow_switch_get(p->shadow, n->guid);
+		jobs[i].t = table_get(p->tables.store, TABLE_LFT, n->guid, 0, 1,
+		                      p->lids->top / LFT_BLOCK_LIDS + 1);
+		if (jobs[i].copy == NULL || jobs[i].t == NULL) {
 			return -ENOMEM;
 		}
 	}
+	p->lft_jobs = jobs;
 	return E_OK;
 }
 

@@ -212,19 +212,20 @@ static int read_table(struct job *j, enum table_kind_id kind, struct disc_node *
 	return table_read(&q);
 }
 
-/* How many blocks of P_Keys a port has that are worth reading. This sweep decides what the ports of switches enforce that
- * have a cable, so what they enforced before does not count. */
+/* How many blocks of P_Keys a port has that are worth reading. Those of a switch port that enforces them now count
+ * only where no sweep tells it whether to. */
 static unsigned p_key_blocks(const struct config *c, const struct disc *d,
                              const struct disc_node *n, const struct disc_port *p)
 {
 	uint64_t cap = field_get(n->node_info, NI_PARTITION_CAP);
 
 	if (n->type == NODE_SWITCH && p->num != 0) {
-		uint32_t peer = d->g->ports[graph_port(d->g, n->graph_node, p->num)].peer;
-		bool enforces = peer != GRAPH_NONE
-		                        ? p_keys_enforced(c, d, n, p) != 0
-		                        : field_get(p->info, PI_PARTITION_ENFORCEMENT_INBOUND) ||
-		                                  field_get(p->info, PI_PARTITION_ENFORCEMENT_OUTBOUND);
+		bool enforces =
+			program_port_is_set(n, p->num)
+				? p_keys_enforced(c, d, n, p) != 0
+				: field_get(p->info, PI_PARTITION_ENFORCEMENT_INBOUND) ||
+					  field_get(p->info,
+		                                    PI_PARTITION_ENFORCEMENT_OUTBOUND);
 
 		cap = enforces ? field_get(n->switch_info, SI_PARTITION_ENFORCEMENT_CAP)
 		               : 0;

@@ -5,6 +5,7 @@
  * the state opened again in between; and refusals, each of which changes nothing.
  */
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "db/state/state.h"
 #include "sa/partition/runtime.h"
 #include "sa/partition/runtime_change.h"
+#include "tests/alloc/alloc_fail.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
@@ -437,6 +439,31 @@ START_TEST(laid_over_the_configuration)
 }
 END_TEST
 
+/* Memory runs out at any place: there is no half of a list. */
+START_TEST(laid_over_without_memory)
+{
+	struct runtime_change c = change_of(RUNTIME_CREATE, 3);
+	const struct partitions *p = NULL;
+	size_t n_refused = 0;
+	bool changed;
+
+	c.ipoib = 1;
+	ck_assert_int_eq(apply(&c, &changed), E_OK);
+	ck_assert_int_eq(apply_one(RUNTIME_ADD, 5, 0x77, PARTITION_FULL, &changed), E_OK);
+	for (size_t n = 1; p == NULL; n++) {
+		alloc_fail_at(n);
+		int ret = runtime_merge(configured, now, arena, &p);
+		bool any = alloc_fail_end();
+
+		ck_assert_int_eq(ret, any ? -ENOMEM : E_OK);
+		ck_assert_int_eq(p == NULL, any);
+		n_refused += any;
+	}
+	ck_assert_uint_gt(n_refused, 2);
+	ck_assert_uint_eq(p->n, 3);
+}
+END_TEST
+
 TEST_SUITE(runtime)
 {
 	TCase *t = tcase_create("runtime");
@@ -449,5 +476,6 @@ TEST_SUITE(runtime)
 	tcase_add_test(t, full);
 	tcase_add_test(t, by_name);
 	tcase_add_test(t, laid_over_the_configuration);
+	tcase_add_test(t, laid_over_without_memory);
 	suite_add_tcase(suite, t);
 }

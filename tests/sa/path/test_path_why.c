@@ -137,8 +137,15 @@ static void check_path(uint32_t src, uint32_t lid)
 		ck_assert(h->in == hops[i].in_port && h->out == hops[i].out_port);
 		ck_assert_int_eq(path_hop_why(w->r, &to, lid, &hops[i], n - i, 0, &why),
 		                 E_OK);
-		if (i + 1 == n) {
+		if (i + 1 == n) { /* nothing is chosen there */
+			const struct port_set none = { { 0 } };
+
 			ck_assert_int_eq(why.choice, PATH_CHOICE_DELIVERS);
+			ck_assert_uint_eq(why.routes, PATH_LOAD_UNKNOWN);
+			ck_assert_uint_eq(why.least, PATH_LOAD_UNKNOWN);
+			ck_assert_uint_eq(why.most, PATH_LOAD_UNKNOWN);
+			ck_assert_mem_eq(&why.alternates, &none, sizeof(none));
+			ck_assert_uint_eq(why.n, 0);
 		} else {
 			check_candidates(g->nodes[h->node].sw, lid, &hops[i], &why);
 		}

@@ -4,14 +4,15 @@
 /*
  * Every attribute is asked for by each of its components, with the values of some
  * records and others, in every method that reads. tests/golden/records has a line for
- * each component: the records that came, and a sum of the replies. Other tests say what
- * is right; this one says that a reply is no longer as it was. Where that is meant,
- * `make golden` writes the file anew.
+ * each component: the records that came, and a sum of the replies. A second fabric has several blocks of each table,
+ * and adaptive routing. Other tests say what is right; this one says that a reply is no longer as it was. Where that
+ * is meant, `make golden` writes the file anew.
  */
 #include "sa/record/attributes.h"
-#include "tests/lib/golden.h"
 #include "tests/lib/answer_util.h"
 #include "tests/lib/client_rows.h"
+#include "tests/lib/fabric.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/suite.h"
 
 enum { SAMPLES = 6, BASE_MAX = 2048 };
@@ -25,11 +26,32 @@ static const struct {
 	{ GET_TRACE_TABLE, SA_GETTRACETABLE },
 };
 
-static void setup(void)
+static void start_small(void)
 {
 	start_lmc(1, 1, PATH_MINIMAL);
 	query_fixture_written(w);
 }
+
+/* Each host has 32 LIDs, and each leaf two cables to a spine. */
+static void start_adaptive(void)
+{
+	const struct adaptive_options options = { .enable = true,
+		                                  .fine_grained = true,
+		                                  .port_groups = 255 };
+
+	w = query_fixture_new();
+	w->g = fabric_make("ft2 3 2 6 2", 0, 1, w->a);
+	query_fixture_start(w, 5, 0, PATH_MINIMAL);
+	ck_assert_int_eq(alternates_build(w->g, &w->lids, &w->route.out.lft, &options,
+	                                  w->a, &w->route.alternates),
+	                 E_OK);
+	query_fixture_publish(w, PATH_MINIMAL);
+}
+
+static const struct {
+	const char *golden;
+	void (*start)(void);
+} fabrics[] = { { "records", start_small }, { "records-adaptive", start_adaptive } };
 
 /* Asks with a record of so many bytes. \return Records in the reply. */
 static size_t ask_by(const struct sa_attr *attr, unsigned method, uint64_t mask,
@@ -99,7 +121,8 @@ START_TEST(every_component)
 	static uint8_t sample[SAMPLES][BASE_MAX];
 	struct golden golden;
 
-	golden_begin(&golden, "records");
+	fabrics[_i].start();
+	golden_begin(&golden, fabrics[_i].golden);
 	for (unsigned i = 0; i < n_sa_attrs; i++) {
 		const struct sa_attr *attr = sa_attrs[i];
 		unsigned n = take_samples(attr, sample);
@@ -132,7 +155,7 @@ TEST_SUITE(record_golden)
 	TCase *t = tcase_create("record_golden");
 
 	tcase_set_timeout(t, 120);
-	tcase_add_checked_fixture(t, setup, stop);
-	tcase_add_test(t, every_component);
+	tcase_add_checked_fixture(t, NULL, stop);
+	tcase_add_loop_test(t, every_component, 0, sizeof(fabrics) / sizeof(fabrics[0]));
 	suite_add_tcase(suite, t);
 }

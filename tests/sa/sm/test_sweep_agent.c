@@ -176,6 +176,28 @@ START_TEST(sm_info_set)
 }
 END_TEST
 
+/* The other part comes with the LIDs that its master gave. They stay if that master was announced. */
+START_TEST(keeps_lids_of_the_other_part)
+{
+	enum { OTHER_LID = 61 };
+	uint32_t host = fixture_host(fixture, 3);
+	uint64_t node = fixture_host_guid(fixture, 3);
+
+	other(0, 0);
+	fixture->config.sm_trust = _i == 0 ? SM_TRUST_ANNOUNCED : SM_TRUST_ANY;
+	up();
+	uint32_t own = sim_peek_lid(fixture->sim, host);
+	ck_assert_uint_ne(own, OTHER_LID);
+	ck_assert_int_eq(
+		sim_set_lid(fixture->sim, node, fixture_host_num(fixture, 3), OTHER_LID),
+		E_OK);
+	ck_assert_uint_eq(control(1, other_sm_guid(), 3, 1), 0);
+	fixture_heavy(fixture, 2);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sim_peek_lid(fixture->sim, host), _i == 0 ? own : OTHER_LID);
+}
+END_TEST
+
 /* A trap as a node would send it: set what differs before send_trap() is called. */
 static struct trap {
 	unsigned number;
@@ -1633,6 +1655,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, sm_info, 0, 2);
 	tcase_add_test(t, sm_info_set);
+	tcase_add_loop_test(t, keeps_lids_of_the_other_part, 0, 2);
 	tcase_add_test(t, sm_key_shown);
 	tcase_add_loop_test(t, lease_kept, 0, 2);
 	tcase_add_loop_test(t, repressed, 0, sizeof(traps) / sizeof(traps[0]));

@@ -369,6 +369,57 @@ START_TEST(lies_cost_little)
 }
 END_TEST
 
+/* Where the routes to a port change, so do those to the LIDs of its virtual ports. */
+START_TEST(lids_change_with_their_ports)
+{
+	static const struct vport_lid own[] = {
+		{ 40, 5 }, { 41, 7 }, { 42, 9 }, { 43, 5 }
+	};
+	static const uint32_t some[] = { 3, 5, 9, 60 },
+			      want[] = { 3, 5, 9, 40, 42, 43, 60 };
+	const struct vports_lids l = { .own = own, .n_own = 4 }, none = { .n_own = 0 };
+	const uint32_t *lid = some;
+	uint32_t n = 4;
+
+	ck_assert_int_eq(vports_extend_changes(&none, fixture->a, &lid, &n), E_OK);
+	ck_assert(lid == some && n == 4);
+	ck_assert_int_eq(vports_extend_changes(&l, fixture->a, &lid, &n), E_OK);
+	ck_assert_uint_eq(n, 7);
+	ck_assert_mem_eq(lid, want, sizeof(want));
+	n = 0;
+	lid = some;
+	ck_assert_int_eq(vports_extend_changes(&l, fixture->a, &lid, &n), E_OK);
+	ck_assert(lid == some && n == 0);
+}
+END_TEST
+
+/* An adapter whose virtual ports have changed for long is read ever more rarely, but one quiet look ends that. */
+START_TEST(quiet_again)
+{
+	const struct sim_virtual *v;
+	uint16_t later;
+	unsigned looks = 0;
+
+	add(1, 0, OWN);
+	up();
+	v = fixture->sim->ports[fixture_host(fixture, 1)].virtual_ports;
+	ck_assert_int_eq(
+		sim_vport_lie(fixture->sim, node_guid(1), num(1), SIM_VPORT_CHANGES),
+		E_OK);
+	fixture_run_ms(fixture, 60 * INTERVAL_MS);
+	ck_assert_int_eq(
+		sim_vport_lie(fixture->sim, node_guid(1), num(1), SIM_VPORT_TRUTH), E_OK);
+	for (; v->changed; looks++) {
+		fixture_run_ms(fixture, INTERVAL_MS);
+		ck_assert_uint_lt(looks, 60);
+	}
+	fixture_run_ms(fixture, 2 * INTERVAL_MS);
+	later = add(1, 0xd00d, OWN);
+	fixture_run_ms(fixture, 2 * INTERVAL_MS);
+	check_own(1, later);
+}
+END_TEST
+
 /* Virtual machines with new GUIDs come and go, more in all than an adapter may have LIDs at a time: each of
  * them gets a LID all the same, and others keep theirs. */
 START_TEST(guids_come_and_go)
@@ -667,5 +718,7 @@ TEST_SUITE(sweep_vports)
 	tcase_add_test(t, another_master_wrote);
 	tcase_add_test(t, guids_come_and_go);
 	tcase_add_loop_test(t, lies_cost_little, 0, 3);
+	tcase_add_test(t, quiet_again);
+	tcase_add_test(t, lids_change_with_their_ports);
 	suite_add_tcase(suite, t);
 }

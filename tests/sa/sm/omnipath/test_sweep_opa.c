@@ -469,6 +469,34 @@ START_TEST(restores_the_vls_of_a_link)
 }
 END_TEST
 
+/* Switches enforce partitions from power-on. Where the option takes that away, their P_Keys are of no use to
+ * anybody, so the next sweep finds the fabric as the first one left it. */
+START_TEST(enforces_no_partitions)
+{
+	uint64_t epoch;
+
+	fixture = fixture_new();
+	fixture->omni_path = true;
+	fixture->config.part_enforce = PART_ENFORCE_OFF;
+	fixture_topo(fixture, "ft2 4 2 2", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	for (uint32_t i = 0; i < fixture->g->n_ports; i++) {
+		if (on_switch(i) && fixture->g->ports[i].num != 0 &&
+		    fixture->g->ports[i].peer != GRAPH_NONE) {
+			ck_assert_uint_eq(info(i, OPI_ENFORCE_IN), 0);
+			ck_assert_uint_eq(info(i, OPI_ENFORCE_OUT), 0);
+		}
+	}
+	epoch = sweep_status(fixture->sweep)->epoch;
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->epoch, epoch);
+}
+END_TEST
+
 /* Any bytes in answers and traps. */
 START_TEST(survives_noise)
 {
@@ -506,6 +534,7 @@ TEST_SUITE(sweep_opa)
 	tcase_add_loop_test(tc, sets_a_rebooted_node_up, 0, 2);
 	tcase_add_test(tc, takes_its_p_key_back);
 	tcase_add_test(tc, restores_the_vls_of_a_link);
+	tcase_add_test(tc, enforces_no_partitions);
 	tcase_add_loop_test(tc, survives_noise, 0, 8);
 	suite_add_tcase(suite, tc);
 }
