@@ -358,6 +358,7 @@ static const struct {
 	  "--url and --snapshot-dir name two different origins" },
 	{ "nodes --instance none --url http://127.0.0.1:1",
 	  "--url and --instance name two different origins" },
+	{ "sweep --control-socket none", "the control socket cannot be 'none'" },
 	{ "status --instance no-such-instance", "cannot read the snapshot in" },
 	{ "nodes --snapshot-dir /no/such", "cannot read the snapshot in /no/such" },
 	{ "nodes --field foo", "there is no field 'foo'; expected one of" },
