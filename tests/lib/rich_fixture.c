@@ -34,6 +34,20 @@ static void add_events(struct stats *stats)
 	}
 }
 
+/* A chassis of two switches goes: see known[]. */
+static void add_chassis_gone(struct stats *stats)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct fabric_event e = { .kind = EVENT_SWITCH_GONE,
+			                  .node_guid = i == 0 ? 0x4000 : 0x5000,
+			                  .time_s = 1767225600,
+			                  .epoch = EVENT_KINDS + i,
+			                  .node = i == 0 ? "sw-gone" : "sw-gone-too" };
+
+		ck_assert_uint_ne(stats_event(stats, &e), 0);
+	}
+}
+
 /* Of a port read once, of one read twice with a history, and of a port that left. */
 static void add_counters(struct stats *stats)
 {
@@ -157,6 +171,7 @@ static const struct known_node known[] = {
 	  .first_s = FIRST_S,
 	  .gone_s = GONE_S,
 	  .cause = KNOWN_GONE,
+	  .system_guid = 0x4f00,
 	  .name = "sw-gone" },
 	{ .node_guid = 0x4000,
 	  .port = 3,
@@ -166,6 +181,15 @@ static const struct known_node known[] = {
 	  .first_s = FIRST_S,
 	  .gone_s = GONE_S,
 	  .cause = KNOWN_SWITCH_GONE },
+	{ .node_guid = 0x5000,
+	  .port_guid = 0x5000,
+	  .type = NODE_SWITCH,
+	  .lid = 51,
+	  .first_s = FIRST_S,
+	  .gone_s = GONE_S,
+	  .cause = KNOWN_GONE,
+	  .system_guid = 0x4f00,
+	  .name = "sw-gone-too" },
 };
 
 /* A host with an end and a note, the cable behind it without, and a link that is not healthy. */
@@ -285,6 +309,7 @@ void rich_fixture_start(struct query_fixture **ret_fixture, struct stats **ret_s
 	stats_text(stats, "sm.master.name", "right");
 	stats_set(stats, "standby_link", 1);
 	add_events(stats);
+	add_chassis_gone(stats);
 	add_counters(stats);
 	add_health(stats);
 	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);

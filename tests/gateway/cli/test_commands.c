@@ -1011,6 +1011,13 @@ START_TEST(test_route_and_check)
 	                 fixture.route.load.max);
 	ck_assert_str_eq(json_string_value(json_object_get(body, "engine_used")),
 	                 "minhop");
+	for (unsigned i = 0; i < 3; i++) { /* each step took some time */
+		static const char *const steps[] = { "parse", "route", "prove" };
+
+		ck_assert_double_gt(json_number_value(json_object_get(
+					    json_object_get(body, "seconds"), steps[i])),
+		                    0);
+	}
 	json_decref(body);
 	ck_assert_int_eq(run("route %s/topo", fixture.dir), 0);
 	assert_has(out, "%u switches, %u end ports, %u cables, %u LIDs, LMC 0\n",
