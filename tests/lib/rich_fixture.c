@@ -117,7 +117,8 @@ static void add_p_keys(struct query_fixture *w)
 
 enum { FIRST_S = 1767139200, GONE_S = 1767225000 };
 
-/* Nodes that are gone, each for another reason, two that are there, a cable that is gone, and one that is not. */
+/* Nodes that are gone, each for another reason, two that are there, a cable that is
+ * gone, and one that is not. */
 static const struct known_node known[] = {
 	{ .node_guid = HOST,
 	  .port_guid = HOST + 1,
@@ -192,7 +193,8 @@ static const struct known_node known[] = {
 	  .name = "sw-gone-too" },
 };
 
-/* A host with an end and a note, the cable behind it without, and a link that is not healthy. */
+/* A host with an end and a note, the cable behind it without, and a link that is not
+ * healthy. */
 static const struct drained_row drained[] = {
 	{ .node_guid = HOST,
 	  .type = NODE_CA,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Every resource of the write door is asked with each member of its body, each of some values, good and bad,
- * and with each of some replies of saguarod. tests/golden/admin has a line for each of them: the statuses, and a
- * sum of the answers, of what saguarod was asked and of the lines in the audit log. Other tests say what is right;
- * this one says that something is no longer as it was. Where that is meant, `make golden` writes the file anew.
+ * Every resource of the write door is asked with each member of its body, each of some
+ * values, good and bad, and with each of some replies of saguarod. tests/golden/admin
+ * has a line for each of them: the statuses, and a sum of the answers, of what saguarod
+ * was asked and of the lines in the audit log. Other tests say what is right; this one
+ * says that something is no longer as it was. Where that is meant, `make golden` writes
+ * the file anew.
  */
 #include <check.h>
 #include <errno.h>
@@ -179,7 +181,8 @@ static void fill_path(const char *path, unsigned v, char *to, size_t size)
 	}
 }
 
-/* A body of all members that are good together, but for one. \param value  NULL: without it. */
+/* A body of all members that are good together, but for one. \param value  NULL:
+ * without it. */
 static const char *body_of(const struct field *fields, const struct field *other,
                            const char *value)
 {

@@ -166,8 +166,8 @@ static unsigned read_commands(word *name)
 	return n;
 }
 
-/* Gives each flag of a command that takes a value one that can hardly be good. It may be taken; if it is
- * not, something is said. */
+/* Gives each flag of a command that takes a value one that can hardly be good. It may
+ * be taken; if it is not, something is said. */
 static void check_bad_values(const char *command)
 {
 	enum { MOST = 20 }; /* commands that take all options of saguarod have more */

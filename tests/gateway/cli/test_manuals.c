@@ -2,8 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * What the programs of the build write into manual pages: each row of a table stands there once, with its text and
- * under its heading, and nothing else does. A text that misses a row, or names one that there is not, is refused.
+ * What the programs of the build write into manual pages: each row of a table stands
+ * there once, with its text and under its heading, and nothing else does. A text that
+ * misses a row, or names one that there is not, is refused.
  */
 #include <check.h>
 #include <ctype.h>
@@ -46,7 +47,8 @@ static void drop_escapes(char *text)
 	*to = '\0';
 }
 
-/* Runs a program of the build; page is what it prints, standard error with it. \return Its exit status. */
+/* Runs a program of the build; page is what it prints, standard error with it. \return
+ * Its exit status. */
 static int run(const char *words)
 {
 	const char *top = getenv("top_builddir");
@@ -230,7 +232,8 @@ START_TEST(test_keys)
 		ck_assert(strstr(page, text) > strstr(page, ".SH KEYS WITHOUT EFFECT"));
 		n++;
 	}
-	/* and nothing else: each entry is one of these, or of an engine, which entry() found once */
+	/* and nothing else: each entry is one of these, or of an engine, which entry()
+	 * found once */
 	for (unsigned i = 0; engines[i] != NULL; i++) {
 		for (const struct option_row *row = engines[i]->options;
 		     row != NULL && row->name != NULL; row++) {
@@ -252,7 +255,8 @@ START_TEST(test_daemon)
 		}
 		check_has(page, row->help);
 		if ((row->flags & OPT_CLI_ONLY) != 0) {
-			/* in the list of what is a flag only, between its head and the first heading */
+			/* in the list of what is a flag only, between its head and the
+			 * first heading */
 			const char *list = strstr(page, "Only flags are"), *at;
 
 			snprintf(text, sizeof(text), "\n-%s%s",
@@ -330,7 +334,8 @@ START_TEST(test_messages)
 }
 END_TEST
 
-/* A text of saguaro-routing(7) with all engines but \a without, NULL: with all. \a more stands behind it. */
+/* A text of saguaro-routing(7) with all engines but \a without, NULL: with all. \a
+ * more stands behind it. */
 static void write_engines(const char *path, const char *without, const char *more)
 {
 	FILE *f = fopen(path, "w");
@@ -415,7 +420,8 @@ START_TEST(test_routing)
 }
 END_TEST
 
-/* Each resource once, with its summary and its parameters; a text that names one twice is refused. */
+/* Each resource once, with its summary and its parameters; a text that names one twice
+ * is refused. */
 START_TEST(test_resources)
 {
 	char path[64], words[128], text[256];

@@ -117,7 +117,8 @@ static void write_config(void)
 	fclose(f);
 }
 
-/* The small fabric with tables that lead into a loop of sw-a and sw-c, and to a switch without a route. */
+/* The small fabric with tables that lead into a loop of sw-a and sw-c, and to a switch
+ * without a route. */
 static void start_broken(void)
 {
 	struct lft *lft;
@@ -244,7 +245,8 @@ static void fold_json(char **text)
 	*text = all;
 }
 
-/* --- saguarod, as far as a command sees it -------------------------------------------------- */
+/* --- saguarod, as far as a command sees it
+ * -------------------------------------------------- */
 
 enum { REPLIES = 4 };
 
@@ -271,7 +273,8 @@ static void daemon_listen(const char *snapshot)
 	ck_assert_int_eq(listen(daemon_stub.listener, REPLIES), 0);
 }
 
-/* Takes a request, writes it down, and replies; without a further reply it closes the connection. */
+/* Takes a request, writes it down, and replies; without a further reply it closes the
+ * connection. */
 static void daemon_serve(FILE *to)
 {
 	int fd = accept(daemon_stub.listener, NULL, NULL);

@@ -434,8 +434,8 @@ START_TEST(lash_cable)
 }
 END_TEST
 
-/* After a restart the lanes of switches without hosts are not known. The tables stay, and each route
- * has a lane. */
+/* After a restart the lanes of switches without hosts are not known. The tables stay,
+ * and each route has a lane. */
 static const struct {
 	const char *engine, *command;
 } restarted[] = {

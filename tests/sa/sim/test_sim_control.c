@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * What the commands of a running simulation print and do, as a whole: tests/golden/simulator has each line with
- * its reply and, behind a command that changes something, what is different from before then: the ports as
- * `show` prints them, and counters. Where that changes on purpose, GOLDEN=write writes the file anew, and its
+ * What the commands of a running simulation print and do, as a whole:
+ * tests/golden/simulator has each line with its reply and, behind a command that changes
+ * something, what is different from before then: the ports as `show` prints them, and
+ * counters. Where that changes on purpose, GOLDEN=write writes the file anew, and its
  * difference is to be read as code is. The fabric is that of sim_fixture.h.
  */
 #include <config.h>
