@@ -408,12 +408,13 @@ START_TEST(test_texts)
 		char *is = run(line + 2, snapshot);
 
 		last = end + 1;
-		while (*last != '\0' && strncmp(last, "exit ", 5) != 0) {
+		while (*last != '\0' && strncmp(last, "exit ", 5) != 0 &&
+		       strncmp(last, "$ ", 2) != 0) {
 			last += strcspn(last, "\n");
 			last += *last == '\n';
 		}
-		last = *last != '\0' ? strchr(last, '\n')
-		                     : end; /* a new command: nothing follows */
+		/* of a new command nothing stands there */
+		last = *last == 'e' ? strchr(last, '\n') : end;
 		fputs(is, to);
 		if (!writes) {
 			char kept = last[1];
