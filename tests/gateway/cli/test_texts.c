@@ -443,7 +443,7 @@ TEST_SUITE(texts)
 {
 	TCase *t = tcase_create("texts");
 
-	tcase_set_timeout(t, 120);
+	tcase_set_timeout(t, 400); /* a program per line, beside other work */
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, test_texts);
 	suite_add_tcase(suite, t);
