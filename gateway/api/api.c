@@ -212,8 +212,10 @@ void api_serve(struct api_thread *t, const struct api_request *rq,
 	if (ret == E_OK) {
 		ret = run_handler(&c, rq, &reply);
 	}
-	if (ret == E_OK) {
-		ret = body_done(&c.body);
+	/* Where there was no memory to read a body, it seems to be no JSON. */
+	int lost = body_done(&c.body);
+	if (ret == E_OK || lost != E_OK) {
+		ret = lost;
 	}
 	reply.base.content_type = c.content_type;
 	reply.base.body = c.body;
@@ -231,7 +233,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq,
 	reply.route = c.row != NULL ? (unsigned)(c.row - api_resources.row)
 	                            : api_resources.n;
 	problem_clear(&c.problem);
-	if (c.job != NULL) {
+	if (ret == E_OK && c.job != NULL) {
 		reply.job = c.job;
 		reply.job_file = c.job_file;
 		reply.arena = c.arena;

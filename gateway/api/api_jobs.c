@@ -462,8 +462,8 @@ static json_t *port_json(const struct inventory *v, uint32_t port)
 	/* clang-format on */
 }
 
-static void add_hosts(struct api_call *c, const struct job *j, const struct api_page *page,
-                      json_t **ret_tail)
+static int add_hosts(struct api_call *c, const struct job *j, const struct api_page *page,
+                     json_t **ret_tail)
 {
 	const struct inventory *v = c->thread->inventory;
 	uint32_t at = 0;
@@ -471,6 +471,7 @@ static void add_hosts(struct api_call *c, const struct job *j, const struct api_
 
 	for (uint32_t i = 0, end; i < j->n; i = end, at++) {
 		const struct node *n = &v->g->nodes[v->g->ports[j->port[i]].node];
+		const char *name;
 		json_t *ports;
 
 		for (end = i + 1;
@@ -484,19 +485,21 @@ static void add_hosts(struct api_call *c, const struct job *j, const struct api_
 			next = api_next(c, at, 0);
 			continue;
 		}
+		name = arena_printf(c->arena, "%.*s", (int)node_host_length(n),
+		                    node_name(n));
+		if (name == NULL) {
+			json_decref(next);
+			return -ENOMEM;
+		}
 		ports = json_array();
 		for (uint32_t k = i; k < end; k++) {
 			json_array_append_new(ports, port_json(v, j->port[k]));
 		}
-		body_list_add(
-			&c->body,
-			json_pack("{s:o, s:o}", "name",
-		                  text_json(arena_printf(c->arena, "%.*s",
-		                                         (int)node_host_length(n),
-		                                         node_name(n))),
-		                  "ports", ports));
+		body_list_add(&c->body, json_pack("{s:o, s:o}", "name", text_json(name),
+		                                  "ports", ports));
 	}
 	*ret_tail = api_total(next, at);
+	return E_OK;
 }
 
 static int find_job(struct api_call *c, struct job *ret_job)
@@ -554,7 +557,9 @@ int api_job(struct api_call *c)
 	json_object_set_new(head, "links", links);
 	json_object_set_new(head, "alarms", alarms);
 	body_list_begin(&c->body, head, "hosts");
-	add_hosts(c, &j, &page, &tail);
-	body_list_end(&c->body, tail);
-	return E_OK;
+	ret = add_hosts(c, &j, &page, &tail);
+	if (ret == E_OK) {
+		body_list_end(&c->body, tail);
+	}
+	return ret;
 }

@@ -165,6 +165,12 @@ static void offer_ports(struct completion *c, bool ports)
 	offer_output(c, of_node, true, before, "\n");
 }
 
+/* Flags without a value that choose the list, as first words of a command do. */
+static bool chooses_list(const char *flag)
+{
+	return strcmp(flag, "--gone") == 0 || strcmp(flag, "--sick") == 0;
+}
+
 /* Fields behind the last comma. Words of the command come along, since they choose the list. */
 static void offer_fields(struct completion *c, const char *command)
 {
@@ -174,7 +180,7 @@ static void offer_fields(struct completion *c, const char *command)
 	int n = 1;
 
 	for (int i = 1; i < c->n - 1 && n < ARGS_MAX - 3; i++) {
-		if (c->word[i][0] == '-') {
+		if (c->word[i][0] == '-' && !chooses_list(c->word[i])) {
 			break;
 		}
 		args[n++] = c->word[i];

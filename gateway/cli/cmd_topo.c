@@ -91,6 +91,7 @@ static int generate(struct arena *a, struct diags *d, int argc, char **argv)
 	if (option_sets_add(&sets, topo_rows, &flags) != E_OK ||
 	    option_read_argv(&sets, a, argc, argv, help_doc(a, argv[0], kinds_text(a)),
 	                     "KIND ARGS...", &first, d) != E_OK) {
+		diags_print(d, stderr, DIAG_WARNING);
 		return EXIT_USAGE;
 	}
 	if (first == argc) {

@@ -69,6 +69,13 @@ int control_call_begin(struct control_call *c, const struct option_row *own,
 	dir = config_dir(c->flags.snapshot_dir, SAGUARO_RUNDIR,
 	                 c->flags.instance != NULL ? c->flags.instance : "main", c->a);
 	c->path = dir ? config_control_socket(c->flags.control_socket, dir, c->a) : NULL;
+	if (c->path == NULL) {
+		fprintf(stderr, "%s: %s\n", argv[0],
+		        c->flags.control_socket != NULL
+		                ? "the control socket cannot be 'none'; give its path with --control-socket"
+		                : err_text(-ENOMEM));
+		return EXIT_USAGE;
+	}
 	c->name = argv[0];
 	c->arg = argv + first;
 	c->n_args = argc - first;

@@ -336,12 +336,14 @@ static void print_columns(const struct list *l, const json_t *row)
 		size_t first = strcspn(c->path, ":"), len;
 
 		text_of(value_at(row, c->path, first), text, sizeof(text));
-		if (c->path[first] == ':' && text[0] != '\0') {
-			len = strlen(text);
-			text[len++] = ':';
+		len = strlen(text);
+		if (c->path[first] == ':' && len > 0 && len + 2 < sizeof(text)) {
 			text_of(value_at(row, c->path + first + 1,
 			                 strlen(c->path + first + 1)),
-			        text + len, sizeof(text) - len);
+			        text + len + 1, sizeof(text) - len - 1);
+			if (text[len + 1] != '\0') { /* else it is a node, not a port of it */
+				text[len] = ':';
+			}
 		}
 		print_cell(c, text[0] != '\0' ? text : "-");
 	}

@@ -71,10 +71,17 @@ static uint32_t match_host(const struct comparing *x, uint32_t port)
 	return to;
 }
 
+/* A host that is cabled to another one: it has no routes that tables could change. */
+static bool is_apart(const struct graph *g, uint32_t port)
+{
+	return port != GRAPH_NONE && graph_is_host(g, port) &&
+	       graph_switch_of(g, port) == GRAPH_NONE;
+}
+
 static void match_hosts(struct comparing *x, struct comparison *ret_comparison)
 {
 	const struct graph *a = x->before->g, *b = x->after->g;
-	uint32_t kept = 0;
+	uint32_t kept = 0, apart = 0;
 
 	for (uint32_t i = 0; i < a->n_ports; i++) {
 		x->port[i] = GRAPH_NONE;
@@ -83,6 +90,11 @@ static void match_hosts(struct comparing *x, struct comparison *ret_comparison)
 		uint32_t port = a->end_ports[i];
 
 		if (!graph_is_host(a, port)) {
+			continue;
+		}
+		if (is_apart(a, port) &&
+		    is_apart(b, graph_port_by_guid(b, a->ports[port].guid))) {
+			apart++;
 			continue;
 		}
 		x->port[port] = match_host(x, port);
@@ -95,7 +107,8 @@ static void match_hosts(struct comparing *x, struct comparison *ret_comparison)
 		ret_comparison->lids_moved += x->before->lids->of[port].base !=
 		                              x->after->lids->of[x->port[port]].base;
 	}
-	ret_comparison->hosts_new = b->n_hosts - kept;
+	ret_comparison->hosts_new = b->n_hosts - kept - apart;
+	x->n_common = kept;
 }
 
 /* --- routes to one LID ---------------------------------------------------------------- */
@@ -354,7 +367,6 @@ static int begin(struct comparing *x, struct arena *a, struct comparison *ret_co
 	if (ret == E_OK) {
 		ret = list_changed_ports(x, a);
 	}
-	x->n_common = x->after->g->n_hosts - ret_comparison->hosts_new;
 	x->all_stay = x->all_stay && ret_comparison->hosts_gone == 0;
 	return ret;
 }

@@ -10,6 +10,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/log.h"
 #include "gateway/admin/auth.h"
 #include "gateway/admin/limits.h"
 #include "gateway/view/problem.h"
@@ -182,6 +183,40 @@ START_TEST(test_file_changes)
 }
 END_TEST
 
+/* The log has a line for each fault of the file, and one when it is good again. */
+START_TEST(test_faults_are_logged)
+{
+	static const char *const said[] = {
+		"users:1: ", "users:2: ", "; nobody is let in until it is mended", "users: 1 users",
+	};
+	static const unsigned times[] = { 1, 1, 2, 1 };
+	char path[100], line[1000];
+	unsigned n[4] = { 0 };
+	FILE *log;
+
+	snprintf(path, sizeof(path), "%s/log", f.dir);
+	ck_assert_int_eq(log_open(path), E_OK);
+	replace_users("operator viewer never\noperator\n");
+	ck_assert_int_eq(check("Bearer operator." ADMIN_SECRET), E_NOTREADY);
+	ck_assert_int_eq(check("Bearer operator." ADMIN_SECRET), E_NOTREADY);
+	replace_users("operator operator never " ADMIN_HASH "\n");
+	ck_assert_int_eq(check("Bearer operator." ADMIN_SECRET), E_OK);
+	log_open(NULL);
+	log = fopen(path, "r");
+	ck_assert_ptr_nonnull(log);
+	while (fgets(line, sizeof(line), log) != NULL) {
+		for (unsigned i = 0; i < 4; i++) {
+			n[i] += strstr(line, said[i]) != NULL;
+		}
+	}
+	fclose(log);
+	unlink(path);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_msg(n[i] == times[i], "'%s': %u times", said[i], n[i]);
+	}
+}
+END_TEST
+
 START_TEST(test_limits)
 {
 	struct limits *l = limits_new(2, 6), *none = limits_new(1, 0);
@@ -220,6 +255,7 @@ TEST_SUITE(auth)
 	tcase_add_test(t, test_rate);
 	tcase_add_test(t, test_right_ones_do_not_count);
 	tcase_add_test(t, test_file_changes);
+	tcase_add_test(t, test_faults_are_logged);
 	tcase_add_test(t, test_limits);
 	suite_add_tcase(suite, t);
 }

@@ -6,9 +6,12 @@
  * and bad, on the fabric of rich_fixture.h. tests/golden/answers has a line for each
  * parameter: the statuses, and a sum of the bodies. Other tests say what is right; this
  * one says that an answer is no longer as it was. Where that is meant, `make golden`
- * writes the file anew.
+ * writes the file anew. tests/golden/requests has the whole answers to requests with a
+ * body, with other methods, and to headers.
  */
 #include <check.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gateway/api/api.h"
@@ -16,8 +19,8 @@
 #include "gateway/api/stream.h"
 #include "gateway/resource/resource.h"
 #include "gateway/view/source.h"
-#include "tests/lib/golden.h"
 #include "tests/lib/api_json.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/rich_fixture.h"
 #include "tests/lib/suite.h"
 
@@ -78,6 +81,7 @@ static const struct {
 	const char *name, *values[6];
 } captures[] = {
 	{ "{node}", { "sw-a", "0x201", "host", "nobody", "twin", "dual" } },
+	{ "{job}", { "7", "0x30", "nobody", "job-7", "8", "0" } },
 	{ "{name}",
 	  { "NodeRecord", "PortInfoRecord", "PathRecord", "nothing", "ServiceRecord",
 	    "0x11" } },
@@ -234,6 +238,198 @@ START_TEST(test_path_answers)
 }
 END_TEST
 
+/* Requests with a body, a method or headers of their own. */
+static const struct {
+	const char *method, *target, *body, *if_none_match, *accept;
+} requests[] = {
+#define POST(target, body)                                                               \
+	{                                                                                \
+		"POST", target, body, NULL, NULL                                         \
+	}
+	POST("/v1/whatif", "{}"),
+	POST("/v1/whatif",
+	     "{\"down\":[\"sw-a:1\",\"host\"],\"link\":[\"sw-a:5=sw-b:5\"],\"host\":[\"new=sw-a:6\"],\"switch\":[\"edge=8\"]}"),
+	POST("/v1/whatif",
+	     "{\"routing_engine\":\"ftree, updn\",\"lmc\":7,\"limit\":10000}"),
+	POST("/v1/whatif",
+	     "{\"lmc\":0,\"limit\":0,\"root_guids\":[\"0x1000\",\"0x2000\"]}"),
+	POST("/v1/whatif", "[]"),
+	POST("/v1/whatif", "{\"down\":\"host\"}"),
+	POST("/v1/whatif", "{\"down\":[1]}"),
+	POST("/v1/whatif", "{\"down\":[\"\"]}"),
+	POST("/v1/whatif", "{\"routing_engine\":\"\"}"),
+	POST("/v1/whatif", "{\"routing_engine\":1}"),
+	POST("/v1/whatif", "{\"routing_engine\":\"a=b\"}"),
+	POST("/v1/whatif", "{\"lmc\":8}"),
+	POST("/v1/whatif", "{\"lmc\":-1}"),
+	POST("/v1/whatif", "{\"lmc\":1.0}"),
+	POST("/v1/whatif", "{\"limit\":10001}"),
+	POST("/v1/whatif", "{\"root_guids\":[]}"),
+	POST("/v1/whatif", "{\"root_guids\":{}}"),
+	POST("/v1/whatif", "{\"root_guids\":[\"sw-a\"]}"),
+	POST("/v1/whatif", "{\"root_guids\":[1]}"),
+	POST("/v1/whatif", "{\"strict\":true}"),
+	POST("/v1/whatif?limit=1", "{}"),
+	POST("/v1/compare", "{}"),
+	POST("/v1/compare",
+	     "{\"routing_engine\":\"ftree,updn\",\"seconds\":20,\"strict\":true}"),
+	POST("/v1/compare", "{\"seconds\":0,\"strict\":false}"),
+	POST("/v1/compare", "{\"seconds\":21}"),
+	POST("/v1/compare", "{\"strict\":1}"),
+	POST("/v1/compare", "{\"lmc\":1}"),
+	POST("/v1/check", "{}"),
+	POST("/v1/check", ""),
+	POST("/v1/check", "{\"strict\":true}"),
+	POST("/v1/check", "{\"strict\":false}"),
+	POST("/v1/check", "{\"strict\":1}"),
+	POST("/v1/check", "{\"lmc\":1}"),
+	POST("/v1/check", "{\"strict\":true,\"lmc\":1}"),
+	POST("/v1/check", "[]"),
+	POST("/v1/check", "{\"strict\":true,\"strict\":true}"),
+	POST("/v1/plan", "Switch 8 \"S-1\"\n"),
+	POST("/v1/plan", ""),
+	POST("/v1/paths:batch",
+	     "[\"host\",\"dual:1\"]\n\n{\"dst\":\"host\",\"src\":4}\r\n[\"twin\",\"host\"]\n[\"host\",\"nobody\"]\n"
+	     "[\"host\",\"left\"]\n{\"src\":1}\n[1]\n[\"\\u0068ost\",\"dual:2\"]\nx\n[1,2,3]\n[\"host\",\"\"]"),
+	POST("/v1/paths:batch?numb_path=1&p_key=0x10",
+	     "[\"dual:1\",\"dual:2\"]\n[\"dual:2\",\"host\"]\n[\"host\",\"dual:1\"]\n"),
+	POST("/v1/paths:batch?mtu=>5", "[\"host\",\"dual:1\"]"),
+	POST("/v1/paths:batch?mtu=x", "[\"host\",\"dual:1\"]"),
+	POST("/v1/paths:batch?src=1", "[\"host\",\"dual:1\"]"),
+	POST("/v1/paths:batch", ""),
+	POST("/v1/nodes", ""),
+	POST("/v1/nothing", ""),
+#undef POST
+	/* without a media type */
+	{ "POST", "/v1/check?", "{}", NULL, NULL },
+	{ "OPTIONS", "/v1/nodes", NULL, NULL, NULL },
+	{ "OPTIONS", "/v1/whatif", NULL, NULL, NULL },
+	{ "OPTIONS", "/v1/nothing", NULL, NULL, NULL },
+	{ "DELETE", "/v1/nodes", NULL, NULL, NULL },
+	{ "GET", "/v1/whatif", NULL, NULL, NULL },
+	{ "GET", "nodes", NULL, NULL, NULL },
+	{ "GET", "/v1/nodes/%zz", NULL, NULL, NULL },
+	{ "GET", "/v1/nodes?limit=1&limit=2", NULL, NULL, NULL },
+	{ "GET", "/v1/lids?limit=1", NULL, "*", NULL },
+	{ "GET", "/v1/lids?limit=1", NULL, "\"other\"", NULL },
+	{ "GET", "/v1/paths?src=host&dst=dual:1", NULL, NULL, "text/plain" },
+	{ "GET", "/v1/events?limit=1", NULL, NULL, "text/html" },
+};
+
+/* How runs of `saguaro` end, and what they print. */
+static const struct {
+	int ret, status;
+	const char *out, *said;
+} ends_of_jobs[] = {
+	{ E_OK, 0, "{\"good\":true}", "" },
+	{ E_OK, 1, "{\"good\":false}", "" },
+	{ E_OK, 3, "{\"stale\":true}", "" },
+	{ E_OK, 2, "{}", "saguaro whatif: 'x' is no node\nTry more\n" },
+	{ E_OK, 1, "", "saguaro whatif: no engine fits: why\n" },
+	{ E_OK, 0, "", "no colon" },
+	{ E_OK, 4, "{}", "" },
+	{ E_OK, -9, "{}", "" },
+	{ E_TIMEOUT, 0, "{}", "" },
+	{ E_FULL, 0, "", "" },
+	{ -ENOENT, 0, "", "" },
+	{ -EACCES, 0, "", "" },
+};
+
+/* The media type that the body of a target needs; NULL: none. */
+static const char *type_of(const char *target)
+{
+	for (unsigned i = 0; i < api_resources.n; i++) {
+		const struct resource *row = &api_resources.row[i];
+		size_t len = strlen(row->path);
+
+		if (strncmp(row->path, target, len) == 0 &&
+		    (target[len] == '\0' ||
+		     (target[len] == '?' && target[len + 1] != '\0'))) {
+			return row->body.type;
+		}
+	}
+	return NULL;
+}
+
+static void print_reply(FILE *f, struct api_reply *reply)
+{
+	char part[4096];
+	size_t n;
+
+	fprintf(f, "  %u %s", reply->base.status,
+	        reply->base.content_type != NULL ? reply->base.content_type : "-");
+	fprintf(f, "%s%s", reply->base.etag[0] != '\0' ? " etag" : "",
+	        reply->base.allow[0] != '\0' ? " allow " : "");
+	fprintf(f, "%s%s%s", reply->base.allow,
+	        reply->next_cursor[0] != '\0' ? " next " : "", reply->next_cursor);
+	if (reply->base.retry_after != 0) {
+		fprintf(f, " retry after %u s", reply->base.retry_after);
+	}
+	fputs("\n  ", f);
+	fwrite(reply->base.body.data, 1, reply->base.body.len, f);
+	while (reply->stream != NULL &&
+	       (n = stream_read(reply->stream, part, sizeof(part))) > 0) {
+		fwrite(part, 1, n, f);
+	}
+	for (const char *const *word = reply->job; word != NULL && *word != NULL;
+	     word++) {
+		fprintf(f, "%s ", *word);
+	}
+	fprintf(f, "%s\n",
+	        reply->job != NULL && reply->job_file != NULL ? reply->job_file : "");
+	stream_free(reply->stream);
+	free(reply->feed);
+	arena_free(reply->arena);
+	body_clear(&reply->base.body);
+}
+
+START_TEST(test_requests)
+{
+	struct golden golden;
+	struct api_reply reply;
+
+	golden_begin(&golden, "requests");
+	for (unsigned i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
+		struct api_request rq = { .method = requests[i].method,
+			                  .target = requests[i].target,
+			                  .body = requests[i].body,
+			                  .body_len = requests[i].body != NULL
+			                                      ? strlen(requests[i].body)
+			                                      : 0,
+			                  .if_none_match = requests[i].if_none_match,
+			                  .accept = requests[i].accept };
+		size_t most = 77;
+
+		rq.content_type = type_of(rq.target);
+
+		fprintf(golden.f, "%s %s%s%s%s%s", rq.method, rq.target,
+		        rq.if_none_match != NULL ? " if not " : "",
+		        rq.if_none_match != NULL ? rq.if_none_match : "",
+		        rq.accept != NULL ? " as " : "",
+		        rq.accept != NULL ? rq.accept : "");
+		if (api_expects_body(rq.method, rq.target, &most) == E_OK) {
+			fprintf(golden.f, ", up to %zu bytes", most);
+		}
+		fprintf(golden.f, "\n  %s\n", rq.body != NULL ? rq.body : "-");
+		reply = (struct api_reply){ .epoch = 0 };
+		api_serve(&thread, &rq, &reply);
+		print_reply(golden.f, &reply);
+	}
+	for (unsigned i = 0; i < sizeof(ends_of_jobs) / sizeof(*ends_of_jobs); i++) {
+		struct body out = { .len = 0 };
+
+		body_printf(&out, "%s", ends_of_jobs[i].out);
+		fprintf(golden.f, "run ends: %d %d, '%s' '%s'\n", ends_of_jobs[i].ret,
+		        ends_of_jobs[i].status, ends_of_jobs[i].out,
+		        ends_of_jobs[i].said);
+		api_job_reply(&thread, 0, ends_of_jobs[i].ret, ends_of_jobs[i].status,
+		              &out, ends_of_jobs[i].said, &reply);
+		print_reply(golden.f, &reply);
+	}
+	golden_end(&golden);
+}
+END_TEST
+
 TEST_SUITE(api_golden)
 {
 	TCase *t = tcase_create("api_golden");
@@ -242,5 +438,6 @@ TEST_SUITE(api_golden)
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, test_answers);
 	tcase_add_test(t, test_path_answers);
+	tcase_add_test(t, test_requests);
 	suite_add_tcase(suite, t);
 }

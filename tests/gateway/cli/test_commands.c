@@ -10,6 +10,7 @@
  */
 #include <inttypes.h>
 #include <jansson.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "gateway/http/http.h"
@@ -165,6 +166,33 @@ static unsigned read_commands(word *name)
 	return n;
 }
 
+/* Gives each flag of a command that takes a value one that can hardly be good. It may
+ * be taken; if it is not, something is said. */
+static void check_bad_values(const char *command)
+{
+	enum { MOST = 20 }; /* commands that take all options of saguarod have more */
+	char *help = strdup(out), *save = NULL;
+	unsigned n = 0;
+
+	for (char *line = strtok_r(help, "\n", &save); line != NULL && n < MOST;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char *flag = strstr(line, "--");
+		int status;
+
+		if (strncmp(line, "  ", 2) != 0 || flag == NULL || flag - line > 6 ||
+		    flag[strcspn(flag, "= ")] != '=') {
+			continue;
+		}
+		flag[strcspn(flag, "=")] = '\0';
+		status = run("%s %s='x y' 2", command, flag);
+		ck_assert_msg(status < 4, "%s %s: %d", command, flag, status);
+		ck_assert_msg(status == 0 || err[0] != '\0' || out[0] != '\0',
+		              "%s %s: exit %d without a word", command, flag, status);
+		n++;
+	}
+	free(help);
+}
+
 START_TEST(test_help)
 {
 	char name[64][32];
@@ -174,6 +202,7 @@ START_TEST(test_help)
 		ck_assert_msg(run("%s --help", name[i]) == 0, "%s: %s", name[i], err);
 		assert_has(out, "Usage: saguaro %.31s", name[i]);
 		ck_assert_str_eq(err, "");
+		check_bad_values(name[i]);
 		ck_assert_msg(run("%s --no-such-flag", name[i]) == 2, "%s: %s", name[i],
 		              err);
 		ck_assert_str_ne(err, "");
@@ -329,6 +358,7 @@ static const struct {
 	  "--url and --snapshot-dir name two different origins" },
 	{ "nodes --instance none --url http://127.0.0.1:1",
 	  "--url and --instance name two different origins" },
+	{ "sweep --control-socket none", "the control socket cannot be 'none'" },
 	{ "status --instance no-such-instance", "cannot read the snapshot in" },
 	{ "nodes --snapshot-dir /no/such", "cannot read the snapshot in /no/such" },
 	{ "nodes --field foo", "there is no field 'foo'; expected one of" },
@@ -981,6 +1011,13 @@ START_TEST(test_route_and_check)
 	                 fixture.route.load.max);
 	ck_assert_str_eq(json_string_value(json_object_get(body, "engine_used")),
 	                 "minhop");
+	for (unsigned i = 0; i < 3; i++) { /* each step took some time */
+		static const char *const steps[] = { "parse", "route", "prove" };
+
+		ck_assert_double_gt(json_number_value(json_object_get(
+					    json_object_get(body, "seconds"), steps[i])),
+		                    0);
+	}
 	json_decref(body);
 	ck_assert_int_eq(run("route %s/topo", fixture.dir), 0);
 	assert_has(out, "%u switches, %u end ports, %u cables, %u LIDs, LMC 0\n",
@@ -1134,6 +1171,57 @@ START_TEST(test_config_verdict)
 }
 END_TEST
 
+/* Keys that `keys init` makes can be read by nobody else, differ, and stay. */
+START_TEST(test_keys)
+{
+	static const char *const files[] = { "m_key", "sm_key", "sa_key",
+		                             "standby.secret" };
+	static const char base64[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char path[128], name[64], *text[N(files)], *again;
+	struct stat st;
+	json_t *body;
+
+	snprintf(path, sizeof(path), "%s/keys", fixture.dir);
+	ck_assert_int_eq(mkdir(path, 0750), 0);
+	snprintf(path, sizeof(path), "keys init --json --dir %s/keys", fixture.dir);
+	body = run_json(path);
+	for (unsigned i = 0; i < N(files); i++) {
+		const json_t *file = json_array_get(json_object_get(body, "files"), i);
+
+		snprintf(path, sizeof(path), "%s/keys/%s", fixture.dir, files[i]);
+		ck_assert_str_eq(json_string_value(json_object_get(file, "path")), path);
+		ck_assert(json_is_true(json_object_get(file, "made")));
+		ck_assert_int_eq(stat(path, &st), 0);
+		ck_assert_uint_eq(st.st_mode, S_IFREG | 0600);
+		snprintf(name, sizeof(name), "keys/%s", files[i]);
+		text[i] = read_text(name);
+		if (i < 3) {
+			ck_assert_msg(strncmp(text[i], "0x", 2) == 0 &&
+			                      strspn(text[i] + 2, "0123456789abcdef") ==
+			                              16 &&
+			                      strcmp(text[i] + 18, "\n") == 0,
+			              "%s", text[i]);
+		} else { /* 32 bytes */
+			ck_assert_uint_eq(strspn(text[i], base64), 43);
+			ck_assert_str_eq(text[i] + 43, "=\n");
+		}
+		for (unsigned k = 0; k < i; k++) {
+			ck_assert_str_ne(text[i], text[k]);
+		}
+	}
+	json_decref(body);
+	ck_assert_int_eq(run("keys init --dir %s/keys", fixture.dir), 0);
+	for (unsigned i = 0; i < N(files); i++) {
+		snprintf(name, sizeof(name), "keys/%s", files[i]);
+		again = read_text(name);
+		ck_assert_str_eq(again, text[i]);
+		free(again);
+		free(text[i]);
+	}
+}
+END_TEST
+
 TEST_SUITE(commands)
 {
 	TCase *t = tcase_create("commands");
@@ -1162,6 +1250,7 @@ TEST_SUITE(commands)
 	tcase_add_test(t, test_check_to);
 	tcase_add_test(t, test_topo);
 	tcase_add_test(t, test_engines);
+	tcase_add_test(t, test_keys);
 	tcase_add_test(t, test_config);
 	tcase_add_loop_test(t, test_config_verdict, 0, (int)N(verdicts));
 	suite_add_tcase(suite, t);

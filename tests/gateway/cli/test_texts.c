@@ -4,12 +4,15 @@
 /*
  * What `saguaro` prints, as a whole: each command of tests/golden/saguaro is run, and its text and
  * exit status are those of the file. The values come from fabrics that are drawn in
- * tests/lib/query_fixture.h (rich) or generated (tree: ft2 3 2 2), and were compared with them by hand
+ * tests/lib/query_fixture.h (rich; broken has a loop and a dead end) or generated (tree: ft2 3 2 2), and were compared with them by hand
  * when they were written down. Where a text changes on purpose, GOLDEN=write writes the file anew, and
  * its difference is to be read as code is.
  *
  *	= rich               the commands that follow read its snapshot
+ *	> {"ok":true}        what saguarod replies to the next command, a line for each of its requests; without
+ *	                     such a line there is no saguarod
  *	$ nodes --type ca    a command; @ is a folder with the files of write_files()
+ *	saguarod: {...}      what it asks saguarod
  *	...                  what it prints, standard error behind standard output
  *	exit 0
  *
@@ -17,18 +20,55 @@
  */
 #include <ctype.h>
 #include <jansson.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "routing/text/lftfile.h"
 #include "routing/text/topofile.h"
-#include "tests/lib/golden.h"
 #include "tests/lib/gateway_fixture.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/rich_fixture.h"
 #include "tests/lib/suite.h"
 
 static struct gateway_fixture tree;
-static struct query_fixture *rich;
+static struct query_fixture *rich, *broken;
 static struct stats *rich_stats;
+
+/* Puts \a to for each \a from. */
+static void replace(char **text, const char *from, const char *to)
+{
+	char *all = NULL, *at = *text, *next;
+	size_t len = 0;
+	FILE *f = open_memstream(&all, &len);
+
+	for (; (next = strstr(at, from)) != NULL; at = next + strlen(from)) {
+		fprintf(f, "%.*s%s", (int)(next - at), at, to);
+	}
+	fputs(at, f);
+	fclose(f);
+	free(*text);
+	*text = all;
+}
+
+/* A topology with a name that a terminal would obey. */
+static void write_hostile(void)
+{
+	char path[128], *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	ck_assert_int_eq(topo_write(tree.g, f), E_OK);
+	fclose(f);
+	replace(&text, "# \"leaf-0000\" base", "# \"bad\033[31m\xc2\x9bname\" base");
+	snprintf(path, sizeof(path), "%s/hostile", tree.dir);
+	f = fopen(path, "w");
+	fputs(text, f);
+	fclose(f);
+	free(text);
+}
 
 static void write_lfts(const char *name)
 {
@@ -77,6 +117,43 @@ static void write_config(void)
 	fclose(f);
 }
 
+/* The small fabric with tables that lead into a loop of sw-a and sw-c, and to a switch
+ * without a route. */
+static void start_broken(void)
+{
+	struct lft *lft;
+	uint32_t loop, dead;
+
+	broken = query_fixture_small(0, 0, PATH_MINIMAL);
+	lft = &broken->route.out.lft;
+	loop = query_fixture_end(broken, DUAL + 2).base_lid;
+	dead = query_fixture_end(broken, TWIN_2 + 1).base_lid;
+	for (uint32_t s = 0; s < broken->g->n_switches; s++) {
+		if (broken->g->nodes[broken->g->switches[s]].guid == SW_C) {
+			lft_row(lft, s)[loop] = 1;
+			lft_row(lft, s)[dead] = LFT_NO_ROUTE;
+		}
+	}
+	query_fixture_publish(broken, PATH_MINIMAL);
+}
+
+/* A folder without keys, and one with a key that others could read. */
+static void make_folders(void)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/keys", tree.dir);
+	ck_assert_int_eq(mkdir(path, 0750), 0);
+	snprintf(path, sizeof(path), "%s/open", tree.dir);
+	ck_assert_int_eq(mkdir(path, 0750), 0);
+	snprintf(path, sizeof(path), "%s/open/m_key", tree.dir);
+	f = fopen(path, "w");
+	fputs("0x0123456789abcdef\n", f);
+	fclose(f);
+	ck_assert_int_eq(chmod(path, 0644), 0);
+}
+
 static void start(void)
 {
 	static char *args[] = { (char *)"3", (char *)"2", (char *)"2" };
@@ -91,6 +168,9 @@ static void start(void)
 	gateway_fixture_heartbeat(&tree, 0, true);
 	write_files();
 	write_config();
+	make_folders();
+	write_hostile();
+	start_broken();
 	rich_fixture_start(&rich, &rich_stats);
 }
 
@@ -98,6 +178,7 @@ static void stop(void)
 {
 	gateway_fixture_done(&tree);
 	rich_fixture_stop(rich, rich_stats);
+	query_fixture_free(broken);
 }
 
 /* Puts 0 for the digits of a duration. */
@@ -120,20 +201,21 @@ static void mask(char *text, const char *before, const char *behind)
 	}
 }
 
-/* Puts \a to for each \a from. */
-static void replace(char **text, const char *from, const char *to)
+/* Puts 0.000 for a number of seconds at the end of a line. */
+static void mask_last_column(char *text)
 {
-	char *all = NULL, *at = *text, *next;
-	size_t len = 0;
-	FILE *f = open_memstream(&all, &len);
+	for (char *p = text; (p = strchr(p, '\n')) != NULL; p++) {
+		char *from = p;
 
-	for (; (next = strstr(at, from)) != NULL; at = next + strlen(from)) {
-		fprintf(f, "%.*s%s", (int)(next - at), at, to);
+		while (from > text &&
+		       (isdigit((unsigned char)from[-1]) || from[-1] == '.')) {
+			from--;
+		}
+		for (bool is_it = p - from > 4 && p[-4] == '.'; is_it && from < p;
+		     from++) {
+			*from = *from == '.' ? '.' : '0';
+		}
 	}
-	fputs(at, f);
-	fclose(f);
-	free(*text);
-	*text = all;
 }
 
 /* JSON with a line for each element, as a difference is read best. Sentences may stand before it. */
@@ -163,30 +245,118 @@ static void fold_json(char **text)
 	*text = all;
 }
 
+/* --- saguarod, as far as a command sees it
+ * -------------------------------------------------- */
+
+enum { REPLIES = 4 };
+
+static struct {
+	char *reply[REPLIES]; /* for the next command */
+	unsigned n, n_asked;
+	int listener; /* -1: there is none */
+	char path[128];
+} daemon_stub = { .listener = -1 };
+
+static void daemon_listen(const char *snapshot)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+	if (daemon_stub.n == 0) {
+		return;
+	}
+	snprintf(daemon_stub.path, sizeof(daemon_stub.path), "%s.control", snapshot);
+	ck_assert_uint_lt(strlen(daemon_stub.path), sizeof(at.sun_path));
+	strcpy(at.sun_path, daemon_stub.path);
+	daemon_stub.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(bind(daemon_stub.listener, (struct sockaddr *)&at, sizeof(at)),
+	                 0);
+	ck_assert_int_eq(listen(daemon_stub.listener, REPLIES), 0);
+}
+
+/* Takes a request, writes it down, and replies; without a further reply it closes the
+ * connection. */
+static void daemon_serve(FILE *to)
+{
+	int fd = accept(daemon_stub.listener, NULL, NULL);
+	const char *reply = daemon_stub.n_asked < daemon_stub.n
+	                            ? daemon_stub.reply[daemon_stub.n_asked]
+	                            : "";
+	char c = 0;
+
+	ck_assert_int_ge(fd, 0);
+	fputs("saguarod: ", to);
+	while (c != '\n' && read(fd, &c, 1) == 1) {
+		fputc(c, to);
+	}
+	if (*reply != '\0') {
+		ck_assert_int_gt(dprintf(fd, "%s\n", reply), 0);
+	}
+	close(fd);
+	daemon_stub.n_asked++;
+}
+
+/* Each reply was asked for. */
+static void daemon_end(const char *words)
+{
+	if (daemon_stub.n == 0) {
+		return;
+	}
+	close(daemon_stub.listener);
+	unlink(daemon_stub.path);
+	daemon_stub.listener = -1;
+	ck_assert_msg(daemon_stub.n_asked >= daemon_stub.n, "%s: %u requests, not %u",
+	              words, daemon_stub.n_asked, daemon_stub.n);
+	for (unsigned i = 0; i < daemon_stub.n; i++) {
+		free(daemon_stub.reply[i]);
+	}
+	daemon_stub.n = daemon_stub.n_asked = 0;
+}
+
+/* Reads what a command prints until its end. */
+static void read_output(FILE *f, FILE *to, FILE *asked)
+{
+	struct pollfd p[] = { { .fd = fileno(f), .events = POLLIN },
+		              { .fd = daemon_stub.listener, .events = POLLIN } };
+	char buf[4096];
+	ssize_t n = 1;
+
+	while (n > 0) {
+		ck_assert_int_gt(poll(p, 2, -1), 0);
+		if ((p[1].revents & POLLIN) != 0) {
+			daemon_serve(asked);
+		} else if (p[0].revents != 0) {
+			n = read(p[0].fd, buf, sizeof(buf));
+			fwrite(buf, 1, n > 0 ? (size_t)n : 0, to);
+		}
+	}
+}
+
 /* Runs a command. \return What it prints, and its exit status as last line. */
 static char *run(const char *words, const char *snapshot)
 {
 	const char *top = getenv("top_builddir");
-	char command[2048], *text = strdup(words), *all = NULL, buf[4096];
-	size_t len = 0, n;
-	FILE *f, *to;
+	char command[2048], *text = strdup(words), *all = NULL, *asked = NULL;
+	size_t len = 0, asked_len = 0;
+	FILE *f, *to, *asked_to;
 	int status;
 
 	replace(&text, "@", tree.dir);
 	setenv("SAGUARO_SNAPSHOT_DIR", snapshot, 1);
 	snprintf(command, sizeof(command), "%s/saguaro %s 2>&1", top ? top : ".", text);
 	free(text);
+	daemon_listen(snapshot);
 	f = popen(command, "r");
 	to = open_memstream(&all, &len);
-	while ((n = fread(buf, 1, sizeof(buf), f)) > 0) {
-		fwrite(buf, 1, n, to);
-	}
+	asked_to = open_memstream(&asked, &asked_len);
+	read_output(f, to, asked_to);
 	status = pclose(f);
+	daemon_end(words);
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) != 127);
 	fprintf(to, "exit %d\n", WEXITSTATUS(status));
 	fclose(to);
 	replace(&all, tree.dir, "@");
 	replace(&all, rich->dir, "@");
+	replace(&all, broken->dir, "@");
 	fold_json(&all);
 	mask(all, "\"seconds_route\":", "");
 	mask(all, "\"parse\":", ",\"route");
@@ -198,7 +368,13 @@ static char *run(const char *words, const char *snapshot)
 	mask(all, "parse ", ", route ");
 	mask(all, "route ", ", prove ");
 	mask(all, "prove ", "\n");
-	return all;
+	if (strncmp(words, "compare", 7) == 0) {
+		mask_last_column(all);
+	}
+	fputs(all, asked_to);
+	fclose(asked_to);
+	free(all);
+	return asked;
 }
 
 START_TEST(test_texts)
@@ -216,7 +392,14 @@ START_TEST(test_texts)
 		*end = '\0';
 		fprintf(to, "%s\n", line);
 		if (strncmp(line, "= ", 2) == 0) {
-			snapshot = strcmp(line + 2, "rich") == 0 ? rich->dir : tree.dir;
+			snapshot = strcmp(line + 2, "rich") == 0     ? rich->dir
+			           : strcmp(line + 2, "broken") == 0 ? broken->dir
+			                                             : tree.dir;
+		}
+		if (*line == '>') {
+			ck_assert_uint_lt(daemon_stub.n, REPLIES);
+			daemon_stub.reply[daemon_stub.n++] =
+				strdup(line + 1 + (line[1] == ' '));
 		}
 		if (strncmp(line, "$ ", 2) != 0) {
 			line = end + 1;
@@ -225,12 +408,13 @@ START_TEST(test_texts)
 		char *is = run(line + 2, snapshot);
 
 		last = end + 1;
-		while (*last != '\0' && strncmp(last, "exit ", 5) != 0) {
+		while (*last != '\0' && strncmp(last, "exit ", 5) != 0 &&
+		       strncmp(last, "$ ", 2) != 0) {
 			last += strcspn(last, "\n");
 			last += *last == '\n';
 		}
-		last = *last != '\0' ? strchr(last, '\n')
-		                     : end; /* a new command: nothing follows */
+		/* of a new command nothing stands there */
+		last = *last == 'e' ? strchr(last, '\n') : end;
 		fputs(is, to);
 		if (!writes) {
 			char kept = last[1];
@@ -259,7 +443,7 @@ TEST_SUITE(texts)
 {
 	TCase *t = tcase_create("texts");
 
-	tcase_set_timeout(t, 120);
+	tcase_set_timeout(t, 400); /* a program per line, beside other work */
 	tcase_add_checked_fixture(t, start, stop);
 	tcase_add_test(t, test_texts);
 	suite_add_tcase(suite, t);

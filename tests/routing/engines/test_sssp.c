@@ -352,6 +352,8 @@ START_TEST(lanes_are_below_n)
 			              "seed %u, LID %u of %u", emptied[_i], lid, l.top);
 		}
 	}
+	/* and routes that moved make no loop with those that were there */
+	ck_assert_uint_eq(prove(g, &l, &out).credit_loops, 0);
 }
 END_TEST
 

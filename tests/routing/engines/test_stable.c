@@ -434,6 +434,46 @@ START_TEST(lash_cable)
 }
 END_TEST
 
+/* After a restart the lanes of switches without hosts are not known. The tables stay,
+ * and each route has a lane. */
+static const struct {
+	const char *engine, *command;
+} restarted[] = {
+	{ "nue", "tree3 3 4 4 2 3" },    { "nue", "ft3 6" },
+	{ "dfsssp", "tree3 3 4 4 2 3" }, { "lash", "ft3 6" },
+	{ "dfsssp", "ft3 6" },           { "lash", "tree3 3 4 4 2 3" },
+	{ "nue", "torus 4x4 2" },        { "dfsssp", "mesh 4x3 2" },
+};
+
+START_TEST(lanes_after_restart)
+{
+	const struct engine *e = engine_find(restarted[_i].engine);
+	struct graph *g = fabric_make(restarted[_i].command, 0.05, 3, arena);
+	struct routed first = { .g = g, .lids = lids_kept(g, g) }, again = first;
+	const struct lanes *l = &again.out.lanes;
+
+	max_lanes = 4;
+	ck_assert_int_eq(route(e, &first, NULL), E_OK);
+	for (uint32_t s = 0; s < g->n_switches && first.out.lanes.rows != NULL; s++) {
+		if (g->host_first[s] == g->host_first[s + 1]) {
+			memset(first.out.lanes.rows + s * first.out.lanes.stride,
+			       LANE_UNKNOWN, first.out.lanes.stride);
+		}
+	}
+	ck_assert_int_eq(route(e, &again, &first), E_OK);
+	ck_assert_uint_eq(count_moved(&first, &again), 0);
+	check_proof(e, &again, restarted[_i].command);
+	for (uint32_t lid = 1; lid <= again.lids.top; lid++) {
+		for (uint32_t s = 0; s < g->n_switches; s++) {
+			ck_assert_msg(lft_row(&again.out.lft, s)[lid] == LFT_NO_ROUTE ||
+			                      l->rule != 0 || lane_of(l, s, lid) < l->n,
+			              "%s: switch %u to LID %u", restarted[_i].command, s,
+			              lid);
+		}
+	}
+}
+END_TEST
+
 /* A cable that comes back does not stay empty. lash: one that joins switches anew. */
 START_TEST(cable_returns)
 {
@@ -535,11 +575,14 @@ TEST_SUITE(stable)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_loop_test(t, one_host, 0, (int)(engine_count() * N_FABRICS) * test_seeds(SEEDS));
+	tcase_add_loop_test(t, one_host, 0,
+	                    (int)(engine_count() * N_FABRICS) * test_seeds(SEEDS));
 	tcase_add_loop_test(t, ftree_host_comes, 0, 3);
 	tcase_add_loop_test(t, one_cable, 0, N_PATIENT * N_TREES * test_seeds(SEEDS));
 	tcase_add_loop_test(t, lash_cable, 0,
 	                    sizeof(lash_fabrics) / sizeof(*lash_fabrics));
+	tcase_add_loop_test(t, lanes_after_restart, 0,
+	                    sizeof(restarted) / sizeof(*restarted));
 	tcase_add_loop_test(t, cable_returns, 0, 2 * N_TREES);
 	tcase_add_loop_test(t, by_place, 0, sizeof(placed) / sizeof(*placed));
 	tcase_add_loop_test(t, one_leaf, 0, sizeof(placed) / sizeof(*placed));

@@ -130,10 +130,86 @@ static void model_pair(const struct compared_tables *a, const struct compared_ta
 	}
 }
 
+/* A host cabled to another one is neither gone nor new. */
+static bool is_apart(const struct graph *g, uint32_t port)
+{
+	return port != GRAPH_NONE && graph_is_host(g, port) &&
+	       graph_switch_of(g, port) == GRAPH_NONE;
+}
+
+/* Hosts of the first fabric that the second one does not have in the same place. */
+static uint32_t model_gone(const struct compared_tables *a,
+                           const struct compared_tables *b, uint32_t *ret_lids_moved)
+{
+	uint32_t gone = 0;
+
+	*ret_lids_moved = 0;
+	for (uint32_t i = 0; i < a->g->n_end_ports; i++) {
+		uint32_t port = a->g->end_ports[i];
+		uint32_t to = graph_port_by_guid(b->g, a->g->ports[port].guid);
+
+		if (!graph_is_host(a->g, port)) {
+			continue;
+		}
+		if (is_apart(a->g, port)) {
+			gone += !is_apart(b->g, to);
+			continue;
+		}
+		to = host_after(a, b, port);
+		gone += to == GRAPH_NONE;
+		*ret_lids_moved += to != GRAPH_NONE &&
+		                   a->lids->of[port].base != b->lids->of[to].base;
+	}
+	return gone;
+}
+
+static uint64_t owner_guid(const struct compared_tables *t, uint32_t lid)
+{
+	return lid <= t->lids->top && t->lids->owner[lid] != GRAPH_NONE
+	               ? t->g->ports[t->lids->owner[lid]].guid
+	               : 0;
+}
+
+/* Entries that differ, of LIDs that stay. */
+static void model_entries(const struct compared_tables *a,
+                          const struct compared_tables *b, struct comparison *sum)
+{
+	for (uint32_t s = 0; s < a->g->n_switches; s++) {
+		uint64_t guid = a->g->nodes[a->g->switches[s]].guid,
+			 entries = sum->entries;
+		uint32_t to = 0;
+
+		while (to < b->g->n_switches &&
+		       b->g->nodes[b->g->switches[to]].guid != guid) {
+			to++;
+		}
+		for (uint32_t first = 0; to < b->g->n_switches && first <= a->lids->top;
+		     first += 64) {
+			uint64_t before = sum->entries;
+
+			for (uint32_t lid = first; lid < first + 64; lid++) {
+				uint64_t owner = owner_guid(a, lid);
+
+				sum->entries += owner != 0 &&
+				                owner == owner_guid(b, lid) &&
+				                lft_row(a->lft, s)[lid] !=
+				                        lft_row(b->lft, to)[lid];
+			}
+			sum->blocks += sum->entries != before;
+		}
+		sum->switches += sum->entries != entries;
+	}
+}
+
 static struct comparison model(const struct compared_tables *a,
                                const struct compared_tables *b)
 {
 	struct comparison sum = { .pairs = 0 };
+	uint32_t unused;
+
+	sum.hosts_gone = model_gone(a, b, &sum.lids_moved);
+	sum.hosts_new = model_gone(b, a, &unused);
+	model_entries(a, b, &sum);
 
 	for (uint32_t i = 0; i < a->g->n_end_ports; i++) {
 		uint32_t dst = a->g->end_ports[i];
@@ -165,6 +241,12 @@ static void check_comparison(const struct compared_tables *a,
 	ck_assert_uint_eq(got.moved, want.moved);
 	ck_assert_uint_eq(got.longer, want.longer);
 	ck_assert_uint_eq(got.shorter, want.shorter);
+	ck_assert_uint_eq(got.entries, want.entries);
+	ck_assert_uint_eq(got.blocks, want.blocks);
+	ck_assert_uint_eq(got.switches, want.switches);
+	ck_assert_uint_eq(got.hosts_gone, want.hosts_gone);
+	ck_assert_uint_eq(got.hosts_new, want.hosts_new);
+	ck_assert_uint_eq(got.lids_moved, want.lids_moved);
 	ck_assert_uint_eq(got.n_lost,
 	                  want.lost < COMPARE_LOST_MAX ? want.lost : COMPARE_LOST_MAX);
 	for (unsigned i = 0; i < got.n_lost; i++) {
@@ -195,6 +277,42 @@ static struct lids *keep_lids(const struct graph *g, struct graph *to,
 	return kept;
 }
 
+/* The fabric with two more hosts that a cable joins. */
+static struct graph *with_hosts_apart(struct graph *g)
+{
+	struct graph *to = graph_new(arena);
+	uint32_t node[2];
+
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+		uint32_t same;
+
+		ck_assert_int_eq(graph_add_node(to, n->type, n->guid, n->n_ports,
+		                                n->description, NULL, &same),
+		                 E_OK);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(graph_add_node(to, NODE_CA, 0xaa00 + 16 * i, 1, "apart",
+		                                NULL, &node[i]),
+		                 E_OK);
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i], *peer = &g->ports[p->peer];
+
+		if (p->peer != GRAPH_NONE && p->peer > i) {
+			ck_assert_int_eq(
+				graph_connect(to, graph_port(to, p->node, p->num),
+			                      graph_port(to, peer->node, peer->num)),
+				E_OK);
+		}
+	}
+	ck_assert_int_eq(
+		graph_connect(to, graph_port(to, node[0], 1), graph_port(to, node[1], 1)),
+		E_OK);
+	ck_assert_int_eq(graph_freeze(to, &diags), E_OK);
+	return to;
+}
+
 START_TEST(counts_what_moves)
 {
 	unsigned n = 1 + (unsigned)_i % 3, lmc = (unsigned)_i % 4 == 3;
@@ -205,6 +323,7 @@ START_TEST(counts_what_moves)
 	state = 99 + (uint64_t)_i;
 	g = fabric_make(fabrics[_i % N_FABRICS], _i % 2 ? 0.05 : 0, (uint32_t)_i + 1,
 	                arena);
+	g = _i % 3 == 0 ? with_hosts_apart(g) : g;
 	lids = fabric_lids(g, lmc, 0, arena);
 	for (unsigned i = 0; i < n; i++) {
 		bool node = random_below(&state, 2) == 0;
