@@ -14,6 +14,8 @@ struct snap_reader;
  *
  *   - a switch that is gone, or does not answer, stands for the hosts and cables that went with it;
  *   - a system of several switches (one SystemImageGUID) of which none is left stands for them;
+ *   - a switch that is gone stands for switches and systems that are only cut off by it: all their cables
+ *     led to switches that went before them or with them, so nobody could see them if they were there;
  *   - a port that was switched off stands for its cable, and for the host behind it;
  *   - a cable that comes and goes makes both its ends flap, and is one alarm that names the cable;
  *   - a node that does not answer stands for what the last sweep says of it.
