@@ -85,8 +85,7 @@ export const Jobs = ({ open }) => {
 			{list.total > list.jobs.length && <p>The first {number(list.jobs.length)} of {number(list.total)} jobs.</p>}
 			{id !== '' && (
 				<section aria-label={`Job ${id}`}>
-					<h3>Job {id}</h3>
-					<button type="button" onClick={() => show({ job: '' })}>close</button>
+					<h3>Job {id} <button type="button" onClick={() => show({ job: '' })}>close</button></h3>
 					{found?.error && <p class="warning" role="alert">{found.error}</p>}
 					{found?.answer?.id === id && <Job job={found.answer} open={open} />}
 				</section>

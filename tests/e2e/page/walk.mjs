@@ -9,7 +9,7 @@
 //	node walk.mjs http://127.0.0.1:8620 /usr/bin/chromium build/saguaro SCREENSHOTS
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { accessible, browse } from './browser.mjs';
+import { accessible, browse, on_phone } from './browser.mjs';
 
 const [url, executablePath, saguaro, pictures] = process.argv.slice(2);
 
@@ -147,12 +147,13 @@ await browse({ url, executablePath, pictures }, async ({ page, complaints, step,
 		await page.locator('#list tbody tr').focus();
 		await page.keyboard.press('Enter');
 		await has_text(page.locator('#list h3'), 'Job 42');
-		await has_text(page.locator('#list'), '6 pairs of ports, 1 to 3 switches apart; they use 6 links, each by');
+		await has_text(page.locator('#list'), '6 pairs of ports, 1 to 3 switches apart; they use 6 links, each by 1.3 paths');
 		await has_text(page.locator('#list .good'), 'Nothing is wrong on its paths.');
 		assert.match(page.url(), /job=42&tab=jobs/);
 		assert.equal(await page.getByRole('region', { name: 'Hosts of the job' }).locator('tbody tr').count(), 3);
 		await accessible(page, 'a job');
 		await picture('648-job');
+		await on_phone(page, 'a job', () => picture('648-job-phone'));
 		execFileSync(saguaro, ['port', 'disable', 'leaf-0035:18'], { stdio: 'ignore' });
 		await has_text(page.locator('#list .warning'), '1 port not in the fabric');
 		execFileSync(saguaro, ['port', 'enable', 'leaf-0035:18'], { stdio: 'ignore' });

@@ -10,9 +10,9 @@ const paths = { pairs: 6, hops_min: 1, hops_max: 3, links: 4, job_routes_mean: 1
 
 test('the paths of a job', () => {
 	assert.equal(paths_words(paths),
-		'6 pairs of ports, 1 to 3 switches apart; they use 4 links, each by 2 paths in the mean and 2,000 at most.');
+		'6 pairs of ports, 1 to 3 switches apart; they use 4 links, each by 1.5 paths in the mean and 2,000 at most.');
 	assert.equal(paths_words({ ...paths, hops_min: 3, links: 1 }),
-		'6 pairs of ports, 3 switches apart; they use 1 link, each by 2 paths in the mean and 2,000 at most.');
+		'6 pairs of ports, 3 switches apart; they use 1 link, each by 1.5 paths in the mean and 2,000 at most.');
 	assert.equal(paths_words({ ...paths, hops_min: 1, hops_max: 1, links: 0 }), '6 pairs of ports, 1 switch apart.');
 });
 
