@@ -17,7 +17,10 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 
-enum { RECENT = 1000 /* events in which a cable has to go twice */ };
+enum {
+	RECENT = 1000, /* events in which a cable has to go twice */
+	CROWD = 3      /* overloaded links of a switch that become one alarm */
+};
 
 /* Hosts and cables that went with a switch. */
 struct toll {
@@ -622,6 +625,60 @@ static void join_unhealthy(struct join *j, const struct inventory *v)
 	}
 }
 
+/* Links with too many routes that share a switch. */
+struct crowd {
+	uint32_t first, n; /* the first alarm, and how many */
+};
+
+/* Counts an alarm for the switch at one of its ends. */
+static int count_crowd(struct hash_table *of, struct crowd *crowd, uint32_t *n, uint64_t guid,
+                       uint32_t alarm)
+{
+	uint32_t k = hash_get(of, guid);
+	int ret = E_OK;
+
+	if (k == HASH_NONE) {
+		k = (*n)++;
+		crowd[k] = (struct crowd){ .first = alarm };
+		ret = hash_put(of, guid, k);
+	}
+	crowd[k].n++;
+	return ret;
+}
+
+/* Routes that are crowded at a switch are so on most of its links: one alarm stands for those of the switch that
+ * has the most of them. */
+static int join_overloaded(struct join *j)
+{
+	struct hash_table of = { .arena = j->a->arena };
+	struct crowd *crowd = arena_array(j->a->arena, 2 * j->n, sizeof(*crowd));
+	const struct alarm *list = j->a->list;
+	uint32_t n = 0;
+	int ret = crowd != NULL ? E_OK : -ENOMEM;
+
+	for (uint32_t i = 0; ret == E_OK && i < j->n; i++) {
+		if (list[i].kind == ALARM_OVERLOADED) {
+			ret = count_crowd(&of, crowd, &n, list[i].node_guid, i);
+		}
+		if (ret == E_OK && list[i].kind == ALARM_OVERLOADED) {
+			ret = count_crowd(&of, crowd, &n, list[i].peer_guid, i);
+		}
+	}
+	for (uint32_t i = 0; ret == E_OK && i < j->n; i++) {
+		if (list[i].kind != ALARM_OVERLOADED) {
+			continue;
+		}
+		const struct crowd *x = &crowd[hash_get(&of, list[i].node_guid)],
+				   *y = &crowd[hash_get(&of, list[i].peer_guid)];
+		const struct crowd *most = y->n > x->n ? y : x;
+
+		if (most->n >= CROWD && list[most->first].above == ALARM_NONE) {
+			join(j, i, most->first);
+		}
+	}
+	return ret;
+}
+
 int alarm_causes_join(struct alarms *a, struct snap_reader *r, const struct inventory *v,
                       const struct fabric_event *e, size_t n)
 {
@@ -645,6 +702,9 @@ int alarm_causes_join(struct alarms *a, struct snap_reader *r, const struct inve
 	}
 	if (ret == E_OK) {
 		ret = join_flapping(&j, e, n);
+	}
+	if (ret == E_OK) {
+		ret = join_overloaded(&j);
 	}
 	if (ret == E_OK && v != NULL) {
 		join_unhealthy(&j, v);
