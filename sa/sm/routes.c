@@ -163,7 +163,7 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 	f.pays = f.gain.filled != 0 ||
 	         f.gain.percent >= (requested ? 1 : r->sm->d.config->rebalance_gain);
 	if (f.pays) {
-		ret = plan(r, from, from_lanes, &f.route, true, a, &f.transition,
+		ret = plan(r, from, from_lanes, &f.route, requested, a, &f.transition,
 		           &f.seconds_transition);
 		if (ret == E_UNSUITABLE) {
 			ret = refuse_routes(
