@@ -2,9 +2,13 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "gateway/http/gw_config.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/config.h"
@@ -41,13 +45,14 @@ const struct option_row gw_config_rows[] = {
 	{ .name = "listeners_per_address", .type = OPT_UINT, MEMBER(listeners_per_address), .def = "1000",
 	  .min = 0, .max = 1000000, .flags_long = "listeners-per-address", .arg = "N", .flags = OPT_CLI_ONLY,
 	  .help = "Maximum number of clients from one address that follow events; 0: no limit" },
-	{ .name = "saguaro", .type = OPT_STRING, MEMBER(program), .def = SAGUARO_BINDIR "/saguaro",
+	{ .name = "saguaro", .type = OPT_STRING, MEMBER(program),
 	  .flags_long = "saguaro", .arg = "FILE", .flags = OPT_CLI_ONLY,
-	  .help = "Program that computes what-ifs, checks and plans" },
-	{ .name = "web_dir", .type = OPT_STRING, MEMBER(web_dir), .def = SAGUARO_DATADIR "/web",
+	  .help = "Program that computes what-ifs, checks and plans; default: " SAGUARO_BINDIR "/saguaro",
+	  .more = "A gateway that was not installed takes the one that was built beside it." },
+	{ .name = "web_dir", .type = OPT_STRING, MEMBER(web_dir),
 	  .flags_long = "web-dir", .arg = "DIR", .flags = OPT_CLI_ONLY,
-	  .help = "Folder of the page that browsers get at /; without one they get the list of resources",
-	  .more = "'make web' builds the page. It is read once, at the start." },
+	  .help = "Folder of the page that browsers get at /, without which they get the list of resources; default: " SAGUARO_DATADIR "/web",
+	  .more = "'make web' builds the page. It is read once, at the start. A gateway that was not installed takes what 'make web' left in its sources." },
 	{ .name = "admin_url", .type = OPT_STRING, MEMBER(admin_url), .flags_long = "admin-url",
 	  .arg = "URL", .flags = OPT_CLI_ONLY,
 	  .help = "Where browsers reach saguaro-admin, such as https://sm.example:8621; the page then offers changes to its users",
@@ -67,6 +72,49 @@ const struct option_row gw_config_rows[] = {
 
 static const char doc[] =
 	"Answers path queries and questions about the fabric over HTTP, from the snapshot that saguarod publishes. Reads only; may start before saguarod.\vManual: man saguaro-gateway, man saguaro-api";
+
+/* The folder of the sources, as configure was told. NULL: \a build is no folder of a build. */
+static const char *sources_of(const char *build, struct arena *a)
+{
+	static const char key[] = "srcdir='";
+	const char *path = arena_printf(a, "%s/config.status", build), *ret_dir = NULL;
+	char line[4096];
+	FILE *f = path != NULL ? fopen(path, "re") : NULL;
+
+	if (f == NULL) {
+		return NULL;
+	}
+	while (ret_dir == NULL && fgets(line, sizeof(line), f) != NULL) {
+		char *dir = line + sizeof(key) - 1, *end;
+
+		if (strncmp(line, key, sizeof(key) - 1) != 0 ||
+		    (end = strrchr(dir, '\'')) == NULL) {
+			continue;
+		}
+		*end = '\0';
+		ret_dir = dir[0] == '/' ? arena_strdup(a, dir)
+		                        : arena_printf(a, "%s/%s", build, dir);
+	}
+	fclose(f);
+	return ret_dir;
+}
+
+int gw_config_fill(struct gw_config *c, const char *self, struct arena *a)
+{
+	const char *slash = strrchr(self, '/'),
+		   *build = slash != NULL ? arena_printf(a, "%.*s", (int)(slash - self), self) : NULL,
+		   *sources = build != NULL ? sources_of(build, a) : NULL;
+
+	if (c->program == NULL) {
+		c->program = sources != NULL ? arena_printf(a, "%s/saguaro", build)
+		                             : SAGUARO_BINDIR "/saguaro";
+	}
+	if (c->web_dir == NULL) {
+		c->web_dir = sources != NULL ? arena_printf(a, "%s/gateway/web/dist", sources)
+		                             : SAGUARO_DATADIR "/web";
+	}
+	return c->program != NULL && c->web_dir != NULL ? E_OK : -ENOMEM;
+}
 
 int gw_config_read(void *config, struct arena *a, int argc, char **argv, struct diags *d)
 {
@@ -96,5 +144,9 @@ int gw_config_read(void *config, struct arena *a, int argc, char **argv, struct 
 		return E_SYNTAX;
 	}
 	c->snapshot_dir = config_dir(c->snapshot_dir, SAGUARO_RUNDIR, c->instance, a);
-	return E_OK;
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	return gw_config_fill(c, self, a);
 }

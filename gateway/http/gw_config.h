@@ -20,8 +20,8 @@ struct gw_config {
 	uint32_t per_address; /*!< connections from one address, 0: no limit */
 	uint32_t listeners;   /*!< to events, at a time */
 	uint32_t listeners_per_address; /*!< of them, 0: no limit */
-	const char *program;  /*!< path of `saguaro` */
-	const char *web_dir;  /*!< folder of the page */
+	const char *program;  /*!< path of `saguaro`; after gw_config_read(): never NULL */
+	const char *web_dir;  /*!< folder of the page; likewise */
 	const char *admin_url; /*!< where browsers reach saguaro-admin; NULL: nowhere */
 	const char *hosts, *origins; /*!< with commas between; NULL: none */
 };
@@ -33,3 +33,14 @@ extern const struct option_row gw_config_rows[];
  * \retval E_SYNTAX E_RANGE E_UNKNOWN  In \a d or already said on standard error.
  */
 int gw_config_read(void *config, struct arena *a, int argc, char **argv, struct diags *d);
+
+/*!
+ * \brief Fills in the program and the folder of the page where the command line names none.
+ *
+ * If config.status stands beside \a self, this is the folder of a build: the program is the one
+ * beside it, and the page is that of its sources. Otherwise they are where 'make install' puts them.
+ *
+ * \param self  Path of the running program.
+ * \retval -ENOMEM
+ */
+int gw_config_fill(struct gw_config *c, const char *self, struct arena *a);

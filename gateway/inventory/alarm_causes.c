@@ -9,6 +9,7 @@
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/base/hash.h"
+#include "conf/base/union_find.h"
 #include "db/lmdb/known.h"
 #include "db/snapshot/reader.h"
 #include "gateway/inventory/alarms.h"
@@ -16,11 +17,15 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 
-enum { RECENT = 1000 /* events in which a cable has to go twice */ };
+enum {
+	RECENT = 1000, /* events in which a cable has to go twice */
+	CROWD = 3      /* overloaded links of a switch that become one alarm */
+};
 
 /* Hosts and cables that went with a switch. */
 struct toll {
 	uint64_t system;
+	int64_t gone_s; /* 0: not known */
 	uint32_t hosts, cables;
 };
 
@@ -160,6 +165,7 @@ static int join_known(struct join *j, struct snap_reader *r)
 
 			if (sw != ALARM_NONE) {
 				j->toll[sw].system = n.system_guid;
+				j->toll[sw].gone_s = n.gone_s;
 			}
 			continue;
 		}
@@ -319,6 +325,131 @@ static int join_systems(struct join *j, const struct inventory *v)
 		if (s[k].at != ALARM_NONE) {
 			ret = tell_system(j, &s[k]);
 		}
+	}
+	return ret;
+}
+
+/* --- switches behind one that is gone --------------------------------------------------------- */
+
+/*
+ * Switches that are gone, by their alarms. Three kinds are an edge of what is gone, because each of them went by
+ * itself: one with a cable to a switch that is there, one that went while a neighbour was there still, and one whose
+ * cables are not known. The others are behind: nobody could see them if they were there.
+ */
+struct behind {
+	uint32_t *set;  /* union-find over those behind */
+	uint32_t *edge; /* of a set: the edge that went last; ALARM_NONE: none */
+	uint32_t *top;  /* the alarm of the whole system, or of the switch */
+	bool *cabled, *is_edge; /* is_edge: or has one, if it is of a system */
+};
+
+static int find_edges(const struct join *j, struct behind *b)
+{
+	const struct alarm *list = j->a->list;
+	const size_t n = j->a->n;
+
+	*b = (struct behind){ .set = arena_array(j->a->arena, n, sizeof(*b->set)),
+		              .edge = arena_array(j->a->arena, n, sizeof(*b->edge)),
+		              .top = arena_array(j->a->arena, n, sizeof(*b->top)),
+		              .cabled = arena_array(j->a->arena, n, sizeof(*b->cabled)),
+		              .is_edge = arena_array(j->a->arena, n, sizeof(*b->is_edge)) };
+	if (b->set == NULL || b->edge == NULL || b->top == NULL || b->cabled == NULL ||
+	    b->is_edge == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < j->a->n_cables; i++) {
+		const uint64_t *guid = j->a->cables[i].guid;
+
+		for (unsigned k = 0; k < 2; k++) {
+			uint32_t own = find_switch(j, guid[k]), far = find_switch(j, guid[1 - k]);
+
+			if (own != ALARM_NONE) {
+				b->cabled[own] = true;
+				b->is_edge[own] |= far == ALARM_NONE ||
+				                   j->toll[own].gone_s < j->toll[far].gone_s;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < j->n; i++) {
+		b->top[i] = list[i].above != ALARM_NONE ? list[i].above : i;
+		if (list[i].kind == ALARM_SWITCH_GONE || list[i].kind == ALARM_SILENT) {
+			b->is_edge[i] |= !b->cabled[i] || list[i].kind == ALARM_SILENT;
+			b->is_edge[b->top[i]] |= b->is_edge[i];
+		}
+	}
+	return E_OK;
+}
+
+/* Unites those behind; then, in a second pass, finds the edge of each set. */
+static void find_sets(const struct join *j, struct behind *b, bool finds_edges)
+{
+	for (size_t i = 0; i < j->a->n_cables; i++) {
+		uint32_t x = find_switch(j, j->a->cables[i].guid[0]),
+			 y = find_switch(j, j->a->cables[i].guid[1]);
+
+		if (x == ALARM_NONE || y == ALARM_NONE) {
+			continue;
+		}
+		if (!finds_edges && !b->is_edge[x] && !b->is_edge[y]) {
+			(void)union_join(b->set, x, y);
+		}
+		if (finds_edges && b->is_edge[x] != b->is_edge[y]) {
+			uint32_t edge = b->is_edge[x] ? x : y, inner = b->is_edge[x] ? y : x,
+				 *to = &b->edge[union_find(b->set, inner)];
+
+			if (*to == ALARM_NONE || j->toll[edge].gone_s > j->toll[*to].gone_s) {
+				*to = edge;
+			}
+		}
+	}
+}
+
+static int tell_behind(struct join *j, struct alarm *to, const struct toll *t, uint32_t switches)
+{
+	const char *hosts = t->hosts == 0
+	                            ? ""
+	                            : arena_printf(j->a->arena, " with %u host%s", t->hosts,
+	                                           t->hosts == 1 ? "" : "s");
+
+	to->text = hosts == NULL ? NULL
+	                         : arena_printf(j->a->arena, "%s; %u switch%s%s behind it %s cut off",
+	                                        to->text, switches, switches == 1 ? "" : "es", hosts,
+	                                        switches == 1 ? "is" : "are");
+	return to->text != NULL ? E_OK : -ENOMEM;
+}
+
+/* A switch that is only cut off belongs to the one that cut it off. So does a system of which no switch
+ * is an edge, as a whole. */
+static int join_behind(struct join *j)
+{
+	struct behind b;
+	struct toll *cut = arena_array(j->a->arena, j->a->n, sizeof(*cut));
+	uint32_t *switches = arena_array(j->a->arena, j->a->n, sizeof(*switches));
+	int ret = cut != NULL && switches != NULL ? find_edges(j, &b) : -ENOMEM;
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	union_init(b.set, (uint32_t)j->a->n);
+	for (uint32_t i = 0; i < j->a->n; i++) {
+		b.edge[i] = ALARM_NONE;
+	}
+	find_sets(j, &b, false);
+	find_sets(j, &b, true);
+	for (uint32_t i = 0; i < j->n; i++) {
+		uint32_t edge = j->a->list[i].kind == ALARM_SWITCH_GONE && !b.is_edge[b.top[i]]
+		                        ? b.edge[union_find(b.set, i)]
+		                        : ALARM_NONE;
+
+		if (edge != ALARM_NONE) {
+			join(j, b.top[i], b.top[edge]);
+			uint32_t cause = j->a->list[b.top[i]].above; /* that of the first switch */
+			cut[cause].hosts += j->toll[i].hosts;
+			switches[cause]++;
+		}
+	}
+	for (uint32_t i = 0; ret == E_OK && i < j->a->n; i++) {
+		ret = switches[i] > 0 ? tell_behind(j, &j->a->list[i], &cut[i], switches[i]) : E_OK;
 	}
 	return ret;
 }
@@ -494,6 +625,60 @@ static void join_unhealthy(struct join *j, const struct inventory *v)
 	}
 }
 
+/* Links with too many routes that share a switch. */
+struct crowd {
+	uint32_t first, n; /* the first alarm, and how many */
+};
+
+/* Counts an alarm for the switch at one of its ends. */
+static int count_crowd(struct hash_table *of, struct crowd *crowd, uint32_t *n, uint64_t guid,
+                       uint32_t alarm)
+{
+	uint32_t k = hash_get(of, guid);
+	int ret = E_OK;
+
+	if (k == HASH_NONE) {
+		k = (*n)++;
+		crowd[k] = (struct crowd){ .first = alarm };
+		ret = hash_put(of, guid, k);
+	}
+	crowd[k].n++;
+	return ret;
+}
+
+/* Routes that are crowded at a switch are so on most of its links: one alarm stands for those of the switch that
+ * has the most of them. */
+static int join_overloaded(struct join *j)
+{
+	struct hash_table of = { .arena = j->a->arena };
+	struct crowd *crowd = arena_array(j->a->arena, 2 * j->n, sizeof(*crowd));
+	const struct alarm *list = j->a->list;
+	uint32_t n = 0;
+	int ret = crowd != NULL ? E_OK : -ENOMEM;
+
+	for (uint32_t i = 0; ret == E_OK && i < j->n; i++) {
+		if (list[i].kind == ALARM_OVERLOADED) {
+			ret = count_crowd(&of, crowd, &n, list[i].node_guid, i);
+		}
+		if (ret == E_OK && list[i].kind == ALARM_OVERLOADED) {
+			ret = count_crowd(&of, crowd, &n, list[i].peer_guid, i);
+		}
+	}
+	for (uint32_t i = 0; ret == E_OK && i < j->n; i++) {
+		if (list[i].kind != ALARM_OVERLOADED) {
+			continue;
+		}
+		const struct crowd *x = &crowd[hash_get(&of, list[i].node_guid)],
+				   *y = &crowd[hash_get(&of, list[i].peer_guid)];
+		const struct crowd *most = y->n > x->n ? y : x;
+
+		if (most->n >= CROWD && list[most->first].above == ALARM_NONE) {
+			join(j, i, most->first);
+		}
+	}
+	return ret;
+}
+
 int alarm_causes_join(struct alarms *a, struct snap_reader *r, const struct inventory *v,
                       const struct fabric_event *e, size_t n)
 {
@@ -513,7 +698,13 @@ int alarm_causes_join(struct alarms *a, struct snap_reader *r, const struct inve
 		ret = join_systems(&j, v);
 	}
 	if (ret == E_OK) {
+		ret = join_behind(&j);
+	}
+	if (ret == E_OK) {
 		ret = join_flapping(&j, e, n);
+	}
+	if (ret == E_OK) {
+		ret = join_overloaded(&j);
 	}
 	if (ret == E_OK && v != NULL) {
 		join_unhealthy(&j, v);

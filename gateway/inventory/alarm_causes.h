@@ -14,9 +14,12 @@ struct snap_reader;
  *
  *   - a switch that is gone, or does not answer, stands for the hosts and cables that went with it;
  *   - a system of several switches (one SystemImageGUID) of which none is left stands for them;
+ *   - a switch that is gone stands for switches and systems that are only cut off by it: all their cables
+ *     led to switches that went before them or with them, so nobody could see them if they were there;
  *   - a port that was switched off stands for its cable, and for the host behind it;
  *   - a cable that comes and goes makes both its ends flap, and is one alarm that names the cable;
- *   - a node that does not answer stands for what the last sweep says of it.
+ *   - a node that does not answer stands for what the last sweep says of it;
+ *   - one of three or more overloaded links of a switch stands for all of them.
  *
  * The others stay in the list with the id of the one that stands for them (struct alarm.cause),
  * for those who want all. Cables that went with a switch are noted for alarm_consequences().

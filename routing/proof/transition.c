@@ -12,7 +12,8 @@
  * single LIDs, so that a few LIDs that do not fit cost few searches for cycles. Each stage
  * starts from the dependencies of the base, of the new routes of earlier stages and of the
  * old routes of all that still wait. So every stage is acyclic as a whole, which is what
- * makes its own order free. When no further LID fits, the rest is withdrawn.
+ * makes its own order free. When no further LID fits, the rest is tried in stages by rank in the
+ * same way, if that is asked for, and what is left then is withdrawn.
  *
  * A walk collects the dependencies of (switch, class of the incoming port, SL): with an
  * SL-to-VL rule these decide the VL, as in proof_rule.c; without one the class is 0
@@ -31,7 +32,8 @@
 #include "routing/graph/lids.h"
 #include "routing/proof/proof_int.h"
 
-enum { FROM = 1, TO = 2, SEARCHES_MAX = 512 };
+/* Tables of a mixture; BY_RANK stands alone. */
+enum { FROM = 1, TO = 2, BY_RANK = 4, SEARCHES_MAX = 512 };
 
 /* Working memory of one thread. */
 struct walk {
@@ -50,6 +52,7 @@ struct planner {
 	uint32_t *lid; /* [n] LIDs that change, without those that may loop */
 	uint32_t n;
 	uint8_t *involved; /* [top + 1] has a dependency on a cycle */
+	uint8_t *ranks;    /* [top + 1] steps by rank, of those that are left; 0: too many */
 	unsigned searches;
 	struct arena *tmp;
 };
@@ -205,32 +208,24 @@ static unsigned vl_of(const struct planner *p, unsigned class_in, uint32_t chann
 	return r ? r->vl[class_in][p->pv.class_out[channel]][sl] % VLS_MAX : sl;
 }
 
-/* Adds the dependencies of all routes to a LID that mix the tables of a mask. With
- * \a of, an array of components per graph, nothing is added: returns whether a dependency
- * stays inside a component. */
-static bool depend(const struct planner *p, struct walk *w, uint32_t lid, unsigned tables,
-                   const struct deps *deps, const struct components *of)
+/* A walk over the routes to a LID. */
+struct way {
+	uint32_t lid;
+	unsigned tables, next; /* masks of the tables that a switch, and the one behind it, may have */
+};
+
+/* Adds the dependencies that the states on the stack lead to. With \a of, an array of components per
+ * graph, nothing is added: returns whether a dependency stays inside a component. */
+static bool walk_states(const struct planner *p, struct walk *w, uint32_t n, const struct way *way,
+                        const struct deps *deps, const struct components *of)
 {
 	const struct prover *pv = &p->pv;
-	uint32_t n = 0, owner = p->in->lids->owner[lid];
 
-	if (!graph_is_host(pv->map.g, owner)) {
-		return false; /* management pairs do not decide */
-	}
-	memset(w->seen, 0, pv->map.n * sizeof(*w->seen));
-	for (uint32_t s = 0; s < pv->map.n; s++) {
-		if (pv->map.n_hosts[s] && tables & FROM) {
-			push_source(p, w, &n, s, lid, p->in->from_lanes);
-		}
-		if (pv->map.n_hosts[s] && tables & TO) {
-			push_source(p, w, &n, s, lid, p->in->to_lanes);
-		}
-	}
 	while (n) {
 		uint32_t state = w->stack[--n], s = state >> 6;
 		unsigned class_in = state >> 4 & 3, sl = state & 15;
 		uint8_t port[2], port_next[2];
-		unsigned k = options(p, s, lid, tables, port);
+		unsigned k = options(p, s, way->lid, way->tables, port);
 
 		for (unsigned i = 0; i < k; i++) {
 			struct column_hop hop = hop_of(p, s, port[i]);
@@ -241,7 +236,7 @@ static bool depend(const struct planner *p, struct walk *w, uint32_t lid, unsign
 			}
 			vl = vl_of(p, class_in, hop.channel, sl);
 			class_next = pv->rule ? pv->class_in[hop.channel] : 0;
-			k_next = options(p, hop.next, lid, tables, port_next);
+			k_next = options(p, hop.next, way->lid, way->next, port_next);
 			for (unsigned j = 0; j < k_next; j++) {
 				struct column_hop on = hop_of(p, hop.next, port_next[j]);
 				unsigned graph = pv->rule ? 0 : vl, vl_next;
@@ -269,6 +264,47 @@ static bool depend(const struct planner *p, struct walk *w, uint32_t lid, unsign
 		}
 	}
 	return false;
+}
+
+/* All states that a walk has seen, once more. */
+static uint32_t push_seen(const struct planner *p, struct walk *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < p->pv.map.n; s++) {
+		for (uint64_t left = w->seen[s]; left; left &= left - 1) {
+			w->stack[n++] = s << 6 | (uint32_t)__builtin_ctzll(left);
+		}
+	}
+	return n;
+}
+
+/* Adds the dependencies of all routes to a LID that mix the tables of a mask, or of those that are
+ * BY_RANK. \a of is as in walk_states(). */
+static bool depend(const struct planner *p, struct walk *w, uint32_t lid, unsigned tables,
+                   const struct deps *deps, const struct components *of)
+{
+	const struct prover *pv = &p->pv;
+	uint32_t n = 0, owner = p->in->lids->owner[lid];
+
+	if (!graph_is_host(pv->map.g, owner)) {
+		return false; /* management pairs do not decide */
+	}
+	memset(w->seen, 0, pv->map.n * sizeof(*w->seen));
+	for (uint32_t s = 0; s < pv->map.n; s++) {
+		if (pv->map.n_hosts[s] && tables & (FROM | BY_RANK)) {
+			push_source(p, w, &n, s, lid, p->in->from_lanes);
+		}
+		if (pv->map.n_hosts[s] && tables & (TO | BY_RANK)) {
+			push_source(p, w, &n, s, lid, p->in->to_lanes);
+		}
+	}
+	if (tables != BY_RANK) {
+		return walk_states(p, w, n, &(struct way){ lid, tables, tables }, deps, of);
+	}
+	/* any number of old entries, then new ones to the end */
+	return walk_states(p, w, n, &(struct way){ lid, FROM, FROM | TO }, deps, of) ||
+	       walk_states(p, w, push_seen(p, w), &(struct way){ lid, TO, TO }, deps, of);
 }
 
 static void depend_all(const struct planner *p, const uint32_t *lid, uint32_t n,
@@ -333,6 +369,7 @@ struct stage {
 	uint32_t n;
 	uint8_t *fits; /* [n] */
 	uint32_t n_fits;
+	unsigned tables; /* in its mixtures */
 };
 
 /* Tries to let LIDs first to last - 1 change in this stage; halves them when they do not
@@ -349,7 +386,7 @@ static int try_lids(struct planner *p, struct stage *st, uint32_t first, uint32_
 	if (ret != E_OK) {
 		return ret;
 	}
-	depend_all(p, st->lid + first, last - first, FROM | TO, st->trial);
+	depend_all(p, st->lid + first, last - first, st->tables, st->trial);
 	ret = count_cycles(p, st->trial, NULL, NULL, &cycles);
 	if (ret != E_OK) {
 		return ret;
@@ -394,49 +431,128 @@ static uint32_t order_lids(struct planner *p, const struct components *cyclic)
 	return free_lids;
 }
 
+/* Steps that LIDs take by rank; 0: too many, or there is no new route at all. */
+static void find_ranks(const struct planner *p, const uint32_t *lid, uint32_t n)
+{
+#pragma omp parallel for schedule(dynamic, 16)
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t most = 0;
+
+		for (uint32_t s = 0; s < p->pv.map.n; s++) {
+			uint32_t rank = transition_rank(p->in->g, p->in->to, s, lid[i]);
+
+			if (rank != UINT32_MAX && rank > most) {
+				most = rank;
+			}
+		}
+		p->ranks[lid[i]] = most <= TRANSITION_RANKS_MAX ? (uint8_t)most : 0;
+	}
+}
+
+/* The LIDs that fit become a stage, whose new routes are part of the base from then on. */
+static void end_stage(struct planner *p, struct stage *st, const struct deps *base,
+                      struct transition *t)
+{
+	uint32_t left = 0;
+	unsigned ranks = 0;
+
+	t->n_stages++;
+	for (uint32_t i = 0; i < st->n; i++) {
+		uint32_t lid = st->lid[i];
+
+		if (!st->fits[i]) {
+			st->lid[left++] = lid;
+			continue;
+		}
+		t->stage[lid] = (uint8_t)t->n_stages;
+		depend(p, &p->walk[0], lid, TO, base, NULL);
+		if (st->tables == BY_RANK && p->ranks[lid] > ranks) {
+			ranks = p->ranks[lid];
+		}
+	}
+	st->n = left;
+	t->ranks[t->n_stages] = (uint8_t)ranks;
+}
+
+/* Divides the LIDs of \a st into stages, until no more of them fits in one. \a waiting: others that stay on old
+ * routes meanwhile. The first \a n_free are tried together first. */
+static int fill_stages(struct planner *p, struct stage *st, const uint32_t *waiting,
+                       uint32_t n_waiting, uint32_t n_free, const struct deps *base,
+                       struct transition *t)
+{
+	while (st->n && t->n_stages < TRANSITION_STAGES_MAX) {
+		memset(st->fits, 0, st->n);
+		st->n_fits = 0;
+		int ret = copy_deps(p, base, st->now, p->tmp);
+		if (ret == E_OK) {
+			depend_all(p, st->lid, st->n, FROM, st->now);
+			depend_all(p, waiting, n_waiting, FROM, st->now);
+			ret = try_lids(p, st, 0, n_free);
+		}
+		if (ret == E_OK) {
+			ret = try_lids(p, st, n_free, st->n);
+		}
+		if (ret != E_OK) {
+			return ret;
+		}
+		if (st->n_fits == 0) {
+			break;
+		}
+		end_stage(p, st, base, t);
+		n_free = 0;
+	}
+	return E_OK;
+}
+
+/* Those that are left, and those that may loop, change by rank, as far as their ranks are not too many. */
+static int fill_ranks(struct planner *p, struct stage *st, const uint32_t *looping,
+                      uint32_t n_looping, const struct deps *base, struct transition *t)
+{
+	uint32_t *all = arena_array(p->tmp, st->n + n_looping + 1u, sizeof(*all)), n = 0, n_far = 0;
+
+	if (!all) {
+		return -ENOMEM;
+	}
+	find_ranks(p, st->lid, st->n);
+	find_ranks(p, looping, n_looping);
+	for (uint32_t i = 0; i < st->n + n_looping; i++) {
+		uint32_t lid = i < st->n ? st->lid[i] : looping[i - st->n];
+
+		if (p->ranks[lid]) {
+			all[n++] = lid;
+		} else { /* from the end */
+			all[st->n + n_looping - ++n_far] = lid;
+		}
+	}
+	st->lid = all;
+	st->n = n;
+	st->tables = BY_RANK;
+	p->searches = 0;
+	int ret = fill_stages(p, st, all + n, n_far, 0, base, t);
+	memmove(all + st->n, all + n, n_far * sizeof(*all));
+	st->n += n_far;
+	return ret;
+}
+
 /* Divides the LIDs into stages. \a looping: LIDs that stay on old routes to the end. */
 static int plan_stages(struct planner *p, const uint32_t *looping, uint32_t n_looping,
                        uint32_t n_free, struct transition *t)
 {
 	struct deps base[VLS_MAX] = { 0 };
-	struct stage st = { .lid = p->lid, .n = p->n };
+	struct stage st = { .lid = p->lid, .n = p->n, .tables = FROM | TO };
 	int ret = copy_deps(p, p->pv.base, base, p->tmp);
 
-	st.fits = arena_array(p->tmp, p->n, 1);
+	st.fits = arena_array(p->tmp, p->n + n_looping + 1u, 1);
 	if (ret != E_OK || !st.fits) {
 		return ret != E_OK ? ret : -ENOMEM;
 	}
-	while (st.n && t->n_stages < TRANSITION_STAGES_MAX) {
-		uint32_t left = 0;
-
-		memset(st.fits, 0, st.n);
-		st.n_fits = 0;
-		ret = copy_deps(p, base, st.now, p->tmp);
-		if (ret == E_OK) {
-			depend_all(p, st.lid, st.n, FROM, st.now);
-			depend_all(p, looping, n_looping, FROM, st.now);
-			ret = try_lids(p, &st, 0, n_free);
-		}
-		if (ret == E_OK) {
-			ret = try_lids(p, &st, n_free, st.n);
-		}
-		if (ret != E_OK) {
-			return ret;
-		}
-		if (st.n_fits == 0) {
-			break;
-		}
-		t->n_stages++;
-		for (uint32_t i = 0; i < st.n; i++) {
-			if (st.fits[i]) {
-				t->stage[st.lid[i]] = (uint8_t)t->n_stages;
-				depend(p, &p->walk[0], st.lid[i], TO, base, NULL);
-			} else {
-				st.lid[left++] = st.lid[i];
-			}
-		}
-		st.n = left;
-		n_free = 0;
+	ret = fill_stages(p, &st, looping, n_looping, n_free, base, t);
+	if (ret == E_OK && p->in->by_rank) {
+		t->withdrawn -= n_looping;
+		ret = fill_ranks(p, &st, looping, n_looping, base, t);
+	}
+	if (ret != E_OK) {
+		return ret;
 	}
 	for (uint32_t i = 0; i < st.n; i++) {
 		t->stage[st.lid[i]] = TRANSITION_WITHDRAWN;
@@ -491,6 +607,7 @@ static int planner_init(struct planner *p, const struct transition_in *in,
 	p->walk = arena_array(tmp, threads, sizeof(*p->walk));
 	p->lid = arena_array(tmp, (size_t)in->lids->top + 1, sizeof(*p->lid));
 	p->involved = arena_array(tmp, (size_t)in->lids->top + 1, 1);
+	p->ranks = arena_array(tmp, (size_t)in->lids->top + 1, 1);
 	for (unsigned i = 0; p->walk && i < threads; i++) {
 		struct walk *w = &p->walk[i];
 
@@ -503,7 +620,7 @@ static int planner_init(struct planner *p, const struct transition_in *in,
 			return -ENOMEM;
 		}
 	}
-	return p->walk && p->lid && p->involved ? E_OK : -ENOMEM;
+	return p->walk && p->lid && p->involved && p->ranks ? E_OK : -ENOMEM;
 }
 
 static void withdraw_circling(struct transition *t, uint32_t lid)
@@ -582,21 +699,34 @@ static int check_tables(struct planner *p, const uint32_t *looping, struct trans
 	return E_OK;
 }
 
-/* The LIDs change in one stage, which may deadlock; those that may loop stay withdrawn. */
-static int give_up(struct transition *t, const struct lids *lids, const uint32_t *looping)
+/* The LIDs change in one stage, which may deadlock; those that may loop stay withdrawn, or follow by rank. */
+static int give_up(const struct planner *p, struct transition *t, const uint32_t *looping)
 {
+	const struct lids *lids = p->in->lids;
+	uint32_t n_looping = t->may_loop;
+
 	for (uint32_t lid = 1; lid <= lids->top; lid++) {
 		t->stage[lid] = t->stage[lid] != 0;
 	}
-	for (uint32_t i = 0; i < t->may_loop; i++) {
-		t->stage[looping[i]] = TRANSITION_WITHDRAWN;
-	}
-	t->withdrawn = t->may_loop;
 	t->n_stages = t->changed != 0;
+	t->withdrawn = 0;
+	memset(t->ranks, 0, sizeof(t->ranks));
+	if (p->in->by_rank) {
+		find_ranks(p, looping, n_looping);
+	}
+	for (uint32_t i = 0; i < n_looping; i++) {
+		uint8_t ranks = p->ranks[looping[i]];
+
+		t->stage[looping[i]] = ranks ? 2 : TRANSITION_WITHDRAWN;
+		t->withdrawn += ranks == 0;
+		if (ranks) {
+			t->n_stages = 2;
+			t->ranks[2] = ranks > t->ranks[2] ? ranks : t->ranks[2];
+		}
+	}
 	return E_UNSUITABLE;
 }
 
-/* Plans for the LIDs of \a p: one stage where that is safe, else as many as it takes. */
 /* Do the LIDs that change only gain entries, on one lane? */
 static bool only_gains(const struct planner *p)
 {
@@ -618,6 +748,7 @@ static bool only_gains(const struct planner *p)
 	return true;
 }
 
+/* Plans for the LIDs of \a p: one stage where that is safe, else as many as it takes. */
 static int plan(struct planner *p, const uint32_t *looping, struct transition *t)
 {
 	struct deps all[VLS_MAX] = { 0 };
@@ -645,6 +776,9 @@ static int plan(struct planner *p, const uint32_t *looping, struct transition *t
 		return ret;
 	}
 	if (t->credit_loops == 0) {
+		if (p->in->by_rank && t->may_loop) {
+			return plan_stages(p, looping, t->may_loop, p->n, t);
+		}
 		t->n_stages = p->n != 0;
 		return E_OK;
 	}
@@ -694,7 +828,7 @@ int transition_plan(const struct transition_in *in, struct arena *a,
 		ret = plan(&p, looping, &t);
 	}
 	if (ret == E_UNSUITABLE) {
-		ret = give_up(&t, in->lids, looping);
+		ret = give_up(&p, &t, looping);
 	}
 	if (ret == E_OK || ret == E_UNSUITABLE) {
 		*ret_transition = t;
@@ -721,13 +855,79 @@ uint32_t transition_hosts_withdrawn(const struct transition *t, const struct gra
 static uint32_t next_switch(const struct graph *g, const struct lft *t, uint32_t sw,
                             uint32_t lid)
 {
-	uint8_t port = lft_row(t, sw)[lid];
+	uint8_t port = entry(t, sw, lid);
 	uint32_t out = port == 0 || port == LFT_NO_ROUTE
 	                       ? GRAPH_NONE
 	                       : graph_port(g, g->switches[sw], port),
 		 peer = out != GRAPH_NONE ? g->ports[out].peer : GRAPH_NONE;
 
 	return peer != GRAPH_NONE ? g->nodes[g->ports[peer].node].sw : GRAPH_NONE;
+}
+
+uint32_t transition_rank(const struct graph *g, const struct lft *to, uint32_t sw, uint32_t lid)
+{
+	uint32_t rank = 1, at = sw;
+
+	while (rank <= g->n_switches && entry(to, at, lid) != LFT_NO_ROUTE) {
+		uint32_t next = next_switch(g, to, at, lid);
+
+		if (next == GRAPH_NONE) {
+			return rank;
+		}
+		at = next;
+		rank++;
+	}
+	return UINT32_MAX;
+}
+
+uint32_t transition_stage_at(const struct transition *t, uint32_t step, uint32_t *ret_rank)
+{
+	uint32_t stage = 1;
+
+	for (; stage <= t->n_stages; stage++) {
+		uint32_t steps = t->ranks[stage] > 1 ? t->ranks[stage] : 1;
+
+		if (step <= steps) {
+			*ret_rank = step == steps ? UINT32_MAX : step;
+			return stage;
+		}
+		step -= steps;
+	}
+	*ret_rank = UINT32_MAX;
+	return stage;
+}
+
+/* Does a packet meet an entry that is withdrawn? */
+static bool meets_change(const struct transition_in *in, uint32_t sw, uint32_t lid)
+{
+	for (uint32_t at = sw, hops = 0; at != GRAPH_NONE && hops <= in->g->n_switches; hops++) {
+		if (entry(in->from, at, lid) != entry(in->to, at, lid)) {
+			return true;
+		}
+		at = next_switch(in->g, in->to, at, lid);
+	}
+	return false;
+}
+
+uint64_t transition_pairs_withdrawn(const struct transition *t, const struct transition_in *in)
+{
+	const struct graph *g = in->g;
+	uint64_t n = 0;
+
+	for (uint32_t lid = 1; t->withdrawn != 0 && lid <= in->lids->top; lid++) {
+		uint32_t owner = in->lids->owner[lid];
+
+		if (t->stage[lid] != TRANSITION_WITHDRAWN ||
+		    (owner != GRAPH_NONE && g->ports[owner].num == 0)) {
+			continue;
+		}
+		for (uint32_t s = 0; s < g->n_switches; s++) {
+			uint32_t hosts = g->host_first[s + 1] - g->host_first[s];
+
+			n += hosts != 0 && meets_change(in, s, lid) ? hosts : 0;
+		}
+	}
+	return n;
 }
 
 /* Does a route to a LID circle? \param walk  [n_switches] zeros; numbers of walks afterwards. */

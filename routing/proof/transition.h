@@ -32,6 +32,14 @@ struct lids;
  * mixture. LIDs that fit in no stage are withdrawn at the end: their entries that differ
  * become LFT_NO_ROUTE first, packets on old routes drain, then the new entries are sent.
  *
+ * Where that is asked for (by_rank), such LIDs change switch by switch instead, and none of their
+ * routes is missing at any time. The rank of a switch for a LID is the number of switches on the
+ * new route. A stage with ranks has a step for each: the switches of rank 1 get their entries, and when all have
+ * confirmed them, those of rank 2, and so on. So a switch has its new entry only when all switches behind it
+ * have theirs. A packet follows old entries, then new ones to its end. Hence it cannot circle, and no
+ * dependency leads from a channel of a new entry to one of an old entry. LIDs of which even those dependencies
+ * have a cycle are withdrawn.
+ *
  * LIDs that only gain entries, as those of hosts that come, need no proof of their own: each
  * mixture of their entries is a part of the new ones, so if no other LID changes, the
  * dependencies of all mixtures are among those of the new tables.
@@ -46,6 +54,7 @@ struct lids;
  */
 enum {
 	TRANSITION_STAGES_MAX = 8, /*!< stages before the rest is withdrawn */
+	TRANSITION_RANKS_MAX = 64, /*!< a LID with more is withdrawn */
 	TRANSITION_WITHDRAWN = 0xff
 };
 
@@ -56,6 +65,7 @@ struct transition_in {
 	const struct lft *from, *to; /*!< of the shape that \a lids and \a g have */
 	const struct lanes *from_lanes, *to_lanes; /*!< NULL: one lane; n 0: not known */
 	bool to_is_proven; /*!< the new tables are known to be free of credit loops */
+	bool by_rank; /*!< LIDs that fit in no stage may change switch by switch */
 };
 
 struct transition {
@@ -67,10 +77,12 @@ struct transition {
 	const uint8_t *late;
 	const struct transition *second; /*!< how those take them; the rest of this is about the others */
 	uint32_t n_stages;
+	/*! Steps of each stage from 1 on. More than 1: its LIDs change by transition_rank(). */
+	uint8_t ranks[TRANSITION_STAGES_MAX + 1];
 	uint32_t changed;   /*!< LIDs with another entry at any switch, or another lane */
 	uint32_t withdrawn; /*!< of these */
 	uint32_t
-		may_loop; /*!< LIDs of which some mixture has a forwarding loop; all are withdrawn */
+		may_loop; /*!< LIDs of which some mixture has a forwarding loop; all are withdrawn, or change by rank */
 	/*! Cyclic components of the dependencies when all LIDs change at once; 0: any order is
 	 *  free of credit loops. */
 	uint32_t credit_loops;
@@ -119,19 +131,37 @@ int transition_plan_late(const struct transition_in *in, const uint8_t *late,
  *         withdrawal, without late switches. */
 static inline uint32_t transition_steps(const struct transition *t)
 {
-	return t->n_stages <= 1 && t->withdrawn == 0
-	               ? 1
-	               : (t->n_stages ? t->n_stages : 1) + (t->withdrawn != 0);
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i <= t->n_stages; i++) {
+		n += t->ranks[i] > 1 ? t->ranks[i] : 1;
+	}
+	return (n != 0 ? n : 1) + (t->withdrawn != 0);
 }
+
+/*!
+ * \brief The stage of a step, counted from 1.
+ * \param ret_rank  Switches up to this rank have their new entries of the stage; UINT32_MAX: all have.
+ * \return One more than n_stages in the step behind the last stage.
+ */
+uint32_t transition_stage_at(const struct transition *t, uint32_t step, uint32_t *ret_rank);
+
+/*! \brief Switches on the route from a switch to a LID, itself included. \return UINT32_MAX: it has no route.
+ *  Cost: O(hops). */
+uint32_t transition_rank(const struct graph *g, const struct lft *to, uint32_t sw, uint32_t lid);
 
 /*! \brief LIDs of hosts that are without a route meanwhile. Ports 0 of switches do not count. Cost: O(LIDs). */
 uint32_t transition_hosts_withdrawn(const struct transition *t, const struct graph *g,
                                     const struct lids *lids);
 
+/*! \brief Pairs of a host's port and one of those LIDs that have no route meanwhile: an entry on the way changes.
+ *  \param t  Of transition_plan() with \a in. Cost: O(withdrawn LIDs * switches * hops). */
+uint64_t transition_pairs_withdrawn(const struct transition *t, const struct transition_in *in);
+
 /*! \brief Is any order of updates safe? */
 static inline bool transition_is_free(const struct transition *t)
 {
-	return t->n_stages <= 1 && t->withdrawn == 0 && t->late == NULL;
+	return transition_steps(t) <= 1 && t->late == NULL;
 }
 
 /*!

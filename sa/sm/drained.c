@@ -860,6 +860,16 @@ int drained_plan(struct sm *sm, const struct job *j, struct arena *a,
 	return ret;
 }
 
+bool drained_is_careful(const struct drained_plan *p)
+{
+	bool is = false;
+
+	for (size_t i = 0; i < p->n; i++) {
+		is |= p->use[i] == USE_NEW && !p->rows[i].force;
+	}
+	return is && p->used == DRAINED_ALL && p->cut[DRAINED_ALL] != p->cut[DRAINED_OLD];
+}
+
 static void note_needed(struct sm *sm, const struct drained_row *r, const char *refusal)
 {
 	char text[EVENT_DETAIL_BYTES];

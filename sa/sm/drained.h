@@ -34,9 +34,10 @@ enum { DRAINED_LATE = 3, DRAINED_BACK = 16 };
  *      v
  *   DRAINING --sweep: tables are in all switches--> DRAINED --may be switched off, and on again
  *      |                                              ^ |
- *      | no engine routes without it,                 | | another fault makes it necessary
- *      | or another one than serves                   | v
- *      '--> refused by an event, row gone           NEEDED: routes use it until others exist
+ *      | no engine routes without it, another one     | | another fault makes it necessary
+ *      | than serves, or no order of updates leaves   | v
+ *      | each host its routes (force allows that)   NEEDED: routes use it until others exist
+ *      '--> refused by an event, row gone
  *
  *   any --end, or its time has come--> row gone; a sweep moves routes back
  *
@@ -134,6 +135,10 @@ struct drained_plan {
 /*! \brief Before a routing: which fabrics it may try. \retval -ENOMEM and errors of the state */
 int drained_plan(struct sm *sm, const struct job *j, struct arena *a,
                  struct drained_plan *ret_plan);
+
+/*! \brief May no host be without a route while routes leave what is drained? Something is drained for the first
+ *  time, and nobody forced that. */
+bool drained_is_careful(const struct drained_plan *p);
 
 /*! \brief After a sweep that ended well: what became of the rows. A row is drained when the tables that
  *  switches confirmed have no route through it. */

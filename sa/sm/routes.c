@@ -7,6 +7,7 @@
 #include "sa/sm/routes.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,19 +75,46 @@ static int plan_late(const struct routes *r, const struct transition_in *in, str
 	return E_OK;
 }
 
-/* Plans how the switches get from tables that they have to others. */
+/* LIDs that would be without routes may change switch by switch, which takes more steps. \param was  What the plan
+ * without that came to. */
+static int plan_by_rank(const struct routes *r, struct transition_in *in, int was,
+                        struct arena *a, struct transition *t)
+{
+	struct transition ranked;
+
+	in->by_rank = true;
+	int ret = transition_plan(in, a, &ranked);
+	if (ret != E_OK && ret != E_UNSUITABLE) {
+		return ret;
+	}
+	if (hosts_withdrawn(r, &ranked) >= hosts_withdrawn(r, t)) {
+		return was;
+	}
+	*t = ranked;
+	return ret;
+}
+
+static struct transition_in change_of(const struct routes *r, const struct lft *from,
+                                      const struct lanes *from_lanes,
+                                      const struct route_result *to)
+{
+	return (struct transition_in){ .g = r->job->disc.g,
+		                       .lids = &r->job->vport_lids.all,
+		                       .from = from,
+		                       .to = &to->out.lft,
+		                       .from_lanes = from_lanes,
+		                       .to_lanes = &to->out.lanes,
+		                       .to_is_proven = to->proof.credit_loops == 0 };
+}
+
+/* Plans how the switches get from tables that they have to others. \param by_choice  The old routes work, so more steps
+ * are no loss. */
 static int plan(const struct routes *r, const struct lft *from,
-                const struct lanes *from_lanes, const struct route_result *to,
+                const struct lanes *from_lanes, const struct route_result *to, bool by_choice,
                 struct arena *a, struct transition *ret_transition, double *ret_seconds)
 {
 	double start = cpu_now(r);
-	const struct transition_in in = { .g = r->job->disc.g,
-		                          .lids = &r->job->vport_lids.all,
-		                          .from = from,
-		                          .to = &to->out.lft,
-		                          .from_lanes = from_lanes,
-		                          .to_lanes = &to->out.lanes,
-		                          .to_is_proven = to->proof.credit_loops == 0 };
+	struct transition_in in = change_of(r, from, from_lanes, to);
 
 	if (r->sm->d.config->transition != TRANSITION_SAFE || !has_routes(from)) {
 		return E_OK;
@@ -94,6 +122,10 @@ static int plan(const struct routes *r, const struct lft *from,
 	int ret = transition_plan(&in, a, ret_transition);
 	if (ret == E_OK) {
 		ret = plan_late(r, &in, a, ret_transition);
+	}
+	if (by_choice && (ret == E_OK || ret == E_UNSUITABLE) &&
+	    hosts_withdrawn(r, ret_transition) != 0) {
+		ret = plan_by_rank(r, &in, ret, a, ret_transition);
 	}
 	*ret_seconds = cpu_now(r) - start;
 	return ret;
@@ -131,7 +163,7 @@ static int route_fresh(struct routes *r, const struct route_result *kept,
 	f.pays = f.gain.filled != 0 ||
 	         f.gain.percent >= (requested ? 1 : r->sm->d.config->rebalance_gain);
 	if (f.pays) {
-		ret = plan(r, from, from_lanes, &f.route, a, &f.transition,
+		ret = plan(r, from, from_lanes, &f.route, requested, a, &f.transition,
 		           &f.seconds_transition);
 		if (ret == E_UNSUITABLE) {
 			ret = refuse_routes(
@@ -201,17 +233,17 @@ static bool is_refused(const struct routes *r, int ret)
 }
 
 /* Routes the fabric without what is out of service. If only another engine than the one that serves
- * can, or none, less is left out. */
-static int route_drained(struct routes *r)
+ * can, or none, less is left out. \param first  The first fabric to try. */
+static int route_drained(struct routes *r, enum drained_try first)
 {
 	struct job *j = r->job;
 	struct drained_plan *p = &j->drained;
 
-	for (unsigned t = DRAINED_ALL; t < DRAINED_TRIES; t++) {
+	for (unsigned t = first; t < DRAINED_TRIES; t++) {
 		uint64_t id = 0;
 		int ret;
 
-		if (t > DRAINED_ALL && p->cut[t] == p->cut[t - 1]) {
+		if (t > (unsigned)first && p->cut[t] == p->cut[t - 1]) {
 			continue; /* the same fabric again */
 		}
 		p->used = (enum drained_try)t;
@@ -242,11 +274,19 @@ static int route_drained(struct routes *r)
 	return E_UNSUITABLE; /* not reached: the last fabric is the whole one */
 }
 
+/* Do routes move because something goes out of service, or returns? */
+static bool is_by_choice(const struct routes *r)
+{
+	const struct drained_plan *p = &r->job->drained;
+
+	return p->cut[p->used] != r->sm->drained.cut || r->sm->drained.n_back != 0;
+}
+
 /* Routes, and plans how the switches get from the tables that they have to the new ones. */
-static int compute(struct routes *r)
+static int compute_from(struct routes *r, enum drained_try first)
 {
 	struct job *j = r->job;
-	int ret = route_drained(r);
+	int ret = route_drained(r, first);
 
 	if (ret == E_OK) {
 		ret = vports_extend_routes(&j->vport_lids, j->arena, &j->route);
@@ -278,10 +318,35 @@ static int compute(struct routes *r)
 	if (j->route.mixtures_proven && j->drained.cut[j->drained.used] == r->sm->drained.cut) {
 		return plan_change(r, j);
 	}
-	ret = plan(r, &j->prev, &j->prev_lanes, &j->route, j->arena, &j->transition,
-	           &j->seconds_transition);
+	ret = plan(r, &j->prev, &j->prev_lanes, &j->route, is_by_choice(r), j->arena,
+	           &j->transition, &j->seconds_transition);
 	j->unsafe = ret == E_UNSUITABLE; /* the reason is in transition.why */
 	return j->unsafe ? E_OK : ret;
+}
+
+/* The same. What works is not left out if that takes routes from hosts, even for a moment. */
+static int compute(struct routes *r)
+{
+	struct job *j = r->job;
+	struct drained_plan *p = &j->drained;
+	int ret = compute_from(r, DRAINED_ALL);
+
+	if (ret != E_OK || j->transition.stage == NULL || !drained_is_careful(p)) {
+		return ret;
+	}
+	const struct transition_in in = change_of(r, &j->prev, &j->prev_lanes, &j->route);
+	uint64_t pairs = transition_pairs_withdrawn(&j->transition, &in);
+	if (pairs == 0) {
+		return ret;
+	}
+	snprintf(
+		p->refusal, sizeof(p->refusal),
+		"%u LIDs of hosts, in %" PRIu64
+		" pairs with a port of a host, would be without routes for a moment, because no order of updates is safe for them; --force accepts that",
+		hosts_withdrawn(r, &j->transition), pairs);
+	p->failed = graph_digest(p->g[DRAINED_ALL]);
+	j->transition = (struct transition){ .stage = NULL };
+	return compute_from(r, DRAINED_OLD);
 }
 
 /* The tables stay, the way to them is another one. */
@@ -291,8 +356,8 @@ static int plan_again(struct routes *r)
 	int ret;
 
 	j->transition = (struct transition){ .stage = NULL };
-	ret = plan(r, &j->prev, &j->prev_lanes, &j->route, j->arena, &j->transition,
-	           &j->seconds_transition);
+	ret = plan(r, &j->prev, &j->prev_lanes, &j->route, is_by_choice(r), j->arena,
+	           &j->transition, &j->seconds_transition);
 	j->unsafe = ret == E_UNSUITABLE;
 	return j->unsafe ? E_OK : ret;
 }

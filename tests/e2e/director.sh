@@ -3,7 +3,8 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # A director, which is several switches with one SystemImageGUID, loses its power: one alarm
-# stands for all of it. A part of it that is gone is a switch that is gone.
+# stands for all of it. A part of it that is gone is a switch that is gone. One alarm also stands for
+# switches that another one cut off.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/simulator.sh
@@ -70,4 +71,26 @@ ctl node up "${parts[0]}" >/dev/null
 holds "when one is back, the others are switches that are gone" until_true shows switch_gone
 for part in "${parts[@]:1}"; do ctl node up "$part" >/dev/null; done
 holds "nothing is wrong again" until_true shows ""
+
+# --- a line of four switches loses its second one: the others behind it are only cut off ---
+end_process "$gateway"
+stop_simulator
+make_tree mesh 4 2
+serve_tree
+# shellcheck disable=SC2317 # called by until_true
+says() { [ "$(alarms "" | jq -r '[.alarms[] | "\(.kind) \(.node.name) \(.with)"] | join(" ")')" = "$1" ]; }
+holds "the end of the line is known" until_true is_known t-003
+ctl node down t-001 >/dev/null
+holds "one alarm stands for three switches and the hosts on them" until_true says "switch_gone t-001 8"
+has "it says what is behind it" "$(alarms "" | jq -r '.alarms[0].text')" "2 hosts, 4 cables; 2 switches with 4 hosts behind it are cut off"
+same "all hosts are down" 6 "$(alarms "" | jq '.alarms[0].consequence.hosts_down')"
+same "below it are its hosts and the switches" "host_gone:2 switch_gone:2" \
+	"$(alarms children=1 | jq -r '.alarms[0].children | group_by(.kind) | map("\(.[0].kind):\(length)") | join(" ")')"
+ctl node up t-001 >/dev/null
+holds "all are back" until_true says ""
+# one that died before it is behind nothing
+ctl node down t-003 >/dev/null
+holds "the last one is gone" until_true says "switch_gone t-003 2"
+ctl node down t-002 >/dev/null
+holds "it stays an alarm of its own" until_true says "switch_gone t-002 2 switch_gone t-003 2"
 finish

@@ -13,7 +13,7 @@ command -v curl >/dev/null || skip "curl is not installed"
 
 "$bin/saguaro" topo ft3 4 -o "$work/ft3.topo"
 start_daemon sm --fabric "sim:$work/ft3.topo"
-start_gateway gw --saguaro "$bin/saguaro"
+start_gateway gw
 wait_ready
 export SAGUARO_SNAPSHOT_DIR=$run_dir
 formats=$("$bin/saguaro" export | awk '{ print $1 }')

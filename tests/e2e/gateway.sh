@@ -30,6 +30,19 @@ has "not ready, with the folder" "$(curl -s "http://127.0.0.1:$port/readyz")" "$
 same "nothing was created" "" "$(ls -A "$work/run" 2>/dev/null)"
 has "says where it answers" "$(cat "$work/first.log")" "http://127.0.0.1:$port"
 
+# A gateway of a build tree finds the page of its sources, and one that was installed elsewhere does not.
+if [ -e "$bin/config.status" ]; then
+	page=$(curl -s -H 'Accept: text/html' "http://127.0.0.1:$port/")
+	if [ -e "$here/gateway/web/dist/index.html" ]; then
+		has "the page of the sources" "$page" "<!doctype html>"
+	else
+		has "where the page would be" "$(cat "$work/first.log")" "/gateway/web/dist (--web-dir)"
+	fi
+	mkdir "$work/sbin" && cp "$gateway" "$work/sbin/"
+	gateway=$work/sbin/saguaro-gateway start installed
+	same "installed: nothing of a build" 0 "$(grep -c "gateway/web/dist" "$work/installed.log")"
+fi
+
 # Reading from a port in use, a bad address, a bad option: one sentence each.
 said=$("$gateway" --listen "127.0.0.1:$port" --snapshot-dir "$work/run" 2>&1)
 same "status when the port is in use" 1 "$?"

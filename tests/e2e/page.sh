@@ -95,7 +95,7 @@ shape dragonfly dragonfly 1 8 2
 "$bin/saguaro" topo ft3 10 -o "$work/pods.topo"
 start_simulator "$work/pods.topo"
 start_daemon_on node001 pods --sweep_interval=1
-start_gateway gw-pods --web-dir "$page" --saguaro "$bin/saguaro"
+start_gateway gw-pods
 wait_ready
 node "$work/npm/pods.mjs" "$url" "$chromium" "$bin" "$shots"
 same "what the page says of pods" 0 "$?"
@@ -106,7 +106,7 @@ stop_simulator
 "$bin/saguaro" topo ft2 4 4 4 -o "$work/faults.topo"
 start_simulator "$work/faults.topo"
 start_daemon_on node01 faults --sweep_interval=1
-start_gateway gw-faults --web-dir "$page" --saguaro "$bin/saguaro"
+start_gateway gw-faults
 wait_ready
 export SAGUARO_SNAPSHOT_DIR=$run_dir
 node "$work/npm/faults.mjs" "$url" "$chromium" "$bin" "$shots" "$daemon"
@@ -121,9 +121,9 @@ if ! [ -x "$bin/saguaro-admin" ] || ! command -v openssl >/dev/null; then
 fi
 start_simulator "$work/faults.topo"
 start_daemon_on node01 changes --sweep_interval=1
-start_gateway gw-plain --web-dir "$page" --saguaro "$bin/saguaro"
+start_gateway gw-plain
 plain=$url door_port=$(free_port)
-start_gateway gw-changes --web-dir "$page" --saguaro "$bin/saguaro" --admin-url "https://127.0.0.1:$door_port"
+start_gateway gw-changes --admin-url "https://127.0.0.1:$door_port"
 has "the page may ask it, too" "$(head_of -H "$browser" "$url/")" "connect-src 'self' https://127.0.0.1:$door_port; base-uri"
 has "and knows where it is" "$(curl -s "$url/v1")" "\"admin\":\"https://127.0.0.1:$door_port\""
 admin() { "$bin/saguaro-admin" --users "$work/users" "$@"; }

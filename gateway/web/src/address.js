@@ -2,10 +2,10 @@
 // Copyright (c) 2026, The Saguaro authors
 
 // What is shown stands behind the # of the address, so that it can be passed on and the
-// browser's buttons go back and forth: #src=node001&dst=node648&node=leaf-0000&group=3&alarm=ID&tab=load
+// browser's buttons go back and forth: #src=node001&dst=node648&node=leaf-0000&group=3&alarm=ID&job=1234&tab=load
 import { signal } from '@preact/signals';
 
-const DEFAULTS = { src: '', dst: '', node: '', group: '', alarm: '', tab: 'events' };
+const DEFAULTS = { src: '', dst: '', node: '', group: '', alarm: '', job: '', tab: 'events' };
 
 /** Text behind the # -> what is shown; what is not known is left out. */
 export const parse = (hash, tabs) => {

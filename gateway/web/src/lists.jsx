@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026, The Saguaro authors
 
-// The lists below the map: events, partitions, load, counters.
+// The lists below the map: events, partitions, jobs, load, counters.
 import { useMemo, useState } from 'preact/hooks';
 import * as store from './store.js';
 import { Chart } from './chart.jsx';
 import { Engines } from './compare.jsx';
+import { Jobs } from './jobs.jsx';
 import { Severity } from './severity.jsx';
 import { Table } from './table.jsx';
 import { clock_time, day_time, end, hex, number, rate } from './words.js';
@@ -135,6 +136,7 @@ const Counters = () => {
 export const TABS = {
 	events: ['Events', Events],
 	partitions: ['Partitions', Partitions],
+	jobs: ['Jobs', Jobs],
 	load: ['Load', Load],
 	counters: ['Counters', Counters],
 	engines: ['Engines', Engines],

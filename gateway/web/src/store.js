@@ -11,6 +11,7 @@ const EVENTS_KEPT = 500;
 const ALARMS_MOST = 1000;
 const GONE_MOST = 5000;
 const LINKS_MOST = 20000;
+const JOBS_MOST = 1000;
 const STATE_MS = 5000; // the header, whether or not something happened
 const SETTLE_MS = 400; // events come in bursts
 export const GATEWAY_SILENT = 'the gateway does not answer';
@@ -33,6 +34,7 @@ export const lost_links = signal([]); // the same of cables, that went with a sw
 export const topology = signal(null);
 export const events = signal([]); // the newest first
 export const partitions = signal(null);
+export const jobs = signal(null);
 export const load = signal(null);
 export const counters = signal(null);
 
@@ -95,6 +97,9 @@ export const refresh_map = () => ask(topology, 'v1/topology', { hosts: 1 });
 export const refresh_tab = (tab) => {
 	if (tab === 'partitions') {
 		return ask(partitions, 'v1/partitions');
+	}
+	if (tab === 'jobs') {
+		return ask(jobs, 'v1/jobs', { limit: JOBS_MOST });
 	}
 	if (tab === 'load') {
 		return ask(load, 'v1/load', { limit: 200 });

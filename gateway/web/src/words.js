@@ -54,3 +54,13 @@ export const day_time = (iso) => {
 	const t = new Date(iso);
 	return Number.isNaN(t.getTime()) ? '' : t.toLocaleString('en-GB');
 };
+
+/** Paths of a job in a sentence. */
+export const paths_words = (p) => {
+	const apart = p.hops_max === 0 ? ''
+		: `, ${p.hops_min === p.hops_max ? '' : `${p.hops_min} to `}${count(p.hops_max, 'switch', 'switches')} apart`;
+	const links = p.links === 0 ? ''
+		: `; they use ${count(p.links, 'link')}, each by ${number(Math.round(10 * p.job_routes_mean) / 10)} paths in the mean ` +
+			`and ${number(p.job_routes_max)} at most`;
+	return p.pairs === 0 ? 'No pair of ports has a path.' : `${count(p.pairs, 'pair')} of ports${apart}${links}.`;
+};

@@ -23,7 +23,7 @@
  *
  * A transition with stages is sent in steps: the waves run over all blocks once for each
  * step, and a step begins when all switches have confirmed the one before. In a step each
- * entry is the old or the new one, by the stage of its LID. Late switches keep their old entries
+ * entry is the old or the new one, by the stage of its LID and the rank of the switch. Late switches keep their old entries
  * until the others have theirs; then their own steps follow.
  *
  * Longer than most: a switch, its wave and the steps of a transition move each other on.
@@ -308,7 +308,11 @@ static uint8_t entry_after_step(const struct program *p, uint32_t sw, uint32_t l
 	if (stage == TRANSITION_WITHDRAWN && step + 1 == transition_steps(t)) {
 		return old == want ? old : LFT_NO_ROUTE;
 	}
-	return stage > step ? old : want;
+	uint32_t rank, at = transition_stage_at(t, step, &rank);
+	if (stage != at || rank == UINT32_MAX || old == want) {
+		return stage > at ? old : want;
+	}
+	return transition_rank(p->disc->g, p->lft, sw, lid) > rank ? old : want;
 }
 
 /* The block as it should be after this step. Where nothing is known of the old entries,

@@ -27,7 +27,7 @@ open_page() {
 	local name=$1 file=$2
 	shift 2
 	start_daemon "$name" --fabric "sim:$file" "$@"
-	start_gateway "gw-$name" --web-dir "$page" --saguaro "$bin/saguaro"
+	start_gateway "gw-$name"
 	wait_ready
 	export SAGUARO_SNAPSHOT_DIR=$run_dir
 }

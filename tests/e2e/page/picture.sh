@@ -17,7 +17,7 @@ find_client
 "$bin/saguaro" topo ft3 8 -o "$work/tree.topo"
 start_simulator "$work/tree.topo"
 start_daemon_on node001 sm --sweep_interval=1
-start_gateway gw --web-dir "$page" --saguaro "$bin/saguaro"
+start_gateway gw
 wait_ready
 cd "$work" || exit 1
 node "$work/npm/picture.mjs" "$url" "$chromium" "$bin" "$here/doc/page.png"

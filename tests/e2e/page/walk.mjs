@@ -9,7 +9,7 @@
 //	node walk.mjs http://127.0.0.1:8620 /usr/bin/chromium build/saguaro SCREENSHOTS
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { accessible, browse } from './browser.mjs';
+import { accessible, browse, on_phone } from './browser.mjs';
 
 const [url, executablePath, saguaro, pictures] = process.argv.slice(2);
 
@@ -126,6 +126,8 @@ await browse({ url, executablePath, pictures }, async ({ page, complaints, step,
 		await has_text(page.locator('#list td'), '0x7fff');
 		await accessible(page, 'partitions');
 		await page.keyboard.press('ArrowRight');
+		await has_text(page.locator('#list p'), 'No job has a partition');
+		await page.keyboard.press('ArrowRight');
 		await has_text(page.locator('#list p'), 'tier 0 to 1: 648 links');
 		await accessible(page, 'load');
 		await page.keyboard.press('ArrowRight');
@@ -135,6 +137,35 @@ await browse({ url, executablePath, pictures }, async ({ page, complaints, step,
 		await accessible(page, 'engines');
 		await page.keyboard.press('ArrowRight');
 		await has_text(page.locator('#list td'), 'SUBNET UP');
+	});
+	await step('a job, by the keyboard', async () => {
+		execFileSync(saguaro, ['partition', 'create', '0x1042', '--name=job-42', '--wait', 'node001', 'node002', 'node648'], { stdio: 'ignore' });
+		await page.locator('#tab-events').focus();
+		await page.keyboard.press('ArrowRight');
+		await page.keyboard.press('ArrowRight');
+		await has_text(page.locator('#list td'), '42');
+		await page.locator('#list tbody tr').focus();
+		await page.keyboard.press('Enter');
+		await has_text(page.locator('#list h3'), 'Job 42');
+		await has_text(page.locator('#list'), '6 pairs of ports, 1 to 3 switches apart; they use 6 links, each by 1.3 paths');
+		await has_text(page.locator('#list .good'), 'Nothing is wrong on its paths.');
+		assert.match(page.url(), /job=42&tab=jobs/);
+		assert.equal(await page.getByRole('region', { name: 'Hosts of the job' }).locator('tbody tr').count(), 3);
+		await accessible(page, 'a job');
+		await picture('648-job');
+		await on_phone(page, 'a job', () => picture('648-job-phone'));
+		execFileSync(saguaro, ['port', 'disable', 'leaf-0035:18'], { stdio: 'ignore' });
+		await has_text(page.locator('#list .warning'), '1 port not in the fabric');
+		execFileSync(saguaro, ['port', 'enable', 'leaf-0035:18'], { stdio: 'ignore' });
+		await page.locator('#list .warning').waitFor({ state: 'detached' });
+		await page.getByRole('region', { name: 'Hosts of the job' }).locator('tbody tr').first().click();
+		await has_text(page.locator('#node'), 'leaf-0000');
+		await page.locator('.node').getByText('close').click();
+		await page.locator('#list').getByRole('button', { name: 'close' }).click();
+		await page.locator('#list h3').waitFor({ state: 'detached' });
+		await page.locator('#tab-jobs').focus();
+		await page.keyboard.press('ArrowLeft');
+		await page.keyboard.press('ArrowLeft');
 	});
 	await step('a disabled port is shown without a reload', async () => {
 		execFileSync(saguaro, ['port', 'disable', 'leaf-0003:20'], { stdio: 'ignore' });

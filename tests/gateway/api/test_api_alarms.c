@@ -476,7 +476,7 @@ static void remember(struct client_row *to, uint8_t *key, uint8_t *value,
 
 START_TEST(test_chassis)
 {
-	enum { ROWS = 5 };
+	enum { ROWS = 6 };
 	struct client_row row[ROWS];
 	uint8_t key[ROWS][KNOWN_KEY_BYTES], value[ROWS][KNOWN_ROW_MAX];
 	struct snap_published done;
@@ -494,10 +494,10 @@ START_TEST(test_chassis)
 		                               .cause = KNOWN_GONE });
 		n++;
 		happen(EVENT_SWITCH_GONE, PART_1 + i, 0);
-		/* of the first one a cable to the second, and one to a switch that is there */
-		for (unsigned k = 1; i == 0 && k <= 2; k++) {
+		/* a cable of the first one to the second, and one of both to a switch that is there */
+		for (unsigned k = 1 + i; k <= 2; k++) {
 			remember(&row[n], key[n], value[n],
-			         &(struct known_node){ .node_guid = PART_1,
+			         &(struct known_node){ .node_guid = PART_1 + i,
 			                               .port = (uint8_t)k,
 			                               .switch_guid =
 			                                       k == 1 ? PART_2 : SW_A,
@@ -521,8 +521,8 @@ START_TEST(test_chassis)
 		/* a cable within it counts once */
 		snprintf(
 			want, sizeof(want),
-			"the system 0x0000000000007000 of 'n' is gone with its %u switches: 0 hosts, 2 cables",
-			with);
+			"the system 0x0000000000007000 of 'n' is gone with its %u switches: 0 hosts, %u cables",
+			with, chassis[_i].system[1] == SYSTEM ? 3 : 2);
 		o = api_json(&thread, 200, "/v1/alarms");
 		a = alarm_of(o, "chassis_gone");
 		ck_assert_str_eq(json_string_value(json_object_get(a, "text")), want);
@@ -553,6 +553,103 @@ START_TEST(test_chassis_in_part)
 	}
 	ck_assert_int_eq(snap_mirror(w->w, row, 2, true, 1, &done), E_OK);
 	check_alarms("switch_gone:7001:0 switch_gone:7002:0");
+}
+END_TEST
+
+/* Switches that are gone, with their cables: who went by itself, and who is only cut off? Digits name the parts, 0 a switch
+ * that is there. */
+static const struct {
+	const char *what;
+	int64_t gone_s[4]; /* of PART_1 and so on; 0: it is there */
+	uint64_t system[4];
+	const char *cables; /* "01 12" */
+	const char *alarms;
+	const char *text; /* in that of one of them */
+} behind[] = {
+	{ "the only way to two leaves", { 5, 5, 5 }, { 0 }, "01 12 13",
+	  "switch_gone:7001:0", "0 hosts, 3 cables; 2 switches with 1 host behind it are cut off" },
+	{ "the same, and a sweep found it in two steps", { 5, 6 }, { 0 }, "01 12",
+	  "switch_gone:7001:0", "0 hosts, 2 cables; 1 switch with 1 host behind it is cut off" },
+	{ "a leaf that died before", { 6, 5, 6 }, { 0 }, "01 12 13",
+	  "switch_gone:7002:0 switch_gone:7001:0", "0 hosts, 3 cables; 1 switch behind it is cut off" },
+	{ "a chain, and a ring at its end", { 5, 5, 5, 5 }, { 0 }, "01 12 23 24 34",
+	  "switch_gone:7001:0", "; 3 switches with 1 host behind it are cut off" },
+	{ "another cable leads to the fabric", { 5, 5 }, { 0 }, "01 12 02",
+	  "switch_gone:7002:0 switch_gone:7001:0", ": 1 host, 3 cables" },
+	{ "the last of two ways", { 7, 8, 8 }, { 0 }, "02 12 03 01 23",
+	  "switch_gone:7002:0 switch_gone:7001:0 switch_gone:7003:0", ": 1 host, 4 cables" },
+	{ "two ways, one after the other", { 5, 9, 9 }, { 0 }, "01 03 12 23",
+	  "switch_gone:7003:0 switch_gone:7001:0", "; 1 switch with 1 host behind it is cut off" },
+	{ "cables that nobody knows", { 5, 5 }, { 0 }, "01",
+	  "switch_gone:7002:0 switch_gone:7001:0", ": 0 hosts, 1 cable" },
+	{ "a director behind a switch", { 5, 5, 5 }, { 0, SYSTEM, SYSTEM }, "01 12 13 23",
+	  "switch_gone:7001:0", "; 2 switches with 1 host behind it are cut off" },
+	{ "a switch behind a director", { 5, 5, 5, 5 }, { SYSTEM, SYSTEM, SYSTEM }, "01 02 13 24 23",
+	  "chassis_gone:7000:0", "; 1 switch behind it is cut off" },
+	{ "what is in a director is not behind it", { 5, 5, 5 }, { SYSTEM, SYSTEM, SYSTEM }, "01 03 12 23",
+	  "chassis_gone:7000:0", "its 3 switches: 1 host, 5 cables" },
+};
+
+START_TEST(test_behind)
+{
+	enum { ROWS = 16 };
+	struct client_row row[ROWS];
+	uint8_t key[ROWS][KNOWN_KEY_BYTES], value[ROWS][KNOWN_ROW_MAX], cables[4] = { 0 };
+	struct snap_published done;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 4 && behind[_i].gone_s[i] != 0; i++) {
+		struct known_node of = { .node_guid = PART_1 + i,
+			                 .port_guid = PART_1 + i,
+			                 .system_guid = behind[_i].system[i],
+			                 .type = NODE_SWITCH,
+			                 .first_s = 1,
+			                 .gone_s = behind[_i].gone_s[i],
+			                 .cause = KNOWN_GONE };
+
+		remember(&row[n], key[n], value[n], &of);
+		n++;
+		happen(EVENT_SWITCH_GONE, PART_1 + i, 0);
+		for (const char *c = behind[_i].cables; *c != '\0'; c += c[2] != '\0' ? 3 : 2) {
+			/* by its lower end, which has the row */
+			unsigned low = (unsigned)(c[0] - '0'), high = (unsigned)(c[1] - '0');
+
+			if ((low != 0 ? low : high) != i + 1) {
+				continue;
+			}
+			of.port = ++cables[i];
+			of.switch_guid = low != 0 ? PART_1 + high - 1 : SW_A;
+			of.switch_port = 9;
+			remember(&row[n], key[n], value[n], &of);
+			n++;
+		}
+	}
+	/* a host on the second one */
+	remember(&row[n], key[n], value[n],
+	         &(struct known_node){ .node_guid = 0x9001,
+	                               .port_guid = 0x9001,
+	                               .port = 1,
+	                               .switch_guid = PART_2,
+	                               .switch_port = 20,
+	                               .type = NODE_CA,
+	                               .first_s = 1,
+	                               .gone_s = 9,
+	                               .cause = KNOWN_SWITCH_GONE });
+	n++;
+	happen(EVENT_HOST_GONE, 0x9001, 0);
+	ck_assert_int_eq(snap_mirror(w->w, row, n, true, 1, &done), E_OK);
+	check_alarms(behind[_i].alarms);
+	json_t *o = api_json(&thread, 200, "/v1/alarms"), *a;
+	bool found = false;
+	size_t i;
+
+	json_array_foreach(json_object_get(o, "alarms"), i, a)
+	{
+		found |= strstr(json_string_value(json_object_get(a, "text")), behind[_i].text) !=
+		         NULL;
+	}
+	ck_assert_msg(found, "%s: no '%s'", behind[_i].what, behind[_i].text);
+	json_decref(o);
 }
 END_TEST
 
@@ -612,6 +709,7 @@ TEST_SUITE(api_alarms)
 	tcase_add_loop_test(t, test_overloaded, 0, 3);
 	tcase_add_loop_test(t, test_chassis, 0, sizeof(chassis) / sizeof(chassis[0]));
 	tcase_add_test(t, test_chassis_in_part);
+	tcase_add_loop_test(t, test_behind, 0, sizeof(behind) / sizeof(behind[0]));
 	tcase_add_loop_test(t, test_just_left, 0, 3);
 	tcase_add_test(t, test_ready);
 	tcase_add_test(t, test_daemon_gone);

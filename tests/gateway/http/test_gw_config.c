@@ -12,6 +12,7 @@
 #include "conf/base/log.h"
 #include "gateway/http/gw_config.h"
 #include "tests/lib/suite.h"
+#include "tests/lib/temp_file.h"
 #include "tests/lib/words.h"
 
 static struct arena *arena;
@@ -79,6 +80,56 @@ START_TEST(test_instance)
 }
 END_TEST
 
+/* A program that stands beside config.status was not installed: what it needs is in the build and in its
+ * sources, which configure knows absolute or from the build. */
+static const struct {
+	const char *status; /* NULL: there is none */
+	const char *page;   /* %s: the folder; NULL: that of an installed program */
+} builds[] = {
+	{ "#! /bin/bash\nac_pwd='/b'\nsrcdir='/src/saguaro'\nx=1\n",
+	  "/src/saguaro/gateway/web/dist" },
+	{ "srcdir='/first'\nsrcdir='/other'\n", "/first/gateway/web/dist" },
+	{ "srcdir='..'\n", "%s/../gateway/web/dist" },
+	{ "# srcdir='..'\nsrcdir=..\nsrcdir='\n", NULL },
+	{ "", NULL },
+	{ NULL, NULL },
+};
+
+START_TEST(test_build_tree)
+{
+	static const char *const names[] = { "config.status", NULL };
+	struct temp_folder dir;
+	struct gw_config installed = { .program = NULL }, named = { .program = "/a", .web_dir = "/b" };
+
+	temp_folder_new(&dir);
+	config = installed;
+	const char *self = arena_printf(arena, "%s/saguaro-gateway", dir.path);
+	ck_assert_int_eq(gw_config_fill(&installed, "/nowhere/saguaro-gateway", arena), E_OK);
+	if (builds[_i].status != NULL) {
+		temp_file_write(arena_printf(arena, "%s/config.status", dir.path),
+		                builds[_i].status);
+	}
+	ck_assert_int_eq(gw_config_fill(&config, self, arena), E_OK);
+	if (builds[_i].page == NULL) {
+		ck_assert_str_eq(config.program, installed.program);
+		ck_assert_str_eq(config.web_dir, installed.web_dir);
+	} else {
+		const char *rest = strncmp(builds[_i].page, "%s", 2) == 0
+		                           ? builds[_i].page + 2
+		                           : NULL;
+
+		ck_assert_str_eq(config.program, arena_printf(arena, "%s/saguaro", dir.path));
+		ck_assert_str_eq(config.web_dir,
+		                 rest != NULL ? arena_printf(arena, "%s%s", dir.path, rest)
+		                              : builds[_i].page);
+	}
+	ck_assert_int_eq(gw_config_fill(&named, self, arena), E_OK); /* what was named stays */
+	ck_assert_str_eq(named.program, "/a");
+	ck_assert_str_eq(named.web_dir, "/b");
+	temp_folder_end(&dir, names);
+}
+END_TEST
+
 static const char *const bad[] = { "--threads 0", "--threads 65",     "--threads x",
 	                           "--verbose 2", "--log-format xml", "--no-such 1",
 	                           "word",        "--instance a/b" };
@@ -112,6 +163,7 @@ TEST_SUITE(gw_config)
 	tcase_add_test(t, test_defaults);
 	tcase_add_test(t, test_each_option);
 	tcase_add_test(t, test_instance);
+	tcase_add_loop_test(t, test_build_tree, 0, sizeof(builds) / sizeof(builds[0]));
 	tcase_add_test(t, test_no_secret_in_a_flag);
 	tcase_add_loop_test(t, test_refused, 0, sizeof(bad) / sizeof(bad[0]));
 	suite_add_tcase(suite, t);

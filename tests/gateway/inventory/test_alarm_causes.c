@@ -159,6 +159,32 @@ START_TEST(recent)
 }
 END_TEST
 
+static void overloaded(uint64_t from, uint64_t to, uint8_t port)
+{
+	struct alarm *a = alarms_add_port(&alarms, ALARM_OVERLOADED, from, port, "it has many routes");
+
+	a->peer_guid = to;
+	a->peer_port = 1;
+}
+
+/* Three overloaded links of a switch are one alarm, in either direction; two are two. */
+START_TEST(crowded)
+{
+	overloaded(SPINE + 1, LEAF, 7);
+	overloaded(LEAF, SPINE, 1);
+	overloaded(OTHER, SPINE + 9, 1);
+	overloaded(LEAF, SPINE + 2, 2);
+	overloaded(OTHER, SPINE + 8, 2);
+	join();
+	ck_assert_ptr_null(alarms.list[0].cause);
+	ck_assert_uint_eq(alarms.list[0].with, 2);
+	ck_assert_str_eq(alarms.list[1].cause, alarms.list[0].id);
+	ck_assert_str_eq(alarms.list[3].cause, alarms.list[0].id);
+	ck_assert_ptr_null(alarms.list[2].cause);
+	ck_assert_ptr_null(alarms.list[4].cause);
+}
+END_TEST
+
 TEST_SUITE(alarm_causes)
 {
 	TCase *tc = tcase_create("alarm_causes");
@@ -169,5 +195,6 @@ TEST_SUITE(alarm_causes)
 	tcase_add_test(tc, switched_off);
 	tcase_add_test(tc, silent_and_problem);
 	tcase_add_test(tc, recent);
+	tcase_add_test(tc, crowded);
 	suite_add_tcase(suite, tc);
 }

@@ -74,7 +74,7 @@ test('events are kept once each, the newest first, and not without limit', () =>
 
 test('what is shown survives the address', () => {
 	const tabs = ['events', 'load'];
-	const at = { src: 'node 1/#&=', dst: 'ü', node: '0x1', group: '3', alarm: 'link_down-0x1-3', tab: 'load' };
+	const at = { src: 'node 1/#&=', dst: 'ü', node: '0x1', group: '3', alarm: 'link_down-0x1-3', job: '', tab: 'load' };
 	assert.deepEqual(parse(`#${format(at)}`, tabs), at);
 	assert.equal(format(parse('', tabs)), '');
 	assert.equal(parse('#tab=__proto__&x=1', tabs).tab, 'events');

@@ -322,6 +322,123 @@ START_TEST(stages_are_safe)
 }
 END_TEST
 
+/* Ranks of switches for a LID, by a walk of its own; 0: no route. */
+static unsigned rank_of(const struct graph *g, const struct lft *to, uint32_t s, uint32_t lid)
+{
+	unsigned rank = 1;
+	uint32_t k;
+
+	if (lft_row(to, s)[lid] == LFT_NO_ROUTE) {
+		return 0;
+	}
+	while ((k = link_of(g, s, lft_row(to, s)[lid])) != GRAPH_NONE) {
+		s = g->adj[k].to;
+		rank++;
+	}
+	return rank;
+}
+
+/* A mixture of a stage while the switches of a rank take their entries. */
+static void mix_rank(const struct transition_in *in, const struct transition *t,
+                     unsigned stage, unsigned rank, uint64_t *state, struct lft *ret_lft)
+{
+	for (uint32_t s = 0; s < ret_lft->n_switches; s++) {
+		for (uint32_t lid = 1; lid < ret_lft->n_lids; lid++) {
+			unsigned own = rank_of(in->g, in->to, s, lid);
+			bool coin = own == rank ? random_next(state) >> 63 : own < rank;
+
+			lft_row(ret_lft, s)[lid] = mixed_entry(in, t, stage, s, lid, coin);
+		}
+	}
+}
+
+/* What switches hold at each rank leads without circles, and without cycles of dependencies in a stage as a whole. */
+static void check_ranks(const struct transition_in *in, const struct transition *t, uint64_t seed)
+{
+	struct lft now;
+
+	ck_assert_int_eq(lft_init(&now, in->g->n_switches, in->lids->top, arena), E_OK);
+	for (unsigned stage = 1; stage <= t->n_stages; stage++) {
+		struct dependencies d = { .cap = 1000 };
+
+		if (t->ranks[stage] <= 1) {
+			continue;
+		}
+		d.bits = arena_array(arena, (size_t)d.cap * d.cap, 1);
+		for (unsigned rank = 1; rank <= t->ranks[stage]; rank++) {
+			for (unsigned i = 0; i < MIXTURES; i++) {
+				mix_rank(in, t, stage, rank, &seed, &now);
+				follow_all(in, t, stage, &now, &d);
+			}
+		}
+		ck_assert_msg(is_acyclic(&d), "stage %u by rank", stage);
+	}
+}
+
+/* Steps of a plan: each LID has its new entries in all of a rank after the step of this rank. */
+static void check_steps(const struct transition *t)
+{
+	uint32_t step = 0, rank;
+
+	for (unsigned stage = 1; stage <= t->n_stages; stage++) {
+		unsigned n = t->ranks[stage] > 1 ? t->ranks[stage] : 1;
+
+		for (unsigned i = 1; i <= n; i++) {
+			ck_assert_uint_eq(transition_stage_at(t, ++step, &rank), stage);
+			ck_assert_uint_eq(rank, i == n ? UINT32_MAX : i);
+		}
+	}
+	ck_assert_uint_eq(transition_steps(t), (step ? step : 1) + (t->withdrawn != 0));
+	ck_assert_uint_eq(transition_stage_at(t, step + 1, &rank), t->n_stages + 1);
+}
+
+/* Many LIDs that would be withdrawn change switch by switch. */
+START_TEST(ranks_are_safe)
+{
+	unsigned plain = 0, ranked = 0, pairs = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		const struct graph *g = fabric_make(fabrics[_i], seed % 3 ? 0 : 0.1,
+		                                    (uint32_t)seed, arena);
+		uint64_t state = seed * 7919;
+		struct transition_in in = { .g = g };
+		struct lids lids;
+		struct lft from, to;
+		struct transition t;
+
+		make_lids(g, &lids);
+		route_updown(g, &lids, random_below(&state, g->n_switches), &from);
+		route_updown(g, &lids, random_below(&state, g->n_switches), &to);
+		in.lids = &lids;
+		in.from = &from;
+		in.to = &to;
+		ck_assert_int_eq(transition_plan(&in, arena, &t), E_OK);
+		plain += t.withdrawn;
+		ck_assert(transition_hosts_withdrawn(&t, g, &lids) != 0 ||
+		          transition_pairs_withdrawn(&t, &in) == 0);
+		pairs += transition_pairs_withdrawn(&t, &in) != 0;
+		in.by_rank = true;
+		ck_assert_int_eq(transition_plan(&in, arena, &t), E_OK);
+		ranked += t.withdrawn;
+		check_ranks(&in, &t, seed);
+		check_steps(&t);
+		for (uint32_t lid = 1; lid <= lids.top; lid++) {
+			for (uint32_t s = 0; s < g->n_switches; s++) {
+				unsigned rank = rank_of(g, &to, s, lid);
+
+				ck_assert_uint_eq(transition_rank(g, &to, s, lid),
+				                  rank ? rank : UINT32_MAX);
+			}
+		}
+	}
+	ck_assert_uint_le(ranked, plain);
+	if (_i < 3) { /* grids */
+		ck_assert_uint_lt(ranked, plain);
+		ck_assert_uint_gt(pairs, 0);
+	}
+}
+END_TEST
+
 /* A cable is lost: engines with and without lanes and with an SL-to-VL rule. */
 static const struct {
 	const char *engine, *fabric;
@@ -723,6 +840,7 @@ TEST_SUITE(transition)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, stages_are_safe, 0, N_FABRICS);
+	tcase_add_loop_test(t, ranks_are_safe, 0, N_FABRICS);
 	tcase_add_loop_test(t, cable_lost, 0, N_REPAIRS);
 	tcase_add_loop_test(t, hosts_come, 0, N_FABRICS);
 	tcase_add_test(t, same_tables_need_nothing);
