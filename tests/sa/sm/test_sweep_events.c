@@ -497,6 +497,7 @@ START_TEST(series)
 	double heavy = 0;
 
 	fixture->config.perfmgr = true;
+	fixture->config.congestion.on = true;
 	up();
 	ck_assert_int_eq(stats_reader_open(fixture->snap_dir, &r), E_OK);
 	ck_assert_int_eq(stats_read(r, fixture->run, &copy), E_OK);
