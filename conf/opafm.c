@@ -489,11 +489,13 @@ static void walk_places(struct opafm_reader *r)
 	}
 }
 
-/* What opa-fm does where the file says nothing. SubnetTimeOut has no element. */
+/* What opa-fm does where the file says nothing. SubnetTimeOut has no element; it is not the life time of
+ * paths, which is the second of PacketLifetime as shipped. */
 static void set_defaults(struct opafm_reader *r)
 {
 	static const char *const rows[][2] = { { "routing_engine", "shortestpath" },
-		                               { "subnet_timeout", "17" } };
+		                               { "subnet_timeout", "17" },
+		                               { life_key, "18" } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (option_find(r->sets, rows[i][0]) != NULL) {

@@ -175,7 +175,7 @@ START_TEST(test_little)
 	good(CONFIG(FM("fm0", "")));
 	good("\xef\xbb\xbf" CONFIG(COMMON(SM("<Lmc> 2\n</Lmc>"))));
 	ck_assert_uint_eq(config.lmc, 2);
-	ck_assert_ptr_null(config.path_life_times); /* subnet_timeout */
+	ck_assert_str_eq(config.path_life_times, "18");
 	ck_assert_uint_eq(config.subnet_timeout, 17);
 	good(CONFIG(COMMON(SM("<PacketLifetime>67ms</PacketLifetime>"))));
 	ck_assert_str_eq(config.path_life_times, "14");
