@@ -69,6 +69,7 @@ enum {
 	OPA_ATTR_BUFFER_CONTROL = 0x8A,
 	OPA_ATTR_CONGESTION_INFO = 0x8B,
 	OPA_ATTR_SWITCH_CONGESTION = 0x8D,
+	OPA_ATTR_PORT_CONGESTION = 0x8E,
 	OPA_ATTR_HFI_CONGESTION = 0x90,
 	OPA_ATTR_HFI_CONTROL_TABLE = 0x91,
 	OPA_ATTR_SC_TO_SC_SET = 0x94
@@ -81,8 +82,10 @@ enum {
 	OPA_BYTES_BUFFER_CONTROL = 132,
 	OPA_BYTES_CONGESTION_INFO = 4,
 	OPA_BYTES_SWITCH_CONGESTION = 76,
+	OPA_BYTES_PORT_CONGESTION = 4, /*!< of one port */
 	OPA_BYTES_HFI_CONGESTION = 198,
-	OPA_BYTES_CONTROL_TABLE = 130, /*!< of congestion control: one block, and CCTI_Limit before it */
+	OPA_BYTES_CONTROL_TABLE =
+		130, /*!< of congestion control: one block, and CCTI_Limit before it */
 	OPA_BYTES_SC_SET = 96 /*!< masks of ports in and out of 256 bits, and a map */
 };
 
@@ -116,14 +119,27 @@ enum {
 #define OPA_DR_DLID                288, 32
 
 /* CongestionInfo */
+#define OPA_CI_FLAGS                 0, 16
 #define OPA_CI_CONTROL_TABLE_CAP    16,  8 /* blocks */
+#define OPA_CI_LOG_LENGTH           24,  8 /* events */
 
 /* SwitchCongestionSetting; masks have a bit for each port, port 0 the lowest of the last byte */
 enum { OPA_SCS_VICTIM_MASK_AT = 4 };
 #define OPA_SCS_CONTROL_MAP          0, 32
+#define OPA_SCS_VICTIM_MASK         32, 256
+#define OPA_SCS_CREDIT_MASK        288, 256
 #define OPA_SCS_THRESHOLD          544,  4
 #define OPA_SCS_PACKET_SIZE        552,  8
+#define OPA_SCS_CS_THRESHOLD       560,  4 /* credit starvation */
+#define OPA_SCS_CS_RETURN_DELAY    576, 16
 #define OPA_SCS_MARKING_RATE       592, 16
+
+/* SwitchPortCongestionSetting: what is there for each port */
+#define OPA_PCS_VALID                0,  1
+#define OPA_PCS_CONTROL_TYPE         1,  1 /* 1: credit starvation */
+#define OPA_PCS_THRESHOLD            4,  4
+#define OPA_PCS_PACKET_SIZE          8,  8
+#define OPA_PCS_MARKING_RATE        16, 16
 
 /* HFICongestionSetting; what follows from byte 6 on is there for each SL */
 enum { OPA_HCS_ENTRIES_AT = 6, OPA_HCS_ENTRY_BYTES = 6 };

@@ -6,7 +6,6 @@
 
 const struct sa_attr *const sa_attrs[] = {
 #define ATTRIBUTE(row) &row,
-#define ATTRIBUTE_AT(array, i) &array[i],
 #include "sa/record/attributes.def"
 };
 const unsigned n_sa_attrs = sizeof(sa_attrs) / sizeof(sa_attrs[0]);

@@ -16,14 +16,4 @@ extern const unsigned n_sa_attrs;
 const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id, unsigned methods);
 
 #define ATTRIBUTE(row) extern const struct sa_attr row;
-#define ATTRIBUTE_AT(array, i)
 #include "sa/record/attributes.def"
-
-/*! Attributes that have no records here. */
-enum {
-	OPA_NONE = 0
-#define ATTRIBUTE(row)
-#define ATTRIBUTE_AT(array, i) +1
-#include "sa/record/attributes.def"
-};
-extern const struct sa_attr opa_none[OPA_NONE];

@@ -10,9 +10,6 @@
  *   DeviceGroupNameRecord    the device groups of the configuration's file, in its order
  *   DeviceGroupMemberRecord  their ports: end ports, and those of switches that have a cable
  *
- * Some attributes that Omni-Path's tools ask for have no records yet: settings of congestion control are set but not
- * shown here.
- *
  * Layouts and component bits are those of opa-fm and opasaquery.
  */
 #include <string.h>
@@ -483,26 +480,3 @@ const struct sa_attr opa_group_member = {
 	SA_FIELDS(group_member_fields),
 	.walk = group_member_walk,
 };
-
-/* --- attributes without records --------------------------------------------------- */
-
-static const struct sa_field lid_fields[] = {
-	{ "LID", 0, 32, SA_INPUT },
-};
-
-#define NONE(attr_id, text, bytes)                                                       \
-	{                                                                                \
-		.version = SA_OPA_VERSION, .id = attr_id, .name = text,                  \
-		.methods = SA_GET | SA_GETTABLE, .size = bytes, SA_FIELDS(lid_fields),   \
-		.walk = sa_walk_none                                                     \
-	}
-
-/* clang-format off */
-const struct sa_attr opa_none[OPA_NONE] = {
-	NONE(SA_OPA_ATTR_CONGESTION_INFO,    "CongestionInfoRecord", 16),
-	NONE(SA_OPA_ATTR_SWITCH_CONGESTION,  "SwitchCongestionSettingRecord", 84),
-	NONE(SA_OPA_ATTR_PORT_CONGESTION,    "SwitchPortCongestionSettingRecord", 16),
-	NONE(SA_OPA_ATTR_HFI_CONGESTION,     "HFICongestionSettingRecord", 208),
-	NONE(SA_OPA_ATTR_HFI_CONGESTION_CONTROL, "HFICongestionControlTableRecord", 264),
-};
-/* clang-format on */

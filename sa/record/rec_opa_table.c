@@ -15,6 +15,9 @@
  *   BufferControlTableRecord         Omni-Path only
  *   CableInfoRecord                  Omni-Path only: 128 bytes from an address on that the request names,
  *                                    or from 128 on, in two records of 64
+ *   CongestionInfoRecord, SwitchCongestionSettingRecord, SwitchPortCongestionSettingRecord,
+ *   HFICongestionSettingRecord, HFICongestionControlTableRecord
+ *                                    Omni-Path only: congestion control, where it is on
  *
  * Layouts and component bits are those of opa-fm and opasaquery.
  */
@@ -488,3 +491,103 @@ const struct sa_attr opa_cable_info = {
 	SA_FIELDS(cable_fields),
 	.offer_end = offer_cables,
 };
+
+/* --- congestion control ----------------------------------------------------------- */
+
+enum { PCR_PORT = 1, CCT_BLOCK = 1 };
+
+/* clang-format off */
+static const struct sa_field opa_congestion_info_fields[] = {
+	{ "LID",                  0, 32,                                 SA_INPUT },
+	{ "Reserved",            32, 32,                                 SA_RESERVED },
+	{ "Flags",               SA_AT(RID, OPA_CI_FLAGS),               SA_EQ },
+	{ "ControlTableCap",     SA_AT(RID, OPA_CI_CONTROL_TABLE_CAP),   SA_EQ },
+	{ "CongestionLogLength", SA_AT(RID, OPA_CI_LOG_LENGTH),          SA_EQ },
+};
+static const struct sa_field opa_switch_congestion_fields[] = {
+	{ "LID",                  0, 32,                                 SA_INPUT },
+	{ "Reserved",            32, 32,                                 SA_RESERVED },
+	{ "ControlMap",          SA_AT(RID, OPA_SCS_CONTROL_MAP),        SA_EQ },
+	{ "VictimMask",          SA_AT(RID, OPA_SCS_VICTIM_MASK),        SA_EQ | SA_LIST8 },
+	{ "CreditMask",          SA_AT(RID, OPA_SCS_CREDIT_MASK),        SA_EQ | SA_LIST8 },
+	{ "Threshold",           SA_AT(RID, OPA_SCS_THRESHOLD),          SA_EQ },
+	{ "Reserved",            RID + 548, 4,                           SA_RESERVED },
+	{ "PacketSize",          SA_AT(RID, OPA_SCS_PACKET_SIZE),        SA_EQ },
+	{ "CSThreshold",         SA_AT(RID, OPA_SCS_CS_THRESHOLD),       SA_EQ },
+	{ "Reserved",            RID + 564, 12,                          SA_RESERVED },
+	{ "CSReturnDelay",       SA_AT(RID, OPA_SCS_CS_RETURN_DELAY),    SA_EQ },
+	{ "MarkingRate",         SA_AT(RID, OPA_SCS_MARKING_RATE),       SA_EQ },
+};
+static const struct sa_field opa_port_congestion_fields[] = {
+	{ "LID",                  0, 32,                                 SA_INPUT },
+	{ "Port",                32,  8,                                 SA_EQ },
+	{ "Reserved",            40, 24,                                 SA_RESERVED },
+	{ "Valid",               SA_AT(RID, OPA_PCS_VALID),              SA_EQ },
+	{ "ControlType",         SA_AT(RID, OPA_PCS_CONTROL_TYPE),       SA_EQ },
+	{ "Reserved",            RID + 2, 2,                             SA_RESERVED },
+	{ "Threshold",           SA_AT(RID, OPA_PCS_THRESHOLD),          SA_EQ },
+	{ "PacketSize",          SA_AT(RID, OPA_PCS_PACKET_SIZE),        SA_EQ },
+	{ "MarkingRate",         SA_AT(RID, OPA_PCS_MARKING_RATE),       SA_EQ },
+};
+static const struct sa_field opa_hfi_congestion_fields[] = {
+	{ "LID",                  0, 32,                                 SA_INPUT },
+	{ "Reserved",            32, 32,                                 SA_RESERVED },
+	{ "ControlMap",          SA_AT(RID, OPA_HCS_CONTROL_MAP),        SA_EQ },
+	{ "PortControl",         SA_AT(RID, OPA_HCS_PORT_CONTROL),       SA_EQ },
+	{ "HFICongestionEntryList", RID + 8 * OPA_HCS_ENTRIES_AT, 8 * OPA_HCS_ENTRY_BYTES * OPA_LANES, SA_EQ | SA_LIST8 },
+};
+static const struct sa_field opa_hfi_control_table_fields[] = {
+	{ "LID",                  0, 32,                                 SA_INPUT },
+	{ "BlockNum",            32, 16,                                 SA_EQ },
+	{ "Reserved",            48, 16,                                 SA_RESERVED },
+	{ "CCTILimit",           SA_AT(RID, OPA_CCT_LIMIT),              SA_EQ },
+	{ "CCTEntryList",        RID + 8 * OPA_CCT_ENTRIES_AT, 16 * OPA_CCT_ENTRIES, SA_EQ | SA_LIST16 },
+};
+
+/* Records that are the blocks of a table. */
+#define BLOCKS_OF(table, table_bytes, port_, block_)                                     \
+	.methods = SA_GET | SA_GETTABLE, .size = RID_BYTES + (table_bytes),              \
+	.rows = { .attr = SNAP_ATTR_OPA | (table), .shift = SNAP_OPA_ROW,                \
+		  .port = (port_), .block = (block_),                                    \
+		  .at = RID_BYTES, .bytes = (table_bytes) }
+
+const struct sa_attr opa_congestion_info = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_CONGESTION_INFO,
+	.name = "CongestionInfoRecord",
+	SA_FIELDS(opa_congestion_info_fields),
+	BLOCKS_OF(OPA_ATTR_CONGESTION_INFO, OPA_BYTES_CONGESTION_INFO, SA_NONE, SA_NONE),
+};
+
+const struct sa_attr opa_switch_congestion = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_SWITCH_CONGESTION,
+	.name = "SwitchCongestionSettingRecord",
+	SA_FIELDS(opa_switch_congestion_fields),
+	BLOCKS_OF(OPA_ATTR_SWITCH_CONGESTION, OPA_BYTES_SWITCH_CONGESTION, SA_NONE, SA_NONE),
+};
+
+const struct sa_attr opa_port_congestion = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_PORT_CONGESTION,
+	.name = "SwitchPortCongestionSettingRecord",
+	SA_FIELDS(opa_port_congestion_fields),
+	BLOCKS_OF(OPA_ATTR_PORT_CONGESTION, OPA_BYTES_PORT_CONGESTION, PCR_PORT, SA_NONE),
+};
+
+const struct sa_attr opa_hfi_congestion = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_HFI_CONGESTION,
+	.name = "HFICongestionSettingRecord",
+	SA_FIELDS(opa_hfi_congestion_fields),
+	BLOCKS_OF(OPA_ATTR_HFI_CONGESTION, OPA_BYTES_HFI_CONGESTION, SA_NONE, SA_NONE),
+};
+
+const struct sa_attr opa_hfi_control_table = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_HFI_CONGESTION_CONTROL,
+	.name = "HFICongestionControlTableRecord",
+	SA_FIELDS(opa_hfi_control_table_fields),
+	BLOCKS_OF(OPA_ATTR_HFI_CONTROL_TABLE, OPA_BYTES_CONTROL_TABLE, SA_NONE, CCT_BLOCK),
+};
+/* clang-format on */

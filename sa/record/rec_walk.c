@@ -148,11 +148,3 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out 
 	}
 	return ret;
 }
-
-int sa_walk_none(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	(void)r;
-	(void)q;
-	(void)out;
-	return E_OK;
-}

@@ -37,7 +37,7 @@ enum {
 	SA_ROW_KEY_BYTES = 44, /*!< longest key of a row that clients write */
 	SA_CONVERTED_BYTES = 256, /*!< longest record that has a second layout */
 	SA_PREFETCH_STEPS = 3,
-	SA_ROW_BYTES = 72 /*!< longest record of an attribute with rows */
+	SA_ROW_BYTES = 208 /*!< longest record of an attribute with rows */
 };
 
 /*!
@@ -260,9 +260,6 @@ int sa_convert_component(const struct sa_attr *from, unsigned component,
  * \retval E_OK \retval E_NOTFOUND  No end port has the LID. \retval others  Of offer_end(), or of the snapshot.
  */
 int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
-
-/*! \brief The walk of attributes without records. */
-int sa_walk_none(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
 
 /*! \brief End port of the lowest LID from *lid on; *lid is where to go on, 0 at first. \retval E_NOTFOUND  no more. */
 int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret_end);

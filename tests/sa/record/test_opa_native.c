@@ -110,6 +110,12 @@ static const struct table {
 	{ "arbitration", 0x36, 0x18, 256, 2, 1, 4, 5, SW_A },
 	{ "buffers", 0x8c, 0x8a, 132, 2, 0, 4, -1, SW_A },
 	{ "multicast", 0x17, 0x1b, BLOCK, 0, 6, -1, 7, SW_A },
+	{ "congestion of a switch", 0x91, 0x8b, 4, 0, 0, -1, -1, SW_A },
+	{ "congestion of a host", 0x91, 0x8b, 4, 1, 0, -1, -1, HOST },
+	{ "congestion, switch", 0x92, 0x8d, 76, 0, 0, -1, -1, SW_A },
+	{ "congestion, port of a switch", 0x93, 0x8e, 4, 2, 0, 4, -1, SW_A },
+	{ "congestion, host", 0x94, 0x90, 198, 1, 0, -1, -1, HOST },
+	{ "congestion, table of a host", 0x95, 0x91, 130, 1, 3, -1, 5, HOST },
 };
 
 START_TEST(table)
@@ -130,6 +136,63 @@ START_TEST(table)
 	for (unsigned i = 0; i < t->bytes; i++) {
 		ck_assert_uint_eq(record(0)[RID_LEN + i],
 		                  (uint8_t)(t->sma + 3 * t->row + 5 * t->col + i));
+	}
+}
+END_TEST
+
+/* Names of components and their bits, on bytes that tell them from each other. */
+static const struct component {
+	uint8_t sa, sma;
+	uint16_t bytes;
+	uint64_t lid_of;
+	unsigned row;
+	const char *name;
+	unsigned at, width; /* bits of the attribute */
+} components[] = {
+	{ 0x91, 0x8b, 4, HOST, 1, "ControlTableCap", 16, 8 },
+	{ 0x91, 0x8b, 4, HOST, 1, "CongestionLogLength", 24, 8 },
+	{ 0x92, 0x8d, 76, SW_A, 0, "ControlMap", 0, 32 },
+	{ 0x92, 0x8d, 76, SW_A, 0, "Threshold", 544, 4 },
+	{ 0x92, 0x8d, 76, SW_A, 0, "PacketSize", 552, 8 },
+	{ 0x92, 0x8d, 76, SW_A, 0, "CSThreshold", 560, 4 },
+	{ 0x92, 0x8d, 76, SW_A, 0, "CSReturnDelay", 576, 16 },
+	{ 0x92, 0x8d, 76, SW_A, 0, "MarkingRate", 592, 16 },
+	{ 0x93, 0x8e, 4, SW_A, 2, "Valid", 0, 1 },
+	{ 0x93, 0x8e, 4, SW_A, 2, "ControlType", 1, 1 },
+	{ 0x93, 0x8e, 4, SW_A, 2, "Threshold", 4, 4 },
+	{ 0x93, 0x8e, 4, SW_A, 2, "PacketSize", 8, 8 },
+	{ 0x93, 0x8e, 4, SW_A, 2, "MarkingRate", 16, 16 },
+	{ 0x94, 0x90, 198, HOST, 1, "ControlMap", 0, 32 },
+	{ 0x94, 0x90, 198, HOST, 1, "PortControl", 32, 16 },
+	{ 0x95, 0x91, 130, HOST, 1, "CCTILimit", 0, 16 },
+};
+
+/* A request by a component finds the record that has its value, and no other. */
+START_TEST(component)
+{
+	const struct component *c = &components[_i];
+	const struct sa_attr *a = sa_attr_find(0x80, c->sa, SA_GETTABLE);
+	uint8_t *data = native(c->sma, c->lid_of, c->row, 0, c->bytes);
+	struct request q;
+	unsigned i = 0;
+
+	while (i < a->n_fields && strcmp(a->fields[i].name, c->name) != 0) {
+		i++;
+	}
+	ck_assert_uint_lt(i, a->n_fields);
+	q = request(GET_TABLE, c->sa, UINT64_C(1) << i);
+	q.mad[0] = q.mad[2] = 0x80;
+	memcpy(q.mad + DATA + RID_LEN, data, c->bytes);
+	publish();
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(n_records(), 1);
+	for (unsigned bit = 0; bit < c->width; bit++) {
+		unsigned at = c->at + bit;
+
+		q.mad[DATA + RID_LEN + at / 8] ^= (uint8_t)(0x80 >> at % 8);
+		ck_assert_uint_eq(status_of(&q), 0);
+		ck_assert_uint_eq(n_records(), 0);
+		q.mad[DATA + RID_LEN + at / 8] ^= (uint8_t)(0x80 >> at % 8);
 	}
 }
 END_TEST
@@ -239,6 +302,7 @@ TEST_SUITE(opa_native)
 	tcase_add_test(tc, port_info);
 	tcase_add_test(tc, switch_info);
 	tcase_add_loop_test(tc, table, 0, sizeof(tables) / sizeof(tables[0]));
+	tcase_add_loop_test(tc, component, 0, sizeof(components) / sizeof(components[0]));
 	tcase_add_test(tc, maps_between_ports);
 	tcase_add_test(tc, nothing_is_invented);
 	tcase_add_test(tc, map_of_a_node);
