@@ -144,12 +144,45 @@ static bool link_of(const uint8_t *info, const uint8_t *congestion_info,
 
 /* --- requests ---------------------------------------------------------------------------- */
 
+/* Reads the settings of all ports of a switch, if one is unknown. \return 1, 0 if it is not needed, or -ENOMEM. */
+static int read_ports(struct congestion_opa *c, struct disc_node *n)
+{
+	struct table *t = table_get_egress(&c->sm->tables, TABLE_OPA_CC_PORTS, n);
+	const struct table_request q = {
+		.io = &c->io, .node = n, .t = t, .n = n->n_ports + 1U
+	};
+	uint32_t known = 0;
+
+	if (t == NULL) {
+		return -ENOMEM;
+	}
+	while (known < table_size(t) && table_knows(t, known)) {
+		known++;
+	}
+	if (known == table_size(t)) {
+		return 0;
+	}
+	return table_ask(&q, NULL) == E_OK ? 1 : -ENOMEM;
+}
+
+/* A switch was set, and its ports may follow. Without memory they are read after the next sweep. */
+static void reread_ports(struct congestion_opa *c, struct disc_node *n, bool is_set)
+{
+	table_forget(table_find(&c->sm->tables, TABLE_OPA_CC_PORTS, n->guid, 0));
+	if (is_set) {
+		(void)read_ports(c, n);
+	}
+}
+
 static void on_answer(void *ctx, const struct table_request *q, const struct smp_reply *r)
 {
 	struct congestion_opa *c = ctx;
 
 	c->changed |= r->ret == E_OK;
 	c->read |= r->ret == E_OK && q->t->kind == TABLE_OPA_CC_INFO;
+	if (q->t->kind == TABLE_OPA_CC_SWITCH) {
+		reread_ports(c, q->node, r->ret == E_OK);
+	}
 	if (r->ret == E_TIMEOUT) {
 		smp_dest_revive(r->dest);
 	}
@@ -171,13 +204,19 @@ static int ask(struct congestion_opa *c, struct disc_node *n, struct table *t, u
 	return table_ask(&q, image) == E_OK ? 1 : -ENOMEM;
 }
 
+/* Ports are read when the switch holds its own setting. */
 static int ask_switch(struct congestion_opa *c, struct disc_node *n)
 {
+	struct table_store *s = &c->sm->tables;
+	struct table *info = table_get(s, TABLE_OPA_CC_INFO, n->guid, 0, 1, 1);
+	struct table *setting = table_get(s, TABLE_OPA_CC_SWITCH, n->guid, 0, 1, 1);
 	uint8_t image[OPA_BYTES_SWITCH_CONGESTION];
+	int sum = ask(c, n, info, 0, NULL), ret;
 
 	encode_switch(options_of(c), n, image);
-	return ask(c, n, table_get(&c->sm->tables, TABLE_OPA_CC_SWITCH, n->guid, 0, 1, 1), 0,
-	           image);
+	ret = sum >= 0 ? ask(c, n, setting, 0, image) : sum;
+	ret = ret == 0 ? read_ports(c, n) : ret;
+	return ret < 0 ? ret : sum + ret;
 }
 
 /* The tables of a port whose CongestionInfo is known. */

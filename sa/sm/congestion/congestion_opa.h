@@ -16,7 +16,8 @@ struct sm;
 /*!
  * Congestion control of Omni-Path. When idle after a sweep, switches get SwitchCongestionSetting, and adapters
  * HFICongestionSetting and a control table for the MTU and the rate of their link, where they differ. CongestionInfo
- * of an adapter, which says how many blocks its table has, is read before. The blocks are tables of each node
+ * of an adapter, which says how many blocks its table has, is read before. That of a switch is read, too, and
+ * SwitchPortCongestionSetting after the switch was set; this SM sets neither. The blocks are tables of each node
  * (TABLE_OPA_CC_SWITCH and so on) and are published as such.
  *
  * Without congestion_control nothing is sent.

@@ -81,10 +81,11 @@ extern const struct table_kind table_kinds[TABLE_KIND_COUNT];
 uint32_t table_kind_mod(enum table_kind_id kind, const struct disc_node *n, uint32_t unit,
                         unsigned row, uint32_t col);
 
-/*! \brief Bytes from one block to the next in a request. */
+/*! \brief Bytes from one block to the next in a request. Those below 8 bytes are not padded. */
 static inline size_t table_stride(enum table_kind_id kind)
 {
-	return (table_kinds[kind].bytes + 7U) / 8 * 8;
+	return table_kinds[kind].bytes < 8 ? table_kinds[kind].bytes
+	                                   : (table_kinds[kind].bytes + 7U) / 8 * 8;
 }
 
 /*! \brief Blocks that hold so many entries. */

@@ -410,6 +410,89 @@ START_TEST(reads_cables)
 }
 END_TEST
 
+/* Rows of a node; of port settings byte 3 is the number of the port, as the test gave it to the simulator. */
+static uint32_t n_rows(uint16_t attr, uint64_t guid)
+{
+	enum { PORT_SETTING = 0x8E };
+	struct snap_attr_row row;
+	struct snap_reader *r;
+	uint32_t n = 0;
+
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	row = (struct snap_attr_row){ .guid = guid };
+	for (uint32_t from = 0;
+	     snap_attr_from(r, attr, guid, from, &row) == E_OK && row.guid == guid;
+	     from = row.block + 1) {
+		if (attr == (SNAP_ATTR_OPA | PORT_SETTING)) {
+			ck_assert_uint_eq(row.data[3], row.block >> SNAP_OPA_ROW);
+		}
+		n++;
+	}
+	snap_reader_close(r);
+	return n;
+}
+
+/* Congestion control: what nodes were set to, and what they say themselves, is published; what a switch says of
+ * its ports is read after it was set, in one MAD. A node that is gone has none of it any more. */
+START_TEST(publishes_congestion_control)
+{
+	enum {
+		INFO = 0x8B,
+		SWITCH_SETTING = 0x8D,
+		PORT_SETTING = 0x8E,
+		HFI_SETTING = 0x90,
+		TABLE = 0x91
+	};
+	const struct graph *g;
+
+	start("ft2 4 2 2", 1, 0);
+	g = fixture->g;
+	fixture_up(fixture);
+	fixture_run_ms(fixture, HEAVY_MS);
+	ck_assert_uint_eq(sim_count(fixture->sim, UMAD_METHOD_GET, PORT_SETTING), 0);
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		device_port(i)->congestion[3] = g->ports[i].num;
+	}
+	fixture->config.congestion.on = true;
+	fixture->config.congestion.opa.limit = 127;
+	fixture->config.congestion.opa.max_delay_ns = 8300;
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, HEAVY_MS);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		uint64_t guid = g->nodes[i].guid;
+		bool is_switch = g->nodes[i].type == NODE_SWITCH;
+
+		ck_assert_uint_eq(n_rows(SNAP_ATTR_OPA | INFO, guid), 1);
+		ck_assert_uint_eq(n_rows(SNAP_ATTR_OPA | SWITCH_SETTING, guid),
+		                  is_switch);
+		ck_assert_uint_eq(n_rows(SNAP_ATTR_OPA | PORT_SETTING, guid),
+		                  is_switch ? g->nodes[i].n_ports + 1U : 0);
+		ck_assert_uint_eq(n_rows(SNAP_ATTR_OPA | HFI_SETTING, guid), !is_switch);
+		ck_assert_uint_eq(n_rows(SNAP_ATTR_OPA | TABLE, guid), is_switch ? 0 : 2);
+	}
+	/* the simulator counts CongestionInfo in the same column */
+	ck_assert_uint_eq(sim_count(fixture->sim, UMAD_METHOD_GET, PORT_SETTING),
+	                  g->n_end_ports + g->n_switches);
+	fixture->config.congestion.opa.threshold++;
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, HEAVY_MS);
+	ck_assert_uint_eq(sim_count(fixture->sim, UMAD_METHOD_GET, PORT_SETTING),
+	                  g->n_end_ports + 2 * g->n_switches);
+	ck_assert_int_eq(sim_set_node(fixture->sim, fixture_host_guid(fixture, 5), false),
+	                 E_OK);
+	fixture_run_ms(fixture, HEAVY_MS);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->local_sweeps, 1);
+	ck_assert_uint_eq(n_rows(SNAP_ATTR_OPA | INFO, fixture_host_guid(fixture, 5)), 0);
+	ck_assert_uint_eq(
+		n_rows(SNAP_ATTR_OPA | HFI_SETTING, fixture_host_guid(fixture, 5)), 0);
+	ck_assert_uint_eq(n_rows(SNAP_ATTR_OPA | TABLE, fixture_host_guid(fixture, 5)),
+	                  0);
+	ck_assert_uint_eq(n_rows(SNAP_ATTR_OPA | TABLE, fixture_host_guid(fixture, 4)),
+	                  2);
+}
+END_TEST
+
 /* A node without power comes back with what it has after power-on. */
 START_TEST(sets_a_rebooted_node_up)
 {
@@ -531,6 +614,7 @@ TEST_SUITE(sweep_opa)
 	tcase_add_test(tc, looks_at_few_nodes);
 	tcase_add_loop_test(tc, repairs_a_cable, 0, 2);
 	tcase_add_test(tc, reads_cables);
+	tcase_add_test(tc, publishes_congestion_control);
 	tcase_add_loop_test(tc, sets_a_rebooted_node_up, 0, 2);
 	tcase_add_test(tc, takes_its_p_key_back);
 	tcase_add_test(tc, restores_the_vls_of_a_link);
