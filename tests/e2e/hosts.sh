@@ -31,6 +31,9 @@ on() {
 	(cd "$work" && exec timeout "$patience" "${as[@]}" "${command[@]}")
 }
 
+# opa_records FILE: the records that opasaquery printed there, each in a line, sorted. One ends at a line of dashes.
+opa_records() { awk '/^-----/ { print r; r = ""; next } { r = r $0 "|" } END { print r }' "$1" | sort; }
+
 # finds_nothing WHAT HOST COMMAND...: the client has its reply, and no record is in it.
 finds_nothing() {
 	local what=$1

@@ -63,32 +63,29 @@ holds "all cables are read" until_true cables_known
 collect ours
 stop_simulator
 
-# A record in a line; one ends at a line of dashes.
-records() { awk '/^-----/ { print r; r = ""; next } { r = r $0 "|" } END { print r }' "$work/$1" | sort; }
-
 # of TYPE WHO: what is compared of the answers.
 of() {
 	case $1 in
 	# it has a performance administration, and this version of it no costs of switches
 	classportinfo) sed -n 's/PartService //; s/SwCost //; s/.*\(Capability: \).*: /\1/p; s/^Capability2: [^:]*://p' "$work/$1.$2" | tr -d ' ' ;;
 	# its port of a switch is the one by which it was found, ours is 0
-	node) records "$1.$2" | sed 's/PortNum: *[0-9]*//' ;;
+	node) opa_records "$work/$1.$2" | sed 's/PortNum: *[0-9]*//' ;;
 	# paths to switches have 2.5g there
-	path) records "$1.$2" | sed 's/Rate: *[^ ]*//' ;;
+	path) opa_records "$work/$1.$2" | sed 's/Rate: *[^ ]*//' ;;
 	# it lists no port without a link; asks for optimized activation of switches; reads before it sets IsSM; sets XmitQ
 	# of adapters, which have none
-	portinfo) records "$1.$2" | grep -v 'PortState: *Down' |
+	portinfo) opa_records "$work/$1.$2" | grep -v 'PortState: *Down' |
 		sed 's/0x00400022: CN APM SM |/0x00400020: CN APM |/; s/ActiveOptimize: *[OnOf]*//; s/StallCnt[^|]*|//; s/HOQLife VL.00,07.[^|]*|//' ;;
 	# they move with time
 	sminfo) sed 's/ActCount.*//; s/Elapsed.*//' "$work/$1.$2" ;;
 	# the whole multicast table counts here; the bit is cleared by the next light sweep
-	swinfo) records "$1.$2" | sed 's/MCFDBTop: *[^ |]*//; s/PortStateChange: .//' ;;
+	swinfo) opa_records "$work/$1.$2" | sed 's/MCFDBTop: *[^ |]*//; s/PortStateChange: .//' ;;
 	# other choices among routes of the same length
-	linfdb) records "$1.$2" | sed 's/Port *[0-9]*|/|/g' ;;
+	linfdb) opa_records "$work/$1.$2" | sed 's/Port *[0-9]*|/|/g' ;;
 	# tables of preemption are empty there, and not read here
-	vlarb) records "$1.$2" | grep -v 'Preemption' ;;
+	vlarb) opa_records "$work/$1.$2" | grep -v 'Preemption' ;;
 	# ports between switches check no P_Keys, so their tables are not read here
-	pkey) [ "$2" = ours ] && records "$1.its" >"$work/pkeys" && records "$1.ours" | grep -vxF -f "$work/pkeys" ;;
+	pkey) [ "$2" = ours ] && opa_records "$work/$1.its" >"$work/pkeys" && opa_records "$work/$1.ours" | grep -vxF -f "$work/pkeys" ;;
 	# it lists each pair of switches once
 	swcost) [ "$2" = ours ] && awk '/^[A-Z]/ { from = $3 } /->/ { print from, $2, $5 }' "$work/$1.its" |
 		sort >"$work/costs" && awk '/^[A-Z]/ { from = $3 } /->/ { print from, $2, $5 }' "$work/$1.ours" |
@@ -96,7 +93,7 @@ of() {
 	# ports of switches that are no end ports run no subnet manager
 	dgmember) awk '!/^Device Group: AllMgmtAllowed .* Port: [1-9][0-9]* .*(leaf|spine)/' "$work/$1.$2" ;;
 	systemguid | nodeguid | portguid | lid | desc) sort "$work/$1.$2" ;;
-	*) records "$1.$2" ;;
+	*) opa_records "$work/$1.$2" ;;
 	esac
 }
 
