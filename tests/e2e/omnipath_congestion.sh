@@ -38,6 +38,7 @@ types="conginfo swcongset swportcong hficongset hficongcon"
 # shellcheck disable=SC2317 # called by until_true
 ended() { [ -r "$work/fm.log" ] && grep -q 'DISCOVERY CYCLE END' "$work/fm.log"; }
 # records_of TYPE: sets $said, the records that opasaquery gets.
+# shellcheck disable=SC2317 # called by until_true
 records_of() {
 	on "$host" opasaquery -o "$1" >"$work/said" 2>&1
 	grep -q -e '^-----' -e 'No Records' "$work/said" || return 1
