@@ -78,6 +78,8 @@ done
 "$simulate" --omnipath --nonsense --first 232 --seeds 1 || status=1
 # a master whose own port was silent for long meets another one
 "$simulate" --omnipath --crashes --managers 0 --first 7000597 --seeds 1 || status=1
+# a lower master is restarted in the moment when it hands over, and stands by then
+"$simulate" --omnipath --crashes --managers 0 --first 301369 --seeds 1 || status=1
 # LIDs above 0xbfff. 19: a port loses one, which InfiniBand's form of its attributes never showed. 21: a switch lies about
 # the end of its tables. 15, with drains: a switch restarts before a Set of its SwitchInfo.
 for seed in 19 21; do
