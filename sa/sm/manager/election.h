@@ -104,11 +104,11 @@ enum {
 		10000, /*!< between sweeps for masters that hand over to a master ... */
 	JOIN_GAP_MAX_MS =
 		640000, /*!< ... and at most, when one that nobody announced goes on and on */
-	ELECTION_RESPECTED = 8,   /*!< masters that are remembered */
-	ELECTION_SEEN = 8,        /*!< SMs that are remembered, master or not */
-	ELECTION_BESIDE = 8,      /*!< masters beside us that are remembered */
+	ELECTION_RESPECTED = 8, /*!< masters that are remembered */
+	ELECTION_SEEN = 8,      /*!< SMs that are remembered, master or not */
+	ELECTION_BESIDE = 8,    /*!< masters beside us that are remembered */
 	MISSED_MS = 600000, /*!< that an SM is missed whose port is not found any more */
-	ELECTION_LOOKS = 16       /*!< ports whose trap 144 waits for a look */
+	ELECTION_LOOKS = 16 /*!< ports whose trap 144 waits for a look */
 };
 
 /*! Another subnet manager. */

@@ -1196,9 +1196,9 @@ START_TEST(master_beside_us_ends)
 	ck_assert_uint_eq(fixture_sweeps(fixture) - local, 1 + ends);
 	ck_assert_uint_eq(fixture_logged(fixture, "is no master any more"),
 	                  ends && _i != HANDS_OVER);
-	ck_assert_uint_eq(sim_count(fixture->sim, UMAD_METHOD_GET,
-	                            UMAD_SM_ATTR_LINEAR_FT) > read,
-	                  ends);
+	ck_assert_uint_eq(
+		sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_LINEAR_FT) > read,
+		ends);
 }
 END_TEST
 
