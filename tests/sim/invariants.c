@@ -235,21 +235,27 @@ static struct graph *live_fabric(const struct run *r, const bool *reached,
 	return graph_freeze(x, d) == E_OK ? x : NULL;
 }
 
-/* The forwarding tables that stand in the switches. */
+/* The forwarding tables as the switches use them. One that restarted and got blocks before it
+ * was looked at has entries above LinearFDBTop, which is 0: no packet follows them. */
 static int tables_in(const struct run *r, const struct graph *x, const struct lids *lids,
                      struct arena *a, struct lft *ret_lft)
 {
 	int ret = lft_init(ret_lft, x->n_switches, lids->top, a);
 
 	for (uint32_t s = 0; ret == E_OK && s < x->n_switches; s++) {
-		for (uint32_t lid = 0; ret == E_OK && lid <= lids->top;
+		uint64_t guid = x->nodes[x->switches[s]].guid;
+		uint32_t top = sim_peek_lft_top(r->sim, graph_node_by_guid(r->g, guid));
+
+		for (uint32_t lid = 0; ret == E_OK && lid <= lids->top && lid <= top;
 		     lid += LFT_ENTRIES) {
 			uint8_t block[SMP_DATA_BYTES];
 
-			ret = sim_peek(r->sim, x->nodes[x->switches[s]].guid,
-			               UMAD_SM_ATTR_LINEAR_FT, lid / LFT_ENTRIES, block);
+			ret = sim_peek(r->sim, guid, UMAD_SM_ATTR_LINEAR_FT,
+			               lid / LFT_ENTRIES, block);
 			if (ret == E_OK) {
-				memcpy(lft_row(ret_lft, s) + lid, block, LFT_ENTRIES);
+				memcpy(lft_row(ret_lft, s) + lid, block,
+				       top - lid < LFT_ENTRIES - 1 ? top - lid + 1
+				                                   : LFT_ENTRIES);
 			} else if (ret == E_NOTFOUND) { /* beyond its LinearFDBTop */
 				ret = E_OK;
 			}

@@ -78,6 +78,12 @@ done
 "$simulate" --omnipath --nonsense --first 232 --seeds 1 || status=1
 # a master whose own port was silent for long meets another one
 "$simulate" --omnipath --crashes --managers 0 --first 7000597 --seeds 1 || status=1
+# a lower master is restarted in the moment when it hands over, and stands by then
+"$simulate" --omnipath --crashes --managers 0 --first 301369 --seeds 1 || status=1
+# a switch restarts and gets a block while its LinearFDBTop is 0
+"$simulate" --congestion --vports --nonsense --first 5107 --seeds 1 || status=1
+# several subnet managers with congestion control that crash and are stopped
+"$simulate" --congestion --managers 0 --freezes --crashes --first 1050 --seeds 1 || status=1
 # LIDs above 0xbfff. 19: a port loses one, which InfiniBand's form of its attributes never showed. 21: a switch lies about
 # the end of its tables. 15, with drains: a switch restarts before a Set of its SwitchInfo.
 for seed in 19 21; do

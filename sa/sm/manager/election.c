@@ -71,6 +71,7 @@ void election_set_state(struct election *e, enum sm_state state, const char *why
 	e->early.stands_by = false;
 	e->settled |= state == SM_MASTER;
 	e->stays.guid = 0;
+	memset(e->beside, 0, sizeof(e->beside));
 	e->swept &= state == SM_MASTER;
 	e->sm->status.master = state == SM_MASTER;
 	e->sm->status.standby = state == SM_STANDBY || state == SM_NOT_ACTIVE;
@@ -361,6 +362,7 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 			         " port %u has the IsSM bit but no SMInfo%s",
 			         q->node->guid, q->port, skipped);
 		}
+		election_beside_ended(e, q->d->g->ports[q->graph_port].guid);
 		if (p->sm_info != NULL) {
 			note_gone(e, q->d, q->graph_port);
 		}
@@ -387,6 +389,9 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 		}
 		return;
 	}
+	if (o.state != SM_MASTER) {
+		election_beside_ended(e, o.guid);
+	}
 	if (o.state == SM_NOT_ACTIVE || o.state > SM_MASTER ||
 	    o.guid == e->sm->d.transport->local.port_guid) {
 		return;
@@ -395,6 +400,9 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	o.hides_key = field_get(r->data, SMI_SM_KEY) != e->sm->d.config->sm_key;
 	if (!o.announced && is_new) {
 		note_unannounced(q, &o);
+	}
+	if (o.state == SM_MASTER) {
+		election_beside(e, o.guid, o.announced);
 	}
 	if (!o.announced && !is_respected(e, &o)) {
 		return;
@@ -454,6 +462,7 @@ void election_ask(struct election *e, struct disc *d, uint32_t port, struct aren
 		return;
 	}
 	if (!(field_get(p->info, PI_CAPABILITY_MASK) & CAP_IS_SM)) {
+		election_beside_ended(e, d->g->ports[port].guid);
 		if (p->sm_info != NULL) {
 			note_gone(e, d, port);
 		}
@@ -723,6 +732,7 @@ static enum election_result end_as_master(struct election *e)
 	const struct other_sm *o = &e->highest_master;
 	char skipped[LOG_SKIPPED_BYTES];
 
+	election_beside_missing(e);
 	if (o->guid != 0 && !election_outranks_us(e, o) && may_warn(e, skipped)) {
 		log_message(MSG_SM_TWO_MASTERS, source,
 		            "another SM is master, too: GUID 0x%016" PRIx64
@@ -979,7 +989,17 @@ void election_join(struct election *e)
 		e->swept = false;
 		e->others_assigned = true;
 	}
-	sm_request_heavy(e->sm, "the SM 0x%016" PRIx64 " hands over to us", e->joined.guid);
+	sm_request_heavy(e->sm, "the SM 0x%016" PRIx64 " %s", e->joined.guid,
+	                 e->joined.what);
+}
+
+void election_join_wanted(struct election *e, uint64_t guid, bool announced,
+                          const char *what)
+{
+	e->joined.announced = announced || (e->joined.wanted && e->joined.announced);
+	e->joined.wanted = true;
+	e->joined.guid = guid;
+	e->joined.what = what;
 }
 
 static bool take_handover(struct election *e, uint64_t from, bool announced)
@@ -989,9 +1009,8 @@ static bool take_handover(struct election *e, uint64_t from, bool announced)
 	}
 	e->passed_over.guid = 0;
 	if (e->state == SM_MASTER) { /* two masters meet, and the other one gives us its part */
-		e->joined.announced = announced || (e->joined.wanted && e->joined.announced);
-		e->joined.wanted = true;
-		e->joined.guid = from;
+		election_beside_forget(e, from);
+		election_join_wanted(e, from, announced, "hands over to us");
 		election_join(e);
 		return true;
 	}

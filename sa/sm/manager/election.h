@@ -72,6 +72,9 @@ struct sm;
  *     the moment when it sees the higher one, and hands over without waiting for a copy: what
  *     it was told is joined later (sa/standby/join.h). The higher one tells the lower one by
  *     trap 144 that it is there.
+ *   - A second master that hands over writes nothing any more. One that is restarted says
+ *     nothing. So a master remembers whom it saw as master beside it. When such an SM is no
+ *     master any more, is silent, or its port is gone, this counts as a HANDOVER.
  *
  *   - An operator may give the fabric to the highest other SM. Our priority is 0 from then on,
  *     so that it does not come back at once.
@@ -101,10 +104,11 @@ enum {
 		10000, /*!< between sweeps for masters that hand over to a master ... */
 	JOIN_GAP_MAX_MS =
 		640000, /*!< ... and at most, when one that nobody announced goes on and on */
-	ELECTION_RESPECTED = 8,   /*!< masters that are remembered */
-	ELECTION_SEEN = 8,        /*!< SMs that are remembered, master or not */
+	ELECTION_RESPECTED = 8, /*!< masters that are remembered */
+	ELECTION_SEEN = 8,      /*!< SMs that are remembered, master or not */
+	ELECTION_BESIDE = 8,    /*!< masters beside us that are remembered */
 	MISSED_MS = 600000, /*!< that an SM is missed whose port is not found any more */
-	ELECTION_LOOKS = 16       /*!< ports whose trap 144 waits for a look */
+	ELECTION_LOOKS = 16 /*!< ports whose trap 144 waits for a look */
 };
 
 /*! Another subnet manager. */
@@ -190,9 +194,14 @@ struct election {
 		uint64_t since; /*!< ms */
 	} stays;
 	struct {
-		bool wanted;      /*!< a sweep, because a master handed over to us */
+		uint64_t guid; /*!< an SM that was master beside us at last, 0: none */
+		bool announced;
+	} beside[ELECTION_BESIDE];
+	struct {
+		bool wanted; /*!< a sweep, because a master handed over to us, or ended */
 		bool announced;   /*!< one that is announced */
 		uint64_t guid;    /*!< which one */
+		const char *what; /*!< it did */
 		uint64_t next_ms; /*!< not before, for one that is not */
 		uint64_t gap_ms;
 		uint64_t announced_ms; /*!< not before, for one that is */
@@ -255,7 +264,26 @@ bool election_control(struct election *e, uint32_t control,
  *         part of the fabric by now. */
 bool election_misses_one(const struct election *e);
 
-/*! \brief Asks for the sweep that a HANDOVER to a master made necessary, when its time has come. */
+/*! \brief While master: an SM that is believed answered that it is master, too. */
+void election_beside(struct election *e, uint64_t guid, bool announced);
+
+/*! \brief It handed over, so the sweep for that looks at what it wrote. */
+void election_beside_forget(struct election *e, uint64_t guid);
+
+/*! \brief An SM is silent, or answered that it is no master. If it was master beside us,
+ *  it ended without HANDOVER, and a sweep is wanted. */
+void election_beside_ended(struct election *e, uint64_t guid);
+
+/*! \brief The same of all whose ports are not found any more. */
+void election_beside_missing(struct election *e);
+
+/*! \brief Wants a sweep, because another master wrote to the fabric until now.
+ *  \param what  It did; static text. */
+void election_join_wanted(struct election *e, uint64_t guid, bool announced,
+                          const char *what);
+
+/*! \brief Asks for the sweep that the end of another master made necessary, when its time
+ *  has come. */
 void election_join(struct election *e);
 
 /*! \brief When it is, ms; UINT64_MAX: no sweep is wanted. */

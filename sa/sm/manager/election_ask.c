@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * Is another SM master, too? A master asks this beside what it does, when it may have been
- * replaced. Writes wait meanwhile, but not for long, so that an SM that does not answer
+ * replaced, and remembers who was. Writes wait meanwhile, but not for long, so that an SM that does not answer
  * delays a sweep by HOLD_TRIES time-outs at most.
  */
 #include "sa/sm/manager/election.h"
@@ -114,6 +114,61 @@ bool election_misses_one(const struct election *e)
 		}
 	}
 	return false;
+}
+
+/* Where an SM is remembered; with 0: where one can be. ELECTION_BESIDE: nowhere. */
+static unsigned find_beside(const struct election *e, uint64_t guid)
+{
+	unsigned i = 0;
+
+	while (i < ELECTION_BESIDE && e->beside[i].guid != guid) {
+		i++;
+	}
+	return i;
+}
+
+void election_beside(struct election *e, uint64_t guid, bool announced)
+{
+	unsigned i = find_beside(e, guid);
+
+	i = i < ELECTION_BESIDE ? i : find_beside(e, 0);
+	if (e->state == SM_MASTER && i < ELECTION_BESIDE) {
+		e->beside[i].guid = guid;
+		e->beside[i].announced = announced;
+	}
+}
+
+void election_beside_forget(struct election *e, uint64_t guid)
+{
+	unsigned i = find_beside(e, guid);
+
+	if (i < ELECTION_BESIDE) {
+		e->beside[i].guid = 0;
+	}
+}
+
+void election_beside_ended(struct election *e, uint64_t guid)
+{
+	unsigned i = find_beside(e, guid);
+
+	if (guid == 0 || i == ELECTION_BESIDE) {
+		return;
+	}
+	e->beside[i].guid = 0;
+	election_join_wanted(e, guid, e->beside[i].announced,
+	                     "was master, too, and is no master any more");
+}
+
+void election_beside_missing(struct election *e)
+{
+	const struct job *j = e->sm->job;
+
+	for (unsigned i = 0; i < ELECTION_BESIDE; i++) {
+		if (e->beside[i].guid != 0 && j != NULL && j->disc.g != NULL &&
+		    graph_port_by_guid(j->disc.g, e->beside[i].guid) == GRAPH_NONE) {
+			election_beside_ended(e, e->beside[i].guid);
+		}
+	}
 }
 
 void election_done(struct election *e)

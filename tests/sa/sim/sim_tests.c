@@ -357,6 +357,14 @@ uint32_t sim_peek_lid(const struct sim *s, uint32_t port)
 	return sim_lid(s, port);
 }
 
+uint32_t sim_peek_lft_top(const struct sim *s, uint32_t node)
+{
+	return sim_is_opa_managed(s, node)
+	               ? (uint32_t)field_get(s->opa[node].device->switch_info,
+	                                     OSI_LINEAR_FDB_TOP)
+	               : (uint32_t)field_get(s->nodes[node].sw_info, SI_LINEAR_FDB_TOP);
+}
+
 int sim_poke(struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
              const uint8_t *data)
 {

@@ -50,6 +50,8 @@ uint64_t sim_bounces(const struct sim *s);
 uint32_t sim_peek_lid(const struct sim *s, uint32_t port);
 int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
              uint8_t *ret_data);
+/*! \brief LinearFDBTop of a switch (node of the graph): it forwards nothing to LIDs above it. */
+uint32_t sim_peek_lft_top(const struct sim *s, uint32_t node);
 /*! \brief Sets an attribute of a node behind the SM's back. \param data  64 bytes. \retval E_NOTFOUND  There is none, or it is refused. */
 int sim_poke(struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
              const uint8_t *data);

@@ -1144,6 +1144,64 @@ START_TEST(handover_refused)
 }
 END_TEST
 
+/* Another SM was master beside us, and is none any more: it restarted, or is gone. It handed
+ * nothing over, so nobody tells us to look, but it wrote to the fabric. One heavy sweep reads
+ * what devices have. */
+START_TEST(master_beside_us_ends)
+{
+	enum {
+		STANDS_BY,
+		STARTS,
+		LEAVES,
+		FALLS_SILENT,
+		IS_CUT_OFF,
+		REFUSED_US,
+		HANDS_OVER,
+		STAYS
+	};
+	bool ends = _i < STAYS;
+	unsigned read, local;
+
+	other(_i == REFUSED_US ? 9 : 0, 0);
+	fixture->config.sm_priority = 5;
+	fixture->config.audit_interval = 0;
+	tap.other_handover = TAP_REFUSES;
+	up();
+	fixture_run_ms(fixture, 1000);
+	tap.other_state = 3;
+	fixture_run_ms(fixture, 12000); /* until a light sweep has seen it */
+	ck_assert(sweep_status(fixture->sweep)->master);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
+	fixture_log(fixture);
+	read = sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_LINEAR_FT);
+	switch (_i) {
+	case STANDS_BY:
+	case REFUSED_US: tap.other_state = 2; break;
+	case STARTS: tap.other_state = 1; break;
+	case LEAVES: tap.other_left = true; break;
+	case FALLS_SILENT: tap.other_silent = true; break;
+	case IS_CUT_OFF:
+		ck_assert_int_eq(sim_set_node(fixture->sim, tap.other_guid, false), E_OK);
+		break;
+	case HANDS_OVER:
+		ck_assert_uint_eq(control(1, other_sm_guid(), 3, 1), 0);
+		tap.other_state = 2;
+		break;
+	case STAYS: break;
+	}
+	fixture_run_ms(fixture, 30000);
+	ck_assert(sweep_status(fixture->sweep)->master);
+	local = sweep_status(fixture->sweep)->local_sweeps;
+	ck_assert_uint_eq(local, _i == IS_CUT_OFF);
+	ck_assert_uint_eq(fixture_sweeps(fixture) - local, 1 + ends);
+	ck_assert_uint_eq(fixture_logged(fixture, "is no master any more"),
+	                  ends && _i != HANDS_OVER);
+	ck_assert_uint_eq(
+		sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_LINEAR_FT) > read,
+		ends);
+}
+END_TEST
+
 /* Time passes, and the sweep does not run, as after SIGSTOP. */
 static void freeze(uint64_t ms)
 {
@@ -1687,6 +1745,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, others_ignored, 0, NOT_BELIEVED + 6);
 	tcase_add_loop_test(t, handover_refused, 0, 2);
 	tcase_add_loop_test(t, handover_taken_later, 0, 2);
+	tcase_add_loop_test(t, master_beside_us_ends, 0, 8);
 	tcase_add_test(t, handover_from_unknown);
 	tcase_add_loop_test(t, second_master, 0, sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, appears, 0, 3 * sizeof(masters) / sizeof(masters[0]));

@@ -352,6 +352,24 @@ START_TEST(handover_in_a_loop)
 }
 END_TEST
 
+/* A host says that it is master and that it is standby, in turn: no more sweeps than for the
+ * HANDOVERs above. */
+START_TEST(master_and_standby_in_a_loop)
+{
+	stranger(0, 0);
+	fixture->config.sweep_interval = 1;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	for (unsigned i = 0; i < 1800; i++) {
+		tap.other_state = i % 2 ? STANDBY_STATE : MASTER_STATE;
+		fixture_run_ms(fixture, 2000);
+	}
+	ck_assert(sweep_status(fixture->sweep)->master);
+	ck_assert_uint_le(fixture_sweeps(fixture), 1 + 12);
+	ck_assert_uint_ge(fixture_sweeps(fixture), 2);
+}
+END_TEST
+
 /* A master that was announced hands over again and again, as when a fabric falls apart and is joined
  * several times: each time a sweep follows within ten seconds, and one in ten seconds at most. */
 START_TEST(announced_hands_over_again)
@@ -449,6 +467,7 @@ TEST_SUITE(sweep_trust)
 	tcase_add_test(t, in_the_name_of_the_master);
 	tcase_add_test(t, way_back_is_not_forged);
 	tcase_add_test(t, handover_in_a_loop);
+	tcase_add_test(t, master_and_standby_in_a_loop);
 	tcase_add_test(t, announced_hands_over_again);
 #ifdef HAVE_GNUTLS
 	tcase_add_loop_test(t, keys_in_our_requests, 0, 3);
