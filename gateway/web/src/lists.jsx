@@ -147,8 +147,9 @@ export const Lists = ({ tab, choose, open }) => {
 	const names = Object.keys(TABS);
 	const on_key = (e) => {
 		const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
-		if (step) {
-			const to = names[(names.indexOf(tab) + step + names.length) % names.length];
+		const at = names.findIndex((n) => e.target.id === `tab-${n}`); // `tab` may not be drawn anew yet
+		if (step && at >= 0) {
+			const to = names[(at + step + names.length) % names.length];
 			choose(to);
 			document.getElementById(`tab-${to}`).focus();
 		}
