@@ -2,11 +2,14 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * A turn queues the requests of some nodes. A pass over all nodes follows each sweep, and one more where CongestionInfo
- * was read for the first time. A node that refuses a setting is asked again after the next sweep.
+ * was read for the first time. A node that refuses a setting is asked again after the next sweep. The first two passes
+ * of a subnet manager read what it does not know, so that one that was restarted sets nothing again; the third
+ * sets what differs, and what did not answer.
  */
 #include "sa/sm/congestion/congestion_opa.h"
 
 #include <errno.h>
+#include <infiniband/umad_types.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
@@ -19,6 +22,7 @@
 
 enum {
 	SLICE = 512, /* requests of a turn */
+	READ_PASSES = 2, /* CongestionInfo says how many blocks there are to be read */
 	MARKS_ALL = 0x15, /* of a switch count: victim mask, threshold and packet size, marking rate */
 	MARKING_RATE_MOST = 255,
 	HEAD_BYTES = 40, /* of a packet beside its MTU */
@@ -180,7 +184,7 @@ static void on_answer(void *ctx, const struct table_request *q, const struct smp
 
 	c->changed |= r->ret == E_OK;
 	c->read |= r->ret == E_OK && q->t->kind == TABLE_OPA_CC_INFO;
-	if (q->t->kind == TABLE_OPA_CC_SWITCH) {
+	if (q->t->kind == TABLE_OPA_CC_SWITCH && r->method == UMAD_METHOD_SET) {
 		reread_ports(c, q->node, r->ret == E_OK);
 	}
 	if (r->ret == E_TIMEOUT) {
@@ -188,7 +192,8 @@ static void on_answer(void *ctx, const struct table_request *q, const struct smp
 	}
 }
 
-/* Queues a Set of a block that does not hold \a image, or without one a Get of an unknown block. \return 1, 0 if it
+/* Queues a Set of a block that does not hold \a image, or without one, and in the first passes, a Get of an unknown
+ * block. \return 1, 0 if it
  * is not needed, or -ENOMEM. */
 static int ask(struct congestion_opa *c, struct disc_node *n, struct table *t, uint32_t block,
                const uint8_t *image)
@@ -200,6 +205,9 @@ static int ask(struct congestion_opa *c, struct disc_node *n, struct table *t, u
 	}
 	if (image != NULL ? table_holds(t, block, image) : table_knows(t, block)) {
 		return 0;
+	}
+	if (c->passes <= READ_PASSES && !table_knows(t, block)) {
+		image = NULL;
 	}
 	return table_ask(&q, image) == E_OK ? 1 : -ENOMEM;
 }
@@ -310,9 +318,15 @@ static bool at_work(const struct congestion_opa *c)
 	return c->swept == n_swept(c) && c->node < c->sm->job->disc.g->n_nodes;
 }
 
+/* The pass is over, and another one follows without a sweep. */
+static bool is_another_due(const struct congestion_opa *c)
+{
+	return !at_work(c) && (c->read || c->passes <= READ_PASSES);
+}
+
 uint64_t congestion_opa_deadline(const struct congestion_opa *c)
 {
-	return serves(c) && (c->swept != n_swept(c) || at_work(c) || c->read || c->changed)
+	return serves(c) && (c->swept != n_swept(c) || at_work(c) || is_another_due(c) || c->changed)
 	               ? 0
 	               : UINT64_MAX;
 }
@@ -321,10 +335,11 @@ bool congestion_opa_start(struct congestion_opa *c)
 {
 	int sum = 0, ret = 0;
 
-	if (c->swept != n_swept(c) || (!at_work(c) && c->read)) {
+	if (c->swept != n_swept(c) || is_another_due(c)) {
 		c->swept = n_swept(c);
 		c->node = 0;
 		c->read = false;
+		c->passes += c->passes <= READ_PASSES;
 	}
 	arena_free(c->arena);
 	c->arena = arena_new();
@@ -345,12 +360,12 @@ bool congestion_opa_start(struct congestion_opa *c)
 		smp_abort(c->sm->smp);
 		c->node = UINT32_MAX;
 	}
-	return sum > 0 || (c->changed && !at_work(c));
+	return sum > 0 || is_another_due(c) || (c->changed && !at_work(c));
 }
 
 bool congestion_opa_end(struct congestion_opa *c)
 {
-	bool publish = c->changed && !c->read && !at_work(c);
+	bool publish = c->changed && !is_another_due(c) && !at_work(c);
 
 	c->changed = c->changed && !publish;
 	return publish;

@@ -28,6 +28,7 @@ struct congestion_opa {
 	struct table_io io;  /*!< of these */
 	uint32_t swept;      /*!< sweeps when the present pass began */
 	uint32_t node;       /*!< the next one of it */
+	unsigned passes;     /*!< that were begun, up to the first that sets what is not known */
 	bool read;           /*!< the pass read CongestionInfo of somebody, so another one follows */
 	bool changed;        /*!< since the last publish */
 };
