@@ -366,7 +366,9 @@ static void print_reply(FILE *f, struct api_reply *reply)
 		fprintf(f, " retry after %u s", reply->base.retry_after);
 	}
 	fputs("\n  ", f);
-	fwrite(reply->base.body.data, 1, reply->base.body.len, f);
+	if (reply->base.body.len > 0) { /* else there may be no data */
+		fwrite(reply->base.body.data, 1, reply->base.body.len, f);
+	}
 	while (reply->stream != NULL &&
 	       (n = stream_read(reply->stream, part, sizeof(part))) > 0) {
 		fwrite(part, 1, n, f);
