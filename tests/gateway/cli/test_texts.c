@@ -255,31 +255,31 @@ static struct {
 	unsigned n, n_asked;
 	int listener; /* -1: there is none */
 	char path[128];
-} daemon_stub = { .listener = -1 };
+} control = { .listener = -1 };
 
 static void daemon_listen(const char *snapshot)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
-	if (daemon_stub.n == 0) {
+	if (control.n == 0) {
 		return;
 	}
-	snprintf(daemon_stub.path, sizeof(daemon_stub.path), "%s.control", snapshot);
-	ck_assert_uint_lt(strlen(daemon_stub.path), sizeof(at.sun_path));
-	strcpy(at.sun_path, daemon_stub.path);
-	daemon_stub.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ck_assert_int_eq(bind(daemon_stub.listener, (struct sockaddr *)&at, sizeof(at)),
+	snprintf(control.path, sizeof(control.path), "%s.control", snapshot);
+	ck_assert_uint_lt(strlen(control.path), sizeof(at.sun_path));
+	strcpy(at.sun_path, control.path);
+	control.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(bind(control.listener, (struct sockaddr *)&at, sizeof(at)),
 	                 0);
-	ck_assert_int_eq(listen(daemon_stub.listener, REPLIES), 0);
+	ck_assert_int_eq(listen(control.listener, REPLIES), 0);
 }
 
 /* Takes a request, writes it down, and replies; without a further reply it closes the
  * connection. */
 static void daemon_serve(FILE *to)
 {
-	int fd = accept(daemon_stub.listener, NULL, NULL);
-	const char *reply = daemon_stub.n_asked < daemon_stub.n
-	                            ? daemon_stub.reply[daemon_stub.n_asked]
+	int fd = accept(control.listener, NULL, NULL);
+	const char *reply = control.n_asked < control.n
+	                            ? control.reply[control.n_asked]
 	                            : "";
 	char c = 0;
 
@@ -292,31 +292,31 @@ static void daemon_serve(FILE *to)
 		ck_assert_int_gt(dprintf(fd, "%s\n", reply), 0);
 	}
 	close(fd);
-	daemon_stub.n_asked++;
+	control.n_asked++;
 }
 
 /* Each reply was asked for. */
 static void daemon_end(const char *words)
 {
-	if (daemon_stub.n == 0) {
+	if (control.n == 0) {
 		return;
 	}
-	close(daemon_stub.listener);
-	unlink(daemon_stub.path);
-	daemon_stub.listener = -1;
-	ck_assert_msg(daemon_stub.n_asked >= daemon_stub.n, "%s: %u requests, not %u",
-	              words, daemon_stub.n_asked, daemon_stub.n);
-	for (unsigned i = 0; i < daemon_stub.n; i++) {
-		free(daemon_stub.reply[i]);
+	close(control.listener);
+	unlink(control.path);
+	control.listener = -1;
+	ck_assert_msg(control.n_asked >= control.n, "%s: %u requests, not %u",
+	              words, control.n_asked, control.n);
+	for (unsigned i = 0; i < control.n; i++) {
+		free(control.reply[i]);
 	}
-	daemon_stub.n = daemon_stub.n_asked = 0;
+	control.n = control.n_asked = 0;
 }
 
 /* Reads what a command prints until its end. */
 static void read_output(FILE *f, FILE *to, FILE *asked)
 {
 	struct pollfd p[] = { { .fd = fileno(f), .events = POLLIN },
-		              { .fd = daemon_stub.listener, .events = POLLIN } };
+		              { .fd = control.listener, .events = POLLIN } };
 	char buf[4096];
 	ssize_t n = 1;
 
@@ -397,8 +397,8 @@ START_TEST(test_texts)
 			                                             : tree.dir;
 		}
 		if (*line == '>') {
-			ck_assert_uint_lt(daemon_stub.n, REPLIES);
-			daemon_stub.reply[daemon_stub.n++] =
+			ck_assert_uint_lt(control.n, REPLIES);
+			control.reply[control.n++] =
 				strdup(line + 1 + (line[1] == ' '));
 		}
 		if (strncmp(line, "$ ", 2) != 0) {
