@@ -489,7 +489,7 @@ static void walk_places(struct opafm_reader *r)
 	}
 }
 
-/* What opa-fm does where the file says nothing. SubnetTimeOut has no element; it is not the life time of
+/* Takes opa-fm's values where the file has none. SubnetTimeOut has no element; it is not the life time of
  * paths, which is the second of PacketLifetime as shipped. */
 static void set_defaults(struct opafm_reader *r)
 {

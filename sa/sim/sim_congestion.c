@@ -57,7 +57,7 @@ enum {
 	US = 1000000
 };
 
-/* What a port keeps. */
+/* The attributes that a port keeps. */
 struct sim_congestion {
 	uint64_t key, lease_end_us; /* lease_end_us 0: no wrong key was met since the right one */
 	uint16_t lease, violations;
@@ -68,7 +68,7 @@ struct sim_congestion {
 	uint8_t table[SIM_CC_TABLE_BLOCKS][SIM_CC_TABLE_BYTES];
 };
 
-/* What a port shows that nobody has Set. */
+/* A port shows these until somebody sets them. */
 static const struct sim_congestion untouched;
 
 void sim_congestion_reset(struct sim *s, uint32_t port)

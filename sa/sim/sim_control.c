@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Longer than most: each command is a row with its text and a short function, and all share the names of nodes
+ * and ports.
+ */
 #include "sa/sim/sim_control.h"
 
 #include <ctype.h>

@@ -101,7 +101,7 @@ int standby_join_give(struct peer *p)
 
 /* --- the master's side ----------------------------------------------------------------------- */
 
-/* Who waits until its rows are stored. The connection may be gone by then. */
+/* The standby that waits until its rows are stored. The connection may be gone by then. */
 struct join_wait {
 	struct standby *link;
 	uint32_t number; /* of its connection */

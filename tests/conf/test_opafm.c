@@ -198,7 +198,7 @@ START_TEST(test_adaptive_limits)
 }
 END_TEST
 
-/* What links may drop, and what restarts them; how wide they have to be has no effect. */
+/* Links drop so many lanes, and these errors restart them; WidthPolicy has no effect. */
 START_TEST(test_links)
 {
 	good("<Config/>");

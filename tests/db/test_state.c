@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/* Longer than most: every promise of one public header, and the damages of one file. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

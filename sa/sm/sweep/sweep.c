@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
+ * Longer than most: each phase and each idle work is a row here, with its few lines.
+ *
  * The sweep's state machine. It only sequences the parts, each of which has its own state:
  *
  *   discover     the graph                      changes      is a heavy sweep needed?

@@ -25,7 +25,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What a member of a body gets. */
+/* Values that a member of a body gets. */
 static const char *const values[] = {
 	"true",
 	"false",

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * Plans of transitions against mixtures of old and new entries, drawn at random, and
- * against a packet-level model of switches with one buffer per channel.
+ * against a packet-level model of switches with one buffer per channel. Longer than most: both
+ * models and the fabrics that they run on serve all cases.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * Two ends of a link over loopback, each with a state of its own; and peers that do what they
- * should not.
+ * should not. Longer than most: all cases share the two ends and the peers.
  */
 #include <arpa/inet.h>
 #include <check.h>
